@@ -2,29 +2,23 @@
 #include "calibration/harness/statistics.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include <boost/math/distributions/binomial.hpp>
 
 #include "sim/base/quantiles.hpp"
 
 namespace gradway::probe {
-namespace {
 
-constexpr std::size_t fewest_for_an_interval = 6;  // 1 - 2 * 0.5^6 = 96.9 %, with 5 it would be 93.8 %
-constexpr double normal_quantile = 1.959964;       // of 97.5 %
-
-}  // namespace
-
+/// The number of samples below the true median is binomially distributed. The interval leaves out as many
+/// order statistics at each end as it can while it holds the median with at least 95 % probability.
 double median_uncertainty(std::vector<Seconds> samples) {
-  const auto count = samples.size();
-  if (count < fewest_for_an_interval) return Seconds::infinite().value();
+  constexpr double tail = 0.025;
+  if (samples.empty()) return Seconds::infinite().value();
+  const boost::math::binomial below_median{static_cast<double>(samples.size()), 0.5};
+  if (cdf(below_median, 0) > tail) return Seconds::infinite().value();
+  const auto left_out = static_cast<std::size_t>(quantile(below_median, tail)) + 1;
   std::ranges::sort(samples);
-  const auto half = static_cast<double>(count) / 2;
-  const auto reach = normal_quantile * std::sqrt(static_cast<double>(count)) / 2;
-  // Order statistics by numbers from 1: rounded outwards, within the samples.
-  const auto first = std::max(1.0, std::floor(half - reach));
-  const auto last = std::min(static_cast<double>(count), std::ceil(half + reach + 1));
-  const auto width =
-      samples[static_cast<std::size_t>(last) - 1] - samples[static_cast<std::size_t>(first) - 1];
+  const auto width = samples[samples.size() - left_out] - samples[left_out - 1];
   const auto median = quantile(std::move(samples), 0.5);
   if (median <= Seconds{}) return width > Seconds{} ? Seconds::infinite().value() : 0;
   return width / median / 2;

@@ -24,6 +24,7 @@ older dlsym
 older dlvsym
 older exp
 older log2
+older pow
 older pthread_condattr_setpshared
 older pthread_create
 older pthread_detach

@@ -7,7 +7,7 @@
 
 namespace gradway {
 
-/// A bug in gradway: a condition that no input of a user can break was broken. Exit status 1.
+/// A bug in gradway: a condition was violated that no user input can violate. Exit status 1.
 class ContractViolation : public std::logic_error {
  public:
   using std::logic_error::logic_error;
@@ -15,7 +15,8 @@ class ContractViolation : public std::logic_error {
 
 [[noreturn]] void violate(const char* what, const std::source_location& place);
 
-/// States what a function needs; throws ContractViolation with the place of the call if it does not hold.
+/// Checks a precondition or an invariant.
+/// @throws ContractViolation with the calling function and line if `condition` is false
 inline void expects(bool condition, const char* what,
                     const std::source_location place = std::source_location::current()) {
   if (!condition) violate(what, place);

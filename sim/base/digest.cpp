@@ -26,7 +26,7 @@ void Digest::add_in_words(std::string_view text) {
   for (const auto* at = text.data(); at != tail.data(); at += sizeof word) {
     std::memcpy(&word, at, sizeof word);
     value_ = (value_ ^ word) * prime;
-    value_ ^= value_ >> 32u;  // a product hands nothing down to its lower bits
+    value_ ^= value_ >> 32u;  // in a product, high bits do not affect low bits
   }
   add(tail);
   add_number(text.size());

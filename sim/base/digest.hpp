@@ -7,18 +7,17 @@
 
 namespace gradway {
 
-/// Tells texts apart by a number: FNV-1a, 64 bits. Not for secrets.
+/// 64-bit FNV-1a hash of texts. Not cryptographic.
 /// @source Fowler, Noll, Vo; http://www.isthe.com/chongo/tech/comp/fnv
 class Digest {
  public:
-  /// Adds a text and its end, so that ("ab", "c") and ("a", "bc") differ.
+  /// Adds a text and its length, so that ("ab", "c") and ("a", "bc") differ.
   void add(std::string_view text);
-  /// Adds a text and its end eight bytes at a time, which is quicker; it counts as another text than with
-  /// add().
+  /// Adds a text and its length eight bytes at a time. Faster than `add`, with a different result.
   void add_in_words(std::string_view text);
-  /// Adds texts that were added to another.
+  /// Adds everything that was added to another digest.
   void add(const Digest& texts);
-  /// 16 hexadecimal digits.
+  /// The hash as 16 hexadecimal digits.
   std::string hex() const;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace gradway {
 
-/// An index into one kind of table. No arithmetic, no conversion to another kind, no default "0".
+/// A typed index into one kind of table. It has no arithmetic, no conversion to other kinds and no default.
 template <class Tag>
 class Id {
  public:
@@ -20,15 +20,15 @@ class Id {
 };
 
 using DeviceId = Id<struct DeviceTag>;  ///< a vertex of the platform: GPU, switch, socket, NIC
-using ResourceId =
-    Id<struct ResourceTag>;  ///< something with a capacity: one direction of a link, host memory, a GPU's SMs
-using ProgramId = Id<struct ProgramTag>;  ///< what some actors of a workload do
-using ActorId = Id<struct ActorTag>;      ///< who runs a program: the ranks of the job first, in order
-using GroupId = Id<struct GroupTag>;      ///< a communicator of a workload
-using ChannelId = Id<struct ChannelTag>;  ///< a bounded hand-over of a workload
+/// Something with a capacity: one direction of a link, host memory, a GPU's multiprocessors.
+using ResourceId = Id<struct ResourceTag>;
+using ProgramId = Id<struct ProgramTag>;  ///< a program of a workload
+using ActorId = Id<struct ActorTag>;      ///< an actor of a workload; the ranks come first, in order
+using GroupId = Id<struct GroupTag>;      ///< a process group of a workload
+using ChannelId = Id<struct ChannelTag>;  ///< a bounded queue between two actors of a workload
 using StreamId = Id<struct StreamTag>;    ///< a stream of a program
 using TaskId = Id<struct TaskTag>;        ///< a task of a program
-using OpId = Id<struct OpTag>;            ///< a node of the op graph
+using OpId = Id<struct OpTag>;            ///< a vertex of the op graph
 
 }  // namespace gradway
 

@@ -13,16 +13,16 @@
 namespace gradway {
 namespace {
 
-// A shorter word starts too many others by chance.
+// Shorter words are prefixes or parts of too many names by chance.
 constexpr std::size_t shortest_start = 3;
 constexpr std::size_t shortest_part = 2;
-// More are no help.
 constexpr std::size_t most_near_names = 4;
 
-/// Insertions, deletions, replacements and swaps of two neighbours that turn one word into the other.
+/// Number of insertions, deletions, replacements and swaps of adjacent letters that turn `a` into `b`
+/// (optimal string alignment distance).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before;  // the row of a's prefix shorter by two
-  std::vector<std::size_t> above;   // ... by one
+  std::vector<std::size_t> before;  // the row of the prefix of `a` that is two letters shorter
+  std::vector<std::size_t> above;   // the row of the prefix that is one letter shorter
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -49,7 +49,7 @@ bool is_letter_or_digit(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0;
 }
 
-/// Has a name the other one as a part of its own, as "aws-p5.48xlarge" has "p5"?
+/// Whether a name contains the other one as a whole part, as "aws-p5.48xlarge" contains "p5".
 bool has_part(const std::string& candidate, const std::string& part) {
   for (auto at = candidate.find(part); at != std::string::npos; at = candidate.find(part, at + 1)) {
     const auto end = at + part.size();
@@ -60,7 +60,7 @@ bool has_part(const std::string& candidate, const std::string& part) {
   return false;
 }
 
-/// The candidates that are as asked for, the shortest first.
+/// The candidates that satisfy `is_meant`, shortest first, at most `most_near_names`.
 template <class IsMeant>
 std::vector<std::string> shortest_of(const std::vector<std::string>& candidates, const IsMeant& is_meant) {
   std::vector<std::string> found;
@@ -75,7 +75,7 @@ std::string fewest_edits(std::string_view name, const std::vector<std::string>& 
   auto best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (const auto& candidate : candidates) {
     const auto [shorter, longer] = std::minmax({name.size(), candidate.size()});
-    if (longer - shorter >= best_distance) continue;  // so many letters differ at least
+    if (longer - shorter >= best_distance) continue;  // a lower bound of the distance
     const auto distance = edit_distance(name, candidate);
     if (distance < best_distance) {
       best_distance = distance;

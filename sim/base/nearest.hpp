@@ -7,17 +7,17 @@
 
 namespace gradway {
 
-/// The candidates that a name may stand for, the likeliest first, four at most: those that have it as a part
-/// of their own ("h100" in "h100-sxm", "gpus" in "job.gpus"; large and small letters are the same); else the
-/// one with the smallest edit distance, if at most a third of the name's letters differ; else those that
-/// begin with it. Shorter names come first, then the order of the candidates. Not for units.
+/// The candidates that a misspelt name may mean, likeliest first, at most four: those that contain it as a
+/// whole part ("h100" in "h100-sxm", "gpus" in "job.gpus"; case is ignored); else the one with the smallest
+/// edit distance, if at most a third of the letters differ; else those that begin with it. Shorter names come
+/// first, then the order of the candidates. Do not use it for units.
 std::vector<std::string> near_names(std::string_view name, const std::vector<std::string>& candidates);
 
 /// The first of `near_names`, or "".
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates);
 
-/// "did you mean 'x'?" or "did you mean 'x', 'y' or 'z'?" if there are near candidates, else "known: a, b,
-/// c", else "".
+/// A hint: "did you mean 'x'?" or "did you mean 'x', 'y' or 'z'?" if there are near candidates; else "known:
+/// a, b, c"; "" without candidates.
 std::string suggestion(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace gradway

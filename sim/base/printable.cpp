@@ -8,7 +8,7 @@
 namespace gradway {
 namespace {
 
-/// The character that the text begins with. @pre it is one, of `length` bytes
+/// The first character of the text. @pre a valid character of `length` bytes
 char32_t decoded(std::string_view text, std::size_t length) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (length == 1) return byte(0);
@@ -22,7 +22,7 @@ bool is_control(char32_t c) {
          (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }
 
-/// Most text has nothing but these: what else is looked at closely.
+/// Fast path for most text: printable ASCII.
 bool is_plain(char c) {
   return c >= 0x20 && c < 0x7F;
 }
@@ -37,7 +37,7 @@ std::size_t first_control(std::string_view text, std::string_view allowed) {
     }
     const auto length = std::max<std::size_t>(1, character_length(text.substr(at)));
     const bool is_allowed = length == 1 && allowed.find(text[at]) != std::string_view::npos;
-    const bool is_byte = length == 1 && static_cast<unsigned char>(text[at]) >= 0x80;  // no UTF-8
+    const bool is_byte = length == 1 && static_cast<unsigned char>(text[at]) >= 0x80;  // not UTF-8
     if (!is_allowed && !is_byte && is_control(decoded(text.substr(at), length))) return at;
     at += length;
   }
@@ -70,9 +70,9 @@ std::string printable(std::string_view text, std::string_view allowed) {
 }
 
 std::string shortened(std::string_view text, std::size_t most) {
-  constexpr std::size_t room_for_remark = 64;  // so that what was shortened once stays as it is
+  constexpr std::size_t room_for_remark = 64;  // makes the function idempotent
   if (text.size() <= most + room_for_remark) return std::string{text};
-  auto head = most * 2 / 3;  // what begins a message says more than what ends it
+  auto head = most * 2 / 3;  // the beginning of a message is worth more than its end
   auto tail = text.size() - (most - head);
   while (head > 0 && !starts_character(text[head])) --head;
   while (tail < text.size() && !starts_character(text[tail])) ++tail;

@@ -27,17 +27,17 @@ std::string picture(const Where& where) {
   return fmt::format("{} | {}\n      | {}^{}\n", number, where.text, indent, tail);
 }
 
-// Far above what gradway itself says: beyond are values that were read, and may be megabytes.
+// Limits for quoted values, which may have megabytes. Texts of gradway itself are far shorter.
 constexpr std::size_t longest_name = 4096;  // PATH_MAX
 constexpr std::size_t longest_text = 800;
-constexpr std::size_t longest_hint = 4000;  // may list all names there are
+constexpr std::size_t longest_hint = 4000;  // may list all known names
 
 void make_fit(Where& where) {
   where.file = printable(shortened(where.file, longest_name));
   where.text = shown_line(where.text);
 }
 
-/// What messages, tables and files may show of a problem: values and names in it can hold anything.
+/// Shortens and escapes all texts of the problems, since quoted names and values can hold anything.
 std::vector<Problem> fit_to_show(std::vector<Problem> problems) {
   for (auto& problem : problems) {
     make_fit(problem.where);

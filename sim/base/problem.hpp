@@ -8,37 +8,37 @@
 
 namespace gradway {
 
-/// A place in what the user wrote. Line and column count from 1; 0 means "the file as a whole".
+/// A place in the user's input. Lines and columns count from 1; 0 means the file as a whole.
 struct Where {
   std::string file;  ///< as the user named it, or "--set" for an override
   int line = 0;
   int column = 0;
-  int length = 0;    ///< characters to underline; 0 for one
-  std::string text;  ///< the line itself, for the picture under the message; may be empty
+  int length = 0;    ///< characters to underline; 0 means one
+  std::string text;  ///< the line itself, which is shown with a caret; may be empty
 
   bool operator==(const Where&) const = default;
 };
 
-/// What a problem clashes with: another place and what stands there.
+/// Another place that a problem conflicts with, and what is written there.
 struct Note {
   Where where;
   std::string what;
 };
 
-/// One thing that is wrong with the user's input, as data: what is wrong (with the value), what it clashes
-/// with, what to do. Lower case, no full stop, names in single quotes.
+/// One error in the user's input, as data: what is wrong (with the value), what it conflicts with, and what
+/// to do. Texts start in lower case and have no full stop; names are in single quotes.
 struct Problem {
   Where where;
   std::string what;
   std::vector<Note> notes;
-  std::string hint;  ///< empty if there is nothing to suggest
+  std::string hint;  ///< may be empty
 };
 
-/// Renders a problem the way a compiler does: place, message, the line with a caret, notes, hint.
+/// Formats a problem like a compiler: place, message, the line with a caret, notes, hint.
 std::string to_text(const Problem& problem);
 
-/// The user's input is wrong; carries every problem found. Exit status 2. Texts of problems are made fit to
-/// be shown: values of megabytes are cut in their middle, control characters escaped.
+/// The user's input is wrong. Carries every problem found. Exit status 2. The constructor shortens long texts
+/// and escapes control characters in them.
 class ConfigError : public std::runtime_error {
  public:
   explicit ConfigError(std::vector<Problem> problems);
@@ -51,7 +51,7 @@ class ConfigError : public std::runtime_error {
   std::shared_ptr<const std::vector<Problem>> problems_;
 };
 
-/// The simulation could not finish (ops that wait for each other, an engine that died). Exit status 3.
+/// The simulation could not finish, for example because of a deadlock or a crashed engine. Exit status 3.
 class SimulationError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

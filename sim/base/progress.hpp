@@ -7,8 +7,8 @@
 
 namespace gradway {
 
-/// Is told what long work is at, and how much of that is done (from 0 to 1) where it can be told. Called
-/// often and by one thread; empty if nobody wants to know.
+/// Progress callback for long operations: what is being done and, if known, the completed fraction (0 to 1).
+/// It is called often and from one thread. May be empty.
 using ProgressCallback = std::function<void(std::string_view what, std::optional<double> done)>;
 
 inline void report_progress(const ProgressCallback& on_progress, std::string_view what,

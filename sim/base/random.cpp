@@ -17,8 +17,8 @@ std::uint64_t mixed(std::uint64_t z) {
 
 }  // namespace
 
-Random::Random(std::uint64_t seed, Draws use)
-    : state_{mixed(mixed(seed + golden) + golden * (static_cast<std::uint64_t>(use) + 1))} {}
+Random::Random(std::uint64_t seed, RandomStream stream)
+    : state_{mixed(mixed(seed + golden) + golden * (static_cast<std::uint64_t>(stream) + 1))} {}
 
 std::uint64_t Random::next() {
   state_ += golden;
@@ -47,8 +47,8 @@ double Random::log_normal(double mean, double mean_over_median) {
 
 double Random::gamma(double deviation) {
   const double shape = 1 / (deviation * deviation);
-  // Of a shape below 1 one above it is drawn and made smaller.
-  const double smaller = shape < 1 ? std::pow(uniform(), 1 / shape) : 1;
+  // For a shape below 1, a variate of shape + 1 is drawn and scaled by a power of a uniform number.
+  const double scale = shape < 1 ? std::pow(uniform(), 1 / shape) : 1;
   const double d = (shape < 1 ? shape + 1 : shape) - 1.0 / 3;
   const double c = 1 / std::sqrt(9 * d);
   for (;;) {
@@ -56,7 +56,7 @@ double Random::gamma(double deviation) {
     const auto root = 1 + c * x;
     if (root <= 0) continue;
     const auto v = root * root * root;
-    if (std::log(uniform()) < 0.5 * x * x + d - d * v + d * std::log(v)) return smaller * d * v / shape;
+    if (std::log(uniform()) < 0.5 * x * x + d - d * v + d * std::log(v)) return scale * d * v / shape;
   }
 }
 

@@ -5,9 +5,9 @@
 
 namespace gradway {
 
-/// What a draw is for. Each use has numbers of its own, so that another setting of one leaves those of the
-/// others as they are, and campaigns can be compared seed by seed.
-enum class Draws : std::uint64_t {
+/// An independent stream of random numbers for each use. A changed setting of one use does not change the
+/// numbers of the others, so that campaigns can be compared seed by seed.
+enum class RandomStream : std::uint64_t {
   step,
   failures,
   causes,
@@ -22,19 +22,20 @@ enum class Draws : std::uint64_t {
   shards
 };
 
-/// Random numbers that a seed and a counter give, the same on every machine and with every library.
+/// Counter-based random numbers, which are the same on every machine and with every library.
 /// @source SplitMix64 (Steele, Lea, Flood, OOPSLA 2014; constants of Vigna's splitmix64.c)
 class Random {
  public:
-  Random(std::uint64_t seed, Draws use);
+  Random(std::uint64_t seed, RandomStream stream);
 
-  double uniform();                 ///< above 0, below 1
-  double exponential(double mean);  ///< its inverse, of one uniform number
-  double normal();                  ///< mean 0, standard deviation 1 (Box and Muller, two numbers)
-  /// A log-normal number; an exponential one where the mean is the median or less, which no log-normal has.
+  double uniform();                 ///< in the open interval (0, 1)
+  double exponential(double mean);  ///< by inversion of one uniform number
+  double normal();                  ///< mean 0, standard deviation 1 (Box-Muller with two uniform numbers)
+  /// A log-normal number. If the mean is not above the median, which no log-normal distribution has, the
+  /// number is exponential.
   double log_normal(double mean, double mean_over_median);
-  /// A gamma-distributed number of mean 1: the sum of n alike has `deviation / sqrt(n)` around its own mean.
-  /// @param deviation the standard deviation, above 0; 1: exponential
+  /// A gamma-distributed number of mean 1.
+  /// @param deviation the standard deviation, above 0; with 1 the distribution is exponential
   /// @source Marsaglia and Tsang, A Simple Method for Generating Gamma Variables, TOMS 26 (2000)
   double gamma(double deviation);
 

@@ -6,11 +6,10 @@
 
 namespace gradway {
 
-/// A physical quantity: a double that only mixes with its own kind.
+/// A physical quantity: a double that cannot be mixed with other kinds. Zero by default.
 ///
-/// Zero by default. The value is in the SI base of the kind (bytes, seconds, operations, and their rates).
-/// Amounts of bytes are exact up to 2^53; a fraction of a byte is legal because a ring sends 2(n-1)/n of a
-/// buffer.
+/// The value is in the SI base unit of the kind (bytes, seconds, operations, and their rates). Amounts of
+/// bytes are exact up to 2^53. A fraction of a byte is legal because a ring sends 2(n-1)/n of a buffer.
 template <class Kind>
 class Quantity {
  public:
@@ -41,8 +40,8 @@ class Quantity {
 };
 
 using Bytes = Quantity<struct BytesKind>;      ///< amount of data
-using Seconds = Quantity<struct SecondsKind>;  ///< duration, or a date from the start of a run
-using Flops = Quantity<struct FlopsKind>;      ///< floating-point operations (a multiply-add is two)
+using Seconds = Quantity<struct SecondsKind>;  ///< duration, or time since the start of a run
+using Flops = Quantity<struct FlopsKind>;      ///< floating-point operations (a multiply-add counts as two)
 using BytesPerSecond = Quantity<struct BytesPerSecondKind>;  ///< rate of a link or a memory
 using FlopsPerSecond = Quantity<struct FlopsPerSecondKind>;  ///< rate of a processor
 using Watts = Quantity<struct WattsKind>;                    ///< power

@@ -6,7 +6,7 @@
 namespace gradway {
 namespace {
 
-/// How many bytes the character with this first byte has; 0 if none begins so.
+/// Length in bytes of a character with this first byte; 0 if the byte cannot begin a character.
 std::size_t announced_length(char first) {
   const auto byte = static_cast<unsigned char>(first);
   if (byte < 0x80) return 1;

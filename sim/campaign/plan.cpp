@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sim/base/contract.hpp"
+#include "sim/base/normal.hpp"
 #include "sim/base/random.hpp"
 #include "sim/campaign/checkpoint_cost.hpp"
 #include "sim/campaign/local_sgd.hpp"
@@ -120,8 +121,8 @@ Seconds CampaignPlan::mttf() const {
 }
 
 double CampaignPlan::step_factor(int run) const {
-  constexpr double nine_of_ten = 1.6448536269514722;  // standard deviations
-  const auto z = Random{stream(run), Draws::step}.normal() / nine_of_ten;
+  static const double half_width = normal_half_width(0.9);  // of `step_range`
+  const auto z = Random{stream(run), RandomStream::step}.normal() / half_width;
   const auto end = z > 0 ? step_range.high : step_range.low;
   if (!(end > Seconds{0})) return 1;
   return std::exp(std::abs(z) * std::log(end / step));

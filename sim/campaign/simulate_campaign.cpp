@@ -28,12 +28,12 @@ class Play {
   Play(const CampaignPlan& plan, Seconds interval, int seed, Keep keep)
       : plan_{plan},
         keep_{keep},
-        failures_{plan.stream(seed), Draws::failures},
-        causes_{plan.stream(seed), Draws::causes},
-        again_{plan.stream(seed), Draws::again},
-        spot_{plan.stream(seed), Draws::spot},
-        spot_down_{plan.stream(seed), Draws::spot_down},
-        stragglers_{plan.stream(seed), Draws::stragglers} {
+        failures_{plan.stream(seed), RandomStream::failures},
+        causes_{plan.stream(seed), RandomStream::causes},
+        again_{plan.stream(seed), RandomStream::again},
+        spot_{plan.stream(seed), RandomStream::spot},
+        spot_down_{plan.stream(seed), RandomStream::spot_down},
+        stragglers_{plan.stream(seed), RandomStream::stragglers} {
     const auto step = plan.step.value() * plan.step_factor(seed) * 1e9;
     const auto in_steps = [&](double steps) { return std::max<Ticks>(1, std::llround(steps * step)); };
     run_.work = in_steps(plan.steps);

@@ -28,8 +28,8 @@ class Rounds {
   Rounds(const CampaignPlan& plan, int seed)
       : plan_{plan},
         rounds_{*plan.rounds},
-        clients_{plan.stream(seed), Draws::clients},
-        speeds_{plan.stream(seed), Draws::client_speeds},
+        clients_{plan.stream(seed), RandomStream::clients},
+        speeds_{plan.stream(seed), RandomStream::client_speeds},
         factor_{plan.step_factor(seed)} {
     std::uint32_t count = 0;
     for (const auto& one : rounds_.classes) {

@@ -47,7 +47,7 @@ struct Combination {
   std::string scenario{};
   std::string model{};
   Job job{};
-  Speeds speeds{};
+  SpeedFactors speeds{};
   Alternative result{};
   report::JsonDocument report{};
   std::string does_not_fit{};

@@ -14,13 +14,13 @@
 #include "sim/compute/optimizer_time.hpp"
 #include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
-#include "sim/platform/host_copy.hpp"
+#include "sim/platform/data_paths.hpp"
 #include "sim/scenario/strategy_facts.hpp"
 
 namespace gradway {
 namespace {
 
-/// What the CPU took for one kernel of a profile, under the profiler.
+/// CPU time per kernel of a profile, under the profiler.
 Seconds launch_of(const Profile& profile) {
   Seconds cpu{};
   double kernels = 0;
@@ -32,7 +32,7 @@ Seconds launch_of(const Profile& profile) {
   return kernels > 0 ? cpu / kernels : Seconds{};
 }
 
-/// Of a sample, forward and backward.
+/// Operations per sample, forward and backward.
 Flops work_of_layers(const Model& model) {
   Flops work{};
   for (const auto& layer : model.layers)
@@ -40,16 +40,16 @@ Flops work_of_layers(const Model& model) {
   return work;
 }
 
-/// Times of operations; the same operation, as all blocks of a transformer have it, is looked up once.
-/// Operations that it is asked for must outlive it.
+/// Times of operations. Caches equal operations, which all blocks of a transformer have. The operations must
+/// outlive it.
 class OperationTimes {
  public:
   OperationTimes(const Scenario& scenario, const Gpu& gpu)
       : costs_{scenario.kernel_costs.get()},
         gpu_{gpu},
-        is_moved_{costs_ != nullptr && scenario.timed_on != gpu.name} {}
+        is_extrapolated_{costs_ != nullptr && scenario.timed_on != gpu.name} {}
 
-  /// From now on, of kernels that follow the clocks. @see clock_slowdown
+  /// Sets the slow-down of kernels that follow the clocks. @see clock_slowdown
   void slow_down(double slowdown) { slowdown_ = slowdown; }
 
   Seconds operator()(const Operation& operation) {
@@ -60,9 +60,9 @@ class OperationTimes {
     const auto [known, is_new] = known_.try_emplace({operation.size, operation.kernel});
     if (is_new) {
       known->second = datasheet_time(operation, gpu_) * (costs_ != nullptr ? costs_->factor(operation) : 1);
-      if (is_moved_)
+      if (is_extrapolated_)
         known->second =
-            known->second * (operation.kind == OperationClass::convolution ? gpu_.moved_convolutions
+            known->second * (operation.kind == OperationClass::convolution ? gpu_.convolution_scale
                                                                            : last_wave(operation, gpu_));
     }
     return known->second;
@@ -71,17 +71,16 @@ class OperationTimes {
  private:
   const OperationCosts* costs_;
   const Gpu& gpu_;
-  bool is_moved_;
+  bool is_extrapolated_;
   double slowdown_ = 1;
   std::map<std::pair<std::array<double, most_sizes>, std::string_view>, Seconds> known_;
 };
 
-/// The GPU runs the first kernels of a loop over experts while the CPU launches the others. An assumption:
-/// many more than a layer without a loop has.
+/// Limit on launches per piece, so that the GPU runs the first kernels of a loop over experts while the CPU
+/// launches the others. Assumed: many more launches than a layer without a loop has.
 constexpr int most_launches_of_piece = 100;
 
-/// The operations of a pass, layer by layer, cut where something is sent or waited for, and long ones
-/// between.
+/// Splits the operations of a pass, layer by layer, at exchanges and waits; long pieces are split further.
 class Pieces {
  public:
   template <class TimeOf>
@@ -96,7 +95,7 @@ class Pieces {
         pending_.push_back(exchanges[next++].until);
       }
       const bool ends = i == operations.size();
-      // The first that is not due is waited for by an operation to come.
+      // Exchanges that are not due yet are waited for by a later operation.
       while (!ends && !pending_.empty() && pending_.front() <= i) {
         ++piece.waits_for;
         pending_.pop_front();
@@ -113,20 +112,21 @@ class Pieces {
       ++pieces.back().launches;
       pieces.back().host_waits = operations[i].host_waits;
     }
-    for (auto& until : pending_) until = 0;  // whatever comes next
+    for (auto& until : pending_) until = 0;  // the first operation of the next layer waits
     return pieces;
   }
 
  private:
-  std::deque<std::size_t> pending_;  ///< which operation of the layer waits for it
+  std::deque<std::size_t> pending_;  ///< by pending exchange: the operation of the layer that waits for it
 };
 
-/// Whether ranks hold parts of the same layers, of their tokens or experts.
-bool shares_layers(const Layout& layout) {
+/// Whether ranks divide layers, their tokens or their experts.
+bool divides_layers(const Layout& layout) {
   return layout.tensor * layout.context * layout.expert * layout.expert_tensor > 1;
 }
 
-void cut(EagerSettings& settings, const Layout& layout) {
+/// Sets what a rank of the layout has of each layer.
+void divide(EagerSettings& settings, const Layout& layout) {
   settings.tensor = layout.tensor;
   settings.sequence_parallel = layout.sequence && layout.tensor > 1;
   settings.overlaps_gradients = layout.overlap != TensorOverlap::none;
@@ -139,8 +139,8 @@ void cut(EagerSettings& settings, const Layout& layout) {
   settings.expert_imbalance = layout.expert_imbalance;
 }
 
-/// Of a micro-step and its share of the optimizer's, as one GPU has the whole model, or the ranks its parts.
-/// What is computed again draws as the pass did.
+/// The load of one micro-batch with its share of the optimizer's step. Recomputation draws the same mean
+/// power as the forward pass and is left out.
 GpuLoad load_of(const EagerStep& step, OperationTimes& times, const GpuPower& power, Seconds optimizer) {
   GpuLoad load{.other = optimizer};
   for (const auto& layer : step.layers)
@@ -150,8 +150,8 @@ GpuLoad load_of(const EagerStep& step, OperationTimes& times, const GpuPower& po
   return load;
 }
 
-/// @param operation CPU time of one of eager PyTorch's
-void take_host(ComputeCosts& costs, const Scenario& scenario, Seconds operation) {
+/// Sets CPU times. @param operation CPU time of an operation of eager PyTorch
+void set_host_times(ComputeCosts& costs, const Scenario& scenario, Seconds operation) {
   costs.operation = operation;
   costs.launch = scenario.platform.gpu_models.front().launch_cost;
   if (!scenario.model.run) return;
@@ -159,9 +159,9 @@ void take_host(ComputeCosts& costs, const Scenario& scenario, Seconds operation)
   costs.slower_host = costs.launch / measured_host_kernel;
 }
 
-/// @param is_cut as a rank of the layout has them; else as one GPU has the whole model
-void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, int batch, bool is_cut,
-                const Waiting& waiting) {
+/// @param is_divided whether layers are those of a rank of the layout; else one GPU has the whole model
+void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, int batch, bool is_divided,
+                const WaitRatio& waiting) {
   if (!scenario.model.run) {
     for (const auto& layer : scenario.model.layers) {
       costs.forward.push_back(layer.forward.time.value_or(Seconds{}));
@@ -193,7 +193,7 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     return share;
   };
   auto settings = eager_settings(scenario, batch);
-  if (is_cut) cut(settings, scenario.job.layout);
+  if (is_divided) divide(settings, scenario.job.layout);
   const auto issued = scenario.model.run.step(settings);
   const auto& step = *issued;
   costs.memory = step.memory;
@@ -201,12 +201,12 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     const auto of_micro_step = costs.optimizer / scenario.job.accumulate;
     const auto load = load_of(step, time_of, *gpu.power, of_micro_step);
     costs.slowdown = clock_slowdown(*gpu.power, load, waiting);
-    if (costs.slowdown > 1) costs.cooling = longest_cooling(*gpu.power, load);
+    if (costs.slowdown > 1) costs.longest_wait = longest_effective_wait(*gpu.power, load);
     time_of.slow_down(costs.slowdown);
   }
-  const bool in_pieces = is_cut || (scenario.model.experts.number > 0 && reads_counts(scenario.job));
+  const bool in_pieces = is_divided || (scenario.model.experts.number > 0 && reads_counts(scenario.job));
   Pieces forward;
-  Pieces again;
+  Pieces recomputed;
   for (const auto& layer : step.layers) {
     costs.forward.push_back(sum(layer.forward));
     costs.backward.push_back(sum(layer.backward));
@@ -221,7 +221,8 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     if (in_pieces)
       costs.forward_pieces.push_back(forward.cut(layer.forward, layer.forward_exchanges, time_of));
     if (settings.recompute == Recompute::selective_op)
-      costs.again_pieces.push_back(again.cut(layer.again, layer.again_exchanges, time_of));
+      costs.recomputed_pieces.push_back(
+          recomputed.cut(layer.recomputed, layer.recomputed_exchanges, time_of));
   }
   if (!in_pieces) return;
   Pieces backward;
@@ -230,7 +231,7 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     const auto& layer = step.layers[i];
     costs.backward_pieces[i] = backward.cut(layer.backward, layer.backward_exchanges, time_of);
   }
-  if (!is_cut) return;
+  if (!is_divided) return;
   costs.of_rank = step.of_rank;
   if (settings.tensor == 1 || settings.megatron || settings.compiled) return;
   for (std::size_t i = 0; i < costs.of_rank.size(); ++i) {
@@ -244,31 +245,31 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
 
 }  // namespace
 
-HostOperation host_operation(const Scenario& scenario) {
+HostOperation host_operation(const Platform& platform, const Calibration& calibration) {
   using From = HostOperation::From;
-  if (const auto time = scenario.platform.eager_operation) return {*time, From::platform};
-  for (const auto& cost : scenario.calibration.kernels.launches)
+  if (const auto time = platform.eager_operation) return {*time, From::platform};
+  for (const auto& cost : calibration.kernels.launches)
     if (cost.what == LaunchCost::operation) return {cost.time, From::calibration};
   return {eager_operation, From::assumed};
 }
 
 Seconds input_copy_time(const Scenario& scenario, int batch) {
   const Routes routes{scenario.platform};
-  const auto way = host_copy_way(routes, scenario.platform, 0);
+  const auto path = path_from_host(routes, scenario.platform, 0);
   const auto bytes = scenario.model.input_per_sample * batch;
-  if (bytes == 0_B || !way) return {};
-  auto rate = way->slowest;
+  if (bytes == 0_B || !path) return {};
+  auto rate = path->slowest;
   if (!scenario.job.input.pin_memory && scenario.platform.pageable_copy_rate) {
     rate = std::min(rate, *scenario.platform.pageable_copy_rate);
   }
-  return way->latency + bytes / rate;
+  return path->latency + bytes / rate;
 }
 
 EagerSettings eager_settings(const Scenario& scenario, int batch) {
   const auto& job = scenario.job;
   return {.batch = batch,
           .sequence = job.sequence,
-          .precision = beside_fp8(job.precision),
+          .precision = precision_outside_fp8(job.precision),
           .fp8 = fp8_of(job),
           .half_parameters = is_half(job.precision) && half_parameters(job),
           .channels_last = job.channels_last,
@@ -288,7 +289,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .expert_capacity = job.layout.expert_capacity_factor};
 }
 
-ComputeCosts compute_costs(const Scenario& scenario, const Waiting& waiting) {
+ComputeCosts compute_costs(const Scenario& scenario, const WaitRatio& waiting) {
   const auto& gpu = scenario.platform.gpu_models.front();
   ComputeCosts costs;
   costs.optimizer = optimizer_time(scenario);
@@ -296,21 +297,21 @@ ComputeCosts compute_costs(const Scenario& scenario, const Waiting& waiting) {
     costs.profile = profile_costs(scenario);
     costs.memory = memory_of_profile(*scenario.model.profile, scenario.job);
     costs.launch = launch_of(*scenario.model.profile) * costs.profile->cpu_scale;
-    // Hooks take as long beside a program whose operations are quickly launched.
+    // The CPU time of hooks depends on the host only, not on how fast the program launches operations.
     if (const auto gradient = scenario.model.profile->accumulate_grad)
       costs.launch = measured_host_kernel * (*gradient / measured_host_gradient) *
                      (costs.profile->cpu_scale / profiled_cpu_share);
     costs.slower_host = costs.launch / measured_host_kernel;
     return costs;
   }
-  const bool is_cut = shares_layers(scenario.job.layout);
-  add_layers(costs, scenario, gpu, scenario.job.batch_per_gpu, is_cut, waiting);
-  take_host(costs, scenario, host_operation(scenario).time);
-  if (const auto* anchor = matching_anchor(scenario, gpu)) costs.anchor = *anchor;
+  const bool is_divided = divides_layers(scenario.job.layout);
+  add_layers(costs, scenario, gpu, scenario.job.batch_per_gpu, is_divided, waiting);
+  set_host_times(costs, scenario, host_operation(scenario.platform, scenario.calibration).time);
+  if (const auto* anchor = matching_anchor(scenario.model, scenario.job, gpu)) costs.anchor = *anchor;
   if (!costs.anchor) return costs;
 
   auto measured = costs;
-  if (costs.anchor->batch != scenario.job.batch_per_gpu || is_cut || waiting != Waiting{}) {
+  if (costs.anchor->batch != scenario.job.batch_per_gpu || is_divided || waiting != WaitRatio{}) {
     measured = {};
     measured.optimizer = costs.optimizer;
     add_layers(measured, scenario, gpu, costs.anchor->batch, false, {});
@@ -320,14 +321,14 @@ ComputeCosts compute_costs(const Scenario& scenario, const Waiting& waiting) {
   if (costs.anchor->step_time <= fixed) {
     throw ConfigError{
         {{},
-         fmt::format("model '{}': the anchor of {:.4g} ms a step on {} leaves no time for its layers: the "
-                     "input copy and the optimizer alone take {:.4g} ms",
-                     scenario.model.name, costs.anchor->step_time.value() * 1e3, gpu.name,
-                     fixed.value() * 1e3),
+         fmt::format(
+             "model '{}': the anchor of {:.4g} ms per step on {} leaves no time for the layers: input "
+             "copy and optimizer take {:.4g} ms",
+             scenario.model.name, costs.anchor->step_time.value() * 1e3, gpu.name, fixed.value() * 1e3),
          {},
          "check its 'step_time' or 'rate', 'batch' and 'optimizer'"}};
   }
-  refuse_beyond_peak(scenario, gpu, *costs.anchor, work_of_layers(scenario.model) * costs.anchor->batch,
+  refuse_beyond_peak(scenario.model, gpu, *costs.anchor, work_of_layers(scenario.model) * costs.anchor->batch,
                      costs.anchor->step_time - fixed);
   costs.anchor_scale =
       (costs.anchor->step_time - fixed) / (total(measured.forward) + total(measured.backward));
@@ -335,12 +336,12 @@ ComputeCosts compute_costs(const Scenario& scenario, const Waiting& waiting) {
       std::accumulate(measured.forward_launches.begin(), measured.forward_launches.end(), 0) +
       std::accumulate(measured.backward_launches.begin(), measured.backward_launches.end(), 0);
   if (operations > 0)
-    take_host(costs, scenario, std::min(costs.operation, costs.anchor->step_time / operations));
+    set_host_times(costs, scenario, std::min(costs.operation, costs.anchor->step_time / operations));
   for (auto& time : costs.forward) time = time * costs.anchor_scale;
   for (auto& time : costs.backward) time = time * costs.anchor_scale;
   for (auto* shares : {&costs.of_parameters, &costs.once})
     for (auto& share : *shares) share.time = share.time * costs.anchor_scale;
-  for (auto* pass : {&costs.forward_pieces, &costs.backward_pieces, &costs.again_pieces})
+  for (auto* pass : {&costs.forward_pieces, &costs.backward_pieces, &costs.recomputed_pieces})
     for (auto& layer : *pass)
       for (auto& piece : layer) piece.time = piece.time * costs.anchor_scale;
   return costs;

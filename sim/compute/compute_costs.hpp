@@ -13,70 +13,69 @@
 
 namespace gradway {
 
-/// CPU time of an operation of eager PyTorch on a scenario's hosts, and who says so.
+/// CPU time of an operation of eager PyTorch on a platform's hosts, and its source.
 struct HostOperation {
   enum class From : std::uint8_t { platform, calibration, assumed };
   Seconds time{};
   From from = From::assumed;
 };
-HostOperation host_operation(const Scenario& scenario);
+HostOperation host_operation(const Platform& platform, const Calibration& calibration);
 
-/// What the kernels of a model cost on the GPU of a scenario, before any communication.
+/// Times of a rank's computation, without communication.
 struct ComputeCosts {
   std::vector<Seconds> forward;                                  ///< by layer
   std::vector<Seconds> backward;                                 ///< by layer
   std::vector<int> forward_launches;                             ///< by layer
   std::vector<int> backward_launches;                            ///< by layer
   std::array<Seconds, operation_class_words.size()> by_class{};  ///< forward and backward together
-  /// A stretch of a layer's operations, and what the ranks that share it send each other before it.
+  /// A range of a layer's operations, and the exchanges that are issued before it.
   struct Piece {
     std::vector<Exchange> sends{};
-    int waits_for = 0;  ///< exchanges of its pass, the oldest that nobody waited for
+    int waits_for = 0;  ///< number of earlier exchanges of the pass that it waits for, oldest first
     Seconds time{};
     int launches = 0;
     bool of_parameters = false;
-    bool host_waits = false;  ///< the CPU reads what comes of it before it goes on
+    bool host_waits = false;  ///< the CPU waits for its result
   };
-  /// By layer; empty: no rank shares a layer, and nothing is read back.
+  /// By layer; empty: there are no exchanges, and the CPU waits for no operation.
   std::vector<std::vector<Piece>> forward_pieces;
   std::vector<std::vector<Piece>> backward_pieces;
-  /// By layer, what runs again before the backward pass of its block; empty: all of the forward pass.
-  std::vector<std::vector<Piece>> again_pieces;
-  std::vector<char> is_dtensor;  ///< by layer: PyTorch's DTensor takes CPU time to run it; empty: none is one
-  std::vector<Layer> of_rank;    ///< the model's layers as a rank has them; empty: no rank shares a layer
-  /// What of a backward pass makes gradients of parameters, by layer.
+  /// By layer: what is recomputed before the backward pass of its block; empty: the whole forward pass.
+  std::vector<std::vector<Piece>> recomputed_pieces;
+  std::vector<char> is_dtensor;  ///< by layer: PyTorch's DTensor needs CPU time for it; empty: for no layer
+  std::vector<Layer> of_rank;    ///< the rank's share of the model's layers; empty: layers are not divided
   struct Share {
     Seconds time{};
     int launches = 0;
   };
-  std::vector<Share> of_parameters;
-  std::vector<Share> once;     ///< by layer: before the forward pass of the first micro-batch of a step
-  std::vector<Bytes> outputs;  ///< by layer: what it hands on
-  double slowdown = 1;         ///< of products and the like, by the clocks that the power limit leaves
-  Seconds cooling{};           ///< with a slow-down: as much of a wait counts. @see longest_cooling
-  Seconds operation{};         ///< CPU time of an operation of eager PyTorch; an anchor that is shorter than
-                               ///< all of them proves the CPU faster
-  Seconds launch{};            ///< what the scenario's host takes for one kernel of eager PyTorch
-  double slower_host = 1;      ///< ... over `measured_host_kernel`
+  std::vector<Share> of_parameters;  ///< by layer: the part of the backward pass for parameter gradients
+  std::vector<Share> once;           ///< by layer: before the forward pass of a step's first micro-batch
+  std::vector<Bytes> outputs;        ///< by layer: the input of the next layer
+  double slowdown = 1;     ///< of products, attention and convolutions, by clocks under the power limit
+  Seconds longest_wait{};  ///< longest wait that counts for the power limit; see longest_effective_wait
+  /// CPU time of an operation of eager PyTorch, at most the time that the anchor allows.
+  Seconds operation{};
+  Seconds launch{};        ///< CPU time per kernel of eager PyTorch on the scenario's host
+  double slower_host = 1;  ///< `launch` over `measured_host_kernel`
   Seconds optimizer{};
-  double anchor_scale = 1;              ///< forward and backward were multiplied by this to meet the anchor
-  std::optional<Anchor> anchor;         ///< the measurement that was used
-  std::optional<ProfileCosts> profile;  ///< of a profiled model; forward and backward are then empty
-  StepMemory memory;                    ///< what the passes hold; empty: nobody knows
+  double anchor_scale = 1;              ///< factor on forward and backward that makes them meet the anchor
+  std::optional<Anchor> anchor;         ///< the anchor that was used
+  std::optional<ProfileCosts> profile;  ///< profiled models only; forward and backward are then empty
+  StepMemory memory;                    ///< memory of the passes; empty: unknown
 };
 
-/// What decides which kernels PyTorch issues for a scenario's model.
+/// The settings that determine which kernels PyTorch issues for a scenario's model.
 EagerSettings eager_settings(const Scenario& scenario, int batch);
 
-/// Costs of all layers, operation by operation: those that were timed on this GPU or moved from another, else
-/// by its datasheet. If the model has an anchor for this GPU and precision, forward and backward are scaled
-/// so that input copy, forward, backward and optimizer of one GPU without DDP, one after the other, take the
-/// anchor's time at the anchor's batch. The anchor of the same batch is preferred.
-/// @param waiting of the GPU in the step: the more, the less its power limit slows its kernels down
-/// @throws ConfigError if the anchor is shorter than input copy and optimizer.
-ComputeCosts compute_costs(const Scenario& scenario, const Waiting& waiting = {});
+/// Costs of all layers by operation: measured on this GPU, else extrapolated from another GPU, else by the
+/// datasheet. If the model has an anchor for this GPU and precision, forward and backward are scaled such
+/// that input copy, forward, backward and optimizer on one GPU without DDP take the anchor's time at its
+/// batch.
+/// @param waiting wait ratio of the GPU: waits reduce the slow-down by the power limit
+/// @throws ConfigError if the anchor is shorter than input copy and optimizer
+ComputeCosts compute_costs(const Scenario& scenario, const WaitRatio& waiting = {});
 
-/// Time of the input copy of `batch` samples on an otherwise idle platform: the slowest part of the way.
+/// Time to copy the input of `batch` samples on an otherwise idle platform.
 Seconds input_copy_time(const Scenario& scenario, int batch);
 
 }  // namespace gradway

@@ -11,18 +11,20 @@
 namespace gradway {
 namespace {
 
-/// Factors on a part of the memory between which nine of ten measured steps lie.
-struct Doubt {
+/// Factors on a predicted part of the memory that bound its 90 % prediction interval.
+struct Interval {
   double low = 1;
   double high = 1;
 };
 
-/// Of activations, gathered parameters and casts of hooks, by what they rest on. From architectures:
-/// quantiles 5 and 95 % of (measured peak - all else) / predicted, of 130 own steps on two H200 and on one
-/// and two H100 (2026-11-21 to 24) that are at least a third such memory. From shapes of a trace: +1 to +27
-/// %, from recorded allocations within 3 %, of the traces of both machines; of compiled graphs (eight
-/// programs on an H100, 2026-11-25) 10 % too little to 8 % too much, and other graphs fuse otherwise.
-Doubt doubt_of_activations(const Scenario& scenario) {
+/// For activations, gathered parameters and casts of hooks, by the source of the prediction.
+/// @source architectures: quantiles 5 and 95 % of (measured peak - other memory) / predicted over 130 own
+/// steps
+///         on two H200 and on one and two H100 (2026-11-21 to 24), of which at least a third is such memory.
+///         Traces of both machines: errors of +1 to +27 % from shapes, within 3 % from recorded allocations.
+///         Compiled graphs (eight programs on an H100, 2026-11-25): -10 to +8 %; widened, since other graphs
+///         are fused differently
+Interval interval_of_activations(const Scenario& scenario) {
   const auto& profile = scenario.model.profile;
   if (profile && profile->memory_from == MemorySource::recorded) return {0.97, 1.03};
   if (profile && profile->memory_from == MemorySource::compiled) return {0.85, 1.3};
@@ -30,12 +32,12 @@ Doubt doubt_of_activations(const Scenario& scenario) {
   return {0.95, 1.15};
 }
 
-/// Of all else: what is allocated beside the tensors that are counted.
-constexpr Doubt of_states{0.99, 1.01};
+/// For all other memory: small tensors that are not counted.
+constexpr Interval of_states{0.99, 1.01};
 
-/// Reserved by PyTorch's allocator over what is allocated. It gives back what is cached before a request
-/// fails, so a job may run with nothing reserved.
-constexpr Doubt of_slack{0, 2};
+/// For memory that PyTorch's allocator reserves in addition. It releases cached memory before a request
+/// fails, so that a job may run without it.
+constexpr Interval of_slack{0, 2};
 
 Bytes sum_of_states(const MemoryUse& use) {
   return use.parameters + use.gradients + use.optimizer_state + use.buckets + use.input + use.workspace;
@@ -68,14 +70,14 @@ bool knows_memory(const Scenario& scenario) {
 }
 
 MemoryRange memory_range(const Scenario& scenario, const MemoryUse& memory) {
-  const auto uncertainty = doubt_of_activations(scenario);
+  const auto of_activations = interval_of_activations(scenario);
   const auto& gpu = scenario.platform.gpu_models.front();
-  const auto sure = sum_of_states(memory) + memory.context + memory.nccl;
-  const auto unsure = memory.allocated() - sum_of_states(memory);
+  const auto states = sum_of_states(memory) + memory.context + memory.nccl;
+  const auto activations = memory.allocated() - sum_of_states(memory);
   MemoryRange range;
-  range.low = of_states.low * sure + uncertainty.low * unsure + of_slack.low * memory.slack;
-  range.high =
-      of_states.high * sure + uncertainty.high * unsure + of_slack.high * memory.slack + memory.first_buckets;
+  range.low = of_states.low * states + of_activations.low * activations + of_slack.low * memory.slack;
+  range.high = of_states.high * states + of_activations.high * activations + of_slack.high * memory.slack +
+               memory.first_buckets;
   if (!gpu.ideal) range.verdict = verdict_of(range.low, memory.needed(), range.high, gpu.memory);
   range.largest_part = largest_part(memory);
   return range;

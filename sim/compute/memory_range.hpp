@@ -11,8 +11,9 @@
 
 namespace gradway {
 
-/// How the 90 % prediction interval of the memory that a GPU needs lies to the memory that it has: below it;
-/// around it, with the expected value below or above; above it.
+/// The 90 % prediction interval of the memory that a GPU needs, relative to the memory that it has: below it
+/// (fits), above it (does not fit), or around it with the expected value below (tight) or above (may not
+/// fit).
 enum class MemoryVerdict : std::uint8_t { fits, tight, may_not_fit, does_not_fit };
 inline constexpr std::array<std::string_view, 4> memory_verdict_words{"fits", "tight", "may not fit",
                                                                       "does not fit"};
@@ -24,25 +25,25 @@ constexpr std::string_view name_of(MemoryVerdict verdict) {
 struct MemoryRange {
   Bytes low{};
   Bytes high{};
-  MemoryVerdict verdict = MemoryVerdict::fits;  ///< an ideal GPU holds anything
+  MemoryVerdict verdict = MemoryVerdict::fits;  ///< always `fits` on an ideal GPU
   std::string_view largest_part;  ///< parameters, gradients, optimizer, activations, buffers or framework
 };
 
-/// Whether all memory of a step's passes is known. A profile may lack some tensors, and says nothing about
-/// blocks that run again in the backward pass.
+/// Whether all memory of a step's passes is known. A profile may lack tensors, and never has the memory of
+/// recomputed blocks.
 bool knows_memory(const Scenario& scenario);
 
 MemoryRange memory_range(const Scenario& scenario, const MemoryUse& memory);
 
-/// Whether the expected value fits: the verdict is `fits` or `tight`.
+/// Whether the expected memory fits: the verdict is `fits` or `tight`.
 bool fits(const Scenario& scenario, const MemoryUse& memory);
-/// Whether even the upper end of the interval fits.
+/// Whether the upper end of the interval fits: the verdict is `fits`.
 bool surely_fits(const Scenario& scenario, const MemoryUse& memory);
 
-/// Whether even the lower end does not: the verdict is `does_not_fit`.
+/// Whether the lower end of the interval does not fit: the verdict is `does_not_fit`.
 bool surely_does_not_fit(const Scenario& scenario, const MemoryUse& memory);
 
-/// "does not fit: 93 of 24 GB on each l4 (88 to 99 GB, most of it activations)", with the verdict in front.
+/// The verdict in words: "does not fit: 93 of 24 GB on each l4 (88 to 99 GB, most of it activations)".
 std::string verdict_in_words(const Scenario& scenario, const MemoryUse& memory);
 
 }  // namespace gradway

@@ -55,7 +55,7 @@ struct OptimizerHook {
       default:
         break;
     }
-    // Not timed on sharded tensors: so many times adamw's as on plain ones.
+    // Not timed on sharded tensors. The ratio to adamw is assumed to be that of plain tensors.
     auto cost = sharded_optimizer_cpu.adamw;
     cost.each *= cost_of(optimizer).launch / cost_of(Optimizer::adamw).launch;
     return cost;
@@ -91,7 +91,7 @@ double optimizer_share(const RankScenario& scenario) {
   const auto own = with_parameters(scenario.model, true);
   const auto others = with_parameters(scenario.model, false);
   const auto share = static_cast<double>(own.parameter_count()) / all;
-  // What is left of a model's parameters are those of either kind alone, of as many ranks as it says.
+  // A model whose parameters are all of one kind already has the ranks of that kind.
   if (share == 0 || share == 1) return of(scenario.model, scenario.data_parallel());
   return share * of(own, scenario.job.expert_replicas()) + (1 - share) * of(others, scenario.job.replicas());
 }

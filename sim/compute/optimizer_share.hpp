@@ -9,26 +9,25 @@
 
 namespace gradway {
 
-/// Whether the gradients of routed experts are added up over other ranks than those of the rest.
+/// Whether gradients of routed experts are reduced over a different group of ranks than other gradients.
 bool splits_experts(const Job& job, const Model& model);
 
-/// Parameters of a rank, of routed experts or of all else: the model with those alone. Layers keep their
-/// places.
+/// The model with only the parameters of routed experts, or with only all others. Indices of layers do not
+/// change.
 Model with_parameters(const Model& model, bool of_experts);
 
-/// Of all parameters, which part the optimizer steps on the GPU that has most to do.
+/// Share of the parameters that the optimizer updates on the GPU with the largest share.
 double optimizer_share(const RankScenario& scenario);
 
-/// Bytes of a parameter as a rank keeps it, and of its gradient and of each number of the optimizer's state:
-/// as `job.state_dtype` says; of a profile under DDP or without a strategy, as it was recorded.
+/// Bytes of a parameter on a rank, of its gradient and of each number of the optimizer's state: those of
+/// `job.state_dtype`, or those that a profile recorded if the strategy does not set formats.
 double state_bytes(const RankScenario& scenario);
 
-/// What the CPU takes to issue the optimizer's step where it works on tensors of the strategy's own kind;
-/// empty: on plain tensors.
+/// CPU time to issue the optimizer's step on the strategy's own kind of tensors; empty: on plain tensors.
 std::optional<HookCost> optimizer_hook(const Job& job);
 
-/// Which bytes of parameters each rank sends after its step under ZeroRedundancyOptimizer, tensor by tensor:
-/// the largest first, each to the rank that has least so far.
+/// By rank: sizes of the parameter tensors that it sends after its step under ZeroRedundancyOptimizer.
+/// Tensors are assigned by size, largest first, each to the rank with the least bytes so far.
 /// @source torch/distributed/optim/zero_redundancy_optimizer.py, PyTorch 2.11
 std::vector<std::vector<Bytes>> tensors_of_ranks(const Model& model, int ranks);
 

@@ -21,8 +21,9 @@ struct Matrix {
   double elements() const { return rows * columns; }
 };
 
-/// What Muon steps: the matrices of a model's blocks, or all of a model without them; a convolution's weight
-/// is the matrix of its outputs. Embeddings, heads, norms and biases are AdamW's.
+/// The matrices that Muon updates: those in blocks, or all matrices of a model without blocks. The weight of
+/// a convolution counts as a matrix with one row per output. AdamW updates embeddings, heads, norms and
+/// biases.
 /// @source torch.optim.Muon, PyTorch 2.11, and the advice of its author (github.com/KellerJordan/Muon)
 std::vector<Matrix> matrices_of(const Model& model) {
   const auto blocks = blocks_of_layers(model.layers);
@@ -45,7 +46,8 @@ double elements_of(const std::vector<Matrix>& matrices) {
   return sum;
 }
 
-/// Five iterations of Newton and Schulz in bf16, each three products of the matrix laid on its long side.
+/// Time of five Newton-Schulz iterations in bf16 with three products each. The smaller dimension of a matrix
+/// counts as its rows.
 Seconds orthogonalisation(const RankScenario& scenario, const std::vector<Matrix>& matrices) {
   const auto& gpu = scenario.platform.gpu_models.front();
   const bool in_bf16 = gpu.peak[static_cast<std::size_t>(Precision::bf16)].has_value();
@@ -63,7 +65,7 @@ Seconds orthogonalisation(const RankScenario& scenario, const std::vector<Matrix
   return sum;
 }
 
-/// What moves the bytes of some parameters, at the rate at which a timed optimizer moved its own.
+/// Time to update some parameters, from their traffic and the rate of a timed optimizer.
 Seconds passes(const RankScenario& scenario, Optimizer optimizer, double parameters, std::size_t tensors) {
   const auto& gpu = scenario.platform.gpu_models.front();
   const auto cost = cost_of(optimizer);
@@ -103,12 +105,12 @@ Seconds optimizer_time(const RankScenario& scenario) {
 
 OptimizerMemory optimizer_memory(const Model& model, Optimizer optimizer, Bytes stepped, double share) {
   const auto all = static_cast<double>(model.parameter_count());
-  constexpr auto in_fp32 = 4_B;  // a parameter
+  constexpr auto in_fp32 = 4_B;  // per parameter
   const auto part = [&](Optimizer of) {
     const auto cost = cost_of(of);
     return OptimizerMemory{stepped * (cost.state / in_fp32), stepped * (cost.transient / in_fp32)};
   };
-  // Bytes with scales, whatever the parameters are.
+  // One byte per number plus scales, in any format of parameters.
   if (optimizer == Optimizer::adamw_8bit) return {cost_of(optimizer).state * (share * all), 0_B};
   if (optimizer != Optimizer::muon) return part(optimizer);
   const auto matrices = matrices_of(model);
@@ -116,7 +118,7 @@ OptimizerMemory optimizer_memory(const Model& model, Optimizer optimizer, Bytes 
   double largest = 0;
   for (const auto& matrix : matrices) largest = std::max(largest, matrix.elements());
   const auto others = part(Optimizer::adamw);
-  // Four copies in bf16 of the matrix that is stepped, or what AdamW's step takes.
+  // Four bf16 copies of the matrix that is updated, or the temporary memory of AdamW's step.
   return {part(Optimizer::muon).state * of_muon + others.state * (1 - of_muon),
           std::max(Bytes{8 * largest}, others.transient * (1 - of_muon))};
 }

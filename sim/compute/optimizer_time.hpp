@@ -5,16 +5,16 @@
 
 namespace gradway {
 
-/// GPU time of a step of the optimizer on `share` of the parameters of a model.
+/// GPU time of an optimizer's step on `share` of the parameters of a model.
 Seconds optimizer_time(const RankScenario& scenario, Optimizer optimizer, double share);
-/// The scenario's own, on what its strategy leaves to a rank.
+/// GPU time of the scenario's optimizer on the rank with the largest share of parameters.
 Seconds optimizer_time(const RankScenario& scenario);
 
 struct OptimizerMemory {
   Bytes state{};
-  Bytes transient{};  ///< there during its step alone
+  Bytes transient{};  ///< temporary memory during the step
 };
-/// @param stepped bytes of the parameters that a GPU steps, `share` of all of the model
+/// @param stepped bytes of the parameters that a GPU updates, which are `share` of the model
 OptimizerMemory optimizer_memory(const Model& model, Optimizer optimizer, Bytes stepped, double share);
 
 }  // namespace gradway

@@ -10,7 +10,6 @@
 #include <boost/math/tools/toms748_solve.hpp>
 
 #include "sim/compute/anchors.hpp"
-#include "sim/compute/replay.hpp"
 #include "sim/cost/framework_cost.hpp"
 #include "sim/cost/kernel_cost.hpp"
 
@@ -18,31 +17,31 @@ namespace gradway {
 namespace {
 
 constexpr double launch_bound_share = 1.02;
-// Kernels of a step that no profiler disturbs may be slower than traced ones, by the power limit: gpt_1b3 in
-// bf16 on an H200 took 3 % longer than its traced kernels and pauses, while the CPU was far ahead.
+// Without the profiler, the power limit may make kernels slower than in the trace: gpt_1b3 in bf16 on an H200
+// took 3 % longer than its traced kernels and gaps, while the CPU was far ahead.
 constexpr double nearly = 1.05;
-constexpr double longest_pause = 20;  // times the traced one: enough for that
+constexpr double longest_pause = 20;  // multiple of the traced gap, which allows for that
 constexpr double noise = 0.001;
-constexpr double widest_pause = 1.3;  // the pauses of a trace already hold all that lengthens them
+constexpr double widest_pause = 1.3;  // multiple of the traced gap, which includes all other effects
 
-/// The least x in [low, high] at which a function that never falls reaches a value; `high` if none does.
+/// The least x in [low, high] at which a non-decreasing function reaches a value; `high` if none does.
 template <class Function>
-double meet(const Function& never_falls, Seconds value, double low, double high) {
+double meet(const Function& non_decreasing, Seconds value, double low, double high) {
   const auto beyond = [&](double x) {
-    const double distance = (never_falls(x) - value).value();
-    return distance == 0 ? std::numeric_limits<double>::min() : distance;  // no root: a least x beyond it
+    const double distance = (non_decreasing(x) - value).value();
+    return distance == 0 ? std::numeric_limits<double>::min() : distance;  // finds the least x of a plateau
   };
   const auto at_low = beyond(low);
   if (at_low > 0) return low;
   const auto at_high = beyond(high);
   if (at_high < 0) return high;
   const auto are_neighbours = [](double a, double b) { return std::nextafter(a, b) >= b; };
-  std::uintmax_t most_calls = 100;  // some ten are needed
+  std::uintmax_t most_calls = 100;  // usually about ten
   return boost::math::tools::toms748_solve(beyond, low, high, at_low, at_high, are_neighbours, most_calls)
       .second;
 }
 
-/// By launch, as measured.
+/// Measured times by launch.
 std::vector<Seconds> gpu_times(const Profile& profile) {
   std::vector<Seconds> times;
   times.reserve(profile.launches.size());
@@ -59,7 +58,7 @@ std::vector<ReplayedLaunch> replayed(const Profile& profile, const std::vector<S
   return step;
 }
 
-/// Roofline time of a launch's work; zero if neither its operations nor its bytes are known.
+/// Roofline time of a launch; zero if neither its operations nor its bytes are known.
 Seconds roofline(const Launch& launch, const Gpu& gpu) {
   const auto precision = static_cast<std::size_t>(launch.precision);
   Seconds compute{};
@@ -73,8 +72,8 @@ bool is_copy(const Launch& launch) {
   return launch.kind == KernelClass::copy_in || launch.kind == KernelClass::copy_out;
 }
 
-/// How many times longer the arithmetic of a launch takes on another GPU.
-double slower_arithmetic(const Launch& launch, const Gpu& from, const Gpu& to) {
+/// Ratio of the arithmetic time of a launch on two GPUs.
+double arithmetic_ratio(const Launch& launch, const Gpu& from, const Gpu& to) {
   const bool product = launch.kind == KernelClass::matrix || launch.kind == KernelClass::attention;
   const auto which = static_cast<std::size_t>(product ? launch.precision : Precision::fp32);
   if (!from.peak[which] || !to.peak[which]) return 1;
@@ -82,20 +81,20 @@ double slower_arithmetic(const Launch& launch, const Gpu& from, const Gpu& to) {
          (*to.peak[which] * to.matrix_efficiency[which]).value();
 }
 
-void move_to_gpu(ProfileCosts& costs, const Profile& profile, const Gpu& from, const Gpu& to) {
+void scale_to_gpu(ProfileCosts& costs, const Profile& profile, const Gpu& from, const Gpu& to) {
   for (std::size_t i = 0; i < costs.gpu.size(); ++i) {
     const auto& launch = profile.launches[i];
     if (is_copy(launch)) continue;
     const auto fixed = std::min(costs.gpu[i], smallest_kernel);
     const auto bound = std::min(costs.gpu[i] - fixed, roofline(launch, from));
     const auto rest = costs.gpu[i] - fixed - bound;
-    const auto moved =
+    const auto scaled =
         bound > Seconds{} ? bound * (roofline(launch, to) / roofline(launch, from)) : Seconds{};
-    costs.gpu[i] = fixed + moved + rest * slower_arithmetic(launch, from, to);
+    costs.gpu[i] = fixed + scaled + rest * arithmetic_ratio(launch, from, to);
   }
 }
 
-void move_to_batch(ProfileCosts& costs, const Profile& profile, int batch, const Gpu& gpu) {
+void scale_to_batch(ProfileCosts& costs, const Profile& profile, int batch, const Gpu& gpu) {
   const double more = static_cast<double>(batch) / profile.batch - 1;
   for (std::size_t i = 0; i < costs.gpu.size(); ++i) {
     const auto& launch = profile.launches[i];
@@ -110,7 +109,7 @@ void move_to_batch(ProfileCosts& costs, const Profile& profile, int batch, const
   }
 }
 
-/// Operations of a step in one precision.
+/// Number of floating-point operations of a step in one precision.
 Flops products_of(const Profile& profile, Precision precision) {
   Flops work{};
   for (const auto& launch : profile.launches)
@@ -118,11 +117,11 @@ Flops products_of(const Profile& profile, Precision precision) {
   return work;
 }
 
-/// By what all kernels are scaled so that the replay at the anchor's batch takes the anchor's time.
+/// Factor on all kernels with which the replay at the anchor's batch takes the anchor's time.
 double scale_to_meet(const Anchor& anchor, const ProfileCosts& costs, const Profile& profile,
                      const Gpu& gpu) {
   auto measured = costs;
-  move_to_batch(measured, profile, anchor.batch, gpu);
+  scale_to_batch(measured, profile, anchor.batch, gpu);
   auto step = replayed(profile, measured.gpu);
   const auto scaled = [&](double scale) {
     for (std::size_t i = 0; i < step.size(); ++i) step[i].gpu = measured.gpu[i] * scale;
@@ -131,21 +130,21 @@ double scale_to_meet(const Anchor& anchor, const ProfileCosts& costs, const Prof
   return meet(scaled, anchor.step_time, 0.01, 100);
 }
 
-/// Moves the kernels of a profile to another GPU: by roofline, or to an anchor of the model there.
-void move_from(const Gpu& profiled, ProfileCosts& costs, const Scenario& scenario, const Gpu& gpu) {
+/// Extrapolates the kernels of a profile to another GPU by rooflines, and by an anchor if the model has one.
+void extrapolate(const Gpu& profiled, ProfileCosts& costs, const Scenario& scenario, const Gpu& gpu) {
   const auto& profile = *scenario.model.profile;
   const auto before = total(costs.gpu);
-  costs.moved = Moved::roofline;
-  move_to_gpu(costs, profile, profiled, gpu);
-  if (const auto* anchor = matching_anchor(scenario, gpu)) {
+  costs.extrapolation = Extrapolation::roofline;
+  scale_to_gpu(costs, profile, profiled, gpu);
+  if (const auto* anchor = matching_anchor(scenario.model, scenario.job, gpu)) {
     const auto samples = static_cast<double>(anchor->batch) / profile.batch;
-    refuse_beyond_peak(scenario, gpu, *anchor, products_of(profile, anchor->precision) * samples,
+    refuse_beyond_peak(scenario.model, gpu, *anchor, products_of(profile, anchor->precision) * samples,
                        anchor->step_time);
-    costs.moved = Moved::anchor;
+    costs.extrapolation = Extrapolation::anchor;
     costs.anchor = *anchor;
     costs.anchor_scale = scale_to_meet(*anchor, costs, profile, gpu);
   }
-  costs.moved_by = total(costs.gpu) * costs.anchor_scale / before;
+  costs.extrapolation_factor = total(costs.gpu) * costs.anchor_scale / before;
 }
 
 }  // namespace
@@ -164,15 +163,16 @@ Unprofiled without_profiler(const Profile& profile) {
     const auto with_pause = [&](double share) { return replay(step, 0, profile.gap * share); };
     const auto with_both = [&](double share) { return replay(step, costs.cpu_scale, profile.gap * share); };
     const auto with_cpu = [&](double scale) { return replay(step, scale, costs.pause); };
-    // What the kernels lack of the step by little, while the CPU is known to be faster, is theirs.
+    // If kernels and gaps explain nearly all of the step, and the CPU is fast enough, the rest is in the
+    // gaps.
     const bool nearly_all = with_pause(widest_pause) * nearly >= measured &&
                             with_cpu(costs.cpu_scale) <= with_cpu(0) * (1 + noise);
     if (nearly_all || with_pause(widest_pause) >= measured) {
-      // Where the CPU lengthens the step here and there, the pauses take up the less.
+      // Where CPU launches already lengthen the step, the gaps have to explain less.
       const auto assumed = with_both(0) <= measured ? costs.cpu_scale : 0;
       const auto with_assumed = [&](double share) { return replay(step, assumed, profile.gap * share); };
       costs.pause = profile.gap * meet(with_assumed, measured, 0, nearly_all ? longest_pause : widest_pause);
-      // The GPU alone explains the step, so the CPU must be fast enough not to lengthen it.
+      // Kernels and gaps explain the step, so that the CPU must not lengthen it further.
       if (with_cpu(costs.cpu_scale) > measured * (1 + noise)) {
         costs.cpu_scale = meet(with_cpu, measured * (1 + noise), 0, costs.cpu_scale);
       }
@@ -191,11 +191,11 @@ ProfileCosts profile_costs(const Scenario& scenario) {
   ProfileCosts costs;
   static_cast<Unprofiled&>(costs) = profile.unprofiled ? *profile.unprofiled : without_profiler(profile);
   costs.gpu = gpu_times(profile);
-  if (scenario.profiled_gpu) move_from(*scenario.profiled_gpu, costs, scenario, gpu);
+  if (scenario.profiled_gpu) extrapolate(*scenario.profiled_gpu, costs, scenario, gpu);
   if (scenario.job.batch_per_gpu != profile.batch) {
-    move_to_batch(costs, profile, scenario.job.batch_per_gpu, gpu);
+    scale_to_batch(costs, profile, scenario.job.batch_per_gpu, gpu);
   }
-  // Last, so that an anchor of the job's own batch is met.
+  // Applied last, so that an anchor at the job's batch is met exactly.
   for (auto& time : costs.gpu) time = time * costs.anchor_scale;
   return costs;
 }
@@ -203,7 +203,7 @@ ProfileCosts profile_costs(const Scenario& scenario) {
 StepMemory memory_of_profile(const Profile& profile, const Job& job) {
   const auto samples = static_cast<double>(job.batch_per_gpu) / profile.batch;
   StepMemory step;
-  if (runs_blocks_again(job.recompute)) return step;  // the profile's blocks kept everything
+  if (runs_blocks_again(job.recompute)) return step;  // the profile was recorded without recomputation
   for (const auto& moment : profile.memory) {
     step.activations.push_back(moment.fixed + moment.grows * samples);
     step.gradients.push_back(moment.gradients);

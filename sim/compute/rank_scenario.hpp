@@ -5,15 +5,15 @@
 
 namespace gradway {
 
-/// The scenario as a rank sees it, with the part of the model that it trains; what it names must outlive it.
+/// The scenario of one rank with its part of the model. Holds references, which must outlive it.
 struct RankScenario {
   const Model& model;
   const Platform& platform;
   const Job& job;
   const OperationCosts* kernel_costs;
-  int replicas;  ///< ranks that train the same part
+  int replicas;  ///< number of ranks that train the same part of the model (data parallelism)
 
-  // NOLINTNEXTLINE(google-explicit-constructor): most ranks train all of the model
+  // NOLINTNEXTLINE(google-explicit-constructor): most ranks train the whole model
   RankScenario(const Scenario& scenario) : RankScenario{scenario, scenario.model} {}
   RankScenario(const Scenario& scenario, const Model& part)
       : model{part},
@@ -21,7 +21,7 @@ struct RankScenario {
         job{scenario.job},
         kernel_costs{scenario.kernel_costs.get()},
         replicas{job.replicas()} {}
-  /// Of the part's parameters, those that so many ranks hold.
+  /// The same rank with some of its parameters, of which `of_ranks` ranks hold a copy.
   RankScenario(const RankScenario& rank, const Model& parameters, int of_ranks)
       : model{parameters},
         platform{rank.platform},
@@ -29,7 +29,7 @@ struct RankScenario {
         kernel_costs{rank.kernel_costs},
         replicas{of_ranks} {}
 
-  /// That train the same part.
+  /// Number of ranks that train the same part of the model.
   int data_parallel() const { return replicas; }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/compute/replay.hpp"
+#include "sim/compute/profile_costs.hpp"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 namespace gradway {
 
 Seconds replay(const std::vector<ReplayedLaunch>& step, double cpu_scale, Seconds pause) {
-  constexpr int steps = 4;  // a step that starts behind the CPU's lead has it from the second one on
+  constexpr int steps = 4;  // the lead of the CPU is steady from the second step on
   std::vector<Seconds> ends;
   ends.reserve(steps * step.size());
   Seconds cpu{};

@@ -5,17 +5,16 @@
 
 namespace gradway {
 
-/// What a predicted time rests on, the surest first.
+/// The kind of source that a predicted time comes from, most reliable first.
 enum class Basis {
-  given,      ///< times that the user states, or ideal rules
-  measured,   ///< on such a machine, in the way that the job needs
-  published,  ///< one figure that somebody measured on such a machine
-  stretched,  ///< measured on such a machine, but for another batch, number of ranks, size or operation
-  predicted,  ///< from other measurements of such a machine: collectives from copies, steps from single
-              ///< kernels
-  moved,      ///< from kernels timed one by one on another GPU, each moved by the two datasheets
+  given,      ///< explicit times of the user, or ideal rules
+  measured,   ///< measured on such a machine for this use
+  published,  ///< one published measurement of such a machine
+  stretched,  ///< extrapolated from another batch, number of ranks, size or operation on such a machine
+  predicted,  ///< from other measurements of such a machine: collectives from copies, steps from kernels
+  moved,      ///< extrapolated from single kernels on another GPU by the datasheets of both GPUs
   elsewhere,  ///< measured on another kind of machine
-  nominal,    ///< datasheets and what the maker of the software assumes
+  nominal,    ///< datasheets and the assumptions of software such as NCCL
 };
 constexpr std::size_t basis_count = 8;
 

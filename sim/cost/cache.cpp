@@ -7,7 +7,7 @@
 namespace gradway {
 namespace {
 
-/// The fixed point is the only one below 1, and iteration from 0 climbs to it.
+/// There is one fixed point below 1, to which iteration from 0 converges.
 double by_random_replacement(double cached) {
   constexpr int rounds = 10'000;
   constexpr double settled = 1e-12;

@@ -7,20 +7,22 @@
 
 namespace gradway {
 
-/// What a full cache gives up for what is read next.
+/// What a full cache evicts when further data is read.
 enum class CachePolicy : std::uint8_t {
-  keeps,  ///< nothing: what came first stays
-  lru,    ///< what was not read for longest
-  random  ///< anything
+  keeps,  ///< nothing
+  lru,    ///< the least recently used sample
+  random  ///< a random sample
 };
 inline constexpr std::array<std::string_view, 3> cache_policy_words{"keeps", "lru", "random"};
 
-/// Share of reads that a cache answers from the second epoch on, where each epoch reads every sample once in
-/// a new random order: a sample comes again after about as many others as there are, so a cache that gives
-/// things up keeps few until their turn.
+/// Hit ratio of a cache from the second epoch on, if each epoch reads every sample once in a new random
+/// order. About a whole epoch lies between two reads of a sample, so that a cache with eviction has lost most
+/// samples when they are read again.
 /// @param cached share of the samples that fit, 0 to 1
-/// @source keeps: CoorDL, arXiv 2007.06775. lru: c + (1 - c) ln(1 - c), as a hit needs u v >= 1 - c of two
-/// uniform places; random: the fixed point of h = ((1 - e^-x) / x)^2 with x = (1 - h) / c; both derived
+/// @source keeps: CoorDL, arXiv 2007.06775. lru: c + (1 - c) ln(1 - c), since a hit needs u v >= 1 - c for
+/// two
+///         uniform positions; random: the fixed point of h = ((1 - e^-x) / x)^2 with x = (1 - h) / c; both
+///         derived by us
 double hit_ratio(CachePolicy policy, double cached);
 
 }  // namespace gradway

@@ -4,8 +4,7 @@
 #include <array>
 #include <string_view>
 
-/// The words of calibration files, in the order of the enumerators they stand for. Who writes such a file and
-/// who reads it both take them from here.
+/// The words of calibration files in the order of their enums. Reader and writer share these tables.
 #include "sim/platform/gpu.hpp"
 #include "sim/workload/optimizer.hpp"
 
@@ -18,10 +17,10 @@ inline constexpr std::array operations{"all_reduce"sv, "all_gather"sv, "reduce_s
                                        "broadcast"sv,  "send_recv"sv,  "all_to_all"sv};
 inline constexpr std::array algorithms{"ring"sv, "tree"sv};
 inline constexpr std::array protocols{"ll"sv, "ll128"sv, "simple"sv};
-/// As NCCL spells them, and files of samples.
+/// The spelling of NCCL and of sample files.
 inline constexpr std::array algorithm_tags{"Ring"sv, "Tree"sv};
 inline constexpr std::array protocol_tags{"LL"sv, "LL128"sv, "Simple"sv};
-inline constexpr std::string_view any = "any";  ///< algorithm or protocol: as NCCL chose
+inline constexpr std::string_view any = "any";  ///< algorithm or protocol that NCCL chose
 inline constexpr std::array links{"to_gpu"sv,      "from_gpu"sv,          "pageable_to_gpu"sv, "peer"sv,
                                   "host_memory"sv, "pageable_from_gpu"sv, "same_gpu"sv};
 inline constexpr auto precisions = precision_words;

@@ -7,21 +7,21 @@
 
 namespace gradway {
 
-/// Bus bandwidth that one of NCCL's channels reaches where no link is in its way: what one multiprocessor
-/// copies. Own measurement on two H200, NCCL 2.28.9, 2026-11-22: all-reduces of 256 MiB with
-/// NCCL_MAX_NCHANNELS from 1 to 16, over NVLink 20.9 (ring Simple), 18.5 (tree Simple), 16.1 (LL128) and 5.3
-/// GB/s (LL) a channel, through host memory 15.8 (Simple; 14.1 with what the memory allows) and 2.4 GB/s
-/// (LL). For other ways than NVLink that of host memory is assumed, for other GPUs the same: not checked by
-/// us.
+/// Bus bandwidth of one of NCCL's channels, which one multiprocessor serves, if links do not limit it.
+/// @source own measurement on two H200, NCCL 2.28.9, 2026-11-22: all-reduces of 256 MiB with
+///         NCCL_MAX_NCHANNELS from 1 to 16 reach per channel 20.9 (ring Simple), 18.5 (tree Simple), 16.1
+///         (LL128) and 5.3 GB/s (LL) over NVLink, and 15.8 (Simple; 14.1 with the limit of the memory) and
+///         2.4 GB/s (LL) through host memory. Assumed, not measured: other connections than NVLink are as
+///         host memory, other GPUs as the H200
 BytesPerSecond channel_rate(bool nvlink, Algorithm algorithm, Protocol protocol);
 
-/// What `count` channels reach of the rate of `all`: channels and what they share (links, memories) each
-/// bound it, and their inverse squares add.
+/// Bus bandwidth of `count` channels over that of `all` channels. Both the channels and the links and
+/// memories that they share limit the rate; inverse squares of the limits add up.
 ///
-/// Within 10 % of the measurements above from 16 MiB on, but for LL over NVLink at 16 MiB
+/// Within 10 % of the measurements above from 16 MiB on, except for LL over NVLink at 16 MiB
 /// (tests/validation/channels_test.cpp).
-/// @param together bus bandwidth of `all` channels. Where it is more than they should reach, the channels
-///        alone bound it, and more of them gain nothing.
+/// @param together bus bandwidth of `all` channels. If it exceeds their sum, only the channels limit it, and
+///        the share is count / all, at most 1
 double share_of_channels(int count, int all, BytesPerSecond together, BytesPerSecond each);
 
 }  // namespace gradway

@@ -25,7 +25,7 @@ void GpuLoad::add(OperationClass kind, Precision precision, Seconds time, const 
   clocked_joules += time.value() * power_of(kind, precision, power).value();
 }
 
-double clock_slowdown(const GpuPower& power, const GpuLoad& load, const Waiting& waiting) {
+double clock_slowdown(const GpuPower& power, const GpuLoad& load, const WaitRatio& waiting) {
   if (load.clocked <= Seconds{}) return 1;
   const double limit = power.limit.value();
   const auto above = [&](Watts drawn, Seconds time) { return time.value() * (drawn.value() - limit); };
@@ -40,7 +40,7 @@ double clock_slowdown(const GpuPower& power, const GpuLoad& load, const Waiting&
   return solved(busy * waiting.idle, busy * waiting.communication);
 }
 
-Seconds longest_cooling(const GpuPower& power, const GpuLoad& load) {
+Seconds longest_effective_wait(const GpuPower& power, const GpuLoad& load) {
   constexpr auto window = 80_ms;
   const double watts =
       (load.clocked_joules + load.other.value() * power.other.value()) / (load.clocked + load.other).value();

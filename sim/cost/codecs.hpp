@@ -9,19 +9,19 @@
 
 namespace gradway {
 
-/// How stored bytes are packed.
+/// Lossless compression of stored samples.
 struct Codec {
   std::string_view name;
-  double ratio = 1;               ///< plain bytes over packed ones, of data that can be packed
-  BytesPerSecond decompressed{};  ///< plain bytes a second that one core makes of packed ones
+  double ratio = 1;               ///< uncompressed over compressed size of compressible data
+  BytesPerSecond decompressed{};  ///< uncompressed bytes per second that one core produces
 };
 
 inline constexpr std::array<std::string_view, 4> codec_words{"lz4", "snappy", "zstd", "zlib"};
 
-/// In the order of the words. Of text and binaries (Silesia), on a desktop core of 4.9 GHz. JPEG, video and
-/// random floats do not get smaller.
+/// All codecs in the order of `codec_words`. Figures are for text and binaries (Silesia) on a desktop core of
+/// 4.9 GHz. JPEG, video and random floats are not compressible.
 /// @source README of facebook/zstd at 2dddf090 (zstd 1.5.6 at level 1, zlib 1.2.11, lz4 1.9.4, snappy 1.1.9,
-/// i7-9700K). Higher levels of zstd unpack as fast
+///         i7-9700K). Higher levels of zstd decompress at the same rate
 std::span<const Codec> codecs();
 
 }  // namespace gradway

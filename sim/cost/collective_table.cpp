@@ -10,24 +10,23 @@
 namespace gradway {
 namespace {
 
-bool is_told_how(const NcclSettings& settings) {
+bool forces_plan(const NcclSettings& settings) {
   return !settings.algo.empty() || !settings.proto.empty();
 }
 
-/// What a table says of a size beside its latency, in seconds a unit of the bus factor; the inverse of the
-/// bus bandwidth but for the size.
-Seconds time_a_pass(const CollectiveTable& table, Bytes size) {
+/// Time of a size without the latency, per unit of the bus factor: the size over the bus bandwidth.
+Seconds transfer_time(const CollectiveTable& table, Bytes size) {
   const auto moving = std::max(Seconds{}, time_at(table, size) - table.latency);
   return moving / bus_factor(table.kind, table.ranks);
 }
 
-/// @return 0 if either of the two is 0: so short that only latency shows
+/// Interpolates linearly between rates. @return 0 if either time is 0, which means that latency dominates
 Seconds between(Seconds low, Seconds high, double share_of_high) {
   if (low == Seconds{} || high == Seconds{}) return Seconds{};
   return Seconds{1 / ((1 - share_of_high) / low.value() + share_of_high / high.value())};
 }
 
-/// The smallest size that all of them have.
+/// The smallest size that all tables have.
 Bytes smallest(const std::vector<const CollectiveTable*>& tables) {
   Bytes least{};
   for (const auto* table : tables) least = std::max(least, table->points.front().size);
@@ -38,7 +37,7 @@ Bytes smallest(const std::vector<const CollectiveTable*>& tables) {
 
 Seconds time_at(const CollectiveTable& table, Bytes size) {
   const auto& points = table.points;
-  expects(!points.empty(), "a table has a point");
+  expects(!points.empty(), "a table must have a point");
   const auto above = std::ranges::lower_bound(points, size, {}, &SizedTime::size);
   if (above == points.begin() || (above != points.end() && above->size == size)) return above->time;
   const auto below = above - 1;
@@ -53,7 +52,7 @@ CollectiveTables::CollectiveTables(const Calibration& calibration, Transport tra
   for (const auto& table : calibration.tables) {
     if (table.transport == transport) tables_.push_back(&table);
   }
-  // TCP between the GPUs of one node says little of the network between nodes, and the other way round.
+  // TCP within a node differs from the network between nodes.
   const auto is_other = [&](const CollectiveTable* table) {
     return (table->nodes > 1) != (communicator.nodes > 1);
   };
@@ -72,30 +71,30 @@ CollectiveTables::Family CollectiveTables::family(CollectiveKind kind, std::opti
 }
 
 std::optional<TableTime> CollectiveTables::time(CollectiveKind kind, Bytes size,
-                                                const CollectivePlan& told_plan) const {
+                                                const CollectivePlan& limited_plan) const {
   if (kind == CollectiveKind::all_to_all && family(kind, {}, {}).empty()) {
-    // Each rank sends as much as in a send/recv of all that leaves it.
-    auto found = time(CollectiveKind::send_recv, size * bus_factor(kind, communicator_.ranks), told_plan);
+    // Each rank sends as many bytes as in a send/recv of this size.
+    auto found = time(CollectiveKind::send_recv, size * bus_factor(kind, communicator_.ranks), limited_plan);
     if (found) found->use.other_operation = true;
     return found;
   }
-  const auto plan = with_all_channels(told_plan, kind, size, communicator_, settings_);
-  const bool is_free = !is_told_how(settings_) || is_free_choice(kind, size, plan);
+  const auto plan = with_all_channels(limited_plan, kind, size, communicator_, settings_);
+  const bool is_default = !forces_plan(settings_) || is_default_choice(kind, size, plan);
   for (const auto measured : {kind, CollectiveKind::all_reduce}) {
     const auto own = family(measured, plan.algorithm, plan.protocol);
     const auto chosen = family(measured, {}, {});
-    const bool takes_own = !own.empty() && (chosen.empty() || !is_free);
+    const bool takes_own = !own.empty() && (chosen.empty() || !is_default);
     const auto& tables = takes_own ? own : chosen;
     if (tables.empty()) continue;
     const auto least = smallest(tables);
     auto found = at_ranks(tables, kind, std::max(size, least), plan);
     if (size < least) found = below(found, kind, size, least);
     found.use.other_operation = measured != kind;
-    found.use.other_plan = !takes_own && !is_free;
-    if (found.use.other_plan) found.time = found.time * told_ratio(kind, size, plan, takes_own);
+    found.use.other_plan = !takes_own && !is_default;
+    if (found.use.other_plan) found.time = found.time * forced_plan_ratio(kind, size, plan);
     found.use.other_channels = settings_.has_channel_limits();
     if (found.use.other_channels)
-      found.time = with_channels(found.time, kind, size, plan, told_plan.channels);
+      found.time = with_channels(found.time, kind, size, plan, limited_plan.channels);
     return found;
   }
   return std::nullopt;
@@ -111,11 +110,11 @@ Seconds CollectiveTables::with_channels(Seconds time, CollectiveKind kind, Bytes
   return time - moving + moving / share_of_channels(channels, plan.channels, bus, each);
 }
 
-/// Smaller than anything measured: as NCCL's own estimates fall.
+/// Scales a time below the smallest measured size by NCCL's own estimates.
 TableTime CollectiveTables::below(TableTime found, CollectiveKind kind, Bytes size, Bytes least) const {
   const auto estimate = [&](Bytes of) {
     const auto plan = choose_plan(kind, of, communicator_, NcclSettings{});
-    expects(plan.has_value(), "without settings NCCL always has a plan");
+    expects(plan.has_value(), "NCCL must have a plan for default settings");
     return plan->estimate(of);
   };
   found.time = found.time * std::min(1.0, estimate(size) / estimate(least));
@@ -137,30 +136,30 @@ TableTime CollectiveTables::at_ranks(const Family& family, CollectiveKind kind, 
     return found;
   }
   auto latency = table.latency;
-  auto pass = time_a_pass(table, size);
+  auto pass = transfer_time(table, size);
   if (table.ranks != ranks && is_inner) {
     const auto& lower = **(upper - 1);
     const auto share = static_cast<double>(ranks - lower.ranks) / (table.ranks - lower.ranks);
     latency = lower.latency + (table.latency - lower.latency) * share;
-    pass = between(time_a_pass(lower, size), pass, share);
+    pass = between(transfer_time(lower, size), pass, share);
     found.use.table = &lower;
     found.use.upper = &table;
     found.use.beyond_sizes = found.use.beyond_sizes || size > lower.points.back().size;
   } else if (table.ranks != ranks) {
-    latency += more_steps(kind, size, plan, table.ranks);
+    latency += additional_steps(kind, size, plan, table.ranks);
     found.use.other_ranks = true;
   }
   found.time = latency + pass * bus_factor(kind, ranks);
   return found;
 }
 
-bool CollectiveTables::is_free_choice(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const {
-  const auto free = choose_plan(kind, size, communicator_, NcclSettings{});
-  return free && free->algorithm == plan.algorithm && free->protocol == plan.protocol;
+bool CollectiveTables::is_default_choice(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const {
+  const auto chosen = choose_plan(kind, size, communicator_, NcclSettings{});
+  return chosen && chosen->algorithm == plan.algorithm && chosen->protocol == plan.protocol;
 }
 
-Seconds CollectiveTables::more_steps(CollectiveKind kind, Bytes size, const CollectivePlan& plan,
-                                     int measured_ranks) const {
+Seconds CollectiveTables::additional_steps(CollectiveKind kind, Bytes size, const CollectivePlan& plan,
+                                           int measured_ranks) const {
   auto measured = communicator_;
   measured.ranks = measured_ranks;
   measured.nodes = std::min(measured.nodes, measured_ranks);
@@ -171,14 +170,12 @@ Seconds CollectiveTables::more_steps(CollectiveKind kind, Bytes size, const Coll
   return Seconds{};
 }
 
-double CollectiveTables::told_ratio(CollectiveKind kind, Bytes size, const CollectivePlan& plan,
-                                    bool same_plan) const {
+double CollectiveTables::forced_plan_ratio(CollectiveKind kind, Bytes size,
+                                           const CollectivePlan& plan) const {
   auto reference = Seconds::infinite();
-  for (const auto& candidate : candidate_plans(kind, size, communicator_, NcclSettings{})) {
-    const bool is_plan = candidate.algorithm == plan.algorithm && candidate.protocol == plan.protocol;
-    if (is_plan || !same_plan) reference = std::min(reference, candidate.estimate(size));
-  }
-  expects(reference < Seconds::infinite(), "NCCL has every plan that it chose");
+  for (const auto& candidate : candidate_plans(kind, size, communicator_, NcclSettings{}))
+    reference = std::min(reference, candidate.estimate(size));
+  expects(reference < Seconds::infinite(), "NCCL must have a plan for default settings");
   return plan.estimate(size) / reference;
 }
 

@@ -9,23 +9,23 @@
 
 namespace gradway {
 
-/// Time of a size. Between two sizes of the table: a latency and a rate, so a straight line over the size,
-/// which halves the error of a straight line over logarithms on our samples. Below the smallest size: its
-/// time. Beyond the largest: its bandwidth, latency included.
-/// @pre the table has a point
+/// Time of a size. Between two sizes of the table, it is linear in the size (a latency and a rate), which has
+/// half the error of interpolation over logarithms on our samples. Below the smallest size, it is that of the
+/// smallest; beyond the largest size, it follows from the bandwidth there, latency included.
+/// @pre the table has at least one point
 Seconds time_at(const CollectiveTable& table, Bytes size);
 
-/// What a time of the tables rests on. Nothing but `table`: it was measured, or lies between two measured
-/// sizes.
+/// How a time follows from the tables. If only `table` is set, the size was measured or is between two
+/// measured sizes.
 struct TableUse {
   const CollectiveTable* table = nullptr;
-  const CollectiveTable* upper = nullptr;  ///< between two numbers of ranks: the table of more
-  bool below_sizes = false;                ///< smaller than anything measured
-  bool beyond_sizes = false;               ///< larger than anything measured
-  bool other_ranks = false;                ///< from a number of ranks beside which nothing was measured
-  bool other_operation = false;            ///< all-reduce, or send/recv, stands for another collective
-  bool other_plan = false;      ///< NCCL was told how to run it: scaled as NCCL's own estimates say
-  bool other_channels = false;  ///< and how many channels: scaled as they were measured on H200s
+  const CollectiveTable* upper = nullptr;  ///< interpolated between ranks: the table of more ranks
+  bool below_sizes = false;                ///< smaller than all measured sizes
+  bool beyond_sizes = false;               ///< larger than all measured sizes
+  bool other_ranks = false;                ///< extrapolated from another number of ranks
+  bool other_operation = false;            ///< derived from all-reduce or send/recv
+  bool other_plan = false;      ///< algorithm or protocol are forced: scaled by NCCL's own estimates
+  bool other_channels = false;  ///< the number of channels is limited: scaled by measurements on H200
 
   bool operator==(const TableUse&) const = default;
 };
@@ -35,53 +35,50 @@ struct TableTime {
   TableUse use;
 };
 
-/// The tables of a calibration that one communicator can use. The calibration must outlive them.
+/// The tables of a calibration that apply to a communicator. The calibration must outlive them.
 class CollectiveTables {
  public:
-  /// Tables within a node for a communicator within a node and tables between nodes for others, if there are
-  /// such. @param transport that limits the communicator
+  /// Prefers tables within a node for a communicator within a node, and tables between nodes for others.
+  /// @param transport the slowest transport of the communicator
   CollectiveTables(const Calibration& calibration, Transport transport, const CommunicatorFacts& communicator,
                    const NcclSettings& settings);
 
   bool empty() const { return tables_.empty(); }
 
-  /// Time of a collective alone, first match:
-  ///   1. its own tables, else those of all-reduce scaled by the bus factors; an all-to-all first those of
-  ///   send/recv,
-  ///      whose ranks send as much;
-  ///   2. of these, what NCCL chose by itself; if NCCL_ALGO or NCCL_PROTO demand what it would not choose,
-  ///   the
-  ///      algorithm and protocol of the plan, else what NCCL chose, scaled by the ratio of NCCL's own
-  ///      estimates;
-  ///   3. of these, the communicator's number of ranks; else between the two nearest: bus bandwidth and
-  ///   latency
-  ///      each on a straight line; else the nearest: its bus bandwidth, and its latency plus the steps that
-  ///      NCCL's own model has more.
-  /// Sizes below the smallest measured one take as much less as NCCL's own estimates say. Another number of
-  /// channels changes the rate by `share_of_channels`.
-  /// @return nothing if no table fits
+  /// Time of a collective without contention. Selects tables in three steps:
+  ///   1. operation: its own tables; for an all-to-all, those of send/recv, whose ranks send as much; else
+  ///   those
+  ///      of all-reduce, scaled by the bus factors;
+  ///   2. plan: tables of NCCL's own choice. If NCCL_ALGO or NCCL_PROTO force another plan: tables of that
+  ///      algorithm and protocol, else those of NCCL's own choice, scaled by the ratio of NCCL's estimates;
+  ///   3. ranks: the table of the communicator's number of ranks; else linear interpolation of bus bandwidth
+  ///      and latency between the two nearest numbers; else the bus bandwidth and latency of the nearest,
+  ///      plus the latency of the steps that NCCL's model has in addition.
+  /// Times below the smallest measured size are scaled by NCCL's estimates. Another number of channels
+  /// changes the rate by `share_of_channels`.
+  /// @return nothing if no table applies
   std::optional<TableTime> time(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
 
  private:
-  /// Tables of one operation that differ in their ranks.
+  /// Tables of one operation for several numbers of ranks.
   using Family = std::vector<const CollectiveTable*>;
 
   Family family(CollectiveKind kind, std::optional<Algorithm> algorithm,
                 std::optional<Protocol> protocol) const;
   TableTime at_ranks(const Family& family, CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
   TableTime below(TableTime found, CollectiveKind kind, Bytes size, Bytes least) const;
-  bool is_free_choice(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
-  Seconds more_steps(CollectiveKind kind, Bytes size, const CollectivePlan& plan, int measured_ranks) const;
-  /// NCCL's estimate of the plan over that of how the table was measured. @param same_plan the table's
-  /// algorithm and protocol are the plan's
-  double told_ratio(CollectiveKind kind, Bytes size, const CollectivePlan& plan, bool same_plan) const;
-  /// @param time of `plan` with all channels
+  bool is_default_choice(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
+  Seconds additional_steps(CollectiveKind kind, Bytes size, const CollectivePlan& plan,
+                           int measured_ranks) const;
+  /// NCCL's estimate for the plan over its estimate for its own choice, which the table was measured with.
+  double forced_plan_ratio(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
+  /// @param time time of `plan` with all channels
   Seconds with_channels(Seconds time, CollectiveKind kind, Bytes size, const CollectivePlan& plan,
                         int channels) const;
 
   CommunicatorFacts communicator_;
   NcclSettings settings_;
-  std::vector<const CollectiveTable*> tables_;  ///< of the transport, by ranks
+  std::vector<const CollectiveTable*> tables_;  ///< of the transport, in order of ranks
 };
 
 }  // namespace gradway

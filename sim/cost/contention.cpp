@@ -18,13 +18,13 @@ bool has_blocks(const Footprint& kernel) {
   return kernel.blocks > 0 && kernel.blocks_per_sm > 0;
 }
 
-/// The precision whose measurement stands for a kernel.
+/// The precision of the measurement that is used for a kernel.
 Precision row_of(const Footprint& kernel) {
   const bool product = kernel.kind == KernelClass::matrix || kernel.kind == KernelClass::attention;
   return product && kernel.precision == Precision::fp32 ? Precision::fp32 : Precision::bf16;
 }
 
-/// Blocks that take tiles from a scheduler until there are none.
+/// Whether the blocks of a kernel fetch tiles from a scheduler.
 bool is_persistent(const Footprint& kernel) {
   return has_blocks(kernel) && kernel.tiles > kernel.blocks;
 }
@@ -42,15 +42,15 @@ double wave_slowdown(const Footprint& kernel, int multiprocessors, int channels)
   if (persists) {
     const auto pairs_left = std::max(multiprocessors - 2 * channels, 2);
     const auto alone = waves(kernel.tiles, std::int64_t{kernel.blocks_per_sm} * multiprocessors);
-    const auto beside = waves(kernel.tiles, std::int64_t{kernel.blocks_per_sm} * pairs_left);
-    return static_cast<double>(beside) / static_cast<double>(alone);
+    const auto shared = waves(kernel.tiles, std::int64_t{kernel.blocks_per_sm} * pairs_left);
+    return static_cast<double>(shared) / static_cast<double>(alone);
   }
   const auto alone = waves(kernel.blocks, std::int64_t{kernel.blocks_per_sm} * multiprocessors);
-  const auto beside = waves(kernel.blocks, std::int64_t{kernel.blocks_per_sm} * left);
-  return static_cast<double>(beside) / static_cast<double>(alone);
+  const auto shared = waves(kernel.blocks, std::int64_t{kernel.blocks_per_sm} * left);
+  return static_cast<double>(shared) / static_cast<double>(alone);
 }
 
-bool holds_back(const Footprint& kernel, int multiprocessors, int channels) {
+bool blocks_collective(const Footprint& kernel, int multiprocessors, int channels) {
   if (!has_blocks(kernel) || multiprocessors <= channels) return false;
   // Blocks spread over the multiprocessors before they share one.
   return kernel.blocks > multiprocessors - channels;

@@ -18,7 +18,7 @@ OptimizerCost cost_of(Optimizer optimizer) {
     case Optimizer::sgd:
       return {12_B, 0_B, 0_B, 0.99_us, 1.04};
     case Optimizer::adamw:
-      return {80_B, 8_B, 4_B, 6.38_us, 1.12};  // the square roots of all second moments at once
+      return {80_B, 8_B, 4_B, 6.38_us, 1.12};  // transient: square roots of all second moments
     case Optimizer::adamw_fused:
       return {28_B, 8_B, 0_B, 1.83_us, 1.18};
     case Optimizer::sgd_momentum:

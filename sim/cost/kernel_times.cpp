@@ -17,36 +17,36 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// A letter a factor: n as it lies in memory, t transposed; nt is what a linear layer's forward pass computes.
+// One letter per factor: n for normal, t for transposed. The forward pass of a linear layer is nt.
 constexpr std::array product_layouts{"nt"sv, "nn"sv, "tn"sv};
 constexpr std::array single_product_layouts{"nt"sv, "nn"sv, "tn"sv, "nt_fast"sv, "nt_rows"sv};
 constexpr std::array image_layouts{"nchw"sv, "nhwc"sv};
-constexpr std::array attention_ways{"cudnn"sv, "flash"sv, "efficient"sv};
+constexpr std::array attention_implementations{"cudnn"sv, "flash"sv, "efficient"sv};
 constexpr std::array masks{"causal"sv, "full"sv};
 
-/// What can stand for a word of a kind.
+/// The possible values of a word of a kind.
 struct Choices {
-  std::string_view kind;  ///< empty: of any
+  std::string_view kind;  ///< empty: all kinds without their own entry
   std::string_view word;
   std::string_view noun;
   std::span<const std::string_view> words;
 };
-const std::array all_choices{Choices{"", "number", "a kind of number", precision_words},
+const std::array all_choices{Choices{"", "number", "a number format", precision_words},
                              Choices{"product", "layout", "a layout", single_product_layouts},
                              Choices{"batched_product", "layout", "a layout", product_layouts},
                              Choices{"grouped_product", "layout", "a layout", product_layouts},
                              Choices{"", "layout", "a layout", image_layouts},
-                             Choices{"", "how", "a way", attention_ways},
+                             Choices{"", "how", "an implementation", attention_implementations},
                              Choices{"", "mask", "a mask", masks},
                              Choices{"elementwise", "what", "a kernel", elementwise_kernels()},
                              Choices{"rows", "what", "a kernel", row_kernels()},
-                             Choices{"optimizer", "what", "a step", timed_optimizer_words}};
+                             Choices{"optimizer", "what", "a timed optimizer", timed_optimizer_words}};
 
 const Choices& choices_of_word(const TimedKind& kind, std::size_t word) {
   const auto found = std::ranges::find_if(all_choices, [&](const Choices& choice) {
     return (choice.kind.empty() || choice.kind == kind.name) && choice.word == kind.words[word];
   });
-  expects(found != all_choices.end(), "every word of a kind has choices");
+  expects(found != all_choices.end(), "every word of a kind must have choices");
   return *found;
 }
 
@@ -55,7 +55,7 @@ std::size_t count(const std::array<std::string_view, size>& words) {
   return size - static_cast<std::size_t>(std::ranges::count(words, ""));
 }
 
-/// Place of the kernel's kind among all.
+/// Index of a kernel's kind in `timed_kinds`.
 std::size_t place_of(std::string_view kernel) {
   const auto name = kernel.substr(0, kernel.find(' '));
   return static_cast<std::size_t>(std::ranges::find(timed_kinds, name, &TimedKind::name) -

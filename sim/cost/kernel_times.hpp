@@ -12,31 +12,31 @@
 
 namespace gradway {
 
-/// A kernel, or what PyTorch issues as one operation, that was timed by itself on a GPU.
+/// The time of a kernel, or of an operation of PyTorch, measured in isolation on a GPU.
 struct KernelTime {
-  std::string kernel;        ///< what, in the words of `timed_kernels`: "product bf16 nt"
-  std::vector<double> size;  ///< as many numbers as its kind has
+  std::string kernel;        ///< name in the form of `timed_kinds`: "product bf16 nt"
+  std::vector<double> size;  ///< the dimensions of its kind
   Seconds time{};
 };
 
-/// A kind of timed kernels: the first words of `KernelTime::kernel`, and what the numbers of its size are.
+/// A kind of timed kernels: the form of `KernelTime::kernel` and the dimensions of its size.
 struct TimedKind {
-  std::string_view name;                  ///< the first word
-  std::array<std::string_view, 3> words;  ///< what the other words say; empty: there is none
-  std::array<std::string_view, 9> size;   ///< what the numbers are; empty: there is none
+  std::string_view name;                  ///< first word
+  std::array<std::string_view, 3> words;  ///< meaning of the other words; empty strings at the end
+  std::array<std::string_view, 9> size;   ///< names of the dimensions; empty strings at the end
 };
 
-/// All kinds, in the order in which files list them. `choices` has the words that can stand for each of
-/// `words`; calibration/torch/measure_kernels.py times them and says what exactly.
+/// All kinds in the order of files. `choices` has the possible values of each of `words`.
+/// calibration/torch/measure_kernels.py times the kernels and defines them exactly.
 inline constexpr std::array timed_kinds{
     TimedKind{"product", {"number", "layout"}, {"m", "n", "k"}},
     TimedKind{"batched_product", {"number", "layout"}, {"batch", "m", "n", "k"}},
-    // as many rows (of k in tn) a group, a weight for each
+    // groups of equally many rows (of k in tn), each with its own weight
     TimedKind{"grouped_product", {"number", "layout"}, {"m", "n", "k", "groups"}},
-    // mask: `full` computes all pairs
+    // mask: causal or full
     TimedKind{"attention_forward", {"number", "how", "mask"}, {"batch", "heads", "seq", "head_dim"}},
     TimedKind{"attention_backward", {"number", "how", "mask"}, {"batch", "heads", "seq", "head_dim"}},
-    // c: channels in, o: out; hw: the input's side
+    // c: input channels, o: output channels, hw: side of the input
     TimedKind{
         "convolution", {"number", "layout"}, {"n", "c", "o", "kernel", "stride", "pad", "hw", "groups"}},
     TimedKind{"convolution_input",
@@ -49,9 +49,8 @@ inline constexpr std::array timed_kinds{
     TimedKind{"batch_norm_backward", {"number", "layout"}, {"n", "c", "hw"}},
     TimedKind{"max_pool", {"number", "layout"}, {"n", "c", "hw"}},
     TimedKind{"max_pool_backward", {"number", "layout"}, {"n", "c", "hw"}},
-    // what is taken element by element; a name that ends in _ works in place; number: the input's
+    // a name that ends in _ works in place; number: format of the input
     TimedKind{"elementwise", {"what", "number"}, {"elements"}},
-    // what is taken row by row
     TimedKind{"rows", {"what", "number"}, {"rows", "width"}},
     // rows: tokens
     TimedKind{"embedding", {}, {"rows", "vocabulary", "width"}},
@@ -59,31 +58,32 @@ inline constexpr std::array timed_kinds{
     TimedKind{"optimizer", {"what"}, {"elements", "tensors"}},
 };
 
-/// The kind of that name; null if there is none.
+/// The kind of a name; null if it does not exist.
 const TimedKind* kind_of_name(std::string_view name);
 
-// How many words stand behind the kind's name, and how many numbers its size has.
+/// Number of words after the name of a kind.
 std::size_t word_count(const TimedKind& kind);
+/// Number of dimensions of its size.
 std::size_t size_count(const TimedKind& kind);
 
-/// "mxnxk", as files write sizes.
+/// The dimensions as in files: "mxnxk".
 std::string size_names(const TimedKind& kind);
 
-/// The least that a number of a kind's size can be.
+/// Smallest valid value of a dimension.
 double least_size(const TimedKind& kind, std::size_t number);
 
-/// The words that can stand for a kind's `words[word]`.
+/// The possible values of a kind's `words[word]`.
 std::span<const std::string_view> choices(const TimedKind& kind, std::size_t word);
 
-/// What such a word is, with its article, for messages: "a layout of product".
+/// The meaning of such a word with its article, for messages: "a layout of product".
 std::string noun_of_word(const TimedKind& kind, std::size_t word);
 
-/// Whether a file lists `a` before `b`: by kind, words, size.
+/// Order of kernels in files: by kind, words, size.
 bool is_listed_before(const KernelTime& a, const KernelTime& b);
 
-/// Kernels timed on one GPU model, by PyTorch or by cuBLAS and cuDNN themselves.
+/// Times of kernels on one kind of GPU, measured with PyTorch or with cuBLAS and cuDNN.
 struct KernelTimes {
-  std::string gpu;     ///< file name of the GPU without its ending, for example "h100-sxm"
+  std::string gpu;     ///< file name of the GPU without its extension, for example "h100-sxm"
   std::string source;  ///< with versions of PyTorch, CUDA and cuDNN
   std::vector<KernelTime> rows;
 };

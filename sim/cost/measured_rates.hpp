@@ -10,80 +10,79 @@
 
 namespace gradway {
 
-/// How far predictions are from measurements: |predicted / measured - 1|.
+/// Relative error of predictions: |predicted / measured - 1|.
 struct FitError {
   double median = 0;
   double worst = 0;
 };
 
-/// What a figure was fitted to.
+/// The samples of a fitted figure.
 struct Fitted {
-  int samples = 0;                   ///< 0: not said
+  int samples = 0;                   ///< 0: unknown
   std::optional<FitError> residual;  ///< of the samples
 };
 
-/// A way that copies go.
+/// The kind of a copy.
 enum class LinkRole { to_gpu, from_gpu, pageable_to_gpu, peer, host_memory, pageable_from_gpu, same_gpu };
 
-/// What copies over a link reach: latency and size over bandwidth.
+/// Copies over a link: the time is latency + size / bandwidth.
 struct LinkRate {
   LinkRole role = LinkRole::to_gpu;
-  int gpus = 1;                         ///< that copied at the same time
-  BytesPerSecond bandwidth{};           ///< host memory: of all copies, at the pace of the slowest
-  std::optional<BytesPerSecond> least;  ///< bandwidth when any one size is left out of the fit
-  std::optional<BytesPerSecond> most;
-  Seconds latency{};  ///< 0 if not known
+  int gpus = 1;                         ///< GPUs that copied at the same time
+  BytesPerSecond bandwidth{};           ///< host memory: of all copies together, by the slowest copy
+  std::optional<BytesPerSecond> least;  ///< least bandwidth if one size is left out of the fit
+  std::optional<BytesPerSecond> most;   ///< largest bandwidth if one size is left out of the fit
+  Seconds latency{};                    ///< 0 if unknown
   Bytes smallest{};
   Bytes largest{};
   Fitted fitted{};
   std::string source{};
 };
 
-/// The arithmetic of a kernel. The first four are those of a job's `Precision`, in its order.
+/// The arithmetic of a kernel, in the order of `Precision`.
 enum class Arithmetic { fp32, tf32, bf16, fp16, fp8 };
 inline constexpr std::size_t arithmetic_count = 5;
 
-/// Size and form of a matrix product.
+/// Size class of a matrix product.
 enum class ProductShape {
-  small,   ///< less work than `medium`
-  large,   ///< at least 100 GFLOP: 4096 x 4096 x 4096 and more
+  small,   ///< less than 10 GFLOP
+  large,   ///< at least 100 GFLOP, as 4096 x 4096 x 4096
   medium,  ///< at least 10 GFLOP
-  skinny   ///< a dimension below 256, whatever the work
+  skinny   ///< a dimension is below 256
 };
 
-/// What matrix products of a shape reach.
+/// The rate of matrix products of a size class.
 struct MatrixRate {
   Arithmetic arithmetic = Arithmetic::fp32;
   ProductShape shape = ProductShape::large;
   FlopsPerSecond rate{};
-  std::optional<double> of_peak{};  ///< of the GPU's datasheet rate, if the GPU is known
+  std::optional<double> of_peak{};  ///< fraction of the GPU's datasheet rate; empty: unknown GPU
   Fitted fitted{};
 };
 
-/// Kernels that the memory bounds; the last one widens.
+/// Memory-bound kernels.
 enum class MemoryKernel { copy_fp32, add_fp32, scale_fp32, cast_fp32_bf16, cast_bf16_fp32 };
 inline constexpr std::size_t memory_kernel_count = 5;
 
-/// What a memory-bound kernel takes: latency and bytes, read and written, over bandwidth.
+/// A memory-bound kernel: the time is latency + bytes read and written / bandwidth.
 struct MemoryRate {
   MemoryKernel kernel = MemoryKernel::copy_fp32;
   Seconds latency{};
   BytesPerSecond bandwidth{};
-  std::optional<double> of_peak{};  ///< of the memory's datasheet rate
+  std::optional<double> of_peak{};  ///< fraction of the memory's datasheet rate
   Fitted fitted{};
 };
 
-/// What an optimizer's step takes: its floor, the CPU's launches, or the traffic of the parameters over
-/// bandwidth, whichever is longer.
+/// An optimizer's step: the time is the maximum of its floor, the CPU's launches, and traffic / bandwidth.
 struct OptimizerRate {
   Optimizer optimizer = Optimizer::sgd;
   int tensors = 0;
   Seconds floor{};
-  BytesPerSecond bandwidth{};  ///< of the traffic of `cost_of`
+  BytesPerSecond bandwidth{};  ///< for the traffic of `cost_of`
   Fitted fitted{};
 };
 
-/// What attention forward takes: latency and operations over rate.
+/// Attention forward: the time is latency + operations / rate.
 struct AttentionRate {
   Arithmetic arithmetic = Arithmetic::fp32;
   bool causal = false;
@@ -93,25 +92,25 @@ struct AttentionRate {
   Fitted fitted{};
 };
 
-/// What it costs to issue work, see SAMPLES.md of calibration/.
+/// CPU costs of issuing work, see calibration/SAMPLES.md.
 enum class LaunchCost { launch, kernel_gap, launch_latency, sync, event, operation };
 inline constexpr std::size_t launch_cost_count = 6;
 
-/// The median of one such cost.
+/// The median of a launch cost.
 struct LaunchTime {
   LaunchCost what = LaunchCost::launch;
   Seconds time{};
   Fitted fitted{};
 };
 
-/// What single kernels reach; empty where nothing was measured.
+/// Rates of single kernels. Empty where nothing was measured.
 struct KernelRates {
   std::vector<MatrixRate> matrix;
   std::vector<MemoryRate> memory;
   std::vector<OptimizerRate> optimizers;
   std::vector<AttentionRate> attention;
   std::vector<LaunchTime> launches;
-  std::optional<Seconds> smallest_kernel;  ///< duration of a kernel with next to nothing to do
+  std::optional<Seconds> smallest_kernel;  ///< duration of a kernel with almost no work
 
   bool empty() const {
     return matrix.empty() && memory.empty() && optimizers.empty() && attention.empty() && launches.empty() &&

@@ -13,25 +13,25 @@
 namespace gradway {
 namespace {
 
-// All constants of this file: NCCL 2.28.9, src/graph/tuning.cc and src/graph/search.cc. Microseconds and
-// GB/s, as there. Columns of protocols: LL, LL128, Simple.
+// Source of all constants: NCCL 2.28.9, src/graph/tuning.cc and src/graph/search.cc. Units are microseconds
+// and GB/s, as there. Protocols are in the order LL, LL128, Simple.
 using ByProtocol = std::array<double, 3>;
 
 constexpr std::array<ByProtocol, 2> base_latency_us{{{6.6, 14.0, 8.4}, {6.8, 14.0, 8.4}}};  // ring, tree
 constexpr std::array<ByProtocol, 2> nvlink_hop_us{{{0.6, 1.9, 3.4}, {0.6, 1.25, 4.0}}};
 constexpr std::array<ByProtocol, 2> pci_hop_us{{{1.0, 2.5, 5.7}, {1.0, 1.9, 4.0}}};
 constexpr std::array<ByProtocol, 2> net_hop_us{{{2.7, 4.0, 14.0}, {5.0, 8.5, 14.0}}};
-constexpr double nvls_us = 25.0;  // nvlink row of NVLS and NVLSTree; they have no base
+constexpr double nvls_us = 25.0;  // NVLink row of NVLS and NVLSTree, which have no base latency
 constexpr double nvls_tree_net_us = 20.9;
 constexpr double nvls_net_us = 18.0;
 struct CollnetHops {
   double inside_us;
   double net_us;
 };
-constexpr CollnetHops collnet_direct_hops{3.7, 31.0}, collnet_chain_hops{2.8, 30.0};  // no base either
-constexpr double collnet_peer_us = 0.4;  // of each GPU of the node beyond the first
+constexpr CollnetHops collnet_direct_hops{3.7, 31.0}, collnet_chain_hops{2.8, 30.0};  // no base latency
+constexpr double collnet_peer_us = 0.4;  // per further GPU of the node
 constexpr double collnet_direct_hopper = 0.85;
-constexpr int collnet_direct_most = 8;  // ranks of a node
+constexpr int collnet_direct_most = 8;  // ranks per node
 
 enum Generation { volta, ampere, hopper, blackwell };
 Generation generation(int compute_capability) {
@@ -84,7 +84,7 @@ std::span<const double> speeds(int compute_capability) {
   }
 }
 
-/// How many steps one chunk makes.
+/// Number of steps of a chunk.
 double steps(CollectiveKind kind, int ranks) {
   switch (kind) {
     case CollectiveKind::all_reduce:
@@ -102,13 +102,13 @@ double steps(CollectiveKind kind, int ranks) {
   return 0;
 }
 
-/// A hop between nodes, microseconds: NCCL's figure and what the network adds. Simple asks for a flush, which
-/// costs that once more.
+/// Latency of a hop between nodes in microseconds: NCCL's figure plus that of the network, which counts twice
+/// for Simple, since it needs a flush.
 double net_hop(double nccl_us, Protocol protocol, const CommunicatorFacts& c) {
   return nccl_us + c.net_latency.value() * 1e6 * (protocol == Protocol::simple ? 2 : 1);
 }
 
-/// Steps of a chunk around a ring, so many of them between nodes.
+/// Latency of the steps of a chunk around a ring. @param between number of steps between nodes
 Seconds ring_steps(double all, double between, Protocol protocol, const CommunicatorFacts& c) {
   const auto a = index(Algorithm::ring);
   const auto hop = (c.nvlink ? nvlink_hop_us : pci_hop_us)[a][index(protocol)];
@@ -133,12 +133,11 @@ Seconds ring_latency(CollectiveKind kind, Protocol protocol, const CommunicatorF
   return Seconds{base_latency_us[a][p] * 1e-6} + ring_steps(all, between, protocol, c);
 }
 
-/// What NCCL leaves out when it prices a broadcast: all hops of the chain but the first. They last: ZeRO-1 by
-/// broadcasts, whose number is that of ranks or tensors, takes 3.2 s longer on 1,024 A100s than on 8.
+/// Latency of all hops of a broadcast after the first one, which NCCL's estimate omits. They are significant:
+/// ZeRO-1 with one broadcast per rank or tensor takes 3.2 s longer on 1,024 A100s than on 8.
 /// @source NCCL 2.28.9, src/graph/tuning.cc: a single hop for broadcast and reduce;
-/// github.com/InternLM/InternLM v0.1.0,
-///         doc/en/train_performance.md
-Seconds behind_first_hop(CollectiveKind kind, Protocol protocol, const CommunicatorFacts& c) {
+///         github.com/InternLM/InternLM v0.1.0, doc/en/train_performance.md
+Seconds further_hops(CollectiveKind kind, Protocol protocol, const CommunicatorFacts& c) {
   if (kind != CollectiveKind::broadcast || c.ranks < 2) return {};
   const auto first = (c.nvlink ? nvlink_hop_us : pci_hop_us)[index(Algorithm::ring)][index(protocol)];
   const auto chain = ring_steps(c.ranks - 1, c.nodes - 1, protocol, c);
@@ -159,14 +158,13 @@ Seconds nvls_tree_latency(const CommunicatorFacts& c) {
   return Seconds{(nvls_us + 2 * between) * 1e-6};
 }
 
-/// On several nodes their switches reduce what the NVSwitches did.
+/// On several nodes, network switches reduce the results of the NVSwitches.
 Seconds nvls_latency(const CommunicatorFacts& c) {
   const double between = c.nodes == 1 ? 0 : net_hop(nvls_net_us, Protocol::simple, c);
   return Seconds{(nvls_us + between) * 1e-6};
 }
 
-/// Up to the switch between nodes and back, once. A rank that is alone on its node pays for a message of a
-/// tree.
+/// Latency to the network switch and back. A single rank per node has the network latency of a tree.
 Seconds collnet_latency(Algorithm algorithm, const CommunicatorFacts& c) {
   const bool is_direct = algorithm == Algorithm::collnet_direct;
   const auto& hops = is_direct ? collnet_direct_hops : collnet_chain_hops;
@@ -181,7 +179,7 @@ Seconds collnet_latency(Algorithm algorithm, const CommunicatorFacts& c) {
 double nvls_inside(const CommunicatorFacts& c) {
   const bool is_blackwell = generation(c.compute_capability) == blackwell;
   const auto efficiency = is_blackwell ? nvls_efficiency_blackwell : nvls_efficiency_hopper;
-  // One channel of a rank reduces for each of the others.
+  // NCCL's factor (channels - 1) / channels
   return 2 * c.nvlink_bandwidth.value() / 1e9 * efficiency * (nvls_channels - 1) / nvls_channels;
 }
 
@@ -195,10 +193,10 @@ double nvls_bus(Algorithm algorithm, const CommunicatorFacts& c) {
   return std::min({inside, between, nvls_channels * nvls_tree_channel[gen][c.nodes == 2 ? 1 : 2]});
 }
 
-/// GB/s, before they are halved as those of a tree. Where each GPU has a NIC all reduce a part of their own;
-/// with fewer NICs half of what that costs is hidden.
+/// GB/s before halving, as for a tree. If each GPU has a NIC, every GPU reduces a part; with fewer NICs, half
+/// of the additional cost is hidden.
 double collnet_bus(Algorithm algorithm, const NcclSettings& settings, const CommunicatorFacts& c) {
-  // Priced at the rate inside nodes, which the graph search raises to twice that between them.
+  // NCCL uses the rate within nodes, which its graph search limits to twice the rate between nodes.
   auto bus = 2 * c.net_bandwidth.value() / 1e9;
   if (c.ranks > c.nodes) {
     auto node = c;
@@ -252,7 +250,7 @@ bool available(Algorithm algorithm, Protocol protocol, CollectiveKind kind, cons
   }
   if (is_collnet(algorithm)) {
     const bool is_direct = algorithm == Algorithm::collnet_direct;
-    const bool has_way = !is_direct || (c.nvswitch && ranks_a_node(c) <= collnet_direct_most);
+    const bool has_way = !is_direct || (c.nvswitch && ranks_per_node(c) <= collnet_direct_most);
     return c.collnet && has_way && protocol == Protocol::simple;
   }
   if (protocol == Protocol::ll128)
@@ -260,14 +258,15 @@ bool available(Algorithm algorithm, Protocol protocol, CollectiveKind kind, cons
   return true;
 }
 
-/// NCCL's own estimate. Where ways between GPUs are not NVLink (NCCL_P2P_DISABLE) it prices NVLS, too, by its
-/// latencies of PCIe, which has none.
-/// @source NCCL 2.28.9: src/graph/search.cc starts at the best way between two GPUs, src/graph/tuning.cc
-/// takes
+/// NCCL's own estimate. If paths between GPUs are not NVLink (NCCL_P2P_DISABLE), it uses its latencies of
+/// PCIe for NVLS, too, which are zero.
+/// @source NCCL 2.28.9: src/graph/search.cc starts with the best path between two GPUs, src/graph/tuning.cc
+/// uses
 ///         the row of its kind
-Seconds as_priced(const CollectivePlan& plan, CollectiveKind kind, Bytes size, const CommunicatorFacts& c) {
-  const auto too_little = is_nvls(plan.algorithm) && !c.nvlink ? Seconds{nvls_us * 1e-6} : Seconds{};
-  return plan.estimate(size) - too_little - behind_first_hop(kind, plan.protocol, c);
+Seconds nccl_estimate(const CollectivePlan& plan, CollectiveKind kind, Bytes size,
+                      const CommunicatorFacts& c) {
+  const auto omitted = is_nvls(plan.algorithm) && !c.nvlink ? Seconds{nvls_us * 1e-6} : Seconds{};
+  return plan.estimate(size) - omitted - further_hops(kind, plan.protocol, c);
 }
 
 int power_of_two_from(int least) {
@@ -275,13 +274,13 @@ int power_of_two_from(int least) {
 }
 
 CollectivePlan plan_of_pairs(Bytes size, const CommunicatorFacts& c, const NcclSettings& settings) {
-  constexpr auto most_by_ll = 16_KiB;  // NCCL_P2P_LL_THRESHOLD, of a channel
+  constexpr auto most_by_ll = 16_KiB;  // NCCL_P2P_LL_THRESHOLD, per channel
   const auto channels = pair_channels(c, settings);
-  const auto protocol = size / c.ranks <= most_by_ll * channels.a_peer ? Protocol::ll : Protocol::simple;
+  const auto protocol = size / c.ranks <= most_by_ll * channels.per_peer ? Protocol::ll : Protocol::simple;
   const auto rates = pair_rates(c, settings, protocol);
-  const double inside = ranks_a_node(c) - 1;
+  const double inside = ranks_per_node(c) - 1;
   const double between = c.ranks - 1 - inside;
-  double slowest = 0;  // seconds a byte that each peer gets
+  double slowest = 0;  // seconds per byte that each peer gets
   if (inside > 0) slowest = inside / rates.inside.value();
   if (between > 0) slowest = std::max(slowest, between / rates.between.value());
   return {Algorithm::ring, protocol, channels.all, ring_latency(CollectiveKind::all_to_all, protocol, c),
@@ -295,14 +294,14 @@ BytesPerSecond nccl_nvlink_rate(int compute_capability) {
   return compute_capability >= 90 ? 20.6_GBps : 20_GBps;
 }
 
-int ranks_a_node(const CommunicatorFacts& c) {
+int ranks_per_node(const CommunicatorFacts& c) {
   return std::max(1, (c.ranks + c.nodes - 1) / c.nodes);
 }
 
 PairRates pair_rates(const CommunicatorFacts& c, const NcclSettings& settings, Protocol protocol) {
   auto node = c;
   node.nodes = 1;
-  node.ranks = ranks_a_node(c);
+  node.ranks = ranks_per_node(c);
   const auto channels = search_channels(node, settings);
   const BytesPerSecond inside{corrected(Algorithm::ring, protocol, {}, channels, node) * 1e9};
   const auto of_nics = c.net_bandwidth / node.ranks;
@@ -314,13 +313,13 @@ PairChannels pair_channels(const CommunicatorFacts& c, const NcclSettings& setti
   auto node = c;
   node.nodes = 1;
   const auto all = power_of_two_from(search_channels(c.ranks == c.nodes ? c : node, settings).count);
-  int a_peer = 2;
+  int per_peer = 2;
   if (c.nodes > 1) {
-    a_peer = static_cast<int>(std::ceil(c.net_bandwidth / a_net_channel));
+    per_peer = static_cast<int>(std::ceil(c.net_bandwidth / a_net_channel));
   } else if (c.nvlink) {
-    a_peer = 2 * std::max(1, static_cast<int>(c.node_bandwidth / nccl_nvlink_rate(c.compute_capability)));
+    per_peer = 2 * std::max(1, static_cast<int>(c.node_bandwidth / nccl_nvlink_rate(c.compute_capability)));
   }
-  return {all, std::min(all, power_of_two_from(a_peer))};
+  return {all, std::min(all, power_of_two_from(per_peer))};
 }
 
 double bus_factor(CollectiveKind kind, int ranks) {
@@ -341,12 +340,12 @@ double bus_factor(CollectiveKind kind, int ranks) {
 }
 
 Channels search_channels(const CommunicatorFacts& c, const NcclSettings& settings, Algorithm algorithm) {
-  // NCCL counts channels at their rate between the nodes, but those of trees on two nodes at that inside.
+  // NCCL counts channels at the rate between nodes, except for trees on two nodes, at the rate within a node.
   auto rate = c.ranks == c.nodes ? c.net_bandwidth : c.node_bandwidth;
   const bool inside = c.nodes == 1 || (c.nodes == 2 && algorithm == Algorithm::tree);
   if (!inside) rate = std::min(rate, c.net_bandwidth);
   const double total = rate.value() / 1e9;
-  // NCCL's graph is good enough when it fills the links; a list of whole numbers seldom does so exactly.
+  // NCCL accepts a graph that fills the links. Speeds are whole numbers, so that they rarely do exactly.
   constexpr double filled = 0.95;
   Channels best{1, BytesPerSecond{std::min(total, speeds(c.compute_capability).back()) * 1e9}};
   for (const auto speed : speeds(c.compute_capability)) {
@@ -363,7 +362,7 @@ Channels search_channels(const CommunicatorFacts& c, const NcclSettings& setting
   auto count = best.count;
   if (settings.min_channels) count = std::max(count, *settings.min_channels);
   if (settings.max_channels) count = std::min(count, *settings.max_channels);
-  // Fewer channels carry less; more channels than the search found only cut the same rate finer.
+  // Fewer channels have a lower total rate; more channels than the search found share the same rate.
   return count < best.count ? Channels{count, best.each} : Channels{count, BytesPerSecond{bus / count}};
 }
 
@@ -383,7 +382,7 @@ std::vector<CollectivePlan> candidate_plans(CollectiveKind kind, Bytes size, con
                                                  : corrected(algorithm, protocol, size, channels, c);
       const bool is_halved = algorithm == Algorithm::tree || is_collnet(algorithm);
       const double to_algorithm = is_halved ? 0.5 : 1 / bus_factor(kind, c.ranks);
-      auto latency = latency_of(algorithm, kind, protocol, c) + behind_first_hop(kind, protocol, c);
+      auto latency = latency_of(algorithm, kind, protocol, c) + further_hops(kind, protocol, c);
       const bool bulk = size.value() / (channels.count * c.ranks) >= 64;
       if (algorithm == Algorithm::ring && protocol == Protocol::simple &&
           kind == CollectiveKind::all_reduce && c.nodes > 1 && bulk) {
@@ -405,8 +404,8 @@ std::optional<CollectivePlan> choose_plan(CollectiveKind kind, Bytes size, const
     const auto is_preferred = [](const auto& plan) { return plan.algorithm == Algorithm::nvls_tree; };
     if (std::ranges::any_of(plans, is_preferred)) std::erase_if(plans, std::not_fn(is_preferred));
   }
-  const auto best =
-      std::ranges::min_element(plans, {}, [&](const auto& plan) { return as_priced(plan, kind, size, c); });
+  const auto best = std::ranges::min_element(
+      plans, {}, [&](const auto& plan) { return nccl_estimate(plan, kind, size, c); });
   return best == plans.end() ? std::nullopt : std::optional{*best};
 }
 

@@ -12,8 +12,8 @@
 namespace gradway {
 namespace {
 
-/// NCCL's levels; old numbers became names when the scenario was read. LOC: not even over NVLink. NCCL has no
-/// NODE: its PHB covers it.
+/// NCCL's levels. Numeric levels were converted when the scenario was read. LOC excludes NVLink, too. NCCL
+/// has no NODE level; its PHB includes it.
 PathType level(const std::string& value) {
   static constexpr std::array<std::pair<std::string_view, PathType>, 6> levels{{
       {"LOC", PathType::self},
@@ -25,7 +25,7 @@ PathType level(const std::string& value) {
   }};
   const auto found =
       std::ranges::find(levels, std::string_view{value}, &std::pair<std::string_view, PathType>::first);
-  expects(found != levels.end(), "a level of NCCL was checked when it was read");
+  expects(found != levels.end(), "a level of NCCL must be valid");
   return found->second;
 }
 
@@ -35,7 +35,7 @@ std::string upper(std::string text) {
   return text;
 }
 
-/// NCCL's lists: "RING,TREE" names what is allowed, "^TREE" what is not.
+/// Whether a list in NCCL's syntax allows a name: "RING,TREE" allows these, "^TREE" all others.
 bool listed(const std::string& list, std::string_view name) {
   if (list.empty()) return true;
   const bool excludes = list.front() == '^';
@@ -76,7 +76,7 @@ NcclSettings nccl_settings(const std::map<std::string, std::string>& variables) 
     if (name == "NCCL_NVLS_ENABLE") settings.nvls = value != "0";
     if (name == "NCCL_COLLNET_ENABLE") settings.collnet = value != "0";
     if (name == "NCCL_SOCKET_NTHREADS") settings.socket_threads = std::stoi(value);
-    if (name == "NCCL_NSOCKS_PERTHREAD") settings.sockets_a_thread = std::stoi(value);
+    if (name == "NCCL_NSOCKS_PERTHREAD") settings.sockets_per_thread = std::stoi(value);
     if (name == "NCCL_ALGO") settings.algo = upper(value);
     if (name == "NCCL_PROTO") settings.proto = upper(value);
     if (name == "NCCL_MIN_NCHANNELS") settings.min_channels = std::stoi(value);

@@ -14,33 +14,33 @@
 namespace gradway {
 namespace {
 
-/// The shortest kernels: copies of a few KB in a CUDA graph, back to back, on H100 and H200 (own measurement,
-/// 2026-11-22: 1.2 to 1.4 us).
+/// Duration of the shortest kernels: back-to-back copies of a few KB in a CUDA graph on H100 and H200 (own
+/// measurement, 2026-11-22: 1.2 to 1.4 us).
 constexpr auto shortest = 1.3_us;
-/// What attention reaches of the peak where it has blocks enough, about: cuDNN's on H100 0.35 to 0.7.
+/// Typical share of the peak that attention with enough blocks reaches: cuDNN on H100 0.35 to 0.7.
 constexpr double attention_share = 0.6;
-/// What attention reaches of that share on Hopper if it is written for Ampere's tensor core instructions: the
-/// wider ones, which the peak counts, it does not use.
+/// Factor on that share on Hopper for attention that is written for Ampere's tensor core instructions. It
+/// does not use the wider instructions, on which the peak is based.
 /// @source FlashAttention-2's benchmarks (github.com/Dao-AILab/flash-attention at 0251105a, assets/flash2_*),
 ///         24 shapes on both: on an H100 1.60 to 1.74 times as fast as on an A100, median 1.665, where the
-///         peaks are 3.17 apart
+///         peaks differ by a factor of 3.17
 constexpr double of_ampere_on_hopper = 0.525;
-/// ... on Blackwell's processors of data centres, if a multiprocessor does as much a clock as Hopper's. Not
-/// measured.
+/// The same on data-centre Blackwell, if a multiprocessor does as much per clock as Hopper's. Not measured.
 constexpr double of_ampere_on_blackwell = 0.25;
-/// What FlashAttention 1 reaches of what PyTorch's flash attention reached when we timed it, by tokens and
-/// the size of a head: version 2 spreads fewer tokens worse, and larger heads better, than version 1.
+/// Speed of FlashAttention 1 over that of PyTorch's flash attention in our measurements, by tokens and size
+/// of a head: version 2 is worse for fewer tokens, and better for larger heads, than version 1.
 /// @source the same benchmarks, forward and backward, 16,384 tokens in 2,048 / head heads: medians over A100
-/// and
-///         H100, causal and not, of their speeds over ours, which reach 0.87 to 1 of the package's version 2
+///         and H100, causal and not, of their speeds over ours, which are 0.87 to 1 of the package's version
+///         2
 constexpr double fewest_tokens = 512;
-constexpr std::array flash1_of_small_heads{0.83, 0.66, 0.66,
-                                           0.67, 0.63, 0.62};  // of 64; 512, 1024 ... 16,384 tokens
-constexpr std::array flash1_of_large_heads{0.70, 0.56, 0.51, 0.50, 0.49, 0.47};  // of 128
+/// Heads of 64 elements; 512, 1024 ... 16,384 tokens.
+constexpr std::array flash1_of_small_heads{0.83, 0.66, 0.66, 0.67, 0.63, 0.62};
+/// Heads of 128 elements.
+constexpr std::array flash1_of_large_heads{0.70, 0.56, 0.51, 0.50, 0.49, 0.47};
 constexpr double small_head = 64;
-/// Elements of an optimizer's step from which the GPU bounds it.
+/// Number of elements from which an optimizer's step is GPU-bound.
 constexpr double smallest_optimizer = 2.5e8;
-/// Sides of a block of queries.
+/// Queries per block of attention.
 constexpr double query_block = 128;
 
 /// Rows of a tile of a product.
@@ -50,33 +50,35 @@ bool is_grouped(const Operation& operation) {
   return operation.family == KernelFamily::grouped_product;
 }
 
-/// What a grouped product reaches of one product of all its rows: each group fills its last tile half, and
-/// the gradient of a small group's weight is a short sum. It is 0.83 for groups of 616 rows, 0.91 for 1232.
+/// Speed of a grouped product over that of one product of all its rows. Each group leaves half of its last
+/// tile empty on average, and the gradient of a small group's weight is a short sum. 0.83 for groups of 616
+/// rows, 0.91 for 1232.
 /// @source SimuMax, configs/system, shares of the peak over those of its large products: A100 0.63 and 0.71
-///         of 0.755, gradients of weights 0.52 and 0.6; B200 0.46 and 0.51 of about 0.6, but 0.2 with 154
-///         rows, where this rule is too fast
+///         of 0.755, weight gradients 0.52 and 0.6; B200 0.46 and 0.51 of about 0.6, but 0.2 with 154 rows,
+///         where this rule is too optimistic
 double grouped_share(const Operation& operation) {
   const auto rows =
       (operation.layout == ProductLayout::tn ? operation.size[2] : operation.size[0]) / operation.size[3];
   return rows / (rows + tile_rows);
 }
 
-/// Of what a product moves more to add its result to a buffer in fp32, that share takes time beyond the
-/// arithmetic.
-/// @source SimuMax, configs/system/a100_pcie.json: 61 products of weights' gradients that add to fp32 reach
-/// 0.95 of
-///         what the other two products of their layers reach (b200_bf16_ceperm.json: 0.94; of those that add
-///         to bf16, as much as the others); with this share moved products of all kinds are off by the same
+/// Share of the additional traffic of accumulation in an fp32 buffer that the arithmetic of the product does
+/// not hide.
+/// @source SimuMax, configs/system/a100_pcie.json: 61 products of weight gradients that accumulate in fp32
+/// reach
+///         0.95 of the rate of the other two products of their layers (b200_bf16_ceperm.json: 0.94; those
+///         that accumulate in bf16 reach the same rate); with this share, extrapolated products of all kinds
+///         have the same error
 constexpr double unhidden_adding = 0.35;
 
-/// One product of all its rows. Those of 8 bits are all nt.
+/// One product of all rows of a grouped product. Products of fp8 are always nt.
 Operation of_all_groups(const Operation& operation) {
   const auto layout = operation.precision == Precision::fp8 ? ProductLayout::nt : operation.layout;
   return gradway::operation(fmt::format("product {} {}", name_of(operation.precision), name_of(layout)),
                             {operation.size[0], operation.size[1], operation.size[2]});
 }
 
-/// 0 to 3: by how much a row of so many elements is aligned; products with odd sides take slow paths.
+/// Alignment of rows of this many elements, 0 to 3. Products of odd dimensions are slow.
 double alignment(double row) {
   const auto elements = static_cast<std::int64_t>(row);
   if (elements % 8 == 0) return 3;
@@ -84,13 +86,13 @@ double alignment(double row) {
   return elements % 2 == 0 ? 1 : 0;
 }
 
-/// Of the rows of both factors and of the product, by how its layout stores the factors.
+/// The least alignment of the rows of both factors and of the result, by the layout of the product.
 double alignment(ProductLayout layout, double m, double n, double k) {
   return std::min({alignment(layout == ProductLayout::tn ? m : k),
                    alignment(layout == ProductLayout::nt ? k : n), alignment(n)});
 }
 
-/// Where an operation lies among those of its kind: logarithms of sizes, weighted by how much they tell.
+/// Coordinates of an operation among those of its kind: logarithms of sizes, weighted by their influence.
 std::array<double, 10> coordinates(const Operation& operation) {
   using Family = KernelFamily;
   const auto& size = operation.size;
@@ -130,7 +132,7 @@ std::array<double, 10> coordinates(const Operation& operation) {
   return at;
 }
 
-/// Between those that were published by the logarithm of both sizes; beyond them as the last.
+/// Interpolates between the published figures in the logarithms of both sizes; constant beyond them.
 double share_of_flash1(double tokens, double head) {
   const auto last = flash1_of_small_heads.size() - 1;
   const auto at = std::clamp(std::log2(tokens / fewest_tokens), 0.0, static_cast<double>(last));
@@ -142,7 +144,7 @@ double share_of_flash1(double tokens, double head) {
                    std::clamp(std::log2(head / small_head), 0.0, 1.0));
 }
 
-/// Of the peak, with blocks enough. What becomes of attention on 32 bits on other generations nobody
+/// Share of the peak that attention with enough blocks reaches. 32-bit attention on other generations was not
 /// measured.
 double share_of_attention(const Operation& operation, const Gpu& gpu) {
   constexpr int hopper = 90;
@@ -175,12 +177,11 @@ Seconds datasheet_time(const Operation& operation, const Gpu& gpu) {
   Seconds arithmetic{};
   if (operation.flops > Flops{}) {
     if (!gpu.peak[which])
-      throw ConfigError{
-          Problem{{},
-                  fmt::format("the GPU '{}' has no peak for {}, in which the kernel '{}' computes", gpu.name,
-                              name_of(operation.precision), operation.kernel),
-                  {},
-                  "add it to 'peak' and to 'matrix_efficiency' of the GPU's file"}};
+      throw ConfigError{Problem{{},
+                                fmt::format("the GPU '{}' has no peak for {}, which the kernel '{}' needs",
+                                            gpu.name, name_of(operation.precision), operation.kernel),
+                                {},
+                                "add it to 'peak' and 'matrix_efficiency' in the GPU's file"}};
     arithmetic = operation.flops / (*gpu.peak[which] * efficiency_of(operation, gpu));
   }
   const auto memory = gpu.memory_bandwidth * gpu.memory_efficiency;
@@ -199,9 +200,9 @@ double last_wave(const Operation& operation, const Gpu& gpu) {
   const auto [m, n] = is_batched ? std::pair{operation.size[1], operation.size[2]}
                                  : std::pair{operation.size[0], operation.size[1]};
   constexpr double side = 2 * tile_rows;
-  // A wave that is not full is shorter, but not by as much.
+  // A partial wave takes less time than a full one, but more than its share.
   constexpr double least_wave = 0.7;
-  // Of a product that is narrower than a tile the tiles are narrow too.
+  // A product that is narrower than a tile uses narrower tiles.
   const auto fitting = [](double tile, double length) {
     return std::min(tile, std::exp2(std::ceil(std::log2(length))));
   };
@@ -216,15 +217,15 @@ double last_wave(const Operation& operation, const Gpu& gpu) {
 }
 
 OperationCosts::OperationCosts(const KernelTimes& times, const Gpu& timed_on) : source_{times.source} {
-  auto points = points_.end();  // rows of a kernel mostly stand together
+  auto points = points_.end();  // rows of a kernel are usually adjacent
   for (const auto& timed : times.rows) {
     std::array<double, most_sizes> size{};
     std::copy(timed.size.begin(), timed.size.end(), size.begin());
     const auto operation = gradway::operation(timed.kernel, size);
-    // Smaller ones tell how fast the CPU was.
+    // Smaller steps are launch-bound and measure the CPU.
     if (operation.family == KernelFamily::optimizer && size[0] < smallest_optimizer) continue;
     const bool has_peak = timed_on.peak[static_cast<std::size_t>(operation.precision)].has_value();
-    if (operation.flops > Flops{} && !has_peak) continue;  // no job on this GPU computes in it
+    if (operation.flops > Flops{} && !has_peak) continue;  // the GPU does not support this precision
     if (points == points_.end() || points->first != timed.kernel)
       points = points_.try_emplace(timed.kernel).first;
     points->second.push_back(
@@ -232,7 +233,8 @@ OperationCosts::OperationCosts(const KernelTimes& times, const Gpu& timed_on) : 
   }
 }
 
-/// Those of its own kind; where none was timed, of the same kernel on other numbers, else of plain copies.
+/// Points of the same kernel; if none was timed, of the same kernel in another number format; else of plain
+/// copies.
 const std::vector<OperationCosts::Point>* OperationCosts::points_for(const Operation& operation) const {
   if (is_grouped(operation)) {
     const auto number = operation.precision == Precision::fp16 ? Precision::bf16 : operation.precision;
@@ -240,7 +242,7 @@ const std::vector<OperationCosts::Point>* OperationCosts::points_for(const Opera
         points_.find(fmt::format("grouped_product {} {}", name_of(number), name_of(operation.layout)));
     return found == points_.end() ? nullptr : &found->second;
   }
-  const auto words = words_of(operation.kernel);
+  const auto words = kernel_words(operation.kernel);
   const auto with = [&](std::string_view from, std::string_view to) {
     std::string kernel;
     for (const auto word : words) {
@@ -263,7 +265,7 @@ const std::vector<OperationCosts::Point>* OperationCosts::points_for(const Opera
 double OperationCosts::factor(const Operation& operation) const {
   const auto* points = points_for(operation);
   if (points == nullptr) return is_grouped(operation) ? factor(of_all_groups(operation)) : 1;
-  // Left out one by one, products of H100 and H200 are met by 7 % on average with these two.
+  // With these two, the mean error in leave-one-out tests of products on H100 and H200 is 7 %.
   constexpr std::size_t most = 8;
   constexpr double softness = 0.003;
   constexpr double steepness = 1.5;

@@ -12,25 +12,24 @@
 
 namespace gradway {
 
-/// Time of an operation from a GPU's datasheet alone: the larger of its arithmetic over the peak and its
-/// bytes over the memory's bandwidth, each times the efficiency of its class, and a latency. Attention
-/// reaches less where it has fewer blocks (128 queries of a head each) than the GPU has multiprocessors.
+/// Time of an operation by the datasheet of a GPU (roofline): the maximum of arithmetic over peak rate and of
+/// bytes over memory bandwidth, each with the efficiency of its class, plus a latency. Attention is slower if
+/// it has fewer blocks (128 queries of a head each) than the GPU has multiprocessors.
+/// @throws ConfigError if the GPU's file has no peak for the precision
 Seconds datasheet_time(const Operation& operation, const Gpu& gpu);
 
-/// How many times longer a product of 16 bits takes on an A100 or A30 because its tiles do not fill the last
-/// wave; 1 for all else. A kernel that was timed on its own GPU has it in its time; moved to such a GPU it is
-/// multiplied by it.
+/// Slow-down of a 16-bit product on an A100 or A30 because its tiles do not fill the last wave; 1 for all
+/// other operations and GPUs. It applies to times that are extrapolated from another GPU. Times that were
+/// measured on the GPU include it.
 /// @source SimuMax (github.com/MooreThreads/SimuMax at 4dcaae51), configs/system/a100_pcie.json: 183 products
-/// on an
-///         A100. Moved from the H100 with it, and by one scale, they are met by 4.0 % on average, without
-///         by 5.4
+///         on an A100. Extrapolated from the H100 with one common scale, their mean error is 4.0 % with this
+///         factor and 5.4 % without
 double last_wave(const Operation& operation, const Gpu& gpu);
 
-/// What kernels that were timed say of others. Every timed kernel has a factor: its time over that of the
-/// datasheet rule on the GPU it was timed on. A kernel's factor is the weighted geometric mean of those of
-/// its kind that are nearest to it in the logarithms of their sizes; so a kernel that was timed itself takes
-/// its own time, and on another GPU the datasheet rule is moved by what the same kernel reached where it was
-/// timed.
+/// Correction of datasheet times by timed kernels. Each timed kernel has a factor: its time over its
+/// datasheet time on the GPU on which it was timed. The factor of an operation is the weighted geometric mean
+/// over the nearest timed kernels of its kind in the logarithms of their sizes. A kernel that was timed
+/// itself thus gets its own time, and on another GPU datasheet times are scaled by the same factors.
 class OperationCosts {
  public:
   /// @param timed_on the GPU of `times`
@@ -38,13 +37,13 @@ class OperationCosts {
 
   const std::string& source() const { return source_; }
 
-  /// Its factor. 1 if nothing of its kind was timed.
+  /// The factor on the datasheet time of an operation. 1 if no kernel of its kind was timed.
   double factor(const Operation& operation) const;
 
  private:
   struct Point {
     std::array<double, 10> at{};  ///< coordinates
-    double factor = 0;            ///< logarithm
+    double factor = 0;            ///< logarithm of the factor
   };
   const std::vector<Point>* points_for(const Operation& operation) const;
 

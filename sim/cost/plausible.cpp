@@ -13,7 +13,8 @@ bool is_plausible(const SizedTime& measured) {
 }
 
 std::string implausible_text(const SizedTime& measured) {
-  return fmt::format("{:.0f} B in {:g} s cannot be", measured.size.value(), measured.time.value());
+  return fmt::format("a time of {:g} s for {:.0f} B is implausible", measured.time.value(),
+                     measured.size.value());
 }
 
 }  // namespace gradway

@@ -7,12 +7,12 @@
 
 namespace gradway {
 
-/// Whether a collective or a copy of that size can take that time. Far from everything that was ever
-/// measured: at least what a memory a thousand times as fast as that of the fastest GPU of today takes, at
-/// most a second and one more for each MB.
+/// Whether the measured time of a collective or a copy is possible. The limits are far from all known
+/// measurements: at least the time of a memory that is a thousand times as fast as that of today's fastest
+/// GPU, at most one second plus one second per MB.
 bool is_plausible(const SizedTime& measured);
 
-/// "1 B in 1e+08 s cannot be"
+/// The error message: "a time of 1e+08 s for 1 B is implausible".
 std::string implausible_text(const SizedTime& measured);
 
 }  // namespace gradway

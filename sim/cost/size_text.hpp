@@ -7,7 +7,7 @@
 
 namespace gradway {
 
-/// A size as calibrations write it: whole binary units if they say it exactly, "64 KiB", else bytes.
+/// A size in the form of calibration files: in binary units if that is exact ("64 KiB"), else in bytes.
 std::string size_text(Bytes size);
 
 }  // namespace gradway

@@ -153,17 +153,18 @@ class Coverage {
 /// Who is in flow beside whom.
 class Neighbours {
  public:
-  Neighbours(const Timeline& timeline, const OpGraph& graph) : graph_{graph}, in_flow_(graph.sides().size()) {
-    if (graph.sides().empty()) return;
+  Neighbours(const Timeline& timeline, const OpGraph& graph)
+      : graph_{graph}, in_flow_(graph.contenders().size()) {
+    if (graph.contenders().empty()) return;
     for (std::size_t i = 0; i < graph.size(); ++i) {
       const Op& op = graph.ops()[i];
-      if (moves(op) && op.side != Op::absent) in_flow_[op.side].add(stretch(timeline, graph, i));
+      if (moves(op) && op.contender != Op::absent) in_flow_[op.contender].add(stretch(timeline, graph, i));
     }
     for (auto& side : in_flow_) side.close();
-    for (std::uint32_t side = 0; side < graph.sides().size(); ++side) {
-      for (const auto gpu : graph.sides()[side].gpus) {
+    for (std::uint32_t side = 0; side < graph.contenders().size(); ++side) {
+      for (const auto gpu : graph.contenders()[side].gpus) {
         if (gpu >= on_gpu_.size()) on_gpu_.resize(gpu + 1);
-        on_gpu_[gpu][graph.sides()[side].kind == Side::Kind::kernel ? 0 : 1].push_back(side);
+        on_gpu_[gpu][graph.contenders()[side].kind == Contender::Kind::kernel ? 0 : 1].push_back(side);
       }
     }
   }
@@ -171,9 +172,9 @@ class Neighbours {
   /// For so long, at least, the op had a neighbour of the other kind.
   double beside(const Op& op, const Stretch& when) const {
     double longest = 0;
-    const Side& own = graph_.sides()[op.side];
+    const Contender& own = graph_.contenders()[op.contender];
     for (const auto gpu : own.gpus) {
-      for (const auto side : on_gpu_[gpu][own.kind == Side::Kind::kernel ? 1 : 0])
+      for (const auto side : on_gpu_[gpu][own.kind == Contender::Kind::kernel ? 1 : 0])
         longest = std::max(longest, in_flow_[side].within(when.begin, when.end));
     }
     return longest;
@@ -204,7 +205,7 @@ void check_flows(const Timeline& timeline, const OpGraph& graph, const std::vect
     const double most = std::min(op.cap, limits[op.path]);
     if (std::isinf(most)) continue;
     double could = (when.end - when.begin + slack) * most;
-    const double slowdown = op.side == Op::absent ? 1 : graph.sides()[op.side].slowdown;
+    const double slowdown = op.contender == Op::absent ? 1 : graph.contenders()[op.contender].slowdown;
     if (slowdown > 1 && std::isfinite(op.cap))
       could -= neighbours.beside(op, when) * (most - std::min(op.cap / slowdown, limits[op.path]));
     expects(when.amount <= could * (1 + together),

@@ -26,7 +26,7 @@ void check(const Timeline& timeline, const OpGraph& graph);
 
 /// Throws ContractViolation if more was moved than can be, as far as starts, ends and amounts prove it:
 /// * a flow that moved faster than its cap and the narrowest part of its path allow, with what its neighbours
-///   (see Side) cost it while they were in flow;
+///   (see Contender) cost it while they were in flow;
 /// * a resource that, between the begin and the end of some flow, or while it was in use without a break,
 ///   carried more than its capacity: all flows counted that lie within.
 /// An engine that shares unfairly but within all capacities passes. Takes n log n for a resource with n

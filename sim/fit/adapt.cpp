@@ -213,7 +213,7 @@ Adapted adapt(const Calibration& calibration, const Samples& samples, const Cali
   result.source = title.source;
   result.date = title.date;
   result.samples = samples.origin;
-  result.held_back.clear();
+  result.holdout_errors.clear();
   return adapted;
 }
 

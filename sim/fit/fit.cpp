@@ -30,9 +30,9 @@ bool is_empty(const Calibration& calibration) {
          calibration.kernels.empty() && !calibration.kernel_times;
 }
 
-std::vector<HeldBack> held_back_errors(const Samples& samples, const NodeFacts& node) {
+std::vector<HoldoutError> held_back_errors(const Samples& samples, const NodeFacts& node) {
   const auto [kept, held] = hold_back(samples);
-  std::vector<HeldBack> errors;
+  std::vector<HoldoutError> errors;
   for (const auto& group : errors_by_group(predict_samples(fit_parts(kept, node), held, node)))
     errors.push_back({std::string{name_of(group.group)}, group.rows, group.error});
   return errors;
@@ -52,7 +52,7 @@ Calibration fit(const Samples& samples, const CalibrationTitle& title, const Nod
   calibration.source = title.source;
   calibration.date = title.date;
   calibration.samples = samples.origin;
-  calibration.held_back = held_back_errors(samples, node);
+  calibration.holdout_errors = held_back_errors(samples, node);
   return calibration;
 }
 

@@ -72,7 +72,7 @@ void write_side_by_side(std::ostream& out, const ContentionFactors& entry) {
   fmt::print(out, "    source: {}\n", quoted(entry.source));
 }
 
-void write_held_back(std::ostream& out, const HeldBack& entry) {
+void write_held_back(std::ostream& out, const HoldoutError& entry) {
   fmt::print(out, "  - {{ what: {}, rows: {}, median: {}, worst: {} }}\n", quoted(entry.what), entry.rows,
              percent_text(entry.error.median), percent_text(entry.error.worst));
 }
@@ -115,7 +115,7 @@ void write_calibration_file(std::ostream& out, const Calibration& calibration) {
                fmt::join(files, ", "));
   }
   if (calibration.adapted) write_adapted(out, *calibration.adapted);
-  write_list(out, "held_back", calibration.held_back, write_held_back);
+  write_list(out, "held_back", calibration.holdout_errors, write_held_back);
   write_list(out, "tables", calibration.tables, write_table);
   write_list(out, "links", calibration.links, write_link);
   write_kernels(out, calibration.kernels);

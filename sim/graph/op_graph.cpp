@@ -20,18 +20,18 @@ std::uint32_t OpGraph::add_queue(std::string name) {
   return static_cast<std::uint32_t>(queues_.size() - 1);
 }
 
-std::uint32_t OpGraph::add_side(Side side) {
-  expects(side.slowdown >= 1, "running beside others never makes faster");
-  sides_.push_back(std::move(side));
-  return static_cast<std::uint32_t>(sides_.size() - 1);
+std::uint32_t OpGraph::add_contender(Contender contender) {
+  expects(contender.slowdown >= 1, "contention must not make an op faster");
+  contenders_.push_back(std::move(contender));
+  return static_cast<std::uint32_t>(contenders_.size() - 1);
 }
 
 Successors::Successors(const OpGraph& graph)
-    : first_(graph.size() + 2, 0), after_(graph.edges().size(), OpId{0}), waiting_(graph.size(), 0) {
-  // One place further on, so that filling in moves each op's place to where it belongs.
+    : first_(graph.size() + 2, 0), after_(graph.edges().size(), OpId{0}), predecessors_(graph.size(), 0) {
+  // Counting sort. Offsets are stored one place late, so that filling advances each to its final place.
   for (const auto& edge : graph.edges()) {
     ++first_[edge.before.index() + 2];
-    ++waiting_[edge.after.index()];
+    ++predecessors_[edge.after.index()];
   }
   for (std::size_t i = 2; i < first_.size(); ++i) first_[i] += first_[i - 1];
   for (const auto& edge : graph.edges()) after_[first_[edge.before.index() + 1]++] = edge.after;

@@ -19,7 +19,7 @@ struct Overloaded : Visitors... {
 template <class... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;  // clang 14 needs it
 
-/// What a program does at its slots in a step.
+/// The calls, puts and takes of a program's step by slot.
 struct SlotUse {
   explicit SlotUse(const Program& program) {
     for (const auto& task : program.tasks) {
@@ -42,22 +42,22 @@ void check_program(const Program& program) {
   for (std::size_t i = 0; i < program.tasks.size(); ++i) {
     const auto& task = program.tasks[i];
     if (task.stream.index() >= program.streams.size())
-      refuse(fmt::format("task {} of program '{}', '{}', names a stream that is not there", i, program.name,
+      refuse(fmt::format("task {} of program '{}', '{}', uses a stream that does not exist", i, program.name,
                          task.name));
     for (const auto before : task.after) {
       if (before.index() >= i)
-        refuse(fmt::format("task {} of program '{}', '{}', waits for one that is not issued before it", i,
+        refuse(fmt::format("task {} of program '{}', '{}', depends on a task that is not issued before it", i,
                            program.name, task.name));
     }
   }
 }
 
-std::string words_of(const std::vector<Call>& calls, std::size_t k) {
+std::string describe_call(const std::vector<Call>& calls, std::size_t k) {
   if (k >= calls.size()) return "none";
   return fmt::format("{} of {:.0f} B", name_of(calls[k].kind), calls[k].bytes.value());
 }
 
-/// The same calls but for the slot, which each program counts for itself.
+/// Compares all but the slot, which each program numbers for itself.
 bool are_same(const std::vector<Call>& a, const std::vector<Call>& b) {
   return std::ranges::equal(
       a, b, [](const Call& x, const Call& y) { return x.kind == y.kind && x.bytes == y.bytes; });
@@ -91,19 +91,19 @@ class Check {
     const auto& use = use_of(number);
     const auto reach = [](const auto& slots) { return slots.empty() ? 0 : slots.rbegin()->first.index + 1; };
     if (reach(use.calls) > actor.groups.size())
-      refuse(fmt::format("{} has {} groups and calls on slot {}", name_of_actor(number), actor.groups.size(),
-                         reach(use.calls) - 1));
+      refuse(fmt::format("{} has {} groups, but makes a call on slot {}", name_of_actor(number),
+                         actor.groups.size(), reach(use.calls) - 1));
     if (std::max(reach(use.puts), reach(use.takes)) > actor.channels.size())
-      refuse(fmt::format("{} has {} channels and uses slot {}", name_of_actor(number), actor.channels.size(),
+      refuse(fmt::format("{} has {} channels, but uses slot {}", name_of_actor(number), actor.channels.size(),
                          std::max(reach(use.puts), reach(use.takes)) - 1));
   }
 
-  /// The slot at which an actor has a group; it must be there.
+  /// The slot at which an actor has a group.
   Slot slot_of(std::size_t actor, GroupId group) const {
     const auto& groups = workload_.actors[actor].groups;
     const auto place = std::ranges::find(groups, group);
     if (place == groups.end())
-      refuse(fmt::format("{} is a member of group '{}' without a slot for it", name_of_actor(actor),
+      refuse(fmt::format("{} is a member of group '{}', but has no slot for it", name_of_actor(actor),
                          workload_.groups[group.index()].name));
     return {static_cast<std::uint32_t>(place - groups.begin())};
   }
@@ -127,9 +127,9 @@ class Check {
       if (is_new) same->second = are_same(expected, calls);
       if (same->second) continue;
       std::size_t k = 0;
-      while (words_of(expected, k) == words_of(calls, k)) ++k;
-      refuse(fmt::format("call {} on group '{}' is {} of {}, but {} of {}", k, group.name,
-                         words_of(expected, k), name_of_actor(first), words_of(calls, k),
+      while (describe_call(expected, k) == describe_call(calls, k)) ++k;
+      refuse(fmt::format("call {} on group '{}' is {} in {}, but {} in {}", k, group.name,
+                         describe_call(expected, k), name_of_actor(first), describe_call(calls, k),
                          name_of_actor(member.index())));
     }
   }
@@ -143,11 +143,11 @@ class Check {
 
   void check_channel(ChannelId id) const {
     const auto& channel = workload_.channels[id.index()];
-    if (channel.depth < 1) refuse(fmt::format("channel {} holds nothing", id.index()));
+    if (channel.depth < 1) refuse(fmt::format("channel {} has depth {}", id.index(), channel.depth));
     const auto puts = count(use_of(channel.from.index()).puts, channel.from.index(), id);
     const auto takes = count(use_of(channel.to.index()).takes, channel.to.index(), id);
     if (puts != takes)
-      refuse(fmt::format("{} puts {} times a step into channel {}, and {} takes {} times from it",
+      refuse(fmt::format("{} puts {} items per step into channel {}, but {} takes {}",
                          name_of_actor(channel.from.index()), puts, id.index(),
                          name_of_actor(channel.to.index()), takes));
   }

@@ -56,7 +56,7 @@ Communicators::Communicators(const Workload& workload, const Scenario& scenario)
       expects(gpus.back() != Op::absent, "members of a group have a GPU");
     }
     auto& place = groups_.emplace_back(kinds_.size());
-    if (routes_->alike_nodes().hold()) {
+    if (routes_->identical_nodes().hold()) {
       place.nodes = nodes_of(gpus, platform);
       place.kind =
           known.try_emplace(on_first_nodes(gpus, place.nodes, platform), kinds_.size()).first->second;
@@ -70,7 +70,8 @@ Communicators::Communicators(const Workload& workload, const Scenario& scenario)
 
 std::vector<ResourceId> Communicators::moved(const std::vector<ResourceId>& path, GroupId group) const {
   const auto& place = groups_[group.index()];
-  return routes_->alike_nodes().moved(path, groups_[kinds_[place.kind].first.index()].nodes, place.nodes);
+  return routes_->identical_nodes().on_nodes(path, groups_[kinds_[place.kind].first.index()].nodes,
+                                             place.nodes);
 }
 
 std::vector<const Communicator*> Communicators::of(const Actor& actor) const {

@@ -6,7 +6,7 @@
 
 #include "sim/graph/workload.hpp"
 #include "sim/nccl/communicator.hpp"
-#include "sim/platform/alike_nodes.hpp"
+#include "sim/platform/identical_nodes.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace gradway {

@@ -96,7 +96,7 @@ class Refinement {
     part_all<std::tuple<std::size_t, double, std::size_t>>(
         actors_, workload.actors.size(), [&](std::size_t i) {
           const auto program = workload.actors[i].program.index();
-          return std::tuple{program, workload.actors[i].slower, varies[program] ? i : 0};
+          return std::tuple{program, workload.actors[i].slowdown, varies[program] ? i : 0};
         });
     part_all<std::size_t>(groups_, workload.groups.size(), [&](std::size_t i) { return group_uses[i].kind; });
     for (std::size_t i = 0; i < workload.actors.size(); ++i) {

@@ -14,7 +14,7 @@
 #include "sim/lower/meetings.hpp"
 #include "sim/lower/sides.hpp"
 #include "sim/lower/turns.hpp"
-#include "sim/platform/host_copy.hpp"
+#include "sim/platform/data_paths.hpp"
 
 namespace gradway {
 namespace {
@@ -240,7 +240,7 @@ class Lowering {
     origin.activity = Activity::launch;
     Op op;
     op.kind = OpKind::delay;
-    op.latency = turn.task->launch / scenario_.platform.speeds[Part::cpu];
+    op.latency = turn.task->launch / scenario_.platform.speeds[HardwarePart::cpu];
     op.origin = origin;
     const auto id = graph_.add(op);
     for (const auto before : turn.before_launch) graph_.add_edge(end_of(actor, laid, before), id);
@@ -254,7 +254,7 @@ class Lowering {
     op.origin = origin;
     if (const auto* kernel = std::get_if<Kernel>(&work)) {
       kernel_op(op, actor, *kernel);
-      if (op.kind == OpKind::flow) op.side = side_of(actor, laid, *kernel);
+      if (op.kind == OpKind::flow) op.contender = side_of(actor, laid, *kernel);
     }
     if (const auto* copy = std::get_if<Copy>(&work)) copy_op(op, actor, *copy);
     if (const auto* host = std::get_if<HostWork>(&work)) host_op(op, actor, host->core_time);
@@ -265,7 +265,7 @@ class Lowering {
   }
 
   /// The number that an actor draws in a step.
-  static double drawn(const Origin& origin, int draw, Draws use, double spread) {
+  static double drawn(const Origin& origin, int draw, RandomStream use, double spread) {
     constexpr std::uint64_t most_draws = 1 << 12;
     constexpr std::uint64_t most_steps = 1 << 20;
     const auto step =
@@ -276,10 +276,12 @@ class Lowering {
   static void vary(Op& op, const Task& task) {
     const auto* read = std::get_if<Read>(&task.work);
     if (read && read->latency_spread > 0)
-      op.latency = op.latency * drawn(op.origin, task.varies.draw, Draws::latencies, read->latency_spread);
+      op.latency =
+          op.latency * drawn(op.origin, task.varies.draw, RandomStream::latencies, read->latency_spread);
     const auto& varies = task.varies;
     if (varies.spread <= 0) return;
-    const auto factor = 1 + varies.share * (drawn(op.origin, varies.draw, Draws::batches, varies.spread) - 1);
+    const auto factor =
+        1 + varies.share * (drawn(op.origin, varies.draw, RandomStream::batches, varies.spread) - 1);
     if (op.kind == OpKind::flow) {
       op.amount *= factor;
     } else if (!read) {
@@ -316,7 +318,7 @@ class Lowering {
     const auto& of = workload_.actors[actor.id.index()];
     op.kind = OpKind::flow;
     op.latency = kernel.pause;
-    op.amount = kernel.work.value() * of.slower / scenario_.platform.speeds[Part::gpu];
+    op.amount = kernel.work.value() * of.slowdown / scenario_.platform.speeds[HardwarePart::gpu];
     op.cap = 1;
     op.path = actor.kernel_path;
   }
@@ -341,7 +343,7 @@ class Lowering {
     op.queue = way.engine;
     op.weight = copy_engine_weight;
     if (const auto pageable = scenario_.platform.pageable_copy_rate; !copy.pinned && pageable)
-      op.cap = pageable->value() * scenario_.platform.speeds[Part::host_memory];
+      op.cap = pageable->value() * scenario_.platform.speeds[HardwarePart::host_memory];
   }
 
   void connect(const Running& actor, const Laid& laid, OpId op) {

@@ -149,7 +149,7 @@ OpsOfCalls Meetings::enter(OpGraph& graph, const Folding& folding,
         op.amount = flow.amount.value();
         op.cap = flow.cap;
         op.path = entered[entry.path[i]];
-        op.side = sides[g];
+        op.contender = sides[g];
         ops.push_back(op);
       }
       if (ops.empty() && op.latency > Seconds{}) {

@@ -7,7 +7,7 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/graph/op_graph.hpp"
-#include "sim/platform/storage_way.hpp"
+#include "sim/platform/data_paths.hpp"
 
 namespace gradway {
 namespace {
@@ -26,15 +26,15 @@ bool copies(const Program& program, Place to) {
 }
 
 /// Beside the traffic of the job. @pre it was checked when the scenario was read
-std::vector<BackgroundWay> background_ways(const Scenario& scenario) {
-  std::vector<BackgroundWay> ways;
+std::vector<TransferPath> background_ways(const Scenario& scenario) {
+  std::vector<TransferPath> ways;
   if (scenario.job.traffic.empty()) return ways;
   const Routes routes{scenario.platform};
   for (const auto& neighbour : scenario.job.traffic) {
     const auto from = find_device(scenario.platform, neighbour.from);
     const auto to = find_device(scenario.platform, neighbour.to);
     expects(from && to, "both ends of traffic are parts of the platform");
-    auto way = background_way(routes, *from, *to);
+    auto way = background_path(routes, *from, *to);
     expects(way.has_value(), "traffic has a way");
     ways.push_back(*std::move(way));
   }
@@ -55,8 +55,8 @@ void find_copy_ways(Scene& scene, const Workload& workload, const Platform& plat
   for (std::size_t a = 0; a < workload.actors.size(); ++a) {
     const auto gpu = gpus[workload.actors[a].at.index()];
     if (gpu == Op::absent) continue;
-    if (any_in) scene.in[a] = host_copy_way(routes, platform, gpu).value_or(HostCopyWay{});
-    if (any_out) scene.out[a] = way_to_host(routes, platform, gpu).value_or(HostCopyWay{});
+    if (any_in) scene.in[a] = path_from_host(routes, platform, gpu).value_or(TransferPath{});
+    if (any_out) scene.out[a] = path_to_host(routes, platform, gpu).value_or(TransferPath{});
   }
 }
 
@@ -81,8 +81,8 @@ void find_loading_ways(Scene& scene, const Workload& workload, const Platform& p
     if (does<Read>(program)) {
       scene.reads[a] = way.storage;
       scene.hits[a] = way.cache;
-      if (way.over_cards) {
-        const auto over = way_over_network_card(routes, gpu_of(workload, actor));
+      if (way.over_nics) {
+        const auto over = path_over_nic(routes, gpu_of(workload, actor));
         expects(over.has_value(), "storage over network cards finds one");
         scene.reads[a].insert(scene.reads[a].end(), over->begin(), over->end());
       }

@@ -15,7 +15,7 @@ std::uint32_t Sides::of_collectives(OpGraph& graph, const Communicator& communic
                                     const std::vector<std::uint32_t>& actors) const {
   const auto* entry = communicator.contention(usual_);
   if (!entry) return Op::absent;
-  return graph.add_side({Side::Kind::collective, entry->collective_slowdown, actors});
+  return graph.add_contender({Contender::Kind::collective, entry->collective_slowdown, actors});
 }
 
 Sides::Weight Sides::weigh(const Footprint& kernel, const Communicator& communicator) const {
@@ -25,8 +25,8 @@ Sides::Weight Sides::weigh(const Footprint& kernel, const Communicator& communic
     return {static_cast<int>(std::lround(entry->kernel_slowdown * 1000)), false, false};
   const auto channels = communicator.channels();
   const double slowdown = entry->kernel_slowdown * wave_slowdown(kernel, multiprocessors_, channels);
-  return {static_cast<int>(std::lround(slowdown * 1000)), holds_back(kernel, multiprocessors_, channels),
-          false};
+  return {static_cast<int>(std::lround(slowdown * 1000)),
+          blocks_collective(kernel, multiprocessors_, channels), false};
 }
 
 std::uint32_t Sides::of_kernel(OpGraph& graph, std::uint32_t actor, const std::optional<Footprint>& footprint,
@@ -42,7 +42,8 @@ std::uint32_t Sides::of_kernel(OpGraph& graph, std::uint32_t actor, const std::o
   if (most.is_free) return Op::absent;
   const auto [side, is_new] = known_.try_emplace({actor, most}, 0);
   if (is_new)
-    side->second = graph.add_side({Side::Kind::kernel, most.thousandths / 1000.0, {actor}, most.holds});
+    side->second =
+        graph.add_contender({Contender::Kind::kernel, most.thousandths / 1000.0, {actor}, most.holds});
   return side->second;
 }
 

@@ -29,7 +29,7 @@ void Turns::take(std::size_t index, int step) {
   const auto lane = program_->lane(task);
   auto& stream = streams_[task.stream.index()];
   if (task.begins_turn) next_server(task.stream);
-  turn_.before = lane == Lane::side ? std::nullopt : std::exchange(stream, turn_.number);
+  turn_.before = lane == Lane::unordered ? std::nullopt : std::exchange(stream, turn_.number);
   turn_.copied_before.clear();
   if (const auto* call = std::get_if<Call>(&task.work)) {
     turn_.of_slot = calls_[call->group]++;
@@ -40,7 +40,7 @@ void Turns::take(std::size_t index, int step) {
   }
   if (const auto* put = std::get_if<Put>(&task.work)) turn_.of_slot = puts_[put->channel]++;
   if (const auto* take = std::get_if<Take>(&task.work)) turn_.of_slot = takes_[take->channel]++;
-  if (program_->is_beside(task)) prefetches_.push_back(turn_.number);
+  if (program_->is_background_copy(task)) prefetches_.push_back(turn_.number);
   if (task.host_waits) waits_.push_back(turn_.number);
 }
 

@@ -53,10 +53,10 @@ struct Latency {
 
 /// No link is saturated, and the channels of NCCL, which copy the data, are the limit.
 struct Channels {
-  std::string busiest;    ///< link
-  double used = 0;        ///< fraction of the busiest link while collectives run
-  Part part = Part::gpu;  ///< that the channels copy through
-  std::string transport;  ///< "SHM"
+  std::string busiest;                    ///< link
+  double used = 0;                        ///< fraction of the busiest link while collectives run
+  HardwarePart part = HardwarePart::gpu;  ///< that the channels copy through
+  std::string transport;                  ///< "SHM"
 
   bool operator==(const Channels&) const = default;
 };

@@ -67,7 +67,7 @@ class Replay {
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       const Op& op = graph_.ops()[i];
       if (op.kind != OpKind::flow || op.amount == 0) continue;
-      if (op.side == Op::absent && !is_on_links(op)) continue;
+      if (op.contender == Op::absent && !is_on_links(op)) continue;
       const auto index = static_cast<std::uint32_t>(i);
       found.push_back({timeline_.start[i] + op.latency, true, index});
       found.push_back({std::max(timeline_.end[i], found.back().at), false, index});

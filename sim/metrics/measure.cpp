@@ -36,8 +36,9 @@ int kind_of(const Op& op, const View& view) {
       return collective + static_cast<int>(view.purpose_of(origin));
     case Activity::copy:  // a background copy is nobody's wait
       if (origin.phase == Phase::communication) return collective;
-      return view.program().is_beside(view.program().tasks[static_cast<std::size_t>(origin.task)]) ? kinds
-                                                                                                   : input;
+      return view.program().is_background_copy(view.program().tasks[static_cast<std::size_t>(origin.task)])
+                 ? kinds
+                 : input;
     case Activity::load:
       return input;
     case Activity::launch:
@@ -100,7 +101,7 @@ void count_calls(Metrics& metrics, const Workload& workload, ProgramId program) 
 void count_work(Metrics& metrics, const Scenario& scenario, const Workload& workload, ProgramId program) {
   count_calls(metrics, workload, program);
   for (const auto& task : workload.programs[program.index()].tasks)
-    metrics.issue += task.launch / scenario.platform.speeds[Part::cpu];
+    metrics.issue += task.launch / scenario.platform.speeds[HardwarePart::cpu];
   if (!trains(scenario.job.strategy)) metrics.bus_bandwidth = metrics.bytes_sent_per_gpu / metrics.step_time;
   metrics.steps_per_s = 1 / metrics.step_time.value();
   for (const auto& actor : workload.actors)

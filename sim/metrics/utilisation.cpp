@@ -42,7 +42,7 @@ std::optional<FlopsPerSecond> peak_of(const Scenario& scenario) {
   const auto& gpu = scenario.platform.gpu_models.front();
   const auto& peak = gpu.peak[static_cast<std::size_t>(scenario.job.precision)];
   if (gpu.ideal || !peak) return std::nullopt;
-  return *peak * scenario.platform.speeds[Part::gpu];
+  return *peak * scenario.platform.speeds[HardwarePart::gpu];
 }
 
 std::optional<double> utilisation(FlopsPerSecond rate, const Scenario& scenario) {

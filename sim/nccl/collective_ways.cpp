@@ -85,7 +85,7 @@ Hop CollectiveWays::hop(std::size_t from_gpu, std::size_t to_gpu, std::size_t ra
 /// deal out equal ways by the number of the sender, which another node does not have.
 Hop CollectiveWays::hop_between(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const {
   const auto& platform = routes_.platform();
-  const auto& nodes = routes_.alike_nodes();
+  const auto& nodes = routes_.identical_nodes();
   if (!nodes.hold() || platform.collectives == CollectiveRules::ideal) return sought(from_gpu, to_gpu, rail);
   const auto a_node = platform.node_size.devices;
   const auto from = platform.gpus[from_gpu].index();

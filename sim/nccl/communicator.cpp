@@ -112,24 +112,24 @@ Transport Communicator::transport_of(const CollectivePlan& plan) const {
   return is_nvls(plan.algorithm) && facts_.nodes == 1 ? Transport::p2p : channels_transport();
 }
 
-Part Communicator::part_of_transport() const {
+HardwarePart Communicator::part_of_transport() const {
   switch (channels_transport()) {
     case Transport::shm:
-      return Part::host_memory;
+      return HardwarePart::host_memory;
     case Transport::net:
-      return Part::network;
+      return HardwarePart::network;
     case Transport::p2p:
     case Transport::none:
       break;
   }
-  return facts_.nvlink ? Part::nvlink : Part::pcie;
+  return facts_.nvlink ? HardwarePart::nvlink : HardwarePart::pcie;
 }
 
 /// Where nothing was measured NVLS has a rate of its own, that of NVLink; between nodes, too.
 ChannelLimit Communicator::limit_of(const CollectivePlan& plan) const {
   if (!is_nvls(plan.algorithm)) return {part_of_transport(), name_of(channels_transport())};
   const bool is_nvlink = tables_->empty() || transport_of(plan) == Transport::p2p;
-  return {is_nvlink ? Part::nvlink : part_of_transport(), name_of(plan.algorithm)};
+  return {is_nvlink ? HardwarePart::nvlink : part_of_transport(), name_of(plan.algorithm)};
 }
 
 const ContentionFactors* Communicator::contention(const Footprint& kernel) const {
@@ -283,10 +283,12 @@ double Communicator::most_of_streams(double channels) const {
   if (facts_.nodes == 1 || !network || !network->stream_rate) {
     return std::numeric_limits<double>::infinity();
   }
-  const bool is_told = settings_.socket_threads || settings_.sockets_a_thread;
-  const auto streams = is_told ? settings_.socket_threads.value_or(1) * settings_.sockets_a_thread.value_or(1)
-                               : network->streams;
-  return std::max(1.0, channels) * streams * network->stream_rate->value() * platform().speeds[Part::network];
+  const bool is_told = settings_.socket_threads || settings_.sockets_per_thread;
+  const auto streams = is_told
+                           ? settings_.socket_threads.value_or(1) * settings_.sockets_per_thread.value_or(1)
+                           : network->streams;
+  return std::max(1.0, channels) * streams * network->stream_rate->value() *
+         platform().speeds[HardwarePart::network];
 }
 
 std::vector<CollectiveFlow> Communicator::flows_of(CollectiveKind kind, Bytes size,
@@ -299,7 +301,7 @@ std::vector<CollectiveFlow> Communicator::flows_of(CollectiveKind kind, Bytes si
   for (const auto& path : paths)
     flows.push_back({path, factor * size, factor * plan.algorithm_bandwidth.value()});
   if (plan.algorithm == Algorithm::collnet_direct && facts_.ranks > facts_.nodes) {
-    const auto inside = bus_factor(CollectiveKind::all_reduce, ranks_a_node(facts_));
+    const auto inside = bus_factor(CollectiveKind::all_reduce, ranks_per_node(facts_));
     flows.push_back({ways_.nvswitches(), inside * size, inside * plan.algorithm_bandwidth.value()});
   }
   return flows;
@@ -321,7 +323,7 @@ std::vector<CollectiveFlow> Communicator::flows_of_pairs(Bytes size, const Colle
     const bool is_slowest = pair.is_between_nodes == (facts_.nodes > 1);
     auto cap = (nominal * (is_slowest ? reached : 1)).value() * pair.share / pair.peers;
     if (pair.is_between_nodes && !is_measured)
-      cap = std::min(cap, pair.share * most_of_streams(pair_channels(facts_, settings_).a_peer));
+      cap = std::min(cap, pair.share * most_of_streams(pair_channels(facts_, settings_).per_peer));
     flows.push_back({pair.path, pair.share * each, cap});
   }
   return flows;

@@ -25,8 +25,8 @@ struct CollectiveFlow {
 
 /// What bounds NCCL's channels where no link is full.
 struct ChannelLimit {
-  Part part = Part::nvlink;      ///< that they copy through; a what-if of it makes them faster
-  std::string_view transport{};  ///< "SHM"
+  HardwarePart part = HardwarePart::nvlink;  ///< that they copy through; a what-if of it makes them faster
+  std::string_view transport{};              ///< "SHM"
 };
 
 /// A collective of a communicator, ready for an engine: the latency, then the flows side by side.
@@ -72,7 +72,7 @@ class Communicator {
   CommunicatorFacts facts_as_measured(int ranks) const;
   Transport channels_transport() const;
   Transport transport_of(const CollectivePlan& plan) const;
-  Part part_of_transport() const;
+  HardwarePart part_of_transport() const;
   ChannelLimit limit_of(const CollectivePlan& plan) const;
   BytesPerSecond rate_of(const CollectivePlan& plan, CollectiveKind kind,
                          const CollectivePlan& with_all) const;

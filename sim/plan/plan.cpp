@@ -83,7 +83,7 @@ void reach_steady_state(Workload& workload, const Scenario& scenario) {
     bool copies_beside = false;
     for (const auto& task : program.tasks) {
       if (program.lane(task) == Lane::compute) launches += task.launches;
-      copies_beside = copies_beside || program.is_beside(task);
+      copies_beside = copies_beside || program.is_background_copy(task);
     }
     if (!copies_beside) continue;
     workload.after_reported =

@@ -15,7 +15,7 @@ RankLayout::RankLayout(Workload& workload, const Scenario& scenario)
     workload.actors.push_back({.program = ProgramId{static_cast<std::size_t>(places_.back().pipeline)},
                                .at = scenario.platform.gpus[static_cast<std::size_t>(rank)]});
   }
-  workload.actors.back().slower = scenario.job.slow_gpu;
+  workload.actors.back().slowdown = scenario.job.slow_gpu;
 }
 
 void RankLayout::add(const Partition& partition) {

@@ -4,7 +4,7 @@
 namespace gradway {
 
 std::vector<Stream> streams_of_a_rank() {
-  return {{"compute", Lane::compute}, {"communicator", Lane::ordered}, {"side", Lane::side}};
+  return {{"compute", Lane::compute}, {"communicator", Lane::ordered}, {"side", Lane::unordered}};
 }
 
 StreamId TaskList::add_stream(std::string name) {

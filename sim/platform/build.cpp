@@ -10,12 +10,12 @@
 namespace gradway {
 namespace {
 
-/// Adds the first node of a written platform, and as many like it; collects what is wrong with it.
+/// Adds the first node of a platform and its copies. Collects all problems.
 class NodeBuilder {
  public:
   NodeBuilder(const BuiltPlatform& hardware, int nodes, const Gpu& gpu, PlatformBuilder& builder)
       : node_{hardware.node}, gpu_{gpu}, builder_{builder}, nodes_{nodes} {
-    // So that no part of a node can take the name of a part of the fabric.
+    // The prefix keeps names of parts distinct from names of the fabric.
     if (nodes > 1 || (hardware.fabric && hardware.nodes)) prefix_ = "node0.";
   }
 
@@ -34,7 +34,7 @@ class NodeBuilder {
     for (const auto& pattern : node_.nvswitches) add_devices(pattern, DeviceKind::nvswitch);
     for (const auto& pattern : node_.nics) add_devices(pattern, DeviceKind::nic);
     for (const auto& link : node_.links) connect(link);
-    find_loose_ends();
+    find_unlinked_parts();
     if (!problems_.empty()) throw ConfigError{problems_};
     builder_.repeat_node(nodes_, known_);
   }
@@ -44,7 +44,7 @@ class NodeBuilder {
     const auto id = builder_.add_device(prefix_ + name, kind, 0);
     if (!id) {
       problems_.push_back(
-          {where, fmt::format("the name '{}' is taken", name), {}, "each part of a node needs its own name"});
+          {where, fmt::format("duplicate name '{}'", name), {}, "each part of a node needs its own name"});
       return std::nullopt;
     }
     known_.push_back(name);
@@ -81,7 +81,7 @@ class NodeBuilder {
     if (from.empty() || to.empty()) return;
     if (from.size() != to.size() && from.size() != 1 && to.size() != 1) {
       problems_.push_back({link.where,
-                           fmt::format("'{}' has {} names and '{}' has {}: they do not pair up",
+                           fmt::format("'{}' has {} names and '{}' has {}, which cannot be paired",
                                        link.from.text, from.size(), link.to.text, to.size()),
                            {},
                            "give both ends the same number of names, or one end a single one"});
@@ -101,14 +101,12 @@ class NodeBuilder {
     }
   }
 
-  void find_loose_ends() {
+  void find_unlinked_parts() {
     if (known_.size() == 1) return;
     for (std::size_t i = 0; i < known_.size(); ++i) {
       if (linked_.contains(known_[i])) continue;
-      problems_.push_back({where_[i],
-                           fmt::format("no link reaches '{}'", known_[i]),
-                           {},
-                           "add it to 'links', or leave it out"});
+      problems_.push_back(
+          {where_[i], fmt::format("'{}' has no link", known_[i]), {}, "add it to 'links' or remove it"});
     }
   }
 
@@ -146,8 +144,8 @@ void build(const BuiltPlatform& hardware, const PlatformDescription& description
 
 Platform build_platform(const PlatformDescription& description, const Gpu& gpu, int ranks) {
   PlatformBuilder builder;
-  if (const auto* made_up = std::get_if<GeneratedPlatform>(&description.hardware)) {
-    generate(*made_up, gpu, ranks, builder);
+  if (const auto* generated = std::get_if<GeneratedPlatform>(&description.hardware)) {
+    generate(*generated, gpu, ranks, builder);
   } else {
     build(std::get<BuiltPlatform>(description.hardware), description, gpu, ranks, builder);
   }

@@ -18,7 +18,7 @@ std::optional<DeviceId> PlatformBuilder::add_device(std::string name, DeviceKind
 }
 
 void PlatformBuilder::add_gpu(DeviceId gpu, const Gpu& model) {
-  expects(platform_.device(gpu).kind == DeviceKind::gpu, "a GPU is a device of kind gpu");
+  expects(platform_.device(gpu).kind == DeviceKind::gpu, "a GPU must be a device of kind gpu");
   platform_.gpus.push_back(gpu);
   if (platform_.gpu_models.empty()) platform_.gpu_models.push_back(model);
   platform_.gpu_resources.push_back(
@@ -44,10 +44,11 @@ void PlatformBuilder::repeat_node(int nodes, const std::vector<std::string>& nam
   auto& platform = platform_;
   const NodeSize size{platform.devices.size(), platform.links.size(), platform.resources.size()};
   const auto gpus = platform.gpus.size();
-  expects(names.size() == size.devices, "each part of a node has a name");
+  expects(names.size() == size.devices, "each part of a node must have a name");
   const auto count = static_cast<std::size_t>(nodes);
   platform.node_size = size;
-  // With room for a switch and the links of NICs to it: growing would copy the tables of a large platform.
+  // Reserves room for a switch and its links, too, since the tables of a large platform are expensive to
+  // copy.
   const auto nics = static_cast<std::size_t>(
       std::ranges::count(platform.devices, DeviceKind::nic, [](const Device& part) { return part.kind; }));
   platform.devices.reserve(count * size.devices + 1);

@@ -11,12 +11,12 @@
 
 namespace gradway {
 
-/// Adds parts to a platform under construction; keeps the tables of Platform in step with each other.
+/// Adds parts to a platform under construction and keeps its tables consistent.
 class PlatformBuilder {
  public:
-  /// @return the new device, or nothing if the name is taken.
+  /// @return the new device, or nothing if the name is already used
   std::optional<DeviceId> add_device(std::string name, DeviceKind kind, int node);
-  /// @pre `gpu` names a device of kind gpu that was just added.
+  /// @pre `gpu` is a device of kind gpu that was just added
   void add_gpu(DeviceId gpu, const Gpu& model);
   void add_memory(DeviceId socket, BytesPerSecond bandwidth);
 
@@ -26,14 +26,14 @@ class PlatformBuilder {
     Seconds latency{};
     int count = 1;
   };
-  /// Both directions of a connection, each a resource of its own.
+  /// Adds both directions of a connection, each with its own resource.
   void connect(DeviceId a, DeviceId b, LinkKind kind, const Rates& rates);
 
-  /// Makes what has been built so far the first of so many nodes that are alike.
-  /// @param names of its parts, in their order, without the name of the node
+  /// Makes everything built so far the first of `nodes` identical nodes.
+  /// @param names names of the node's parts, in order, without the prefix of the node
   void repeat_node(int nodes, const std::vector<std::string>& names);
 
-  /// Parts of the first node, and what is between nodes.
+  /// Finds parts of the first node and of the fabric.
   std::optional<DeviceId> find(const std::string& name) const;
   Platform& platform() { return platform_; }
 
@@ -44,16 +44,17 @@ class PlatformBuilder {
   std::unordered_map<std::string, DeviceId> by_name_;
 };
 
-/// Adds made-up hardware for `ranks` GPUs. ring: each GPU to the next. star: all GPUs to one switch that is
-/// never the bottleneck. leaf_spine: `gpus_per_leaf` GPUs to a leaf, each leaf to each spine.
-void generate(const GeneratedPlatform& made_up, const Gpu& gpu, int ranks, PlatformBuilder& builder);
+/// Adds generated hardware for `ranks` GPUs. ring: each GPU is linked to the next. star: all GPUs are linked
+/// to one switch, which is never the bottleneck. leaf_spine: `gpus_per_leaf` GPUs are linked to a leaf, and
+/// each leaf to each spine.
+void generate(const GeneratedPlatform& generated, const Gpu& gpu, int ranks, PlatformBuilder& builder);
 
-/// Adds what is between the nodes: switches, links from each NIC to its own, links between switches. A link
-/// carries the payload that its wire has room for.
-/// @throws ConfigError if a part of a node has the name of a switch
+/// Adds the fabric between nodes: switches, a link from each NIC to its switch, and links between switches.
+/// The bandwidth of a link is its payload rate.
+/// @throws ConfigError if a part of a node has the same name as a switch
 void add_fabric(const FabricDescription& fabric, PlatformBuilder& builder);
 
-/// Adds an NVSwitch for each group of nodes, and the links of their GPUs to it.
+/// Adds an NVSwitch for each NVLink domain and the links of its GPUs to it.
 void add_nvlink_domains(const NvlinkDomainDescription& domain, PlatformBuilder& builder);
 
 }  // namespace gradway

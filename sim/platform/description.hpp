@@ -15,16 +15,17 @@
 
 namespace gradway {
 
-/// A name or several: "gpu3", "gpu[0-7]", each with the place it was written.
+/// One name ("gpu3") or several ("gpu[0-7]"), and the place in the file.
 struct NamePattern {
   std::string text;
   Where where;
 };
 
-/// What platform files call a kind of link; in the order of the enum.
+/// Names of `LinkKind` in platform files, in the order of the enum.
 inline constexpr std::array<std::string_view, 4> link_words{"pcie", "nvlink", "inter_socket", "network"};
 
-/// A group of connections: the names of both ends pair up one by one, or one end serves all of the other.
+/// A group of connections. The names of both ends are paired one by one, or one end has a single name that is
+/// connected to all names of the other.
 struct LinkDescription {
   Where where;
   NamePattern from;
@@ -33,7 +34,7 @@ struct LinkDescription {
   BytesPerSecond forward{};   ///< from -> to
   BytesPerSecond backward{};  ///< to -> from
   Seconds latency{};
-  int count = 1;  ///< NVLink: bonded links behind the bandwidth
+  int count = 1;  ///< NVLink: number of bonded links, which share the bandwidth
 };
 
 struct SocketDescription {
@@ -41,7 +42,7 @@ struct SocketDescription {
   BytesPerSecond memory_bandwidth{};
 };
 
-/// What a node is made of. GPUs are gpu0, gpu1, ... ; the other names are free.
+/// The parts of a node. GPUs are named gpu0, gpu1, ...; other names are free.
 struct NodeDescription {
   int gpus = 0;
   std::vector<SocketDescription> sockets;
@@ -52,42 +53,42 @@ struct NodeDescription {
   std::vector<LinkDescription> links;
 };
 
-/// How the NICs of several nodes meet. `star`: one switch that is never the bottleneck. `leaf_spine`: a leaf
-/// for each group of nodes. `rail_optimised`: for each group of nodes a leaf for each NIC of a node, so that
-/// NICs of one number meet on one leaf. Each leaf has one uplink of the given rate to each spine.
+/// The network between nodes. `star`: one switch, which is never the bottleneck. `leaf_spine`: one leaf for
+/// each group of nodes. `rail_optimised`: one leaf for each group of nodes and each NIC number (rail). Each
+/// leaf has one uplink to each spine.
 struct FabricDescription {
   enum class Kind { star, leaf_spine, rail_optimised };
   Where where;
   Kind kind = Kind::star;
   Network network;
-  double efficiency = 1;              ///< payload that the wire carries, of all that it could
-  BytesPerSecond bandwidth{};         ///< of the wire from a NIC to its switch, per direction
+  double efficiency = 1;              ///< payload rate of a link as a fraction of its wire rate
+  BytesPerSecond bandwidth{};         ///< wire rate from a NIC to its switch, per direction
   Seconds latency{};                  ///< of each link of the fabric
-  int nodes_per_leaf = 1;             ///< not of a star
-  int spines = 1;                     ///< not of a star
-  BytesPerSecond uplink_bandwidth{};  ///< not of a star: the wire from one leaf to one spine, per direction
+  int nodes_per_leaf = 1;             ///< unused by `star`
+  int spines = 1;                     ///< unused by `star`
+  BytesPerSecond uplink_bandwidth{};  ///< unused by `star`; wire rate from a leaf to a spine, per direction
 };
 
-/// GPUs of so many nodes share NVSwitches, as in a rack of trays.
+/// Nodes whose GPUs share NVSwitches, as the trays of a rack do.
 struct NvlinkDomainDescription {
   Where where;
-  int nodes = 1;
-  BytesPerSecond bandwidth{};  ///< of a GPU into the switches, per direction
-  int count = 1;               ///< bonded links behind the bandwidth
+  int nodes = 1;               ///< nodes per domain
+  BytesPerSecond bandwidth{};  ///< from a GPU to the switches, per direction
+  int count = 1;               ///< number of bonded links, which share the bandwidth
   Seconds latency{};
 };
 
-/// Hardware written out by hand.
+/// Hardware whose parts and links the file lists.
 struct BuiltPlatform {
   NodeDescription node;
-  std::optional<int> nodes = 1;  ///< empty: as many as the job's ranks need
+  std::optional<int> nodes = 1;  ///< empty: as many as the ranks of the job need
   std::optional<FabricDescription> fabric;
   std::optional<NvlinkDomainDescription> nvlink_domain{};
 
   int nodes_for(int ranks) const { return nodes.value_or((ranks + node.gpus - 1) / node.gpus); }
 };
 
-/// Hardware made up for analysis; as many GPUs as the job has ranks.
+/// Generated hardware for analysis, with one GPU for each rank of the job.
 struct GeneratedPlatform {
   enum class Topology { ring, star, leaf_spine };
   Topology topology = Topology::ring;
@@ -98,31 +99,31 @@ struct GeneratedPlatform {
   BytesPerSecond uplink_bandwidth{};  ///< leaf_spine only
 };
 
-/// What a platform file says, names not yet looked up.
+/// The contents of a platform file before names are looked up.
 struct PlatformDescription {
   std::string name;
   std::string source;
   Where where;
   std::string gpu;  ///< name of the GPU's file
   std::variant<BuiltPlatform, GeneratedPlatform> hardware;
-  std::vector<Price> prices;   ///< all that are known, in the order of the file
-  std::optional<Price> price;  ///< the one that counts
+  std::vector<Price> prices;   ///< all known prices, in the order of the file
+  std::optional<Price> price;  ///< the price to calculate with
   CollectiveRules collectives = CollectiveRules::nccl;
-  int cores = 0;  ///< of a node; 0: not known
+  int cores = 0;  ///< per node; 0: unknown
   bool amd_cpu = false;
   bool nvls = true;
   std::optional<BytesPerSecond> pageable_copy_rate;
   std::optional<Seconds> eager_operation;
 };
 
-/// Makes the platform.
-/// @param ranks of the job: a generated platform gets as many GPUs, and one whose number of nodes is left
-///        open as many nodes as they fill; any other has its own number
-/// @throws ConfigError for names that do not exist or exist twice, ends that do not pair up, parts that no
-///         link reaches; all problems at once.
+/// Builds the platform.
+/// @param ranks number of ranks of the job, which determines the number of GPUs of a generated platform, and
+///        the number of nodes of a platform whose file does not
+/// @throws ConfigError that lists all names that are unknown or used twice, ends that cannot be paired, and
+///         parts without a link
 Platform build_platform(const PlatformDescription& description, const Gpu& gpu, int ranks);
 
-/// "gpu[0-2]" -> gpu0, gpu1, gpu2; a plain name -> itself. @throws ConfigError for a bad range.
+/// The names of a pattern: gpu0, gpu1 and gpu2 for "gpu[0-2]". @throws ConfigError for an invalid range
 std::vector<std::string> expand(const NamePattern& pattern);
 
 }  // namespace gradway

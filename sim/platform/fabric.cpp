@@ -18,8 +18,8 @@ class FabricBuilder {
       for (int s = 0; s < fabric_.spines; ++s) spines_.push_back(add_switch(fmt::format("spine{}", s)));
     }
     const auto& devices = builder_.platform().devices;
-    const auto parts = devices.size();  // without the switches that are added below
-    std::map<int, int> nics;            // seen of each node
+    const auto parts = devices.size();  // without switches, which are added below
+    std::map<int, int> nics;            // number of NICs so far, by node
     for (std::size_t i = 0; i < parts; ++i) {
       if (devices[i].kind != DeviceKind::nic) continue;
       const auto node = devices[i].node;
@@ -38,12 +38,12 @@ class FabricBuilder {
   DeviceId add_switch(const std::string& name) {
     if (const auto id = builder_.add_device(name, DeviceKind::fabric_switch, -1)) return *id;
     throw ConfigError{{fabric_.where,
-                       fmt::format("a part of the node has the name '{}' of a switch of the fabric", name),
+                       fmt::format("a part of the node has the name of a fabric switch, '{}'", name),
                        {},
-                       "give that part another name"}};
+                       "rename that part"}};
   }
 
-  /// The switch that a NIC hangs on, made with its uplinks when the first one does.
+  /// The switch of a NIC. Added with its uplinks on first use.
   DeviceId switch_of(int node, int rail) {
     const auto group = fabric_.kind == Kind::star ? 0 : node / fabric_.nodes_per_leaf;
     const auto key = std::pair{group, fabric_.kind == Kind::rail_optimised ? rail : 0};
@@ -86,9 +86,9 @@ void add_nvlink_domains(const NvlinkDomainDescription& domain, PlatformBuilder& 
       const auto id = builder.add_device(name, DeviceKind::nvswitch, -1);
       if (!id) {
         throw ConfigError{{domain.where,
-                           fmt::format("a part of the node has the name '{}'", name),
+                           fmt::format("a part of the node has the name of an NVLink domain, '{}'", name),
                            {},
-                           "give that part another name"}};
+                           "rename that part"}};
       }
       switches.emplace(number, *id);
     }

@@ -10,55 +10,56 @@
 
 namespace gradway {
 
-/// The arithmetic of matrix products. Parameters and gradients stay fp32 in all of them (autocast).
-/// fp8: of the linear layers in a model's blocks; the rest is in bf16.
+/// The arithmetic of matrix products. Parameters and gradients are fp32 in all of them (autocast).
+/// With fp8, the linear layers in a model's blocks use fp8 and all other products bf16.
 enum class Precision { fp32, tf32, bf16, fp16, fp8 };
 constexpr std::size_t precision_count = 5;
 
-/// What files and reports call them.
+/// Names in files and reports, in the order of the enum.
 inline constexpr std::array<std::string_view, precision_count> precision_words{"fp32", "tf32", "bf16", "fp16",
                                                                                "fp8"};
 constexpr std::string_view name_of(Precision precision) {
   return precision_words[static_cast<std::size_t>(precision)];
 }
-/// Of all that is not a product of 8 bits.
-constexpr Precision beside_fp8(Precision precision) {
+/// The precision of operations that do not run in fp8.
+constexpr Precision precision_outside_fp8(Precision precision) {
   return precision == Precision::fp8 ? Precision::bf16 : precision;
 }
 
-/// The power to which a GPU lowers its clocks, and what it draws at full clocks, averaged over a step. What
-/// products and the like draw can be above the limit: that is what lowers the clocks.
+/// The power limit of a GPU and the power that kinds of work draw at full clocks. Work that draws more than
+/// the limit makes the GPU lower its clocks.
 struct GpuPower {
   Watts limit{};
-  Watts idle{};           ///< waiting, for another rank too
-  Watts communication{};  ///< a collective moves data and nothing else runs
-  Watts product{};        ///< in tensor cores: not those in fp32
+  Watts idle{};           ///< while waiting, including for other ranks
+  Watts communication{};  ///< while only a collective runs
+  Watts product{};        ///< on tensor cores
   Watts product_fp32{};
   Watts attention{};
   Watts convolution{};
-  Watts other{};  ///< what the memory bounds
+  Watts other{};  ///< memory-bound kernels
 };
 
-/// A GPU as its datasheet and published measurements say.
+/// A GPU by its datasheet and published measurements.
 struct Gpu {
-  std::string name;  ///< file name without its ending, for example "l40s"
+  std::string name;  ///< file name without its extension, for example "l40s"
   std::string source;
-  bool ideal = false;          ///< kernels without an explicit time cost nothing; for analysis
+  bool ideal = false;          ///< kernels without an explicit time take no time; for analysis
   int compute_capability = 0;  ///< 89 for 8.9
-  int multiprocessors = 0;     ///< 0: not known
+  int multiprocessors = 0;     ///< 0: unknown
   Bytes memory{};              ///< as the driver reports it
   BytesPerSecond memory_bandwidth{};
-  std::array<std::optional<FlopsPerSecond>, precision_count> peak;  ///< dense; empty if the GPU lacks it
+  /// Dense rates. Empty if the GPU does not support the precision.
+  std::array<std::optional<FlopsPerSecond>, precision_count> peak;
 
-  // Share of the peak that kernels of a class reach, each with its source in the GPU's file.
+  // Fractions of the peak rates that kernels reach. The GPU's file has the sources.
   std::array<double, precision_count> matrix_efficiency{};
-  double memory_efficiency = 0;  ///< copies, adds, scalings, optimizers
-  double widen_efficiency = 0;   ///< casts from 16 to 32 bits, which reach less
-  /// Time of a convolution here over what the rule says that moves it from the GPU on which it was timed.
-  double moved_convolutions = 1;
-  Seconds kernel_latency{};       ///< shortest duration of a kernel, however small
-  Seconds launch_cost{};          ///< CPU time to issue one kernel from eager PyTorch
-  std::optional<GpuPower> power;  ///< empty: kernels run at the clocks at which they were timed
+  double memory_efficiency = 0;  ///< copies, additions, scalings, optimizers
+  double widen_efficiency = 0;   ///< casts from 16 to 32 bits
+  /// Duration of convolutions on this GPU as a multiple of the duration extrapolated from another GPU.
+  double convolution_scale = 1;
+  Seconds kernel_latency{};       ///< shortest duration of a kernel
+  Seconds launch_cost{};          ///< CPU time to launch a kernel from eager PyTorch
+  std::optional<GpuPower> power;  ///< empty: clocks are those at which kernels were timed
 };
 
 }  // namespace gradway

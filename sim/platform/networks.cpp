@@ -7,28 +7,28 @@
 namespace gradway {
 namespace {
 
-// Efficiencies.
+// Efficiencies:
 // infiniband: a loopback over HDR peaks at 23.3 of 25 GB/s (microsoft/superbenchmark at 700d6501, tests/data,
-//   ib_loopback). roce: the same NICs; 1024 bytes of payload in the 1106 that a packet takes on the wire at
-//   the MTU of Ethernet (RoCE version 2: Ethernet 38, IPv4 20, UDP 8, InfiniBand 16), 0.926.
-// omni_path: all-reduces of 4 GB on four nodes of 8 A100, whose ring NCCL 2.10.3 laid over one card of 100
-// Gbit/s
-//   each way, have 40.5 Gbit/s of bus bandwidth, on 4 GPUs a node 39.9 (bigscience-workshop/bigscience at
-//   358e3c8f, experiments/bandwidth/all_reduce_bench-a100-n4.txt and n4_a100_all_reduce_bench.txt). The log
-//   has NET/IB without GDRDMA.
+//   ib_loopback). roce: the same NICs; a packet at the MTU of Ethernet has 1024 bytes of payload in 1106
+//   bytes on the wire (RoCE version 2: Ethernet 38, IPv4 20, UDP 8, InfiniBand 16), which is 0.926.
+// omni_path: all-reduces of 4 GB on four nodes of 8 A100 have 40.5 Gbit/s of bus bandwidth, with 4 GPUs per
+//   node 39.9; the ring of NCCL 2.10.3 uses one NIC of 100 Gbit/s per direction
+//   (bigscience-workshop/bigscience at 358e3c8f, experiments/bandwidth/all_reduce_bench-a100-n4.txt and
+//   n4_a100_all_reduce_bench.txt). The log shows NET/IB without GDRDMA.
 // efa: ib_write_bw over SRD on a p5en reaches 193.72 of 200 Gbit/s (awslabs awsome-distributed-training at
-//   7217859f). EFA of the first generation has less: see the platforms.
-// tcp and its kin: 8948 bytes of payload in the 9038 that a frame of 9000 takes on the wire (Ethernet 38,
-//   IPv4 20, TCP with time stamps 32), less 1 % for what acknowledges it (assumed).
+//   7217859f). EFA of the first generation reaches less: see the platforms.
+// tcp, tcpx and tcpxo: a frame of 9000 bytes has 8948 bytes of payload in 9038 bytes on the wire (Ethernet
+// 38,
+//   IPv4 20, TCP with time stamps 32), less 1 % for acknowledgements (assumed).
 //
-// Latencies of a message beyond those that NCCL's cost model has for NET, which were made for InfiniBand.
-// efa: the tuner of github.com/aws/aws-ofi-nccl at 2daf7d30 takes 20 us a message (18 us on a p5en).
+// Latencies of a message in addition to those of NET in NCCL's cost model, which was made for InfiniBand:
+// efa: the tuner of github.com/aws/aws-ofi-nccl at 2daf7d30 assumes 20 us per message (18 us on a p5en).
 // tcp: an all-reduce of 1 KiB on 2 GPUs of an H200 node over TCP on the loopback takes 32.9 us
-//   (own measurement, 2026-11-21, calibration/results/h200-4x), 10.5 us a message beyond NCCL's figures;
-//   NICs and a switch about as much again (assumed).
+//   (own measurement, 2026-11-21, calibration/results/h200-4x), which is 10.5 us per message more than NCCL's
+//   figures; NICs and a switch are assumed to add as much again.
 // tcpxo: 60 us, from an all-reduce of 8 bytes on 16 ranks of two a3-megagpu-8g, which takes 136 us in
-//   lessizzmore/create-a3mega-ztan-fork and 145 us here. tcpx: the same stack, an older generation; taken as
-//   tcpxo.
+//   lessizzmore/create-a3mega-ztan-fork; the simulation gives 145 us. tcpx: an older generation of the same
+//   stack, assumed to equal tcpxo.
 constexpr std::array all{
     NetworkFacts{NetworkKind::wire, "wire", 1, true, Seconds{}},
     NetworkFacts{NetworkKind::infiniband, "infiniband", 0.93, true, Seconds{}},

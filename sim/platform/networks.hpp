@@ -8,16 +8,16 @@
 
 namespace gradway {
 
-/// What is known of a kind of network; a platform's file can replace each figure by its own.
+/// Defaults of a kind of network. A platform file can replace each figure.
 struct NetworkFacts {
   NetworkKind kind = NetworkKind::wire;
   std::string_view name;  ///< in files
-  double efficiency = 1;  ///< payload that the wire carries, of all that it could
+  double efficiency = 1;  ///< payload rate of a link as a fraction of its wire rate
   bool gpudirect = true;
   Seconds message_latency{};
 };
 
-/// All kinds of network, with the source of each figure.
+/// All kinds of network. The source of each figure is in networks.cpp.
 std::span<const NetworkFacts> networks();
 const NetworkFacts& facts_of(NetworkKind kind);
 

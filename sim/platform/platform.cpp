@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/platform/platform.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace gradway {
@@ -17,13 +19,19 @@ std::string Platform::name_of(ResourceId id) const {
     case ResourceKind::host_memory:
       return devices[resource.of].name + " memory";
     case ResourceKind::storage:
-      return resource.of == everywhere ? "storage" : fmt::format("storage of node {}", resource.of);
+      return resource.of == all_nodes ? "storage" : fmt::format("storage of node {}", resource.of);
     case ResourceKind::cores:
       return fmt::format("cores of node {}", resource.of);
     case ResourceKind::gpu:
       break;
   }
   return devices[resource.of].name;
+}
+
+std::optional<DeviceId> find_device(const Platform& platform, const std::string& name) {
+  const auto found = std::ranges::find(platform.devices, name, &Device::name);
+  if (found == platform.devices.end()) return std::nullopt;
+  return DeviceId{static_cast<std::size_t>(found - platform.devices.begin())};
 }
 
 }  // namespace gradway

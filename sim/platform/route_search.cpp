@@ -65,53 +65,55 @@ RouteSearch::RouteSearch(const Platform& platform)
     : platform_{platform},
       out_{platform, [](const Link& link) { return link.from; }, [](const Link& link) { return link.to; }},
       into_{platform, [](const Link& link) { return link.to; }, [](const Link& link) { return link.from; }},
-      ahead_{&out_, std::vector<std::uint32_t>(platform.devices.size(), unreached)},
-      behind_{&into_, std::vector<std::uint32_t>(platform.devices.size(), unreached)} {}
+      forward_{&out_, std::vector<std::uint32_t>(platform.devices.size(), unreached)},
+      backward_{&into_, std::vector<std::uint32_t>(platform.devices.size(), unreached)} {}
 
-void RouteSearch::Side::begin(DeviceId at) {
+void RouteSearch::Frontier::begin(DeviceId at) {
   visited = {at};
   levels = {0, 1};
   hops[at.index()] = 0;
 }
 
-void RouteSearch::Side::wipe() {
-  for (const auto* list : {&visited, &besides})
+void RouteSearch::Frontier::reset() {
+  for (const auto* list : {&visited, &counted})
     for (const auto device : *list) hops[device.index()] = unreached;
   visited.clear();
-  besides.clear();
+  counted.clear();
 }
 
-std::span<const std::uint32_t> RouteSearch::steps(const Side& side, DeviceId at, const Rules& rules) const {
-  return rules.through_endpoints ? side.neighbours->all(at) : side.neighbours->inner(at);
+std::span<const std::uint32_t> RouteSearch::steps(const Frontier& frontier, DeviceId at,
+                                                  const Rules& rules) const {
+  return rules.through_endpoints ? frontier.neighbours->all(at) : frontier.neighbours->inner(at);
 }
 
-DeviceId RouteSearch::next(const Side& side, const Link& link) const {
-  return side.neighbours == &out_ ? link.to : link.from;
+DeviceId RouteSearch::next(const Frontier& frontier, const Link& link) const {
+  return frontier.neighbours == &out_ ? link.to : link.from;
 }
 
-/// Of counting one level more.
-std::size_t RouteSearch::cost(const Side& side, const Rules& rules) const {
+/// Number of links to look at in order to expand the frontier by one level.
+std::size_t RouteSearch::cost(const Frontier& frontier, const Rules& rules) const {
   std::size_t links = 0;
-  for (const auto device : side.level(side.last_level())) links += steps(side, device, rules).size();
+  for (const auto device : frontier.level(frontier.last_level()))
+    links += steps(frontier, device, rules).size();
   return links;
 }
 
-/// Counts one level more. @return whether the sides meet in it
-bool RouteSearch::expand(Side& side, const Side& other, const Rules& rules) {
-  const auto hop = side.levels.size() - 1;
+/// Expands the frontier by one level. @return whether it has met the other one
+bool RouteSearch::expand(Frontier& frontier, const Frontier& other, const Rules& rules) {
+  const auto hop = frontier.levels.size() - 1;
   bool meets = false;
-  for (auto i = side.levels[hop - 1]; i < side.levels[hop]; ++i) {
-    for (const auto index : steps(side, side.visited[i], rules)) {
+  for (auto i = frontier.levels[hop - 1]; i < frontier.levels[hop]; ++i) {
+    for (const auto index : steps(frontier, frontier.visited[i], rules)) {
       const auto& link = platform_.links[index];
-      const auto there = next(side, link);
-      auto& hops = side.hops[there.index()];
+      const auto there = next(frontier, link);
+      auto& hops = frontier.hops[there.index()];
       if (hops != unreached || !allowed(link.kind, rules.over)) continue;
       hops = static_cast<std::uint32_t>(hop);
-      side.visited.push_back(there);
+      frontier.visited.push_back(there);
       meets = meets || other.hops[there.index()] != unreached;
     }
   }
-  side.levels.push_back(side.visited.size());
+  frontier.levels.push_back(frontier.visited.size());
   return meets;
 }
 
@@ -119,67 +121,68 @@ std::optional<Route> RouteSearch::find(DeviceId from, DeviceId to, Over over, bo
                                        std::size_t label) {
   if (from == to) return Route{};
   const Rules rules{over, through_endpoints};
-  ahead_.begin(from);
-  behind_.begin(to);
-  // Both once: without endpoints in between a side that has not moved cannot be met.
-  bool meets = expand(ahead_, behind_, rules);
-  meets = expand(behind_, ahead_, rules) || meets;
+  forward_.begin(from);
+  backward_.begin(to);
+  // Both are expanded once, since a frontier at an endpoint cannot be met if endpoints are excluded.
+  bool meets = expand(forward_, backward_, rules);
+  meets = expand(backward_, forward_, rules) || meets;
   while (!meets) {
-    const auto ahead = cost(ahead_, rules);
-    const auto behind = cost(behind_, rules);
+    const auto ahead = cost(forward_, rules);
+    const auto behind = cost(backward_, rules);
     if (ahead == 0 || behind == 0) break;
-    meets = ahead <= behind ? expand(ahead_, behind_, rules) : expand(behind_, ahead_, rules);
+    meets = ahead <= behind ? expand(forward_, backward_, rules) : expand(backward_, forward_, rules);
   }
   std::optional<Route> route;
   if (meets) {
     count_back(rules);
     route = walk(from, to, rules, label);
   }
-  ahead_.wipe();
-  behind_.wipe();
+  forward_.reset();
+  backward_.reset();
   return route;
 }
 
-/// Hops to the end also for devices on the way that only the other side has visited.
+/// Sets the hops to the end for devices on shortest routes that only the forward search has visited.
 void RouteSearch::count_back(const Rules& rules) {
-  const auto all = static_cast<std::uint32_t>(ahead_.last_level() + behind_.last_level());
-  for (auto hop = ahead_.last_level(); hop-- > 0;) {
-    for (const auto device : ahead_.level(hop)) {
+  const auto all = static_cast<std::uint32_t>(forward_.last_level() + backward_.last_level());
+  for (auto hop = forward_.last_level(); hop-- > 0;) {
+    for (const auto device : forward_.level(hop)) {
       const auto left = all - static_cast<std::uint32_t>(hop);
-      for (const auto index : steps(ahead_, device, rules)) {
+      for (const auto index : steps(forward_, device, rules)) {
         const auto& link = platform_.links[index];
-        if (!allowed(link.kind, rules.over) || behind_.hops[link.to.index()] != left - 1) continue;
-        behind_.hops[device.index()] = left;
-        behind_.besides.push_back(device);
+        if (!allowed(link.kind, rules.over) || backward_.hops[link.to.index()] != left - 1) continue;
+        backward_.hops[device.index()] = left;
+        backward_.counted.push_back(device);
         break;
       }
     }
   }
 }
 
-/// From level to level of hops to the end. What leads on from a device is looked for where the search did:
-/// among what leaves it as far as one side came, then among what enters the next level of the other.
+/// Walks from level to level of hops to the end. Next links are found as in the search: among links that
+/// leave the device in the part that the forward search covered, then among links into the next level of the
+/// backward search.
 Route RouteSearch::walk(DeviceId from, DeviceId to, const Rules& rules, std::size_t label) const {
   Route route;
   std::vector<std::uint32_t> onward;
   for (auto at = from; at != to;) {
-    const auto left = behind_.hops[at.index()];
+    const auto left = backward_.hops[at.index()];
     onward.clear();
-    if (left > behind_.last_level()) {
-      for (const auto index : steps(ahead_, at, rules)) {
+    if (left > backward_.last_level()) {
+      for (const auto index : steps(forward_, at, rules)) {
         const auto& link = platform_.links[index];
-        if (allowed(link.kind, rules.over) && behind_.hops[link.to.index()] == left - 1)
+        if (allowed(link.kind, rules.over) && backward_.hops[link.to.index()] == left - 1)
           onward.push_back(index);
       }
     } else {
-      for (const auto device : behind_.level(left - 1)) {
-        for (const auto index : steps(behind_, device, rules)) {
+      for (const auto device : backward_.level(left - 1)) {
+        for (const auto index : steps(backward_, device, rules)) {
           const auto& link = platform_.links[index];
           if (link.from == at && allowed(link.kind, rules.over)) onward.push_back(index);
         }
       }
     }
-    expects(!onward.empty(), "a way that exists can be walked");
+    expects(!onward.empty(), "a route that was found must have a next link");
     std::ranges::sort(onward);
     route.links.push_back(&platform_.links[onward[label % onward.size()]]);
     at = route.links.back()->to;
@@ -198,16 +201,16 @@ const Link* RouteSearch::direct_link(DeviceId from, DeviceId to, Over over, std:
 }
 
 std::optional<DeviceId> RouteSearch::nearest_socket(DeviceId device) {
-  behind_.begin(device);
+  backward_.begin(device);
   const Rules rules{Over::host, true};
   std::optional<DeviceId> found;
-  while (!found && !behind_.level(behind_.last_level()).empty()) {
-    for (const auto near : behind_.level(behind_.last_level())) {
+  while (!found && !backward_.level(backward_.last_level()).empty()) {
+    for (const auto near : backward_.level(backward_.last_level())) {
       if (platform_.device(near).kind == DeviceKind::socket && (!found || near < *found)) found = near;
     }
-    if (!found) expand(behind_, ahead_, rules);
+    if (!found) expand(backward_, forward_, rules);
   }
-  behind_.wipe();
+  backward_.reset();
   return found;
 }
 

@@ -11,7 +11,7 @@
 
 namespace gradway {
 
-/// A way through the platform, in the order of travel.
+/// A route through the platform: links in the direction of travel.
 struct Route {
   std::vector<const Link*> links;
 
@@ -19,10 +19,10 @@ struct Route {
   void append_resources(std::vector<ResourceId>& path) const;
 };
 
-/// Searches for ways of the fewest hops, from both ends at once: hops are counted level by level, on the side
-/// that costs less, until a device is known to both. So a search through a fabric never visits all that hangs
-/// on its switches. What it notes is wiped by what it visited: a search costs nothing that grows with the
-/// platform.
+/// Finds routes with the fewest hops by bidirectional breadth-first search: the frontier that is cheaper to
+/// expand advances by one level until the two meet. A search through a fabric thus does not visit all devices
+/// of its switches. Only entries of visited devices are reset afterwards, so that the cost of a search does
+/// not grow with the platform.
 class RouteSearch {
  public:
   enum class Over : std::uint8_t { nvlink, host, network, any };
@@ -31,22 +31,22 @@ class RouteSearch {
   explicit RouteSearch(const Platform& platform);
   RouteSearch(const RouteSearch&) = delete;
 
-  /// @param through_endpoints GPUs and NICs may lie in between
-  /// @param label picks among links that are as good
-  /// @pre no link joins the two directly
+  /// @param through_endpoints whether the route may pass through GPUs and NICs
+  /// @param label selects among equally good links
+  /// @pre no link connects the two directly
   std::optional<Route> find(DeviceId from, DeviceId to, Over over, bool through_endpoints, std::size_t label);
-  /// The link between two neighbours. @return nullptr if there is none
+  /// A link that connects two devices directly. @return nullptr if there is none
   const Link* direct_link(DeviceId from, DeviceId to, Over over, std::size_t label) const;
-  /// The socket with the fewest hops to a device over the host's links, anything in between.
+  /// The socket with the fewest hops to a device over links of the host, through devices of any kind.
   std::optional<DeviceId> nearest_socket(DeviceId device);
 
-  /// Links that start or end at a device; those to (from) switches and sockets first.
+  /// Links that start or end at a device. Those whose other end is not a GPU or NIC come first.
   std::span<const std::uint32_t> out_of(DeviceId device) const { return out_.all(device); }
   std::span<const std::uint32_t> into(DeviceId device) const { return into_.all(device); }
 
  private:
-  /// Links by one of their ends, those whose other end is no GPU or NIC first; each part in the order of the
-  /// platform.
+  /// Links by one of their ends. Those whose other end is not a GPU or NIC ("inner") come first; both parts
+  /// are in the order of the platform.
   class Neighbours {
    public:
     template <class End, class Other>
@@ -69,16 +69,16 @@ class RouteSearch {
     std::vector<std::uint32_t> links_;
   };
 
-  /// Hops counted from one end.
-  struct Side {
+  /// The search from one end.
+  struct Frontier {
     const Neighbours* neighbours;
     std::vector<std::uint32_t> hops;    ///< by device
     std::vector<DeviceId> visited{};    ///< in order of hops
-    std::vector<std::size_t> levels{};  ///< where each level begins in `visited`, and where the last one ends
-    std::vector<DeviceId> besides{};    ///< devices whose hops were noted later
+    std::vector<std::size_t> levels{};  ///< index in `visited` where each level begins, and the last one ends
+    std::vector<DeviceId> counted{};    ///< further devices whose hops `count_back` has set
 
     void begin(DeviceId at);
-    void wipe();
+    void reset();
     std::span<const DeviceId> level(std::size_t hop) const {
       return std::span{visited}.subspan(levels[hop], levels[hop + 1] - levels[hop]);
     }
@@ -90,18 +90,18 @@ class RouteSearch {
     bool through_endpoints;
   };
 
-  std::span<const std::uint32_t> steps(const Side& side, DeviceId at, const Rules& rules) const;
-  DeviceId next(const Side& side, const Link& link) const;
-  std::size_t cost(const Side& side, const Rules& rules) const;
-  bool expand(Side& side, const Side& other, const Rules& rules);
+  std::span<const std::uint32_t> steps(const Frontier& frontier, DeviceId at, const Rules& rules) const;
+  DeviceId next(const Frontier& frontier, const Link& link) const;
+  std::size_t cost(const Frontier& frontier, const Rules& rules) const;
+  bool expand(Frontier& frontier, const Frontier& other, const Rules& rules);
   void count_back(const Rules& rules);
   Route walk(DeviceId from, DeviceId to, const Rules& rules, std::size_t label) const;
 
   const Platform& platform_;
   Neighbours out_;
   Neighbours into_;
-  Side ahead_;
-  Side behind_;
+  Frontier forward_;
+  Frontier backward_;
 };
 
 }  // namespace gradway

@@ -6,7 +6,7 @@
 namespace gradway {
 namespace {
 
-/// The answer that is known, or the one that is found now.
+/// Looks an answer up in a cache, or finds and caches it.
 template <class Question, class Answer, class Find>
 Answer remembered(std::map<Question, Answer>& known, const Question& question, const Find& find) {
   const auto [place, is_new] = known.try_emplace(question);
@@ -26,12 +26,12 @@ Routes::Routes(const Platform& platform) : platform_{platform}, search_{platform
   }
 }
 
-const AlikeNodes& Routes::alike_nodes() const {
+const IdenticalNodes& Routes::identical_nodes() const {
   if (!alike_nodes_) alike_nodes_.emplace(platform_);
   return *alike_nodes_;
 }
 
-/// Nothing if the answer would not hold on other nodes.
+/// The cache key; nothing if the answer would not hold on other nodes.
 std::optional<Routes::Question> Routes::question(DeviceId a, DeviceId b, Over over, std::size_t label) const {
   const auto size = platform_.node_size.devices;
   const auto node = platform_.device(a).node;
@@ -45,23 +45,23 @@ std::optional<Route> Routes::find(DeviceId from, DeviceId to, Over over, std::si
   if (!asked) return seek(from, to, over, label);
   const auto links = platform_.node_size.links;
   const auto first = static_cast<std::size_t>(platform_.device(from).node) * links;
-  if (const auto known = ways_.find(*asked); known != ways_.end()) {
+  if (const auto known = routes_.find(*asked); known != routes_.end()) {
     if (!known->second) return std::nullopt;
     Route route;
     for (const auto link : *known->second) route.links.push_back(&platform_.links[first + link]);
     return route;
   }
   auto route = seek(from, to, over, label);
-  Way way;
+  RouteInNode in_node;
   if (route) {
-    way.emplace();
+    in_node.emplace();
     for (const auto* link : route->links) {
       const auto index = static_cast<std::size_t>(link - platform_.links.data());
       if (index < first || index >= first + links) return route;  // it leaves the node
-      way->push_back(index - first);
+      in_node->push_back(index - first);
     }
   }
-  ways_.emplace(*asked, std::move(way));
+  routes_.emplace(*asked, std::move(in_node));
   return route;
 }
 

@@ -9,33 +9,33 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/platform/alike_nodes.hpp"
+#include "sim/platform/identical_nodes.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/platform/route_search.hpp"
 
 namespace gradway {
 
-/// How near two devices are, best first; the words of `nvidia-smi topo -m`.
+/// The kind of path between two devices, nearest first, as `nvidia-smi topo -m` classifies it.
 enum class PathType {
   self,    ///< X
   nvlink,  ///< NV#: bonded NVLinks, or NVLinks to a common NVSwitch
   pix,     ///< PIX: at most one PCIe switch
-  pxb,     ///< PXB: several PCIe switches, not the host bridge
+  pxb,     ///< PXB: several PCIe switches, but no host bridge
   phb,     ///< PHB: one host bridge
   node,    ///< NODE: two host bridges of one socket
   sys,     ///< SYS: the link between sockets
-  net,     ///< through the fabric
+  net,     ///< NET: the fabric
 };
 
-/// In the order of the enum; behind that of NVLink stands how many there are.
+/// Labels in the order of the enum. The number of NVLinks is appended to "NV".
 inline constexpr std::array<std::string_view, 8> path_words{"X",   "NV",   "PIX", "PXB",
                                                             "PHB", "NODE", "SYS", "NET"};
 
-/// Ways through one platform. Holds a reference: the platform must outlive it. For one thread: what was found
-/// is kept.
+/// Routes through one platform, which must outlive this object. Results are cached, so that only one thread
+/// may use it.
 ///
-/// Linear in what a search must see, not in the platform: it starts at both ends, enters no GPU or NIC that
-/// it may not pass, and what was found on one of several nodes that are alike is not sought on the others.
+/// The cost of a search does not grow with the platform: it starts at both ends, does not enter GPUs or NICs
+/// that it must not pass, and results for one of several identical nodes are reused for the others.
 class Routes {
  public:
   /// Which connections a route may use.
@@ -44,18 +44,18 @@ class Routes {
   explicit Routes(const Platform& platform);
 
   const Platform& platform() const { return platform_; }
-  /// Compared link by link when it is first asked for.
-  const AlikeNodes& alike_nodes() const;
+  /// Computed on first use by comparing all links.
+  const IdenticalNodes& identical_nodes() const;
 
-  /// The way with the fewest hops; GPUs and NICs in between only if there is no other. Several ways of equal
-  /// length are dealt out by `label` (as a fabric's ECMP does by flow).
+  /// The route with the fewest hops. It passes through GPUs and NICs only if there is no other route. `label`
+  /// selects among routes of equal length, as ECMP in a fabric does by flow.
   std::optional<Route> find(DeviceId from, DeviceId to, Over over, std::size_t label = 0) const;
 
-  /// How near two GPUs (or a GPU and a NIC) are, preferring NVLink.
+  /// The path type of two GPUs, or of a GPU and a NIC; NVLink is preferred.
   PathType path_type(DeviceId a, DeviceId b) const;
-  /// Bonded NVLinks between two GPUs; 0 if there are none.
+  /// Number of bonded NVLinks between two GPUs; may be 0.
   int nvlinks(DeviceId a, DeviceId b) const;
-  /// The links of a GPU to its NVSwitch and back. @return nothing if it has none
+  /// The links of a GPU to its NVSwitch and back. @return nothing if it has no NVSwitch
   struct SwitchLinks {
     const Link* up = nullptr;
     const Link* down = nullptr;
@@ -63,15 +63,15 @@ class Routes {
   std::optional<SwitchLinks> links_to_nvswitch(DeviceId gpu) const;
   /// The links that start at a device, in no particular order.
   std::vector<const Link*> links_from(DeviceId device) const;
-  /// The socket a device hangs on. @return nothing if no socket is in reach.
+  /// The socket that a device is connected to. @return nothing if there is none
   std::optional<DeviceId> home_socket(DeviceId device) const;
   /// Devices of a kind on one node, in order.
   std::vector<DeviceId> on_node(int node, DeviceKind kind) const;
-  /// Of these on the node of a device those that none is nearer to it than, in order.
+  /// Devices of a kind on the node of a device that are nearest to it by path type, in order.
   std::vector<DeviceId> nearest(DeviceId device, DeviceKind kind) const;
 
  private:
-  /// Two parts of one node, counted from its first part, and what was asked of them.
+  /// Cache key: two parts of a node by their offset in it, and what was asked about them.
   struct Question {
     std::size_t a;
     std::size_t b;
@@ -79,8 +79,8 @@ class Routes {
     std::size_t label;
     auto operator<=>(const Question&) const = default;
   };
-  /// Links of a way, counted from the first link of the node; nothing if there is no way.
-  using Way = std::optional<std::vector<std::size_t>>;
+  /// Links of a route by their offset in the node; nothing if there is no route.
+  using RouteInNode = std::optional<std::vector<std::size_t>>;
 
   std::optional<Question> question(DeviceId a, DeviceId b, Over over, std::size_t label) const;
   std::optional<Route> seek(DeviceId from, DeviceId to, Over over, std::size_t label) const;
@@ -89,16 +89,16 @@ class Routes {
 
   const Platform& platform_;
   mutable RouteSearch search_;
-  mutable std::optional<AlikeNodes> alike_nodes_;
-  std::vector<std::vector<DeviceId>> nodes_;  ///< devices by node; empty where nodes are alike
-  mutable std::map<Question, Way> ways_;
+  mutable std::optional<IdenticalNodes> alike_nodes_;
+  std::vector<std::vector<DeviceId>> nodes_;  ///< devices by node; empty if nodes are identical
+  mutable std::map<Question, RouteInNode> routes_;
   mutable std::map<Question, int> nvlinks_;
   mutable std::map<Question, PathType> path_types_;
-  mutable std::map<std::size_t, std::optional<std::size_t>>
-      sockets_;  ///< by part of a node, both counted in it
+  /// By part of a node; both as offsets in the node.
+  mutable std::map<std::size_t, std::optional<std::size_t>> sockets_;
 };
 
-/// The cell of `nvidia-smi topo -m` for a type: "X", "NV12", "PIX", ...
+/// The label of a path type in `nvidia-smi topo -m`: "X", "NV12", "PIX", ...
 std::string topo_label(PathType type, int nvlinks);
 
 }  // namespace gradway

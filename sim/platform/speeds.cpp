@@ -22,15 +22,15 @@ constexpr std::array<PartNames, all_parts.size()> names{{{"gpu", "GPU kernels"},
 
 }  // namespace
 
-std::string_view key_of(Part part) {
+std::string_view key_of(HardwarePart part) {
   return names[static_cast<std::size_t>(part)].key;
 }
 
-std::string_view in_words(Part part) {
+std::string_view in_words(HardwarePart part) {
   return names[static_cast<std::size_t>(part)].words;
 }
 
-std::string in_words(const Speeds& speeds) {
+std::string in_words(const SpeedFactors& speeds) {
   std::string words;
   for (const auto part : all_parts) {
     if (speeds[part] == 1) continue;

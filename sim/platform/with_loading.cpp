@@ -21,18 +21,18 @@ Platform with_loading(Platform platform, const std::optional<StorageRates>& stor
     platform.resources.push_back({kind, of, capacity});
     return ResourceId{platform.resources.size() - 1};
   };
-  std::optional<ResourceId> of_all;
-  if (storage && !storage->is_local) of_all = add(ResourceKind::storage, everywhere, storage->all.value());
+  std::optional<ResourceId> shared;
+  if (storage && !storage->is_local) shared = add(ResourceKind::storage, all_nodes, storage->all.value());
   for (std::uint32_t node = 0; node < static_cast<std::uint32_t>(platform.nodes); ++node) {
-    auto& way = platform.loading.emplace_back();
-    if (of_all) way.storage.push_back(*of_all);
+    auto& path = platform.loading.emplace_back();
+    if (shared) path.storage.push_back(*shared);
     const auto own = !storage            ? std::nullopt
                      : storage->is_local ? std::optional{storage->all}
                                          : storage->one_node;
-    way.over_cards = storage && storage->over_cards;
-    if (own) way.storage.push_back(add(ResourceKind::storage, node, own->value()));
-    if (cache) way.cache.push_back(add(ResourceKind::storage, node, cache->all.value()));
-    if (cores) way.cores = add(ResourceKind::cores, node, *cores);
+    path.over_nics = storage && storage->over_nics;
+    if (own) path.storage.push_back(add(ResourceKind::storage, node, own->value()));
+    if (cache) path.cache.push_back(add(ResourceKind::storage, node, cache->all.value()));
+    if (cores) path.cores = add(ResourceKind::cores, node, *cores);
   }
   platform.loading_resources = platform.resources.size() - before;
   return platform;

@@ -7,24 +7,24 @@
 
 namespace gradway {
 
-/// What serves samples, in plain bytes a second.
+/// Read rates of storage or of a cache.
 struct StorageRates {
-  BytesPerSecond all{};                      ///< to all nodes at once; where each node has its own: to one
-  std::optional<BytesPerSecond> one_node{};  ///< to one of several at most
-  bool is_local = false;                     ///< each node has its own
-  bool over_cards = false;                   ///< it comes over the network cards that collectives use
+  BytesPerSecond all{};                      ///< for all nodes together; local storage: for one node
+  std::optional<BytesPerSecond> one_node{};  ///< largest rate for one node
+  bool is_local = false;                     ///< each node has its own storage
+  bool over_nics = false;                    ///< it is reached over the NICs that collectives use
 };
 
-/// What a node's cores do for loader workers, in seconds of one core a second, when all of them are busy. A
-/// second thread on a core adds half of it.
-/// @param trainers processes that train: each keeps a thread busy with its launches
-/// @source own measurement, 2026-11-22, a virtual machine of 32 threads: 16 workers make 14.6 times the
-/// images of one, 24 make 19.4, 32 make 22.5
+/// Capacity of a node's CPU cores for loader workers, in seconds of core time per second, when all workers
+/// are busy. A second thread on a core adds half a core.
+/// @param trainers number of training processes, each of which keeps a thread busy with launches
+/// @source own measurement, 2026-11-22, a virtual machine of 32 threads: 16 workers decode 14.6 times as many
+///         images per second as one worker, 24 workers 19.4 times, 32 workers 22.5 times
 double cores_for_loaders(int cores, int trainers, int workers);
 
-/// The platform with what loaders share: storage, and the cores that training leaves them.
-/// @param cache that each node has of its own, if it is not in its memory. @param cores of
-/// `cores_for_loaders`; empty: not known
+/// Adds the resources that loaders share: storage, a cache, and the CPU cores that training leaves to them.
+/// @param cache cache of each node; empty if it is in host memory or does not exist
+/// @param cores from `cores_for_loaders`; empty: unknown
 Platform with_loading(Platform platform, const std::optional<StorageRates>& storage,
                       const std::optional<StorageRates>& cache, std::optional<double> cores);
 

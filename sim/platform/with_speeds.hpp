@@ -7,17 +7,16 @@
 
 namespace gradway {
 
-/// The least and the largest speed that a scenario can ask for: far beyond what makes a difference, near
-/// enough to compute with.
+/// Limits of speed factors in scenarios. They keep rates finite; factors beyond them make no difference.
 inline constexpr double smallest_speed = 1e-6;
 inline constexpr double largest_speed = 1e12;
 
-/// The part of the hardware that each resource belongs to. A NIC's link to its slot belongs to the network:
-/// it is as wide as the NIC.
-std::vector<Part> parts_of_resources(const Platform& platform);
+/// The part of the hardware that each resource belongs to. The link of a NIC to its slot counts as network,
+/// since its bandwidth follows from the NIC.
+std::vector<HardwarePart> parts_of_resources(const Platform& platform);
 
-/// The same platform with links and memories so many times as fast as it was built with, whatever its speeds
-/// were before. Capacities as built stay readable: NCCL chooses by them.
-Platform with_speeds(Platform platform, const Speeds& speeds);
+/// Sets the speed factors of a platform; earlier factors are replaced. Capacities stay as built, since NCCL
+/// chooses algorithms by them.
+Platform with_speeds(Platform platform, const SpeedFactors& speeds);
 
 }  // namespace gradway

@@ -32,10 +32,10 @@ void about_steps(const SteadyRun& run, Provenance& provenance) {
 }
 
 /// Of all ranks, on average. Where the CPU sets the pace kernels do not: what is waited for it does not
-/// count. @param cooling as much of a wait counts
-Waiting waiting_of(const SteadyRun& run, Seconds cooling) {
+/// count. @param longest_wait longer waits count as this
+WaitRatio waiting_of(const SteadyRun& run, Seconds longest_wait) {
   Seconds busy{}, communication{}, idle{};
-  const auto counts = short_waits(run.workload, run.lowered, run.timeline, run.window, cooling);
+  const auto counts = short_waits(run.workload, run.lowered, run.timeline, run.window, longest_wait);
   std::size_t i = 0;
   for (const auto& program : measure_programs(run.workload, run.lowered, run.timeline, run.window)) {
     const auto& parts = program.parts;
@@ -62,8 +62,8 @@ Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold,
   const auto scene = scene_of(workload, scenario, communicators, fold);
   const auto lowered = [&](const Workload& steps) { return lower(steps, scenario, communicators, scene); };
   auto run = run_to_steady_state(std::move(workload), scenario.platform, engine, lowered, on_progress);
-  if (const auto waiting = costs.slowdown > 1 ? waiting_of(run, costs.cooling) : Waiting{};
-      waiting != Waiting{}) {
+  if (const auto waiting = costs.slowdown > 1 ? waiting_of(run, costs.longest_wait) : WaitRatio{};
+      waiting != WaitRatio{}) {
     report_progress(on_progress, "once more, at the clocks of GPUs that wait");
     costs = compute_costs(scenario, waiting);
     workload = with_costs(std::move(run.workload), scenario, costs);

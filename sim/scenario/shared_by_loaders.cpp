@@ -51,7 +51,7 @@ Platform with_loaders(Platform platform, const Job& job) {
   if (platform.cores_per_node > 0)
     cores = cores_for_loaders(platform.cores_per_node, ranks, ranks * input.loader_workers);
   auto storage = rates_of(input.storage);
-  if (storage) storage->over_cards = shares_cards(input);
+  if (storage) storage->over_nics = shares_cards(input);
   return with_loading(std::move(platform), storage, input.cache ? rates_of(input.cache->tier) : std::nullopt,
                       cores);
 }

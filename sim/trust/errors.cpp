@@ -28,7 +28,8 @@ struct Reference {
 std::optional<Reference> reference_of(const Scenario& scenario, const ComputeCosts& costs) {
   if (costs.profile) {
     const auto& profile = *scenario.model.profile;
-    const auto moved = costs.profile->moved == Moved::anchor ? ", moved to meet an anchor" : "";
+    const auto moved =
+        costs.profile->extrapolation == Extrapolation::anchor ? ", moved to meet an anchor" : "";
     return Reference{fmt::format("a profile on {}{}", profile.gpu, moved), profile.batch, profile.optimizer};
   }
   if (!costs.anchor) return std::nullopt;

@@ -11,7 +11,7 @@
 #include "sim/compute/memory_range.hpp"
 #include "sim/plan/input/loader.hpp"
 #include "sim/plan/offload.hpp"
-#include "sim/platform/host_copy.hpp"
+#include "sim/platform/data_paths.hpp"
 #include "sim/trust/step_range.hpp"
 #include "sim/trust/trust_in_compute.hpp"
 
@@ -75,7 +75,7 @@ void about_contention(const Scenario& scenario, const Communicator& communicator
 }
 
 /// Groups of samples that predictions rest on; rates of copies and kernels are for people to read.
-bool is_used(const HeldBack& group) {
+bool is_used(const HoldoutError& group) {
   return group.what.starts_with("collectives") || group.what.starts_with("side by side");
 }
 
@@ -96,7 +96,7 @@ void about_adaptation(const Calibration& calibration, Provenance& provenance) {
 void about_held_back(const Scenario& scenario, Provenance& provenance) {
   if (scenario.platform.collectives == CollectiveRules::ideal || scenario.job.gpus == 1) return;
   std::vector<std::string> groups;
-  for (const auto& group : scenario.calibration.held_back) {
+  for (const auto& group : scenario.calibration.holdout_errors) {
     if (!is_used(group)) continue;
     groups.push_back(fmt::format("{} {:.1f} % (worst {:.1f} %)", group.what, group.error.median * 100,
                                  group.error.worst * 100));
@@ -108,7 +108,7 @@ void about_held_back(const Scenario& scenario, Provenance& provenance) {
 
 void about_input(const Scenario& scenario, Provenance& provenance) {
   if (scenario.model.input_per_sample == 0_B && scenario.job.input.background_copy == 0_B) return;
-  if (!host_copy_way(Routes{scenario.platform}, scenario.platform, 0)) {
+  if (!path_from_host(Routes{scenario.platform}, scenario.platform, 0)) {
     provenance.warnings.push_back("the platform has no host memory: input copies cost nothing");
   } else if (!scenario.job.input.pin_memory && !scenario.platform.pageable_copy_rate) {
     provenance.warnings.push_back(

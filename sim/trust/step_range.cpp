@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sim/base/contract.hpp"
+#include "sim/base/normal.hpp"
 
 namespace gradway {
 namespace {
@@ -25,8 +26,8 @@ constexpr double input_uncertainty = 0.2;
 
 /// Two independent uncertainties, or a standard error and what is doubted besides.
 double both(double uncertainty, double standard_error) {
-  constexpr double nine_of_ten = 1.645;  // standard deviations
-  return std::hypot(uncertainty, nine_of_ten * standard_error);
+  static const double half_width = normal_half_width(0.9);
+  return std::hypot(uncertainty, half_width * standard_error);
 }
 
 // A worker's time known, own loaders of 2 to 32 workers deliver within 8 %

@@ -6,11 +6,10 @@
 #include <map>
 #include <numbers>
 
+#include "sim/base/normal.hpp"
+
 namespace gradway {
 namespace {
-
-/// Standard deviations of a normal distribution that hold nine of ten cases.
-constexpr double nine_of_ten = 1.645;
 
 /// What an error does to a step if it makes it longer, and if it makes it shorter.
 struct Shift {
@@ -76,7 +75,8 @@ double probability_of_less(const Expected& ratio) {
   // To be on the other side of 1 the ratio must grow if it is below 1, and shrink if it is above.
   const auto beyond =
       ratio.value < 1 ? std::log(ratio.high / ratio.value) : std::log(ratio.value / ratio.low);
-  const auto deviation = beyond / nine_of_ten;
+  static const double half_width = normal_half_width(0.9);
+  const auto deviation = beyond / half_width;
   if (deviation == 0) return ratio.value < 1 ? 1 : 0;
   return 0.5 * std::erfc(std::log(ratio.value) / deviation / std::numbers::sqrt2);
 }

@@ -69,23 +69,23 @@ void about_move(const Scenario& scenario, const ProfileCosts& costs, Provenance&
   const auto& gpu = scenario.platform.gpu_models.front();
   provenance.step_basis.compute = Basis::measured;
   provenance.step_basis.launches = profile.step_time ? Basis::measured : Basis::elsewhere;
-  if (costs.moved == Moved::anchor) {
+  if (costs.extrapolation == Extrapolation::anchor) {
     provenance.step_basis.compute = Basis::stretched;
     provenance.basis.push_back(
         fmt::format("compute: moved from {} to {} by roofline and scaled to meet the anchor on {}",
                     profile.gpu, gpu.name, gpu.name));
     about_anchor(scenario, *costs.anchor, costs.anchor_scale, Basis::elsewhere, provenance);
-  } else if (costs.moved == Moved::roofline) {
+  } else if (costs.extrapolation == Extrapolation::roofline) {
     provenance.step_basis.compute = Basis::elsewhere;
     provenance.basis.push_back(
         fmt::format("compute: moved from {} to {} kernel by kernel by roofline, {:.3g} times the kernel time",
-                    profile.gpu, gpu.name, costs.moved_by));
+                    profile.gpu, gpu.name, costs.extrapolation_factor));
     provenance.warnings.push_back(
         fmt::format("kernel times were moved from {} to {} by roofline: {}; an anchor (a step measured on "
                     "one {}) removes most of that",
                     profile.gpu, gpu.name, moved_by_roofline, gpu.name));
   }
-  if (costs.moved != Moved::not_at_all) {
+  if (costs.extrapolation != Extrapolation::none) {
     provenance.step_basis.launches = Basis::elsewhere;
     provenance.warnings.push_back(fmt::format(
         "the CPU's launch times are those of the machine with the {}: another CPU may take longer",
@@ -180,7 +180,7 @@ void about_kernels(const Scenario& scenario, const ComputeCosts& costs, Provenan
 
 /// What launching costs where no profile tells it, and what of it CUDA graphs and loops over experts change.
 void about_launches(const Scenario& scenario, const ComputeCosts& costs, Provenance& provenance) {
-  const auto host = host_operation(scenario);
+  const auto host = host_operation(scenario.platform, scenario.calibration);
   const auto time =
       fmt::format("launches: {:.3g} us of CPU time an operation", costs.operation.value() * 1e6);
   using From = HostOperation::From;

@@ -12,7 +12,7 @@
 namespace gradway {
 namespace {
 
-/// A post-norm block as BERT has it, query, key and value projected on their own, with dropout.
+/// A post-norm block of BERT with separate projections of query, key and value, and with dropout.
 Tensor encoder_block(Eager& run, const std::string& name, Tensor x, const EncoderShape& shape) {
   const auto tokens = run.tokens(shape.sequence);
   const auto hidden = shape.hidden;
@@ -35,7 +35,7 @@ Tensor encoder_block(Eager& run, const std::string& name, Tensor x, const Encode
   return run.layer_norm(name + ".norm", x, tokens, hidden);
 }
 
-/// What a plain network carries from layer to layer.
+/// The activations between two layers of a plain network.
 struct Activations {
   Tensor tensor;
   std::int64_t channels, height, width;
@@ -47,7 +47,7 @@ void plain_layer(Eager& run, const LayerShape& shape, Activations& at) {
   const auto before = at;
   const auto shrink = [&](std::int64_t size) {
     const auto kernel = shape.kernel == 0 ? size : shape.kernel;
-    expects(size + 2LL * shape.padding >= kernel, "the kernel of a layer fits its input");
+    expects(size + 2LL * shape.padding >= kernel, "the kernel of a layer must fit its input");
     return (size + 2LL * shape.padding - kernel) / shape.stride + 1;
   };
   switch (shape.kind) {
@@ -77,7 +77,7 @@ void plain_layer(Eager& run, const LayerShape& shape, Activations& at) {
             1, 1};
       return;
   }
-  violate("the kind of a layer is known", std::source_location::current());
+  violate("unknown kind of layer", std::source_location::current());
 }
 
 Tensor conv_next_block(Eager& run, const std::string& name, Tensor x, std::int64_t channels,
@@ -135,7 +135,7 @@ std::set<AttentionHead> attention_heads_of(const ForwardPass& network) {
 
 namespace {
 
-/// Whether a forward pass launches such a kernel.
+/// Whether a forward pass launches a kernel of this family and name.
 bool launches(const ForwardPass& network, KernelFamily family, std::string_view what) {
   Eager eager{{}};
   network(eager);
@@ -156,13 +156,13 @@ bool has_rotary_positions(const ForwardPass& network) {
   return launches(network, KernelFamily::elementwise, "complex_mul");
 }
 
-void take_forward_pass(Model& model, ForwardPass run) {
+void set_forward_pass(Model& model, ForwardPass run) {
   model.layers = layers_of(run);
   model.run = std::move(run);
 }
 
 ForwardPass vision_transformer(const VisionTransformerShape& shape) {
-  expects(shape.image_size % shape.patch_size == 0, "patches tile the image");
+  expects(shape.image_size % shape.patch_size == 0, "the image size must be a multiple of the patch size");
   return [shape](Eager& run) {
     const std::int64_t hidden = shape.hidden;
     const std::int64_t side = shape.image_size / shape.patch_size;
@@ -178,7 +178,7 @@ ForwardPass vision_transformer(const VisionTransformerShape& shape) {
       x = run.unpack_heads(x);
       x = run.attention(name + ".attention.sdpa", {x},
                         {shape.heads, shape.heads, tokens, hidden / shape.heads, false, false});
-      if (!run.is_half()) x = run.contiguous(x);  // the kernel for fp32 leaves heads apart
+      if (!run.is_half()) x = run.contiguous(x);  // the fp32 kernel returns separate heads
       x = run.linear(name + ".attention.out_proj", x, tokens, hidden, hidden);
       x = run.add(name + ".attention.residual", x, residual);
       residual = x;
@@ -196,7 +196,7 @@ ForwardPass vision_transformer(const VisionTransformerShape& shape) {
 }
 
 ForwardPass encoder(const EncoderShape& shape) {
-  expects(shape.sequence <= shape.positions, "every token has a position");
+  expects(shape.sequence <= shape.positions, "the sequence must not be longer than the position embedding");
   return [shape](Eager& run) {
     const std::int64_t hidden = shape.hidden;
     const auto tokens = run.tokens(shape.sequence);

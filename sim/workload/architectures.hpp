@@ -15,7 +15,7 @@
 
 namespace gradway {
 
-/// torchvision's VisionTransformer. Sizes in pixels, tokens and elements.
+/// torchvision's VisionTransformer. Image and patch sizes are in pixels.
 struct VisionTransformerShape {
   int image_size = 224;
   int patch_size = 16;
@@ -27,18 +27,18 @@ struct VisionTransformerShape {
 };
 
 /// A BERT-like encoder: token, position and type embeddings, post-norm blocks, a pooler, and an output layer
-/// on every token.
+/// for every token.
 struct EncoderShape {
   int layers = 12;
   int heads = 12;
   int hidden = 768;
   int mlp = 3072;
   int vocabulary = 30522;
-  int positions = 512;  ///< rows of the position embedding; `sequence` of them are used
+  int positions = 512;  ///< rows of the position embedding, at least `sequence`
   int types = 2;
   int sequence = 512;
-  int outputs = 2;     ///< of each token; 2 as in BERT for SQuAD: where the answer starts and ends
-  bool pooler = true;  ///< whose gradient is reduced, whether or not the loss needs it
+  int outputs = 2;     ///< per token; BERT for SQuAD has 2: start and end of the answer
+  bool pooler = true;  ///< its gradient is reduced even if the loss does not need it
 };
 
 /// A layer of a convolutional or plain network, as a `layers` model lists them.
@@ -47,27 +47,27 @@ struct LayerShape {
   Kind kind = Kind::conv2d;
   std::string name;
   int outputs = 0;  ///< conv2d: channels; linear: features
-  int kernel = 1;   ///< conv2d and pools; 0 for a pool means "the whole image"
+  int kernel = 1;   ///< conv2d and pools; for a pool, 0 means the whole image
   int stride = 1;
   int padding = 0;
   bool bias = true;
 };
 
-/// Channels and pixels that enter a `layers` model.
+/// Size of the input images of a `layers` model.
 struct ImageShape {
   int channels = 3;
   int height = 224;
   int width = 224;
 };
 
-/// A layer of a model made up for analysis: explicit times, one tensor of parameters.
+/// A layer of a synthetic model for analysis, with explicit times and one parameter tensor.
 struct SyntheticLayer {
   std::string name;
   int repeat = 1;
   Seconds forward{};
   Seconds backward{};
   std::int64_t parameters = 0;
-  Bytes output{};  ///< a sample
+  Bytes output{};  ///< per sample
 };
 
 /// torchvision's ConvNeXt. @source torchvision 0.26, models/convnext.py
@@ -78,28 +78,49 @@ struct ConvNextShape {
   int classes = 1000;
 };
 
+/// torchvision's ResNet with bottleneck blocks (stride in the 3x3 convolution); ResNeXt if it has groups.
+/// @source torchvision 0.23, models/resnet.py
+struct ResidualShape {
+  int image_size = 224;
+  std::array<int, 4> blocks = {3, 4, 6, 3};
+  int groups = 1;
+  int width_per_group = 64;
+  int classes = 1000;
+};
+
+/// SSD300 on the first three stages of ResNet-50, of which the third has no stride. Six feature maps of 38,
+/// 19, 10, 5, 3 and 1 pixels per side have 4, 6, 6, 6, 4 and 4 boxes per pixel.
+/// @source github.com/NVIDIA/DeepLearningExamples, PyTorch/Detection/SSD/ssd/model.py
+struct DetectorShape {
+  static constexpr int image_size = 300;
+  int classes = 81;  ///< classes of COCO and the background
+};
+
 ForwardPass vision_transformer(const VisionTransformerShape& shape);
 ForwardPass encoder(const EncoderShape& shape);
 ForwardPass conv_next(const ConvNextShape& shape);
-/// @param layers in order; each takes what the one before gives. @pre shapes fit (kernel <= padded image).
+ForwardPass residual_network(const ResidualShape& shape);
+ForwardPass detector(const DetectorShape& shape);
+/// @param layers in order; each reads the output of the one before
+/// @pre every kernel fits its padded input
 ForwardPass sequential(const ImageShape& input, const std::vector<LayerShape>& layers);
-/// Gives a model its forward pass, and its layers by it.
-void take_forward_pass(Model& model, ForwardPass run);
+/// Sets the forward pass of a model and the layers that follow from it.
+void set_forward_pass(Model& model, ForwardPass run);
 
 std::vector<Layer> synthetic(const std::vector<SyntheticLayer>& layers);
 
-/// The layers of a network, with their parameters and the work of a sample in the order of its forward pass.
-/// @param sequence tokens a sample, for models of text; 0: the model's own
-/// @param megatron as Megatron-Core's modules have them, with packed projections
-/// @param lora with adapters, all else frozen
-/// @param compiled in the order in which torch.compile's kernels run, which is not that of eager mode
+/// The layers of a network in the order of its forward pass, with their parameters and the work per sample.
+/// @param sequence tokens per sample of text models; 0: the model's own
+/// @param megatron layers of Megatron-Core's modules, with packed projections
+/// @param lora layers with adapters; all other parameters are frozen
+/// @param compiled layers in the order of torch.compile's kernels, which differs from that of eager mode
 std::vector<Layer> layers_of(const ForwardPass& network, int sequence = 0, bool megatron = false,
                              const std::optional<Lora>& lora = {}, bool compiled = false);
 
-/// Of all attention in a network; empty: it has none.
+/// The kinds of attention heads in a network; empty if it has no attention.
 std::set<AttentionHead> attention_heads_of(const ForwardPass& network);
 
-/// Whether a network has RMSNorms that are one kernel each.
+/// Whether a network has RMSNorms that run as a single kernel.
 bool has_rms_norm_kernels(const ForwardPass& network);
 
 bool has_rotary_positions(const ForwardPass& network);

@@ -16,48 +16,48 @@ bool is_16_bit(Precision precision) {
   return precision == Precision::bf16 || precision == Precision::fp16;
 }
 
-std::string why_fused_cannot_run(AttentionKernel kernel, const AttentionCase& it) {
-  if (!is_16_bit(it.precision)) return "takes bf16 and fp16 only";
-  if (it.compute_capability < ampere) return "needs a GPU of compute capability 8.0 or more";
-  if (it.head.size > largest_fused_head)
-    return fmt::format("takes heads of up to {} elements, not of {}", largest_fused_head, it.head.size);
-  if (kernel == AttentionKernel::cudnn && it.head.size % 8 != 0)
-    return fmt::format("takes heads of a multiple of 8 elements, not of {}", it.head.size);
-  if (kernel == AttentionKernel::flash1 && it.head.size > largest_head_of_flash1)
-    return fmt::format("takes heads of up to {} elements, not of {}", largest_head_of_flash1, it.head.size);
-  if (kernel != AttentionKernel::cudnn && it.head.values != it.head.size)
-    return fmt::format("takes values of {} elements, as keys have, not of {}", it.head.size, it.head.values);
+std::string limitation_of_fused(AttentionKernel kernel, const AttentionCase& of) {
+  if (!is_16_bit(of.precision)) return "supports bf16 and fp16 only";
+  if (of.compute_capability < ampere) return "needs a GPU of compute capability 8.0 or higher";
+  if (of.head.size > largest_fused_head)
+    return fmt::format("supports heads of up to {} elements, not {}", largest_fused_head, of.head.size);
+  if (kernel == AttentionKernel::cudnn && of.head.size % 8 != 0)
+    return fmt::format("needs heads of a multiple of 8 elements, not {}", of.head.size);
+  if (kernel == AttentionKernel::flash1 && of.head.size > largest_head_of_flash1)
+    return fmt::format("supports heads of up to {} elements, not {}", largest_head_of_flash1, of.head.size);
+  if (kernel != AttentionKernel::cudnn && of.head.values != of.head.size)
+    return fmt::format("needs values of as many elements as keys ({}), not {}", of.head.size, of.head.values);
   return "";
 }
 
-/// `minimum_gemm_alignment` there.
-std::int64_t alignment(const AttentionCase& it) {
-  if (is_16_bit(it.precision)) return 8;
-  return it.compute_capability >= ampere ? 4 : 1;
+/// `minimum_gemm_alignment` in sdp_utils.cpp.
+std::int64_t alignment(const AttentionCase& of) {
+  if (is_16_bit(of.precision)) return 8;
+  return of.compute_capability >= ampere ? 4 : 1;
 }
 
-std::string why_efficient_cannot_run(const AttentionCase& it) {
-  if (it.precision == Precision::bf16 && it.compute_capability < ampere)
-    return "takes bf16 only on GPUs of compute capability 8.0 or more";
-  if (it.head.size % alignment(it) != 0)
-    return fmt::format("takes heads of a multiple of {} elements here, not of {}", alignment(it),
-                       it.head.size);
+std::string limitation_of_efficient(const AttentionCase& of) {
+  if (of.precision == Precision::bf16 && of.compute_capability < ampere)
+    return "supports bf16 only on GPUs of compute capability 8.0 or higher";
+  if (of.head.size % alignment(of) != 0)
+    return fmt::format("needs heads of a multiple of {} elements in this precision, not {}", alignment(of),
+                       of.head.size);
   return "";
 }
 
 }  // namespace
 
-std::string why_attention_cannot_run(AttentionKernel kernel, const AttentionCase& it) {
+std::string attention_limitation(AttentionKernel kernel, const AttentionCase& of) {
   const bool adds_biases = kernel == AttentionKernel::math || kernel == AttentionKernel::composed ||
                            kernel == AttentionKernel::automatic;
-  if (it.head.is_biased && !adds_biases) return "is not what T5 runs, which trains a bias of the scores";
+  if (of.head.is_biased && !adds_biases) return "does not support a trained bias of the scores, which T5 has";
   switch (kernel) {
     case AttentionKernel::cudnn:
     case AttentionKernel::flash:
     case AttentionKernel::flash1:
-      return why_fused_cannot_run(kernel, it);
+      return limitation_of_fused(kernel, of);
     case AttentionKernel::efficient:
-      return why_efficient_cannot_run(it);
+      return limitation_of_efficient(of);
     case AttentionKernel::automatic:
     case AttentionKernel::math:
     case AttentionKernel::composed:
@@ -66,12 +66,12 @@ std::string why_attention_cannot_run(AttentionKernel kernel, const AttentionCase
   return "";
 }
 
-AttentionKernel automatic_attention(const AttentionCase& it) {
+AttentionKernel automatic_attention(const AttentionCase& of) {
   const bool prefers_cudnn =
-      it.compute_capability >= hopper && it.compute_capability < after_datacenter_blackwell;
+      of.compute_capability >= hopper && of.compute_capability < after_datacenter_blackwell;
   for (const auto kernel : {AttentionKernel::cudnn, AttentionKernel::flash, AttentionKernel::efficient}) {
     if (kernel == AttentionKernel::cudnn && !prefers_cudnn) continue;
-    if (why_attention_cannot_run(kernel, it).empty()) return kernel;
+    if (attention_limitation(kernel, of).empty()) return kernel;
   }
   return AttentionKernel::math;
 }

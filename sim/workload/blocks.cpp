@@ -15,20 +15,20 @@ bool is_number(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// "3", or "encoder_layer_3".
-bool counts(std::string_view component) {
+/// Whether a component of a name is numbered, as "3" and "encoder_layer_3" are.
+bool is_numbered(std::string_view component) {
   const auto underscore = component.rfind('_');
   return is_number(underscore == std::string_view::npos ? component : component.substr(underscore + 1));
 }
 
-/// A stretch of a list that is one part, over and over.
+/// A range of a list that consists of equal parts of `period` items.
 struct Repetition {
   std::size_t first = 0;
   std::size_t period = 0;
   std::size_t times = 0;
 };
 
-/// The one that covers most; of those the shortest part.
+/// The repetition that covers most of the list. Among equals, the one of the shortest period.
 template <class Item>
 Repetition repetition_of(const std::vector<Item>& list) {
   Repetition best;
@@ -45,9 +45,9 @@ Repetition repetition_of(const std::vector<Item>& list) {
 
 using Kernel = std::tuple<std::string_view, KernelClass, std::int64_t>;
 
-/// Blocks of the forward pass, in its first launches. The repetition may begin a block late or end one early,
-/// where the first or the last is a little different: the missing ones take as many launches as the others.
-void put_forward(Blocks& blocks, const Profile& profile) {
+/// Assigns launches of the forward pass to blocks. The first or last block may differ a little, so that the
+/// repetition misses it. Missing blocks get as many launches as the others.
+void assign_forward(Blocks& blocks, const Profile& profile) {
   std::vector<Kernel> kernels;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < profile.launches.size(); ++i) {
@@ -59,7 +59,7 @@ void put_forward(Blocks& blocks, const Profile& profile) {
   const auto found = repetition_of(kernels);
   if (found.times == 0) return;
   const auto wanted = static_cast<std::size_t>(blocks.count);
-  // Blocks that come out as several short parts: as many to each.
+  // A block may consist of several repetitions.
   const auto parts = std::max<std::size_t>(1, (found.times + wanted / 2) / wanted);
   const auto length = found.period * parts;
   const auto missing = wanted - std::min(wanted, found.times / parts);
@@ -68,14 +68,14 @@ void put_forward(Blocks& blocks, const Profile& profile) {
     blocks.of_launch[places[i]] = static_cast<std::int32_t>((i - first) / length);
 }
 
-/// A launch of the backward pass is of the block whose gradient gets ready next.
-void put_backward(Blocks& blocks, const Profile& profile) {
+/// Assigns each launch of the backward pass to the block whose gradient becomes ready next.
+void assign_backward(Blocks& blocks, const Profile& profile) {
   const auto gradients = profile.gradients.size();
   std::size_t next = 0;
   for (std::size_t i = 0; i < profile.launches.size(); ++i) {
     if (profile.launches[i].phase != ProfiledPhase::backward) continue;
     while (next < gradients && profile.gradients[next].after <= i) ++next;
-    // Layers stand in the order of the forward pass, gradients in that of the backward pass.
+    // Layers are in the order of the forward pass, gradients in that of the backward pass.
     if (next < gradients) blocks.of_launch[i] = blocks.of_layer[gradients - 1 - next];
   }
 }
@@ -87,12 +87,12 @@ Blocks by_repetition(const Model& model) {
   std::vector<std::vector<std::int64_t>> shapes;
   for (const auto& layer : model.layers) shapes.push_back(layer.parameters.front().shape);
   const auto found = repetition_of(shapes);
-  if (2 * found.times * found.period < shapes.size()) return blocks;  // something repeats everywhere
+  if (2 * found.times * found.period < shapes.size()) return blocks;  // too little to be blocks
   for (std::size_t i = 0; i < found.times * found.period; ++i)
     blocks.of_layer[found.first + i] = static_cast<std::int32_t>(i / found.period);
   blocks.count = static_cast<int>(found.times);
-  put_forward(blocks, *model.profile);
-  put_backward(blocks, *model.profile);
+  assign_forward(blocks, *model.profile);
+  assign_backward(blocks, *model.profile);
   return blocks;
 }
 
@@ -103,7 +103,7 @@ std::string_view block_name(std::string_view layer) {
   for (std::size_t at = 0;;) {
     const auto dot = layer.find('.', at);
     if (dot == std::string_view::npos) return layer.substr(0, end);
-    if (counts(layer.substr(at, dot - at))) end = dot;
+    if (is_numbered(layer.substr(at, dot - at))) end = dot;
     at = dot + 1;
   }
 }

@@ -9,25 +9,26 @@
 
 namespace gradway {
 
-/// The blocks of a model: the part that it repeats, as transformers do. Frameworks wrap, recompute and cut
-/// models block by block.
+/// The blocks of a model, such as the layers of a transformer. Frameworks wrap, recompute and split models by
+/// block.
 struct Blocks {
-  static constexpr std::int32_t none = -1;  ///< before, between or behind blocks: the root's own
+  static constexpr std::int32_t none = -1;  ///< a layer outside all blocks, which belongs to the root module
 
   int count = 0;
   std::vector<std::int32_t> of_layer;   ///< by layer of the model
-  std::vector<std::int32_t> of_launch;  ///< of a profile, by launch; the optimizer's have none
+  std::vector<std::int32_t> of_launch;  ///< profiles only, by launch; those of the optimizer have none
 };
 
-/// "h.3" of "h.3.mlp.fc1": up to the last component that counts and has something behind it; empty: none.
+/// The name of a layer up to the last numbered component that is not its end: "h.3" for "h.3.mlp.fc1". Empty
+/// if there is none.
 std::string_view block_name(std::string_view layer);
 
-/// Which block each layer belongs to, by its name; none: `Blocks::none`.
+/// The block of each layer by its name; `Blocks::none` if it is in none.
 std::vector<std::int32_t> blocks_of_layers(const std::vector<Layer>& layers);
 
-/// By the names of layers: h.3.mlp.fc1 is of block h.3, encoder_layer_7.ln_1 of encoder_layer_7. A profile
-/// has no names: its blocks are what repeats, in the shapes of its gradients and in the kernels of its
-/// forward pass; a block's backward pass ends with its last gradient.
+/// The blocks of a model by the names of its layers: h.3.mlp.fc1 belongs to block h.3, encoder_layer_7.ln_1
+/// to encoder_layer_7. A profile has no names: its blocks are repetitions in the shapes of its gradients and
+/// in the kernels of its forward pass. The backward pass of a block ends with its last gradient.
 Blocks blocks_of(const Model& model);
 
 }  // namespace gradway

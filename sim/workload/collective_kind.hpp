@@ -12,8 +12,8 @@ enum class CollectiveKind : std::uint8_t {
   all_gather,
   reduce_scatter,
   broadcast,
-  send_recv,   ///< each rank sends to the next and receives from the one before, as nccl-tests has it
-  all_to_all,  ///< each rank sends every other one its part
+  send_recv,   ///< each rank sends to the next one and receives from the one before, as in nccl-tests
+  all_to_all,  ///< each rank sends a part of its buffer to every other rank
   send         ///< the first of two ranks sends to the second
 };
 

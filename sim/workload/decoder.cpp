@@ -12,7 +12,7 @@
 namespace gradway {
 namespace {
 
-/// What all blocks of a decoder have in common, and the pass they run in.
+/// The forward pass of a decoder.
 class DecoderPass {
   using Split = Eager::Split;
 
@@ -27,7 +27,7 @@ class DecoderPass {
   void all() {
     const bool learned = shape_.positions == DecoderShape::Positions::learned;
     auto vocabulary = shape_.padded_vocabulary();
-    // Megatron-Core's make_vocab_size_divisible_by, times the ranks
+    // Megatron-Core's make_vocab_size_divisible_by times the number of ranks
     const std::int64_t multiple = std::int64_t{128} * run_.tensor_ranks();
     if (run_.packs_projections() && run_.tensor_ranks() > 1)
       vocabulary = (vocabulary + multiple - 1) / multiple * multiple;
@@ -72,7 +72,7 @@ class DecoderPass {
   }
 
   std::int64_t kv_heads() const { return shape_.kv_heads > 0 ? shape_.kv_heads : shape_.heads; }
-  /// As GPT-2 has it: one projection of queries, keys and values.
+  /// Whether queries, keys and values have one projection, as in GPT-2.
   bool is_packed() const {
     return shape_.positions == DecoderShape::Positions::learned &&
            shape_.norm == DecoderShape::Norm::layer_norm && kv_heads() == shape_.heads && !shape_.qk_norm &&
@@ -80,6 +80,13 @@ class DecoderPass {
   }
 
   Tensor attention(const std::string& name, Tensor x) {
+    run_.set_role(LayerRole::attention);
+    x = attended(name, x);
+    run_.set_role(LayerRole::other);
+    return x;
+  }
+
+  Tensor attended(const std::string& name, Tensor x) {
     const bool bias = shape_.attention_output_bias.value_or(shape_.bias);
     if (shape_.latent) {
       x = latent_attention(name, x, *shape_.latent);
@@ -88,7 +95,7 @@ class DecoderPass {
                          Split::inputs);
     }
     const std::int64_t head = shape_.size_of_head();
-    x = is_packed() ? packed_attention(name, x, head) : attention_of_three(name, x, head);
+    x = is_packed() ? packed_attention(name, x, head) : separate_attention(name, x, head);
     return run_.linear(name + ".out_proj", x, tokens_, shape_.heads * head, hidden_, bias, false,
                        Split::inputs);
   }
@@ -102,10 +109,10 @@ class DecoderPass {
                           {heads, heads, tokens_, head, true, true, 0, 0, {}, shape_.dropout});
   }
 
-  /// As Llama has it: three projections, fewer heads of keys and values, rotary positions.
-  Tensor attention_of_three(const std::string& name, Tensor x, std::int64_t head) {
+  /// Attention as in Llama: three projections, possibly fewer heads of keys and values, rotary positions.
+  Tensor separate_attention(const std::string& name, Tensor x, std::int64_t head) {
     const auto heads = run_.share(shape_.heads);
-    // Fewer heads of keys than ranks: each rank has one, and others have it too.
+    // With fewer heads of keys than ranks, each rank has one, which is replicated.
     const auto ranks = run_.tensor_ranks();
     const auto kv = std::max<std::int64_t>(1, kv_heads() / ranks);
     auto [q, k, v] = projections(name, x, heads * head, kv * head);
@@ -114,14 +121,14 @@ class DecoderPass {
       k = run_.rms_norm(name + ".key_norm", k, tokens_ * kv, head);
     }
     if (shape_.positions == DecoderShape::Positions::rotary) {
-      q = turned(name + ".rotary_query", q, heads, head);
-      k = turned(name + ".rotary_key", k, kv, head);
+      q = rotated(name + ".rotary_query", q, heads, head);
+      k = rotated(name + ".rotary_key", k, kv, head);
     }
     return run_.attention(name + ".sdpa", {q, k, v},
                           {heads, kv, tokens_, head, true, true, 0, 0, {}, shape_.dropout});
   }
 
-  /// Queries, keys and values, by one product or three. @param queries, keys elements of a rank
+  /// Queries, keys and values from one product or three. @param queries, keys elements per rank and token
   std::array<Tensor, 3> projections(const std::string& name, Tensor x, std::int64_t queries,
                                     std::int64_t keys) {
     const bool bias = shape_.qkv_bias.value_or(shape_.bias);
@@ -135,8 +142,8 @@ class DecoderPass {
     return {parts[0], parts[1], parts[2]};
   }
 
-  /// By rotary positions, as many elements of each head as have them.
-  Tensor turned(const std::string& name, Tensor x, std::int64_t heads, std::int64_t head) {
+  /// Applies rotary positions to the elements of each head that have them.
+  Tensor rotated(const std::string& name, Tensor x, std::int64_t heads, std::int64_t head) {
     const std::int64_t size = shape_.rotary_size > 0 ? shape_.rotary_size : head;
     const auto factors = static_cast<double>(tokens_ * size);
     if (size == head) return run_.rotary(name, x, factors);
@@ -168,15 +175,15 @@ class DecoderPass {
     kv = run_.linear(name + ".kv_up", kv, tokens_, latent.kv_rank, heads * (latent.plain_head + values),
                      false);
     const auto kv_parts = run_.split(kv, rows, {latent.plain_head, values});
-    const auto turned_key = run_.rotary(name + ".rotary_key", down_parts[1], factors);
-    const auto k = run_.join(kv_parts[0], turned_key, rows, head);
+    const auto rotated_key = run_.rotary(name + ".rotary_key", down_parts[1], factors);
+    const auto k = run_.join(kv_parts[0], rotated_key, rows, head);
     return run_.attention(name + ".sdpa", {q, k, kv_parts[1]},
                           {heads, heads, tokens_, head, true, true, values});
   }
 
   bool has_experts(int layer) const { return shape_.experts && layer >= shape_.experts->dense_layers; }
 
-  /// An MLP, or experts, which take each rank's own tokens.
+  /// An MLP, or experts, which read each rank's own tokens.
   Tensor fed_forward(const std::string& name, Tensor x, int layer) {
     if (has_experts(layer)) return experts(name + ".experts", x, *shape_.experts);
     return run_.from_ranks(mlp(name + ".mlp", run_.to_ranks(x), shape_.mlp));
@@ -203,13 +210,13 @@ class DecoderPass {
     if (is_gated() && run_.packs_projections()) {
       const auto each = run_.share(width);
       const auto parts = run_.split(project(".fc1", 2 * width), tokens_, {each, each});
-      // bias_swiglu_fusion keeps the projections alone. @source Megatron-Core, fusions/fused_bias_swiglu.py
+      // bias_swiglu_fusion saves only the projections. @source Megatron-Core, fusions/fused_bias_swiglu.py
       x = run_.multiply(name + ".product", activation(name, parts[0]), parts[1], true);
     } else if (is_gated()) {
       auto gate = project(".gate", width);
       if (!run_.is_compiled()) gate = activation(name, gate);
       const auto up = project(".up", width);
-      if (run_.is_compiled()) gate = activation(name, gate);  // in one kernel with what follows
+      if (run_.is_compiled()) gate = activation(name, gate);  // fused with the multiplication
       x = run_.multiply(name + ".product", gate, up);
     } else {
       x = activation(name, project(".fc1", width));
@@ -217,7 +224,7 @@ class DecoderPass {
     return run_.linear(name + ".fc2", x, tokens_, width, hidden_, bias, false, Split::inputs);
   }
 
-  /// Each token goes through the `top_k` experts that its router finds best, as many to each expert.
+  /// Each token is processed by the `top_k` best experts of its router; all experts get equally many tokens.
   Tensor experts(const std::string& name, Tensor x, const Experts& experts) {
     const std::int64_t number = experts.number;
     const std::int64_t width = experts.mlp;
@@ -255,7 +262,7 @@ class DecoderPass {
         run_.from_ranks(mlp(name + ".shared", run_.to_ranks(x), experts.shared * std::int64_t{experts.mlp}));
     if (experts.shared_gate) {
       const auto share = run_.linear(name + ".shared.share", x, own_, hidden_, 1, false);
-      // tanh stands for the sigmoid: the same traffic
+      // tanh has the same memory traffic as the sigmoid
       always = run_.multiply(name + ".shared.scaled", always,
                              run_.activation(name + ".shared.sigmoid", "tanh", share));
     }
@@ -265,7 +272,7 @@ class DecoderPass {
   Eager& run_;
   const DecoderShape& shape_;
   std::int64_t tokens_;
-  std::int64_t own_;  ///< tokens of a rank between products
+  std::int64_t own_;  ///< tokens of a rank between products (sequence parallelism)
   std::int64_t hidden_;
 };
 

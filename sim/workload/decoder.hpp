@@ -8,37 +8,37 @@
 
 namespace gradway {
 
-/// Multi-head latent attention: queries, keys and values come out of narrow tensors, and a part of each head
-/// has no rotary positions. @source DeepSeek-V2, arXiv 2405.04434, section 2.1; transformers'
+/// Multi-head latent attention: queries, keys and values are projected from low-rank tensors, and only a part
+/// of each head has rotary positions. @source DeepSeek-V2, arXiv 2405.04434, section 2.1; transformers'
 /// modeling_deepseek_v2.py and modeling_deepseek_v3.py
 struct LatentAttention {
-  int q_rank = 0;  ///< 0: queries are projected at once, as in DeepSeek-V2-Lite
+  int q_rank = 0;  ///< 0: queries have a single projection, as in DeepSeek-V2-Lite
   int kv_rank = 512;
   int plain_head = 128;  ///< elements of a head of queries and keys without rotary positions
-  int rotary_head = 64;  ///< and with them, which all heads of keys share
+  int rotary_head = 64;  ///< elements with rotary positions, which all heads of keys share
   int value_head = 128;
 };
 
-/// A mixture of experts in the place of an MLP. @source transformers' modeling_mixtral.py,
+/// A mixture of experts that replaces an MLP. @source transformers' modeling_mixtral.py,
 /// modeling_qwen3_moe.py, modeling_deepseek_v3.py
 struct Experts {
   int number = 8;
-  int top_k = 2;             ///< experts that a token goes through
+  int top_k = 2;             ///< experts per token
   int mlp = 14336;           ///< width of an expert
-  int shared = 0;            ///< experts of that width that every token goes through, as one MLP
-  bool shared_gate = false;  ///< a trained share of the shared ones, as in Qwen2-MoE
-  int dense_layers = 0;      ///< the first so many have an MLP
-  bool router_bias = false;  ///< a number an expert, added where the best are chosen, as in DeepSeek-V3
+  int shared = 0;            ///< shared experts of that width, which every token uses and which form one MLP
+  bool shared_gate = false;  ///< a trained gate scales the shared experts, as in Qwen2-MoE
+  int dense_layers = 0;      ///< number of first layers that have an MLP instead
+  bool router_bias = false;  ///< a bias per expert in the choice of experts, as in DeepSeek-V3
 };
 
-/// A decoder, each choice by itself: as GPT-2 (LayerNorm, learned positions, GELU), as Llama (RMSNorm, rotary
-/// positions, SwiGLU, fewer heads of keys and values), or as others.
+/// A decoder, such as GPT-2 (LayerNorm, learned positions, GELU) or Llama (RMSNorm, rotary positions, SwiGLU,
+/// grouped-query attention). Each choice is independent of the others.
 struct DecoderShape {
   enum class Norm { layer_norm, rms_norm };
-  enum class Positions { learned, rotary, alibi, none };  ///< alibi: a bias inside the attention kernel
+  enum class Positions { learned, rotary, alibi, none };  ///< alibi: a bias within the attention kernel
   enum class Activation { gelu, relu, swiglu, geglu };
-  /// Attention and MLP one behind the other; or both from the block's input, with a norm each (GPT-NeoX) or
-  /// with one for both (GPT-J).
+  /// sequential: the MLP follows attention. parallel: both read the block's input, each with its own norm
+  /// (GPT-NeoX). parallel_one_norm: both read the same norm (GPT-J).
   enum class Blocks { sequential, parallel, parallel_one_norm };
 
   int layers = 12;
@@ -49,22 +49,22 @@ struct DecoderShape {
   int sequence = 1024;
   bool tied_output = false;
   bool bias = true;  ///< of LayerNorms
-  int kv_heads = 0;  ///< 0: as many as heads
+  int kv_heads = 0;  ///< 0: as many as `heads`
   Norm norm = Norm::layer_norm;
   Positions positions = Positions::learned;
   Activation activation = Activation::gelu;
   Blocks blocks = Blocks::sequential;
-  int head_size = 0;               ///< 0: hidden / heads
-  std::optional<bool> qkv_bias{};  ///< these three: without a word as `bias`
-  std::optional<bool> attention_output_bias{};
-  std::optional<bool> mlp_bias{};
+  int head_size = 0;                            ///< 0: hidden / heads
+  std::optional<bool> qkv_bias{};               ///< empty: as `bias`
+  std::optional<bool> attention_output_bias{};  ///< empty: as `bias`
+  std::optional<bool> mlp_bias{};               ///< empty: as `bias`
   bool output_bias = false;
-  bool qk_norm = false;         ///< of each head of queries and keys, an RMSNorm
-  bool embedding_norm = false;  ///< a LayerNorm behind the embedding, as in BLOOM
-  bool dropout = false;         ///< behind embedding, attention's softmax, attention and MLP
-  int rotary_size = 0;          ///< elements of a head that turn; 0: all
-  int position_rows = 0;        ///< of learned positions; 0: `sequence`
-  int pad_vocabulary_to = 1;    ///< the embedding has the next multiple of it
+  bool qk_norm = false;         ///< RMSNorm on each head of queries and keys
+  bool embedding_norm = false;  ///< LayerNorm after the embedding, as in BLOOM
+  bool dropout = false;         ///< after embedding, attention's softmax, attention and MLP
+  int rotary_size = 0;          ///< elements of a head with rotary positions; 0: all
+  int position_rows = 0;        ///< rows of learned positions; 0: `sequence`
+  int pad_vocabulary_to = 1;    ///< the vocabulary is padded to a multiple of it
   std::optional<LatentAttention> latent{};
   std::optional<Experts> experts{};
 
@@ -75,17 +75,17 @@ struct DecoderShape {
   }
 };
 
-/// T5 v1.0: RMSNorms, no biases, ReLU, a relative bias of the scores that each stack trains once, a tied
-/// output. @source Raffel et al., arXiv 1910.10683; transformers' modeling_t5.py
+/// T5 v1.0: RMSNorm, no biases, ReLU, tied output, and a trained relative bias of the scores that the layers
+/// of a stack share. @source Raffel et al., arXiv 1910.10683; transformers' modeling_t5.py
 struct EncoderDecoderShape {
-  int layers = 12;  ///< of the encoder, and as many of the decoder
+  int layers = 12;  ///< of the encoder and of the decoder each
   int heads = 12;
   int head_size = 64;
   int hidden = 768;
   int mlp = 3072;
   int vocabulary = 32128;
   int sequence = 512;         ///< tokens of the encoder
-  int target_sequence = 512;  ///< tokens of the decoder; 0: as many as the encoder's
+  int target_sequence = 512;  ///< tokens of the decoder; 0: as many as of the encoder
   int position_buckets = 32;
 };
 

@@ -46,13 +46,13 @@ Tensor Eager::make(double elements, Number number, bool needs_grad) {
   Info info;
   info.elements = elements;
   info.number = number;
-  // Behind frozen parameters a tensor needs a gradient if one before it does.
+  // With frozen parameters, a result needs a gradient only if one of its inputs does.
   info.needs_grad =
       needs_grad && (!settings_.lora || !nodes_.back().inputs.empty() || nodes_.back().parameter_bytes > 0);
   info.storage = id;
   info.made = info.last_use = now;
   tensors_.push_back(info);
-  if (!nodes_.empty()) nodes_.back().result = {id};  // the last that is made is what the node returns
+  if (!nodes_.empty()) nodes_.back().result = {id};  // the last tensor is the result of the node
   return {id};
 }
 
@@ -81,7 +81,7 @@ Eager::Node& Eager::node(std::initializer_list<Tensor> inputs) {
   return nodes_.back();
 }
 
-/// The first node to save a tensor is the last that needs it.
+/// The first node that saves a tensor is the last whose backward pass needs it.
 void Eager::save(Tensor tensor) {
   nodes_.back().saves.push_back(tensor);
   const auto storage = of(tensor).storage;
@@ -118,7 +118,7 @@ Tensor Eager::cast(Tensor x, Number number) {
   if (from == number) return x;
   const auto elements = of(x).elements;
   const bool narrows = number != Number::fp32;
-  const auto before = narrowed_.find(x.id);  // torch.compile casts once for all products that read it
+  const auto before = narrowed_.find(x.id);  // torch.compile casts once for all readers
   if (narrows && settings_.compiled && before != narrowed_.end()) return before->second;
   auto& at = node({x});
   forward(stream(narrows ? "cast_to_16" : "cast_to_32", from, elements));
@@ -135,8 +135,7 @@ double Eager::cast_weight(double elements) {
   return 2 * elements;
 }
 
-/// The gradient of a weight's 16-bit copy is cast to that of the weight.
-void Eager::weight_back(Node& at, double elements) {
+void Eager::add_weight_gradient(Node& at, double elements) {
   at.parameter_bytes += bytes_of(trained_number()) * elements;
   if (!casts()) return;
   at.backward.push_back(stream("cast_to_32", half_number(), elements));
@@ -150,16 +149,16 @@ Tensor Eager::linear(const std::string& name, Tensor x, std::int64_t rows_of_sam
   open(name, tied ? std::vector<Parameter>{} : weight_and_bias(name, {outputs, inputs}, outputs, bias));
   if (tied) layers_.back().tied = Parameter{name + ".weight", {outputs, inputs}};
   const auto m = d(rows_of_sample) * settings_.batch;
-  if (settings_.lora) return times_frozen(x, m, inputs, outputs);
+  if (settings_.lora) return multiply_by_frozen(x, m, inputs, outputs);
   mark_fp8(inputs, outputs);
   if (runs_in_fp8()) {
     if (is_half() && of(x).number != Number::fp8) x = cast(x, half_number());
     return linear_in_fp8(x, {m, d(inputs), d(outputs), bias, split == Split::inputs && settings_.tensor > 1});
   }
-  return times_weight(x, m, d(inputs), d(outputs), bias, tied);
+  return multiply_by_weight(x, m, d(inputs), d(outputs), bias, tied);
 }
 
-Tensor Eager::times_weight(Tensor x, double m, double inputs, double outputs, bool bias, bool tied) {
+Tensor Eager::multiply_by_weight(Tensor x, double m, double inputs, double outputs, bool bias, bool tied) {
   if (is_half()) x = cast(x, half_number());
   const auto number = is_half() ? half_number() : Number::fp32;
   const auto weight = inputs * outputs;
@@ -173,23 +172,23 @@ Tensor Eager::times_weight(Tensor x, double m, double inputs, double outputs, bo
     save(kept);
   }
   forward(product("nt", m, outputs, inputs));
-  take_pieces(at, x);
+  split_reader(at, x);
   if (of(x).needs_grad) at.backward.push_back(product("nn", m, inputs, outputs));
   const auto of_inputs = at.backward.size();
   at.backward.push_back(product(adds_in_fp32() ? "tn_add" : "tn", outputs, inputs, m));
   if (bias) at.backward.push_back(rows("bias_sum", number, m, outputs));
-  weight_back(at, weight);
+  add_weight_gradient(at, weight);
   if (tied) {  // a second gradient of the embedding, added to the first
     at.backward.push_back(stream("add", parameter_number(), weight));
   }
-  if (bias) weight_back(at, outputs);
+  if (bias) add_weight_gradient(at, outputs);
   for (auto i = of_inputs; i < at.backward.size(); ++i) at.backward[i].of_parameters = true;
   const Bytes of_input{m * inputs * bytes_of(number)};
-  if (of(x).is_of_ranks) exchange_beside(at, of_inputs, of_input, of_input);
+  if (of(x).sums_gradient) overlap_exchange(at, of_inputs, of_input, of_input);
   return make(m * outputs, number, true);
 }
 
-void Eager::trains(Node& at, double elements) {
+void Eager::add_parameter_gradient(Node& at, double elements) {
   if (!settings_.lora) at.parameter_bytes += bytes_of(parameter_number()) * elements;
 }
 
@@ -219,15 +218,15 @@ Tensor Eager::conv2d(const std::string& name, Tensor x, const Conv2d& shape) {
          d(shape.padding), d(shape.side), d(shape.groups)});
   };
   forward(convolution(""));
-  // cuDNN's adds the bias by itself; PyTorch's own kernel of a depthwise one has it inside.
+  // PyTorch adds the bias after cuDNN's convolution. Its own depthwise kernel includes the bias.
   const bool by_cudnn = is_channels_last || shape.groups != shape.in_channels;
   if (shape.bias && by_cudnn) forward(stream("add_", number, out));
   if (of(x).needs_grad) at.backward.push_back(convolution("_input"));
   at.backward.push_back(convolution("_weight"));
   if (shape.bias)
     at.backward.push_back(rows("bias_sum", number, out / d(shape.out_channels), d(shape.out_channels)));
-  weight_back(at, weight);
-  if (shape.bias) weight_back(at, d(shape.out_channels));
+  add_weight_gradient(at, weight);
+  if (shape.bias) add_weight_gradient(at, d(shape.out_channels));
   return make(out, number, true);
 }
 
@@ -299,7 +298,7 @@ Tensor Eager::dropout(const std::string& name, Tensor x) {
   open(name);
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
   auto& at = node({x});
-  save(make(elements / 4, Number::fp32, false));  // a byte an element
+  save(make(elements / 4, Number::fp32, false));  // the mask: a byte per element
   forward(stream("dropout", number, elements));
   at.backward.push_back(stream("dropout_backward", number, elements));
   return make(elements, number, true);
@@ -383,7 +382,7 @@ Tensor Eager::embedding(const std::string& name, std::int64_t tokens, std::int64
   auto& at = node({});
   forward(operation("embedding", {m, d(vocabulary), d(width)}));
   at.backward.push_back(operation("embedding_backward", {m, d(vocabulary), d(width)}));
-  trains(at, d(vocabulary) * d(width));
+  add_parameter_gradient(at, d(vocabulary) * d(width));
   return make(m * d(width), parameter_number(), true);
 }
 
@@ -406,7 +405,7 @@ Tensor Eager::add_parameters(const std::string& name, Tensor x, std::vector<Para
   auto& at = node({x});
   forward(stream("add", number, elements));
   at.backward.push_back(rows("bias_sum", number, d(settings_.batch), trained));
-  trains(at, trained);
+  add_parameter_gradient(at, trained);
   return make(elements, number, true);
 }
 
@@ -432,20 +431,20 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
   if (settings_.fused_loss && settings_.tensor == 1) return fused_cross_entropy(logits, m);
   const bool is_split = shared && settings_.tensor > 1;
   const bool by_dtensor = is_split && !settings_.megatron;
-  // Loops without autocast write model(x).float(), and keep no other form of the logits.
+  // Training loops without autocast call model(x).float() and drop the original logits.
   const auto of_model = logits;
   if (settings_.half_parameters) logits = cast(logits, Number::fp32);
   const auto [elements, number] = std::pair{of(logits).elements, of(logits).number};
   auto& at = node({logits});
-  // The softmax of logits.float() saves its result in fp32: 2 bytes more than that of 16 bits below.
+  // The softmax of logits.float() saves its result in fp32, 2 bytes per element more than counted below.
   if (settings_.float_logits && number != Number::fp32) save(logits);
   forward(rows("log_softmax", number, m, d(classes)));
   at.backward.push_back(rows("log_softmax_backward", number, m, d(classes)));
   auto logs = make(elements, number, true);
   save(logs);
-  // PyTorch's loss_parallel has an fp32 tensor for each operation: the logits, what is left of them without
-  // the largest one, and its exponential; in the backward pass the logarithms, the gradient of the target,
-  // exp(logarithms) and their sum. Less what is counted above and below. @source
+  // PyTorch's loss_parallel has an fp32 tensor per operation: the logits, the logits minus their maximum, and
+  // the exponential of that; in the backward pass the logarithms, the gradient of the target,
+  // exp(logarithms) and their sum. Tensors that are counted above and below are left out here. @source
   // torch/distributed/tensor/parallel/loss.py, _log_softmax and _nll_loss_and_log_softmax_backward, 2.11
   const bool is_fp32 = number == Number::fp32;
   if (by_dtensor) at.temporary = (is_fp32 ? 1 : 2.5) * fp32_bytes * elements;
@@ -453,20 +452,22 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
   auto& loss = node({logs});
   save(logs);
   forward(rows("nll_loss", Number::fp32, m, d(classes)));
-  // The largest logit, that of the target, and the sum: vocab_parallel_cross_entropy, PyTorch's loss_parallel
+  // All-reduces of the largest logit, the target's logit and the sum, in Megatron's
+  // vocab_parallel_cross_entropy and PyTorch's loss_parallel.
   for (int i = 0; is_split && i < 3; ++i)
     loss.forward_exchanges.push_back({CollectiveKind::all_reduce, Bytes{m * fp32_bytes}, 0, 0});
   loss.backward.push_back(rows("nll_loss_backward", Number::fp32, m, d(classes)));
   if (by_dtensor) loss.temporary_backward = (is_fp32 ? 2 : 1.5) * fp32_bytes * elements;
-  // The call holds the logits; a loop over sharded ones holds those of the model, too, until it has the loss.
+  // The call keeps the logits alive. With sharded logits, the training loop also keeps those of the model
+  // alive until it has the loss.
   const auto last = static_cast<std::int32_t>(nodes_.size()) - 1;
   of({of(logits).storage}).last_use = last;
   if (by_dtensor) of({of(of_model).storage}).last_use = last;
   make(1, Number::fp32, true);
 }
 
-/// One kernel reads the logits and keeps two numbers a row, one reads them again and writes their gradients:
-/// nothing of 32 bits is as large as they are.
+/// The forward kernel reads the logits and saves two numbers per row; the backward kernel reads them again
+/// and writes their gradients. No fp32 tensor of their size exists.
 void Eager::fused_cross_entropy(Tensor logits, double m) {
   auto& at = node({logits});
   save(logits);
@@ -475,7 +476,7 @@ void Eager::fused_cross_entropy(Tensor logits, double m) {
   forward(pass);
   at.backward.push_back(pass);
   make(1, Number::fp32, true);
-  node({});  // the gradients are written over the logits, which nothing else needs
+  node({});  // the gradients overwrite the logits
   of({of(logits).storage}).saved_for = static_cast<std::int32_t>(nodes_.size()) - 1;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention, and how tensors come to it.
+// Attention, and the operations that prepare its inputs.
 #include <array>
 #include <numeric>
 #include <utility>
@@ -13,10 +13,10 @@
 namespace gradway {
 
 Tensor Eager::attention(const std::string& name, const std::vector<Tensor>& qkv, const Attention& shape) {
-  expects(qkv.size() == 1 || qkv.size() == 3, "queries, keys and values come packed or apart");
+  expects(qkv.size() == 1 || qkv.size() == 3, "attention needs one packed tensor or three tensors");
   open(name);
   if (settings_.context == 1 || shares_tokens()) return attend(qkv, shape);
-  // Each rank gets all tokens of its share of the heads, and gives its part of the tokens back.
+  // An all-to-all gives each rank all tokens of its share of the heads; another one returns its tokens.
   const auto swapped = [&](Tensor x) {
     return exchanged(contiguous(x), of(x).elements, CollectiveKind::all_to_all, CollectiveKind::all_to_all,
                      RankGroup::context);
@@ -53,30 +53,30 @@ Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
     } else {
       math_attention(shape, number, out);
     }
-    if (shares_tokens()) {  // several kernels: nothing goes beside them, whatever the method
+    if (shares_tokens()) {  // attention by several kernels does not overlap exchanges
       const auto [keys, kv] = keys_and_values(shape, number);
       gather_keys(keys, kv);
     }
   } else {
-    keep_of_attention(out);
-    // logarithms of the sums
-    keep_of_attention(make(batch * d(shape.heads * shape.tokens), Number::fp32, false));
+    save_for_attention(out);
+    // log-sum-exp of the scores
+    save_for_attention(make(batch * d(shape.heads * shape.tokens), Number::fp32, false));
     const auto fused = [&](std::string_view direction, double samples, double tokens, bool causal) {
       return operation(
           fmt::format("attention_{} {} {} {}", direction, arithmetic(), name_of(how),
                       causal ? "causal" : "full"),
           {samples, d(shape.heads), tokens, d(shape.head_size), d(shape.kv_heads), d(shape.value_size)});
     };
-    at.runs_again = 0;
+    at.recomputed_operations = 0;
     if (shares_tokens()) {
-      attend_in_parts(shape, number, fused);
+      attend_by_parts(shape, number, fused);
     } else {
       forward(fused("forward", batch, d(shape.tokens), shape.causal));
       at.backward.push_back(fused("backward", batch, d(shape.tokens), shape.causal));
     }
     if ((how == AttentionKernel::flash || how == AttentionKernel::flash1) && shape.kv_heads < shape.heads) {
       for (int i = 0; i < 2; ++i)
-        at.backward.push_back(stream("sum", number, queries));  // of keys, of values
+        at.backward.push_back(stream("sum", number, queries));  // for keys and for values
       at.temporary_backward = 2 * queries * bytes_of(number);
     }
   }
@@ -97,7 +97,7 @@ Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
   return out;
 }
 
-/// Of a rank's tokens, bytes: keys alone, and with the values.
+/// Bytes of a rank's keys, and of its keys and values.
 std::pair<Bytes, Bytes> Eager::keys_and_values(const Attention& shape, Number number) const {
   const auto heads = shape.kv_heads > 0 ? shape.kv_heads : shape.heads;
   const auto values = shape.value_size > 0 ? shape.value_size : shape.head_size;
@@ -105,7 +105,7 @@ std::pair<Bytes, Bytes> Eager::keys_and_values(const Attention& shape, Number nu
   return {each * d(shape.head_size), each * d(shape.head_size + values)};
 }
 
-/// Behind the one operation of the backward pass their gradients are scattered.
+/// Gathers keys and values before both passes and reduce-scatters their gradients after the backward pass.
 void Eager::gather_keys(Bytes keys, Bytes kv) {
   constexpr auto over = RankGroup::context;
   const auto ranks = settings_.context;
@@ -119,13 +119,14 @@ void Eager::gather_keys(Bytes keys, Bytes kv) {
     at.backward_exchanges.push_back({CollectiveKind::reduce_scatter, part * ranks, end, end, over});
 }
 
-/// Keys and values of all ranks, a part a step or all at once. What a rank computes of a causal attention is
-/// as much as on every other: its first part of the tokens sees few others, its second nearly all. A ring
-/// begins with the rank's own part, causal; each further step is half a part by all of another. Its backward
-/// pass sends keys and values round again, then with their gradients, at last the gradients alone.
+/// Attention with the keys and values of all ranks, either gathered or passed around a ring. All ranks have
+/// equal causal work, since each has one chunk of tokens from the front of the sequence and one from its end.
+/// The ring starts with the rank's own part, which is causal; each further step computes half of a part. The
+/// backward pass sends keys and values around again, then with their gradients, and finally the gradients
+/// alone.
 /// @source TransformerEngine, context_parallel.py: AttnFuncWithCPAndKVP2P, AttnFuncWithCPAndKVAllGather
 template <class Fused>
-void Eager::attend_in_parts(const Attention& shape, Number number, const Fused& fused) {
+void Eager::attend_by_parts(const Attention& shape, Number number, const Fused& fused) {
   constexpr auto over = RankGroup::context;
   const auto ranks = settings_.context;
   const auto batch = d(settings_.batch);
@@ -152,7 +153,7 @@ void Eager::attend_in_parts(const Attention& shape, Number number, const Fused& 
     const auto backward_at = at.backward.size();
     forward(fused("forward", samples, d(shape.tokens), is_own && shape.causal));
     at.backward.push_back(fused("backward", samples, d(shape.tokens), is_own && shape.causal));
-    if (!is_own) {  // the output so far and that of the step, by their sums; gradients onto those that came
+    if (!is_own) {  // merges the output with that of the step, and adds gradients to received ones
       forward(stream("add", number, queries));
       at.backward.push_back(stream("add", number, kv.value() / bytes_of(number)));
     }
@@ -164,12 +165,12 @@ void Eager::attend_in_parts(const Attention& shape, Number number, const Fused& 
   at.temporary_backward = 4 * kv.value();
 }
 
-/// For the backward pass, unless it runs again.
-void Eager::keep_of_attention(Tensor tensor) {
+/// Saves a tensor for the backward pass unless attention is recomputed.
+void Eager::save_for_attention(Tensor tensor) {
   if (settings_.recompute != Recompute::selective) save(tensor);
 }
 
-/// Of tokens that ranks share: as much as the whole over the ranks.
+/// With context parallelism, each rank has its share of the scores of all tokens.
 Eager::Scores Eager::scores_of(const Attention& shape) const {
   const auto ranks = shares_tokens() ? settings_.context : 1;
   Scores of{.groups = d(shape.heads) * settings_.batch / ranks,
@@ -181,8 +182,8 @@ Eager::Scores Eager::scores_of(const Attention& shape) const {
   return of;
 }
 
-/// Scores, their softmax and products with them, one after the other: as Megatron's modules have it, or as
-/// PyTorch, which computes those of 16 bits in fp32 and scales queries and keys.
+/// Attention as separate products and a softmax, either of Megatron's modules or of PyTorch, which scales
+/// queries and keys and computes 16-bit attention in fp32.
 /// @source _scaled_dot_product_attention_math in aten/src/ATen/native/transformers/attention.cpp of
 /// PyTorch 2.5
 ///         and later; own trace of T5 on an H100, 2026-11-23, PyTorch 2.11
@@ -193,8 +194,8 @@ void Eager::math_attention(const Attention& shape, Number number, Tensor out) {
   const auto bytes = bytes_of(inner);
   const std::array operands{groups * tokens * size, groups * keys * size, groups * keys * values};
   auto& at = nodes_.back();
-  keep_of_attention(make(scores, inner, false));  // the probabilities
-  keep_of_attention(out);
+  save_for_attention(make(scores, inner, false));  // the probabilities
+  save_for_attention(out);
   const auto batched = [&](const char* layout, double m, double n, double k) {
     return operation(fmt::format("batched_product {} {}", widens ? "fp32" : arithmetic(), layout),
                      {groups, m, n, k});
@@ -210,20 +211,20 @@ void Eager::math_attention(const Attention& shape, Number number, Tensor out) {
   cast_all(at.forward, "cast_to_32", number);
   scale_both(at.forward);
   for (const auto elements : operands) {
-    if (widens) keep_of_attention(make(elements, inner, false));
+    if (widens) save_for_attention(make(elements, inner, false));
   }
   forward(batched("nt", tokens, keys, size));
-  // Megatron's fused kernel scales and masks as well.
+  // Megatron's softmax kernel includes scaling and masking.
   if (!settings_.megatron && (shape.causal || shape.bias.id >= 0)) forward(stream("add", inner, scores));
   forward(rows("softmax", inner, groups * tokens, keys));
-  if (!settings_.megatron) {  // rows of which all is masked become zeros
+  if (!settings_.megatron) {  // sets rows that are masked completely to zero
     forward(stream("sum", inner, scores));
     forward(stream("scale", inner, scores));
   }
   if (shape.dropout) {
     forward(stream("dropout", inner, scores));
-    keep_of_attention(make(scores, inner, false));
-    keep_of_attention(make(scores / 4, Number::fp32, false));  // the mask: a byte an element
+    save_for_attention(make(scores, inner, false));
+    save_for_attention(make(scores / 4, Number::fp32, false));  // the mask: a byte per element
   }
   forward(batched("nn", tokens, values, keys));
   const auto results = groups * tokens * values;
@@ -244,8 +245,9 @@ void Eager::math_attention(const Attention& shape, Number number, Tensor out) {
   at.temporary_backward = 2 * bytes * scores;
 }
 
-/// Scores in the precision of the queries, scaled and masked, their softmax in fp32, its narrow copy times
-/// the values. Under autocast dropout comes before that copy, else behind it.
+/// Attention written in Python: scores in the precision of the queries are scaled and masked, their softmax
+/// is in fp32, and its 16-bit copy is multiplied by the values. Dropout comes before the copy under autocast,
+/// else after it.
 /// @source eager_attention_forward in models/bert/modeling_bert.py of
 /// github.com/huggingface/transformers 4.5;
 ///         BertSelfAttention in PyTorch/LanguageModeling/BERT of github.com/NVIDIA/DeepLearningExamples
@@ -257,9 +259,9 @@ void Eager::composed_attention(const Attention& shape, Number number, Tensor out
   const auto batched = [&](const char* layout, double m, double n, double k) {
     return operation(fmt::format("batched_product {} {}", arithmetic(), layout), {groups, m, n, k});
   };
-  keep_of_attention(out);
-  keep_of_attention(make(scores, Number::fp32, false));  // the probabilities
-  if (narrows) keep_of_attention(make(scores, number, false));
+  save_for_attention(out);
+  save_for_attention(make(scores, Number::fp32, false));  // the probabilities
+  if (narrows) save_for_attention(make(scores, number, false));
   forward(batched("nt", tokens, keys, size));
   forward(stream("scale", number, scores));
   forward(stream("add", number, scores));
@@ -268,8 +270,8 @@ void Eager::composed_attention(const Attention& shape, Number number, Tensor out
   if (narrows) forward(narrow);
   if (shape.dropout) {
     forward(stream("dropout", dropped, scores));
-    if (!casts()) keep_of_attention(make(scores, dropped, false));
-    keep_of_attention(make(scores / 4, Number::fp32, false));  // the mask: a byte an element
+    if (!casts()) save_for_attention(make(scores, dropped, false));
+    save_for_attention(make(scores / 4, Number::fp32, false));  // the mask: a byte per element
   }
   forward(batched("nn", tokens, values, keys));
   at.backward.push_back(batched("nn", keys, values, tokens));
@@ -285,10 +287,10 @@ void Eager::composed_attention(const Attention& shape, Number number, Tensor out
   at.temporary_backward = 2 * at.temporary;
 }
 
-/// x cos + [-x2, x1] sin, where x1 and x2 are the halves of a head.
-/// @source apply_rotary_pos_emb and rotate_half of transformers 5.17; backward as autograd issues it in a
-/// trace of Llama 3.2 1B on an H100, PyTorch 2.11: each half's gradient becomes one of whole heads
-Tensor Eager::rotary_in_steps(const std::string& name, Tensor x) {
+/// Computes x cos + [-x2, x1] sin, where x1 and x2 are the halves of a head.
+/// @source apply_rotary_pos_emb and rotate_half of transformers 5.17. The backward pass is that of a trace of
+///         Llama 3.2 1B on an H100, PyTorch 2.11: the gradient of each half is padded to whole heads
+Tensor Eager::composed_rotary(const std::string& name, Tensor x) {
   open(name);
   const auto [number, n] = std::pair{of(x).number, of(x).elements};
   const auto all = [&](const char* what) { return stream(what, number, n); };
@@ -303,7 +305,7 @@ Tensor Eager::rotary_in_steps(const std::string& name, Tensor x) {
 
 Tensor Eager::rotary(const std::string& name, Tensor x, double factors) {
   if (settings_.composed_rotary && !settings_.compiled && !settings_.megatron)
-    return rotary_in_steps(name, x);
+    return composed_rotary(name, x);
   open(name);
   const auto number = of(x).number;
   x = cast(x, Number::fp32);
@@ -355,21 +357,21 @@ Tensor Eager::score_bias(const std::string& name, std::int64_t heads, std::int64
   return make(elements * settings_.batch, number, buckets > 0);
 }
 
-/// Counted in traces of vit_b_16 in bf16 and tf32. Sequences come first there, so much is copied into another
-/// order.
+/// Copies as counted in traces of vit_b_16 in bf16 and tf32. torch.nn.MultiheadAttention has sequences first,
+/// which requires many permutations.
 Tensor Eager::unpack_heads(Tensor qkv) {
   const auto [elements, number] = std::pair{of(qkv).elements, of(qkv).number};
   const auto part = elements / 3;
   auto& at = node({qkv});
   forward(stream("permute", Number::fp32, part));
-  forward(stream("permute", number, elements));  // the bias, added by itself
+  forward(stream("permute", number, elements));  // stands for the separate addition of the bias
   forward(stream("permute", number, elements));
   const auto copies = [&](std::vector<Operation>& to, int count, Number of) {
     for (int i = 0; i < count; ++i) to.push_back(stream("permute", of, part));
   };
   copies(at.forward, is_half() ? 1 : 4, number);
-  for (int i = 0; i < 3;
-       ++i) {  // the gradient of each part, put into zeros of all three, which are then added
+  // The gradient of each of the three parts is written into zeros of the whole size; these are added.
+  for (int i = 0; i < 3; ++i) {
     at.backward.push_back(stream("zero", number, elements));
     at.backward.push_back(stream("copy", number, part));
     if (i > 0) at.backward.push_back(stream("add", number, elements));

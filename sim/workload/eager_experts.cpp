@@ -11,18 +11,17 @@
 namespace gradway {
 namespace {
 
-/// What finds the rows of an expert: its number, its row of the mask, and `torch.where` on that, each read by
-/// the CPU. On a host whose products took 39 us these took 14, 14 and 54 us.
+/// Operations that find the rows of an expert, whose results the CPU reads: its number, its row of the mask,
+/// and `torch.where` on that row. They took 14, 14 and 54 us on a host whose products took 39 us.
 constexpr int lookups = 3;
-/// What the gradient of an index (`x[rows]`) launches to sort the rows before it adds them up: 14 tiny
-/// kernels that take the CPU as long as these operations. @source trace of Mixtral's loop on an H100,
-/// 2026-11-25, PyTorch 2.11: IndexBackward0 is 18 kernels and 337 us of the CPU, where each of an
-/// MmBackward0's two products is 70
+/// Number of tiny operations with the CPU time of the 14 kernels that sort rows in the gradient of an index
+/// (`x[rows]`). @source trace of Mixtral's loop on an H100, 2026-11-25, PyTorch 2.11: IndexBackward0 has 18
+/// kernels and 337 us of CPU time, each of the two products of an MmBackward0 has 70 us
 constexpr int sorts_of_index = 3;
-/// What makes the mask of a layer's experts, before the CPU reads which of them have rows.
+/// Kernels that compute the mask of a layer's experts, before the CPU reads which experts have rows.
 constexpr int kernels_of_mask = 4;
 
-/// One expert's share of an operation on the rows of all.
+/// One expert's share of an operation on the rows of all experts.
 Operation of_one_expert(const Operation& of_all, std::int32_t experts) {
   auto size = of_all.size;
   if (of_all.family == KernelFamily::grouped_product) {
@@ -40,8 +39,8 @@ Operation of_one_expert(const Operation& of_all, std::int32_t experts) {
 
 }  // namespace
 
-/// Rows times their shares, which are fp32: so is the product, which is cast and added to the rows of all.
-/// The gradient of an index is sorted, zeroed and added up as that of the rows is.
+/// Multiplies rows by their fp32 shares, casts the products and adds them to the rows of all experts. The
+/// backward pass sorts, zeroes and sums the gradient of the index as `dispatch` does.
 void Eager::combine_in_loop(Node& at, double elements, Number number) const {
   const auto wide = [&](const char* what) { return stream(what, Number::fp32, elements); };
   const bool casts = number != Number::fp32;
@@ -52,21 +51,21 @@ void Eager::combine_in_loop(Node& at, double elements, Number number) const {
   if (casts) at.backward.push_back(stream("cast_to_32", number, elements));
   at.backward.insert(at.backward.end(), {wide("scale"), wide("mul"), wide("sum")});
   if (casts) at.backward.push_back(stream("cast_to_16", Number::fp32, elements));
-  at.backward.insert(at.backward.end(), sorts_of_index + 3, tiny(false));  // zeroed, put, and added up
+  at.backward.insert(at.backward.end(), sorts_of_index + 3, tiny(false));  // + zero, write, sum
 }
 
-/// Something tiny. @param host_waits the CPU reads what comes of it
+/// A tiny kernel. @param host_waits the CPU reads its result
 Operation Eager::tiny(bool host_waits) const {
   auto kernel = stream("scale", Number::fp32, 1);
   kernel.host_waits = host_waits;
   return kernel;
 }
 
-/// Hugging Face's loop: the CPU reads which experts have rows; then, for each of them, its number, which rows
-/// and, before each product, the number again, which picks the weight. Before each read the GPU has done all
-/// that was issued.
+/// Hugging Face's loop over experts. The CPU reads which experts have rows; then, for each expert, its
+/// number, its rows and, before each product, its number again, which selects the weight. Each read waits for
+/// all work that was issued to the GPU.
 /// @source transformers 5.17, modeling_mixtral.py, MixtralExperts.forward; on an H100, 2026-11-25,
-/// PyTorch 2.11, 5 reads for each expert and one more for each layer, whatever the model
+/// PyTorch 2.11: 5 reads per expert and one more per layer for all models
 void Eager::issue_loop(std::size_t first, std::size_t end) {
   auto& to = operations_[static_cast<std::size_t>(nodes_[first].layer)].forward;
   const auto look_up = [&] { to.insert(to.end(), lookups, tiny(true)); };
@@ -92,7 +91,7 @@ void Eager::issue_loop_backward(std::size_t first, std::size_t end) {
       for (const auto& one : nodes_[node].backward) to.push_back(of_one_expert(one, experts));
 }
 
-/// The choice of the best reads the rows once more, and is priced as a second softmax.
+/// The top-k selection reads the rows once more and is counted as a second softmax.
 Tensor Eager::top_k(const std::string& name, Tensor logits, std::int64_t rows_of_sample, std::int64_t experts,
                     std::int64_t k) {
   open(name);
@@ -102,7 +101,7 @@ Tensor Eager::top_k(const std::string& name, Tensor logits, std::int64_t rows_of
   const auto softmax = rows("softmax", Number::fp32, m, d(experts));
   forward(softmax);
   forward(softmax);
-  forward(stream("scale", Number::fp32, m * d(k)));  // that the shares of the best make 1
+  forward(stream("scale", Number::fp32, m * d(k)));  // normalizes the shares of the best experts
   at.backward = {stream("scale", Number::fp32, m * d(k)), stream("zero", Number::fp32, m * d(experts)),
                  rows("softmax_backward", Number::fp32, m, d(experts))};
   save(make(m * d(experts), Number::fp32, false));  // all shares
@@ -116,9 +115,9 @@ Tensor Eager::dispatch(const std::string& name, Tensor x, std::int64_t routed, s
   const auto number = of(x).number;
   const auto elements = d(routed) * d(width) * settings_.batch;
   auto& at = node({x});
-  save(make(2 * d(routed) * settings_.batch, Number::fp32, false));  // int64: whose row it is
+  save(make(2 * d(routed) * settings_.batch, Number::fp32, false));  // int64: the token of each row
   forward(stream("permute", number, elements));
-  if (loop_ > 0) {  // each expert's gradient is one of all rows, and they are added up
+  if (loop_ > 0) {  // the gradient of each expert has the size of all rows; these gradients are added
     const auto all = of(x).elements * d(experts);
     at.backward = {stream("zero", number, all)};
     at.backward.insert(at.backward.end(), sorts_of_index, tiny(false));
@@ -126,7 +125,7 @@ Tensor Eager::dispatch(const std::string& name, Tensor x, std::int64_t routed, s
     at.temporary_backward = of(x).elements * bytes_of(number);
     return make(elements, number, true);
   }
-  // Megatron-Core copies to the host how many rows each expert gets; with ranks that share them see
+  // Megatron-Core copies the number of rows of each expert to the host. For expert parallelism see
   // `to_experts`.
   if (settings_.megatron && settings_.expert == 1 && !settings_.expert_capacity)
     at.forward.back().host_waits = true;
@@ -158,14 +157,14 @@ Tensor Eager::grouped_linear(const std::string& name, Tensor x, std::int64_t row
   };
   forward(product("nt", m, d(outputs), d(inputs)));
   at.backward = {product("nn", m, d(inputs), d(outputs)), product("tn", d(outputs), d(inputs), m)};
-  if (loop_ > 0) {  // the gradient of one expert's weight becomes one of all weights, and these are added up
+  if (loop_ > 0) {  // the gradient of each expert's weight has the size of all weights; these are added
     const auto all = weight * d(experts);
     at.backward.insert(at.backward.end(),
                        {stream("zero", trained_number(), all), stream("permute", trained_number(), weight),
                         stream("add", trained_number(), all)});
     at.temporary_backward = weight * bytes_of(trained_number());
   }
-  weight_back(at, weight);
+  add_weight_gradient(at, weight);
   return make(m * d(outputs), number, true);
 }
 
@@ -180,16 +179,16 @@ Tensor Eager::combine(const std::string& name, Tensor x, Tensor shares, std::int
   const bool in_loop = std::exchange(loop_, 0) > 0;
   save(x);
   save(shares);
-  // PyTorch's index_add keeps what it adds, Megatron's scatter_add where it goes.
+  // PyTorch's index_add saves its source, Megatron's scatter_add only the index.
   if (!settings_.megatron) save(make(elements, number, false));
   at.forward = {permute, times, sum};
-  at.backward = {permute, times, times, sum};  // of the rows, then of their shares
+  at.backward = {permute, times, times, sum};  // gradients of the rows, then of their shares
   if (in_loop) combine_in_loop(at, elements, number);
   at.temporary = at.temporary_backward = elements * bytes_of(number);
   return make(d(rows_of_sample * width) * settings_.batch, number, true);
 }
 
-/// @source Megatron-Core, transformer/moe/moe_utils.py (get_capacity): of the tokens of a micro-batch
+/// @source Megatron-Core, transformer/moe/moe_utils.py (get_capacity), for the tokens of a micro-batch
 std::int64_t Eager::routed_rows(std::int64_t rows_of_sample, std::int64_t experts, std::int64_t k) const {
   if (!settings_.expert_capacity) return rows_of_sample * k;
   const auto even = d(rows_of_sample * k) * settings_.batch / d(experts);
@@ -198,7 +197,7 @@ std::int64_t Eager::routed_rows(std::int64_t rows_of_sample, std::int64_t expert
 }
 
 std::int64_t Eager::rows_of_experts(std::int64_t routed) const {
-  // Fixed numbers of rows are as many everywhere; one rank has all experts, whichever is busy.
+  // With a fixed capacity, or with all experts on each rank, all ranks have equally many rows.
   const bool differs = settings_.expert > 1 && !settings_.expert_capacity;
   const auto busiest = differs ? settings_.expert_imbalance : 1;
   return static_cast<std::int64_t>(std::ceil(d(routed) * busiest)) * settings_.expert_tensor;
@@ -218,12 +217,12 @@ Tensor Eager::to_experts(Tensor x, std::int64_t routed, std::int64_t width, std:
   constexpr double index_bytes = 8;  // int64, as PyTorch's indices are
   constexpr auto all_to_all = CollectiveKind::all_to_all;
   if (settings_.expert > 1) {
-    if (!settings_.expert_capacity) {  // each rank learns how many rows it gets, and from whom
+    if (!settings_.expert_capacity) {  // ranks exchange the numbers of rows first
       const Bytes counts{index_bytes * d(experts)};
-      const auto told = settings_.megatron ? Exchange{CollectiveKind::all_gather, counts * settings_.expert}
-                                           : Exchange{all_to_all, counts};
+      const auto sizes = settings_.megatron ? Exchange{CollectiveKind::all_gather, counts * settings_.expert}
+                                            : Exchange{all_to_all, counts};
       auto& at = node({});
-      at.forward_exchanges.push_back(told);
+      at.forward_exchanges.push_back(sizes);
       at.forward_exchanges.back().over = RankGroup::expert;
       at.forward_exchanges.back().host_waits = true;
     }
@@ -233,7 +232,7 @@ Tensor Eager::to_experts(Tensor x, std::int64_t routed, std::int64_t width, std:
   if (settings_.expert_tensor > 1)
     x = exchanged(x, of(x).elements * settings_.expert_tensor, CollectiveKind::all_gather,
                   CollectiveKind::reduce_scatter, RankGroup::expert_tensor);
-  // They come rank by rank, and the experts take them expert by expert.
+  // Rows arrive ordered by rank and are sorted by expert.
   const bool mixes = settings_.expert > 1 && own_experts(experts) > 1;
   return mixes ? contiguous(x) : x;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What torch.compile makes of a forward pass: what is fused, and what is kept for the backward pass.
+// torch.compile: which operations are fused, and which tensors are kept for the backward pass.
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -26,7 +26,7 @@ Operation Eager::fused(double bytes) const {
 }
 
 bool Eager::fuses(const Node& at) {
-  return !at.is_apart && at.forward.size() + at.backward.size() > 0 &&
+  return !at.never_fuses && at.forward.size() + at.backward.size() > 0 &&
          std::ranges::all_of(at.forward, moves) && std::ranges::all_of(at.backward, moves) &&
          !at.inputs.empty();
 }
@@ -44,23 +44,23 @@ std::vector<std::int32_t> Eager::ends_of_kernels() const {
   return ends;
 }
 
-/// The backward pass makes anew what one kernel made and the same kernel's functions alone need again, from
-/// what that kernel read. @source min_cut_rematerialization_partition in torch/_functorch/partitioners.py:
-/// the least bytes that are kept; not made anew are results of products, of attention, of sums over rows and
-/// of random numbers, what a product of the backward pass reads, and what is used far apart
+/// The backward pass recomputes tensors from the inputs of their fused kernel if only functions of that
+/// kernel need them. @source min_cut_rematerialization_partition in torch/_functorch/partitioners.py, which
+/// minimizes the bytes that are kept. Not recomputed are results of products, attention, reductions over rows
+/// and random numbers, inputs of products of the backward pass, and tensors with distant uses
 void Eager::recompute_fused() {
   const auto ends = ends_of_kernels();
   const auto bytes = [&](std::int32_t storage) {
     const auto& info = of({storage});
     return info.elements * bytes_of(info.number);
   };
-  std::vector<char> only_fused(tensors_.size(), 1);  // that save it
+  std::vector<char> only_fused(tensors_.size(), 1);  // whether only fused nodes save it
   for (const auto& at : nodes_) {
     if (fuses(at)) continue;
     for (const auto tensor : at.saves)
       if (of(tensor).storage >= 0) only_fused[static_cast<std::size_t>(of(tensor).storage)] = 0;
   }
-  const auto is_made_anew = [&](std::int32_t storage) {
+  const auto is_recomputed = [&](std::int32_t storage) {
     const auto& info = of({storage});
     if (info.made < 0 || ends[static_cast<std::size_t>(info.made)] == 0) return false;
     const auto& maker = nodes_[static_cast<std::size_t>(info.made)];
@@ -72,9 +72,10 @@ void Eager::recompute_fused() {
            info.last_use < ends[static_cast<std::size_t>(info.made)];
   };
 
-  std::vector<std::vector<Tensor>> instead(tensors_.size());  // by storage: what it is made from
+  std::vector<std::vector<Tensor>> instead(
+      tensors_.size());  // by storage: the tensors that it is recomputed from
   for (std::int32_t id = 0; id < static_cast<std::int32_t>(tensors_.size()); ++id) {
-    if (of({id}).storage != id || of({id}).saved_for < 0 || !is_made_anew(id)) continue;
+    if (of({id}).storage != id || of({id}).saved_for < 0 || !is_recomputed(id)) continue;
     std::vector<Tensor> sources;
     std::vector<Tensor> open{{id}};
     double more = 0;
@@ -86,7 +87,7 @@ void Eager::recompute_fused() {
         const auto storage = of(read).storage;
         if (storage < 0) continue;
         const auto& info = of({storage});
-        if (info.saved_for < 0 && is_made_anew(storage)) {
+        if (info.saved_for < 0 && is_recomputed(storage)) {
           open.push_back({storage});
         } else {
           is_possible = is_possible && info.made >= 0;
@@ -119,9 +120,9 @@ void Eager::recompute_fused() {
   }
 }
 
-/// What Inductor does, about: everything between two products, convolutions, attentions or losses becomes one
-/// kernel, which reads what comes from outside and writes what is needed outside, each once. BatchNorm's sums
-/// need passes of their own.
+/// Approximates Inductor: everything between two products, convolutions, attentions or losses becomes one
+/// kernel, which reads each outer input and writes each result that is needed outside once. The sums of
+/// BatchNorm need additional passes.
 void Eager::issue_fused() {
   const auto size = [&](Tensor tensor) { return of(tensor).elements * bytes_of(of(tensor).number); };
   const auto count = static_cast<std::int32_t>(nodes_.size());
@@ -130,7 +131,7 @@ void Eager::issue_fused() {
   for (std::int32_t first = 0; first < count;) {
     if (!fuses(node_at(first))) {
       issue_forward(node_at(first));
-      issue_again(node_at(first++));
+      issue_recomputed(node_at(first++));
       continue;
     }
     auto end = first;
@@ -149,11 +150,11 @@ void Eager::issue_fused() {
     }
     auto& to = operations_[static_cast<std::size_t>(node_at(end - 1).layer)];
     to.forward.push_back(fused(bytes));
-    if (settings_.recompute == Recompute::selective_op) to.again.push_back(fused(bytes));
+    if (settings_.recompute == Recompute::selective_op) to.recomputed.push_back(fused(bytes));
     first = end;
   }
 
-  // By tensor the kernels, as the last function of each, that make a part of its gradient.
+  // By tensor: the kernels, given by their last node, that compute a part of its gradient.
   const auto ends = ends_of_kernels();
   std::vector<std::set<std::int32_t>> takers(tensors_.size());
   for (std::int32_t n = 0; n < count; ++n) {
@@ -172,7 +173,7 @@ void Eager::issue_fused() {
     if (!fuses(at)) {
       const auto parts = at.adds_gradients ? parts_of_gradient(at.result, last) : 0;
       if (parts > 1) {
-        const auto more = parts + 1 - (at.backward.empty() ? 0 : 2);  // a copy reads and writes it once
+        const auto more = parts + 1 - (at.backward.empty() ? 0 : 2);  // a copy reads and writes once
         const auto& result = of(at.result);
         operations_[static_cast<std::size_t>(at.layer)].backward.push_back(
             fused(more * result.elements * bytes_of(gradient_number(result))));

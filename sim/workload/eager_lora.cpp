@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frozen linear layers, and the adapters beside them.
+// Frozen linear layers and their adapters.
 #include <algorithm>
 #include <utility>
 
+#include "sim/workload/blocks.hpp"
 #include "sim/workload/eager.hpp"
 
 namespace gradway {
 
-/// The weight is in the way of the gradient of x alone, so x is not kept for it.
-Tensor Eager::times_frozen(Tensor x, double m, std::int64_t inputs, std::int64_t outputs) {
+bool Eager::is_in_block() const {
+  return !block_name(layers_.back().name).empty();
+}
+
+/// A frozen weight has no gradient, so that x is not saved.
+Tensor Eager::multiply_by_frozen(Tensor x, double m, std::int64_t inputs, std::int64_t outputs) {
   auto& layer = layers_.back();
   const auto weight = d(inputs * outputs);
   x = cast(x, half_number());
@@ -25,13 +30,13 @@ Tensor Eager::times_frozen(Tensor x, double m, std::int64_t inputs, std::int64_t
   }
   if (is_quantised()) at.temporary = at.temporary_backward = bytes_of(half_number()) * weight;
   const auto y = make(m * d(outputs), half_number(), true);
-  const bool is_target = settings_.lora->targets == Lora::Targets::all_linear ||
-                         layer.name.find(".attention.") != std::string::npos;
+  const bool is_target =
+      settings_.lora->targets == Lora::Targets::all_linear || layer.role == LayerRole::attention;
   return is_in_block() && is_target ? with_adapter(x, y, m, inputs, outputs) : y;
 }
 
-/// Adapters of fp32, as PEFT makes them unless it is told otherwise, have x brought to fp32 first, which
-/// autocast then brings back; those beside 4 bits leave that to autocast, and copy what the layer made.
+/// With fp32 adapters, PEFT's default, x is cast to fp32 first, and autocast casts it back. With 4-bit
+/// weights, PEFT leaves casts to autocast and copies the result of the layer.
 /// @source PEFT 0.17, tuners/lora/layer.py and bnb.py (forward): result + lora_B(lora_A(x)) * scaling
 Tensor Eager::with_adapter(Tensor x, Tensor y, double m, std::int64_t inputs, std::int64_t outputs) {
   const auto& [rank, targets, quantised] = *settings_.lora;
@@ -47,8 +52,8 @@ Tensor Eager::with_adapter(Tensor x, Tensor y, double m, std::int64_t inputs, st
   } else if (casts()) {
     x = cast(x, Number::fp32);
   }
-  auto z = times_weight(x, m, d(inputs), rank, false, false);
-  z = times_weight(z, m, rank, d(outputs), false, false);
+  auto z = multiply_by_weight(x, m, d(inputs), rank, false, false);
+  z = multiply_by_weight(z, m, rank, d(outputs), false, false);
   const auto scaled = stream("scale", number, elements);
   auto& scaling = node({z});
   forward(scaled);
@@ -59,16 +64,15 @@ Tensor Eager::with_adapter(Tensor x, Tensor y, double m, std::int64_t inputs, st
   return make(elements, number, true);
 }
 
-/// The scales first, which are quantised themselves: read and made again, and their mean added. Then 4 bits
-/// become 16.
-/// @source bitsandbytes 0.47, functional.py (dequantize_4bit) and autograd/_functions.py (MatMul4Bit): before
-/// the product of either pass
+/// Dequantises the scales, which are quantised, too, and adds their mean. Then expands 4 bits to 16.
+/// @source bitsandbytes 0.47, functional.py (dequantize_4bit) and autograd/_functions.py (MatMul4Bit), which
+/// do so before the product of each pass
 std::vector<Operation> Eager::dequantised(double elements) const {
   const auto scales = stream("copy", Number::fp32, elements / nf4_block);
   return {scales, scales, fused((nf4_bytes + bytes_of(half_number())) * elements)};
 }
 
-void Eager::leave_out_frozen() {
+void Eager::drop_frozen() {
   for (auto& at : nodes_) {
     if (!at.inputs.empty() || at.parameter_bytes > 0) continue;
     at.backward.clear();
@@ -76,7 +80,7 @@ void Eager::leave_out_frozen() {
     at.temporary_backward = 0;
     at.saves.clear();
   }
-  // What the loop holds to its end is marked by node 0, which keeps nothing itself.
+  // Saved tensors are assigned again below. Those of node 0 are kept alive by the training loop instead.
   for (auto& info : tensors_)
     if (info.saved_for > 0) info.saved_for = -1;
   for (std::size_t n = 0; n < nodes_.size(); ++n) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Norms.
+// LayerNorm, RMSNorm and BatchNorm.
 #include <fmt/format.h>
 
 #include "sim/workload/eager.hpp"
@@ -19,10 +19,10 @@ Tensor Eager::norm(const std::string& name, Tensor x, std::int64_t rows_of_sampl
   save(x);
   save(make(m * (what == "layer_norm" ? 2 : 1), Number::fp32, false));
   forward(rows(what, number, m, d(width)));
-  // Frozen, it makes the gradient of x alone: a softmax's reads and writes as much, row by row.
+  // With frozen parameters, only x has a gradient. The kernel then has the traffic of a softmax's.
   at.backward.push_back(
       rows(settings_.lora ? "softmax_backward" : fmt::format("{}_backward", what), number, m, d(width)));
-  trains(at, trained);
+  add_parameter_gradient(at, trained);
   return make(elements, number, true);
 }
 
@@ -31,9 +31,10 @@ Tensor Eager::layer_norm(const std::string& name, Tensor x, std::int64_t rows_of
   return norm(name, x, rows_of_sample, width, "layer_norm", weight_and_bias(name, {width}, width, bias));
 }
 
-/// One step after the other, in fp32. @source rms_norm_composite in aten/src/ATen/native/layer_norm.cpp of
-/// PyTorch; T5LayerNorm and LlamaRMSNorm of github.com/huggingface/transformers do the same
-Tensor Eager::rms_norm_in_steps(const std::string& name, Tensor x, double m, std::int64_t width) {
+/// RMSNorm as separate operations in fp32. @source rms_norm_composite in
+/// aten/src/ATen/native/layer_norm.cpp of PyTorch; T5LayerNorm and LlamaRMSNorm of
+/// github.com/huggingface/transformers do the same
+Tensor Eager::composed_rms_norm(const std::string& name, Tensor x, double m, std::int64_t width) {
   open(name, weight_and_bias(name, {width}, width, false));
   constexpr auto wide = Number::fp32;
   const auto [number, n] = std::pair{of(x).number, of(x).elements};
@@ -46,11 +47,11 @@ Tensor Eager::rms_norm_in_steps(const std::string& name, Tensor x, double m, std
   } else {
     save(x);
   }
-  save(make(n, wide, false));  // ... over its root mean square
+  save(make(n, wide, false));  // the input over its root mean square
   save(make(m, wide, false));
-  // Squares, their mean, its root; the input over it, times the weight.
+  // Squares, their mean and its root; the input divided by it and multiplied by the weight.
   at.forward = {of_all("scale"), of_all("sum"), of_rows, of_rows, of_all("scale"), of_all("scale")};
-  // Of the weight; of the input, and of its root mean square with the squares; both of the input, added.
+  // Gradients of the weight, the input, and the root mean square with the squares; their sum.
   at.backward = {of_all("scale"), of_all("mul"),   of_all("sum"), of_all("scale"), of_all("mul"),
                  of_all("sum"),   of_rows,         of_rows,       of_rows,         of_all("scale"),
                  of_all("scale"), of_all("scale"), of_all("add")};
@@ -60,18 +61,18 @@ Tensor Eager::rms_norm_in_steps(const std::string& name, Tensor x, double m, std
       pass->push_back(stream("cast_to_16", wide, n));
     }
   }
-  trains(at, d(width));
+  add_parameter_gradient(at, d(width));
   return make(n, number, true);
 }
 
-/// Under autocast a tensor of 16 bits and a weight of fp32 have no fused kernel. @source the same, 2.11 warns
-/// so. torch.compile makes one of the steps
+/// PyTorch has no fused kernel for a 16-bit tensor and an fp32 weight, as under autocast (PyTorch 2.11 warns
+/// about it). torch.compile fuses the separate operations.
 Tensor Eager::rms_norm(const std::string& name, Tensor x, std::int64_t rows_of_sample, std::int64_t width,
                        bool composed) {
   const bool has_kernel = of(x).number == Number::fp32 || parameter_number() != Number::fp32;
   if (!settings_.megatron && !settings_.lora && !settings_.compiled &&
       (composed || settings_.composed_norms || !has_kernel))
-    return rms_norm_in_steps(name, x, d(rows_of_sample) * settings_.batch, width);
+    return composed_rms_norm(name, x, d(rows_of_sample) * settings_.batch, width);
   const auto number = of(x).number;
   const auto y =
       norm(name, x, rows_of_sample, width, "rms_norm", weight_and_bias(name, {width}, width, false));

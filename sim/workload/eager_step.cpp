@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows from a complete forward pass: the order of what is issued, and what is in memory.
+// What follows from a complete forward pass: the order of operations and the memory of the step.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -11,8 +11,8 @@
 namespace gradway {
 
 void Eager::finish() {
-  if (settings_.lora) leave_out_frozen();
-  if (settings_.recompute == Recompute::selective_op) keep_products();
+  if (settings_.lora) drop_frozen();
+  if (settings_.recompute == Recompute::selective_op) select_kept_products();
   if (settings_.compiled) {
     recompute_fused();
     issue_fused();
@@ -47,14 +47,15 @@ void Eager::issue_forward(const Node& at) {
   append(to.forward, to.forward_exchanges, at.forward, at.forward_exchanges);
 }
 
-void Eager::issue_again(const Node& at) {
+void Eager::issue_recomputed(const Node& at) {
   if (settings_.recompute != Recompute::selective_op) return;
   auto& to = operations_[static_cast<std::size_t>(at.layer)];
-  if (at.runs_again == Node::every) {
-    append(to.again, to.again_exchanges, at.forward, at.forward_exchanges);
+  if (at.recomputed_operations == Node::every) {
+    append(to.recomputed, to.recomputed_exchanges, at.forward, at.forward_exchanges);
   } else {
     const auto first = at.forward.begin();
-    to.again.insert(to.again.end(), first, first + static_cast<std::ptrdiff_t>(at.runs_again));
+    to.recomputed.insert(to.recomputed.end(), first,
+                         first + static_cast<std::ptrdiff_t>(at.recomputed_operations));
   }
 }
 
@@ -78,7 +79,7 @@ void Eager::issue() {
       continue;
     }
     issue_forward(nodes_[i]);
-    issue_again(nodes_[i]);
+    issue_recomputed(nodes_[i]);
   }
   for (auto at = nodes_.rbegin(); at != nodes_.rend(); ++at) {
     if (at->experts == 0) {
@@ -90,7 +91,7 @@ void Eager::issue() {
                           static_cast<std::size_t>(nodes_.rend() - at));
     }
     auto& to = operations_[static_cast<std::size_t>(at->layer)].backward;
-    for (const auto input : at->inputs) {  // a gradient from a second place is added to the first
+    for (const auto input : at->inputs) {  // a second gradient of a tensor is added to the first
       const auto& info = of(input);
       if (std::exchange(has_gradient[static_cast<std::size_t>(input.id)], 1) == 1)
         to.push_back(stream("add", gradient_number(info), info.elements));
@@ -98,8 +99,7 @@ void Eager::issue() {
   }
 }
 
-/// A kernel that only moves so many bytes.
-/// @source torchtitan 0.2, distributed/activation_checkpoint.py: of a list of blocks the n-th, the 2n-th ...
+/// @source torchtitan 0.2, distributed/activation_checkpoint.py: the n-th block, the 2n-th, and so on
 std::vector<std::int32_t> Eager::checkpointed_blocks() const {
   auto blocks = blocks_of_layers(layers_);
   for (auto& block : blocks)
@@ -107,9 +107,9 @@ std::vector<std::int32_t> Eager::checkpointed_blocks() const {
   return blocks;
 }
 
-/// @source the same: results of aten::mm, but for every second of a block and for the router's, of attention
-/// in one kernel and of reduce-scatters are saved
-void Eager::keep_products() {
+/// @source torchtitan 0.2, distributed/activation_checkpoint.py: saved are results of fused attention, of
+/// reduce-scatters, and of every second aten::mm of a block except that of the router
+void Eager::select_kept_products() {
   const auto blocks = checkpointed_blocks();
   auto block = Blocks::none;
   int products = 0;
@@ -118,12 +118,12 @@ void Eager::keep_products() {
       products = 0;
     const bool counts =
         at.is_product && layers_[static_cast<std::size_t>(at.layer)].role != LayerRole::router;
-    if (counts && products++ % 2 == 0) at.runs_again = at.forward.size() - 1;
+    if (counts && products++ % 2 == 0) at.recomputed_operations = at.forward.size() - 1;
   }
 }
 
-/// With checkpoints at the blocks (torch.utils.checkpoint): what a block reads from outside is kept until it
-/// has run again, what it saves itself is there from then on; results that it keeps are there all the time.
+/// Memory with checkpointed blocks (torch.utils.checkpoint): inputs of a block are kept until it is
+/// recomputed, tensors that it saves exist from then on, and results that it keeps exist all the time.
 void Eager::hold_recomputed(MemoryTimeline& held) const {
   const auto of_layer = checkpointed_blocks();
   const auto block_of = [&](std::int32_t node) {
@@ -147,7 +147,8 @@ void Eager::hold_recomputed(MemoryTimeline& held) const {
   const auto is_kept = [&](std::int32_t tensor, std::int32_t made) {
     if (settings_.recompute != Recompute::selective_op || block_of(made) == Blocks::none) return false;
     const auto& at = nodes_[static_cast<std::size_t>(made)];
-    return at.runs_again != Node::every && (at.runs_again == 0 || at.result.id == tensor);
+    return at.recomputed_operations != Node::every &&
+           (at.recomputed_operations == 0 || at.result.id == tensor);
   };
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     const auto& info = tensors_[i];
@@ -157,9 +158,9 @@ void Eager::hold_recomputed(MemoryTimeline& held) const {
     const bool inside = saved_in != Blocks::none && saved_in == block_of(info.made);
     const auto saved_until = info.saved_for >= 0 && !inside ? held.back(info.saved_for) : info.last_use;
     if (is_kept(info.storage, info.made)) {
-      const auto runs_again = held.back(last.at(block_of(info.made)));
-      const auto kept = info.saved_for >= 0 ? held.back(info.saved_for) : runs_again;
-      held.hold(info.made, std::max({runs_again, kept, kept_until[i]}), bytes);
+      const auto recomputed_operations = held.back(last.at(block_of(info.made)));
+      const auto kept = info.saved_for >= 0 ? held.back(info.saved_for) : recomputed_operations;
+      held.hold(info.made, std::max({recomputed_operations, kept, kept_until[i]}), bytes);
       continue;
     }
     held.hold(info.made, std::max(saved_until, kept_until[i]), bytes);

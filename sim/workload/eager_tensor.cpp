@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ranks that share layers send each other.
+// Exchanges between the ranks of tensor parallelism.
 #include <algorithm>
 #include <utility>
 
@@ -14,8 +14,8 @@ bool is_product_alone(const Operation& operation) {
 
 }  // namespace
 
-/// Into one product for the rows of each rank. @return how many
-std::size_t Eager::cut_product(std::vector<Operation>& operations, std::size_t product) const {
+/// Splits a product into one product for the rows of each rank. @return their number
+std::size_t Eager::split_product(std::vector<Operation>& operations, std::size_t product) const {
   auto part = operations[product];
   auto size = part.size;
   size[0] /= settings_.tensor;
@@ -28,50 +28,52 @@ std::size_t Eager::cut_product(std::vector<Operation>& operations, std::size_t p
   return ranks;
 }
 
-/// Transformer Engine's ring exchange: the own rows are multiplied first, beside each part of the product the
-/// rows of another rank go one rank on. PyTorch's, too, but for whom the ranks copy from.
+/// Transformer Engine's ring exchange: each rank multiplies its own rows first, and during each part of the
+/// product the rows of another rank move on by one rank. PyTorch's async TP differs only in the rank that
+/// rows are copied from.
 /// @source transformer_engine/common/comm_gemm_overlap, CommOverlapP2PBase::split_overlap_ag;
 /// torch/distributed/_symmetric_memory, _pipelined_multi_all_gather_and_consume
-void Eager::gather_beside(Pass pass, std::size_t product, Bytes whole) {
-  const auto ranks = cut_product(pass.operations, product);
+void Eager::overlap_gather(Pass pass, std::size_t product, Bytes whole) {
+  const auto ranks = split_product(pass.operations, product);
   for (std::size_t i = 0; i + 1 < ranks; ++i)
     pass.exchanges.push_back(
         {CollectiveKind::send_recv, whole / settings_.tensor, product + i, product + i + 1});
 }
 
-/// The products that read what is gathered so: PyTorch cuts all of them; the copies go beside the first.
-/// @pre the product is the last operation
-void Eager::take_pieces(Node& at, Tensor x) {
+/// Splits a product that reads a tensor which is gathered in pieces. PyTorch splits all such products; the
+/// first one overlaps the copies. @pre the product is the last operation
+void Eager::split_reader(Node& at, Tensor x) {
   auto& read = of(x);
-  if (read.in_pieces == 0_B) return;
+  if (read.gathered_in_pieces == 0_B) return;
   const auto product = at.forward.size() - 1;
   if (std::exchange(read.is_gathered, true)) {
-    cut_product(at.forward, product);
+    split_product(at.forward, product);
   } else {
-    gather_beside({at.forward, at.forward_exchanges}, product, read.in_pieces);
+    overlap_gather({at.forward, at.forward_exchanges}, product, read.gathered_in_pieces);
   }
 }
 
-/// The mirror of it: what was made of the rows of other ranks goes one rank on, beside the next part of the
-/// product, to which it is added. @source the same, CommOverlapP2PBase::split_overlap_rs
-void Eager::scatter_beside(Pass pass, Bytes whole) {
+/// The reverse of `overlap_gather`: partial results for the rows of other ranks move on by one rank during
+/// the next part of the product, to which they are added. @source
+/// transformer_engine/common/comm_gemm_overlap, CommOverlapP2PBase::split_overlap_rs
+void Eager::overlap_scatter(Pass pass, Bytes whole) {
   const auto product = pass.operations.size() - 1;
-  const auto ranks = cut_product(pass.operations, product);
+  const auto ranks = split_product(pass.operations, product);
   for (std::size_t i = 0; i + 1 < ranks; ++i)
     pass.exchanges.push_back(
         {CollectiveKind::send_recv, whole / settings_.tensor, product + i + 1, product + i + 2});
 }
 
-/// Megatron's LinearWithGradAccumulationAndAsyncCommunication: the input, of which only the own tokens were
-/// kept, is gathered again beside the product that makes its gradient; that gradient is summed beside the
-/// product that makes the weight's, or before it.
-void Eager::exchange_beside(Node& at, std::size_t of_inputs, Bytes gathered, Bytes gradient) {
+/// Megatron's LinearWithGradAccumulationAndAsyncCommunication: the input, of which each rank has kept its own
+/// tokens, is gathered again during the product of its gradient. That gradient is reduced during the product
+/// of the weight gradient, or before it.
+void Eager::overlap_exchange(Node& at, std::size_t of_inputs, Bytes gathered, Bytes gradient) {
   const auto kind = settings_.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
   if (settings_.sequence_parallel) {
-    const auto product = at.forward.size() - 1;  // behind casts of the own tokens
+    const auto product = at.forward.size() - 1;  // after casts of the rank's own tokens
     const auto before = gathered == gradient ? 0 : product;
     if (settings_.sends_pieces) {
-      gather_beside({at.forward, at.forward_exchanges}, product, gathered);
+      overlap_gather({at.forward, at.forward_exchanges}, product, gathered);
     } else {
       at.forward_exchanges.push_back({CollectiveKind::all_gather, gathered, before, before});
     }
@@ -83,12 +85,12 @@ void Eager::exchange_beside(Node& at, std::size_t of_inputs, Bytes gathered, Byt
       {kind, gradient, of_inputs, settings_.overlaps_gradients ? Exchange::next_layer : of_inputs});
 }
 
-/// NCCL gathers and scatters along a tensor's first dimension, the samples; sequence parallelism does so
-/// along the second, the tokens. DTensor copies what was gathered, unless there is one sample, and what will
-/// be scattered.
+/// NCCL gathers and scatters along the first dimension of a tensor, the samples; sequence parallelism needs
+/// the second, the tokens. DTensor therefore copies gathered tensors, unless there is one sample, and tensors
+/// that will be scattered.
 /// @source torch/distributed/_functional_collectives.py, all_gather_tensor and reduce_scatter_tensor: cat of
-///         chunks; trace of two H200 (own measurement, PyTorch 2.11): 98 gathers and 98 reduce-scatters a
-///         step, a copy after each and before each
+///         chunks; trace of two H200 (own measurement, PyTorch 2.11): 98 gathers per step, each followed by a
+///         copy, and 98 reduce-scatters, each preceded by a copy
 void Eager::copy_gathered(std::vector<Operation>& to, Number number, double elements) const {
   if (settings_.batch > 1) to.push_back(stream(settings_.compiled ? "copy" : "permute", number, elements));
 }
@@ -105,19 +107,19 @@ Tensor Eager::to_ranks(Tensor x) {
   const auto elements = of(x).elements * (settings_.sequence_parallel ? settings_.tensor : 1);
   if (settings_.megatron) {
     const auto whole = view(x, elements);
-    of(whole).is_of_ranks = true;
+    of(whole).sums_gradient = true;
     return whole;
   }
   const Bytes bytes{elements * bytes_of(number)};
   auto& at = node({x});
-  at.is_apart = true;
+  at.never_fuses = true;
   at.adds_gradients = settings_.compiled;
   if (!settings_.sequence_parallel) {
     at.backward_exchanges.push_back({CollectiveKind::all_reduce, bytes, 0, 0});
     return view(x, elements);
   }
   const bool in_fp8 = gathers_in_fp8();
-  if (in_fp8) cast_to_8(at.forward, number, of(x).elements, 1);
+  if (in_fp8) cast_to_fp8(at.forward, number, of(x).elements, 1);
   const auto gathered = in_fp8 ? bytes / bytes_of(number) : bytes;
   const auto cast = at.forward.size();
   if (!settings_.sends_pieces) {
@@ -125,12 +127,12 @@ Tensor Eager::to_ranks(Tensor x) {
     copy_gathered(at.forward, in_fp8 ? Number::fp8 : number, elements);
     at.temporary = gathered.value();
   }
-  // The sum of several products' gradients stands before it: nothing that PyTorch's compiler would cut.
+  // A sum of the gradients of several products precedes it, so that PyTorch's compiler does not split them.
   copy_scattered(at.backward, number, elements);
   at.backward_exchanges.push_back({CollectiveKind::reduce_scatter, bytes, 1, 1});
   at.temporary_backward = bytes.value();
   const auto whole = make(elements, in_fp8 ? Number::fp8 : number, true);
-  if (settings_.sends_pieces) of(whole).in_pieces = gathered;
+  if (settings_.sends_pieces) of(whole).gathered_in_pieces = gathered;
   return whole;
 }
 
@@ -144,20 +146,20 @@ Tensor Eager::from_ranks(Tensor x) {
     at.forward_exchanges.push_back({CollectiveKind::all_reduce, bytes, 0, 0});
     return view(x, elements);
   }
-  at.runs_again = 0;
-  at.is_apart = true;
+  at.recomputed_operations = 0;
+  at.never_fuses = true;
   const bool in_fp8 = gathers_in_fp8();
   const auto gathered = in_fp8 ? bytes / bytes_of(number) : bytes;
-  if (in_fp8) cast_to_8(at.backward, number, elements / settings_.tensor, 1);
+  if (in_fp8) cast_to_fp8(at.backward, number, elements / settings_.tensor, 1);
   auto& before = nodes_[static_cast<std::size_t>(std::max(made, 0))];
   const auto of_input = std::ranges::find_if(before.backward, is_product_alone);
   if (settings_.sends_pieces && before.result.id == x.id && is_product_alone(before.forward.back()) &&
       of_input != before.backward.end() && !of_input->of_parameters) {
-    scatter_beside({before.forward, before.forward_exchanges}, bytes);
-    // PyTorch adds up what the ranks sent when all is there; Transformer Engine piece by piece.
+    overlap_scatter({before.forward, before.forward_exchanges}, bytes);
+    // PyTorch sums the received pieces at the end, Transformer Engine piece by piece.
     if (!settings_.megatron) before.forward.push_back(stream("sum", number, elements));
-    gather_beside({before.backward, before.backward_exchanges},
-                  static_cast<std::size_t>(of_input - before.backward.begin()), gathered);
+    overlap_gather({before.backward, before.backward_exchanges},
+                   static_cast<std::size_t>(of_input - before.backward.begin()), gathered);
     return make(elements / settings_.tensor, number, true);
   }
   if (!settings_.megatron) copy_scattered(at.forward, number, elements);

@@ -9,14 +9,15 @@
 namespace gradway {
 namespace {
 
-/// A stack of T5: its tokens, and the bias that its layers share.
+/// A stack of T5: its number of tokens, and the bias that its layers share.
 struct T5Stack {
   std::string name;
   std::int64_t tokens = 0;
   Tensor bias{};
 };
 
-/// Dropout is as the models were trained, 0.1; that of attention's probabilities is left out.
+/// The forward pass of T5 with dropout of 0.1, as in training. Dropout of attention's probabilities is left
+/// out.
 class T5Pass {
  public:
   T5Pass(Eager& run, const EncoderDecoderShape& shape)
@@ -65,7 +66,7 @@ class T5Pass {
     return run_.add(name + ".residual", residual, run_.dropout(name + ".dropout", x));
   }
 
-  /// @param of what keys and values are made of; the same tensor as x: of its norm
+  /// @param of source of keys and values; if it is x, they are projected from the norm of x
   Tensor attended(const std::string& name, Tensor x, Tensor of, std::int64_t tokens, std::int64_t keys,
                   Tensor bias) {
     const auto normed = run_.rms_norm(name + ".norm", x, tokens, shape_.hidden, true);

@@ -5,24 +5,24 @@
 
 namespace gradway {
 
-/// Memory of one GPU at the moment of the step when most of it is in use.
+/// Peak memory of one GPU in a step.
 struct MemoryUse {
-  // In PyTorch's own count (torch.cuda.max_memory_allocated).
-  Bytes parameters{};       ///< all copies that a rank keeps
-  Bytes gradients{};        ///< beside DDP's buckets; none of their own where they are views of these
-  Bytes optimizer_state{};  ///< with what its step holds for a moment, if that is the peak
+  // Memory that torch.cuda.max_memory_allocated counts.
+  Bytes parameters{};       ///< all copies of parameters
+  Bytes gradients{};        ///< outside DDP's buckets; zero if gradients are views into the buckets
+  Bytes optimizer_state{};  ///< with temporaries of the optimizer's step if that is the peak
   Bytes buckets{};
-  Bytes gathered{};     ///< of sharded parameters: whole ones, and what is on its way
+  Bytes gathered{};     ///< sharded strategies: gathered parameters and communication buffers
   Bytes comm_hook{};    ///< casts in flight; PowerSGD's errors, P and Q
   Bytes activations{};  ///< with 16-bit copies of weights, gradients of activations and temporaries
   Bytes input{};
   Bytes workspace{};  ///< cuBLAS and cuBLASLt
-  // What the card must hold beyond that.
-  Bytes slack{};    ///< between what is allocated and what PyTorch's allocator has reserved
-  Bytes context{};  ///< CUDA's context with the kernels that are loaded
+  // Further memory of the GPU.
+  Bytes slack{};    ///< reserved by PyTorch's allocator, but not allocated
+  Bytes context{};  ///< CUDA context with loaded kernels
   Bytes nccl{};     ///< buffers of NCCL's channels
-  /// DDP's buckets of the first step, which may be there for a step beside those that replace them. Not part
-  /// of the sums below: steps that follow are without them.
+  /// DDP's buckets of the first step, which may coexist with their replacements for one step. Not part of the
+  /// sums below.
   Bytes first_buckets{};
 
   Bytes allocated() const {

@@ -17,7 +17,7 @@
 
 namespace gradway {
 
-/// Elements of a tensor; 1 for a scalar.
+/// Number of elements of a tensor; 1 for a scalar.
 std::int64_t elements_of(const std::vector<std::int64_t>& shape);
 
 /// A trained tensor.
@@ -28,44 +28,44 @@ struct Parameter {
   std::int64_t elements() const;
 };
 
-/// A tensor that the model reads and nobody trains.
+/// A parameter that is not trained.
 struct FrozenParameter {
   Parameter parameter;
-  double width = 2;  ///< bytes an element
+  double width = 2;  ///< bytes per element
 
   Bytes size() const { return Bytes{width * static_cast<double>(parameter.elements())}; }
 };
 
-/// What one direction (forward or backward) of a layer does, whatever the precision.
+/// The work of one direction (forward or backward) of a layer in any precision.
 struct Work {
   Flops flops_per_sample{};     ///< of products, convolutions and attention
-  int kernels = 1;              ///< launches of a layer with an explicit time
-  std::optional<Seconds> time;  ///< explicit: the model is made up
+  int kernels = 1;              ///< number of launches
+  std::optional<Seconds> time;  ///< synthetic models only
 };
 
-/// What a layer does in a mixture of experts. `experts`: it works on rows that are sorted by expert, or on
-/// what becomes of them.
-enum class LayerRole : std::uint8_t { other, router, top_k, dispatch, experts };
+/// The part of a layer in attention or in a mixture of experts. `experts`: a layer on rows that are sorted by
+/// expert.
+enum class LayerRole : std::uint8_t { other, attention, router, top_k, dispatch, experts };
 
-/// A layer as the framework sees it: its own kernels and its own parameters.
+/// A layer of a model, with its kernels and parameters.
 struct Layer {
   std::string name;
-  std::vector<Parameter> parameters;  ///< that are trained, in order of registration
+  std::vector<Parameter> parameters;  ///< trained ones, in order of registration
   Work forward;
   Work backward;
-  Bytes output_per_sample{};        ///< of a made-up layer: what the next one reads
-  std::optional<Parameter> tied{};  ///< another layer's that it uses too
+  Bytes output_per_sample{};        ///< synthetic models only
+  std::optional<Parameter> tied{};  ///< parameter of another layer that it shares
   bool is_of_experts = false;       ///< its parameters are those of routed experts
   std::vector<FrozenParameter> frozen{};
-  bool takes_fp8 = false;  ///< its products are of 8 bits where the job's are
+  bool takes_fp8 = false;  ///< its products are fp8 in fp8 jobs
   LayerRole role = LayerRole::other;
 
-  /// Elements that are trained.
+  /// Number of trained elements.
   std::int64_t parameter_count() const;
   Bytes frozen_size() const;
 };
 
-/// A measured step of this model on one GPU without DDP; scales every compute cost of the model on that GPU.
+/// A measured step of this model on one GPU without DDP, to which compute times on that GPU are scaled.
 struct Anchor {
   std::string gpu;
   Precision precision = Precision::fp32;
@@ -75,30 +75,29 @@ struct Anchor {
   std::string source;
 };
 
-/// What the ranks of tensor parallelism divide.
+/// The dimensions that tensor parallelism divides.
 struct TensorShape {
   int heads = 1;
   int kv_heads = 1;
   int mlp = 1;  ///< width
 };
 
-/// What the ranks of expert parallelism divide.
+/// The dimensions that expert parallelism divides.
 struct ExpertShape {
-  int number = 0;  ///< of each layer that has them; 0: none
-  int mlp = 0;     ///< width of one
+  int number = 0;  ///< experts per layer; 0: the model has none
+  int mlp = 0;     ///< width of an expert
 };
 
 class Eager;
-class IssuedSteps;
 struct EagerSettings;
 struct EagerStep;
 
-/// A forward pass: what a module of PyTorch calls, on symbolic tensors. Copies share what it issued before.
+/// A forward pass as calls on symbolic tensors. Copies share a cache of steps.
 class ForwardPass {
  public:
   ForwardPass() = default;
   explicit ForwardPass(std::function<void(Eager&)> calls);
-  /// @param calls a function of an Eager
+  /// @param calls a callable that takes an Eager&
   template <class Calls>
   requires std::is_invocable_v<const Calls&, Eager&> &&
       (!std::is_same_v<Calls, ForwardPass>)ForwardPass(Calls calls)
@@ -106,37 +105,38 @@ class ForwardPass {
 
   explicit operator bool() const { return static_cast<bool>(calls_); }
   void operator()(Eager& eager) const { calls_(eager); }
-  /// What it issues forward and backward, and what it keeps. @pre it is not empty
+  /// The operations of both directions, and the memory. @pre not empty
   std::shared_ptr<const EagerStep> step(const EagerSettings& settings) const;
 
  private:
+  class StepCache;
+
   std::function<void(Eager&)> calls_;
-  std::shared_ptr<IssuedSteps> issued_;
+  std::shared_ptr<StepCache> steps_;
 };
 
-/// What is trained: layers in the order of the forward pass.
+/// A model: its layers in the order of the forward pass.
 struct Model {
   std::string name;
   std::string source;
   std::vector<Layer> layers;
-  ForwardPass run;                    ///< empty: the layers have explicit times, or a profile
-  Bytes input_per_sample{};           ///< what the input copy moves
-  int tokens_per_sample = 0;          ///< the sequence of a model of text; 0: of none, or not known
-  std::optional<TensorShape> tensor;  ///< empty: ranks cannot share its layers
-  int longest_sequence = 0;           ///< that its positions allow; 0: any
+  ForwardPass run;                    ///< empty for synthetic models and profiles
+  Bytes input_per_sample{};           ///< bytes that the input copy moves
+  int tokens_per_sample = 0;          ///< sequence of a text model; 0: not a text model, or unknown
+  std::optional<TensorShape> tensor;  ///< empty: tensor parallelism is not supported
+  int longest_sequence = 0;           ///< limit of its positions; 0: none
   ExpertShape experts{};
-  int causal_heads = 0;     ///< of attention that ranks of context parallelism can share; 0: of none
-  int causal_kv_heads = 0;  ///< of keys and values
-  std::optional<Seconds> optimizer_time;  ///< explicit, for synthetic models
+  int causal_heads = 0;     ///< heads of attention that supports context parallelism; 0: unsupported
+  int causal_kv_heads = 0;  ///< heads of keys and values
+  std::optional<Seconds> optimizer_time;  ///< synthetic models only
   std::vector<Anchor> anchors;
-  /// If it was measured launch by launch; the layers then only hold the gradients. Copies of a model share
-  /// it.
+  /// Measured launches, which copies of a model share. The layers then only hold the gradients.
   std::shared_ptr<const Profile> profile;
 
-  /// Elements, and tensors, that are trained.
+  /// Number of trained elements and of trained tensors.
   std::int64_t parameter_count() const;
   std::size_t parameter_tensors() const;
-  /// Elements that are not, and their bytes; 0: all are trained.
+  /// Number of frozen elements, and their bytes.
   std::int64_t frozen_count() const;
   Bytes frozen_size() const;
 };

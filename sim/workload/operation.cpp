@@ -12,7 +12,7 @@ namespace {
 
 using Sizes = std::array<double, most_sizes>;
 
-/// Bytes that a kernel moves for each element: so many numbers of the width that its input has, and others.
+/// Memory traffic of a kernel per element: numbers in the format of its input, and further bytes.
 struct Traffic {
   std::string_view what;
   double numbers = 0;
@@ -22,8 +22,8 @@ struct Traffic {
 constexpr std::array elementwise{
     Traffic{"copy", 2},          Traffic{"permute", 2},
     Traffic{"add", 3},           Traffic{"add_", 3},
-    Traffic{"add_mixed", 1, 8},  // one of 16 bits and one of fp32 to fp32
-    Traffic{"complex_mul", 2},   // and the factors, by their own number
+    Traffic{"add_mixed", 1, 8},  // 16 bits + fp32 to fp32
+    Traffic{"complex_mul", 2},   // without the factors
     Traffic{"mul", 3},           Traffic{"scale", 2},
     Traffic{"zero", 1},          Traffic{"sum", 1},
     Traffic{"random", 1},        Traffic{"count", 2},
@@ -34,7 +34,7 @@ constexpr std::array elementwise{
     Traffic{"relu_", 2},         Traffic{"threshold_backward", 3},
     Traffic{"dropout", 2, 1},    Traffic{"dropout_backward", 2, 1},
     Traffic{"cast_to_16", 1, 2}, Traffic{"cast_to_32", 1, 4},
-    Traffic{"cast_to_8", 1, 1},  Traffic{"cast_transpose", 1, 2},  // to 8 bits, as it lies and turned
+    Traffic{"cast_to_8", 1, 1},  Traffic{"cast_transpose", 1, 2},  // to fp8, also transposed
     Traffic{"amax", 1},          Traffic{"transpose", 2},
 };
 
@@ -53,7 +53,7 @@ constexpr std::array rows{
     Traffic{"log_softmax_backward", 3},
     Traffic{"nll_loss", 0},
     Traffic{"nll_loss_backward", 1},
-    // to 8 bits, with a scale for each row; with one for each column, read twice, and transposed
+    // to fp8 with a scale per row; cast_columns: transposed, with a scale per column, reads twice
     Traffic{"cast_rows", 1, 1},
     Traffic{"cast_columns", 2, 1},
 };
@@ -73,43 +73,44 @@ std::optional<Precision> number_of(std::string_view word) {
   return static_cast<Precision>(found - precision_words.begin());
 }
 
-/// Added to a buffer in fp32, a result is not written in 16 bits: the buffer is read and written.
+/// Bytes per element: an fp32 buffer is read and written instead of a write of 16 bits.
 constexpr double moved_by_adding = 2 * fp32_bytes - 2;
 
 void product(Operation& of, double batch, double m, double n, double k) {
   of.kind = OperationClass::product;
   of.flops = Flops{2 * batch * m * n * k};
-  const auto made = width(beside_fp8(of.precision)) * m * n;
+  const auto made = width(precision_outside_fp8(of.precision)) * m * n;
   of.bytes = Bytes{batch * (width(of.precision) * (m * k + k * n) + made)};
 }
 
-/// The weights, or their gradients in the product that makes those, are there once a group.
+/// Each group has its own weight, or its own weight gradient.
 void grouped_product(Operation& of) {
   const auto [m, n, k, groups, a, b, c, e] = of.size;
   const bool of_weights = of.layout == ProductLayout::tn;
   product(of, 1, m, n, k);
-  of.bytes += Bytes{width(of_weights ? beside_fp8(of.precision) : of.precision) * (groups - 1) * n *
-                    (of_weights ? m : k)};
+  of.bytes += Bytes{width(of_weights ? precision_outside_fp8(of.precision) : of.precision) * (groups - 1) *
+                    n * (of_weights ? m : k)};
 }
 
-/// Queries and results have all heads, keys and values `kv_heads` (0: as many); a head of values and results
-/// has `values` elements (0: as the others). The backward pass makes the scores again and the gradients of
-/// queries and keys, and those of scores and values; it reads all four and the gradient of the results, and
-/// writes three gradients. PyTorch's flash writes those of keys and
-/// values for all heads and sums them later (mha_bwd in flash_attn/flash_api.cpp).
-/// @source Dao et al., FlashAttention, 2022: the backward pass computes the scores again
+/// Queries and results have `heads` heads, keys and values `kv_heads` (0: as many). Heads of values and
+/// results have `values` elements (0: as keys). The backward pass recomputes the scores and computes the
+/// gradients of scores, queries, keys and values; it reads queries, keys, values, results and their gradient,
+/// and writes three gradients. PyTorch's flash writes gradients of keys and values for all heads, which are
+/// summed later (mha_bwd in flash_attn/flash_api.cpp).
+/// @source Dao et al., FlashAttention, 2022: the backward pass recomputes the scores
 void attention(Operation& of, bool causal) {
   const bool forward = of.family == KernelFamily::attention_forward;
   const bool is_flash = of.attention == AttentionKernel::flash || of.attention == AttentionKernel::flash1;
   const auto [batch, heads, tokens, head, kv_heads, values, a, b] = of.size;
   const auto elements = batch * heads * tokens * head;
   const auto of_keys = kv_heads > 0 ? elements * kv_heads / heads : elements;
-  const auto part = values > 0 ? values / head : 1;  // of a value in a key
+  const auto part = values > 0 ? values / head : 1;  // size of a value over that of a key
   of.kind = OperationClass::attention;
-  const auto passes = forward ? 1 + part : 3 + 2 * part;  // products with the scores
+  const auto passes = forward ? 1 + part : 3 + 2 * part;  // number of products with the scores
   of.flops = Flops{passes * (causal ? 0.5 : 1) * 2 * tokens * elements};
   const auto of_gradients = is_flash ? elements : of_keys;
-  const auto moved = forward ? elements + of_keys : 2 * elements + of_keys + of_gradients;  // with keys' size
+  const auto moved =
+      forward ? elements + of_keys : 2 * elements + of_keys + of_gradients;  // in the size of keys
   of.bytes = Bytes{width(of.precision) * (1 + part) * moved};
 }
 
@@ -131,7 +132,7 @@ bool streams(Operation& of, const std::array<Traffic, Count>& kinds, std::string
   return true;
 }
 
-/// In the order of the enum.
+/// Names in the order of the enum.
 constexpr std::array<std::string_view, 17> families{"product",
                                                     "batched_product",
                                                     "grouped_product",
@@ -187,7 +188,7 @@ std::span<const std::string_view> row_kernels() {
   return row_names;
 }
 
-KernelWords words_of(std::string_view kernel) {
+KernelWords kernel_words(std::string_view kernel) {
   KernelWords words;
   while (!kernel.empty()) {
     const bool is_last = words.size() + 1 == words.capacity();
@@ -202,7 +203,7 @@ std::optional<Operation> find_operation(std::string kernel, const Sizes& size) {
   using Family = KernelFamily;
   Operation of;
   of.size = size;
-  const auto words = words_of(kernel);
+  const auto words = kernel_words(kernel);
   const auto family = words.empty() ? std::nullopt : family_of(words.front());
   if (!family) return std::nullopt;
   of.family = *family;
@@ -283,7 +284,7 @@ Bytes bytes_of_adding(const Operation& operation) {
 
 Operation operation(std::string kernel, const Sizes& size) {
   auto found = find_operation(std::move(kernel), size);
-  expects(found.has_value(), "the kernel is known");
+  expects(found.has_value(), "the kernel must exist");
   return std::move(*found);
 }
 

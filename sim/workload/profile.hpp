@@ -13,108 +13,110 @@
 
 namespace gradway {
 
-/// What bounds a kernel, and so how it moves to another GPU and what a collective beside it costs.
+/// What bounds a kernel. Determines how its time is extrapolated to another GPU, and its contention with
+/// collectives.
 enum class KernelClass {
-  matrix,     ///< matrix products and convolutions: the arithmetic of the job's precision
-  attention,  ///< fused attention: the same arithmetic, at its own efficiency
-  memory,     ///< all others: element-wise, reductions, normalisations, copies in the GPU's memory, memsets
-  copy_in,    ///< host to device, on the copy engine
-  copy_out,   ///< device to host
+  matrix,     ///< arithmetic-bound: matrix products and convolutions
+  attention,  ///< arithmetic-bound with its own efficiency: fused attention
+  memory,   ///< memory-bound: elementwise kernels, reductions, norms, copies within the GPU's memory, memsets
+  copy_in,  ///< host to device, on the copy engine
+  copy_out,  ///< device to host
 };
 
-/// What a kernel takes of the GPU's multiprocessors.
+/// How a kernel occupies the GPU's multiprocessors.
 struct Footprint {
   KernelClass kind = KernelClass::matrix;
   Precision precision = Precision::fp32;
-  std::int64_t blocks = 0;  ///< thread blocks; 0: not known
-  int blocks_per_sm = 0;    ///< that fit on a multiprocessor at once
-  std::int64_t tiles = 0;   ///< that the blocks take from a scheduler; 0: each block has one
+  std::int64_t blocks = 0;  ///< thread blocks; 0: unknown
+  int blocks_per_sm = 0;    ///< thread blocks that fit on a multiprocessor at the same time
+  std::int64_t tiles = 0;   ///< persistent kernels: tiles that a scheduler gives to blocks; 0: one per block
 
   auto operator<=>(const Footprint&) const = default;
 };
 
-/// Which part of a step issued it.
+/// The part of a step that issued a launch.
 enum class ProfiledPhase { forward, backward, optimizer };
 
-/// One thing that the CPU put on a stream during a step, measured.
+/// One measured launch of a kernel or copy.
 struct Launch {
   ProfiledPhase phase = ProfiledPhase::forward;
   KernelClass kind = KernelClass::memory;
-  Seconds cpu{};  ///< CPU time from the end of the launch before it to the end of its own, under the
-                  ///< profiler, without waiting
-  Seconds gpu{};  ///< on the GPU
+  /// CPU time from the end of the previous launch to the end of this one, under the profiler, without
+  /// waiting.
+  Seconds cpu{};
+  Seconds gpu{};            ///< duration on the GPU
   bool host_waits = false;  ///< the CPU then waits for the GPU (a synchronisation, .item())
-  std::int64_t blocks = 0;  ///< thread blocks; 0: not known (copies, memsets)
-  int blocks_per_sm = 0;    ///< that fit on a multiprocessor at once, by registers, shared memory and threads
-  std::int64_t tiles = 0;   ///< of a persistent kernel: what its blocks take from a scheduler; 0: it has none
+  std::int64_t blocks = 0;  ///< thread blocks; 0: unknown (copies, memsets)
+  int blocks_per_sm = 0;    ///< thread blocks per multiprocessor, by registers, shared memory and threads
+  std::int64_t tiles = 0;   ///< as in `Footprint`
   Precision precision = Precision::fp32;  ///< of its operands
-  Flops flops{};                          ///< matrix and attention, from the shapes; 0: not known
-  Bytes bytes{};      ///< operands read and results written, from the shapes; copies: moved; 0: not known
-  bool grows = true;  ///< its work grows with the batch: false for what only touches parameters
-  int stream = 0;     ///< 0: where the compute kernels run; others in the order in which they first appear
-  std::string name;   ///< for people: the framework's operation, shortened
+  Flops flops{};                          ///< matrix and attention kernels, from the shapes; 0: unknown
+  Bytes bytes{};      ///< operands read and results written, from the shapes; copies: size; 0: unknown
+  bool grows = true;  ///< its work grows with the batch; false for kernels on parameters
+  int stream = 0;     ///< 0: the compute stream; others in the order of their first launch
+  std::string name;   ///< shortened name of the framework's operation
 };
 
-/// A gradient and when it gets ready.
+/// A gradient, and when it becomes ready.
 struct ProfiledGradient {
   std::vector<std::int64_t> shape;
   int element_bytes = 4;
   std::size_t after = 0;  ///< number of launches of the step that were issued before it was ready
 };
 
-/// A tensor of the model's state that is not trained: a running mean, a count of batches.
+/// A tensor of the model's state that is not trained, such as a running mean or a count of batches.
 struct ProfiledBuffer {
   std::vector<std::int64_t> shape;
   int element_bytes = 4;  ///< 8 for counts, which PyTorch keeps as int64
 };
 
-/// What tells the memory of a profiled step.
+/// The source of the memory of a profiled step.
 enum class MemorySource {
-  none,      ///< nothing: activations are missing
-  shapes,    ///< what autograd keeps, by the shapes of the operations
-  compiled,  ///< the same, but torch.compile's kernels do not say which operands they write
-  recorded,  ///< the allocations that the profiler saw (profile_memory)
+  none,      ///< unknown: activations are missing
+  shapes,    ///< tensors that autograd keeps, by the shapes of operations
+  compiled,  ///< as `shapes`, but torch.compile's kernels do not show which operands they write
+  recorded,  ///< allocations that the profiler recorded (profile_memory)
 };
 
-/// What a profiled step holds at a moment beside parameters, optimizer, input and the gradients of the step
-/// before, in the profile's batch.
+/// Memory of a profiled step at one moment, at the profile's batch, without parameters, optimizer, input and
+/// the gradients of the step before.
 struct ProfiledMoment {
-  ProfiledPhase phase = ProfiledPhase::forward;  ///< or backward
-  Bytes grows{};      ///< with the batch: activations, their gradients, temporaries
-  Bytes fixed{};      ///< whatever the batch: 16-bit copies of weights
-  Bytes gradients{};  ///< of parameters, that are ready
-  Bytes output{};  ///< more, with the batch, where the loop keeps the model's output until the step is over
+  ProfiledPhase phase = ProfiledPhase::forward;  ///< forward or backward
+  Bytes grows{};      ///< grows with the batch: activations, their gradients, temporaries
+  Bytes fixed{};      ///< independent of the batch: 16-bit copies of weights
+  Bytes gradients{};  ///< gradients of parameters that are ready
+  Bytes output{};     ///< further memory, which grows with the batch, if the loop keeps the model's output
 };
 
-/// A profiled step on one GPU without DDP, as it is without the profiler.
+/// A profiled step, corrected for the overhead of the profiler.
 struct Unprofiled {
-  double cpu_scale = 1;       ///< CPU times under the profiler to those without it
-  Seconds pause{};            ///< between kernels
-  Seconds step{};             ///< as profiled: the profile's GPU, batch and optimizer
-  bool launch_bound = false;  ///< ... the CPU's launches lengthen it by more than 2 %
+  double cpu_scale = 1;       ///< CPU times without the profiler over those with it
+  Seconds pause{};            ///< gap between kernels
+  Seconds step{};             ///< on the profile's GPU, with its batch and optimizer, without DDP
+  bool launch_bound = false;  ///< CPU launches lengthen the step by more than 2 %
 };
 
-/// A model measured on one GPU without DDP: what its step issues, launch by launch.
+/// The launches of a model's step, measured on one GPU without DDP.
 struct Profile {
   std::string gpu;  ///< name of the GPU's file, for example "h200"
   Precision precision = Precision::fp32;
   int batch = 0;
   Optimizer optimizer = Optimizer::sgd;
-  int steps = 0;                     ///< of the trace, averaged
+  int steps = 0;                     ///< steps of the trace, which are averaged
   Seconds traced_step{};             ///< under the profiler
   std::optional<Seconds> step_time;  ///< the same step without the profiler
-  /// CPU time of autograd to hand a parameter its gradient, under the profiler: the same work in every
-  /// program, so that it tells how fast the host is. Absent: not in the trace.
+  /// CPU time of autograd's AccumulateGrad per parameter, under the profiler. It is the same work in every
+  /// program and thus measures the speed of the host. Absent if the trace does not have it.
   std::optional<Seconds> accumulate_grad{};
-  Seconds gap{};  ///< median pause between two kernels while the CPU is ahead, under the profiler
-  std::vector<Launch> launches;             ///< of one step, in the order of issue
-  std::vector<ProfiledGradient> gradients;  ///< in the order in which they get ready
-  std::vector<ProfiledBuffer> buffers;      ///< what DDP broadcasts before a forward pass
+  Seconds gap{};  ///< median gap between two kernels while the CPU runs ahead, under the profiler
+  std::vector<Launch> launches;             ///< of one step, in order of issue
+  std::vector<ProfiledGradient> gradients;  ///< in the order in which they become ready
+  std::vector<ProfiledBuffer> buffers;      ///< tensors that DDP broadcasts before a forward pass
   MemorySource memory_from = MemorySource::none;
-  std::vector<ProfiledMoment> memory;      ///< the moments that can be the peak, forward pass first
-  std::vector<std::string> memory_lacks;   ///< operations of which nobody knows what autograd keeps
-  std::optional<bool> keeps_gradients{};   ///< through the next forward pass; absent: not known
-  std::optional<Unprofiled> unprofiled{};  ///< where many runs need it: found once for all
+  std::vector<ProfiledMoment> memory;      ///< moments of possible peak memory, forward pass first
+  std::vector<std::string> memory_lacks;   ///< operations whose saved tensors are unknown
+  std::optional<bool> keeps_gradients{};   ///< until the end of the next forward pass; absent: unknown
+  std::optional<Unprofiled> unprofiled{};  ///< cached result if many simulations need it
 };
 
 }  // namespace gradway

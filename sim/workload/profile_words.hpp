@@ -7,19 +7,18 @@
 
 #include "sim/workload/profile.hpp"
 
-/// The words of profile files, each at the index of its enumerator: who writes the files and who reads them
-/// share these tables.
+/// The words of profile files in the order of their enums. Reader and writer share these tables.
 namespace gradway::profile_words {
 
 inline constexpr std::array<std::string_view, 3> phases = {"forward", "backward", "optimizer"};
 inline constexpr std::array<std::string_view, 5> classes = {"matrix", "attention", "memory", "copy_in",
                                                             "copy_out"};
 inline constexpr std::array<std::string_view, 4> memory_sources = {"none", "shapes", "compiled", "recorded"};
-/// Steps in fp8 are not read: their products are simulated alone.
+/// Profiles of fp8 steps are not supported.
 inline constexpr std::array<std::string_view, 4> precisions = {"fp32", "tf32", "bf16", "fp16"};
 inline constexpr auto optimizers = optimizer_words;
 
-/// The type of a tensor's elements, by what matters here: their size. The first of a size is written.
+/// Types of tensor elements and their size. Writers use the first type of a size.
 struct ElementType {
   std::string_view name;
   int bytes;

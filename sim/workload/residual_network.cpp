@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/workload/residual_network.hpp"
-
 #include <array>
 #include <string>
 #include <utility>
@@ -8,32 +6,33 @@
 
 #include <fmt/format.h>
 
+#include "sim/workload/architectures.hpp"
 #include "sim/workload/eager.hpp"
 
 namespace gradway {
 namespace {
 
-constexpr std::int64_t expansion = 4;  // of a bottleneck's channels on its way out
+constexpr std::int64_t expansion = 4;  // output channels of a bottleneck over its inner channels
 
-/// A convolution without bias on a square image, as all of these networks have before a BatchNorm.
+/// A convolution on a square image, as these networks have before each BatchNorm.
 struct Convolution {
   std::int64_t outputs, kernel, stride = 1, padding = 0, groups = 1;
 };
 
-/// What a layer passes on: channels of square maps.
+/// Square feature maps between two layers.
 struct Maps {
   std::int64_t channels, side;
   std::int64_t elements() const { return channels * side * side; }
 };
 
-/// Adds layers one after the other, each on what the one before passes on.
+/// Adds layers, each of which reads the result of the one before.
 class Stack {
  public:
   Stack(Eager& run, std::int64_t image_size) : run_{run}, at_{3, image_size} {
     tensor_ = run.input(static_cast<double>(at_.elements()));
   }
 
-  /// What is passed on, and its size.
+  /// The current result and its size.
   struct Point {
     Maps maps;
     Tensor tensor;
@@ -61,7 +60,7 @@ class Stack {
   }
   void add(const std::string& name, Tensor shortcut) { tensor_ = run_.add(name, tensor_, shortcut); }
 
-  /// Goes on from another point.
+  /// Continues from another point.
   void go_to(const Point& point) {
     at_ = point.maps;
     tensor_ = point.tensor;
@@ -109,7 +108,7 @@ void add_stem(Stack& stack) {
   stack.pool("maxpool", 3, 2, 1);
 }
 
-/// @param number of the stage, from 1; each after the first has twice the channels
+/// @param number number of the stage, from 1; each stage has twice the channels of the one before
 void add_stage(Stack& stack, int number, int blocks, int stride, const ResidualShape& shape) {
   for (int i = 0; i < blocks; ++i) {
     add_bottleneck(stack, fmt::format("layer{}.{}", number, i),
@@ -117,7 +116,8 @@ void add_stage(Stack& stack, int number, int blocks, int stride, const ResidualS
   }
 }
 
-/// A further map for the detector: a 1x1 convolution to `middle` channels, a 3x3 one to `outputs`.
+/// A further feature map of the detector: a 1x1 convolution to `middle` channels, then a 3x3 one to
+/// `outputs`.
 struct FurtherMap {
   std::int64_t middle, outputs, stride, padding;
 };
@@ -131,7 +131,7 @@ void add_map(Stack& stack, const std::string& name, const FurtherMap& map) {
   stack.relu(name + ".5");
 }
 
-/// Place and classes of the boxes at each pixel of a map: two convolutions. @return their results
+/// Adds two convolutions, for positions and classes of the boxes at each pixel. @return their results
 std::array<Tensor, 2> add_heads(Stack& stack, std::size_t number, const Stack::Point& map, std::int64_t boxes,
                                 std::int64_t classes) {
   stack.go_to(map);

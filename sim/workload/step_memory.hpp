@@ -9,32 +9,31 @@
 
 namespace gradway {
 
-/// What is in the GPU's memory at each moment of a step beside parameters, optimizer and input: first of the
-/// forward pass, then of the backward pass.
+/// GPU memory at each moment of a step, without parameters, optimizer and input. Moments of the forward pass
+/// come first, then those of the backward pass.
 struct StepMemory {
-  std::vector<Bytes>
-      activations;               ///< with gradients of activations, 16-bit copies of weights and temporaries
-  std::vector<Bytes> gradients;  ///< of parameters, as the backward pass makes them
-  std::size_t forward = 0;       ///< so many of the moments are of the forward pass
-  std::vector<std::int32_t> layers;  ///< by moment: whose it is; empty: not known
-  std::vector<Bytes> lasting;        ///< by layer: there at every moment, in whichever micro-batch
-  Bytes after_forward{};             ///< what the forward pass leaves to the backward pass
+  /// By moment, with gradients of activations, 16-bit copies of weights and temporaries.
+  std::vector<Bytes> activations;
+  std::vector<Bytes> gradients;      ///< by moment: gradients of parameters
+  std::size_t forward = 0;           ///< number of moments of the forward pass
+  std::vector<std::int32_t> layers;  ///< by moment: its layer; empty: unknown
+  std::vector<Bytes> lasting;        ///< by layer: memory that exists during all micro-batches
+  Bytes after_forward{};             ///< memory that the forward pass keeps for the backward pass
 };
 
-/// Bytes that come and go in a step: node n of the forward pass runs at moment n, its backward pass at
-/// 2 nodes - 1 - n.
+/// Memory over the moments of a step: node n runs at moment n, its backward pass at 2 nodes - 1 - n.
 class MemoryTimeline {
  public:
   explicit MemoryTimeline(std::int32_t nodes);
 
   std::int32_t back(std::int32_t node) const { return 2 * nodes_ - 1 - node; }
-  /// Moments before the first count as the first. @pre to < 2 nodes
+  /// Adds bytes from one moment to another, both included. A negative `from` counts as 0. @pre to < 2 nodes
   void hold(std::int32_t from, std::int32_t to, double bytes);
-  /// A node's own passes: bytes that are there no longer than it runs.
+  /// Adds bytes that exist only while a node runs forward or backward.
   void pass(std::int32_t node, double forward, double backward);
-  /// By moment.
+  /// Bytes by moment.
   std::vector<double> sums() const;
-  /// Bytes that are there from the forward into the backward pass.
+  /// Bytes that are held from the forward into the backward pass.
   double after_forward() const { return after_forward_; }
 
  private:

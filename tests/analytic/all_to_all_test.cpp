@@ -107,8 +107,8 @@ TEST_CASE("NCCL's plan of an all-to-all: channels of sends, LL up to 16 KiB a ch
   const CommunicatorOfAll lowering{scenario};
   const auto facts = lowering->facts();
   const auto channels = pair_channels(facts, {});
-  CHECK(channels.all == 32);     // 24 rounded up, as the grid of NCCL's kernel has it in our traces
-  CHECK(channels.a_peer == 32);  // 2 for each of 12 links, rounded up
+  CHECK(channels.all == 32);       // 24 rounded up, as the grid of NCCL's kernel has it in our traces
+  CHECK(channels.per_peer == 32);  // 2 for each of 12 links, rounded up
   const auto most = 4 * 32 * 16_KiB;
   CHECK(choose_plan(all_to_all, most, facts, {})->protocol == Protocol::ll);
   CHECK(choose_plan(all_to_all, most + 4_B, facts, {})->protocol == Protocol::simple);

@@ -37,7 +37,8 @@ std::vector<double> taken(int workers, int prefetch, const std::vector<double>& 
   Scenario scenario;
   scenario.platform = ring_platform(1, 50_GBps, Seconds{});
   Workload workload;
-  Program loader{.name = "loader", .streams = {{"workers", Lane::ordered, workers}, {"hand", Lane::side}}};
+  Program loader{.name = "loader",
+                 .streams = {{"workers", Lane::ordered, workers}, {"hand", Lane::unordered}}};
   Program rank{.name = "rank", .streams = streams_of_a_rank()};
   for (const auto time : made_in) {
     loader.tasks.push_back(on(0, Put{Slot{1}}));
@@ -364,7 +365,7 @@ namespace {
 
 /// Two nodes of one GPU and one card of 12.5 GB/s each, which all-reduce 25 MB a step over them (2 ms) behind
 /// so much work, and read batches of `batch` bytes over the same cards by two workers.
-Scenario over_cards(Seconds work, Bytes batch) {
+Scenario over_nics(Seconds work, Bytes batch) {
   auto scenario = loading(2, 2, {});
   scenario.platform = built_platform(nvswitch_node(1), 2, star_fabric());
   scenario.platform.collectives = CollectiveRules::ideal;
@@ -396,11 +397,11 @@ TEST_CASE("a card that carries an all-reduce and samples needs the bytes of both
   const auto batch = GENERATE(10e6, 50e6, 100e6);
   CAPTURE(engine, batch);
   // Work of 1 ms hides 12.5 MB of samples. Beyond that the card is never idle.
-  const auto metrics = metrics_of(over_cards(1_ms, Bytes{batch}), engine, fold);
+  const auto metrics = metrics_of(over_nics(1_ms, Bytes{batch}), engine, fold);
   CHECK(metrics.step_time.value() ==
         Approx(std::max(1e-3 + sent / card, (sent + batch) / card)).epsilon(1e-6));
   // With cards of its own storage stands in nobody's way.
-  auto own = over_cards(1_ms, Bytes{batch});
+  auto own = over_nics(1_ms, Bytes{batch});
   own.job.input.shares_network = false;
   CHECK(metrics_of(own, engine, fold).step_time.value() == Approx(1e-3 + sent / card).epsilon(1e-6));
 }
@@ -410,7 +411,7 @@ TEST_CASE("a weight of storage shares a card between each worker that reads and 
   const auto weight = GENERATE(0.25, 1.0, 3.0);
   CAPTURE(engine, weight);
   // Both workers always read: the all-reduce has one part of 1 + 2 weight.
-  auto scenario = over_cards(1_us, 200_MB);
+  auto scenario = over_nics(1_us, 200_MB);
   scenario.job.input.storage_weight = weight;
   const auto metrics = metrics_of(scenario, engine);
   CHECK(metrics.communication.value() == Approx(sent / card * (1 + 2 * weight)).epsilon(1e-6));
@@ -418,13 +419,13 @@ TEST_CASE("a weight of storage shares a card between each worker that reads and 
 }
 
 TEST_CASE("storage that lies in the node comes over no card", "[analytic]") {
-  auto scenario = over_cards(1_ms, 100_MB);
+  auto scenario = over_nics(1_ms, 100_MB);
   scenario.job.input.storage->kind = StorageTier::Kind::local_drive;
   CHECK(metrics_of(scenario, "fluid").step_time.value() == Approx(1e-3 + sent / card).epsilon(1e-6));
 }
 
 TEST_CASE("ranks whose cards carry unlike much are folded without a difference", "[analytic]") {
-  auto scenario = over_cards(1_ms, 30_MB);
+  auto scenario = over_nics(1_ms, 30_MB);
   scenario.platform = built_platform(nvswitch_node(2), 2, star_fabric());
   scenario.platform.collectives = CollectiveRules::ideal;
   scenario.platform.gpu_models.front().ideal = true;

@@ -204,7 +204,7 @@ TEST_CASE("the CPU steps offloaded shares behind the last reduction", "[analytic
   scenario.job.clip_grad_norm = true;
   CHECK(step_ms(scenario, engine) ==
         Approx(c + 6 * 2 + 6 * 4 + c + host_ms * (1 + 12 / traffic)).epsilon(tolerance::closed_form));
-  scenario.platform.speeds[Part::cpu] = 2;
+  scenario.platform.speeds[HardwarePart::cpu] = 2;
   CHECK(step_ms(scenario, engine) ==
         Approx(c + 6 * 2 + 6 * 4 + c + host_ms * (1 + 12 / traffic) / 2).epsilon(tolerance::closed_form));
 }

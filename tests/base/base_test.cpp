@@ -22,7 +22,7 @@ TEST_CASE("quantities convert only as physics allows") {
 TEST_CASE("gamma-distributed numbers have the mean 1, their standard deviation and their tail") {
   const auto deviation = GENERATE(0.1, 0.5, 1.0, 2.5);
   CAPTURE(deviation);
-  Random random{7, Draws::batches};
+  Random random{7, RandomStream::batches};
   constexpr int count = 400'000;
   double sum = 0, squares = 0, above = 0;
   for (int i = 0; i < count; ++i) {
@@ -36,7 +36,7 @@ TEST_CASE("gamma-distributed numbers have the mean 1, their standard deviation a
   if (deviation == 1.0) CHECK(above / count == Approx(std::exp(-3)).epsilon(0.03));  // exponential
 }
 
-TEST_CASE("a slip of the keyboard is suggested, an unrelated word is not") {
+TEST_CASE("misspelt names get a suggestion, unrelated words do not") {
   const std::vector<std::string> names{"bandwidth", "latency", "count"};
   CHECK(nearest("bandwith", names) == "bandwidth");
   CHECK(nearest("latncy", names) == "latency");
@@ -48,7 +48,7 @@ TEST_CASE("a slip of the keyboard is suggested, an unrelated word is not") {
   CHECK(suggestion("zzz", {}).empty());
 }
 
-TEST_CASE("names that have a name as a part are near", "[nearest]") {
+TEST_CASE("names that contain a name as a part are near", "[nearest]") {
   const std::vector<std::string> names{"h100-pcie",        "h100-sxm", "h200",     "aws-p5.48xlarge",
                                        "aws-p5e.48xlarge", "job.gpus", "NCCL_ALGO"};
   CHECK(suggestion("h100", names) == "did you mean 'h100-sxm' or 'h100-pcie'?");  // not h200, one letter away
@@ -56,13 +56,13 @@ TEST_CASE("names that have a name as a part are near", "[nearest]") {
   CHECK(suggestion("gpus", names) == "did you mean 'job.gpus'?");
   CHECK(nearest("H100-SXM", names) == "h100-sxm");
   CHECK(nearest("nccl_algo", names) == "NCCL_ALGO");
-  CHECK(suggestion("x", {"a_x"}) == "known: a_x");  // one letter is part of too many
+  CHECK(suggestion("x", {"a_x"}) == "known: a_x");  // single letters match too much
   CHECK(near_names("a", {}).empty());
   CHECK(near_names("llama", {"llama_70b", "llama_8b", "llama_b", "llama_13b", "llama"}).size() == 4);
   CHECK(near_names("llam", {"llama_70b", "llama_8b"}) == std::vector<std::string>{"llama_8b", "llama_70b"});
 }
 
-TEST_CASE("a problem is rendered with its place, the line, a caret, notes and a hint") {
+TEST_CASE("a problem is printed with its place, the line, a caret, notes and a hint") {
   const Problem problem{{"a.yaml", 3, 8, 4, "  gpus: nine"},
                         "'nine' is not a whole number",
                         {{{"b.yaml", 1, 1, 0, ""}, "8 GPUs"}},
@@ -75,14 +75,14 @@ TEST_CASE("a problem is rendered with its place, the line, a caret, notes and a 
         "  hint: write 8\n");
 }
 
-TEST_CASE("an error of the user carries all problems") {
+TEST_CASE("a user error carries all problems") {
   const ConfigError error{
       std::vector<Problem>{{{"a", 1, 1, 0, ""}, "one", {}, ""}, {{"a", 2, 1, 0, ""}, "two", {}, ""}}};
   CHECK(error.problems().size() == 2);
   CHECK(std::string{error.what()} == "a:1:1: error: one\na:2:1: error: two\n");
 }
 
-TEST_CASE("a broken contract names what and where") {
+TEST_CASE("a contract violation names the condition and the place") {
   CHECK_THROWS_AS(expects(false, "two and two are four"), ContractViolation);
   CHECK_NOTHROW(expects(true, "two and two are four"));
 }

@@ -6,16 +6,16 @@
 
 using namespace gradway;
 
-TEST_CASE("bytes that are no UTF-8 are found") {
+TEST_CASE("bytes that are not UTF-8 are found") {
   CHECK(first_bad_byte("plain, Größe, 漢字, \U0001F600") == std::string::npos);
   CHECK(first_bad_byte("ab\xff") == 2);
-  CHECK(first_bad_byte("a\xc3(") == 1);       // a character that does not go on
-  CHECK(first_bad_byte("\xc0\x80") == 0);     // an overlong zero
+  CHECK(first_bad_byte("a\xc3(") == 1);       // an incomplete character
+  CHECK(first_bad_byte("\xc0\x80") == 0);     // overlong encoding of zero
   CHECK(first_bad_byte("abc\xe6\xbc") == 3);  // cut off
   CHECK(characters("Größe") == 5);
 }
 
-TEST_CASE("characters that steer a terminal are found and escaped, others are left alone") {
+TEST_CASE("control characters are found and escaped, others are not changed") {
   CHECK(first_control("plain, Größe, 漢字") == std::string::npos);
   CHECK(first_control("a\x1b[31m") == 1);
   CHECK(first_control("ab\x7f") == 2);
@@ -25,7 +25,7 @@ TEST_CASE("characters that steer a terminal are found and escaped, others are le
                       "b") == 1);  // U+202E turns the order of what follows
   CHECK(first_control("a\tb") == 1);
   CHECK(first_control("a\tb", "\t") == std::string::npos);
-  CHECK(first_control("\xff\xfe") == std::string::npos);  // no characters at all
+  CHECK(first_control("\xff\xfe") == std::string::npos);  // not UTF-8
   CHECK(code_point("a\xe2\x80\xae", 1) == "U+202E");
   CHECK(printable("a\x1b[31m, Größe\n") == "a\\x1b[31m, Größe\\x0a");
   CHECK(printable("a\nb", "\n") == "a\nb");
@@ -35,7 +35,7 @@ TEST_CASE("characters that steer a terminal are found and escaped, others are le
   CHECK(printable(printable("\x1b\xff")) == printable("\x1b\xff"));
 }
 
-TEST_CASE("a long text is cut in its middle, between characters, and stays as it is then") {
+TEST_CASE("a long text is shortened in its middle between characters, and shortening is idempotent") {
   const auto cut = shortened("unknown key '" + std::string(4'000'000, 'x') + "' here", 100);
   CHECK(cut.size() < 170);
   CHECK_THAT(cut, Catch::Matchers::StartsWith("unknown key 'xxx") && Catch::Matchers::EndsWith("xxx' here"));
@@ -48,7 +48,7 @@ TEST_CASE("a long text is cut in its middle, between characters, and stays as it
     CHECK(first_bad_byte(shortened(wide, most)) == std::string::npos);
 }
 
-TEST_CASE("an error of the user shows no control characters and no megabytes") {
+TEST_CASE("a user error contains no control characters and no megabytes") {
   const std::string name = "a\x1b[2J.yaml";
   const ConfigError error{Problem{{name, 1, 1, 0, "x: \"\x1b\""},
                                   "unknown key '" + std::string(4'000'000, 'x') + "'",
@@ -60,5 +60,5 @@ TEST_CASE("an error of the user shows no control characters and no megabytes") {
   CHECK_THAT(text, Catch::Matchers::Contains(
                        "\n  note: a\\x1b[2J.yaml:2:1: here\\x0dthere\n  hint: write \\u202e\n"));
   CHECK(first_control(text, "\n") == std::string::npos);
-  CHECK(first_control(error.problems().front().what) == std::string::npos);  // as sweeps and pages show it
+  CHECK(first_control(error.problems().front().what) == std::string::npos);  // the text of sweeps and pages
 }

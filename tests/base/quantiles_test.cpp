@@ -13,7 +13,7 @@ using Values = std::vector<double>;
 
 }  // namespace
 
-TEST_CASE("a lower quantile is the smallest value that a share of all does not exceed", "[base]") {
+TEST_CASE("a lower quantile is the smallest value that a share of the values does not exceed", "[base]") {
   CHECK(lower_quantile(Values{4, 1, 3, 2}, 0.25) == 1);
   CHECK(lower_quantile(Values{5, 4, 1, 3, 2}, 0.25) == 2);
   CHECK(lower_quantile(Values{4, 1, 3, 2}, 0.5) == 2);
@@ -22,14 +22,14 @@ TEST_CASE("a lower quantile is the smallest value that a share of all does not e
   CHECK(lower_quantile(Values{7}, 0.25) == 7);
 }
 
-TEST_CASE("a median of an even number is the lower, the upper or their mean", "[base]") {
+TEST_CASE("the median of an even number of values is the lower, the upper, or their mean", "[base]") {
   const Values values{4, 1, 3, 2};
   CHECK(lower_median(values) == 2);
   CHECK(upper_median(values) == 3);
   CHECK(median(values) == 2.5);
 }
 
-TEST_CASE("medians of an odd number are the same, those of none are zero", "[base]") {
+TEST_CASE("all medians of an odd number of values are equal, those without values are zero", "[base]") {
   CHECK(lower_median(Values{3, 1, 2}) == 2);
   CHECK(upper_median(Values{3, 1, 2}) == 2);
   CHECK(median({3, 1, 2}) == 2);

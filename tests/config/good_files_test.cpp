@@ -232,10 +232,10 @@ TEST_CASE(
     "ignored",
     "[config]") {
   const auto calibration = load_calibration("lab", DataPath{{good}});
-  REQUIRE(calibration.held_back.size() == 1);
-  CHECK(calibration.held_back[0].what == "copies");
-  CHECK(calibration.held_back[0].rows == 7);
-  CHECK(calibration.held_back[0].error.worst == Approx(0.12));
+  REQUIRE(calibration.holdout_errors.size() == 1);
+  CHECK(calibration.holdout_errors[0].what == "copies");
+  CHECK(calibration.holdout_errors[0].rows == 7);
+  CHECK(calibration.holdout_errors[0].error.worst == Approx(0.12));
   REQUIRE(calibration.contention.size() == 3);  // two of them differ in channels only
   CHECK(calibration.tables[0].nodes == 3);
   CHECK(calibration.tables[0].spread->worst == Approx(0.05));

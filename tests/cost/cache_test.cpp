@@ -5,8 +5,8 @@
 
 using namespace gradway;
 
-// By simulation of shuffled epochs: 0.10, 0.25, 0.50, 0.75 and 0.90 of the samples fit.
-TEST_CASE("a cache under shuffling answers less than its share, unless it keeps what came first", "[cost]") {
+// Simulation of shuffled epochs in which 0.10, 0.25, 0.50, 0.75 and 0.90 of the samples fit.
+TEST_CASE("the hit ratio of a shuffled cache is below its share of the data if it evicts samples", "[cost]") {
   struct Row {
     double cached, lru, random;
   };

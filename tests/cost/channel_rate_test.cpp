@@ -16,13 +16,13 @@ struct Row {
   double at_256_MiB;
 };
 
-/// Own measurement, 2026-11-22: all-reduces on two H200, PyTorch 2.11, NCCL 2.28.9, NCCL_MAX_NCHANNELS as
-/// written (NCCL_MIN_NCHANNELS for more than the last); medians of five means of six calls.
+/// Own measurement, 2026-11-22: all-reduces on two H200, PyTorch 2.11, NCCL 2.28.9, with these values
+/// of NCCL_MAX_NCHANNELS (NCCL_MIN_NCHANNELS beyond the last); medians of five means of six calls.
 struct Table {
   bool nvlink;
   Algorithm algorithm;
   Protocol protocol;
-  int all;  // channels that NCCL takes by itself
+  int all;  // NCCL's own number of channels
   double together_64;
   double together_256;
   std::vector<Row> rows;
@@ -68,7 +68,7 @@ const std::vector<Table> tables{
 
 }  // namespace
 
-TEST_CASE("fewer and more channels reach what they did on two H200") {
+TEST_CASE("rates of fewer and more channels match measurements on two H200") {
   for (const auto& table : tables) {
     const auto each = channel_rate(table.nvlink, table.algorithm, table.protocol);
     for (const auto& row : table.rows) {
@@ -82,7 +82,7 @@ TEST_CASE("fewer and more channels reach what they did on two H200") {
   }
 }
 
-TEST_CASE("all channels reach all, and no channel is lost or won beyond what bounds them") {
+TEST_CASE("all channels reach the full rate, and more channels gain nothing") {
   const auto each = channel_rate(true, Algorithm::ring, Protocol::simple);
   CHECK(share_of_channels(24, 24, 300_GBps, each) == Approx(1));
   double before = 0;
@@ -92,7 +92,8 @@ TEST_CASE("all channels reach all, and no channel is lost or won beyond what bou
     CHECK(share * 300e9 <= channels * each.value());
     before = share;
   }
-  // More than 24 channels should reach: they alone bound it, in proportion, and more of them gain nothing.
+  // If the rate exceeds what 24 channels should reach, only channels limit it: fewer are proportional, more
+  // gain nothing.
   CHECK(share_of_channels(6, 24, 600_GBps, each) == Approx(0.25));
   CHECK(share_of_channels(48, 24, 600_GBps, each) == Approx(1));
 }

@@ -27,8 +27,8 @@ GpuLoad load(double products, double others) {
   return made;
 }
 
-/// Mean power of a step whose products last `slowdown` times as long, their power with the square of the
-/// pace.
+/// Mean power of a step whose products take `slowdown` times as long, with power proportional to the square
+/// of their speed.
 double mean_power(double products, double others, double idle, double slowdown) {
   const double joules = products * 900 / slowdown + others * 500 + idle * 130;
   return joules / (products * slowdown + others + idle);
@@ -36,19 +36,19 @@ double mean_power(double products, double others, double idle, double slowdown) 
 
 }  // namespace
 
-TEST_CASE("in a loop of products alone the pace falls with the root of what they draw over the limit") {
+TEST_CASE("the speed of continuous products falls with the root of their power over the limit") {
   CHECK(clock_slowdown(power, load(1, 0), {}) == Approx(std::sqrt(900 / limit)).epsilon(1e-12));
   CHECK(clock_slowdown(power, load(1e-3, 0), {}) == Approx(std::sqrt(900 / limit)).epsilon(1e-12));
 }
 
-TEST_CASE("the slowed step draws what the limit allows, waiting included") {
+TEST_CASE("the mean power of the slowed step equals the limit, waits included") {
   const auto products = GENERATE(0.6, 0.8, 3.0);
   const auto others = GENERATE(0.01, 0.2);
   const auto slowdown = clock_slowdown(power, load(products, others), {});
   REQUIRE(slowdown > 1);
   CHECK(mean_power(products, others, 0, slowdown) == Approx(limit).epsilon(1e-12));
 
-  const double share = 0.05;  // of how long the kernels run
+  const double share = 0.05;  // of the kernels' time
   const auto while_waiting = clock_slowdown(power, load(products, others), {.idle = share});
   const double idle = share * (products * slowdown + others);
   CHECK(while_waiting < slowdown);
@@ -56,16 +56,16 @@ TEST_CASE("the slowed step draws what the limit allows, waiting included") {
   CHECK(mean_power(products, others, idle, while_waiting) == Approx(limit).epsilon(1e-12));
 }
 
-TEST_CASE("what stays below the limit keeps its pace") {
+TEST_CASE("work below the power limit is not slowed down") {
   CHECK(clock_slowdown(power, load(1, 1), {}) == 1);  // 700 W
   CHECK(clock_slowdown(power, load(0, 1), {}) == 1);
   CHECK(clock_slowdown(power, {}, {}) == 1);
   CHECK(clock_slowdown(power, load(1, 0), {.idle = 0.5}) == 1);
-  CHECK(clock_slowdown(power, load(1, 0), Waiting::always()) == 1);
+  CHECK(clock_slowdown(power, load(1, 0), WaitRatio::always()) == 1);
   CHECK(clock_slowdown(power, load(1, 0), {.communication = 0.3}) > 1);  // 757 W at full clocks
 }
 
-TEST_CASE("each class of kernels draws its own") {
+TEST_CASE("each class of kernels has its own power") {
   const auto alone = [](OperationClass kind, Precision precision) {
     GpuLoad made;
     made.add(kind, precision, Seconds{1}, power);
@@ -81,10 +81,10 @@ TEST_CASE("each class of kernels draws its own") {
 
 TEST_CASE("a long wait lets kernels run at full clocks until the mean of the window is the limit") {
   const auto products = load(1, 0);
-  const double counts = longest_cooling(power, products).value();
+  const double counts = longest_effective_wait(power, products).value();
   CHECK(counts == Approx(0.08 * (900 - limit) / (900 - 130)).epsilon(1e-12));
-  // As much work at full clocks as the window has room for: its mean is the limit.
+  // With the most work at full clocks that the window allows, its mean equals the limit.
   const double at_full_clocks = counts * (limit - 130) / (900 - limit);
   CHECK(at_full_clocks * 900 + (0.08 - at_full_clocks) * 130 == Approx(0.08 * limit).epsilon(1e-12));
-  CHECK(longest_cooling(power, load(1, 0.1)) < longest_cooling(power, products));
+  CHECK(longest_effective_wait(power, load(1, 0.1)) < longest_effective_wait(power, products));
 }

@@ -38,7 +38,7 @@ CommunicatorFacts nvlink(int ranks) {
 
 std::optional<TableTime> look_up(const std::vector<CollectiveTable>& tables, int ranks, Bytes size,
                                  const NcclSettings& settings = {}, CollectiveKind kind = all_reduce) {
-  static Calibration calibration;  // outlives what is returned
+  static Calibration calibration;  // must outlive the result
   calibration = {};
   calibration.tables = tables;
   const CollectiveTables all{calibration, Transport::p2p, nvlink(ranks), settings};
@@ -54,7 +54,7 @@ NcclSettings told(const char* algorithm, const char* protocol) {
 
 }  // namespace
 
-TEST_CASE("a table gives its points, a line between two, and ends that stay what they are", "[cost]") {
+TEST_CASE("a table interpolates linearly between its points and extrapolates at both ends", "[cost]") {
   CollectiveTable table;
   table.points = {{1_KiB, 10_us}, {3_KiB, 10_us}, {5_KiB, 30_us}};
   CHECK(time_at(table, 1_KiB) == 10_us);
@@ -66,7 +66,7 @@ TEST_CASE("a table gives its points, a line between two, and ends that stay what
   CHECK(time_at(table, 10_KiB).value() == Approx(60e-6));  // the largest size's bandwidth
 }
 
-TEST_CASE("the time of a table never falls with the size", "[cost]") {
+TEST_CASE("the time of a table never decreases with the size", "[cost]") {
   const std::vector<CollectiveTable> tables{table_of(2, 10_us, 300_GBps), table_of(4, 12_us, 340_GBps)};
   for (const int ranks : {2, 3, 4, 8}) {
     Seconds before{};
@@ -78,7 +78,7 @@ TEST_CASE("the time of a table never falls with the size", "[cost]") {
   }
 }
 
-TEST_CASE("a measured number of ranks has the time of its table, and nothing else to say", "[cost]") {
+TEST_CASE("a measured number of ranks has the time of its table without remarks", "[cost]") {
   const auto found = look_up({table_of(2, 10_us, 300_GBps), table_of(4, 20_us, 340_GBps)}, 4, 16_MiB);
   REQUIRE(found);
   CHECK(found->time.value() == Approx(20e-6 + 1.5 * 16 * 1048576 / 340e9));
@@ -86,11 +86,11 @@ TEST_CASE("a measured number of ranks has the time of its table, and nothing els
   CHECK(found->use == TableUse{.table = found->use.table});
 }
 
-TEST_CASE("between two numbers of ranks, latency and bus bandwidth lie on straight lines", "[cost]") {
+TEST_CASE("latency and bus bandwidth are interpolated linearly between numbers of ranks", "[cost]") {
   const std::vector<CollectiveTable> tables{table_of(6, 30_us, 360_GBps), table_of(2, 10_us, 300_GBps)};
   const auto found = look_up(tables, 3, 1_GiB);
   REQUIRE(found);
-  // 3 is a quarter of the way: 15 us and 315 GB/s; 2(n-1)/n = 4/3
+  // 3 ranks are a quarter of the way from 2 to 6: 15 us and 315 GB/s; 2(n-1)/n = 4/3
   CHECK(found->time.value() == Approx(15e-6 + 4.0 / 3 * 1073741824 / 315e9));
   CHECK(found->use.table->ranks == 2);
   CHECK(found->use.upper->ranks == 6);
@@ -98,7 +98,7 @@ TEST_CASE("between two numbers of ranks, latency and bus bandwidth lie on straig
   CHECK(look_up(tables, 3, 1_B)->time.value() == Approx(15e-6).epsilon(1e-3));
 }
 
-TEST_CASE("beyond the measured numbers of ranks the bus bandwidth stays, and more steps add latency",
+TEST_CASE("beyond the measured numbers of ranks, bus bandwidth is constant and further steps add latency",
           "[cost]") {
   const std::vector<CollectiveTable> tables{table_of(4, 30_us, 300_GBps)};
   const auto more = look_up(tables, 8, 1_GiB);
@@ -108,10 +108,10 @@ TEST_CASE("beyond the measured numbers of ranks the bus bandwidth stays, and mor
   CHECK(more->time.value() == Approx(30e-6 + 8 * 3.4e-6 + 1.75 * 1073741824 / 300e9));
   const auto fewer = look_up(tables, 2, 1_GiB);
   CHECK(fewer->use.other_ranks);
-  CHECK(fewer->time.value() == Approx(30e-6 + 1.0 * 1073741824 / 300e9));  // launching does not get shorter
+  CHECK(fewer->time.value() == Approx(30e-6 + 1.0 * 1073741824 / 300e9));  // the latency does not decrease
 }
 
-TEST_CASE("beyond the largest size the lookup says so", "[cost]") {
+TEST_CASE("a lookup beyond the largest size is marked", "[cost]") {
   const std::vector<CollectiveTable> tables{table_of(2, 10_us, 300_GBps), table_of(4, 10_us, 300_GBps)};
   CHECK_FALSE(look_up(tables, 4, 1_GiB)->use.beyond_sizes);
   const auto found = look_up(tables, 4, 2_GiB);
@@ -130,7 +130,7 @@ TEST_CASE("a forced algorithm and protocol have their own table if they were mea
   CHECK(look_up(tables, 4, 1_MiB)->time.value() == Approx(10e-6 + 1.5 * 1048576 / 300e9));
 }
 
-TEST_CASE("forcing what NCCL chooses anyway changes nothing", "[cost]") {
+TEST_CASE("forcing NCCL's own choice has no effect", "[cost]") {
   const auto forced = as(table_of(4, 5_us, 100_GBps), Algorithm::ring, Protocol::simple);
   const auto found = look_up({table_of(2, 10_us, 300_GBps), forced}, 2, 1_GiB, told("RING", "SIMPLE"));
   REQUIRE(found);
@@ -141,7 +141,7 @@ TEST_CASE("forcing what NCCL chooses anyway changes nothing", "[cost]") {
   CHECK(look_up(both, 4, 1_GiB, told("RING", "SIMPLE"))->time == look_up(both, 4, 1_GiB)->time);
 }
 
-TEST_CASE("what was forced but not measured is scaled as NCCL's own estimates say", "[cost]") {
+TEST_CASE("forced plans without measurements are scaled by NCCL's own estimates", "[cost]") {
   const auto size = 1_MiB;
   const auto settings = told("TREE", "SIMPLE");
   const auto found = look_up({table_of(4, 10_us, 300_GBps)}, 4, size, settings);
@@ -153,7 +153,7 @@ TEST_CASE("what was forced but not measured is scaled as NCCL's own estimates sa
   CHECK(forced > chosen);
 }
 
-TEST_CASE("fewer channels are slower as they were on two H200", "[cost]") {
+TEST_CASE("fewer channels are slower, as measured on two H200", "[cost]") {
   NcclSettings settings;
   settings.max_channels = 4;
   const auto found = look_up({table_of(4, 10_us, 300_GBps)}, 4, 1_GiB, settings);
@@ -163,7 +163,7 @@ TEST_CASE("fewer channels are slower as they were on two H200", "[cost]") {
   CHECK(found->time.value() == Approx(1.5 * 1073741824 / 82.3e9).epsilon(0.02));
 }
 
-TEST_CASE("an operation without tables has those of all-reduce, by the bytes that each moves", "[cost]") {
+TEST_CASE("an operation without tables uses those of all-reduce, scaled by bus factors", "[cost]") {
   const std::vector<CollectiveTable> tables{table_of(4, 10_us, 300_GBps)};
   const auto found = look_up(tables, 4, 1_GiB, {}, CollectiveKind::all_gather);
   REQUIRE(found);
@@ -175,7 +175,7 @@ TEST_CASE("an operation without tables has those of all-reduce, by the bytes tha
   CHECK(own->time.value() == Approx(8e-6 + 0.75 * 1073741824 / 350e9));
 }
 
-TEST_CASE("tables of another transport say nothing", "[cost]") {
+TEST_CASE("tables of other transports are ignored", "[cost]") {
   auto table = table_of(4, 10_us, 300_GBps);
   table.transport = Transport::shm;
   CHECK_FALSE(look_up({table}, 4, 1_MiB));
@@ -183,14 +183,13 @@ TEST_CASE("tables of another transport say nothing", "[cost]") {
   CHECK_FALSE(look_up({as(table_of(4, 10_us, 300_GBps), Algorithm::tree, Protocol::ll)}, 4, 1_GiB));
 }
 
-TEST_CASE(
-    "tables between nodes serve no communicator within one if there are others, and the other way round",
-    "[cost]") {
+TEST_CASE("tables between nodes are used within a node only if there are no others, and vice versa",
+          "[cost]") {
   auto between = table_of(4, 50_us, 20_GBps);
   between.nodes = 2;
   const auto within = table_of(4, 10_us, 300_GBps);
   CHECK(look_up({between, within}, 4, 1_MiB)->time == time_at(within, 1_MiB));
-  CHECK(look_up({between}, 4, 1_MiB)->time == time_at(between, 1_MiB));  // better than nothing
+  CHECK(look_up({between}, 4, 1_MiB)->time == time_at(between, 1_MiB));  // only table
   Calibration calibration;
   calibration.tables = {within, between};
   auto communicator = nvlink(4);

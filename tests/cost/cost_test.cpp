@@ -50,11 +50,11 @@ TEST_CASE(
   CHECK(memory_time(1_GB, ideal_gpu()) == Seconds{});
 }
 
-TEST_CASE("optimizers move what their passes read and write") {
+TEST_CASE("optimizers move the bytes that their passes read and write") {
   CHECK(cost_of(Optimizer::sgd).traffic == 12_B);
   CHECK(cost_of(Optimizer::adamw_fused).traffic == 28_B);
-  // Our H200 (4.8 TB/s, 88 % reached) takes 0.972, 6.854 and 2.440 ms for 306 M parameters: the model within
-  // 20 %.
+  // Our H200 (4.8 TB/s, efficiency 88 %) takes 0.972, 6.854 and 2.440 ms for 306 M parameters. The model is
+  // within 20 %.
   const auto model = [](Optimizer optimizer) {
     return cost_of(optimizer).traffic.value() * 306e6 / 4.224e12;
   };
@@ -84,7 +84,7 @@ TEST_CASE("8 A100 on NVSwitch get 24 channels of 10 GB/s, 4 H200 get 24 of 15") 
   CHECK(channels.each == 15_GBps);
 }
 
-TEST_CASE("channels can be bounded: fewer carry less, more only cut finer") {
+TEST_CASE("fewer channels have a lower rate, more channels share the same rate") {
   NcclSettings few;
   few.max_channels = 6;
   CHECK(search_channels(a100_node(), few).count == 6);
@@ -112,7 +112,7 @@ TEST_CASE("a PCIe box over host memory: 6.6 + 14 us in LL, 8.4 + 14 x 5.7 us in 
   CHECK_FALSE(choose_plan(CollectiveKind::all_reduce, 1_MiB, shm_node(), settings).has_value());
 }
 
-TEST_CASE("small buffers go by a low latency, large ones by rate") {
+TEST_CASE("small buffers use a plan of low latency, large ones a plan of high rate") {
   CHECK(choose_plan(CollectiveKind::all_reduce, 1_KiB, a100_node(), {})->protocol == Protocol::ll);
   const auto large = *choose_plan(CollectiveKind::all_reduce, 1_GiB, a100_node(), {});
   CHECK(large.algorithm == Algorithm::ring);
@@ -127,14 +127,14 @@ TEST_CASE("only all-reduce has a tree") {
   CHECK(choose_plan(CollectiveKind::broadcast, 1_MiB, a100_node(), tree)->algorithm == Algorithm::ring);
 }
 
-TEST_CASE("a broadcast goes down a chain, of which NCCL prices the first hop alone") {
+TEST_CASE("NCCL's estimate of a broadcast has only the first hop of the chain") {
   NcclSettings simple;
   simple.proto = "SIMPLE";
   const auto plan = *choose_plan(CollectiveKind::broadcast, 1_MiB, a100_node(), simple);
   CHECK(plan.latency.value() == Approx((8.4 + 7 * 3.4) * 1e-6));
 }
 
-TEST_CASE("NCCL's lists allow and exclude") {
+TEST_CASE("NCCL's lists allow or exclude algorithms") {
   NcclSettings settings = nccl_settings({{"NCCL_ALGO", "^tree"}, {"NCCL_PROTO", "LL,Simple"}});
   CHECK(settings.allows(Algorithm::ring));
   CHECK_FALSE(settings.allows(Algorithm::tree));
@@ -143,7 +143,7 @@ TEST_CASE("NCCL's lists allow and exclude") {
   CHECK(settings.allows(Protocol::simple));
 }
 
-TEST_CASE("NCCL's levels by name") {
+TEST_CASE("NCCL's path levels are given by name") {
   CHECK(nccl_settings({{"NCCL_P2P_LEVEL", "SYS"}}).p2p_level == PathType::sys);
   CHECK(nccl_settings({{"NCCL_P2P_LEVEL", "PIX"}}).p2p_level == PathType::pix);
   CHECK(nccl_settings({{"NCCL_P2P_DISABLE", "1"}}).p2p_disable);

@@ -14,7 +14,7 @@ using namespace gradway;
 
 namespace {
 
-/// What a command prints. @throws std::runtime_error if it cannot be started or fails
+/// The output of a command. @throws std::runtime_error if it cannot be started or fails
 std::string output_of(const std::string& command) {
   std::string output;
   auto* const pipe = ::popen(command.c_str(), "r");
@@ -27,7 +27,7 @@ std::string output_of(const std::string& command) {
 
 const std::string script = "'" GRADWAY_SOURCE_DIR "/calibration/torch/measure_kernels.py'";
 
-/// "product number=fp32|tf32 layout=nt|nn size=mxnxk", as the script lists its kinds.
+/// A kind as the script lists it: "product number=fp32|tf32 layout=nt|nn size=mxnxk".
 std::string text_of(const TimedKind& kind) {
   auto text = std::string{kind.name};
   for (std::size_t word = 0; word < word_count(kind); ++word)
@@ -37,13 +37,13 @@ std::string text_of(const TimedKind& kind) {
 
 }  // namespace
 
-TEST_CASE("the script times the kinds of kernels that gradway knows, in the same words", "[cost]") {
+TEST_CASE("the script times the kinds of kernels that gradway knows by the same names", "[cost]") {
   std::string known;
   for (const auto& kind : timed_kinds) known += text_of(kind);
   CHECK(output_of(script + " --list") == known);
 }
 
-TEST_CASE("the script explains itself without PyTorch, and refuses what it cannot do", "[cost]") {
+TEST_CASE("the script prints its help without PyTorch and refuses unknown kinds", "[cost]") {
   const auto help = output_of(script + " --help");
   for (const auto* part : {"--out", "--only", "--quick", "--list", "gradway calibrate fit", "exit status"})
     CHECK_THAT(help, Catch::Contains(part));
@@ -51,7 +51,7 @@ TEST_CASE("the script explains itself without PyTorch, and refuses what it canno
   CHECK_THROWS(output_of(script + " -o x.json --only gemm 2> /dev/null"));
 }
 
-TEST_CASE("a kind has words and sizes, and every word has choices", "[cost]") {
+TEST_CASE("a kind of kernels has words and dimensions, and every word has choices", "[cost]") {
   CHECK(size_count(*kind_of_name("product")) == 3);
   CHECK(size_count(*kind_of_name("convolution_weight")) == 8);
   CHECK(kind_of_name("gemm") == nullptr);

@@ -10,7 +10,7 @@ using namespace gradway;
 
 namespace {
 
-/// 1e14 operations and 1e12 bytes a second.
+/// 1e14 operations and 1e12 bytes per second.
 Gpu round_gpu() {
   Gpu gpu;
   gpu.name = "round";
@@ -26,12 +26,12 @@ constexpr double shortest = 1.3e-6;
 
 }  // namespace
 
-TEST_CASE("a kernel with a word too many is none that is known") {
+TEST_CASE("a kernel name with too many words is unknown") {
   CHECK(find_operation("attention_forward bf16 cudnn causal", {1, 16, 128, 64}).has_value());
   CHECK_FALSE(find_operation("attention_forward bf16 cudnn causal x", {1, 16, 128, 64}).has_value());
 }
 
-TEST_CASE("every kind of timed kernel has a family, in the same order") {
+TEST_CASE("kinds of timed kernels and kernel families are in the same order") {
   for (std::size_t i = 0; i < timed_kinds.size(); ++i) {
     std::string kernel{timed_kinds[i].name};
     for (std::size_t word = 0; word < word_count(timed_kinds[i]); ++word)
@@ -43,7 +43,7 @@ TEST_CASE("every kind of timed kernel has a family, in the same order") {
   }
 }
 
-TEST_CASE("by its datasheet an operation takes the larger of its arithmetic and its bytes, and a latency") {
+TEST_CASE("the datasheet time is the maximum of arithmetic and memory time plus a latency") {
   const auto gpu = round_gpu();
   // 2 x 4096^3 operations, 3 x 4096^2 numbers
   const auto large = operation("product bf16 nt", {4096, 4096, 4096});
@@ -55,7 +55,7 @@ TEST_CASE("by its datasheet an operation takes the larger of its arithmetic and 
         Approx(shortest + 8e-3));
 }
 
-TEST_CASE("a product that adds to fp32 reads and writes that beside its arithmetic") {
+TEST_CASE("a product hides part of the traffic of its fp32 accumulation") {
   const auto gpu = round_gpu();
   const auto plain = operation("product bf16 tn", {4096, 4096, 4096});
   const auto adding = operation("product bf16 tn_add", {4096, 4096, 4096});
@@ -63,20 +63,20 @@ TEST_CASE("a product that adds to fp32 reads and writes that beside its arithmet
   CHECK(adding.bytes - plain.bytes == Bytes{(4 + 4 - 2) * 4096.0 * 4096});
   CHECK((datasheet_time(adding, gpu) - datasheet_time(plain, gpu)).value() ==
         Approx(0.35 * 6 * 4096 * 4096 / 1e12));
-  // Bound by memory it takes all of it.
+  // A memory-bound product has all of the additional time.
   const auto thin = [&](const char* kernel) {
     return datasheet_time(operation(kernel, {4096, 4096, 8}), gpu).value();
   };
   CHECK(thin("product bf16 tn_add") - thin("product bf16 tn") == Approx(6 * 4096.0 * 4096 / 1e12));
-  // One that was not timed is moved as the product it does.
+  // If it was not timed, the factor of the plain product applies.
   const KernelTimes times{"round", "made up", {{"product bf16 tn", {4096, 4096, 4096}, 2_ms}}};
   const OperationCosts costs{times, gpu};
   CHECK(costs.factor(adding) == costs.factor(plain));
 }
 
-TEST_CASE("FlashAttention 1 reaches less of version 2 the longer sequences and the larger heads are") {
+TEST_CASE("FlashAttention 1 is slower relative to version 2 for longer sequences and larger heads") {
   const auto gpu = round_gpu();
-  // Slower by: both have blocks enough.
+  // Slow-down; both have enough blocks.
   const auto slower = [&](double tokens, double head) {
     const auto time = [&](const char* kernel) {
       return datasheet_time(operation(kernel, {4, 32, tokens, head}), gpu).value() - shortest;
@@ -88,23 +88,24 @@ TEST_CASE("FlashAttention 1 reaches less of version 2 the longer sequences and t
   CHECK(slower(16384, 64) == Approx(0.62));
   CHECK(slower(131072, 128) == Approx(0.47));
   CHECK(slower(256, 64) == Approx(0.83));
-  // In the middle of what was published: between.
+  // Half-way between published sizes, the result is between theirs.
   CHECK(slower(1024 * std::sqrt(0.5), 64) == Approx((0.83 + 0.66) / 2));
   CHECK(slower(512, 64 * std::sqrt(2.0)) == Approx((0.83 + 0.70) / 2));
 }
 
-TEST_CASE("attention with fewer blocks than multiprocessors leaves some of them idle") {
+TEST_CASE("attention with fewer blocks than multiprocessors leaves some multiprocessors idle") {
   const auto gpu = round_gpu();
   const auto time = [&](double heads) {
     return datasheet_time(operation("attention_forward bf16 cudnn full", {1, heads, 128 * 25, 64}), gpu)
                .value() -
            shortest;
   };
-  CHECK(time(4) == Approx(time(1)));      // 25 blocks and 100: four times the work on four times as many
-  CHECK(time(8) == Approx(2 * time(4)));  // all were busy
+  CHECK(time(4) ==
+        Approx(time(1)));  // 25 and 100 blocks: four times the work on four times as many multiprocessors
+  CHECK(time(8) == Approx(2 * time(4)));  // all multiprocessors were busy
 }
 
-TEST_CASE("a kernel that was timed takes its time, and on another GPU the rule moves it") {
+TEST_CASE("a timed kernel has its measured time, which is extrapolated to other GPUs by their datasheets") {
   const auto gpu = round_gpu();
   const KernelTimes times{"round", "made up", {{"product bf16 nt", {1024, 1024, 1024}, 100_us}}};
   const OperationCosts costs{times, gpu};
@@ -116,7 +117,7 @@ TEST_CASE("a kernel that was timed takes its time, and on another GPU the rule m
   CHECK(datasheet_time(timed, twice) * costs.factor(timed) < 0.6 * 100_us);
 }
 
-TEST_CASE("between timed kernels the nearest count most, by the logarithms of their sizes") {
+TEST_CASE("the nearest timed kernels by logarithms of sizes have the largest weight") {
   const auto gpu = round_gpu();
   const auto at = [&](double factor, double m) {
     const auto shape = operation("product bf16 nt", {m, 4096, 4096});
@@ -125,12 +126,12 @@ TEST_CASE("between timed kernels the nearest count most, by the logarithms of th
   const OperationCosts costs{{"round", "made up", {at(2, 1024), at(4, 16384)}}, gpu};
   const auto factor = [&](double m) { return costs.factor(operation("product bf16 nt", {m, 4096, 4096})); };
   CHECK(factor(1024) == Approx(2).epsilon(0.01));
-  CHECK(factor(4096) == Approx(std::sqrt(8)));  // as far from both
+  CHECK(factor(4096) == Approx(std::sqrt(8)));  // equally far from both
   CHECK(factor(2048) < factor(4096));
   CHECK(factor(16384) == Approx(4).epsilon(0.01));
 }
 
-TEST_CASE("what was not timed goes by its nearest relatives: other numbers, plain copies, the datasheet") {
+TEST_CASE("kernels that were not timed use other number formats, plain copies, or the datasheet") {
   const auto gpu = round_gpu();
   const auto copy = operation("elementwise copy fp32", {1e8});
   const OperationCosts costs{
@@ -139,7 +140,7 @@ TEST_CASE("what was not timed goes by its nearest relatives: other numbers, plai
   CHECK(costs.factor(operation("product bf16 nt", {1024, 1024, 1024})) == 1);
 }
 
-TEST_CASE("a grouped product is one product whose groups are short of rows, with a weight for each group") {
+TEST_CASE("a grouped product is slower than one product of all rows and has a weight per group") {
   auto gpu = round_gpu();
   const KernelTimes times{"round", "made up", {{"product bf16 nt", {4096, 4096, 4096}, 3_ms}}};
   const OperationCosts costs{times, gpu};
@@ -148,16 +149,16 @@ TEST_CASE("a grouped product is one product whose groups are short of rows, with
     return operation(fmt::format("grouped_product bf16 {}", layout), {4096, 4096, 4096, groups});
   };
   CHECK(grouped("nt", 8).flops == grouped("nt", 1).flops);
-  // 4096 x 4096 numbers of a weight for each further group; of tn they are the results
+  // 4096 x 4096 numbers of weight for each further group; in tn these are the results
   CHECK((grouped("nt", 8).bytes - grouped("nt", 1).bytes).value() == 7 * 2 * 4096.0 * 4096);
   CHECK(grouped("tn", 8).bytes == grouped("nt", 8).bytes);
-  // 8 groups of 512 rows, tiles of 128: 4 / 5 of what one product reaches
+  // 8 groups of 512 rows, tiles of 128: 4 / 5 of the rate of one product
   const auto share = [&](double groups) {
     return time(operation("product bf16 nt", {4096, 4096, 4096})) / time(grouped("nt", groups));
   };
   CHECK(share(8) == Approx(0.8).epsilon(0.001));
   CHECK(share(8) > share(32));
-  // One that was timed is as long as that.
+  // A timed one has its measured time.
   const KernelTimes also{"round",
                          "made up",
                          {{"product bf16 nt", {4096, 4096, 4096}, 3_ms},

@@ -8,8 +8,8 @@ using namespace gradway::testing;
 
 namespace {
 
-constexpr auto kernel = Side::Kind::kernel;
-constexpr auto collective = Side::Kind::collective;
+constexpr auto kernel = Contender::Kind::kernel;
+constexpr auto collective = Contender::Kind::collective;
 
 /// Two GPUs of capacity 1 (resources 0 and 1) and a link of 100 GB/s (resource 2).
 struct Node {
@@ -20,7 +20,7 @@ struct Node {
   OpId add_kernel(double work, std::uint32_t gpu, double slowdown, bool holds = false) {
     Op op = flow_op(work, path_over(graph, {gpu}));
     op.cap = 1;
-    op.side = graph.add_side({kernel, slowdown, {gpu}, holds});
+    op.contender = graph.add_contender({kernel, slowdown, {gpu}, holds});
     return graph.add(op);
   }
 
@@ -28,7 +28,7 @@ struct Node {
     Op op = flow_op(bytes, path_over(graph, {2}));
     op.cap = cap;
     op.latency = latency;
-    op.side = graph.add_side({collective, slowdown, {0, 1}});
+    op.contender = graph.add_contender({collective, slowdown, {0, 1}});
     return graph.add(op);
   }
 };
@@ -98,7 +98,7 @@ TEST_CASE("kernels do not slow kernels, nor what runs on another GPU, nor what m
   const OpId two = node.add_kernel(1e-3, 0, 3);
   node.add_collective(0, 1e9, 3);
   Op elsewhere = flow_op(1e9, path_over(node.graph, {2}));
-  elsewhere.side = node.graph.add_side({collective, 3, {1}});
+  elsewhere.contender = node.graph.add_contender({collective, 3, {1}});
   node.graph.add(elsewhere);
 
   const Timeline timeline = run_with(engine, node.platform, node.graph);

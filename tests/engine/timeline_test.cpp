@@ -85,12 +85,12 @@ struct Shared {
     graph.add(capped);
     Op kernel = flow_op(2, gpu);
     kernel.cap = 1;
-    kernel.side = graph.add_side({Side::Kind::kernel, 1.5, {0}});
+    kernel.contender = graph.add_contender({Contender::Kind::kernel, 1.5, {0}});
     graph.add(kernel);
     Op collective = flow_op(40, wide);
     collective.cap = 40;
     collective.weight = 3;
-    collective.side = graph.add_side({Side::Kind::collective, 2, {0}});
+    collective.contender = graph.add_contender({Contender::Kind::collective, 2, {0}});
     graph.add(collective);
   }
 };
@@ -160,10 +160,10 @@ TEST_CASE("a flow that moved more than can be is a bug", "[timeline]") {
   SECTION("a neighbour slows it as long as it is there") {
     Op kernel = flow_op(50, path);
     kernel.cap = 10;
-    kernel.side = graph.add_side({Side::Kind::kernel, 2, {0}});
+    kernel.contender = graph.add_contender({Contender::Kind::kernel, 2, {0}});
     add(kernel, 0, 7);  // 4 s at 5, 3 s at 10
     Op collective = flow_op(1, path_over(graph, {0}));
-    collective.side = graph.add_side({Side::Kind::collective, 1, {0}});
+    collective.contender = graph.add_contender({Contender::Kind::collective, 1, {0}});
     add(collective, 2, 6);
     CHECK_NOTHROW(check_amounts(timeline, graph, platform));
     timeline.end[0] = Seconds{6.9};

@@ -148,7 +148,7 @@ TEST_CASE("over SHM the host memory has no say in what caches serve", "[fit]") {
 TEST_CASE("nine of ten rows are within what nine or more others tell, and fewer tell nothing", "[fit]") {
   CHECK_FALSE(nine_of_ten_within(std::vector<double>(8, 0.1)));
   CHECK(nine_of_ten_within({1, 2, 3, 4, 5, 6, 7, 8, 9}).value() == 9);
-  Random random{7, Draws::failures};
+  Random random{7, RandomStream::failures};
   for (const std::size_t rows : {9U, 20U, 60U}) {
     int within = 0;
     constexpr int draws = 4000;

@@ -91,9 +91,9 @@ TEST_CASE("what a fit writes reads back to the same values", "[fit]") {
   CHECK(back.kernels.optimizers.size() == calibration.kernels.optimizers.size());
   CHECK(back.kernels.attention.size() == calibration.kernels.attention.size());
   CHECK(back.kernels.launches.size() == calibration.kernels.launches.size());
-  REQUIRE(back.held_back.size() == calibration.held_back.size());
-  CHECK(back.held_back[0].rows == calibration.held_back[0].rows);
-  CHECK(back.held_back[0].error.worst == Approx(calibration.held_back[0].error.worst).margin(6e-4));
+  REQUIRE(back.holdout_errors.size() == calibration.holdout_errors.size());
+  CHECK(back.holdout_errors[0].rows == calibration.holdout_errors[0].rows);
+  CHECK(back.holdout_errors[0].error.worst == Approx(calibration.holdout_errors[0].error.worst).margin(6e-4));
   REQUIRE(back.contention.size() == 1);
   CHECK(back.contention[0].channels == 24);
   CHECK(back.contention[0].ranks == 4);
@@ -118,7 +118,7 @@ TEST_CASE("the shipped calibration of the 4 H200 is the fit of the shipped sampl
     CHECK(shipped.contention[i].collective_slowdown == Approx(fitted.contention[i].collective_slowdown));
   }
   CHECK(shipped.links.size() == fitted.links.size());
-  CHECK(shipped.held_back.size() == fitted.held_back.size());
+  CHECK(shipped.holdout_errors.size() == fitted.holdout_errors.size());
   REQUIRE(shipped.samples);
   CHECK(shipped.samples->digest == fitted.samples->digest);
   CHECK(shipped.samples->files == fitted.samples->files);

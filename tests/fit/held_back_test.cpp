@@ -29,8 +29,8 @@ Samples exact(std::size_t sizes) {
 
 TEST_CASE("exact laws predict what was held back from them without error", "[fit]") {
   const auto calibration = fit(exact(11), {"x", ""}, {});
-  REQUIRE(calibration.held_back.size() == 5);
-  for (const auto& group : calibration.held_back) {
+  REQUIRE(calibration.holdout_errors.size() == 5);
+  for (const auto& group : calibration.holdout_errors) {
     CAPTURE(group.what);
     CHECK(group.error.worst == Approx(0).margin(1e-9));
   }

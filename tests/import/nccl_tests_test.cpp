@@ -294,7 +294,8 @@ TEST_CASE("logs that are damaged or leave too much open are refused", "[import][
 TEST_CASE("a row that no collective can take is refused", "[import][errors]") {
   const auto row = "32 8 float sum -1 2147483.00 0.00 0.00 0 35.00 0.00 0.00 0\n";
   CHECK(message(start + ranks(4) + columns + row, {.operation = "all_reduce", .transport = "p2p"}) ==
-        "log.txt:8:1: error: 32 B in 2.14748 s cannot be\n    8 | 32 8 float sum -1 2147483.00 0.00 0.00 0 "
+        "log.txt:8:1: error: a time of 2.14748 s for 32 B is implausible\n    8 | 32 8 float sum -1 "
+        "2147483.00 0.00 0.00 0 "
         "35.00 0.00 0.00 0\n      | ^~\n  hint: leave the row out\n");
 }
 

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/lower/folding.hpp"
-#include "sim/platform/host_copy.hpp"
+#include "sim/platform/data_paths.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/workloads.hpp"
 

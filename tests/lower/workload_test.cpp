@@ -217,16 +217,17 @@ TEST_CASE("a workload whose members disagree is refused, with the first call tha
   add_rank(workload, scenario.platform, 1);
   add_group(workload, "pair", {0, 1});
   CHECK(refusal(workload) ==
-        "the workload cannot run: call 1 on group 'pair' is all-gather of 8 B of actor 0 ('a'), but none of "
+        "the workload cannot run: call 1 on group 'pair' is all-gather of 8 B in actor 0 ('a'), but none in "
         "actor 1 ('b')");
   workload.programs[1].tasks.push_back(call(CollectiveKind::all_gather, 16_B, 0));
   CHECK(refusal(workload) ==
-        "the workload cannot run: call 1 on group 'pair' is all-gather of 8 B of actor 0 ('a'), but "
-        "all-gather of 16 B of actor 1 ('b')");
+        "the workload cannot run: call 1 on group 'pair' is all-gather of 8 B in actor 0 ('a'), but "
+        "all-gather of 16 B in actor 1 ('b')");
   workload.programs[1].tasks.back() = call(CollectiveKind::all_gather, 8_B, 0);
   CHECK(refusal(workload).empty());
   workload.actors[1].groups.clear();
-  CHECK(refusal(workload) == "the workload cannot run: actor 1 ('b') has 0 groups and calls on slot 0");
+  CHECK(refusal(workload) ==
+        "the workload cannot run: actor 1 ('b') has 0 groups, but makes a call on slot 0");
 }
 
 TEST_CASE("a channel into which more is put than taken is refused", "[errors]") {
@@ -237,10 +238,10 @@ TEST_CASE("a channel into which more is put than taken is refused", "[errors]") 
   add_rank(workload, scenario.platform, 0);
   add_rank(workload, scenario.platform, 1);
   add_channel(workload, ActorId{0}, ActorId{1}, 1);
-  CHECK(
-      refusal(workload) ==
-      "the workload cannot run: actor 0 ('loader') puts 2 times a step into channel 0, and actor 1 ('rank') "
-      "takes 1 times from it");
+  CHECK(refusal(workload) ==
+        "the workload cannot run: actor 0 ('loader') puts 2 items per step into channel 0, but actor 1 "
+        "('rank') "
+        "takes 1");
 }
 
 TEST_CASE("a task that waits for a later one is refused", "[errors]") {
@@ -249,6 +250,6 @@ TEST_CASE("a task that waits for a later one is refused", "[errors]") {
   workload.programs = {program("rank", {kernel("first", 1_ms, {TaskId{1}}), kernel("second", 1_ms)})};
   add_rank(workload, scenario.platform, 0);
   CHECK(refusal(workload) ==
-        "the workload cannot run: task 0 of program 'rank', 'first', waits for one that is not issued before "
-        "it");
+        "the workload cannot run: task 0 of program 'rank', 'first', depends on a task that is not issued "
+        "before it");
 }

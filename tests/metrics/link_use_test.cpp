@@ -99,10 +99,10 @@ TEST_CASE("what a kernel beside it costs a collective shows in the use of its li
   const auto gpu = graph.add_path({ResourceId{1}});
   auto collective = flow(100, link);
   collective.cap = 50;
-  collective.side = graph.add_side({Side::Kind::collective, 2, {0}});
+  collective.contender = graph.add_contender({Contender::Kind::collective, 2, {0}});
   auto kernel = flow(1, gpu);
   kernel.cap = 1;
-  kernel.side = graph.add_side({Side::Kind::kernel, 1, {0}});
+  kernel.contender = graph.add_contender({Contender::Kind::kernel, 1, {0}});
   graph.add(collective);
   graph.add(kernel);
 

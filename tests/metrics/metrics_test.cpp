@@ -134,7 +134,7 @@ TEST_CASE(
     "MFU is the model's work of both passes over the time and the peak, without what is computed anew") {
   Scenario scenario;
   scenario.platform = built_platform(nvswitch_node(4));
-  take_forward_pass(scenario.model, [](Eager& run) {
+  set_forward_pass(scenario.model, [](Eager& run) {
     auto x = run.embedding("e", 64, 1, 4096);
     x = run.linear("fc", x, 64, 4096, 4096);
     run.attention("sdpa", {x}, {32, 32, 64, 128, true, false});
@@ -162,7 +162,7 @@ TEST_CASE("what a GPU twice as fast does is held against twice the peak, and an 
   Scenario scenario;
   scenario.platform = built_platform(nvswitch_node(4));
   CHECK(peak_of(scenario)->value() == 100e12);
-  scenario.platform.speeds[Part::gpu] = 2;
+  scenario.platform.speeds[HardwarePart::gpu] = 2;
   CHECK(peak_of(scenario)->value() == 200e12);
   scenario.platform.gpu_models.front().ideal = true;
   CHECK_FALSE(peak_of(scenario).has_value());
@@ -218,7 +218,7 @@ TEST_CASE("whole nodes are paid, but only those that are used") {
 TEST_CASE("memory counts parameters, gradients, activations, buckets and the optimizer's state") {
   Scenario scenario;
   scenario.platform = built_platform(nvswitch_node(4));
-  take_forward_pass(scenario.model, vision_transformer({224, 32, 24, 16, 1024, 4096, 1000}));
+  set_forward_pass(scenario.model, vision_transformer({224, 32, 24, 16, 1024, 4096, 1000}));
   scenario.job.batch_per_gpu = 32;
   scenario.job.strategy = Alone{};
   scenario.job.zero_grad = ZeroGrad::before_backward;  // as the loop that was measured
@@ -252,18 +252,18 @@ TEST_CASE("channels that no link bounds are named by what they copy through") {
     return std::get<bottleneck::Channels>(over(transport, 500_ms)).part;
   };
   const auto shm = std::get<bottleneck::Channels>(over(Transport::shm, 500_ms));
-  CHECK(shm.part == Part::host_memory);
+  CHECK(shm.part == HardwarePart::host_memory);
   CHECK(shm.transport == "SHM");
   // Two GPUs below one switch.
   scenario.job.gpus = 2;
-  CHECK(part(Transport::p2p) == Part::pcie);
+  CHECK(part(Transport::p2p) == HardwarePart::pcie);
   scenario.platform = built_platform(nvswitch_node(4));
   scenario.platform.gpu_models.front().ideal = true;
   scenario.job.gpus = 4;
-  CHECK(part(Transport::p2p) == Part::nvlink);
+  CHECK(part(Transport::p2p) == HardwarePart::nvlink);
   scenario.platform = built_platform(nvswitch_node(2), 2, star_fabric());
   scenario.platform.gpu_models.front().ideal = true;
-  CHECK(part(Transport::net) == Part::network);
+  CHECK(part(Transport::net) == HardwarePart::network);
   // Next to nothing to send: nothing but the latencies of the steps.
   scenario.model.layers = synthetic({{"layer", 1, 1_us, 1_us, 100}});
   CHECK(std::holds_alternative<bottleneck::Latency>(over(Transport::net, 500_ms)));

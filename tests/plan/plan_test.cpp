@@ -15,7 +15,7 @@ namespace {
 Scenario vit_scenario() {
   Scenario scenario;
   scenario.platform = built_platform(nvswitch_node(4));
-  take_forward_pass(scenario.model, vision_transformer({224, 32, 24, 16, 1024, 4096, 1000}));
+  set_forward_pass(scenario.model, vision_transformer({224, 32, 24, 16, 1024, 4096, 1000}));
   scenario.model.input_per_sample = Bytes{3 * 224 * 224 * 4};
   scenario.job.gpus = 4;
   scenario.job.batch_per_gpu = 32;
@@ -230,8 +230,8 @@ TEST_CASE("an anchor that leaves no time for the layers is the user's error") {
   scenario.model.anchors = {anchor};
   CHECK_THROWS_WITH(
       compute_costs(scenario),
-      Catch::StartsWith("error: model 'vit': the anchor of 0.001 ms a step on round leaves no time for its "
-                        "layers: the input copy and the optimizer alone take "));
+      Catch::StartsWith("error: model 'vit': the anchor of 0.001 ms per step on round leaves no time for the "
+                        "layers: input copy and optimizer take "));
 }
 
 TEST_CASE("the CPU waits for a copy from pageable memory, not for one from pinned memory") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/platform/host_copy.hpp"
+#include "sim/platform/data_paths.hpp"
 #include "sim/platform/routes.hpp"
 #include "tests/support/builders.hpp"
 
@@ -36,7 +36,7 @@ std::string error_of(const NodeDescription& node) {
 
 }  // namespace
 
-TEST_CASE("each direction of a connection is a resource of its own") {
+TEST_CASE("each direction of a connection is a separate resource") {
   const auto platform = ring_platform(3, 50_GBps, 1_us);
   CHECK(platform.gpus.size() == 3);
   CHECK(platform.links.size() == 6);
@@ -44,7 +44,7 @@ TEST_CASE("each direction of a connection is a resource of its own") {
   CHECK(way(platform, 1, 0, Routes::Over::any) == "gpu1 -> gpu0");
 }
 
-TEST_CASE("a ring of two has one cable, a ring of one has none") {
+TEST_CASE("a ring of two GPUs has one link, a ring of one has none") {
   CHECK(ring_platform(2, 50_GBps, 1_us).links.size() == 2);
   CHECK(ring_platform(1, 50_GBps, 1_us).links.empty());
 }
@@ -83,7 +83,7 @@ TEST_CASE("NVLink is preferred and counted") {
   CHECK(way(platform, 0, 3, Routes::Over::nvlink) == "gpu0 -> nvswitch, nvswitch -> gpu3");
 }
 
-TEST_CASE("a GPU on the way is not a bridge of NVLinks") {
+TEST_CASE("NVLink paths do not pass through other GPUs") {
   NodeDescription node;
   node.gpus = 3;
   node.links = {link("gpu0", "gpu1", LinkKind::nvlink, 50_GBps, 2),
@@ -97,14 +97,14 @@ TEST_CASE("a GPU on the way is not a bridge of NVLinks") {
 TEST_CASE("a copy to a GPU starts in the memory of its own socket") {
   const auto platform = built_platform(tree_node());
   const Routes routes{platform};
-  CHECK(names(platform, host_copy_way(routes, platform, 4)->resources) ==
+  CHECK(names(platform, path_from_host(routes, platform, 4)->resources) ==
         "cpu1 memory, cpu1 -> rc2, rc2 -> gpu4");
-  CHECK(host_copy_way(routes, platform, 4)->slowest == 25_GBps);
+  CHECK(path_from_host(routes, platform, 4)->slowest == 25_GBps);
   const auto ring = ring_platform(2, 50_GBps, 1_us);
-  CHECK_FALSE(host_copy_way(Routes{ring}, ring, 0).has_value());
+  CHECK_FALSE(path_from_host(Routes{ring}, ring, 0).has_value());
 }
 
-TEST_CASE("nodes meet in the fabric, through their NICs") {
+TEST_CASE("nodes are connected by the fabric through their NICs") {
   const auto star = built_platform(nvswitch_node(2), 3, star_fabric());
   CHECK(star.gpus.size() == 6);
   CHECK(star.nodes == 3);
@@ -121,7 +121,7 @@ TEST_CASE("nodes meet in the fabric, through their NICs") {
   CHECK(names(star, path) == "node0.nic1 -> fabric, fabric -> node2.nic1");
 }
 
-TEST_CASE("flows between leaves are dealt out over the spines") {
+TEST_CASE("flows between leaves are spread over the spines") {
   auto fabric = star_fabric();
   fabric.kind = FabricDescription::Kind::leaf_spine;
   fabric.nodes_per_leaf = 1;
@@ -143,7 +143,7 @@ TEST_CASE("flows between leaves are dealt out over the spines") {
   CHECK(spine(2) == "spine0");
 }
 
-TEST_CASE("a generated leaf-spine has a leaf for each group and a cable to each spine") {
+TEST_CASE("a generated leaf-spine has a leaf for each group and a link from each leaf to each spine") {
   PlatformDescription description;
   description.hardware =
       GeneratedPlatform{GeneratedPlatform::Topology::leaf_spine, 50_GBps, 1_us, 8, 4, 50_GBps};
@@ -152,7 +152,7 @@ TEST_CASE("a generated leaf-spine has a leaf for each group and a cable to each 
   CHECK(platform.links.size() == 2 * (20 + 3 * 4));
 }
 
-TEST_CASE("names expand to ranges, and bad ranges say what to write") {
+TEST_CASE("ranges of names are expanded, and invalid ones get a hint") {
   CHECK(expand({"gpu[2-4].x", {}}) == std::vector<std::string>{"gpu2.x", "gpu3.x", "gpu4.x"});
   CHECK(expand({"cpu0", {}}) == std::vector<std::string>{"cpu0"});
   for (const auto* bad : {"", "gpu[3-1]", "gpu[a-b]", "gpu[1", "gpu[-1-2]", "a b", "gpu[0-99999999]"}) {
@@ -161,7 +161,7 @@ TEST_CASE("names expand to ranges, and bad ranges say what to write") {
   }
 }
 
-TEST_CASE("what is wrong with a node is said in one go") {
+TEST_CASE("all problems of a node are reported together") {
   auto node = nvswitch_node(2);
   node.links.push_back(link("gpu7", "cpu0", LinkKind::pcie, 1_GBps));
   node.links.push_back(link("gpu[0-1]", "plx[0-0]", LinkKind::pcie, 1_GBps));
@@ -169,14 +169,14 @@ TEST_CASE("what is wrong with a node is said in one go") {
   node.pcie_switches.push_back({"lost", {}});
   node.sockets.push_back({{"cpu0", {}}, 1_GBps});
   CHECK(error_of(node) ==
-        "error: the name 'cpu0' is taken\n  hint: each part of a node needs its own name\n"
+        "error: duplicate name 'cpu0'\n  hint: each part of a node needs its own name\n"
         "error: the node has no part 'gpu7'\n  hint: did you mean 'gpu0'?\n"
         "error: 'gpu0' is linked to itself\n"
-        "error: no link reaches 'lost'\n  hint: add it to 'links', or leave it out\n");
+        "error: 'lost' has no link\n  hint: add it to 'links' or remove it\n");
   auto uneven = nvswitch_node(3);
   uneven.links.push_back(link("gpu[0-2]", "plx[0-1]", LinkKind::pcie, 1_GBps));
   CHECK(error_of(uneven) ==
-        "error: 'gpu[0-2]' has 3 names and 'plx[0-1]' has 2: they do not pair up\n"
+        "error: 'gpu[0-2]' has 3 names and 'plx[0-1]' has 2, which cannot be paired\n"
         "  hint: give both ends the same number of names, or one end a single one\n");
 }
 

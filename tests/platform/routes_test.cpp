@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/platform/data_paths.hpp"
 #include "sim/platform/routes.hpp"
-#include "sim/platform/storage_way.hpp"
 #include "tests/support/builders.hpp"
 
 using namespace gradway;
@@ -33,8 +33,8 @@ bool allowed(LinkKind kind, Routes::Over over) {
   return true;
 }
 
-/// By the definition: hops counted from the end over the whole platform, then the label's link of those that
-/// lead nearer. @return names of the resources, or "none"
+/// A route by its definition: counts hops to the end over the whole platform, then follows links that reduce
+/// them, selected by the label. @return names of the resources, or "none"
 std::string by_definition(const Platform& platform, DeviceId from, DeviceId to, Routes::Over over,
                           bool through_endpoints, std::size_t label) {
   std::vector<int> hops(platform.devices.size(), unreached);
@@ -89,7 +89,7 @@ FabricDescription fabric(FabricDescription::Kind kind) {
   return fabric;
 }
 
-/// Two NVLinks of a kind between neighbours: labels tell them apart.
+/// Two equal NVLinks between neighbours, which labels distinguish.
 NodeDescription cubes() {
   auto node = tree_node();
   node.links.push_back(link("gpu0", "gpu1", LinkKind::nvlink, 50_GBps));
@@ -102,7 +102,7 @@ NodeDescription cubes() {
 
 }  // namespace
 
-TEST_CASE("a way is the shortest one by definition, for every pair, kind of link and label", "[platform]") {
+TEST_CASE("routes are shortest paths for every pair, kind of link and label", "[platform]") {
   using Kind = FabricDescription::Kind;
   const auto kind = GENERATE(Kind::star, Kind::leaf_spine, Kind::rail_optimised);
   const bool has_switches = GENERATE(true, false);
@@ -126,7 +126,7 @@ TEST_CASE("a way is the shortest one by definition, for every pair, kind of link
   CHECK(wrong == 0);
 }
 
-TEST_CASE("each node is the first one with another number, in names, links and resources", "[platform]") {
+TEST_CASE("nodes are identical in names, links and resources but for their number", "[platform]") {
   const auto platform = built_platform(tree_node(), 3, star_fabric());
   const auto& size = platform.node_size;
   CHECK(size.devices * 3 + 1 == platform.devices.size());
@@ -160,11 +160,11 @@ TEST_CASE("a part is found under its own socket on every node", "[platform]") {
   }
 }
 
-TEST_CASE("what is read over a network card takes the one nearest to the GPU, each GPU another of several",
+TEST_CASE("reads over the network use the nearest NIC, and GPUs are spread over equally near NICs",
           "[platform]") {
   const auto way = [](const Platform& platform, std::size_t gpu) {
     std::vector<std::string> names;
-    const auto found = way_over_network_card(Routes{platform}, platform.gpus[gpu]);
+    const auto found = path_over_nic(Routes{platform}, platform.gpus[gpu]);
     for (const auto id : found.value_or(std::vector<ResourceId>{})) names.push_back(platform.name_of(id));
     return names;
   };
@@ -174,7 +174,7 @@ TEST_CASE("what is read over a network card takes the one nearest to the GPU, ea
         Names{"fabric -> node0.nic1", "node0.nic1 -> node0.plx1", "node0.plx1 -> node0.cpu0"});
   CHECK(way(near, 2) ==
         Names{"fabric -> node1.nic0", "node1.nic0 -> node1.plx0", "node1.plx0 -> node1.cpu0"});
-  // Two cards under one switch with both GPUs; no network: nothing but the node's own links.
+  // Two NICs and two GPUs below one switch. Without a network there are only links within the node.
   auto alike = nvswitch_node(2);
   alike.links = {link("gpu[0-1]", "plx0", LinkKind::pcie, 25_GBps),
                  link("nic[0-1]", "plx0", LinkKind::pcie, 25_GBps),

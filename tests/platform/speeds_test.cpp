@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/platform/background.hpp"
+#include "sim/platform/data_paths.hpp"
 #include "sim/platform/with_speeds.hpp"
 #include "tests/support/builders.hpp"
 
@@ -10,8 +10,8 @@ using namespace gradway::test;
 
 namespace {
 
-Speeds all_different() {
-  Speeds speeds;
+SpeedFactors all_different() {
+  SpeedFactors speeds;
   double factor = 2;
   for (const auto part : all_parts) speeds[part] = factor++;
   return speeds;
@@ -26,24 +26,24 @@ const Resource& resource(const Platform& platform, const std::string& name) {
 }  // namespace
 
 TEST_CASE(
-    "each link and memory gets the speed of its part, and a NIC's link to its slot that of the network") {
+    "links and memories get the speed factor of their part, a NIC's link to its slot that of the network") {
   const auto built = built_platform(nvswitch_node(2), 2, star_fabric());
   const auto speeds = all_different();
   const auto faster = with_speeds(built, speeds);
   const auto times = [&](const std::string& name) {
     return resource(faster, name).rate() / resource(built, name).rate();
   };
-  CHECK(times("node0.cpu0 memory") == speeds[Part::host_memory]);
-  CHECK(times("node0.gpu0 -> node0.plx0") == speeds[Part::pcie]);
-  CHECK(times("node1.nvswitch -> node1.gpu1") == speeds[Part::nvlink]);
-  CHECK(times("node1.nic0 -> fabric") == speeds[Part::network]);
-  CHECK(times("node1.plx1 -> node1.nic1") == speeds[Part::network]);
+  CHECK(times("node0.cpu0 memory") == speeds[HardwarePart::host_memory]);
+  CHECK(times("node0.gpu0 -> node0.plx0") == speeds[HardwarePart::pcie]);
+  CHECK(times("node1.nvswitch -> node1.gpu1") == speeds[HardwarePart::nvlink]);
+  CHECK(times("node1.nic0 -> fabric") == speeds[HardwarePart::network]);
+  CHECK(times("node1.plx1 -> node1.nic1") == speeds[HardwarePart::network]);
   CHECK(times("node0.gpu0") == 1);
   const auto tree = with_speeds(built_platform(tree_node()), speeds);
-  CHECK(resource(tree, "cpu1 -> cpu0").rate() == 20e9 * speeds[Part::inter_socket]);
+  CHECK(resource(tree, "cpu1 -> cpu0").rate() == 20e9 * speeds[HardwarePart::inter_socket]);
 }
 
-TEST_CASE("speeds replace those before them, and capacities stay as built") {
+TEST_CASE("new speed factors replace earlier ones, and capacities stay as built") {
   const auto built = built_platform(nvswitch_node(2), 2, star_fabric());
   auto twice = with_speeds(with_speeds(built, all_different()), all_different());
   CHECK(twice.speeds == all_different());
@@ -57,12 +57,12 @@ TEST_CASE("speeds replace those before them, and capacities stay as built") {
     CHECK(twice.resources[i].rate() == built.resources[i].capacity);
 }
 
-TEST_CASE("speeds in words are those that are not as built") {
-  Speeds speeds;
+TEST_CASE("only speed factors other than 1 are named") {
+  SpeedFactors speeds;
   CHECK(speeds.as_built());
-  speeds[Part::host_memory] = 2;
+  speeds[HardwarePart::host_memory] = 2;
   CHECK(in_words(speeds) == "host memory 2 times as fast");
-  speeds[Part::gpu] = 0.5;
+  speeds[HardwarePart::gpu] = 0.5;
   CHECK(in_words(speeds) == "GPU kernels 0.5 times, host memory 2 times as fast");
-  CHECK(key_of(Part::inter_socket) == "inter_socket");
+  CHECK(key_of(HardwarePart::inter_socket) == "inter_socket");
 }

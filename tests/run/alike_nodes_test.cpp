@@ -9,7 +9,7 @@
 #include "sim/lower/lower.hpp"
 #include "sim/nccl/collective_ways.hpp"
 #include "sim/plan/plan.hpp"
-#include "sim/platform/alike_nodes.hpp"
+#include "sim/platform/identical_nodes.hpp"
 
 using namespace gradway;
 
@@ -21,7 +21,7 @@ Scenario scenario_of(const std::string& name, const std::vector<Override>& set) 
 
 bool are_equal(const Op& a, const Op& b) {
   return a.kind == b.kind && a.latency == b.latency && a.amount == b.amount && a.cap == b.cap &&
-         a.weight == b.weight && a.path == b.path && a.queue == b.queue && a.side == b.side &&
+         a.weight == b.weight && a.path == b.path && a.queue == b.queue && a.contender == b.contender &&
          a.origin.actor == b.origin.actor && a.origin.task == b.origin.task && a.origin.step == b.origin.step;
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("a group on other nodes has the flows that a communicator of its own w
   const Communicators communicators{workload, scenario};
   const Routes routes{scenario.platform};
   const auto numbers = gpu_numbers(scenario.platform);
-  REQUIRE(AlikeNodes{scenario.platform}.hold());
+  REQUIRE(IdenticalNodes{scenario.platform}.hold());
   std::size_t shared = 0;
 
   for (std::size_t g = 0; g < workload.groups.size(); ++g) {
@@ -77,7 +77,7 @@ TEST_CASE("a hop of a ring between nodes that are alike is the one that is sough
       GENERATE("dgx-h100", "aws-p5.48xlarge", "gcp-a3-highgpu-8g", "aws-p4d.24xlarge", "a100-4x-hdr");
   const auto scenario = scenario_of("scale/pod-1024", {{"platform", platform}, {"job.gpus", "40"}});
   const Routes routes{scenario.platform};
-  REQUIRE(routes.alike_nodes().hold());
+  REQUIRE(routes.identical_nodes().hold());
   const auto settings = nccl_settings(scenario.job.nccl);
 
   const CollectiveWays ways{routes, settings, first_gpus(scenario.job.gpus)};
@@ -105,7 +105,7 @@ TEST_CASE("nodes that do not all hang on one switch do not stand for each other"
                                                                     {"parallel.schedule", "1f1b"},
                                                                     {"platform", "nvidia-gb200-nvl72"}}));
 
-  CHECK_FALSE(AlikeNodes{scenario.platform}.hold());
+  CHECK_FALSE(IdenticalNodes{scenario.platform}.hold());
 }
 
 TEST_CASE("a workload with other costs, on the scene of the first, is the one that is planned with them",

@@ -69,8 +69,8 @@ TEST_CASE("an anchor above the peak of its GPU is the user's error") {
   auto scenario = load(GENERATE("article/g6e", "h200-4x/vit_l_32"), {{"platform", "aws-g6e.48xlarge"}});
   scenario.model.anchors = {on_l40s(32, 20_ms)};
   CHECK_THROWS_WITH(simulate(scenario, "fluid"),
-                    Catch::Contains("the anchor of 20 ms a step at batch 32 on l40s would be") &&
-                        Catch::Contains("TFLOP/s, its peak is 91.6") &&
+                    Catch::Contains("the anchor of 20 ms per step at batch 32 on l40s needs") &&
+                        Catch::Contains("TFLOP/s, which exceeds the peak of 91.6") &&
                         Catch::Contains("hint: check its 'step_time' or 'rate'"));
 }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "sim/base/normal.hpp"
 #include "sim/platform/with_loading.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/trust/step_ratio.hpp"
@@ -57,7 +58,7 @@ TEST_CASE("a step that waits for its workers is as uncertain as their work, but 
   // In the training process its 3 ms come on top.
   check_range(loading(0), 1 + 1.5, 1 + 6);
   // Measured on this CPU, to 5 %.
-  const auto uncertainty = std::hypot(0.08, 1.645 * 0.05);
+  const auto uncertainty = std::hypot(0.08, normal_half_width(0.9) * 0.05);
   check_range(loading(1, 0.05), 3 - 3 * uncertainty / (1 + uncertainty), 3 + 3 * uncertainty);
 }
 

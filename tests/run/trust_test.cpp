@@ -22,15 +22,15 @@ bool has(const std::vector<std::string>& lines, const std::string& part) {
 
 TEST_CASE("a run repeats what its calibration got wrong of samples that were held back") {
   auto scenario = vit();
-  scenario.calibration.held_back = {{"collectives below 64 KiB", 4, {0.01, 0.05}},
-                                    {"products", 9, {0.2, 0.4}},
-                                    {"side by side", 2, {0.03, 0.04}}};
+  scenario.calibration.holdout_errors = {{"collectives below 64 KiB", 4, {0.01, 0.05}},
+                                         {"products", 9, {0.2, 0.4}},
+                                         {"side by side", 2, {0.03, 0.04}}};
   CHECK(has(simulate(scenario).basis,
             "calibration h200-4x-tables, median error of samples held back from a fit: collectives below 64 "
             "KiB 1.0 "
             "% (worst "
             "5.0 %), side by side 3.0 % (worst 4.0 %)"));
-  scenario.calibration.held_back.clear();
+  scenario.calibration.holdout_errors.clear();
   CHECK_FALSE(has(simulate(scenario).basis, "held back"));
 }
 

@@ -25,7 +25,7 @@ double step(const Scenario& scenario) {
   return simulate(scenario, "fluid").measured.metrics.step_time.value();
 }
 
-Scenario with(Scenario scenario, Part part, double factor) {
+Scenario with(Scenario scenario, HardwarePart part, double factor) {
   auto speeds = scenario.platform.speeds;
   speeds[part] *= factor;
   scenario.platform = with_speeds(std::move(scenario.platform), speeds);
@@ -33,7 +33,7 @@ Scenario with(Scenario scenario, Part part, double factor) {
 }
 
 /// The capacities themselves, as if another platform had been written.
-void multiply(Platform& platform, Part part, double factor) {
+void multiply(Platform& platform, HardwarePart part, double factor) {
   const auto parts = parts_of_resources(platform);
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (parts[i] == part) platform.resources[i].capacity *= factor;
@@ -66,8 +66,8 @@ TEST_CASE("a ring's links so many times as fast leave the latencies and the clos
     return 2.0 * (ranks - 1) * 500e-9 + 2.0 * (ranks - 1) / ranks * 50e6 / (50e9 * times);
   };
   CHECK(step(scenario) == Approx(closed(1)));
-  CHECK(step(with(scenario, Part::nvlink, factor)) == Approx(closed(factor)));
-  CHECK(step(with(scenario, Part::pcie, factor)) == Approx(closed(1)));
+  CHECK(step(with(scenario, HardwarePart::nvlink, factor)) == Approx(closed(factor)));
+  CHECK(step(with(scenario, HardwarePart::pcie, factor)) == Approx(closed(1)));
 }
 
 TEST_CASE("a star's network so many times as fast is the closed form", "[what-if]") {
@@ -83,8 +83,8 @@ TEST_CASE("a star's network so many times as fast is the closed form", "[what-if
 
 TEST_CASE("a step of kernels alone takes half as long with kernels twice as fast", "[what-if]") {
   const auto scenario = ring_scenario(1, {{"layer", 6, 10_ms, 20_ms, 1000}}, 50_MB);
-  CHECK(step(with(scenario, Part::gpu, 2)) == step(scenario) / 2);
-  CHECK(step(with(scenario, Part::cpu, 2)) == step(scenario));
+  CHECK(step(with(scenario, HardwarePart::gpu, 2)) == step(scenario) / 2);
+  CHECK(step(with(scenario, HardwarePart::cpu, 2)) == step(scenario));
 }
 
 TEST_CASE("a profile's kernels get faster, the pauses between them do not", "[what-if]") {
@@ -92,7 +92,7 @@ TEST_CASE("a profile's kernels get faster, the pauses between them do not", "[wh
   const auto scenario = profiled_scenario(even_profile(100, 1_us, 100_us, 4_us));
   const double pauses = 201 * 4e-6 * 0.75;
   CHECK(step(scenario) == Approx(201 * 100e-6 + pauses));
-  CHECK(step(with(scenario, Part::gpu, 2)) == Approx(201 * 50e-6 + pauses));
+  CHECK(step(with(scenario, HardwarePart::gpu, 2)) == Approx(201 * 50e-6 + pauses));
 }
 
 TEST_CASE("a step bound by its launches takes half as long with launches twice as fast", "[what-if]") {
@@ -100,9 +100,9 @@ TEST_CASE("a step bound by its launches takes half as long with launches twice a
   profile.step_time = Seconds{201 * 20e-6};
   const auto scenario = profiled_scenario(profile);
   REQUIRE(step(scenario) == Approx(201 * 20e-6).epsilon(1e-3));
-  CHECK(step(with(scenario, Part::cpu, 2)) == Approx(201 * 10e-6).epsilon(2e-3));
+  CHECK(step(with(scenario, HardwarePart::cpu, 2)) == Approx(201 * 10e-6).epsilon(2e-3));
   // Launches that cost nothing leave the kernels.
-  CHECK(step(with(scenario, Part::cpu, 1e9)) == Approx(201 * 1e-6).epsilon(1e-3));
+  CHECK(step(with(scenario, HardwarePart::cpu, 1e9)) == Approx(201 * 1e-6).epsilon(1e-3));
 }
 
 TEST_CASE("an input copy over PCIe twice as fast is that over links of twice the bandwidth", "[what-if]") {
@@ -116,33 +116,33 @@ TEST_CASE("an input copy over PCIe twice as fast is that over links of twice the
   const double copy = 1e9 / 25e9;
   const auto base = step(scenario);
   CHECK(base == Approx(copy + 2.6e-6 + 3e-3).epsilon(1e-3));
-  CHECK(base - step(with(scenario, Part::pcie, 2)) == Approx(copy / 2));
+  CHECK(base - step(with(scenario, HardwarePart::pcie, 2)) == Approx(copy / 2));
   auto changed = scenario;
-  multiply(changed.platform, Part::pcie, 2);
-  CHECK(step(with(scenario, Part::pcie, 2)) == Approx(step(changed)).epsilon(1e-12));
+  multiply(changed.platform, HardwarePart::pcie, 2);
+  CHECK(step(with(scenario, HardwarePart::pcie, 2)) == Approx(step(changed)).epsilon(1e-12));
   // From pageable memory one core's copy bounds it, which goes with host memory.
   scenario.job.input.pin_memory = false;
   scenario.platform.pageable_copy_rate = 10_GBps;
-  CHECK(step(scenario) - step(with(scenario, Part::host_memory, 2)) == Approx(1e9 / 10e9 / 2));
-  CHECK(step(with(scenario, Part::pcie, 2)) == step(scenario));
+  CHECK(step(scenario) - step(with(scenario, HardwarePart::host_memory, 2)) == Approx(1e9 / 10e9 / 2));
+  CHECK(step(with(scenario, HardwarePart::pcie, 2)) == step(scenario));
 }
 
 TEST_CASE("faster NVLink is that of a node with such links and a calibration of such times", "[what-if]") {
   const auto* model = GENERATE("h200-4x/vit_l_32", "h200-4x/gpt_medium");
   auto scenario = load(model);
-  const auto expected = step(with(scenario, Part::nvlink, 2));
+  const auto expected = step(with(scenario, HardwarePart::nvlink, 2));
   CHECK(expected < 0.999 * step(scenario));
   divide_tables(scenario, Transport::p2p, 2);
-  multiply(scenario.platform, Part::nvlink, 2);
+  multiply(scenario.platform, HardwarePart::nvlink, 2);
   CHECK(expected == Approx(step(scenario)).epsilon(1e-6));
 }
 
 TEST_CASE("faster host memory is that of a node with such memory and SHM times", "[what-if]") {
   auto scenario = load("h200-4x/vit_l_32", {{"nccl.NCCL_P2P_DISABLE", "1"}});
-  const auto expected = step(with(scenario, Part::host_memory, 2));
+  const auto expected = step(with(scenario, HardwarePart::host_memory, 2));
   CHECK(expected < 0.9 * step(scenario));
   divide_tables(scenario, Transport::shm, 2);
-  multiply(scenario.platform, Part::host_memory, 2);
+  multiply(scenario.platform, HardwarePart::host_memory, 2);
   CHECK(expected == Approx(step(scenario)).epsilon(1e-6));
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("the anchor stays what was measured on the platform as it is", "[what-
   const auto compute = [](const Scenario& of) {
     return simulate(of, "fluid").measured.metrics.compute.value();
   };
-  CHECK(compute(with(scenario, Part::pcie, 10)) == Approx(compute(scenario)));
+  CHECK(compute(with(scenario, HardwarePart::pcie, 10)) == Approx(compute(scenario)));
 }
 
 TEST_CASE("nothing that gets faster makes a step longer", "[what-if]") {

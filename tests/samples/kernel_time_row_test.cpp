@@ -37,7 +37,7 @@ TEST_CASE("a timed kernel that is wrong is refused with its place", "[fit][error
        "they are: product number layout"},
       {R"("kernel": "embedding bf16")", R"("embedding bf16")", "'embedding bf16' has 2 words, not 1",
        "they are: embedding"},
-      {R"("kernel": "product  nt")", R"("product  nt")", "'' is not a kind of number of product",
+      {R"("kernel": "product  nt")", R"("product  nt")", "'' is not a number format of product",
        "known: fp32, tf32, bf16, fp16, fp8"},
       {R"("kernel": "product bf16 nnt")", R"("product bf16 nnt")", "'nnt' is not a layout of product",
        "did you mean 'nt'?"},

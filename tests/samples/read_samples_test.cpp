@@ -197,7 +197,7 @@ TEST_CASE("a row that is wrong is refused with its place, whatever is wrong", "[
       {R"({"op": "all_reduce", "tag": "p2p", "world": 2, "bytes": 8, "seconds": null})", "null",
        "'seconds' must be a time in seconds, not 'null'", ""},
       {R"({"kind": "h2d_pinned", "bytes": 1000000000, "seconds": 1e-8})", "1e-8",
-       "1000000000 B in 1e-08 s cannot be", "leave out the rows of probes that failed"},
+       "a time of 1e-08 s for 1000000000 B is implausible", "leave out the rows of probes that failed"},
       {R"({"op": "all_to_all", "tag": "p2p", "world": 2, "bytes": 8, "seconds": 0})", "0",
        "a time must be from 1e-09 to 100000000 s, got '0'", "leave out the rows of probes that failed"},
       {R"({"op": "contention", "tag": "p2p", "gemm": "8192"})", "\"8192\"", "'8192' is not a square product",
@@ -280,13 +280,14 @@ TEST_CASE("times that a size cannot take are refused", "[fit][errors]") {
     return R"([{"op": "all_reduce", "bytes": )" + bytes + R"(, "seconds": )" + seconds +
            R"(, "world": 4, "tag": "p2p"}])";
   };
-  CHECK_THAT(message(row("1", "100000000")), Catch::Matchers::Contains("error: 1 B in 1e+08 s cannot be\n"));
+  CHECK_THAT(message(row("1", "100000000")),
+             Catch::Matchers::Contains("error: a time of 1e+08 s for 1 B is implausible\n"));
   CHECK_THAT(message(row("1000000000", "1e-9")),
-             Catch::Matchers::Contains("error: 1000000000 B in 1e-09 s cannot be\n"));
+             Catch::Matchers::Contains("error: a time of 1e-09 s for 1000000000 B is implausible\n"));
   CHECK(message(row("1", "0.9")).empty());
   CHECK(message(row("1000000000", "900")).empty());
   CHECK_THAT(
       message(
           R"([{"kind": "pattern", "name": "h2d+d2h_x2", "bytes": 4096, "seconds": [1e-6, 2e-6, 3e3, 4e-6]}])"),
-      Catch::Matchers::Contains("error: 4096 B in 3000 s cannot be\n"));
+      Catch::Matchers::Contains("error: a time of 3000 s for 4096 B is implausible\n"));
 }

@@ -33,7 +33,7 @@ std::vector<std::string> names_of(const std::vector<Counterfactual>& answers) {
 }
 
 /// Part that NCCL's channels copy through; they are the limit of the step.
-Part limit_of(const Explanation& explanation) {
+HardwarePart limit_of(const Explanation& explanation) {
   const auto limit = std::get<bottleneck::Communication>(explanation.run.measured.bottleneck).limit;
   return std::get<bottleneck::Channels>(limit).part;
 }
@@ -70,7 +70,7 @@ TEST_CASE("each answer is what a run of the scenario with its settings gives", "
 TEST_CASE("on the article's g6e host memory is the bottleneck, and faster host memory what helps most",
           "[explain]") {
   const auto explanation = explain(load_scenario("article/g6e", {}, data), "fluid", 2);
-  CHECK(limit_of(explanation) == Part::host_memory);
+  CHECK(limit_of(explanation) == HardwarePart::host_memory);
   const auto& helps = explanation.helps;
   const auto first_twice =
       std::ranges::find_if(helps, [](const auto& one) { return one.name.ends_with("_2x"); });
@@ -88,7 +88,7 @@ TEST_CASE("on the article's g6e host memory is the bottleneck, and faster host m
 TEST_CASE("on two of them a node is the limit, so faster host memory helps and a faster network does not",
           "[explain]") {
   const auto explanation = explain(load_scenario("article/g6e", {{"job.gpus", "16"}}, data), "fluid", 2);
-  CHECK(limit_of(explanation) == Part::host_memory);
+  CHECK(limit_of(explanation) == HardwarePart::host_memory);
   CHECK(find(explanation.helps, "host_memory_2x"));
   CHECK(find(explanation.no_help, "network_2x"));
 }

@@ -19,8 +19,8 @@ Scenario gpt_on(int gpus, Bytes memory) {
   scenario.platform = built_platform(nvswitch_node(4));
   scenario.platform.gpu_models.front().memory = memory;
   scenario.model.name = "gpt";
-  take_forward_pass(scenario.model,
-                    decoder({.layers = 2, .heads = 4, .hidden = 256, .mlp = 1024, .vocabulary = 1000}));
+  set_forward_pass(scenario.model,
+                   decoder({.layers = 2, .heads = 4, .hidden = 256, .mlp = 1024, .vocabulary = 1000}));
   scenario.job.gpus = gpus;
   scenario.job.batch_per_gpu = 3;
   scenario.job.precision = Precision::bf16;

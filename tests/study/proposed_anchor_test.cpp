@@ -13,7 +13,7 @@ namespace {
 Scenario alone() {
   Scenario scenario;
   scenario.platform = built_platform(nvswitch_node(2));
-  take_forward_pass(scenario.model, decoder({}));
+  set_forward_pass(scenario.model, decoder({}));
   scenario.job.batch_per_gpu = 8;
   scenario.job.precision = Precision::bf16;
   scenario.job.optimizer = Optimizer::adamw;
@@ -45,7 +45,7 @@ TEST_CASE("what is no step of one GPU as built is no anchor", "[study][anchor]")
   accumulating.job.accumulate = 2;
   CHECK_FALSE(proposed_anchor(accumulating, 55_ms, ""));
   auto imagined = alone();
-  imagined.platform.speeds[Part::gpu] = 2;
+  imagined.platform.speeds[HardwarePart::gpu] = 2;
   CHECK_FALSE(proposed_anchor(imagined, 55_ms, ""));
   auto profiled = alone();
   Profile profile;

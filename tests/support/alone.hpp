@@ -8,7 +8,7 @@
 
 namespace gradway::test {
 
-/// How long a collective takes on an engine when nothing else happens.
+/// Time of a collective on an engine without contention.
 inline Seconds time_alone(const Communicator& lowering, CollectiveKind kind, Bytes size,
                           const Platform& platform, const char* engine) {
   const auto lowered = lowering.lower(kind, size);

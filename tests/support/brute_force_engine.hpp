@@ -12,8 +12,8 @@
 
 namespace gradway::testing {
 
-/// The meaning of an op graph, written for reading and not for speed: at every date it looks at every op, and
-/// computes every rate anew. Shares no code with the engines.
+/// Reference engine, written for clarity instead of speed: at every event, it visits all ops and recomputes
+/// all rates. Shares no code with the real engines.
 class BruteForceEngine final : public Engine {
  public:
   Timeline run(const Platform& platform, const OpGraph& graph) const override {
@@ -28,11 +28,10 @@ class BruteForceEngine final : public Engine {
     const OpGraph& graph;
     std::vector<State> state = std::vector<State>(graph.size(), State::waits);
     std::vector<double> ready = std::vector<double>(graph.size()), start = ready, end = ready, left = ready,
-                        over =
-                            ready,  ///< when the latency is paid, or the flow ends at the rate of the moment
-        since = ready;              ///< when the flow began
+                        over = ready,  ///< when the latency ends, or the flow at its current rate
+        since = ready;                 ///< when the flow began
     std::vector<std::vector<std::size_t>> holders{
-        graph.size()};  ///< by op that is held: the kernels it waits for
+        graph.size()};  ///< by blocked collective: the kernels that it waits for
     double now = 0;
 
     Timeline all() {
@@ -44,7 +43,7 @@ class BruteForceEngine final : public Engine {
       return timeline;
     }
 
-    /// To the next date, and all that happens there. Dates closer than 1e-12 of themselves are one.
+    /// Advances to the next event time. Times with a relative difference below 1e-12 are equal.
     void step() {
       const std::vector<double> rate = rates();
       double next = std::numeric_limits<double>::infinity();
@@ -101,7 +100,7 @@ class BruteForceEngine final : public Engine {
       });
     }
 
-    /// Each queue that was idle lets one op in; those that end at once free it for the next round.
+    /// Starts one op in each idle queue. Ops that end at once free their queue for the next round.
     bool serve_queues() {
       std::vector<std::size_t> chosen;
       for (std::uint32_t queue = 0; queue < graph.queues().size(); ++queue) {
@@ -121,7 +120,8 @@ class BruteForceEngine final : public Engine {
 
     void let_in(std::size_t op) {
       for (std::size_t other = 0; other < graph.size(); ++other) {
-        if (state[other] == State::in_flow && since[other] < now && meets(op, other) && side_of(other).holds)
+        if (state[other] == State::in_flow && since[other] < now && meets(op, other) &&
+            side_of(other).blocks_collectives)
           holders[op].push_back(other);
       }
       state[op] = State::held;
@@ -136,7 +136,7 @@ class BruteForceEngine final : public Engine {
       if (it.kind == OpKind::join || it.latency == Seconds{0}) go_on(op);
     }
 
-    /// The latency is paid or the flow is over.
+    /// Handles the end of a latency or of a flow.
     void go_on(std::size_t op) {
       const Op& it = graph.ops()[op];
       const bool moves = it.kind == OpKind::flow && it.amount > 0 && state[op] == State::in_latency;
@@ -172,11 +172,12 @@ class BruteForceEngine final : public Engine {
       return of_ops;
     }
 
-    const Side& side_of(std::size_t op) const { return graph.sides()[graph.ops()[op].side]; }
+    const Contender& side_of(std::size_t op) const { return graph.contenders()[graph.ops()[op].contender]; }
 
-    /// The two are of different kinds and share a GPU.
+    /// Whether two ops are of different kinds and share a GPU.
     bool meets(std::size_t one, std::size_t other) const {
-      if (graph.ops()[one].side == Op::absent || graph.ops()[other].side == Op::absent) return false;
+      if (graph.ops()[one].contender == Op::absent || graph.ops()[other].contender == Op::absent)
+        return false;
       const auto& gpus = side_of(other).gpus;
       return side_of(one).kind != side_of(other).kind &&
              std::any_of(side_of(one).gpus.begin(), side_of(one).gpus.end(),

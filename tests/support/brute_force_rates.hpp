@@ -16,9 +16,8 @@ struct BruteForceFlow {
   double cap = std::numeric_limits<double>::infinity();
 };
 
-/// Progressive filling as the textbook says it: raise the level until the first resource is full or the first
-/// flow is at its cap, fix those flows, begin again with all sums taken anew. No data structure, no
-/// tolerance.
+/// Progressive filling as in textbooks: raise the level until the first resource is full or the first flow
+/// reaches its cap, fix those flows, and start again with new sums. No data structures, no tolerance.
 inline std::vector<double> brute_force_rates(const std::vector<double>& capacities,
                                              const std::vector<BruteForceFlow>& flows) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -30,8 +29,8 @@ inline std::vector<double> brute_force_rates(const std::vector<double>& capaciti
   };
   while (true) {
     double level = infinity;
-    std::size_t full = capacities.size();  // the resource that is full first, if any
-    std::size_t capped = flows.size();     // or the flow that is at its cap first
+    std::size_t full = capacities.size();  // the first resource that is full, if any
+    std::size_t capped = flows.size();     // or the first flow that reaches its cap
     for (std::size_t resource = 0; resource < capacities.size(); ++resource) {
       double left = capacities[resource];
       double weight = 0;
@@ -62,7 +61,7 @@ inline std::vector<double> brute_force_rates(const std::vector<double>& capaciti
         fixed[flow] = true;
       }
     } else {
-      return rate;  // what is left is limited by nothing
+      return rate;  // nothing limits the remaining flows
     }
   }
 }

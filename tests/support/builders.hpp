@@ -15,7 +15,8 @@ inline Gpu ideal_gpu() {
   return gpu;
 }
 
-/// 100 TFLOP/s in every precision, 1 TB/s, all of it reached; kernels of at least 1 us, launches for free.
+/// 100 TFLOP/s in every precision and 1 TB/s with efficiency 1; kernels of at least 1 us, launches without
+/// cost.
 inline Gpu round_gpu() {
   Gpu gpu;
   gpu.name = "round";
@@ -46,9 +47,8 @@ inline LinkDescription link(std::string from, std::string to, LinkKind kind, Byt
   return {{}, {std::move(from), {}}, {std::move(to), {}}, kind, bandwidth, bandwidth, Seconds{}, count};
 }
 
-/// Two sockets. gpu0 and gpu1 share a switch and a host bridge; gpu2 has a switch of its own under that
-/// bridge's second port; gpu3 has another bridge of the first socket; gpu4 and gpu5 hang on the second
-/// socket. A NIC sits beside gpu0 and gpu1.
+/// Two sockets. gpu0 and gpu1 share a switch with a NIC and a host bridge; gpu2 has its own switch below that
+/// bridge; gpu3 has another bridge of the first socket; gpu4 and gpu5 are connected to the second socket.
 inline NodeDescription tree_node() {
   NodeDescription node;
   node.gpus = 6;
@@ -66,7 +66,7 @@ inline NodeDescription tree_node() {
   return node;
 }
 
-/// `gpus` GPUs on an NVSwitch, PCIe straight to one socket, one NIC a GPU.
+/// `gpus` GPUs on an NVSwitch, each with PCIe directly to one socket and a NIC.
 inline NodeDescription nvswitch_node(int gpus) {
   const auto last = std::to_string(gpus - 1);
   NodeDescription node;

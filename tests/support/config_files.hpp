@@ -11,7 +11,7 @@
 
 namespace gradway::test {
 
-/// Makes a folder the working folder while it lives, so that files can be named as a user would name them.
+/// Changes the working directory during its lifetime, so that files are named as a user would name them.
 class WorkingFolder {
  public:
   explicit WorkingFolder(const std::filesystem::path& folder) : before_{std::filesystem::current_path()} {
@@ -25,7 +25,7 @@ class WorkingFolder {
   std::filesystem::path before_;
 };
 
-/// A folder that is gone when the test ends.
+/// A directory that is removed when the test ends.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -47,7 +47,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// The message of the ConfigError that `load` throws, or "" if it throws none.
+/// The message of the ConfigError that `load` throws; "" if it throws none.
 template <class Load>
 std::string message_of(const Load& load) {
   try {

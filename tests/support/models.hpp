@@ -9,7 +9,7 @@ namespace gradway::test {
 
 inline Model model_of(ForwardPass run) {
   Model model;
-  take_forward_pass(model, std::move(run));
+  set_forward_pass(model, std::move(run));
   return model;
 }
 

@@ -18,8 +18,8 @@ inline Launch kernel_launch(ProfiledPhase phase, Seconds cpu, Seconds gpu,
   return launch;
 }
 
-/// `layers` forward kernels, as many backward ones with a gradient of a million elements ready after each,
-/// one for the optimizer; all take the same times.
+/// `layers` forward kernels, as many backward kernels with a gradient of a million elements after each, and
+/// one of the optimizer, all with the same times.
 inline Profile even_profile(int layers, Seconds cpu, Seconds gpu, Seconds gap = Seconds{}) {
   Profile profile;
   profile.gpu = "round";
@@ -36,7 +36,7 @@ inline Profile even_profile(int layers, Seconds cpu, Seconds gpu, Seconds gap = 
   return profile;
 }
 
-/// The model of a profile as it is read from a file: a layer for each gradient, the last to get ready first.
+/// The model of a profile as read from a file: a layer for each gradient, the last one to become ready first.
 inline Model model_of(const Profile& profile) {
   Model model;
   model.name = "profiled";

@@ -23,11 +23,11 @@ class Dice {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
     return z ^ (z >> 31);
   }
-  /// 0 .. sides-1
+  /// From 0 to sides - 1.
   std::size_t roll(std::size_t sides) { return bits() % sides; }
   bool chance(double probability) { return unit() < probability; }
   double unit() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
-  /// Spread evenly over the powers of ten.
+  /// Log-uniform.
   double between(double low, double high) { return low * std::pow(high / low, unit()); }
 
  private:
@@ -39,13 +39,13 @@ struct RandomCase {
   OpGraph graph;
 };
 
-/// What a random case is made of. Round numbers make events coincide; odd ones make every date its own.
+/// Parameters of a random case. Round numbers make events coincide; others make all event times different.
 struct RandomShape {
   std::size_t resources = 6;
   std::size_t ops = 40;
   std::size_t gpus = 3;
   std::size_t queues = 3;
-  double edge_share = 0.6;  ///< how likely an op waits for some earlier one
+  double edge_share = 0.6;  ///< probability that an op depends on an earlier one
   bool round = false;
 };
 
@@ -55,13 +55,14 @@ inline double amount_of(Dice& dice, bool round) {
 
 inline void add_random_sides(Dice& dice, const RandomShape& shape, OpGraph& graph) {
   for (std::uint32_t gpu = 0; gpu < shape.gpus; ++gpu) {
-    graph.add_side({Side::Kind::kernel, dice.chance(0.2) ? 1 : 1 + dice.unit(), {gpu}, dice.chance(0.5)});
+    graph.add_contender(
+        {Contender::Kind::kernel, dice.chance(0.2) ? 1 : 1 + dice.unit(), {gpu}, dice.chance(0.5)});
   }
   for (int i = 0; i < 2; ++i) {
-    Side side{Side::Kind::collective, shape.round ? 2 : 1 + dice.unit(), {}};
+    Contender side{Contender::Kind::collective, shape.round ? 2 : 1 + dice.unit(), {}};
     for (std::uint32_t gpu = 0; gpu < shape.gpus; ++gpu)
       if (dice.chance(0.7)) side.gpus.push_back(gpu);
-    graph.add_side(side);
+    graph.add_contender(side);
   }
 }
 
@@ -83,11 +84,11 @@ inline Op random_op(Dice& dice, const RandomShape& shape, const OpGraph& graph) 
   if (dice.chance(0.4)) op.cap = shape.round ? 2.5e9 : dice.between(1e7, 1e10);
   if (dice.chance(0.3)) op.weight = shape.round ? 2 : dice.between(0.1, 10);
   op.path = static_cast<std::uint32_t>(dice.roll(graph.paths().size()));
-  if (dice.chance(0.6)) op.side = static_cast<std::uint32_t>(dice.roll(graph.sides().size()));
+  if (dice.chance(0.6)) op.contender = static_cast<std::uint32_t>(dice.roll(graph.contenders().size()));
   return op;
 }
 
-/// A graph that can always finish. Many ops have nothing to wait for, so they start together.
+/// A graph without deadlocks. Many ops have no predecessors and start at the same time.
 inline RandomCase random_case(std::uint64_t seed, const RandomShape& shape) {
   Dice dice{seed};
   RandomCase made;

@@ -11,7 +11,7 @@
 
 namespace gradway::test {
 
-/// Latency and rate: 20 us and 100 GB/s, from 1 KiB in steps of four.
+/// Samples of 20 us latency and 100 GB/s, from 1 KiB on, each size four times the one before.
 inline std::vector<SizedTime> straight_line(std::size_t count) {
   std::vector<SizedTime> points;
   for (auto size = 1_KiB; points.size() < count; size = 4 * size)

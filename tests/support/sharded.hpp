@@ -11,7 +11,7 @@
 
 namespace gradway::test {
 
-/// Blocks of explicit times, each of one layer, with one parameter of so many rows of 1,000 numbers.
+/// Blocks of one layer with explicit times and one parameter of `rows` rows of 1,000 numbers.
 inline std::vector<Layer> blocks_of_layers(int count, Seconds forward, Seconds backward, std::int64_t rows) {
   std::vector<Layer> layers;
   for (int i = 0; i < count; ++i) {

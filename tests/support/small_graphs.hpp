@@ -11,7 +11,7 @@
 
 namespace gradway::testing {
 
-/// A platform of resources only, in the order of their capacities.
+/// A platform that consists of resources with these capacities.
 inline Platform resources_of(const std::vector<double>& capacities) {
   Platform platform;
   for (const double capacity : capacities) {
@@ -20,7 +20,7 @@ inline Platform resources_of(const std::vector<double>& capacities) {
   return platform;
 }
 
-/// A path over resources by number, as often as they are named.
+/// A path over resources by number; repeated numbers are used repeatedly.
 inline std::uint32_t path_over(OpGraph& graph, const std::vector<std::size_t>& resources) {
   std::vector<ResourceId> path;
   for (const std::size_t resource : resources) path.emplace_back(resource);

@@ -3,7 +3,7 @@
 
 namespace gradway::tolerance {
 
-/// Closed forms and the agreement of two engines: only rounding may differ.
+/// For closed forms and the agreement of two engines, which differ by rounding only.
 constexpr double closed_form = 1e-9;
 
 }  // namespace gradway::tolerance

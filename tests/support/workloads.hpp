@@ -9,7 +9,7 @@
 #include "sim/plan/task_list.hpp"
 #include "sim/platform/platform.hpp"
 
-/// Workloads that no strategy writes, put together by hand.
+/// Builders of workloads that no strategy produces.
 namespace gradway::test {
 
 inline Task kernel(std::string name, Seconds work, std::vector<TaskId> after = {}) {
@@ -21,7 +21,7 @@ inline Task kernel(std::string name, Seconds work, std::vector<TaskId> after = {
   return task;
 }
 
-/// On the communicator's stream of a rank, behind what it names.
+/// A call on the communicator's stream of a rank with dependencies.
 inline Task call(CollectiveKind kind, Bytes bytes, std::uint32_t slot, std::vector<TaskId> after = {}) {
   Task task;
   task.name = name_of(kind);
@@ -32,7 +32,7 @@ inline Task call(CollectiveKind kind, Bytes bytes, std::uint32_t slot, std::vect
   return task;
 }
 
-/// Work that is no kernel, copy or call, in the order of the compute stream.
+/// Other work than kernels, copies and calls, in order of the compute stream.
 inline Task other(std::string name, TaskWork work) {
   Task task;
   task.name = std::move(name);
@@ -45,17 +45,17 @@ inline Program program(std::string name, std::vector<Task> tasks) {
   return {.name = std::move(name), .streams = streams_of_a_rank(), .tasks = std::move(tasks)};
 }
 
-/// Adds a rank on the next GPU of the platform.
+/// Adds a rank on the next GPU.
 inline ActorId add_rank(Workload& workload, const Platform& platform, std::size_t program,
                         double slower = 1) {
   const ActorId id{workload.actors.size()};
   workload.actors.push_back(
-      {.program = ProgramId{program}, .at = platform.gpus[id.index()], .slower = slower});
+      {.program = ProgramId{program}, .at = platform.gpus[id.index()], .slowdown = slower});
   workload.ranks = static_cast<int>(workload.actors.size());
   return id;
 }
 
-/// Adds a group, which takes the next slot of each member.
+/// Adds a group in the next slot of each member.
 inline GroupId add_group(Workload& workload, std::string name, const std::vector<std::size_t>& members) {
   const GroupId id{workload.groups.size()};
   auto& group = workload.groups.emplace_back(Group{std::move(name), {}});
@@ -66,7 +66,7 @@ inline GroupId add_group(Workload& workload, std::string name, const std::vector
   return id;
 }
 
-/// Adds a channel, which takes the next slot of both ends.
+/// Adds a channel in the next slot of both ends.
 inline void add_channel(Workload& workload, ActorId from, ActorId to, int depth) {
   const ChannelId id{workload.channels.size()};
   workload.channels.push_back({from, to, depth});

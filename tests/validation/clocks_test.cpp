@@ -90,7 +90,7 @@ TEST_CASE("bursts of products take as long as measured, whatever the pauses", "[
   const auto& power = *h100.platform.gpu_models.front().power;
   GpuLoad products;
   products.add(OperationClass::product, Precision::bf16, Seconds{row.on}, power);
-  const auto counts = std::min(row.off, longest_cooling(power, products).value());
+  const auto counts = std::min(row.off, longest_effective_wait(power, products).value());
   const auto steady = clock_slowdown(power, products, {});
   const auto with_pauses = clock_slowdown(power, products, {.idle = counts / (row.on * steady)});
   CHECK(with_pauses / steady == Approx(row.of_steady).epsilon(0.03));

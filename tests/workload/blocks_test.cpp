@@ -11,7 +11,7 @@
 using namespace gradway;
 using namespace gradway::test;
 
-TEST_CASE("blocks are told by the names of layers") {
+TEST_CASE("blocks follow from the names of layers") {
   Model model;
   for (const auto* name : {"wte", "h.0.ln_1", "h.0.mlp.fc1", "h.1.ln_1", "encoder.encoder_layer_7.mlp.0",
                            "layer1.0.downsample.1", "head.2"}) {
@@ -23,13 +23,13 @@ TEST_CASE("blocks are told by the names of layers") {
   CHECK(blocks.of_layer == std::vector<std::int32_t>{-1, 0, 0, 1, 2, 3, -1});
 }
 
-TEST_CASE("a vision transformer of 24 blocks has 24") {
+TEST_CASE("all 24 blocks of a vision transformer are found") {
   CHECK(blocks_of(model_of(vision_transformer({224, 32, 24, 16, 1024, 4096, 1000}))).count == 24);
 }
 
 namespace {
 
-/// Three blocks of two gradients between an embedding and a head, two kernels each way.
+/// Three blocks of two gradients between an embedding and a head, with two kernels in each direction.
 Model profiled() {
   auto profile = std::make_shared<Profile>();
   Model model;
@@ -65,14 +65,14 @@ Model profiled() {
 
 }  // namespace
 
-TEST_CASE("blocks of a profile are what repeats in its gradients and kernels") {
+TEST_CASE("blocks of a profile are repetitions of its gradients and kernels") {
   const auto blocks = blocks_of(profiled());
   CHECK(blocks.count == 3);
   CHECK(blocks.of_layer == std::vector<std::int32_t>{-1, 0, 0, 1, 1, 2, 2, -1});
   CHECK(blocks.of_launch == std::vector<std::int32_t>{-1, 0, 0, 1, 1, 2, 2, -1, -1, 2, 2, 1, 1, 0, 0, -1});
 }
 
-TEST_CASE("a profile in which nothing much repeats has no blocks") {
+TEST_CASE("a profile with few repetitions has no blocks") {
   auto model = profiled();
   for (std::size_t i = 0; i < model.layers.size(); ++i)
     model.layers[i].parameters.front().shape = {static_cast<std::int64_t>(i + 1)};

@@ -15,7 +15,7 @@ namespace {
 
 using Shape = DecoderShape;
 
-/// Small, with a width of its own everywhere.
+/// A small decoder with distinct widths.
 Shape small() {
   return {.layers = 2, .heads = 4, .hidden = 64, .mlp = 96, .vocabulary = 100, .sequence = 32};
 }
@@ -24,7 +24,7 @@ std::int64_t parameters(const Shape& shape) {
   return model_of(decoder(shape)).parameter_count();
 }
 
-/// What a change of the shape adds.
+/// Number of parameters that a change of the shape adds.
 template <class Change>
 std::int64_t added_by(Shape shape, const Change& change) {
   const auto before = parameters(shape);
@@ -89,7 +89,7 @@ TEST_CASE("each choice of a decoder adds its own parameters") {
   CHECK(added_by(small(), [](Shape& s) { s.blocks = Shape::Blocks::parallel_one_norm; }) == -layers * 2 * 64);
 }
 
-TEST_CASE("a decoder without biases has none, in its norms neither") {
+TEST_CASE("a decoder without biases has none in its norms either") {
   auto shape = small();
   shape.bias = false;
   shape.positions = GENERATE(Shape::Positions::learned, Shape::Positions::alibi);
@@ -98,7 +98,7 @@ TEST_CASE("a decoder without biases has none, in its norms neither") {
   }
 }
 
-TEST_CASE("parallel blocks, norms and positions change no product") {
+TEST_CASE("parallel blocks, norms and positions do not change the products") {
   const auto plain = forward_flops(decoder(small()));
   for (const auto blocks : {Shape::Blocks::parallel, Shape::Blocks::parallel_one_norm}) {
     auto shape = small();
@@ -110,7 +110,7 @@ TEST_CASE("parallel blocks, norms and positions change no product") {
   }
 }
 
-TEST_CASE("rotary positions turn as many elements of a head as have them") {
+TEST_CASE("rotary positions apply to a part of each head") {
   const auto turned = [](int size) {
     auto shape = small();
     shape.positions = Shape::Positions::rotary;
@@ -126,12 +126,12 @@ TEST_CASE("rotary positions turn as many elements of a head as have them") {
   CHECK(turned(4) == turned(16) / 4);
 }
 
-TEST_CASE("a token does the work of its own experts, whatever their number") {
+TEST_CASE("the work of a token is that of its own experts for any number of experts") {
   const auto work = [](int number, int top_k) {
     return forward_flops(decoder(with_experts({.number = number, .top_k = top_k, .mlp = 48})));
   };
-  const double router = 2.0 * 2 * 32 * 64;           // two layers, a token and an expert
-  const double expert = 2.0 * 2 * 32 * 3 * 64 * 48;  // the same, a token's three products
+  const double router = 2.0 * 2 * 32 * 64;           // two layers, per token and expert
+  const double expert = 2.0 * 2 * 32 * 3 * 64 * 48;  // two layers, three products per token
   CHECK(work(8, 2) - work(4, 2) == Approx(4 * router));
   CHECK(work(8, 3) - work(8, 2) == Approx(expert));
 
@@ -156,13 +156,16 @@ TEST_CASE("shared experts are an MLP, and the first layers may have no experts")
   CHECK(more([](Experts& e) { e.dense_layers = 1; }) == 3 * 64 * 96 - 8 * 3 * 64 * 48 - 8 * 64);
 }
 
-TEST_CASE("layers of a mixture of experts have roles, and those between mixtures none") {
+TEST_CASE("layers of attention and of a mixture of experts have roles, others have none") {
   const auto model = model_of(decoder(with_experts({.number = 4, .top_k = 2, .mlp = 48, .shared = 1})));
   for (const auto& layer : model.layers) {
     const auto& name = layer.name;
     CAPTURE(name);
     const bool is_in_mixture = name.find(".experts.") != std::string::npos;
-    CHECK(is_in_mixture == (layer.role != LayerRole::other));
+    const bool is_in_attention = name.find(".attention.") != std::string::npos &&
+                                 !name.ends_with(".residual") && !name.ends_with(".dropout");
+    CHECK(is_in_attention == (layer.role == LayerRole::attention));
+    CHECK((is_in_mixture || is_in_attention) == (layer.role != LayerRole::other));
     CHECK(name.ends_with(".router") == (layer.role == LayerRole::router));
     CHECK(name.ends_with(".top_k") == (layer.role == LayerRole::top_k));
     CHECK(name.ends_with(".dispatch") == (layer.role == LayerRole::dispatch));
@@ -175,20 +178,20 @@ TEST_CASE("experts' backward pass has twice the products of their forward pass")
   CHECK(backward_flops(run) == Approx(2 * forward_flops(run) + 0.5 * attention));
 }
 
-TEST_CASE("autograd keeps what a token's experts need, for each of them") {
+TEST_CASE("autograd keeps the inputs of all experts of a token") {
   const auto kept = [](int top_k) {
     return bytes_kept(decoder(with_experts({.number = 8, .top_k = top_k, .mlp = 48})));
   };
-  // Of two layers and 32 tokens: rows in fp32 (cast, so not kept) and bf16, both halves of the first product,
-  // the activation, the second product's input, its result, that times its share, which index_add keeps; a
-  // share in fp32 and an index.
+  // For two layers and 32 tokens: rows in bf16, both halves of the first product, the activation, the input
+  // of the second product, its result, its weighted result, which index_add saves, an fp32 share and an
+  // index. Rows in fp32 are cast and not saved.
   const double of_an_expert = 2 * 32 * (2 * 64 + 2 * 2 * 48 + 2 * 48 + 2 * 48 + 2 * 2 * 64 + 4 + 8);
   CHECK(kept(3) - kept(2) == Approx(of_an_expert));
 }
 
-TEST_CASE("latent attention has the parameters and products of its narrow tensors") {
+TEST_CASE("latent attention has the parameters and products of its low-rank tensors") {
   const double tokens = 32;
-  // a layer: queries down and up, keys and values down and up, and out
+  // per layer: queries down and up, keys and values down and up, and output
   const int weights = 64 * 24 + 24 * 4 * 12 + 64 * (16 + 4) + 16 * 4 * (8 + 6) + 4 * 6 * 64;
   const auto shape = with_latent_attention(latent);
   auto other = shape;
@@ -196,7 +199,7 @@ TEST_CASE("latent attention has the parameters and products of its narrow tensor
   other.kv_heads = 1;
   const int of_other = 64 * 64 + 2 * 64 * 16 + 64 * 64;
   CHECK(parameters(shape) - parameters(other) == 2 * (weights + 24 + 16 - of_other));
-  const double scores = 0.5 * 2 * tokens * tokens * 4;  // a causal mask; of a layer, an element of a head
+  const double scores = 0.5 * 2 * tokens * tokens * 4;  // causal; per layer and element of a head
   CHECK(forward_flops(decoder(shape)) - forward_flops(decoder(other)) ==
         Approx(2 * (2 * tokens * (weights - of_other) + scores * (12 + 6 - 2 * 16))));
 
@@ -206,10 +209,10 @@ TEST_CASE("latent attention has the parameters and products of its narrow tensor
         2 * (64 * 24 + 24 + 24 * 48 - 64 * 48));
 }
 
-TEST_CASE("flash attention takes no values that are narrower than keys, the others do") {
+TEST_CASE("only flash attention does not support values that are narrower than keys") {
   const AttentionCase wide{Precision::bf16, 80, {192, 128}};
-  CHECK(why_attention_cannot_run(AttentionKernel::flash, wide) ==
-        "takes values of 192 elements, as keys have, not of 128");
+  CHECK(attention_limitation(AttentionKernel::flash, wide) ==
+        "needs values of as many elements as keys (192), not 128");
   CHECK(automatic_attention(wide) == AttentionKernel::efficient);
   CHECK(automatic_attention({Precision::bf16, 90, {192, 128}}) == AttentionKernel::cudnn);
   const auto step = eager_step(model_of(decoder(with_latent_attention(latent))),
@@ -222,7 +225,7 @@ TEST_CASE("flash attention takes no values that are narrower than keys, the othe
   CHECK(found->forward[0].size[5] == 6);
 }
 
-TEST_CASE("T5's decoder attends to the encoder's tokens, and its stacks each train one bias") {
+TEST_CASE("T5's decoder attends to the encoder's tokens, and each stack trains one bias") {
   const EncoderDecoderShape shape{.layers = 2,
                                   .heads = 4,
                                   .head_size = 8,
@@ -236,7 +239,7 @@ TEST_CASE("T5's decoder attends to the encoder's tokens, and its stacks each tra
   const int mlp = 2 * 64 * 96 + 64;
   CHECK(model.parameter_count() ==
         100 * 64 + 2 * (attention + mlp) + 2 * (2 * attention + mlp) + 2 * (32 * 4 + 64));
-  // T5 writes its scores out, to add the bias, on every GPU and in every precision.
+  // T5 materializes its scores to add the bias, on every GPU and in every precision.
   int products = 0;
   double scores = 0;
   for (const auto& layer : eager_step(model, {.precision = Precision::bf16}).layers) {
@@ -249,6 +252,6 @@ TEST_CASE("T5's decoder attends to the encoder's tokens, and its stacks each tra
   }
   CHECK(products == 3 * 2);
   CHECK(scores == 2 * (32.0 * 32 + 16 * 16 + 16 * 32));
-  CHECK(why_attention_cannot_run(AttentionKernel::flash, {Precision::bf16, 90, {64, 64, true}}) ==
-        "is not what T5 runs, which trains a bias of the scores");
+  CHECK(attention_limitation(AttentionKernel::flash, {Precision::bf16, 90, {64, 64, true}}) ==
+        "does not support a trained bias of the scores, which T5 has");
 }

@@ -6,7 +6,6 @@
 
 #include "sim/workload/architectures.hpp"
 #include "sim/workload/eager.hpp"
-#include "sim/workload/residual_network.hpp"
 #include "tests/support/models.hpp"
 
 using namespace gradway;
@@ -24,8 +23,7 @@ double bytes_kept(const EagerStep& step) {
 
 }  // namespace
 
-TEST_CASE(
-    "a linear layer is one product forward and two backward, and under autocast the casts around them") {
+TEST_CASE("a linear layer is one product forward and two backward, with casts under autocast") {
   const auto model = model_of([](Eager& run) {
     auto x = run.embedding("e", 50, 10, 1024);  // needs a gradient
     x = run.linear("fc", x, 50, 1024, 4096);
@@ -37,7 +35,7 @@ TEST_CASE(
   const auto fp32 = eager_step(model, {.batch = 2});
   REQUIRE(fp32.layers[1].forward.size() == 1);
   CHECK(fp32.layers[1].forward[0].size == std::array<double, most_sizes>{100, 4096, 1024});
-  CHECK(fp32.layers[1].backward.size() == 3);  // and the sum for the bias
+  CHECK(fp32.layers[1].backward.size() == 3);  // two products and the sum of the bias gradient
 
   const auto bf16 = eager_step(model, {.batch = 2, .precision = Precision::bf16});
   CHECK(count_of(bf16.layers[1].forward, "product bf16 nt") == 1);
@@ -57,7 +55,7 @@ TEST_CASE("the first convolution needs no gradient of its input") {
   CHECK(model.layers[0].parameter_count() == 9408);
 }
 
-TEST_CASE("attention under a causal mask does half the products, and its backward pass 2.5 times as many") {
+TEST_CASE("causal attention does half of the products, and its backward pass 2.5 times as many") {
   const auto with_mask = [](bool causal) {
     return model_of([causal](Eager& run) {
       const auto x = run.embedding("e", 128, 10, 3 * 512);
@@ -71,7 +69,7 @@ TEST_CASE("attention under a causal mask does half the products, and its backwar
   CHECK(full.layers[1].backward.flops_per_sample == 2.5 * full.layers[1].forward.flops_per_sample);
 }
 
-TEST_CASE("attention is the implementation that PyTorch takes: by precision, GPU, or as asked for") {
+TEST_CASE("the attention kernel is PyTorch's choice by precision and GPU, or the requested one") {
   const auto model = model_of([](Eager& run) {
     auto x = run.embedding("e", 128, 10, 512);
     x = run.linear("qkv", x, 128, 512, 3 * 512);
@@ -93,7 +91,7 @@ TEST_CASE("attention is the implementation that PyTorch takes: by precision, GPU
         "attention_forward bf16 flash1 causal");
 }
 
-TEST_CASE("attention by products is in fp32 as PyTorch has it, and in the job's numbers as Megatron has it") {
+TEST_CASE("math attention runs in fp32 in PyTorch and in the job's precision in Megatron") {
   const auto model = model_of(decoder({.layers = 1, .heads = 2, .hidden = 128, .mlp = 512}));
   const auto products = [&](EagerSettings settings) {
     settings.attention = AttentionKernel::math;
@@ -118,7 +116,7 @@ TEST_CASE("attention by products is in fp32 as PyTorch has it, and in the job's 
   CHECK(products({.precision = Precision::bf16, .megatron = true}) == all_in("bf16"));
 }
 
-TEST_CASE("a norm of 16 bits with a weight of fp32 runs step by step") {
+TEST_CASE("a 16-bit norm with an fp32 weight runs as separate operations") {
   const auto norms = [](EagerSettings settings) {
     const auto step = eager_step(model_of([](Eager& run) {
                                    auto x = run.linear("in", run.input(64), 1, 64, 64, false);
@@ -139,7 +137,7 @@ TEST_CASE("a norm of 16 bits with a weight of fp32 runs step by step") {
   with_casts.insert(with_casts.begin(), "elementwise cast_to_32 bf16");
   with_casts.emplace_back("elementwise cast_to_16 fp32");
   CHECK(norms({.precision = Precision::bf16}) == with_casts);
-  // ... and all that are written out, but for Megatron's.
+  // All RMSNorms with composed_norms, except Megatron's.
   CHECK(norms({.precision = Precision::bf16, .half_parameters = true, .composed_norms = true}) == with_casts);
   CHECK(norms({.precision = Precision::fp32, .composed_norms = true}) == steps);
   CHECK(norms({.precision = Precision::bf16,
@@ -148,9 +146,9 @@ TEST_CASE("a norm of 16 bits with a weight of fp32 runs step by step") {
                .megatron = true}) == std::vector<std::string>{"rows rms_norm bf16"});
 }
 
-// Llama 3.2 1B of transformers 5.17 on an H100, PyTorch 2.11: mul, neg, cat, mul, add forward; two products,
-// two halves each zeroed, copied and added up, a neg and a copy backward.
-TEST_CASE("rotary positions are one complex product, or written out in the model's precision") {
+// Llama 3.2 1B of transformers 5.17 on an H100, PyTorch 2.11: mul, neg, cat, mul, add forward; backward two
+// products, for each half a zero, a copy and an add, and a neg and a copy.
+TEST_CASE("rotary positions are one complex product, or separate operations in the model's precision") {
   const auto rotary = [](const EagerSettings& settings) {
     const auto step = eager_step(model_of([](Eager& run) {
                                    const auto x = run.linear("in", run.input(64), 1, 64, 64, false);
@@ -169,24 +167,27 @@ TEST_CASE("rotary positions are one complex product, or written out in the model
   CHECK(rotary(composed).first < 5);
 }
 
-TEST_CASE("what autograd keeps of a GPT is, to the byte, what PyTorch kept") {
+TEST_CASE("the saved tensors of a GPT have exactly the bytes that PyTorch keeps") {
   // torch.autograd.graph.saved_tensors_hooks over the forward pass, own runs on an H100, 2026-11-22: all
   // tensors but parameters, by storage.
   DecoderShape shape{.layers = 24, .heads = 16, .hidden = 1024, .mlp = 4096};
   const auto bf16 = eager_step(model_of(decoder(shape)), {.batch = 16, .precision = Precision::bf16});
-  const double logits = 1024.0 * 50304;  // of a sample: the call of the loss holds them, autograd does not
+  const double logits =
+      1024.0 * 50304;  // per sample; the call of the loss keeps them alive, autograd does not
   CHECK(bytes_kept(bf16) - 16 * 2 * logits == Approx(20280123908.0).epsilon(1e-4));
   const auto tf32 = eager_step(model_of(decoder(shape)), {.batch = 4, .precision = Precision::tf32});
   CHECK(bytes_kept(tf32) - 4 * 4 * logits == Approx(7308156964.0).epsilon(1e-4));
 }
 
-TEST_CASE("a ReLU's result is the next convolution's kept input: ResNet-50 keeps each activation once") {
+TEST_CASE(
+    "ResNet-50 keeps each activation once, since a ReLU's result is the saved input of the next "
+    "convolution") {
   const auto step = eager_step(model_of(residual_network({})), {.batch = 64});
-  // the same runs: 5,498,889,732 bytes, of which 38,535,168 are the images, which the job's input has
+  // the same runs: 5,498,889,732 bytes, including 38,535,168 bytes of images, which count as the job's input
   CHECK(bytes_kept(step) == Approx(5498889732.0 - 38535168).epsilon(1e-3));
 }
 
-TEST_CASE("a compiled step moves less and multiplies as much") {
+TEST_CASE("a compiled step moves fewer bytes and does the same products") {
   DecoderShape shape{.layers = 4, .heads = 16, .hidden = 1024, .mlp = 4096};
   const auto model = model_of(decoder(shape));
   const auto sum = [](const EagerStep& step) {
@@ -207,23 +208,25 @@ TEST_CASE("a compiled step moves less and multiplies as much") {
   CHECK(compiled.second < 0.9 * eager.second);
 }
 
-TEST_CASE("attention reads keys and values of as many heads as they have") {
+TEST_CASE("grouped-query attention reads fewer heads of keys and values") {
   const auto bytes = [](const std::string& kernel, double kv_heads) {
     return operation(kernel, {2, 8, 128, 64, kv_heads}).bytes.value();
   };
   const double all = 2.0 * 2 * 8 * 128 * 64;  // bytes of the queries in bf16
   CHECK(bytes("attention_forward bf16 cudnn causal", 8) == 4 * all);
-  CHECK(bytes("attention_forward bf16 cudnn causal", 0) == 4 * all);  // as timed: all heads
+  CHECK(bytes("attention_forward bf16 cudnn causal", 0) ==
+        4 * all);  // 0: as many heads of keys as of queries
   CHECK(bytes("attention_forward bf16 cudnn causal", 2) == (2 + 2 * 0.25) * all);
   CHECK(bytes("attention_backward bf16 cudnn causal", 8) == 8 * all);
   CHECK(bytes("attention_backward bf16 cudnn causal", 2) == (4 + 4 * 0.25) * all);
-  // flash writes the gradients of keys and values for all heads, and sums them
+  // flash writes gradients of keys and values for all heads and sums them
   CHECK(bytes("attention_backward bf16 flash causal", 2) == (6 + 2 * 0.25) * all);
 }
 
-TEST_CASE("rotary positions are factors that all heads and samples share") {
+TEST_CASE("all heads and samples share the factors of rotary positions") {
   const double all = 4.0 * (1 << 20);
-  CHECK(operation("elementwise complex_mul fp32", {1 << 20}).bytes.value() == 3 * all);  // as timed
+  CHECK(operation("elementwise complex_mul fp32", {1 << 20}).bytes.value() ==
+        3 * all);  // as in timed kernels
   CHECK(operation("elementwise complex_mul fp32", {1 << 20, 1 << 10}).bytes.value() ==
         2 * all + 4.0 * (1 << 10));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Experts that run one after the other, each with rows that the CPU reads back.
+// Experts that run one after another; the CPU reads the rows of each.
 #include <catch2/catch.hpp>
 
 #include "sim/workload/architectures.hpp"
@@ -53,8 +53,8 @@ double flops(const Operation& one) {
 }  // namespace
 
 // Mixtral and Qwen3 of transformers 5.17 with 4 layers on an H100, 2026-11-25: 164 synchronisations for 32
-// experts, 1,264 for 252 that had rows.
-TEST_CASE("a loop over experts reads back five times for each expert and once for each layer", "[workload]") {
+// experts, 1,264 for 252 experts with rows.
+TEST_CASE("the CPU reads five results per expert and one per layer in a loop over experts", "[workload]") {
   for (const int number : {2, 8, 16}) {
     const auto step = step_of(number, true);
     CHECK(sum(step, true, reads) == layers * (1 + 5 * number));
@@ -63,11 +63,11 @@ TEST_CASE("a loop over experts reads back five times for each expert and once fo
   CHECK(sum(step_of(8, false), true, reads) == 0);
 }
 
-TEST_CASE("Megatron's grouped products need the counts on the host once a layer", "[workload]") {
+TEST_CASE("Megatron's grouped products need the counts on the host once per layer", "[workload]") {
   CHECK(sum(step_of(8, false, true), true, reads) == layers);
 }
 
-TEST_CASE("a loop over experts does the work of grouped products, in small parts", "[workload]") {
+TEST_CASE("a loop over experts does the work of grouped products in small kernels", "[workload]") {
   const auto grouped = step_of(8, false);
   const auto loop = step_of(8, true);
   for (const bool forward : {true, false})
@@ -80,10 +80,11 @@ TEST_CASE("a loop over experts does the work of grouped products, in small parts
   CHECK(sum(loop, true, products) - sum(grouped, true, products) == 8 * sum(grouped, true, grouped_products));
 }
 
-// The same runs, one expert: forward 16 operations, five of them reads; backward IndexBackward0 (of rows, and
-// of shares) 18 kernels each, SelectBackward0 a copy in a tensor of all weights, which is added to the
-// others'.
-TEST_CASE("an expert of a loop is gathered, weighted in fp32 and added by itself", "[workload]") {
+// One expert in the same runs: 16 operations forward, five of which are reads; backward, IndexBackward0 (of
+// rows and of shares) with 18 kernels each, and SelectBackward0 with a copy into a tensor of all weights,
+// which is added to those of the other experts.
+TEST_CASE("the rows of each expert in a loop are gathered, weighted in fp32 and added separately",
+          "[workload]") {
   const auto launches = [](int number, bool forward) {
     return sum(step_of(number, true), forward, [](const Operation&) { return 1.0; });
   };
@@ -92,19 +93,20 @@ TEST_CASE("an expert of a loop is gathered, weighted in fp32 and added by itself
   const auto casts = [](const Operation& one) {
     return one.kernel == "elementwise cast_to_16 fp32" ? one.size[0] : 0;
   };
-  // Of each pair of a token and an expert 64 numbers, forward and backward.
+  // 64 numbers per pair of token and expert, forward and backward.
   for (const bool forward : {true, false})
     CHECK(sum(step_of(8, true), forward, casts) - sum(step_of(8, false), forward, casts) ==
           Approx(layers * 4 * 32 * 2 * 64));
 }
 
-TEST_CASE("the gradient of each expert in a loop is one of all weights, which are added up", "[workload]") {
+TEST_CASE("the gradient of each expert in a loop has the size of all weights, and these gradients are added",
+          "[workload]") {
   const auto zeroed = [](const EagerStep& step) {
     return sum(step, false, [](const Operation& one) {
       return one.kernel.starts_with("elementwise zero") ? one.size[0] : 0;
     });
   };
-  // Two weights a layer: 2 x 48 and 48 columns of 64 numbers an expert; and the rows of all tokens.
+  // Two weights per layer, of 2 x 48 and 48 columns of 64 numbers per expert; and the rows of all tokens.
   const double weights = 8 * 8 * (3 * 48 * 64);
   const double rows = 8 * 4 * 32 * 64;
   CHECK(zeroed(step_of(8, true)) - zeroed(step_of(8, false)) == Approx(layers * (weights + rows)));

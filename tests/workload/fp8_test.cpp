@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a linear layer issues and keeps in 8 bits, recipe by recipe.
+// Operations and saved tensors of linear layers in fp8 by recipe.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -25,7 +25,7 @@ EagerSettings settings_of(Fp8 fp8, bool compiled = false) {
       .batch = 2, .precision = Precision::bf16, .fp8 = fp8, .half_parameters = true, .compiled = compiled};
 }
 
-/// A block that is one linear layer without a bias, of rows that a norm made.
+/// A block of a norm and one linear layer without bias.
 Model one_layer() {
   return model_of([](Eager& run) {
     auto x = run.embedding("e", 64, 32, 1024);
@@ -38,7 +38,7 @@ constexpr std::size_t layer = 2;
 
 using Row = std::pair<std::string, double>;
 
-/// Kernels with the first number of their sizes.
+/// Kernels with the first dimension of their sizes.
 std::vector<Row> rows_of(const std::vector<Operation>& operations) {
   std::vector<Row> rows;
   for (const auto& operation : operations) rows.emplace_back(operation.kernel, operation.size[0]);
@@ -53,7 +53,7 @@ double kept(const EagerStep& step) {
   return step.memory.activations[step.memory.forward - 1].value();
 }
 
-/// Two blocks as Llama has them.
+/// Two blocks of Llama.
 DecoderShape small() {
   DecoderShape shape{
       .layers = 2, .heads = 8, .hidden = 512, .mlp = 2048, .vocabulary = 1024, .sequence = 128};
@@ -77,8 +77,8 @@ double flops_in(const EagerStep& step, Precision precision) {
 
 }  // namespace
 
-// torchao/float8/float8_linear.py; the maximum before each cast, and turned copies for the backward products.
-TEST_CASE("compiled torchao casts with one scale a tensor", "[fp8]") {
+// torchao/float8/float8_linear.py; the maximum before each cast, and transposed copies for backward products.
+TEST_CASE("compiled torchao casts with one scale per tensor", "[fp8]") {
   const auto step = eager_step(one_layer(), settings_of({Fp8Recipe::tensorwise}, true));
   CHECK(rows_of(step.layers[layer].forward) == std::vector<Row>{{"elementwise amax bf16", x},
                                                                 {"elementwise cast_to_8 bf16", x},
@@ -95,7 +95,7 @@ TEST_CASE("compiled torchao casts with one scale a tensor", "[fp8]") {
   CHECK(step.memory.lasting == std::vector<Bytes>(step.layers.size(), 0_B));
 }
 
-TEST_CASE("compiled torchao casts rows by rows and columns by columns", "[fp8]") {
+TEST_CASE("compiled torchao casts with row-wise and column-wise scales", "[fp8]") {
   const auto step = eager_step(one_layer(), settings_of({Fp8Recipe::rowwise}, true));
   CHECK(rows_of(step.layers[layer].forward) == std::vector<Row>{{"rows cast_rows bf16", m},
                                                                 {"rows cast_rows bf16", outputs},
@@ -108,13 +108,13 @@ TEST_CASE("compiled torchao casts rows by rows and columns by columns", "[fp8]")
                                                                  {"product fp8 nt_rows", outputs}});
   const auto& casts = step.layers[layer].backward;
   CHECK(casts[0].bytes == Bytes{(2 + 1) * y});
-  CHECK(casts[1].bytes == Bytes{(2 + 2 + 1) * w});  // read for the greatest values first
+  CHECK(casts[1].bytes == Bytes{(2 + 2 + 1) * w});  // first read for the maxima
   CHECK(casts[3].bytes == Bytes{(2 + 2 + 1) * y});
   CHECK(casts[4].bytes == Bytes{(2 + 2 + 1) * x});
 }
 
-// cast_transpose of Transformer Engine; weights before the first micro-batch alone.
-TEST_CASE("Transformer Engine casts and turns at once, and weights once a step", "[fp8]") {
+// cast_transpose of Transformer Engine; weights before the first micro-batch only.
+TEST_CASE("Transformer Engine casts and transposes in one kernel, and casts weights once per step", "[fp8]") {
   const auto delayed = eager_step(one_layer(), settings_of({Fp8Recipe::delayed, true}));
   CHECK(rows_of(delayed.layers[layer].once) == std::vector<Row>{{"elementwise cast_transpose bf16", w}});
   CHECK(rows_of(delayed.layers[layer].forward) ==
@@ -122,33 +122,33 @@ TEST_CASE("Transformer Engine casts and turns at once, and weights once a step",
   CHECK(rows_of(delayed.layers[layer].backward) == std::vector<Row>{{"elementwise cast_transpose bf16", y},
                                                                     {"product fp8 nt", m},
                                                                     {"product fp8 nt", outputs}});
-  CHECK(delayed.memory.lasting[layer] == Bytes{2 * w});  // both layouts
+  CHECK(delayed.memory.lasting[layer] == Bytes{2 * w});  // normal and transposed copy
   CHECK(delayed.layers[layer].once.front().bytes == Bytes{(2 + 1 + 1) * w});
 
   const auto current = eager_step(one_layer(), settings_of({Fp8Recipe::tensorwise, true}));
   CHECK(current.layers[layer].forward.size() == delayed.layers[layer].forward.size() + 1);
   CHECK(current.layers[layer].forward.front().kernel == "elementwise amax bf16");
 
-  // Weights that are gathered in fp8 are turned alone.
+  // Weights that are gathered in fp8 are only transposed.
   const auto gathered = eager_step(one_layer(), settings_of({Fp8Recipe::delayed, true, true}));
   CHECK(rows_of(gathered.layers[layer].once) == std::vector<Row>{{"elementwise permute fp8", w}});
   CHECK(gathered.memory.lasting[layer] == Bytes{w});
 }
 
-// x.abs(), its max(), four kernels for the scale, x.float(), times the scale, clamp, the cast: 10 for each
-// tensor.
-TEST_CASE("eager torchao issues every step of a cast", "[fp8]") {
+// x.abs(), max(), four kernels of the scale, x.float(), the product with the scale, clamp, the cast: 10
+// kernels per tensor.
+TEST_CASE("eager torchao issues every operation of a cast", "[fp8]") {
   const auto step = eager_step(one_layer(), settings_of({Fp8Recipe::tensorwise}));
   CHECK(step.layers[layer].forward.size() == 2 * 10 + 1);
-  CHECK(step.layers[layer].backward.size() == 10 + 1 + 1 + 1 + 1 + 1);  // and the copies that eager turns
+  CHECK(step.layers[layer].backward.size() == 10 + 1 + 1 + 1 + 1 + 1);  // and transposed copies
   const auto turned =
       std::ranges::count(step.layers[layer].backward, "elementwise transpose fp8", &Operation::kernel);
   CHECK(turned == 3);
 }
 
-// Between bf16 and fp8 differ: the input of the layer, 2 bytes or 1 an element (rows: still 2), and torchao's
-// copy of the weight, 1. The norm keeps its own input in all of them; its result is gone where it is cast.
-TEST_CASE("autograd keeps a byte an element of what was cast", "[fp8]") {
+// Differences between bf16 and fp8: the layer's input has 2 bytes or 1 byte per element (row-wise: 2), and
+// torchao's copy of the weight 1 byte. The norm always saves its input; its result is freed after the cast.
+TEST_CASE("autograd keeps one byte per element of fp8 copies", "[fp8]") {
   const auto model = one_layer();
   auto in_bf16 = settings_of({});
   in_bf16.fp8.reset();
@@ -158,26 +158,27 @@ TEST_CASE("autograd keeps a byte an element of what was cast", "[fp8]") {
   CHECK(kept(eager_step(model, settings_of({Fp8Recipe::rowwise}))) == bf16);
 }
 
-TEST_CASE("a product of 8 bits reads a byte an element and writes two", "[fp8]") {
+TEST_CASE("an fp8 product reads one byte per element and writes two", "[fp8]") {
   const auto product = operation("product fp8 nt", {64, 128, 256});
   CHECK(product.bytes == Bytes{64.0 * 256 + 256 * 128 + 2 * 64 * 128});
   CHECK(product.flops == Flops{2.0 * 64 * 128 * 256});
 }
 
-TEST_CASE("blocks compute in fp8, the output layer in bf16, and all as much as before", "[fp8]") {
+TEST_CASE("blocks run in fp8 and the output layer in bf16, with the same number of operations", "[fp8]") {
   const auto model = model_of(decoder(small()));
   const auto recipe =
       GENERATE(Fp8{Fp8Recipe::tensorwise}, Fp8{Fp8Recipe::rowwise}, Fp8{Fp8Recipe::delayed, true});
   const bool compiled = GENERATE(false, true);
   const auto step = eager_step(model, settings_of(recipe, compiled));
-  // Of a token and block: queries and results 512 x 512, keys and values 512 x 256, three of 512 x 2048.
+  // Per token and block: queries and results 512 x 512, keys and values 512 x 256, three products of 512 x
+  // 2048.
   const double of_blocks = 2 * (2 * 512 * 512 + 2 * 512 * 256 + 3 * 512 * 2048);
   const double tokens = 2 * 128;
   CHECK(flops_in(step, Precision::fp8) == 3 * 2 * tokens * of_blocks);
   CHECK(flops_in(step, Precision::bf16) == 3 * 2 * tokens * 512 * 1024);
 }
 
-TEST_CASE("what is compiled casts once for all layers that read the same", "[fp8]") {
+TEST_CASE("compiled code casts once for all layers that read the same tensor", "[fp8]") {
   const auto model = model_of(decoder(small()));
   const auto casts = [&](bool compiled) {
     int count = 0;
@@ -187,12 +188,12 @@ TEST_CASE("what is compiled casts once for all layers that read the same", "[fp8
       }));
     return count;
   };
-  // A block has seven weights; their inputs are four tensors.
+  // A block has seven weights with four different inputs.
   CHECK(casts(false) == 2 * (7 + 7));
   CHECK(casts(true) == 2 * (7 + 4));
 }
 
-TEST_CASE("routers and layers whose sides are no multiples of 16 stay in bf16", "[fp8]") {
+TEST_CASE("routers and layers whose dimensions are not multiples of 16 stay in bf16", "[fp8]") {
   const auto model = model_of([](Eager& run) {
     auto in = run.embedding("e", 64, 32, 256);
     run.set_role(LayerRole::router);
@@ -208,9 +209,9 @@ TEST_CASE("routers and layers whose sides are no multiples of 16 stay in bf16", 
   CHECK_FALSE(model.layers[4].takes_fp8);
 }
 
-// With sequence parallelism a block gathers twice forward (queries' input, the MLP's) and, back, twice the
-// gradients of its results; Megatron gathers the inputs again. Reductions are of bf16.
-TEST_CASE("ranks of a layer gather bytes and add up pairs of bytes", "[fp8]") {
+// With sequence parallelism, a block gathers twice forward (inputs of queries and of the MLP) and twice
+// backward (gradients of its results); Megatron also gathers the inputs again. Reductions are in bf16.
+TEST_CASE("tensor ranks gather fp8 and reduce 16-bit numbers", "[fp8]") {
   const auto model = model_of(decoder(small()));
   const bool megatron = GENERATE(false, true);
   auto settings = settings_of({megatron ? Fp8Recipe::delayed : Fp8Recipe::tensorwise, megatron}, !megatron);
@@ -234,7 +235,7 @@ TEST_CASE("ranks of a layer gather bytes and add up pairs of bytes", "[fp8]") {
 
 namespace {
 
-/// By the exchanges of a kind inside blocks, in both passes.
+/// Bytes of exchanges of a kind within blocks, in both passes.
 double sent(const EagerStep& step, CollectiveKind kind) {
   double bytes = 0;
   for (std::size_t i = 0; i < step.layers.size(); ++i)
@@ -246,8 +247,8 @@ double sent(const EagerStep& step, CollectiveKind kind) {
 
 }  // namespace
 
-// Of p parts the ring sends p - 1, each beside a product of as many rows.
-TEST_CASE("userbuffers send a part of the rows beside each part of a product", "[fp8][userbuffers]") {
+// The ring sends p - 1 of p parts, each during the product of a part.
+TEST_CASE("userbuffers send a part of the rows during each part of a product", "[fp8][userbuffers]") {
   const auto model = model_of(decoder(small()));
   auto settings = settings_of({});
   const bool in_fp8 = GENERATE(false, true);
@@ -263,18 +264,18 @@ TEST_CASE("userbuffers send a part of the rows beside each part of a product", "
 
   const double whole = 2.0 * 128 * 512;
   const double width = in_fp8 ? 1 : 2;
-  // A block goes round: forward the inputs of two layers and the sums of two, back the gradients of those
-  // two.
+  // Per block, the ring moves the inputs of two layers and the sums of two layers forward, and the gradients
+  // of these two sums backward.
   CHECK(sent(plain, CollectiveKind::send_recv) == 0);
   CHECK(sent(cut, CollectiveKind::send_recv) == Approx(2 * 0.75 * whole * (2 * width + 2 * 2 + 2 * width)));
-  // Beside the products of the backward pass stay the inputs that are gathered again, and their gradients.
+  // Inputs that are gathered again in the backward pass, and their gradients, are not split.
   CHECK(sent(cut, CollectiveKind::all_gather) == 2 * 2 * width * whole);
   CHECK(sent(cut, CollectiveKind::reduce_scatter) == 2 * 2 * 2 * whole);
 }
 
-// PyTorch cuts all products that read what is gathered, sends its parts beside the first of them, and leaves
-// the sums of several products' gradients whole.
-TEST_CASE("asynchronous tensor parallelism sends a part of the rows beside each part of a product",
+// PyTorch splits all products that read a gathered tensor, sends its parts during the first of them, and does
+// not split sums of the gradients of several products.
+TEST_CASE("async tensor parallelism sends a part of the rows during each part of a product",
           "[fp8][async_tp]") {
   const auto model = model_of(decoder(small()));
   auto settings = settings_of({});
@@ -289,7 +290,7 @@ TEST_CASE("asynchronous tensor parallelism sends a part of the rows beside each 
   for (const auto precision : {Precision::bf16, Precision::fp8})
     CHECK(flops_in(cut, precision) == flops_in(plain, precision));
 
-  // Four gathers and four sums in each of two blocks; of them the sums of inputs' gradients stay.
+  // Four gathers and four sums in each of two blocks; sums of input gradients are not split.
   CHECK(sent(plain, CollectiveKind::send_recv) == 0);
   CHECK(sent(cut, CollectiveKind::all_gather) == 0);
   const double whole = 2.0 * 128 * 512;

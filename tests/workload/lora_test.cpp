@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fine-tuning with adapters: which products are issued, what autograd keeps, what is trained.
+// Fine-tuning with adapters: products, saved tensors and trained parameters.
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -41,7 +41,7 @@ Lora lora_of(Lora::Targets targets = Lora::Targets::all_linear, bool quantised =
   return {.rank = rank, .targets = targets, .quantised = quantised};
 }
 
-/// @param half adapters of 16 bits; else autocast casts them
+/// @param half adapters have 16 bits; else autocast casts them
 EagerStep step_of(const DecoderShape& shape, const std::optional<Lora>& lora, bool half = true) {
   return eager_step(model_of(decoder(shape)),
                     {.batch = batch, .precision = Precision::bf16, .half_parameters = half, .lora = lora});
@@ -58,14 +58,14 @@ std::int64_t count_of(const std::vector<Operation>& operations, const std::strin
   return std::ranges::count(operations, kernel, &Operation::kernel);
 }
 
-/// Of both passes, or one.
+/// Number of such kernels in both passes.
 std::int64_t count_in(const EagerStep& step, const std::string& kernel) {
   std::int64_t count = 0;
   for (const auto& one : step.layers) count += count_of(one.forward, kernel) + count_of(one.backward, kernel);
   return count;
 }
 
-/// What a block more keeps for the backward pass.
+/// Bytes that one more block saves for the backward pass.
 double kept_by_block(const std::optional<Lora>& lora, bool half = true) {
   const auto kept = [&](int layers) {
     const auto step = step_of(small_llama(layers), lora, half);
@@ -74,12 +74,12 @@ double kept_by_block(const std::optional<Lora>& lora, bool half = true) {
   return kept(3) - kept(2);
 }
 
-/// Elements of a block's adapters over their rank.
+/// Elements of a block's adapters per rank.
 constexpr double sides = 2 * (hidden + hidden) + 2 * (hidden + keys) + 3 * (hidden + mlp);
 
 }  // namespace
 
-TEST_CASE("adapters of rank 8 on Llama 3 8B are what PEFT counts") {
+TEST_CASE("adapters of rank 8 on Llama 3 8B have as many parameters as PEFT reports") {
   DecoderShape llama{.layers = 32, .heads = 32, .hidden = 4096, .mlp = 14336, .vocabulary = 128256};
   llama.kv_heads = 8;
   llama.bias = false;
@@ -98,31 +98,31 @@ TEST_CASE("adapters of rank 8 on Llama 3 8B are what PEFT counts") {
   CHECK(all.frozen_size() == Bytes{2.0 * 8030261248});
   CHECK(model(Lora::Targets::attention, false).parameter_count() == 6815744);
 
-  // 4.127 bits each of the blocks' linear layers; embedding, head and norms stay in 16.
+  // 4.127 bits per weight of linear layers in blocks; embedding, head and norms keep 16 bits.
   const double linear = 32.0 * (2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 14336.0);
   const auto nf4 = model(Lora::Targets::all_linear, true).frozen_size().value();
   CHECK(nf4 == Approx(linear * (4 + 0.125 + 32.0 / 16384) / 8 + 2 * (8030261248 - linear)).epsilon(1e-12));
 }
 
-TEST_CASE("a frozen weight has no gradient, and none flows below the first adapter") {
+TEST_CASE("a frozen weight has no gradient, and no gradient flows below the first adapter") {
   const auto step = step_of(small_llama(2), lora_of());
-  // Forward: a product of each of 7 layers and two of its adapter, in 2 blocks; and the head.
+  // Forward: one product per layer and two per adapter, 7 layers in 2 blocks; and the head.
   CHECK(count_in(step, "product bf16 nt") == 2 * 7 * 3 + 1);
-  CHECK(count_in(step, "product bf16 tn") == 2 * 7 * 2);  // of A and B alone
-  // Back: each of the 43 but for queries, keys and values of the first block, and their A.
+  CHECK(count_in(step, "product bf16 tn") == 2 * 7 * 2);  // only for A and B
+  // Backward: all 43 except for queries, keys and values of the first block, and their A.
   CHECK(count_in(step, "product bf16 nn") == 2 * 7 * 3 + 1 - 3 * 2);
 
   const auto layers = layers_of(decoder(small_llama(2)), 0, false, lora_of());
   CHECK(layer(step, layers, "wte").backward.empty());
   CHECK(layer(step, layers, "h.0.attention_norm").backward.empty());
   CHECK(layer(step, layers, "h.1.attention_norm").backward.size() ==
-        2);  // of x, and its sum with the residual's
+        2);  // of x, and its sum with that of the residual
   const auto& value = layer(step, layers, "h.0.attention.value");
   CHECK(count_of(value.backward, "product bf16 nn") == 1);
   CHECK(std::ranges::count(value.backward, true, &Operation::of_parameters) == 2);
 }
 
-TEST_CASE("with adapters of attention alone the MLP multiplies once forward and once back") {
+TEST_CASE("with adapters in attention only, the MLP has one product forward and one backward") {
   const auto layers = layers_of(decoder(small_llama(2)), 0, false, lora_of(Lora::Targets::attention));
   const auto gate = std::ranges::find(layers, "h.1.mlp.gate", &Layer::name);
   CHECK(gate->parameters.empty());
@@ -134,29 +134,29 @@ TEST_CASE("with adapters of attention alone the MLP multiplies once forward and 
   CHECK(out->backward.flops_per_sample.value() == 2.0 * tokens * hidden * hidden + 2 * adapter);
 }
 
-TEST_CASE("an adapter keeps what a frozen layer does not") {
-  // More than with those of attention alone: what gate and up read, what the MLP's second product reads, and
-  // what each of three A made. In 16 bits.
+TEST_CASE("an adapter saves inputs that a frozen layer does not") {
+  // In addition to adapters of attention: the input of gate and up, the input of the MLP's second product,
+  // and the results of three A, in 16 bits.
   CHECK(kept_by_block(lora_of()) - kept_by_block(lora_of(Lora::Targets::attention)) ==
         2 * rows * (hidden + mlp + 3 * rank));
-  // All parameters trained keep the same, but for what the A made.
+  // With all parameters trained, the same tensors are saved except for the results of A.
   CHECK(kept_by_block(lora_of()) - kept_by_block(std::nullopt) == 2 * rows * 7 * rank);
 }
 
-TEST_CASE("adapters of fp32 under autocast keep copies of their own") {
-  // Each A has its copy of x: queries, keys and values three for one, the output one beside attention's, gate
-  // and up two for one, the last one for the product's; and copies of A and B in 16 bits.
+TEST_CASE("fp32 adapters under autocast save their own copies") {
+  // Each A has its own copy of x: three copies instead of one for queries, keys and values, one more for the
+  // output, two instead of one for gate and up, one for the last layer; and 16-bit copies of A and B.
   CHECK(kept_by_block(lora_of(), false) - kept_by_block(lora_of()) ==
         2 * rows * 4 * hidden + 2 * rank * sides);
   const auto step = step_of(small_llama(2), lora_of(), false);
-  // Forward: x of 14 adapters, queries and keys for their positions, what the loss reads. Back: 11 x that
-  // need a gradient, those of queries and keys, and gradients of 28 weights.
+  // Forward: x of 14 adapters, queries and keys for rotary positions, and the logits. Backward: 11 x that
+  // need a gradient, gradients of queries and keys, and of 28 weights.
   CHECK(count_in(step, "elementwise cast_to_32 bf16") == 14 + 4 + 1 + 11 + 4 + 28);
   CHECK(step.memory.gradients.back() == Bytes{4.0 * 2 * rank * sides});
   CHECK(step_of(small_llama(2), lora_of()).memory.gradients.back() == Bytes{2.0 * 2 * rank * sides});
 }
 
-TEST_CASE("4 bits become 16 before each product with a frozen weight of a block") {
+TEST_CASE("NF4 weights of blocks are dequantised to 16 bits before each product") {
   const auto shape = small_llama(2);
   const auto qlora = lora_of(Lora::Targets::all_linear, true);
   const auto layers = layers_of(decoder(shape), 0, false, qlora);
@@ -174,6 +174,6 @@ TEST_CASE("4 bits become 16 before each product with a frozen weight of a block"
   }
   CHECK(count_in(step, "product bf16 nt") == 2 * 7 * 3 + 1);
   CHECK(count_of(layer(step, layers, "lm_head").forward, "elementwise copy fp32") == 0);
-  // PEFT copies what a layer of 4 bits made.
+  // PEFT copies the result of a 4-bit layer.
   CHECK(count_of(fc2.forward, "elementwise copy bf16") == 1);
 }

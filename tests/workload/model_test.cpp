@@ -3,7 +3,6 @@
 
 #include "sim/workload/architectures.hpp"
 #include "sim/workload/eager.hpp"
-#include "sim/workload/residual_network.hpp"
 #include "tests/support/models.hpp"
 
 using namespace gradway;
@@ -25,7 +24,7 @@ Model vit_l_32() {
 
 TEST_CASE("vit_l_32 has exactly torchvision's parameters") {
   CHECK(vit_l_32().parameter_count() == 306535400);
-  // 2 for the patches, 2 embeddings, 12 a block, 2 for the last norm, 2 for the head
+  // 2 for patches, 2 embeddings, 12 per block, 2 for the last norm, 2 for the head
   CHECK(vit_l_32().parameter_tensors() == 2 + 2 + 24 * 12 + 2 + 2);
 }
 
@@ -41,8 +40,7 @@ TEST_CASE("vit_l_32 does torchvision's published work") {
   CHECK(forward_flops(vit_l_32()) / 2e9 == Approx(15.378).epsilon(1e-4));
 }
 
-TEST_CASE(
-    "a GPT-2 of 12 layers with an output layer of its own has 163,109,376 parameters, tied 124,475,904") {
+TEST_CASE("a GPT-2 of 12 layers has 163,109,376 parameters, or 124,475,904 with a tied output layer") {
   DecoderShape shape;
   CHECK(model_of(decoder(shape)).parameter_count() == 163109376);
   shape.tied_output = true;
@@ -77,7 +75,7 @@ TEST_CASE("BERT has Google's parameters") {
   CHECK(with_pooler - model_of(encoder(shape)).parameter_count() == 1024 * 1024 + 1024);
 }
 
-TEST_CASE("BERT does two operations a weight and token, and attention's") {
+TEST_CASE("BERT does two operations per weight and token, plus those of attention") {
   const EncoderShape shape{.layers = 1, .vocabulary = 100, .sequence = 128, .outputs = 2, .pooler = false};
   const double weights = 4.0 * 768 * 768 + 2.0 * 768 * 3072 + 2.0 * 768;
   CHECK(forward_flops(model_of(encoder(shape))) == Approx(2 * 128 * weights + 4.0 * 128 * 128 * 768));
@@ -85,20 +83,20 @@ TEST_CASE("BERT does two operations a weight and token, and attention's") {
 
 TEST_CASE("SSD300 on ResNet-50 has the parameters and boxes of its layers") {
   const auto model = model_of(detector({}));
-  // ResNet-50 without its fourth stage and output layer; five further maps: convolutions 1x1 and 3x3, and
-  // their BatchNorms; places and classes for 30 kinds of boxes on maps of 1024, 512, 512, 256, 256 and 256
-  // channels
+  // ResNet-50 without its fourth stage and output layer; five further feature maps with 1x1 and 3x3
+  // convolutions and their BatchNorms; positions and classes of 30 kinds of boxes on maps of 1024, 512, 512,
+  // 256, 256 and 256 channels
   const std::int64_t backbone = 25557032 - 14964736 - 2049000;
   const std::int64_t further = 524288 + 3244032 + 5376;
   const std::int64_t heads = 9 * 85 * (4 * 1024 + 6 * 512 + 6 * 512 + 6 * 256 + 4 * 256 + 4 * 256) + 30 * 85;
   CHECK(model.parameter_count() == backbone + further + heads);
-  // 8732 boxes, as Liu et al., SSD, 2016, count; the loss has 81 values of each
+  // 8732 boxes (Liu et al., SSD, 2016); the loss has 81 values per box
   const auto step = eager_step(model, {.batch = 1});
   CHECK(step.layers.back().forward.front().size[0] == 8732);
   CHECK(step.layers.back().forward.front().size[1] == 81);
 }
 
-TEST_CASE("a plain network carries its shape from layer to layer") {
+TEST_CASE("shapes propagate through the layers of a plain network") {
   using Kind = LayerShape::Kind;
   // LeNet-5 on 28 x 28: 61,706 parameters
   const auto lenet = model_of(sequential({1, 28, 28}, {{Kind::conv2d, "c1", 6, 5, 1, 2, true},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints of parts of blocks, as torchtitan has them.
+// Selective activation checkpointing by operations, as in torchtitan.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -48,7 +48,7 @@ double kept(int layers, const EagerSettings& settings) {
   return step.memory.activations[step.memory.forward - 1].value();
 }
 
-/// Of the second of two blocks, what runs again: products with their columns, and others of a kind.
+/// Recomputed operations of the second of two blocks: products by columns, and others of a kind.
 struct RunsAgain {
   std::vector<double> columns;
   int attentions = 0;
@@ -73,8 +73,8 @@ RunsAgain runs_again(const DecoderShape& shape, const EagerSettings& settings) {
 
 }  // namespace
 
-TEST_CASE("selective op runs every second product again, and no attention") {
-  // Of queries, KEYS, values, OUTPUT, gate, UP and the last one.
+TEST_CASE("selective_op recomputes every second product and no attention") {
+  // Recomputed are the products in capitals: queries, KEYS, values, OUTPUT, gate, UP, last.
   const auto again = runs_again(small_llama(2), settings_of(Recompute::selective_op));
   CHECK(again.columns == std::vector<double>{keys, hidden, mlp});
   CHECK(again.attentions == 0);
@@ -83,19 +83,19 @@ TEST_CASE("selective op runs every second product again, and no attention") {
   CHECK(runs_again(small_llama(2), compiled).columns == again.columns);
 }
 
-TEST_CASE("products with biases are other operations, which all run again") {
+TEST_CASE("products with biases are different operations, which are all recomputed") {
   const DecoderShape gpt{.layers = 2, .heads = heads, .hidden = hidden, .mlp = mlp, .vocabulary = 1000};
   CHECK(runs_again(gpt, settings_of(Recompute::selective_op)).columns ==
         std::vector<double>{3 * hidden, hidden, mlp, hidden});
 }
 
-TEST_CASE("attention in several kernels runs again") {
+TEST_CASE("attention by several kernels is recomputed") {
   auto settings = settings_of(Recompute::selective_op);
   settings.attention = AttentionKernel::math;
   CHECK(runs_again(small_llama(2), settings).columns.size() == 5);
 }
 
-TEST_CASE("what was scattered is kept, and what was gathered is gathered again") {
+TEST_CASE("scattered tensors are kept, and gathered ones are gathered again") {
   auto settings = settings_of(Recompute::selective_op);
   settings.tensor = 2;
   settings.sequence_parallel = true;
@@ -104,15 +104,15 @@ TEST_CASE("what was scattered is kept, and what was gathered is gathered again")
   CHECK(again.scatters == 0);
 }
 
-TEST_CASE("a block of selective op keeps its input and the results of what does not run again") {
+TEST_CASE("a block with selective_op keeps its input and the results that are not recomputed") {
   const auto settings = settings_of(Recompute::selective_op);
-  // Input, queries, values, attention with its sums, gate, and what the last product made.
+  // Input, queries, values, attention with its sums, gate, and the result of the last product.
   CHECK(kept(3, settings) - kept(2, settings) ==
         2 * rows * (hidden + hidden + keys + hidden + mlp + hidden) + 4 * rows * heads);
   CHECK(kept(3, settings_of(Recompute::full)) - kept(2, settings_of(Recompute::full)) == 2 * rows * hidden);
 }
 
-TEST_CASE("of so many blocks one is computed again") {
+TEST_CASE("every n-th block is recomputed") {
   auto none = settings_of(Recompute::full);
   none.recompute = Recompute::none;
   const auto of_all = kept(3, none) - kept(2, none);

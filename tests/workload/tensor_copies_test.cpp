@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What DTensor copies because collectives gather and scatter along the samples, and sequence parallelism the
-// tokens; and what weights' gradients cost that are added to buffers.
+// Copies of DTensor, since collectives gather and scatter along samples but sequence parallelism needs
+// tokens; and the cost of weight gradients that are accumulated in buffers.
 #include <algorithm>
 #include <string_view>
 
@@ -17,7 +17,7 @@ namespace {
 constexpr double tokens = 128;
 constexpr double hidden = 512;
 
-/// One block as Llama has it: three products read its first norm, two its second.
+/// One block of Llama: three products read its first norm, two its second.
 EagerStep llama(const EagerSettings& settings) {
   DecoderShape shape{
       .layers = 1, .heads = 8, .hidden = 512, .mlp = 2048, .vocabulary = 1024, .sequence = 128};
@@ -66,7 +66,7 @@ int exchanges(const EagerStep& step, CollectiveKind kind) {
 
 }  // namespace
 
-TEST_CASE("DTensor copies what it gathered and what it will scatter", "[copies]") {
+TEST_CASE("DTensor copies gathered tensors and tensors that will be scattered", "[copies]") {
   const auto step = llama(two_ranks(2));
   const double copied = 2 * 2 * (2 * tokens * hidden);  // read and written in bf16, of all tokens
   const auto gathers = exchanges(step, CollectiveKind::all_gather);
@@ -76,20 +76,20 @@ TEST_CASE("DTensor copies what it gathered and what it will scatter", "[copies]"
   CHECK(all_of(step, "rows cat bf16") == Sum{scatters, scatters * copied});
 
   auto megatron = two_ranks(2);
-  megatron.megatron = true;  // whose first dimension is that of the tokens
+  megatron.megatron = true;  // its first dimension is that of tokens
   auto without = megatron;
   without.sequence_parallel = false;
   CHECK(all_of(llama(megatron), "rows cat bf16") == all_of(llama(without), "rows cat bf16"));
   auto plain = two_ranks(2);
   plain.sequence_parallel = false;
   CHECK(all_of(llama(plain), "rows cat bf16") == Sum{});
-  // Whatever else is permuted is so without sequence parallelism, too.
+  // All other permutations exist without sequence parallelism, too.
   const auto permuted = all_of(llama(plain), "elementwise permute bf16");
   CHECK(all_of(step, "elementwise permute bf16") ==
         Sum{permuted.count + gathers, permuted.bytes + gathers * copied});
 }
 
-TEST_CASE("of one sample what was gathered lies in order", "[copies]") {
+TEST_CASE("a single gathered sample needs no copy", "[copies]") {
   auto plain = two_ranks(1);
   plain.sequence_parallel = false;
   CHECK(all_of(llama(two_ranks(1)), "elementwise permute bf16") ==
@@ -97,8 +97,8 @@ TEST_CASE("of one sample what was gathered lies in order", "[copies]") {
   CHECK(all_of(llama(two_ranks(1)), "rows cat bf16").count == 6);
 }
 
-// Beside parts of products nothing is copied; the sums of inputs' gradients, which stay whole, are.
-TEST_CASE("asynchronous tensor parallelism copies less", "[copies]") {
+// Exchanges that overlap parts of products need no copies; sums of input gradients, which are not split, do.
+TEST_CASE("async tensor parallelism has fewer copies", "[copies]") {
   auto settings = two_ranks(2);
   settings.compiled = true;
   CHECK(all_of(llama(settings), "elementwise copy bf16").count == 6 + 6);
@@ -107,7 +107,7 @@ TEST_CASE("asynchronous tensor parallelism copies less", "[copies]") {
   CHECK(all_of(llama(settings), "elementwise copy bf16").count == 2 + 3);
 }
 
-TEST_CASE("products add weights' gradients to buffers in fp32 where the strategy has them", "[copies]") {
+TEST_CASE("products accumulate weight gradients in the fp32 buffers of the strategy", "[copies]") {
   auto settings = two_ranks(1);
   settings.tensor = 1;
   settings.sequence_parallel = false;
@@ -119,7 +119,8 @@ TEST_CASE("products add weights' gradients to buffers in fp32 where the strategy
   const auto added = all_of(adding, "product bf16 tn_add");
   CHECK(added.count == products.count);
   CHECK(all_of(adding, "product bf16 tn") == Sum{});
-  // Weights: packed queries, keys and values, results, two of the MLP's (the first packed), the output layer.
+  // Weights: packed queries, keys and values, results, two of the MLP (the first one packed), the output
+  // layer.
   const double weights = 4 * hidden * hidden + 3 * hidden * 2048 + hidden * 1024;
   CHECK(added.bytes - products.bytes == 6 * weights);
 }

@@ -111,7 +111,7 @@ void check_sharded(const ScenarioSpec& scenario, const Sharded& fsdp, const Mode
     return;
   }
   const bool half = fsdp.param_dtype && *fsdp.param_dtype != Number::fp32;
-  if (half && name_of(*fsdp.param_dtype) != name_of(beside_fp8(job.precision))) {
+  if (half && name_of(*fsdp.param_dtype) != name_of(precision_outside_fp8(job.precision))) {
     problems.add(
         Problem{scenario.place("strategy.param_dtype"),
                 fmt::format("parameters of {} are multiplied in {}, but job.precision is {}",
@@ -194,7 +194,7 @@ struct CheckStrategy {
   void check_sums(const Zero& zero) const {
     constexpr auto key = "strategy.grad_accum_dtype";
     if (!zero.grad_accum_dtype) return;
-    const auto precision = beside_fp8(scenario.job.precision);
+    const auto precision = precision_outside_fp8(scenario.job.precision);
     if (*zero.grad_accum_dtype == Number::fp16)
       return refuse(key, "gradients are added up in fp32, or in bf16 as they are made", "", "write 'fp32'");
     if (precision != Precision::bf16)

@@ -13,8 +13,7 @@
 #include "sim/config/check/strategy.hpp"
 #include "sim/config/check/training.hpp"
 #include "sim/config/read/campaign.hpp"
-#include "sim/platform/background.hpp"
-#include "sim/platform/storage_way.hpp"
+#include "sim/platform/data_paths.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
 #include "sim/workload/architectures.hpp"
 #include "sim/workload/attention_choice.hpp"
@@ -138,12 +137,12 @@ void check_attention(const ScenarioSpec& scenario, const ModelSpec& model, const
   }
   const auto problem_of = [&](AttentionKernel kernel, Precision precision) {
     for (const auto head : heads) {
-      auto why = why_attention_cannot_run(kernel, {precision, gpu.gpu.compute_capability, head});
+      auto why = attention_limitation(kernel, {precision, gpu.gpu.compute_capability, head});
       if (!why.empty()) return why;
     }
     return std::string{};
   };
-  const auto of_attention = beside_fp8(job.precision);
+  const auto of_attention = precision_outside_fp8(job.precision);
   const auto why = problem_of(job.attention, of_attention);
   if (why.empty()) return;
   std::vector<std::string_view> kernels{name_of(AttentionKernel::automatic)};
@@ -300,7 +299,7 @@ void check_traffic(const ScenarioSpec& scenario, const Platform& platform, Probl
                            {},
                            hint_for_part(name, platform)});
     }
-    if (from && to && !background_way(routes, *from, *to)) {
+    if (from && to && !background_path(routes, *from, *to)) {
       problems.add(Problem{where,
                            fmt::format("nothing leads from '{}' to '{}'", flow.from, flow.to),
                            {},
@@ -312,7 +311,7 @@ void check_traffic(const ScenarioSpec& scenario, const Platform& platform, Probl
 void check_storage_network(const ScenarioSpec& scenario, const Platform& platform, Problems& problems) {
   if (!shares_cards(scenario.job.input)) return;
   const Routes routes{platform};
-  if (way_over_network_card(routes, platform.gpus.front())) return;
+  if (path_over_nic(routes, platform.gpus.front())) return;
   problems.add(
       Problem{scenario.place("input.storage_network"),
               fmt::format("platform '{}' has no network cards over which samples could come", platform.name),

@@ -200,21 +200,21 @@ void add_campaign_keys(Keys& keys) {
   keys.fields<CarbonSettings>("campaign.carbon.");
 }
 
-std::string meaning_of(Part part) {
+std::string meaning_of(HardwarePart part) {
   switch (part) {
-    case Part::gpu:
+    case HardwarePart::gpu:
       return "kernels, not the pauses between them";
-    case Part::cpu:
+    case HardwarePart::cpu:
       return "launches, and what else the framework does on the CPU";
-    case Part::host_memory:
+    case HardwarePart::host_memory:
       return "memory of the sockets, copies from pageable memory, NCCL's copies through it (SHM)";
-    case Part::pcie:
+    case HardwarePart::pcie:
       return "links of PCIe, and NCCL's P2P over them";
-    case Part::nvlink:
+    case HardwarePart::nvlink:
       return "links of NVLink, NCCL's P2P over them, and NVLS";
-    case Part::inter_socket:
+    case HardwarePart::inter_socket:
       return "links between sockets";
-    case Part::network:
+    case HardwarePart::network:
       return "links and switches, NICs with the links to their slots, connections, NCCL's NET";
   }
   return "";

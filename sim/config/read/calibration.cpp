@@ -57,10 +57,10 @@ void read_side_by_side_list(Reader& file, Calibration& result) {
   }
 }
 
-HeldBack read_held_back(Reader entry) {
-  HeldBack result{.what = entry.required("what", text),
-                  .rows = entry.required("rows", integer(1, 1 << 30)),
-                  .error = {entry.required("median", percentage), entry.required("worst", percentage)}};
+HoldoutError read_held_back(Reader entry) {
+  HoldoutError result{.what = entry.required("what", text),
+                      .rows = entry.required("rows", integer(1, 1 << 30)),
+                      .error = {entry.required("median", percentage), entry.required("worst", percentage)}};
   entry.finish();
   return result;
 }
@@ -94,7 +94,7 @@ Calibration read_rates(Reader& file, const std::string& name) {
   result.source = file.required("source", text);
   result.date = file.optional("date", date, "");
   for (auto& sample : file.maps("collectives")) result.collectives.push_back(read_sample(sample));
-  for (auto& entry : file.maps("held_back")) result.held_back.push_back(read_held_back(entry));
+  for (auto& entry : file.maps("held_back")) result.holdout_errors.push_back(read_held_back(entry));
   result.tables = read_tables(file);
   result.links = read_links(file);
   result.kernels = read_kernels(file);

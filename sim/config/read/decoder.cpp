@@ -177,7 +177,7 @@ void read_decoder(Reader& file, Model& model) {
   read_mlps(file, shape);
   if (file.sound()) check_parameters(file, parameters_of(shape));
   if (!file.sound()) return;
-  take_forward_pass(model, decoder(shape));
+  set_forward_pass(model, decoder(shape));
   model.input_per_sample = Bytes{(shape.sequence + 1.0) * token_bytes};
   model.tokens_per_sample = shape.sequence;
   const bool is_sequential = shape.blocks == DecoderShape::Blocks::sequential;
@@ -200,7 +200,7 @@ void read_encoder_decoder(Reader& file, Model& model) {
   check_parameters(
       file, 2.0 * shape.layers * shape.hidden * (8.0 * shape.heads * shape.head_size + 2.0 * shape.mlp));
   if (!file.sound()) return;
-  take_forward_pass(model, encoder_decoder(shape));
+  set_forward_pass(model, encoder_decoder(shape));
   const auto target = shape.target_sequence > 0 ? shape.target_sequence : shape.sequence;
   model.input_per_sample = Bytes{(2.0 * shape.sequence + target) * token_bytes};  // tokens, mask, labels
   model.tokens_per_sample = shape.sequence;

@@ -88,7 +88,7 @@ GpuSpec read_gpu(Reader& file, const std::string& name) {
     gpu.widen_efficiency = file.required("widen_efficiency", efficiency);
     gpu.kernel_latency = file.required("kernel_latency", latency_or_zero);
     gpu.launch_cost = file.required("launch_cost", latency_or_zero);
-    gpu.moved_convolutions = file.optional("moved_convolutions", efficiency, gpu.moved_convolutions);
+    gpu.convolution_scale = file.optional("moved_convolutions", efficiency, gpu.convolution_scale);
     read_kernel_times(file, spec);
     gpu.power = read_power(file);
   }

@@ -11,7 +11,6 @@
 #include "sim/config/read/read.hpp"
 #include "sim/config/yaml/quantities.hpp"
 #include "sim/workload/architectures.hpp"
-#include "sim/workload/residual_network.hpp"
 
 namespace gradway::config {
 namespace {
@@ -30,7 +29,7 @@ void read_vision_transformer(Reader& file, Model& model) {
   check_divides(file, "patch_size", shape.patch_size, "image_size", shape.image_size);
   check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
   if (!file.sound()) return;
-  take_forward_pass(model, vision_transformer(shape));
+  set_forward_pass(model, vision_transformer(shape));
   model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
 }
 
@@ -50,7 +49,7 @@ void read_encoder(Reader& file, Model& model) {
                fmt::format("positions {} would fit", shape.sequence));
     return;
   }
-  take_forward_pass(model, encoder(shape));
+  set_forward_pass(model, encoder(shape));
   model.input_per_sample = Bytes{3.0 * shape.sequence * token_bytes};  // tokens, types, mask
   model.tokens_per_sample = shape.sequence;
   model.longest_sequence = shape.positions;
@@ -70,7 +69,7 @@ void read_residual(Reader& file, Model& model) {
   shape.classes = file.required("classes", integer(1, widest));
   if (!file.sound()) return;
   std::ranges::copy(blocks, shape.blocks.begin());
-  take_forward_pass(model, residual_network(shape));
+  set_forward_pass(model, residual_network(shape));
   model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
 }
 
@@ -94,14 +93,14 @@ void read_conv_next(Reader& file, Model& model) {
   if (!file.sound()) return;
   std::ranges::copy(blocks, shape.blocks.begin());
   std::ranges::copy(channels, shape.channels.begin());
-  take_forward_pass(model, conv_next(shape));
+  set_forward_pass(model, conv_next(shape));
   model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
 }
 
 void read_detector(Reader& file, Model& model) {
   const DetectorShape shape{.classes = file.required("classes", integer(1, widest))};
   if (!file.sound()) return;
-  take_forward_pass(model, detector(shape));
+  set_forward_pass(model, detector(shape));
   model.input_per_sample = Bytes{3.0 * DetectorShape::image_size * DetectorShape::image_size * fp32_bytes};
 }
 
@@ -114,7 +113,7 @@ void read_layers(Reader& file, Model& model) {
   if (!file.has("layers")) file.map("layers");
   const auto shapes = read_layer_stack(file, image);
   if (!file.sound()) return;
-  take_forward_pass(model, sequential(image, shapes));
+  set_forward_pass(model, sequential(image, shapes));
   model.input_per_sample = Bytes{1.0 * image.channels * image.height * image.width * fp32_bytes};
 }
 

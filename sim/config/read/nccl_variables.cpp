@@ -160,7 +160,7 @@ std::string nvls(const Node& node) {
 std::string socket_threads(const Node& node) {
   return number(node, 1, 16);
 }
-std::string sockets_a_thread(const Node& node) {
+std::string sockets_per_thread(const Node& node) {
   return number(node, 1, 64);
 }
 
@@ -199,7 +199,7 @@ constexpr std::array variables = {
              "InfiniBand switches reduce (SHARP; its plugin must be there)"},
     Variable{"NCCL_NET_GDR_READ", flag, zero_or_one, "NICs also read GPU memory, not only write it"},
     Variable{"NCCL_SOCKET_NTHREADS", socket_threads, value::Whole{1, 16}, "TCP: threads of a connection"},
-    Variable{"NCCL_NSOCKS_PERTHREAD", sockets_a_thread, value::Whole{1, 64},
+    Variable{"NCCL_NSOCKS_PERTHREAD", sockets_per_thread, value::Whole{1, 64},
              "TCP: sockets of a thread, 64 in all"},
 };
 

@@ -56,7 +56,7 @@ struct ScenarioSpec {
   std::optional<int> global_batch{};  ///< samples of a step, from which job.accumulate follows
   Ddp ddp{};                          ///< what the file says of DDP, whatever the kind of its strategy
   std::optional<CampaignSettings> campaign;
-  Speeds faster;                       ///< what-if
+  SpeedFactors faster;                 ///< what-if
   std::vector<Where> traffic;          ///< beside the job's
   std::optional<Named> dataset;        ///< that the input names
   std::optional<Named> storage;        ///< the same

@@ -46,7 +46,8 @@ void read_finetune(Reader& job, Job& result) {
 void read_job(Reader job, bool trains, ScenarioSpec& spec) {
   auto& result = spec.job;
   read_fields(job, result, trains ? "" : "batch_per_gpu");
-  if (has_half_states(result) && name_of(result.state_dtype) != name_of(beside_fp8(result.precision))) {
+  if (has_half_states(result) &&
+      name_of(result.state_dtype) != name_of(precision_outside_fp8(result.precision))) {
     const auto number = name_of(result.state_dtype);
     job.error(job.value_place("state_dtype"),
               fmt::format("parameters of {} are multiplied in {}, but job.precision is {}", number, number,
@@ -102,8 +103,8 @@ BackgroundFlow read_traffic(Reader flow) {
   return result;
 }
 
-Speeds read_speeds(Reader faster) {
-  Speeds speeds;
+SpeedFactors read_speeds(Reader faster) {
+  SpeedFactors speeds;
   for (const auto part : all_parts) speeds[part] = faster.optional(key_of(part), times_as_fast, 1.0);
   faster.finish();
   return speeds;

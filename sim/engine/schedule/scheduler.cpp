@@ -13,7 +13,7 @@ Scheduler::Scheduler(const OpGraph& graph, const PathTable& paths, FlowBackend& 
       paths_{paths},
       backend_{backend},
       successors_{graph},
-      waiting_{successors_.take_waiting()},
+      waiting_{successors_.take_predecessor_counts()},
       progress_(graph.size(), Progress::waits),
       queues_(graph.queues().size()),
       sides_{graph},

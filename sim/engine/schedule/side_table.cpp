@@ -10,16 +10,16 @@ namespace gradway {
 
 namespace {
 
-std::size_t own_kind(const Side& side) {
-  return side.kind == Side::Kind::kernel ? 0 : 1;
+std::size_t own_kind(const Contender& side) {
+  return side.kind == Contender::Kind::kernel ? 0 : 1;
 }
 
 }  // namespace
 
 SideTable::SideTable(const OpGraph& graph)
-    : graph_{graph}, neighbours_(graph.sides().empty() ? 0 : graph.size(), 0) {
+    : graph_{graph}, neighbours_(graph.contenders().empty() ? 0 : graph.size(), 0) {
   std::size_t gpus = 0;
-  for (const Side& side : graph.sides()) {
+  for (const Contender& side : graph.contenders()) {
     expects(std::isfinite(side.slowdown), "a slowdown is finite");
     for (const std::uint32_t gpu : side.gpus) gpus = std::max<std::size_t>(gpus, gpu + 1);
   }
@@ -28,14 +28,14 @@ SideTable::SideTable(const OpGraph& graph)
 
 void SideTable::enter(OpId id, Seconds now) {
   const auto op = static_cast<std::uint32_t>(id.index());
-  if (graph_.op(id).side == Op::absent) return;
-  const Side& side = graph_.sides()[graph_.op(id).side];
+  if (graph_.op(id).contender == Op::absent) return;
+  const Contender& side = graph_.contenders()[graph_.op(id).contender];
   const bool susceptible = is_susceptible(op);
   for (const std::uint32_t gpu : side.gpus) {
     Present& same = gpus_[gpu][own_kind(side)];
     const Present& other = gpus_[gpu][1 - own_kind(side)];
     ++same.count;
-    if (side.holds) same.holders.push_back({op, now});
+    if (side.blocks_collectives) same.holders.push_back({op, now});
     if (susceptible) {
       same.susceptible.push_back(op);
       add_neighbours(op, other.count);
@@ -46,13 +46,14 @@ void SideTable::enter(OpId id, Seconds now) {
 
 void SideTable::leave(OpId id) {
   const auto op = static_cast<std::uint32_t>(id.index());
-  if (graph_.op(id).side == Op::absent) return;
-  const Side& side = graph_.sides()[graph_.op(id).side];
+  if (graph_.op(id).contender == Op::absent) return;
+  const Contender& side = graph_.contenders()[graph_.op(id).contender];
   const bool susceptible = is_susceptible(op);
   for (const std::uint32_t gpu : side.gpus) {
     Present& same = gpus_[gpu][own_kind(side)];
     --same.count;
-    if (side.holds) std::erase_if(same.holders, [&](const Holder& holder) { return holder.op == op; });
+    if (side.blocks_collectives)
+      std::erase_if(same.holders, [&](const Holder& holder) { return holder.op == op; });
     if (susceptible) {
       const auto found = std::find(same.susceptible.begin(), same.susceptible.end(), op);
       *found = same.susceptible.back();
@@ -65,7 +66,7 @@ void SideTable::leave(OpId id) {
 
 std::vector<OpId> SideTable::holders(OpId id, Seconds now) const {
   std::vector<OpId> found;
-  for (const std::uint32_t gpu : graph_.sides()[graph_.op(id).side].gpus) {
+  for (const std::uint32_t gpu : graph_.contenders()[graph_.op(id).contender].gpus) {
     for (const Holder& holder : gpus_[gpu][0].holders)
       if (holder.since < now) found.emplace_back(holder.op);
   }
@@ -76,13 +77,13 @@ std::vector<OpId> SideTable::holders(OpId id, Seconds now) const {
 
 double SideTable::cap(OpId id) const {
   const Op& op = graph_.op(id);
-  const bool slowed = op.side != Op::absent && neighbours_[id.index()] > 0;
-  return slowed ? op.cap / graph_.sides()[op.side].slowdown : op.cap;
+  const bool slowed = op.contender != Op::absent && neighbours_[id.index()] > 0;
+  return slowed ? op.cap / graph_.contenders()[op.contender].slowdown : op.cap;
 }
 
 bool SideTable::is_susceptible(std::uint32_t op) const {
   const Op& it = graph_.ops()[op];
-  return std::isfinite(it.cap) && graph_.sides()[it.side].slowdown > 1;
+  return std::isfinite(it.cap) && graph_.contenders()[it.contender].slowdown > 1;
 }
 
 void SideTable::add_neighbours(std::uint32_t op, std::uint32_t count) {

@@ -9,7 +9,7 @@
 
 namespace gradway {
 
-/// Who is in flow on which GPU, whose cap is lowered by that, and who has to wait for whom (see Side).
+/// Who is in flow on which GPU, whose cap is lowered by that, and who has to wait for whom (see Contender).
 class SideTable {
  public:
   /// @pre every slowdown is finite
@@ -19,8 +19,8 @@ class SideTable {
   void enter(OpId op, Seconds now);
   /// Is it of the ops that may have to let others end first?
   bool can_be_held(OpId op) const {
-    const auto side = graph_.op(op).side;
-    return side != Op::absent && graph_.sides()[side].kind == Side::Kind::collective;
+    const auto side = graph_.op(op).contender;
+    return side != Op::absent && graph_.contenders()[side].kind == Contender::Kind::collective;
   }
   /// Kernels that an op which gets ready now must let end first.
   /// @pre it can be held

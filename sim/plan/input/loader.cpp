@@ -126,7 +126,7 @@ Program Loader::program() const {
   program.name = "loader";
   program.streams = {{"workers", Lane::ordered, settings_.loader_workers},
                      {"pin thread", Lane::ordered},
-                     {"handed over", Lane::side}};
+                     {"handed over", Lane::unordered}};
   auto& tasks = program.tasks;
   for (int batch = 0; batch < scenario_.job.accumulate; ++batch) {
     tasks.push_back(task_of("begin", Put{begun_batches}, workers_stream));

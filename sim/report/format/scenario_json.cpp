@@ -62,7 +62,7 @@ Json anchor_json(const Anchor& anchor) {
 }
 
 /// Only what is not as built.
-Json speeds_json(const Speeds& speeds) {
+Json speeds_json(const SpeedFactors& speeds) {
   Json json = Json::object();
   for (const auto part : all_parts)
     if (speeds[part] != 1) json[std::string{key_of(part)}] = speeds[part];

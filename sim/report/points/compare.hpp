@@ -29,7 +29,7 @@ struct Compared {
   std::optional<TrainingGoal> goal;  ///< of the whole training, if it was asked for
   std::string model;
   Job job;                            ///< but for the number of GPUs
-  Speeds speeds;                      ///< what-if, on each platform
+  SpeedFactors speeds;                ///< what-if, on each platform
   std::vector<Alternative> runs;      ///< the cheapest first
   std::vector<JsonDocument> reports;  ///< of each of `runs`
   std::vector<LeftOut> left_out;

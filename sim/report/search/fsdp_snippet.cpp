@@ -226,7 +226,8 @@ std::string deepspeed_config(const Zero& zero, const Job& job) {
   }
   Json config{{"train_micro_batch_size_per_gpu", job.batch_per_gpu},
               {"gradient_accumulation_steps", job.accumulate}};
-  if (is_half(job.precision)) config[std::string{name_of(beside_fp8(job.precision))}] = {{"enabled", true}};
+  if (is_half(job.precision))
+    config[std::string{name_of(precision_outside_fp8(job.precision))}] = {{"enabled", true}};
   if (auto optimizer = deepspeed_optimizer(job.optimizer); !optimizer.empty())
     config["optimizer"] = std::move(optimizer);
   if (job.compiled) config["compile"] = {{"enabled", true}};

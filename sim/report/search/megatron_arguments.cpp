@@ -63,7 +63,7 @@ class ArgumentList {
 
   /// Megatron keeps weights in 16 bits and has masters in fp32; there is no autocast.
   void write_precision() {
-    const auto beside = beside_fp8(job_.precision);
+    const auto beside = precision_outside_fp8(job_.precision);
     if (beside == Precision::bf16) add("--bf16");
     if (beside == Precision::fp16) add("--fp16");
     if (beside == Precision::tf32) notes_ += unsaid("job.precision", "tf32");
@@ -112,7 +112,7 @@ class ArgumentList {
     if (own->overlap_grad_reduce) add("--overlap-grad-reduce");
     if (own->overlap_param_gather) add("--overlap-param-gather");
     if (own->bucket_size) add("--ddp-bucket-size {:.0f}", *own->bucket_size);
-    const auto beside = beside_fp8(job_.precision);
+    const auto beside = precision_outside_fp8(job_.precision);
     if (beside == Precision::bf16 && own->grad_reduce_dtype == Number::bf16) add("--grad-reduce-in-bf16");
     if (beside == Precision::fp16 && own->grad_reduce_dtype == Number::fp32)
       add("--accumulate-allreduce-grads-in-fp32");

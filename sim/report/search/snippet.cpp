@@ -92,8 +92,9 @@ std::string prepared_model(const Job& job, bool has_blocks) {
 std::string around_passes(const Job& job) {
   std::string text;
   if (is_half(job.precision) && !half_parameters(job))
-    text += fmt::format("# In the loop: the forward pass under `with torch.autocast(\"cuda\", dtype={}):`.\n",
-                        beside_fp8(job.precision) == Precision::fp16 ? "torch.float16" : "torch.bfloat16");
+    text += fmt::format(
+        "# In the loop: the forward pass under `with torch.autocast(\"cuda\", dtype={}):`.\n",
+        precision_outside_fp8(job.precision) == Precision::fp16 ? "torch.float16" : "torch.bfloat16");
   if (job.clip_grad_norm)
     text +=
         "# In the loop: `torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)` before the optimizer.\n";

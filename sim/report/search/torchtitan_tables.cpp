@@ -24,7 +24,7 @@ std::string_view torch_dtype_word(Number number) {
 
 /// Of a job as a rank computes in it.
 Number compute_dtype(const Job& job) {
-  const auto precision = beside_fp8(job.precision);
+  const auto precision = precision_outside_fp8(job.precision);
   return precision == Precision::bf16   ? Number::bf16
          : precision == Precision::fp16 ? Number::fp16
                                         : Number::fp32;

@@ -111,7 +111,7 @@ void write_adapted(std::ostream& out, const Adaptation& adapted, const Style& st
   rows.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
 }
 
-void write_held_back(std::ostream& out, const std::vector<HeldBack>& entries) {
+void write_held_back(std::ostream& out, const std::vector<HoldoutError>& entries) {
   if (!entries.empty()) out << '\n';
   for (const auto& [what, rows, error] : entries) {
     out << fmt::format("held back: {}: median {}, worst {} ({})\n", what, percent_text(error.median),
@@ -152,7 +152,7 @@ void write_calibration(std::ostream& out, const Calibration& calibration, const 
   write_kernels(out, calibration.kernels, style);
   if (calibration.kernel_times) write_kernel_times(out, *calibration.kernel_times, style);
   write_side_by_side(out, calibration.contention, style);
-  write_held_back(out, calibration.held_back);
+  write_held_back(out, calibration.holdout_errors);
 }
 
 }  // namespace gradway::report

@@ -47,7 +47,7 @@ class RankWriter {
   void add(const Task& task) {
     Ids before = after_host_;
     for (const auto& other : task.after) add_all(before, ends_[other.index()]);
-    const bool in_order = program_.lane(task) != Lane::side;
+    const bool in_order = program_.lane(task) != Lane::unordered;
     auto& last = last_on_[task.stream.index()];
     if (in_order) add_all(before, last);
     std::ranges::sort(before);
@@ -75,7 +75,7 @@ class RankWriter {
 
   void compute(const Task& task, const Kernel& kernel, const Ids& before) {
     auto& made = node(task, ChakraType::compute, before);
-    const auto nanoseconds = (kernel.pause + kernel.work * actor_.slower).value() * 1e9;
+    const auto nanoseconds = (kernel.pause + kernel.work * actor_.slowdown).value() * 1e9;
     const auto begun = std::llround(computed_ns_ * 1e-3);
     computed_ns_ += nanoseconds;
     made.duration_micros = static_cast<std::uint64_t>(std::llround(computed_ns_ * 1e-3) - begun);

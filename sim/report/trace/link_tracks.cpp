@@ -28,7 +28,7 @@ std::vector<ResourceId> busiest(const Run& run, std::size_t most) {
 int node_of(const Platform& platform, ResourceId id) {
   const auto& resource = platform.resources[id.index()];
   if (resource.kind == ResourceKind::storage || resource.kind == ResourceKind::cores)
-    return resource.of == everywhere ? 0 : static_cast<int>(resource.of);
+    return resource.of == all_nodes ? 0 : static_cast<int>(resource.of);
   if (resource.kind != ResourceKind::link) return platform.devices[resource.of].node;
   const auto& link = platform.links[resource.of];
   return std::max(platform.device(link.from).node, platform.device(link.to).node);

@@ -48,7 +48,7 @@ std::vector<std::int32_t> segments_by_pass(const Program& program) {
   auto count = static_cast<std::int32_t>(program.passes.size());
   for (std::size_t task = 0; task < program.tasks.size(); ++task) {
     const auto phase = program.tasks[task].phase;
-    if (of_task[task] != Origin::none || program.is_beside(program.tasks[task]) ||
+    if (of_task[task] != Origin::none || program.is_background_copy(program.tasks[task]) ||
         phase == Phase::communication)
       continue;
     const auto [place, is_new] = others.try_emplace(phase, count);
@@ -65,7 +65,7 @@ std::vector<std::int32_t> segments(const Program& program) {
   std::map<Phase, std::int32_t> running;
   std::int32_t count = 0;
   for (const auto& task : program.tasks) {
-    if (program.is_beside(task)) {
+    if (program.is_background_copy(task)) {
       of_task.push_back(Origin::none);
       continue;
     }

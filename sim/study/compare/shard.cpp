@@ -54,7 +54,7 @@ std::string in_words(const Shard& shard) {
 std::vector<std::size_t> points_of(const Shard& shard, std::size_t point_count) {
   expects(shard.number >= 1 && shard.number <= shard.of, "the shard is one of them");
   std::vector<std::pair<double, std::size_t>> dealt(point_count);
-  for (std::size_t i = 0; i < point_count; ++i) dealt[i] = {Random{i, Draws::shards}.uniform(), i};
+  for (std::size_t i = 0; i < point_count; ++i) dealt[i] = {Random{i, RandomStream::shards}.uniform(), i};
   std::ranges::sort(dealt);
   std::vector<std::size_t> points;
   for (auto i = shard.number - 1; i < point_count; i += shard.of) points.push_back(dealt[i].second);

@@ -25,7 +25,7 @@ namespace {
 /// Parts of the hardware, by number.
 using Parts = std::array<bool, all_parts.size()>;
 
-bool has(const Parts& parts, Part part) {
+bool has(const Parts& parts, HardwarePart part) {
   return parts[static_cast<std::size_t>(part)];
 }
 
@@ -35,7 +35,7 @@ Parts used_parts(const Run& run) {
   const auto parts = parts_of_resources(run.scenario.platform);
   for (const auto& op : run.ops.ops()) {
     if (op.origin.activity == Activity::launch && op.latency > Seconds{})
-      used[static_cast<std::size_t>(Part::cpu)] = true;
+      used[static_cast<std::size_t>(HardwarePart::cpu)] = true;
     if (op.kind != OpKind::flow || op.is_endless() || op.amount == 0) continue;
     for (const auto resource : run.ops.path(op.path))
       used[static_cast<std::size_t>(parts[resource.index()])] = true;
@@ -43,9 +43,9 @@ Parts used_parts(const Run& run) {
   return used;
 }
 
-std::string twice_as_fast(Part part, const std::optional<ChannelLimit>& limit) {
+std::string twice_as_fast(HardwarePart part, const std::optional<ChannelLimit>& limit) {
   const bool has_channels = limit && limit->part == part;
-  const auto way = part == Part::host_memory ? "through" : "over";
+  const auto way = part == HardwarePart::host_memory ? "through" : "over";
   const auto channels =
       has_channels ? fmt::format(" and what NCCL copies {} it ({})", way, limit->transport) : "";
   return fmt::format("{}{} twice as fast", in_words(part), channels);
@@ -114,13 +114,14 @@ class Questions {
     for (const auto part : all_parts) {
       if (has(used_, part)) ask(fmt::format("{}_2x", key_of(part)), twice_as_fast(part, limit), {part}, 2);
     }
-    std::vector<Part> links;
-    for (const auto part : {Part::host_memory, Part::pcie, Part::nvlink, Part::inter_socket, Part::network})
+    std::vector<HardwarePart> links;
+    for (const auto part : {HardwarePart::host_memory, HardwarePart::pcie, HardwarePart::nvlink,
+                            HardwarePart::inter_socket, HardwarePart::network})
       if (has(used_, part)) links.push_back(part);
     if (!links.empty())
       ask("infinite_links", "all links and host memory infinitely fast", links, practically_infinite);
-    if (has(used_, Part::cpu))
-      ask("no_launch_cost", "launches that cost the CPU nothing", {Part::cpu}, practically_infinite);
+    if (has(used_, HardwarePart::cpu))
+      ask("no_launch_cost", "launches that cost the CPU nothing", {HardwarePart::cpu}, practically_infinite);
     for (const auto& setting : sharding_settings(run.scenario)) {
       for (const auto& value : setting.values)
         if (!value.words.empty()) ask(setting, value);
@@ -133,7 +134,7 @@ class Questions {
   std::vector<Counterfactual>& answers() { return answers_; }
 
  private:
-  void ask(std::string name, std::string words, const std::vector<Part>& parts, double factor) {
+  void ask(std::string name, std::string words, const std::vector<HardwarePart>& parts, double factor) {
     Counterfactual one{std::move(name), std::move(words), {}, {}};
     auto speeds = own_;
     for (const auto part : parts) {
@@ -177,7 +178,7 @@ class Questions {
         [](InputSettings& of) { of.dataset.reset(); });
   }
 
-  Speeds own_;
+  SpeedFactors own_;
   Parts used_;
   std::vector<Counterfactual> answers_;
   std::vector<std::function<void(Scenario&)>> changes_;  ///< beside the answers

@@ -17,7 +17,7 @@ OpGraph without_collectives(const OpGraph& graph) {
   rest.reserve(graph.size(), graph.edges().size());
   for (const auto& path : graph.paths()) rest.add_path(path);
   for (const auto& queue : graph.queues()) rest.add_queue(queue);
-  for (const auto& side : graph.sides()) rest.add_side(side);
+  for (const auto& side : graph.contenders()) rest.add_contender(side);
   for (const auto& op : graph.ops()) {
     if (op.origin.activity != Activity::collective) {
       rest.add(op);

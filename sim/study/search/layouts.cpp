@@ -101,7 +101,7 @@ class Asking {
     auto [at, is_new] = costs_.try_emplace({job.strategy.index(), job.batch_per_gpu});
     auto& [costs, slowdown] = at->second;
     if (is_new) {
-      costs = compute_costs(scenario_, Waiting::always());
+      costs = compute_costs(scenario_, WaitRatio::always());
       if (const auto least = time_of_passes(costs); least > Seconds{})
         slowdown = time_of_passes(compute_costs(scenario_)) / least;
     }

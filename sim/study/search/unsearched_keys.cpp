@@ -5,7 +5,7 @@ namespace gradway {
 namespace {
 
 Number half_of(const Job& job) {
-  return beside_fp8(job.precision) == Precision::fp16 ? Number::fp16 : Number::bf16;
+  return precision_outside_fp8(job.precision) == Precision::fp16 ? Number::fp16 : Number::bf16;
 }
 
 void set_formats(Job& job) {

@@ -18,7 +18,7 @@ DecoderShape small() {
 
 }  // namespace
 
-TEST_CASE("a model issues for the same settings what it issued before, and so do its copies") {
+TEST_CASE("a model and its copies share the cached step of equal settings") {
   const auto model = model_of(decoder(small()));
   const auto copy = model;
   const EagerSettings settings{.batch = 4, .precision = Precision::bf16};
@@ -30,7 +30,7 @@ TEST_CASE("a model issues for the same settings what it issued before, and so do
   CHECK(model.run.step({.batch = 5, .precision = Precision::bf16}) != first);
 }
 
-TEST_CASE("what was issued long ago is issued again, and is the same") {
+TEST_CASE("a step that left the cache is computed again with the same result") {
   const auto model = model_of(decoder(small()));
   const auto kernels = [&](int batch) {
     std::vector<std::pair<std::string, std::array<double, most_sizes>>> all;
