@@ -122,7 +122,12 @@ class Run(_Document):
 
     @property
     def model(self) -> str:
-        return self.scenario["model"]
+        """Name of the model. With changed keys: the name of the model that it is based on, and the keys."""
+        model = self.scenario["model"]
+        if isinstance(model, str):
+            return model
+        changes = ", ".join(f"{key}: {value}" for key, value in model.items() if key != "based_on")
+        return f"{model['based_on']} {{{changes}}}"
 
     @property
     def platform(self) -> str:

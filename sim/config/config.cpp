@@ -37,6 +37,28 @@ bool needs_kernel_times(const ScenarioSpec& scenario, const ModelSpec& model) {
   return !model.has_times && !model.model.profile && trains(scenario.job.strategy);
 }
 
+/// "bloom_176b {layers: 100, heads: 64}"
+std::string changed_name(const std::string& name, const std::vector<Entry>& changes) {
+  if (changes.empty()) return name;
+  std::vector<std::string> words;
+  for (const auto& [key, where, value] : changes) words.push_back(key + ": " + to_yaml(value));
+  return fmt::format("{} {{{}}}", name, fmt::join(words, ", "));
+}
+
+std::optional<Model::Changes> described(const std::string& name, const std::vector<Entry>& changes) {
+  if (changes.empty()) return std::nullopt;
+  Model::Changes result{.based_on = name, .values = {}};
+  for (const auto& [key, where, value] : changes) result.values.emplace_back(key, to_yaml(value));
+  return result;
+}
+
+/// Maps are merged; any other value replaces that of the file. Measured steps of the model in the file say
+/// nothing about another shape.
+void change_model(Node& model, const std::vector<Entry>& changes) {
+  std::erase_if(model.entries, [](const Entry& entry) { return entry.key == "anchors"; });
+  merge_into(model, changes);
+}
+
 /// Reads files by name and collects what is wrong with all of them.
 class Loader {
  public:
@@ -73,11 +95,14 @@ class Loader {
     return read_model(reader, name);
   }
 
-  ModelSpec model(const Found& file, const std::string& name) {
-    auto spec = once(DataKind::model, file, name, [&](Problems& problems) {
-      const auto root = load_with_base(DataKind::model, file, lookup_, problems);
+  /// @param changes keys of the file to which the scenario gives other values
+  ModelSpec model(const Found& file, const std::string& name, const std::vector<Entry>& changes = {}) {
+    auto spec = once(DataKind::model, file, changed_name(name, changes), [&](Problems& problems) {
+      auto root = load_with_base(DataKind::model, file, lookup_, problems);
+      if (!changes.empty()) change_model(root, changes);
       Reader reader{root, in_file(file.shown), problems};
-      auto read = read_model(reader, name);
+      auto read = read_model(reader, changed_name(name, changes));
+      read.model.changes = described(name, changes);
       if (read_ && read.model.profile) {  // many runs will need it
         auto profile = *read.model.profile;
         profile.unprofiled = without_profiler(profile);
@@ -246,7 +271,7 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
   if (!model_text.empty()) {
     model = loader.model(model_text, spec.model.name);
   } else if (const auto at = loader.find(DataKind::model, spec.model)) {
-    model = loader.model(*at, spec.model.name);
+    model = loader.model(*at, spec.model.name, spec.model_changes);
   }
   if (const auto at = loader.find(DataKind::platform, spec.platform)) {
     platform = loader.platform(*at, spec.platform.name);

@@ -117,8 +117,15 @@ class ForwardPass {
 
 /// A model: its layers in the order of the forward pass.
 struct Model {
-  std::string name;
+  /// What a scenario changes of the file of a model.
+  struct Changes {
+    std::string based_on;                                     ///< name of the file
+    std::vector<std::pair<std::string, std::string>> values;  ///< keys, and their values as YAML
+  };
+
+  std::string name;  ///< of the file; with the changes, if there are any
   std::string source;
+  std::optional<Changes> changes{};
   std::vector<Layer> layers;
   ForwardPass run;                    ///< empty for synthetic models and profiles
   Bytes input_per_sample{};           ///< bytes that the input copy moves

@@ -29,6 +29,10 @@ void apply(Node& scenario, const Override& change, Problems& problems) {
   auto value = parse_yaml(SourceText{where, change.value}, problems);
   auto dot = change.key.find('.');
   auto* entry = &entry_of(scenario, change.key.substr(0, dot), where);
+  if (entry->key == "model" && dot != std::string::npos && entry->value.kind == Node::Kind::scalar)
+    entry->value = Node{.kind = Node::Kind::map,
+                        .where = entry->value.where,
+                        .entries = {Entry{"based_on", entry->where, entry->value}}};
   while (dot != std::string::npos) {
     if (entry->value.kind == Node::Kind::null) entry->value = Node{.kind = Node::Kind::map, .where = where};
     if (entry->value.kind != Node::Kind::map) return;  // reading the group says that it must be a map

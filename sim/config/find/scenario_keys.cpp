@@ -23,6 +23,7 @@ namespace gradway::config {
 namespace {
 
 constexpr bool in_files_only = false;
+constexpr std::string_view changes_of_model = "model.";
 constexpr std::string_view of_campaign = "a campaign's, its step is the same";
 
 /// A key that no table of fields has.
@@ -101,8 +102,10 @@ void add_file_keys(Keys& keys) {
   keys.add(outside("the keys that it brings count",
                    of_files(key("based_on", value::Name{},
                                 "another scenario, which gives the keys and groups that this one lacks"))));
-  keys.add(required(key("model", value::Name{},
-                        "what is trained: gradway list models; none with strategy.kind collective")));
+  keys.add(required(
+      key("model", value::Name{},
+          "Model to train, a name of gradway list models; model.KEY changes a key of its file (model.layers: "
+          "40). None with strategy.kind collective")));
   keys.add(required(key("platform", value::Name{}, "the hardware: gradway list platforms")));
 }
 
@@ -274,6 +277,8 @@ std::vector<std::string> scenario_keys() {
 }
 
 void check_scenario_key(const std::string& key, const Where& where) {
+  // The keys of a model depend on its kind: reading the model reports those that it does not have.
+  if (key.starts_with(changes_of_model)) return;
   const auto& known = described_keys();
   const auto found = std::ranges::find(known, key, &ScenarioKey::name);
   if (found != known.end() && found->is_set_alone) return;

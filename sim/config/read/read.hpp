@@ -51,6 +51,7 @@ struct ModelSpec {
 
 struct ScenarioSpec {
   Named model;
+  std::vector<Entry> model_changes;  ///< keys of the model's file to which the scenario gives other values
   Named platform;
   Job job;
   std::optional<int> global_batch{};  ///< samples of a step, from which job.accumulate follows

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -141,6 +142,19 @@ Optimizer optimizer(const Node& node) {
   return one_of("an optimizer", optimizers)(node);
 }
 
+/// The model is a name, or a map with `based_on: NAME` and the keys of that model's file that differ.
+void read_model_of_scenario(Reader& file, ScenarioSpec& spec) {
+  const auto entry = std::ranges::find(file.entries(), "model", &Entry::key);
+  if (entry == file.entries().end() || entry->value.kind != Node::Kind::map) {
+    spec.model = file.required("model", named);
+    return;
+  }
+  auto model = file.map("model");
+  spec.model = model.required("based_on", named);
+  std::ranges::copy_if(model.entries(), std::back_inserter(spec.model_changes),
+                       [](const Entry& change) { return change.key != "based_on"; });
+}
+
 Where ScenarioSpec::place(const std::string& key) const {
   const auto found = given.find(key);
   return found != given.end() ? found->second : where;
@@ -153,7 +167,7 @@ ScenarioSpec read_scenario(Reader& file) {
   file.maybe("source", text);
   const bool trains = !is_collective(file.entries());
   if (trains) {
-    spec.model = file.required("model", named);
+    read_model_of_scenario(file, spec);
   } else {
     file.forbid("model", "a collective alone has no model", "leave it out");
   }

@@ -45,6 +45,19 @@ Entry* Node::find(std::string_view key) {
   return const_cast<Entry*>(std::as_const(*this).find(key));
 }
 
+void merge_into(Node& target, const std::vector<Entry>& entries) {
+  for (const auto& entry : entries) {
+    auto* own = target.find(entry.key);
+    if (own == nullptr) {
+      target.entries.push_back(entry);
+    } else if (own->value.kind == Node::Kind::map && entry.value.kind == Node::Kind::map) {
+      merge_into(own->value, entry.value.entries);
+    } else {
+      *own = entry;
+    }
+  }
+}
+
 std::string to_yaml(const Node& node) {
   std::string body;
   const auto add = [&body](const std::string& part) { body += (body.empty() ? "" : ", ") + part; };

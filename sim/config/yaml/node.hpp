@@ -34,6 +34,10 @@ struct Entry {
   Node value;
 };
 
+/// Adds entries to a map. Where both have a map under a key the maps are merged; any other value replaces
+/// that of the target.
+void merge_into(Node& target, const std::vector<Entry>& entries);
+
 /// A node as one line of YAML that parses to an equal node.
 std::string to_yaml(const Node& node);
 

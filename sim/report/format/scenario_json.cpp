@@ -75,11 +75,20 @@ Json strategy_of(const Job& job) {
   return json;
 }
 
+/// The model as a scenario names it.
+Json model_json(const Model& model) {
+  if (!model.changes) return model.name;
+  Json json{{"based_on", model.changes->based_on}};
+  for (const auto& [key, value] : model.changes->values)
+    json[key] = Json::accept(value) ? Json::parse(value) : Json(value);
+  return json;
+}
+
 }  // namespace
 
 Json scenario_json(const Scenario& scenario) {
   Json json{{"schema", 1}};
-  if (trains(scenario.job.strategy)) json["model"] = scenario.model.name;
+  if (trains(scenario.job.strategy)) json["model"] = model_json(scenario.model);
   json.update({{"platform", scenario.platform.name},
                {"job", job_json(scenario.job)},
                {"strategy", strategy_of(scenario.job)},

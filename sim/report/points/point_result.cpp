@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/report/format/errors_json.hpp"
@@ -37,8 +39,18 @@ std::vector<PointMetric> metrics_in(const Json& metrics) {
   return list;
 }
 
+/// A name, or the name of the model that it is based on with the keys that differ.
+std::string model_in(const Json& scenario) {
+  const auto model = scenario.value("model", Json(""));
+  if (!model.is_object()) return model;
+  std::vector<std::string> changes;
+  for (const auto& [key, value] : model.items())
+    if (key != "based_on") changes.push_back(fmt::format("{}: {}", key, value.dump()));
+  return fmt::format("{} {{{}}}", model.at("based_on").get<std::string>(), fmt::join(changes, ", "));
+}
+
 void add_scenario(PointResult& result, const Json& scenario) {
-  result.model = scenario.value("model", "");
+  result.model = model_in(scenario);
   result.platform = scenario.value("platform", "");
   const auto job = scenario.value("job", Json::object());
   result.gpus = whole_or_none(job, "gpus");

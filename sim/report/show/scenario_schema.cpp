@@ -229,6 +229,11 @@ void write_scenario_schema(std::ostream& out) {
   file.update(schema);
   file["properties"]["schema"] = {{"const", 1}, {"description", root["schema"].rows.front()->meaning}};
   file["required"] = {"schema"};
+  // A name, or a map with the keys that differ from those of the model of that name.
+  auto& model = file["properties"]["model"];
+  const auto help = model["description"];
+  const Json changed{{"type", "object"}, {"required", {"based_on"}}};
+  model = {{"anyOf", Json::array({{{"type", "string"}}, changed})}, {"description", help}};
   const Json calls_one{
       {"required", {"strategy"}},
       {"properties",
