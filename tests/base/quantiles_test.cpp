@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/base/normal.hpp"
 #include "sim/base/units.hpp"
 
 using namespace gradway;
@@ -40,4 +41,10 @@ TEST_CASE("all medians of an odd number of values are equal, those without value
 TEST_CASE("a quantile lies between the values around it", "[base]") {
   CHECK(quantile(Values{1, 2}, 0.5) == 1.5);
   CHECK(quantile(std::vector<Seconds>{Seconds{5}, Seconds{1}}, 0) == Seconds{1});
+}
+
+TEST_CASE("90 and 95 % of a normal distribution are within 1.645 and 1.96 standard deviations") {
+  CHECK(normal_half_width(0.9) == Approx(1.6448536269514722));
+  CHECK(normal_half_width(0.95) == Approx(1.959963984540054));
+  CHECK_THROWS_AS(normal_half_width(1), ContractViolation);
 }

@@ -61,11 +61,11 @@ RunsAgain runs_again(const DecoderShape& shape, const EagerSettings& settings) {
   RunsAgain found;
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     if (!model.layers[i].name.starts_with("h.1.")) continue;
-    for (const auto& one : step.layers[i].again) {
+    for (const auto& one : step.layers[i].recomputed) {
       if (one.kind == OperationClass::product) found.columns.push_back(one.size[1]);
       if (one.kind == OperationClass::attention) ++found.attentions;
     }
-    for (const auto& one : step.layers[i].again_exchanges)
+    for (const auto& one : step.layers[i].recomputed_exchanges)
       ++(one.kind == CollectiveKind::all_gather ? found.gathers : found.scatters);
   }
   return found;
