@@ -11,7 +11,6 @@
 #include <thread>
 
 #include "sim/engine/simgrid/child_process.hpp"
-#include "sim/engine/simgrid/load_module.hpp"
 #include "sim/engine/simgrid/simgrid_engine.hpp"
 #include "tests/support/small_graphs.hpp"
 
@@ -85,14 +84,14 @@ TEST_CASE("an engine whose child gives no answer says what to do", "[child]") {
   for (int i = 0; i < 20000; ++i) graph.add(flow_op(1 + i, path));
   CHECK_THROWS_WITH(
       SimgridEngine{Seconds{0.1}}.run(resources_of({1}), graph),
-      "SimGrid gave no answer in 0.1 s, for 20000 ops; its process was ended\n"
-      "  hint: '--engine fluid' gives the same times to 1e-9, and sooner; or simulate fewer ranks");
+      "SimGrid gave no answer within 0.1 s for 20000 ops; its process was killed\n"
+      "  hint: '--engine fluid' gives the same times to 1e-9, and faster; or simulate fewer ranks");
 }
 
 TEST_CASE("an engine that is not there says where it must be", "[child]") {
   CHECK_THROWS_WITH(load_simgrid("libgradway_elsewhere.so"),
                     Catch::Contains("the engine 'simgrid' cannot be loaded: libgradway_elsewhere.so: ") &&
-                        Catch::Contains("hint: 'libgradway_simgrid.so' must stand where"));
+                        Catch::Contains("hint: 'libgradway_simgrid.so' must be where"));
 }
 
 TEST_CASE("no child is left behind", "[child]") {
