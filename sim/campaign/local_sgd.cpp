@@ -8,7 +8,7 @@
 namespace gradway {
 namespace {
 
-constexpr Bytes place_of_an_entry{4};
+constexpr Bytes bytes_of_index{4};
 
 double trained_parameters(const Scenario& scenario) {
   double count = 0;
@@ -24,7 +24,7 @@ double bytes_of(Exchanged numbers) {
 
 Bytes update_size(const Scenario& scenario, const LocalSgd& settings) {
   if (settings.top_k >= 1) return exchanged_model_size(scenario, settings);
-  return (Bytes{bytes_of(settings.exchanged)} + place_of_an_entry) *
+  return (Bytes{bytes_of(settings.exchanged)} + bytes_of_index) *
          (trained_parameters(scenario) * settings.top_k);
 }
 
@@ -33,7 +33,7 @@ Bytes exchanged_model_size(const Scenario& scenario, const LocalSgd& settings) {
 }
 
 OuterLoop outer_loop_of(const Scenario& scenario, const LocalSgd& settings, Seconds step) {
-  expects(settings.wan.has_value(), "workers have a way to each other");
+  expects(settings.wan.has_value(), "workers have a WAN between them");
   const auto& wan = *settings.wan;
   const WanPath path{wan.rate, wan.rtt, wan.window, wan.loss, wan.streams};
   const auto fragment = update_size(scenario, settings) / settings.fragments;
@@ -51,7 +51,8 @@ OuterLoop outer_loop_of(const Scenario& scenario, const LocalSgd& settings, Seco
 
 std::vector<ClientTurn> client_turns(const Scenario& scenario, const LocalSgd& settings,
                                      const std::vector<Seconds>& steps) {
-  expects(settings.clients && settings.clients->classes.size() == steps.size(), "a step for each class");
+  expects(settings.clients && settings.clients->classes.size() == steps.size(),
+          "there is a step time for each class of clients");
   std::vector<ClientTurn> turns;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const auto& one = settings.clients->classes[i];

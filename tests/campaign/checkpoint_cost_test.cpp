@@ -34,20 +34,20 @@ CheckpointCost cost_with(const std::string& checkpoint) {
 TEST_CASE("a tier is as fast as its nodes' ways, their connections and itself let it be",
           "[campaign][storage]") {
   auto tier = tier_of(StorageTier::Kind::object_store, 100_GBps);
-  CHECK(tier_rate(tier, Way::read, 8, 64) == 100_GBps);
-  CHECK(tier_rate(tier, Way::write, 8, 64) == 100_GBps);  // not told: as it is read
+  CHECK(tier_rate(tier, TransferDirection::read, 8, 64) == 100_GBps);
+  CHECK(tier_rate(tier, TransferDirection::write, 8, 64) == 100_GBps);  // not told: as it is read
   tier.write = 20_GBps;
-  CHECK(tier_rate(tier, Way::write, 8, 64) == 20_GBps);
+  CHECK(tier_rate(tier, TransferDirection::write, 8, 64) == 20_GBps);
   tier.per_node = 2_GBps;
-  CHECK(tier_rate(tier, Way::write, 8, 64) == 16_GBps);
+  CHECK(tier_rate(tier, TransferDirection::write, 8, 64) == 16_GBps);
   tier.per_connection = BytesPerSecond{0.1e9};
-  CHECK(tier_rate(tier, Way::write, 8, 64).value() == Approx(6.4e9));
-  CHECK(tier_rate(tier, Way::write, 1, 1).value() == Approx(0.1e9));
+  CHECK(tier_rate(tier, TransferDirection::write, 8, 64).value() == Approx(6.4e9));
+  CHECK(tier_rate(tier, TransferDirection::write, 1, 1).value() == Approx(0.1e9));
   const auto drive = tier_of(StorageTier::Kind::local_drive, 7_GBps);
-  CHECK(tier_rate(drive, Way::read, 8, 64) == 56_GBps);
+  CHECK(tier_rate(drive, TransferDirection::read, 8, 64) == 56_GBps);
   auto credits = tier_of(StorageTier::Kind::nfs, 1_GBps);
   credits.burst = StorageTier::Burst{.credit = 10_GB, .sustained = BytesPerSecond{1e8}};
-  CHECK(tier_rate(credits, Way::read, 8, 64).value() == Approx(1e8));
+  CHECK(tier_rate(credits, TransferDirection::read, 8, 64).value() == Approx(1e8));
 }
 
 TEST_CASE("a checkpoint takes what its tier does, and the price of its size for as long as it is kept",
@@ -113,7 +113,7 @@ TEST_CASE("checkpoints and data share their tier max-min fairly", "[campaign][st
     Metrics metrics;
     metrics.step_time = Seconds{2};
     metrics.loading = Loading{.read = Bytes{share * 4.8e9 * 2}};
-    CHECK(share_of_data(scenario, metrics) == Approx(share));
+    CHECK(loader_share(scenario, metrics) == Approx(share));
     return checkpoint_cost(*scenario.campaign->checkpoint, scenario, metrics, 8);
   };
   const auto alone = cost(0);
@@ -125,5 +125,5 @@ TEST_CASE("checkpoints and data share their tier max-min fairly", "[campaign][st
   Metrics metrics;
   metrics.step_time = Seconds{2};
   metrics.loading = Loading{.read = Bytes{1e9}};
-  CHECK(share_of_data(scenario, metrics) == 0);
+  CHECK(loader_share(scenario, metrics) == 0);
 }

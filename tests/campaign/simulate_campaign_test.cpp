@@ -46,8 +46,8 @@ CampaignPlan eventful(int variant) {
   plan.loader = ticks_of(Seconds{12});
   plan.failures_per_s = 1 / (4 * hour);
   plan.job_failures_per_s = 1 / (10 * hour);
-  plan.again = 0.1;
-  plan.again_within = ticks_of(Seconds{600});
+  plan.repeat_probability = 0.1;
+  plan.repeat_within = ticks_of(Seconds{600});
   plan.slow_per_s = 1 / (20 * hour);
   plan.slow_factor = 1.34;
   plan.slow_lasts = ticks_of(Seconds{72 * 60});
@@ -152,13 +152,13 @@ TEST_CASE("parts of a campaign add up to its time, to the nanosecond", "[campaig
   const auto variant = GENERATE(range(0, 12));
   CAPTURE(variant);
   const auto plan = eventful(variant);
-  const auto run = simulate_campaign(plan, Seconds{1800}, variant, Keep::stops);
+  const auto run = simulate_campaign(plan, Seconds{1800}, variant, RunDetail::interruptions);
   REQUIRE(run.finished);
   CHECK(std::accumulate(run.times.begin(), run.times.end(), Ticks{0}) == run.elapsed);
   for (const auto part : run.times) CHECK(part >= 0);
   CHECK(at(run.times, Bucket::productive) == run.work);
-  CHECK(run.stops.size() == static_cast<std::size_t>(run.failures + run.losses));
-  for (const auto& stop : run.stops) {
+  CHECK(run.interruptions.size() == static_cast<std::size_t>(run.failures + run.losses));
+  for (const auto& stop : run.interruptions) {
     CHECK(stop.from <= stop.to);
     CHECK(stop.after <= stop.before);
   }
@@ -180,18 +180,18 @@ TEST_CASE("times between checkpoints that pass alike are those that pass one by 
   one_by_one.evaluation = 0;
   for (int seed = 0; seed < 3; ++seed) {
     CAPTURE(variant, seed);
-    const auto a = simulate_campaign(at_once, interval, seed, Keep::stops);
-    const auto b = simulate_campaign(one_by_one, interval, seed, Keep::stops);
+    const auto a = simulate_campaign(at_once, interval, seed, RunDetail::interruptions);
+    const auto b = simulate_campaign(one_by_one, interval, seed, RunDetail::interruptions);
     CHECK(a.checkpoints > 1000);
     CHECK(a.times == b.times);
     CHECK(a.checkpoints == b.checkpoints);
     CHECK(a.node_seconds == b.node_seconds);
     CHECK(a.storage_usd == b.storage_usd);
     CHECK(a.failures == b.failures);
-    REQUIRE(a.stops.size() == b.stops.size());
-    for (std::size_t i = 0; i < a.stops.size(); ++i) {
-      CHECK(a.stops[i].from == b.stops[i].from);
-      CHECK(a.stops[i].after == b.stops[i].after);
+    REQUIRE(a.interruptions.size() == b.interruptions.size());
+    for (std::size_t i = 0; i < a.interruptions.size(); ++i) {
+      CHECK(a.interruptions[i].from == b.interruptions[i].from);
+      CHECK(a.interruptions[i].after == b.interruptions[i].after);
     }
   }
 }
@@ -209,8 +209,8 @@ TEST_CASE("pauses that pass alike are those that pass one by one, to the nanosec
   one_by_one.epoch_start = 0;
   for (int seed = 0; seed < 2; ++seed) {
     CAPTURE(variant, seed);
-    const auto a = simulate_campaign(at_once, Seconds{1800}, seed, Keep::stops);
-    const auto b = simulate_campaign(one_by_one, Seconds{1800}, seed, Keep::stops);
+    const auto a = simulate_campaign(at_once, Seconds{1800}, seed, RunDetail::interruptions);
+    const auto b = simulate_campaign(one_by_one, Seconds{1800}, seed, RunDetail::interruptions);
     CHECK(at(a.times, Bucket::evaluation) > 0);
     CHECK(a.times == b.times);
     CHECK(a.checkpoints == b.checkpoints);
@@ -265,7 +265,7 @@ TEST_CASE("more failures, slower restarts and slower storage never make a campai
   CHECK(with([](auto& plan) { plan.checkpoint.read *= 10; }) > before);
   CHECK(with([](auto& plan) { plan.checkpoint.pause *= 4; }) > before);
   CHECK(with([](auto& plan) { plan.slow_per_s *= 4; }) > before);
-  CHECK(with([](auto& plan) { plan.again = 0.4; }) > before);
+  CHECK(with([](auto& plan) { plan.repeat_probability = 0.4; }) > before);
   CHECK(with([](auto& plan) { plan.spares = 20; }) <= before);
 }
 

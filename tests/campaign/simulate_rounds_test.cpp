@@ -56,7 +56,7 @@ TEST_CASE("a server sends its model to all that it asks, and gets the updates th
   plan.rounds->classes[0].usd_per_s = 1e-4;
   const auto run = simulate_campaign(plan, {}, 0);
   CHECK(run.sent.value() == Approx(50 * (5 * 100e6 + 3 * 10e6)));
-  CHECK(run.usd_beside == Approx(50 * (5 * 0.01 + 3 * 0.002 + 5 * 330 * 1e-4)));
+  CHECK(run.other_usd == Approx(50 * (5 * 0.01 + 3 * 0.002 + 5 * 330 * 1e-4)));
 }
 
 TEST_CASE("a round waits for a slow client as often as one is drawn", "[campaign][rounds]") {
@@ -120,7 +120,7 @@ TEST_CASE("clients that differ a little are waited for as the largest of normal 
   plan.rounds->classes[0].spread = 0.02;
   double sum = 0;
   for (int seed = 0; seed < 4000; ++seed) sum += seconds(simulate_campaign(plan, {}, seed)) - 30;
-  CHECK(sum / 4000 / 300 - 1 == Approx(0.02 * expected_largest(10)).epsilon(0.03));
+  CHECK(sum / 4000 / 300 - 1 == Approx(0.02 * expected_maximum(10)).epsilon(0.03));
 }
 
 TEST_CASE("updates are counted until there are as many as were asked for", "[campaign][rounds]") {
