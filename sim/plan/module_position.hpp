@@ -7,12 +7,13 @@
 
 namespace gradway {
 
-/// Where in the model a task stands.
+/// Position of a task in the model.
 struct ModulePosition {
   std::int32_t block = Blocks::none;
   std::int32_t layer = Task::none;
 
-  /// Leaves layer and block if the next task is in others, and enters those.
+  /// Moves to the next task's position: calls `leave` for modules that end and `enter` for modules that
+  /// begin.
   template <class Leave, class Enter>
   void go_to(ModulePosition next, const Leave& leave, const Enter& enter) {
     const bool other_block = next.block != block;

@@ -75,7 +75,7 @@ void RankLayout::add_pairs(const std::string& name, int from, int to) {
   };
   const int pairs = layout_.tensor * job_.replicas();
   join(name, pairs, colour, Purpose::pipeline);
-  // The one that sends comes first.
+  // The sending rank comes first.
   if (from < to) return;
   for (std::ptrdiff_t group = pairs; group > 0; --group)
     std::ranges::reverse(workload_.groups.end()[-group].members);

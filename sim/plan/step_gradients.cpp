@@ -17,7 +17,7 @@ void StepGradients::accumulate(std::size_t first, std::size_t count, const Task&
   Bytes size{};
   for (std::size_t i = first; i < first + count; ++i) size += sizes_[i];
   if (has_half_states(scenario_.job)) size = size / 2;
-  size = size * sync_.moved_by_adding();
+  size = size * sync_.accumulation_traffic();
   const auto kernels = static_cast<int>(count);
   const auto launch = tasks_.gpu().launch_cost * kernels;
   if (scenario_.job.layout.pipeline > 1) {
@@ -32,14 +32,14 @@ void StepGradients::accumulate(std::size_t first, std::size_t count, const Task&
   tasks_[id].layer = of.layer;
 }
 
-void StepGradients::give(std::size_t first_of, std::size_t count_of, const Task& of) {
+void StepGradients::hand_over(std::size_t first_of, std::size_t count_of, const Task& of) {
   ready_.push_back({first_of, count_of, &of});
   for (;;) {
-    const auto next = std::ranges::find(ready_, given_, &Ready::first);
+    const auto next = std::ranges::find(ready_, handed_over_, &ReadyGradients::first);
     if (next == ready_.end()) return;
     const auto [first, count, task] = *next;
     ready_.erase(next);
-    given_ += count;
+    handed_over_ += count;
     sync_.gradients_ready(tasks_, count, *task, true);
   }
 }

@@ -27,7 +27,7 @@ class Gathering final : public Sync {
     asked.push_back(fmt::format("{} gradients of {}{}", count, of.layer, is_last ? ", last" : ""));
   }
   void before_optimizer(TaskList&) override { asked.emplace_back("optimizer"); }
-  MemoryOfSync memory() const override { return {.buckets = 7_MB}; }
+  SyncMemory memory() const override { return {.buckets = 7_MB}; }
 
   std::vector<std::string> asked;
 

@@ -7,7 +7,7 @@
 
 namespace gradway {
 
-/// A bucket whose gradients are all in place, about to be reduced.
+/// A bucket whose gradients are complete and that is about to be reduced.
 struct ReadyBucket {
   const Model& model;
   const Unit& bucket;
@@ -15,15 +15,15 @@ struct ReadyBucket {
   int ranks;
 };
 
-/// What DDP issues to reduce a bucket, with or without a communication hook. The first task goes to the
-/// compute stream, behind the copy of the last gradient. none: one all-reduce. fp16, bf16: cast and division
-/// on the compute stream, all-reduce of half the bytes, the cast back on a stream of its own. powersgd: see
+/// Adds the tasks by which DDP reduces a bucket, with or without a communication hook. The first task follows
+/// the copy of the last gradient on the compute stream. none: one all-reduce. fp16, bf16: cast and division
+/// on the compute stream, all-reduce of half the bytes, and the cast back on a separate stream. powersgd: see
 /// powersgd.hpp.
 /// @return the task after which the bucket holds the mean
 /// @source torch/distributed/algorithms/ddp_comm_hooks/default_hooks.py, PyTorch 2.8
 TaskId reduce_bucket(TaskList& tasks, const ReadyBucket& ready, const Ddp& ddp);
 
-/// An all-reduce on the communicator's stream. @param after what must have ended on every rank
+/// An all-reduce on the communicator's stream. @param after task that must have ended on every rank
 TaskId all_reduce(TaskList& tasks, std::string name, Bytes size, std::int32_t bucket, TaskId after);
 
 }  // namespace gradway
