@@ -57,7 +57,7 @@ TEST_CASE("an all-to-all on an ideal star takes the time of its closed form", "[
         Approx(expected).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("an all-to-all on an ideal ring goes the short way round, and the fullest link decides",
+TEST_CASE("an all-to-all on an ideal ring takes the shortest paths, and the most loaded link decides",
           "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto scenario = ring_scenario(5, {}, 1_MB, 100_GBps, 2_us);
@@ -67,7 +67,7 @@ TEST_CASE("an all-to-all on an ideal ring goes the short way round, and the full
         Approx(2 * 2e-6 + 3 * 100e6 / 100e9).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("pairs of a node use its NVLinks, others the NICs beside the receiver, side by side") {
+TEST_CASE("pairs within a node use its NVLinks and other pairs the NICs of the receiver, in parallel") {
   const auto scenario = with(built_platform(nvswitch_node(4), 2, star_fabric()), 8);
   const Routes routes{scenario.platform};
   const CollectiveWays ways{routes, nccl_settings({}), first_gpus(8)};
@@ -118,7 +118,7 @@ TEST_CASE("NCCL's plan of an all-to-all: channels of sends, LL up to 16 KiB a ch
   CHECK(bus_factor(all_to_all, 4) == 0.75);
 }
 
-TEST_CASE("over host memory all pairs meet in it") {
+TEST_CASE("over host memory all pairs share it") {
   auto scenario = with(built_platform(tree_node()), 6, {{"NCCL_P2P_DISABLE", "1"}});
   const WorldCommunicator lowering{scenario};
   const auto time = test::time_alone(*lowering, all_to_all, 6_GB, scenario.platform, "fluid");
@@ -127,7 +127,7 @@ TEST_CASE("over host memory all pairs meet in it") {
   CHECK((time - latency).value() >= 10e9 / 25e9);
 }
 
-TEST_CASE("an all-to-all that nobody measured takes as long as a send/recv of what leaves each rank") {
+TEST_CASE("an unmeasured all-to-all takes the time of a send/recv of each rank's outgoing bytes") {
   auto scenario = with(built_platform(nvswitch_node(4)), 4);
   CollectiveTable table;
   table.transport = Transport::p2p;

@@ -18,7 +18,7 @@ const std::map<Transport, std::map<std::string, std::string>> variables{
 
 }  // namespace
 
-TEST_CASE("on idle links a collective takes just the time of the calibration's tables", "[analytic]") {
+TEST_CASE("on idle links a collective takes exactly the time of the calibration's tables", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto transport = GENERATE(Transport::p2p, Transport::shm, Transport::net);
   const int ranks = GENERATE(2, 3, 4);

@@ -42,7 +42,7 @@ Hop hop(const Platform& platform, std::size_t a, std::size_t b,
 
 }  // namespace
 
-TEST_CASE("NCCL takes P2P below the host bridge, host memory above it, the NIC between nodes") {
+TEST_CASE("NCCL uses P2P below the host bridge, host memory above it, and the NIC between nodes") {
   const auto tree = built_platform(tree_node());
   CHECK(transport(tree, 0, 1) == Transport::p2p);  // PIX
   CHECK(transport(tree, 0, 2) == Transport::p2p);  // PXB
@@ -54,7 +54,7 @@ TEST_CASE("NCCL takes P2P below the host bridge, host memory above it, the NIC b
   CHECK(transport(two, 0, 2) == Transport::net);
 }
 
-TEST_CASE("NCCL's variables move the borders between transports") {
+TEST_CASE("NCCL's variables change the limits between transports") {
   const auto tree = built_platform(tree_node());
   CHECK(transport(tree, 0, 1, {{"NCCL_P2P_DISABLE", "1"}}) == Transport::shm);
   CHECK(transport(tree, 0, 3, {{"NCCL_P2P_LEVEL", "PHB"}}) == Transport::p2p);
@@ -68,7 +68,7 @@ TEST_CASE("NCCL's variables move the borders between transports") {
   CHECK(transport(built_platform(no_nic), 0, 4, {{"NCCL_SHM_DISABLE", "1"}}) == Transport::none);
 }
 
-TEST_CASE("SHM writes the host memory beside the receiver and reads it again") {
+TEST_CASE("SHM writes the receiver's host memory and reads it again") {
   const auto tree = built_platform(tree_node());
   const auto across = hop(tree, 0, 4);
   CHECK(uses(tree, across.path) == std::map<std::string, int>{{"gpu0 -> plx0", 1},
@@ -82,7 +82,7 @@ TEST_CASE("SHM writes the host memory beside the receiver and reads it again") {
   CHECK(across.bandwidth == 20_GBps);
 }
 
-TEST_CASE("GPUDirect RDMA goes straight to a near NIC, and through host memory if it is switched off") {
+TEST_CASE("GPUDirect RDMA uses a near NIC directly, and host memory if it is disabled") {
   const auto two = built_platform(nvswitch_node(2), 2, star_fabric());
   const auto direct = hop(two, 1, 3, {}, 1);
   CHECK(uses(two, direct.path) == std::map<std::string, int>{{"node0.gpu1 -> node0.plx1", 1},
@@ -143,7 +143,7 @@ TEST_CASE("several nodes use all their NICs, each ring leaving at another GPU") 
   }
 }
 
-TEST_CASE("trees on several nodes use all their NICs alike") {
+TEST_CASE("trees on several nodes use all their NICs equally") {
   auto scenario = on(built_platform(nvswitch_node(4), 2, star_fabric()), 8);
   scenario.job.nccl = {{"NCCL_ALGO", "TREE"}};
   const auto lowered = (*WorldCommunicator{scenario}).lower(CollectiveKind::all_reduce, 1_GiB);
@@ -187,7 +187,7 @@ std::vector<std::string> warnings_of_all_reduce(const Scenario& scenario) {
 
 }  // namespace
 
-TEST_CASE("a measured collective sets the rate of its transport, and comes out again") {
+TEST_CASE("a measured collective sets the rate of its transport and is predicted exactly") {
   auto scenario = on(built_platform(tree_node()), 6);
   scenario.job.nccl = {{"NCCL_P2P_DISABLE", "1"}};
   scenario.calibration.collectives = {
@@ -198,7 +198,7 @@ TEST_CASE("a measured collective sets the rate of its transport, and comes out a
   CHECK(warnings_of_all_reduce(scenario).empty());
 }
 
-TEST_CASE("a rate that was never measured over host memory is a warning, and one from other ranks as well") {
+TEST_CASE("a rate that was not measured over host memory, or on other ranks, gives a warning") {
   auto scenario = on(built_platform(tree_node()), 6);
   scenario.job.nccl = {{"NCCL_P2P_DISABLE", "1"}};
   CHECK(warnings_of_all_reduce(scenario) ==
@@ -230,7 +230,7 @@ TEST_CASE("a GPU that cannot reach its NIC has no transport between nodes") {
   CHECK_THROWS_WITH(WorldCommunicator{two}, Catch::Contains("no transport from node0.gpu0 to node1.gpu0"));
 }
 
-TEST_CASE("settings that leave no way are the user's error") {
+TEST_CASE("settings that exclude every algorithm are the user's error") {
   auto scenario = on(built_platform(nvswitch_node(4)), 4);
   scenario.job.nccl = {{"NCCL_ALGO", "RING"}, {"NCCL_PROTO", "^LL,LL128,SIMPLE"}};
   CHECK_THROWS_WITH(WorldCommunicator{scenario}, Catch::Contains("NCCL_ALGO and NCCL_PROTO leave no way"));
