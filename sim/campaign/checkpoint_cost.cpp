@@ -43,8 +43,8 @@ Transfer transfer_of(const CheckpointSettings& settings, Bytes size, int nodes, 
     return {size / limited(settings.write, settings, ranks),
             size / limited(settings.read.value_or(settings.write), settings, ranks)};
   const auto& tier = *settings.storage;
-  const auto time = [&](TransferDirection way) {
-    return size / limited(tier_rate(tier, way, nodes, ranks), settings, ranks) +
+  const auto time = [&](TransferDirection direction) {
+    return size / limited(tier_rate(tier, direction, nodes, ranks), settings, ranks) +
            overhead_of(tier, nodes, ranks);
   };
   return {time(TransferDirection::write), time(TransferDirection::read)};
@@ -60,8 +60,8 @@ void add_money(CheckpointCost& cost, const CheckpointSettings& settings) {
 
 }  // namespace
 
-BytesPerSecond tier_rate(const StorageTier& tier, TransferDirection way, int nodes, int ranks) {
-  auto rate = way == TransferDirection::write ? tier.write.value_or(tier.read) : tier.read;
+BytesPerSecond tier_rate(const StorageTier& tier, TransferDirection direction, int nodes, int ranks) {
+  auto rate = direction == TransferDirection::write ? tier.write.value_or(tier.read) : tier.read;
   if (tier.burst) rate = std::min(rate, tier.burst->sustained);
   if (tier.is_local()) rate = rate * nodes;
   if (tier.per_node) rate = std::min(rate, *tier.per_node * nodes);

@@ -11,7 +11,7 @@ enum class TransferDirection : std::uint8_t { write, read };
 /// * Without a write rate, writes are as fast as reads.
 /// * A tier with burst credits runs at its sustained rate, because checkpoints repeat.
 /// @param nodes that provide drives and connections @param ranks that transfer, one connection each
-BytesPerSecond tier_rate(const StorageTier& tier, TransferDirection way, int nodes, int ranks);
+BytesPerSecond tier_rate(const StorageTier& tier, TransferDirection direction, int nodes, int ranks);
 
 /// Share of the checkpoint tier's read rate that the job's loaders use; 0 if the data are on another tier.
 double loader_share(const Scenario& scenario, const Metrics& metrics);

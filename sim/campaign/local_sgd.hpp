@@ -5,16 +5,17 @@
 
 #include "sim/base/units.hpp"
 #include "sim/campaign/wan.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/local_sgd.hpp"
+#include "sim/workload/model.hpp"
 
 namespace gradway {
 
 /// Size of the update that a worker sends. With `top_k`, only the largest entries are sent, with their
 /// indices. Frozen parameters are not sent.
-Bytes update_size(const Scenario& scenario, const LocalSgd& settings);
+Bytes update_size(const Model& model, const LocalSgd& settings);
 
 /// Size of all trained parameters in the exchanged format, as the server sends them.
-Bytes exchanged_model_size(const Scenario& scenario, const LocalSgd& settings);
+Bytes exchanged_model_size(const Model& model, const LocalSgd& settings);
 
 /// The outer loop of local SGD.
 struct OuterLoop {
@@ -32,7 +33,7 @@ struct OuterLoop {
 };
 
 /// @param step predicted step time of a worker @pre the settings have a WAN between workers
-OuterLoop outer_loop_of(const Scenario& scenario, const LocalSgd& settings, Seconds step);
+OuterLoop outer_loop_of(const Model& model, const LocalSgd& settings, Seconds step);
 
 /// The parts of a client's round.
 struct ClientTurn {
@@ -44,7 +45,7 @@ struct ClientTurn {
 
 /// By class of clients. Each transfer takes half a round trip and the time of its bytes.
 /// @param steps step time on each class @pre the settings have clients
-std::vector<ClientTurn> client_turns(const Scenario& scenario, const LocalSgd& settings,
+std::vector<ClientTurn> client_turns(const Model& model, const LocalSgd& settings,
                                      const std::vector<Seconds>& steps);
 
 }  // namespace gradway

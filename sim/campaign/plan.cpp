@@ -31,7 +31,7 @@ void add_failures(CampaignPlan& plan, const FailureSettings& settings, double gp
 }
 
 void add_workers(CampaignPlan& plan, const LocalSgd& settings, const Scenario& scenario) {
-  const auto loop = outer_loop_of(scenario, settings, plan.step);
+  const auto loop = outer_loop_of(scenario.model, settings, plan.step);
   plan.workers = settings.workers;
   plan.nodes *= settings.workers;
   plan.exchange_every = static_cast<double>(loop.steps) / loop.fragments;
@@ -44,7 +44,7 @@ void add_workers(CampaignPlan& plan, const LocalSgd& settings, const Scenario& s
 void add_rounds(CampaignPlan& plan, const LocalSgd& settings, const Scenario& scenario,
                 const std::vector<Seconds>& client_steps) {
   const auto& clients = *settings.clients;
-  const auto turns = client_turns(scenario, settings, client_steps);
+  const auto turns = client_turns(scenario.model, settings, client_steps);
   constexpr Bytes gb{1e9};
   constexpr double seconds_per_hour = 3600;
   RoundsPlan rounds{.classes = {},
@@ -55,8 +55,8 @@ void add_rounds(CampaignPlan& plan, const LocalSgd& settings, const Scenario& sc
                     .drop_out = clients.drop_out,
                     .deadline = clients.deadline ? ticks_of(*clients.deadline) : 0,
                     .retry = ticks_of(clients.retry),
-                    .model = exchanged_model_size(scenario, settings),
-                    .update = update_size(scenario, settings)};
+                    .model = exchanged_model_size(scenario.model, settings),
+                    .update = update_size(scenario.model, settings)};
   for (std::size_t i = 0; i < turns.size(); ++i) {
     const auto& one = clients.classes[i];
     rounds.classes.push_back({.count = one.count,

@@ -27,18 +27,18 @@ bool copies(const Program& program, Place to) {
 }
 
 /// @pre the traffic was checked when the scenario was read
-std::vector<TrafficFlow> traffic_flows(const Scenario& scenario) {
+std::vector<TrafficFlow> traffic_flows(const Platform& platform, const std::vector<BackgroundFlow>& traffic) {
   std::vector<TrafficFlow> flows;
-  if (scenario.job.traffic.empty()) return flows;
-  const Routes routes{scenario.platform};
-  for (const auto& neighbour : scenario.job.traffic) {
-    const auto from = find_device(scenario.platform, neighbour.from);
-    const auto to = find_device(scenario.platform, neighbour.to);
+  if (traffic.empty()) return flows;
+  const Routes routes{platform};
+  for (const auto& neighbour : traffic) {
+    const auto from = find_device(platform, neighbour.from);
+    const auto to = find_device(platform, neighbour.to);
     expects(from && to, "both ends of traffic are devices of the platform");
-    auto way = background_way(routes, *from, *to);
-    expects(way.has_value(), "links lead from one end of traffic to the other");
-    flows.push_back({std::move(way->resources), neighbour.rate.value_or(neighbour.load * way->slowest),
-                     neighbour.weight});
+    auto link_path = background_way(routes, *from, *to);
+    expects(link_path.has_value(), "links lead from one end of traffic to the other");
+    flows.push_back({std::move(link_path->resources),
+                     neighbour.rate.value_or(neighbour.load * link_path->slowest), neighbour.weight});
   }
   return flows;
 }
@@ -79,11 +79,11 @@ void find_loading_paths(LoweringPlan& plan, const Workload& workload, const Plat
   for (std::size_t a = 0; a < workload.actors.size(); ++a) {
     const auto& actor = workload.actors[a];
     const auto& program = workload.programs[actor.program.index()];
-    const auto& way = platform.loading[static_cast<std::size_t>(platform.device(actor.at).node)];
+    const auto& loading = platform.loading[static_cast<std::size_t>(platform.device(actor.at).node)];
     if (does<Read>(program)) {
-      plan.reads[a] = way.storage;
-      plan.cache_hits[a] = way.cache;
-      if (way.over_cards) {
+      plan.reads[a] = loading.storage;
+      plan.cache_hits[a] = loading.cache;
+      if (loading.over_cards) {
         const auto over = way_over_network_card(routes, gpu_of(workload, actor));
         expects(over.has_value(), "storage over the network has a network card");
         plan.reads[a].insert(plan.reads[a].end(), over->begin(), over->end());
@@ -95,7 +95,7 @@ void find_loading_paths(LoweringPlan& plan, const Workload& workload, const Plat
         plan.cache_hits[a].push_back(*platform.memories[socket->index()]);
       }
     }
-    if (does<HostWork>(program) && way.cores) plan.cores[a] = {*way.cores};
+    if (does<HostWork>(program) && loading.cores) plan.cores[a] = {*loading.cores};
   }
 }
 
@@ -129,7 +129,7 @@ LoweringPlan make_lowering_plan(const Workload& workload, const Scenario& scenar
                     .reads = {},
                     .cache_hits = {},
                     .cores = {},
-                    .traffic = traffic_flows(scenario),
+                    .traffic = traffic_flows(platform, scenario.job.traffic),
                     .collectives = {workload, communicators},
                     .folding = {}};
   const auto gpus = gpu_numbers(platform);

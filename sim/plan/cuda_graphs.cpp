@@ -118,7 +118,8 @@ void capture_pass(std::vector<ModelTask>& pass, const RankScenario& scenario, co
 }  // namespace
 
 void capture_layers(ModelTasks& model, const RankScenario& scenario, const ComputeCosts& costs) {
-  for (auto* pass : {&model.forward, &model.again, &model.backward}) capture_pass(*pass, scenario, costs);
+  for (auto* pass : {&model.forward, &model.recomputed, &model.backward})
+    capture_pass(*pass, scenario, costs);
 }
 
 void capture_step(Program& program, std::size_t end, const RankScenario& scenario,

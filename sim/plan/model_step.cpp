@@ -13,7 +13,6 @@
 #include "sim/plan/cuda_graphs.hpp"
 #include "sim/plan/input/input_copies.hpp"
 #include "sim/plan/memory.hpp"
-#include "sim/plan/module_position.hpp"
 #include "sim/plan/pass_tasks.hpp"
 #include "sim/plan/pipeline/exchanges.hpp"
 #include "sim/plan/rank_passes.hpp"
@@ -21,6 +20,25 @@
 
 namespace gradway {
 namespace {
+
+/// Position of a task in the model.
+struct ModulePosition {
+  std::int32_t block = Blocks::none;
+  std::int32_t layer = Task::none;
+
+  /// Moves to the next task's position: calls `leave` for modules that end and `enter` for modules that
+  /// begin.
+  template <class Leave, class Enter>
+  void go_to(ModulePosition next, const Leave& leave, const Enter& enter) {
+    const bool other_block = next.block != block;
+    const bool other_layer = other_block || next.layer != layer;
+    if (other_layer && layer != Task::none) leave(Module{Module::Kind::layer, layer});
+    if (other_block && block != Blocks::none) leave(Module{Module::Kind::block, block});
+    if (other_block && next.block != Blocks::none) enter(Module{Module::Kind::block, next.block});
+    if (other_layer && next.layer != Task::none) enter(Module{Module::Kind::layer, next.layer});
+    *this = next;
+  }
+};
 
 /// Builds the program of a step. Its functions are in the order of the step.
 class StepBuilder {
@@ -38,9 +56,9 @@ class StepBuilder {
         copies_{scenario, tasks_},
         scales_stream_{shares_scales(scenario.job) ? tasks_.add_stream("scales") : StreamId{0}},
         model_{scenario.job.layout, part, tasks_},
-        gradients_{scenario, costs, passes_.rank(), part, sync, tasks_, model_} {
+        gradients_{scenario.model, costs, passes_.rank(), part, sync, tasks_, model_} {
     for (const auto& layer : passes_.rank().model.layers) scaled_layers_ += layer.takes_fp8 ? 1 : 0;
-    if (part) exchanges_.emplace(scenario, *part, tasks_);
+    if (part) exchanges_.emplace(scenario.job.layout, scenario.job.framework, *part, tasks_);
   }
 
   Program run() {
@@ -200,12 +218,12 @@ class StepBuilder {
     ModulePosition place;
     const auto leave = [&](Module module) { sync_.after_recompute(tasks_, module); };
     const auto enter = [&](Module module) { sync_.before_recompute(tasks_, module); };
-    for (const auto* one : passes_.again(of_block)) {
+    for (const auto* one : passes_.recomputed(of_block)) {
       if (one->is_once) continue;
       place.go_to({Blocks::none, passes_.layer_of_rank(one->task.layer)}, leave, enter);
-      auto again = *one;
-      again.task.phase = Phase::backward;
-      model_.add(again, true);
+      auto recomputed = *one;
+      recomputed.task.phase = Phase::backward;
+      model_.add(recomputed, true);
     }
     place.go_to({}, leave, enter);
   }

@@ -70,7 +70,7 @@ class LayerTasks {
           {input_copy(bytes, scenario_.job.input, gpu.launch_cost * costs_.slower_host)});
     for (std::size_t i = 0; i < layers_.size(); ++i) add_forward(program.forward, i);
     for (std::size_t i = 0; i < costs_.again_pieces.size(); ++i)
-      add_pieces(program.again, i, Phase::forward, costs_.again_pieces[i], 0);
+      add_pieces(program.recomputed, i, Phase::forward, costs_.again_pieces[i], 0);
     for (auto i = layers_.size(); i-- > 0;) add_backward(program.backward, i);
     program.optimizer = optimizer_tasks(scenario_, costs_);
     return program;

@@ -28,8 +28,8 @@ std::vector<Unit::Gradient> gradients_in_order(const Model& model);
 /// Tasks of a micro-step and of the optimizer without data parallelism, in the order of issue. Gradients
 /// become ready in the order of `gradients_in_order`.
 struct ModelTasks {
-  std::vector<ModelTask> forward;  ///< includes input copies
-  std::vector<ModelTask> again;    ///< recomputed tasks, if only parts of a block are recomputed
+  std::vector<ModelTask> forward;     ///< includes input copies
+  std::vector<ModelTask> recomputed;  ///< recomputed tasks, if only parts of a block are recomputed
   std::vector<ModelTask> backward;
   std::vector<ModelTask> optimizer;
 };

@@ -67,11 +67,10 @@ void block_on_launches(Workload& workload) {
 
 /// Chooses enough steps to show the steady state. Prefetches overlap the steps by which the CPU can be ahead,
 /// and prefetches of the steps after the reported one overlap that step.
-void choose_step_count(Workload& workload, const Scenario& scenario) {
-  if (scenario.job.launch_blocking) block_on_launches(workload);
-  const auto& input = scenario.job.input;
-  workload.starts_steady =
-      scenario.platform.gpu_models.front().ideal && input.background_copy == 0_B && !input.dataset;
+void choose_step_count(Workload& workload, const Job& job, const Gpu& gpu) {
+  if (job.launch_blocking) block_on_launches(workload);
+  const auto& input = job.input;
+  workload.starts_steady = gpu.ideal && input.background_copy == 0_B && !input.dataset;
   if (workload.starts_steady) return;
   if (input.dataset && input.epoch_steps) {
     workload.whole_epoch = true;
@@ -112,10 +111,10 @@ bool calls_slot(const Program& program, Slot slot) {
   });
 }
 
-Workload empty_workload(const Scenario& scenario) {
+Workload empty_workload(const Job& job) {
   Workload workload;
-  workload.ranks = scenario.job.gpus;
-  workload.steps = scenario.job.steps;
+  workload.ranks = job.gpus;
+  workload.steps = job.steps;
   return workload;
 }
 
@@ -183,9 +182,9 @@ Workload plan_stages(const Scenario& scenario, const ComputeCosts& costs) {
   const auto& layout = scenario.job.layout;
   const auto pipeline = pipeline_of(layout);
   auto parts = stage_programs(scenario, costs);
-  auto workload = empty_workload(scenario);
+  auto workload = empty_workload(scenario.job);
   workload.programs = std::move(parts.programs);
-  RankLayout ranks{workload, scenario};
+  RankLayout ranks{workload, scenario.job, scenario.platform};
   for (const auto& partition : parts.partitions) ranks.add(partition);
   for (const auto group : groups_inside(layout)) ranks.add_inside(group);
   if (shares_scales(scenario.job)) ranks.add_stages();
@@ -200,11 +199,11 @@ Workload plan_stages(const Scenario& scenario, const ComputeCosts& costs) {
 }  // namespace
 
 Workload on_all_ranks(Program program, const Scenario& scenario, std::vector<Partition> partitions) {
-  auto workload = empty_workload(scenario);
+  auto workload = empty_workload(scenario.job);
   const bool needs_all = calls_slot(program, Slot{0}) || shares_scales(scenario.job);
   if (partitions.empty() && needs_all) partitions.push_back(all_ranks());
   workload.programs.push_back(std::move(program));
-  RankLayout ranks{workload, scenario};
+  RankLayout ranks{workload, scenario.job, scenario.platform};
   for (const auto& partition : partitions) ranks.add(partition);
   if (shares_scales(scenario.job)) ranks.add_stages();
   return workload;
@@ -220,7 +219,7 @@ Workload plan(const Scenario& scenario, const ComputeCosts& costs) {
     workload = on_all_ranks(model_step(scenario, costs, *sync), scenario, sync->groups());
   }
   Loader{scenario}.add_workers(workload);
-  choose_step_count(workload, scenario);
+  choose_step_count(workload, scenario.job, scenario.platform.gpu_models.front());
   return workload;
 }
 
@@ -233,7 +232,7 @@ Workload with_costs(Workload workload, const Scenario& scenario, const ComputeCo
   }
   workload.steps = scenario.job.steps;
   workload.after_reported = 0;
-  choose_step_count(workload, scenario);
+  choose_step_count(workload, scenario.job, scenario.platform.gpu_models.front());
   return workload;
 }
 

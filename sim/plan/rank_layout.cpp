@@ -8,14 +8,14 @@
 
 namespace gradway {
 
-RankLayout::RankLayout(Workload& workload, const Scenario& scenario)
-    : workload_{workload}, layout_{scenario.job.layout}, job_{scenario.job} {
-  for (int rank = 0; rank < scenario.job.gpus; ++rank) {
-    places_.push_back(place_of(layout_, scenario.job.gpus, rank));
+RankLayout::RankLayout(Workload& workload, const Job& job, const Platform& platform)
+    : workload_{workload}, layout_{job.layout}, job_{job} {
+  for (int rank = 0; rank < job.gpus; ++rank) {
+    places_.push_back(place_of(layout_, job.gpus, rank));
     workload.actors.push_back({.program = ProgramId{static_cast<std::size_t>(places_.back().pipeline)},
-                               .at = scenario.platform.gpus[static_cast<std::size_t>(rank)]});
+                               .at = platform.gpus[static_cast<std::size_t>(rank)]});
   }
-  workload.actors.back().slower = scenario.job.slow_gpu;
+  workload.actors.back().slower = job.slow_gpu;
 }
 
 void RankLayout::add(const Partition& partition) {

@@ -15,8 +15,8 @@ namespace gradway {
 /// Adds the ranks of a job to a workload, in order of rank, and their process groups.
 class RankLayout {
  public:
-  /// @param workload without actors; must outlive this, like the scenario
-  RankLayout(Workload& workload, const Scenario& scenario);
+  /// @param workload without actors; must outlive this, like the job
+  RankLayout(Workload& workload, const Job& job, const Platform& platform);
 
   /// Adds groups of ranks of equal colour, among ranks that hold the same model shard or the same experts.
   void add(const Partition& partition);

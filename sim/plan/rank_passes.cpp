@@ -77,14 +77,14 @@ void RankPasses::find_tasks() {
   const auto block = [](const ModelTask& one) { return one.block; };
   forward_ = by_number(model_.forward, chunk);
   backward_ = by_number(model_.backward, chunk);
-  again_ =
-      by_number(scenario_.job.recompute == Recompute::selective_op ? model_.again : model_.forward, block);
+  recomputed_ = by_number(
+      scenario_.job.recompute == Recompute::selective_op ? model_.recomputed : model_.forward, block);
   for (auto* tasks : {&forward_, &backward_}) tasks->resize(chunks);
   if (is_first_stage()) {
     for (const auto* one : forward_.front())
       if (std::holds_alternative<Copy>(one->task.work)) batch_.push_back(one->task);
   }
-  again_.resize(std::max(again_.size(), by_number(model_.backward, block).size()));
+  recomputed_.resize(std::max(recomputed_.size(), by_number(model_.backward, block).size()));
   // Gradients of later chunks come first.
   first_gradient_.assign(chunks, 0);
   for (const auto& one : model_.backward)

@@ -41,7 +41,9 @@ class RankPasses {
   std::vector<ModelTask*>& forward(int chunk) { return forward_[static_cast<std::size_t>(chunk)]; }
   std::vector<ModelTask*>& backward(int chunk) { return backward_[static_cast<std::size_t>(chunk)]; }
   /// Tasks of the block's forward pass that are recomputed before its backward pass.
-  std::vector<ModelTask*>& again(std::int32_t block) { return again_[static_cast<std::size_t>(block)]; }
+  std::vector<ModelTask*>& recomputed(std::int32_t block) {
+    return recomputed_[static_cast<std::size_t>(block)];
+  }
   std::vector<ModelTask>& optimizer() { return model_.optimizer; }
   /// The copies of a batch; empty if the rank takes no batches.
   const std::vector<Task>& batch() const { return batch_; }
@@ -71,7 +73,7 @@ class RankPasses {
   std::vector<BackwardPass> passes_;         ///< by turn
   TasksByNumber forward_;                    ///< of the model, by chunk
   TasksByNumber backward_;                   ///< of the model, by chunk
-  TasksByNumber again_;                      ///< recomputed tasks, by block
+  TasksByNumber recomputed_;                 ///< recomputed tasks, by block
   std::vector<std::size_t> first_gradient_;  ///< by chunk
   std::vector<Task> batch_;
 };

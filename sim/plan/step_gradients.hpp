@@ -13,16 +13,11 @@ namespace gradway {
 /// Work on a rank's gradients besides that of the strategy.
 class StepGradients {
  public:
+  /// @param model as the scenario has it, before it is split over ranks
   /// @param part of the model on the rank; null if it holds the whole model. All arguments must outlive this.
-  StepGradients(const Scenario& scenario, const ComputeCosts& costs, const RankScenario& rank,
-                const RankPart* part, Sync& sync, TaskList& tasks, PassTasks& model)
-      : scenario_{scenario},
-        costs_{costs},
-        rank_{rank},
-        part_{part},
-        sync_{sync},
-        tasks_{tasks},
-        model_{model} {}
+  StepGradients(const Model& model, const ComputeCosts& costs, const RankScenario& rank, const RankPart* part,
+                Sync& sync, TaskList& tasks, PassTasks& passes)
+      : whole_{model}, costs_{costs}, rank_{rank}, part_{part}, sync_{sync}, tasks_{tasks}, passes_{passes} {}
 
   /// Adds gradients of a later micro-step to the accumulated ones. @param of task that made them
   void accumulate(std::size_t first, std::size_t count, const Task& of);
@@ -46,13 +41,13 @@ class StepGradients {
     const Task* of = nullptr;
   };
 
-  const Scenario& scenario_;
+  const Model& whole_;
   const ComputeCosts& costs_;
   const RankScenario& rank_;
   const RankPart* part_;
   Sync& sync_;
   TaskList& tasks_;
-  PassTasks& model_;
+  PassTasks& passes_;
   std::vector<ReadyGradients> ready_;
   std::size_t handed_over_ = 0;  ///< number of gradients passed to the strategy
   std::vector<Bytes> sizes_;  ///< of gradients in the order in which they become ready; filled on first use

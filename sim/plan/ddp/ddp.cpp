@@ -11,7 +11,6 @@
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/ddp/buckets.hpp"
 #include "sim/plan/ddp/comm_hooks.hpp"
-#include "sim/plan/ddp/powersgd.hpp"
 
 namespace gradway {
 namespace {

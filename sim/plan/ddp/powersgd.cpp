@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/plan/ddp/powersgd.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "sim/cost/framework_cost.hpp"
+#include "sim/plan/ddp/comm_hooks.hpp"
 
 namespace gradway {
 namespace {

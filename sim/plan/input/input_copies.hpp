@@ -16,7 +16,7 @@ namespace gradway {
 ///     batch, following = following, next(loader)
 ///     copies.wait_stream(torch.cuda.current_stream())           # prefetch: step; left out: ahead
 ///     with torch.cuda.stream(copies):
-///         following = following.to(device, non_blocking=True)   # forward: all of this behind model(batch)
+///         following = following.to(device, non_blocking=True)   # forward: all of this after model(batch)
 ///
 /// It also adds background copies during a step, which the next step uses.
 class InputCopies {

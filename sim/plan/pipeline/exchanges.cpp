@@ -11,16 +11,15 @@
 
 namespace gradway {
 
-Exchanges::Exchanges(const Scenario& scenario, const RankPart& stage, TaskList& tasks)
+Exchanges::Exchanges(const Layout& layout, Framework framework, const RankPart& stage, TaskList& tasks)
     : stage_{stage},
       tasks_{tasks},
-      pipeline_{pipeline_of(scenario.job.layout)},
-      framework_{scenario.job.framework},
+      pipeline_{pipeline_of(layout)},
+      framework_{framework},
       is_blocking_{
           framework_ == Framework::deepspeed ||
           (framework_ == Framework::megatron && pipeline_.chunks == 1 && !pipeline_.splits_backward())},
-      shares_{framework_ == Framework::deepspeed && !scenario.job.layout.sequence ? scenario.job.layout.tensor
-                                                                                  : 1} {
+      shares_{framework_ == Framework::deepspeed && !layout.sequence ? layout.tensor : 1} {
   if (shares_ > 1) gathers_ = tasks.add_stream("parts of messages");
   auto slot = stage.first_slot;
   for (const auto& hop : hops_of(pipeline_)) {

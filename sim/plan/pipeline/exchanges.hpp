@@ -40,7 +40,7 @@ struct RankPart {
 class Exchanges {
  public:
   /// @param stage, tasks must outlive this
-  Exchanges(const Scenario& scenario, const RankPart& stage, TaskList& tasks);
+  Exchanges(const Layout& layout, Framework framework, const RankPart& stage, TaskList& tasks);
 
   /// @return tasks that the first kernel of the pass waits for
   std::optional<TaskId> before(const std::vector<StageTurn>& turns, std::size_t turn);

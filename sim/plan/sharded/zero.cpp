@@ -81,12 +81,12 @@ void ZeroSync::flush(TaskList& tasks) {
   const auto unit = static_cast<std::int32_t>(bucket);
   const Bytes size{reduced_ * filled_};
   const Bytes own{gradients_ * filled_ / ranks_};
-  const bool beside = settings_.overlaps();
+  const bool overlaps = settings_.overlaps();
   // Only one bucket is reduced at a time: the next one waits for it.
   const auto ready = tasks.wait(fmt::format("bucket {} ready", bucket), Phase::communication,
                                 tasks.hook(zero_cpu.bucket, 0));
   if (last_) tasks[ready].after.push_back(*last_);
-  const auto on = beside ? reduction_stream_ : compute_stream;
+  const auto on = overlaps ? reduction_stream_ : compute_stream;
   const auto cast = reduced_ == gradients_ ? 0_B : Bytes{(reduced_ + gradients_) * filled_};
   const auto flat = tasks.kernel_on(on, fmt::format("bucket {} divided", bucket), 4 * size + cast, 2,
                                     2 * tasks.gpu().launch_cost);
