@@ -7,26 +7,26 @@ namespace gradway {
 namespace {
 
 constexpr Bytes gigabyte{1e9};
-/// At which a process allocates pinned memory. @source own measurements, PyTorch 2.11: H200, 5.67 GB in 2.58
-/// s (2026-11-22); H100, 1 GB in 0.50 s and 4 GB in 2.21 s (2026-11-25)
+/// Rate at which a process allocates pinned memory. @source own measurements, PyTorch 2.11: H200, 5.67 GB
+/// in 2.58 s (2026-11-22); H100, 1 GB in 0.50 s and 4 GB in 2.21 s (2026-11-25)
 constexpr BytesPerSecond pinned_allocation{2.0e9};
-/// At which a rank copies into pageable memory that it has just allocated: page by page. @source own
+/// Rate at which a rank copies into newly allocated pageable memory, page by page. @source own
 /// measurements, PyTorch 2.11, dcp.async_save: each of two H200 8.5 GB in 6.65 s; each of two H100 6 GB
 /// in 4.3 to 4.9 s, the first, second and third time; one H100 6 GB in 3.3 to 4.0 s. Tensors below 32 MiB,
-/// which the allocator keeps, go at 5 GB/s from the second or third time on
+/// which the allocator keeps, reach 5 GB/s from the second or third time on
 constexpr BytesPerSecond pageable_copy{1.3e9};
-/// Into pinned memory: half of what PCIe Gen5 x16 gives (55 GB/s, ml-engineering 744d01e1), as two GPUs often
-/// share an uplink.
+/// Copy rate into pinned memory: half of PCIe Gen5 x16 (55 GB/s, ml-engineering 744d01e1), because two GPUs
+/// often share an uplink.
 constexpr BytesPerSecond pinned_copy{25e9};
-constexpr double seconds_of_a_month = 730 * 3600;  // as clouds count it
+constexpr double seconds_per_month = 730 * 3600;  // as clouds bill it
 
-/// Part of a transfer that each rank does itself, if it cannot do more than so much.
+/// Limits the rate of a tier by the rate of each rank, if one is given.
 BytesPerSecond limited(BytesPerSecond storage, const CheckpointSettings& settings, int ranks) {
   if (!settings.per_rank) return storage;
   return std::min(storage, *settings.per_rank * ranks);
 }
 
-/// Opening a file a rank.
+/// First byte, and one opened file per rank.
 Seconds overhead_of(const StorageTier& tier, int nodes, int ranks) {
   const auto files = tier.requests_per_second
                          ? Seconds{ranks / (*tier.requests_per_second * (tier.is_local() ? nodes : 1))}
@@ -43,25 +43,25 @@ Transfer transfer_of(const CheckpointSettings& settings, Bytes size, int nodes, 
     return {size / limited(settings.write, settings, ranks),
             size / limited(settings.read.value_or(settings.write), settings, ranks)};
   const auto& tier = *settings.storage;
-  const auto time = [&](Way way) {
-    return size / limited(tier_rate(tier, way, nodes, ranks), settings, ranks) +
+  const auto time = [&](TransferDirection direction) {
+    return size / limited(tier_rate(tier, direction, nodes, ranks), settings, ranks) +
            overhead_of(tier, nodes, ranks);
   };
-  return {time(Way::write), time(Way::read)};
+  return {time(TransferDirection::write), time(TransferDirection::read)};
 }
 
 void add_money(CheckpointCost& cost, const CheckpointSettings& settings) {
   if (!settings.storage) return;
   const auto& tier = *settings.storage;
   cost.keep = settings.keep;
-  cost.usd_per_s = cost.size / gigabyte * tier.price.usd_per_gb_month.value_or(0) / seconds_of_a_month;
+  cost.usd_per_s = cost.size / gigabyte * tier.price.usd_per_gb_month.value_or(0) / seconds_per_month;
   cost.usd_of_reading = cost.size / gigabyte * tier.price.usd_per_gb_out.value_or(0);
 }
 
 }  // namespace
 
-BytesPerSecond tier_rate(const StorageTier& tier, Way way, int nodes, int ranks) {
-  auto rate = way == Way::write ? tier.write.value_or(tier.read) : tier.read;
+BytesPerSecond tier_rate(const StorageTier& tier, TransferDirection direction, int nodes, int ranks) {
+  auto rate = direction == TransferDirection::write ? tier.write.value_or(tier.read) : tier.read;
   if (tier.burst) rate = std::min(rate, tier.burst->sustained);
   if (tier.is_local()) rate = rate * nodes;
   if (tier.per_node) rate = std::min(rate, *tier.per_node * nodes);
@@ -69,7 +69,7 @@ BytesPerSecond tier_rate(const StorageTier& tier, Way way, int nodes, int ranks)
   return rate;
 }
 
-double share_of_data(const Scenario& scenario, const Metrics& metrics) {
+double loader_share(const Scenario& scenario, const Metrics& metrics) {
   const auto& data = scenario.job.input.storage;
   const auto& checkpoint = scenario.campaign->checkpoint;
   if (!data || !metrics.loading || !checkpoint || !checkpoint->storage || !(metrics.step_time > Seconds{}))
@@ -95,15 +95,15 @@ CheckpointCost checkpoint_cost(const CheckpointSettings& settings, const Scenari
     cost.pause = ticks_of(transfer.write + settings.overhead);
     return cost;
   }
-  constexpr double fair = 0.5;
-  const auto data = share_of_data(scenario, metrics);
+  constexpr double fair_share = 0.5;
+  const auto data = loader_share(scenario, metrics);
   const auto own = cost.size / writers;
   const bool is_pinned = staging_of(settings, scenario.job) == Staging::pinned;
   const auto rate = settings.device_copy.value_or(is_pinned ? pinned_copy : pageable_copy);
   cost.pause = ticks_of(own / rate + settings.overhead);
   if (is_pinned) cost.allocation = ticks_of(own / pinned_allocation);
-  cost.write = ticks_of(transfer.write / (1 - std::min(data, fair)));
-  cost.slowdown = settings.slowdown * std::max(1.0, data / fair);
+  cost.write = ticks_of(transfer.write / (1 - std::min(data, fair_share)));
+  cost.slowdown = settings.slowdown * std::max(1.0, data / fair_share);
   return cost;
 }
 

@@ -25,7 +25,7 @@ double expected_ettr(const Interruptions& what, Seconds interval) {
   return (1 - (what.restart + interval / 2) / what.mttf) / (1 + what.pause / interval);
 }
 
-double expected_largest(double count) {
+double expected_maximum(double count) {
   if (count <= 1) return 0;
   const auto below = [](double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); };
   const auto part = [&](double x) {
@@ -35,7 +35,7 @@ double expected_largest(double count) {
   constexpr int pieces = 2000;
   constexpr double from = -10, width = 20.0 / pieces;
   double sum = 0;
-  for (int i = 0; i < pieces; ++i) {  // zero, where the integrand jumps, is between two pieces
+  for (int i = 0; i < pieces; ++i) {  // the integrand jumps at zero, between two pieces
     const auto left = from + i * width;
     const auto edge = width * 1e-9;
     sum += part(left + edge) + 4 * part(left + width / 2) + part(left + width - edge);

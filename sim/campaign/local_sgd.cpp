@@ -8,11 +8,11 @@
 namespace gradway {
 namespace {
 
-constexpr Bytes place_of_an_entry{4};
+constexpr Bytes bytes_of_index{4};
 
-double trained_parameters(const Scenario& scenario) {
+double trained_parameters(const Model& model) {
   double count = 0;
-  for (const auto& layer : scenario.model.layers) count += static_cast<double>(layer.parameter_count());
+  for (const auto& layer : model.layers) count += static_cast<double>(layer.parameter_count());
   return count;
 }
 
@@ -22,21 +22,21 @@ double bytes_of(Exchanged numbers) {
 
 }  // namespace
 
-Bytes update_size(const Scenario& scenario, const LocalSgd& settings) {
-  if (settings.top_k >= 1) return exchanged_model_size(scenario, settings);
-  return (Bytes{bytes_of(settings.exchanged)} + place_of_an_entry) *
-         (trained_parameters(scenario) * settings.top_k);
+Bytes update_size(const Model& model, const LocalSgd& settings) {
+  if (settings.top_k >= 1) return exchanged_model_size(model, settings);
+  return (Bytes{bytes_of(settings.exchanged)} + bytes_of_index) *
+         (trained_parameters(model) * settings.top_k);
 }
 
-Bytes exchanged_model_size(const Scenario& scenario, const LocalSgd& settings) {
-  return Bytes{bytes_of(settings.exchanged)} * trained_parameters(scenario);
+Bytes exchanged_model_size(const Model& model, const LocalSgd& settings) {
+  return Bytes{bytes_of(settings.exchanged)} * trained_parameters(model);
 }
 
-OuterLoop outer_loop_of(const Scenario& scenario, const LocalSgd& settings, Seconds step) {
-  expects(settings.wan.has_value(), "workers have a way to each other");
+OuterLoop outer_loop_of(const Model& model, const LocalSgd& settings, Seconds step) {
+  expects(settings.wan.has_value(), "workers have a WAN between them");
   const auto& wan = *settings.wan;
   const WanPath path{wan.rate, wan.rtt, wan.window, wan.loss, wan.streams};
-  const auto fragment = update_size(scenario, settings) / settings.fragments;
+  const auto fragment = update_size(model, settings) / settings.fragments;
   const bool is_sparse = settings.top_k < 1;
   OuterLoop loop{.steps = settings.inner_steps,
                  .fragments = settings.fragments,
@@ -49,15 +49,16 @@ OuterLoop outer_loop_of(const Scenario& scenario, const LocalSgd& settings, Seco
   return loop;
 }
 
-std::vector<ClientTurn> client_turns(const Scenario& scenario, const LocalSgd& settings,
+std::vector<ClientTurn> client_turns(const Model& model, const LocalSgd& settings,
                                      const std::vector<Seconds>& steps) {
-  expects(settings.clients && settings.clients->classes.size() == steps.size(), "a step for each class");
+  expects(settings.clients && settings.clients->classes.size() == steps.size(),
+          "there is a step time for each class of clients");
   std::vector<ClientTurn> turns;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const auto& one = settings.clients->classes[i];
-    turns.push_back({.down = exchanged_model_size(scenario, settings) / one.down + one.rtt / 2,
+    turns.push_back({.down = exchanged_model_size(model, settings) / one.down + one.rtt / 2,
                      .compute = steps[i] * settings.inner_steps,
-                     .up = update_size(scenario, settings) / one.up + one.rtt / 2});
+                     .up = update_size(model, settings) / one.up + one.rtt / 2});
   }
   return turns;
 }

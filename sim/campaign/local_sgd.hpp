@@ -5,46 +5,47 @@
 
 #include "sim/base/units.hpp"
 #include "sim/campaign/wan.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/local_sgd.hpp"
+#include "sim/workload/model.hpp"
 
 namespace gradway {
 
-/// What a worker sends of its update, in its numbers; of `top_k` the largest entries alone, each with its
-/// place. Frozen parameters do not move.
-Bytes update_size(const Scenario& scenario, const LocalSgd& settings);
+/// Size of the update that a worker sends. With `top_k`, only the largest entries are sent, with their
+/// indices. Frozen parameters are not sent.
+Bytes update_size(const Model& model, const LocalSgd& settings);
 
-/// All trained parameters in those numbers: what a server sends.
-Bytes exchanged_model_size(const Scenario& scenario, const LocalSgd& settings);
+/// Size of all trained parameters in the exchanged format, as the server sends them.
+Bytes exchanged_model_size(const Model& model, const LocalSgd& settings);
 
-/// What workers far apart do every `inner_steps` steps, beside training.
+/// The outer loop of local SGD.
 struct OuterLoop {
-  int steps = 0;       ///< between exchanges of the same part of the model
-  int fragments = 1;   ///< exchanged in turn meanwhile
-  Bytes sent{};        ///< by a worker in that time
-  Seconds exchange{};  ///< of a fragment
-  Seconds pause{};     ///< that workers wait for a fragment
-  Seconds inner{};     ///< of the steps between
-  /// Share of the time in which workers train.
+  int steps = 0;       ///< inner steps between exchanges of the same fragment
+  int fragments = 1;   ///< exchanged one after the other in that time
+  Bytes sent{};        ///< by a worker in a period
+  Seconds exchange{};  ///< time of a fragment
+  Seconds pause{};     ///< exposed time of a fragment
+  Seconds inner{};     ///< time of the inner steps
+  /// Share of time in which workers train.
   double use() const { return inner / period(); }
   Seconds period() const { return inner + pause * fragments; }
-  /// Of a step, with its share of the exchanges.
+  /// Mean time of a step including exchanges.
   Seconds mean_step() const { return period() / steps; }
 };
 
-/// @param step of a worker, as predicted @pre workers that have a way to each other
-OuterLoop outer_loop_of(const Scenario& scenario, const LocalSgd& settings, Seconds step);
+/// @param step predicted step time of a worker @pre the settings have a WAN between workers
+OuterLoop outer_loop_of(const Model& model, const LocalSgd& settings, Seconds step);
 
-/// What a client of a class does in a round.
+/// The parts of a client's round.
 struct ClientTurn {
-  Seconds down{};     ///< the model comes
+  Seconds down{};     ///< download of the model
   Seconds compute{};  ///< all inner steps
-  Seconds up{};       ///< the update goes
+  Seconds up{};       ///< upload of the update
   Seconds all() const { return down + compute + up; }
 };
 
-/// One for each class: half a round trip and the bytes on its way, there and back.
-/// @param steps the time of a step on each class @pre clients
-std::vector<ClientTurn> client_turns(const Scenario& scenario, const LocalSgd& settings,
+/// By class of clients. Each transfer takes half a round trip and the time of its bytes.
+/// @param steps step time on each class @pre the settings have clients
+std::vector<ClientTurn> client_turns(const Model& model, const LocalSgd& settings,
                                      const std::vector<Seconds>& steps);
 
 }  // namespace gradway

@@ -16,23 +16,23 @@
 namespace gradway {
 namespace {
 
-constexpr double gpus_of_a_published_node = 8;
-constexpr double seconds_of_a_day = 86400;
+constexpr double gpus_per_published_node = 8;
+constexpr double seconds_per_day = 86400;
 
-void add_failures(CampaignPlan& plan, const FailureSettings& settings, double gpus_of_a_node) {
+void add_failures(CampaignPlan& plan, const FailureSettings& settings, double gpus_per_node) {
   if (const auto* model = find_failure_model(settings.model)) {
     plan.failures_per_s =
-        plan.nodes * model->per_node_day / seconds_of_a_day * gpus_of_a_node / gpus_of_a_published_node;
+        plan.nodes * model->per_node_day / seconds_per_day * gpus_per_node / gpus_per_published_node;
     plan.causes = model->causes;
   }
   if (settings.node_mttf) plan.failures_per_s = plan.nodes / settings.node_mttf->value();
   if (settings.job_mttf) plan.job_failures_per_s = 1 / settings.job_mttf->value();
-  plan.again = settings.again;
-  plan.again_within = ticks_of(settings.again_within);
+  plan.repeat_probability = settings.again;
+  plan.repeat_within = ticks_of(settings.again_within);
 }
 
 void add_workers(CampaignPlan& plan, const LocalSgd& settings, const Scenario& scenario) {
-  const auto loop = outer_loop_of(scenario, settings, plan.step);
+  const auto loop = outer_loop_of(scenario.model, settings, plan.step);
   plan.workers = settings.workers;
   plan.nodes *= settings.workers;
   plan.exchange_every = static_cast<double>(loop.steps) / loop.fragments;
@@ -45,9 +45,9 @@ void add_workers(CampaignPlan& plan, const LocalSgd& settings, const Scenario& s
 void add_rounds(CampaignPlan& plan, const LocalSgd& settings, const Scenario& scenario,
                 const std::vector<Seconds>& client_steps) {
   const auto& clients = *settings.clients;
-  const auto turns = client_turns(scenario, settings, client_steps);
+  const auto turns = client_turns(scenario.model, settings, client_steps);
   constexpr Bytes gb{1e9};
-  constexpr double seconds_of_an_hour = 3600;
+  constexpr double seconds_per_hour = 3600;
   RoundsPlan rounds{.classes = {},
                     .inner_steps = settings.inner_steps,
                     .target = clients.target,
@@ -56,8 +56,8 @@ void add_rounds(CampaignPlan& plan, const LocalSgd& settings, const Scenario& sc
                     .drop_out = clients.drop_out,
                     .deadline = clients.deadline ? ticks_of(*clients.deadline) : 0,
                     .retry = ticks_of(clients.retry),
-                    .model = exchanged_model_size(scenario, settings),
-                    .update = update_size(scenario, settings)};
+                    .model = exchanged_model_size(scenario.model, settings),
+                    .update = update_size(scenario.model, settings)};
   for (std::size_t i = 0; i < turns.size(); ++i) {
     const auto& one = clients.classes[i];
     rounds.classes.push_back({.count = one.count,
@@ -66,11 +66,11 @@ void add_rounds(CampaignPlan& plan, const LocalSgd& settings, const Scenario& sc
                               .up = ticks_of(turns[i].up),
                               .available = one.available,
                               .spread = one.spread,
-                              .usd_per_s = one.usd_per_hour / seconds_of_an_hour,
+                              .usd_per_s = one.usd_per_hour / seconds_per_hour,
                               .usd_of_update = rounds.update / gb * one.usd_per_gb});
   }
   rounds.usd_of_model = rounds.model / gb * clients.usd_per_gb;
-  const auto needed = plan.steps / settings.inner_steps;  // rounds, if each brings the target
+  const auto needed = plan.steps / settings.inner_steps;  // rounds that reach their target
   (scenario.campaign->rounds ? rounds.rounds : rounds.updates) =
       scenario.campaign->rounds ? needed : needed * clients.target;
   plan.nodes = clients.count();
@@ -82,7 +82,7 @@ void add_rounds(CampaignPlan& plan, const LocalSgd& settings, const Scenario& sc
 }
 
 SpotPlan spot_of(const SpotSettings& settings) {
-  SpotPlan spot{.model = {.up_mean = Seconds{seconds_of_a_day}, .down_mean = Seconds{3600}},
+  SpotPlan spot{.model = {.up_mean = Seconds{seconds_per_day}, .down_mean = Seconds{3600}},
                 .notice = ticks_of(settings.notice)};
   if (const auto* model = find_spot_model(settings.model)) spot.model = *model;
   if (settings.node_up) spot.model.up_mean = *settings.node_up;
@@ -91,14 +91,14 @@ SpotPlan spot_of(const SpotSettings& settings) {
   return spot;
 }
 
-void add_width(CampaignPlan& plan, const CampaignSettings& settings, const Job& job, double gpus_of_a_node) {
+void add_width(CampaignPlan& plan, const CampaignSettings& settings, const Job& job, double gpus_per_node) {
   plan.replicas = job.data_parallel() * plan.workers;
-  plan.nodes_of_replica = job.layout.ranks_of_model() / gpus_of_a_node;
+  plan.nodes_of_replica = job.layout.ranks_of_model() / gpus_per_node;
   plan.least_replicas = plan.replicas;
   if (settings.elastic_from)
-    plan.least_replicas =
-        std::max(1, static_cast<int>(
-                        std::ceil(*settings.elastic_from / (plan.nodes_of_replica * gpus_of_a_node) - 1e-9)));
+    plan.least_replicas = std::max(
+        1,
+        static_cast<int>(std::ceil(*settings.elastic_from / (plan.nodes_of_replica * gpus_per_node) - 1e-9)));
   plan.endless_spares = !settings.spares;
   plan.spares = settings.spares.value_or(0);
   plan.repair = ticks_of(settings.repair);
@@ -141,7 +141,7 @@ Bytes checkpoint_size(const Scenario& scenario) {
   double count = 0;
   for (const auto& layer : scenario.model.layers) count += static_cast<double>(layer.parameter_count());
   const auto outer = job.local_sgd ? outer_state(job.local_sgd->outer) : Bytes{};
-  const auto state = cost_of(job.optimizer).state;  // of parameters in fp32
+  const auto state = cost_of(job.optimizer).state;  // for parameters in fp32
   if (has_half_states(job)) return count * (Bytes{2} + state / 2 + outer);
   const bool has_master = facts_of(job.strategy).half_parameters;
   return count * ((has_master ? Bytes{2 + 4} : Bytes{4}) + state + outer);
@@ -154,8 +154,8 @@ double campaign_steps(const Scenario& scenario, const Metrics& metrics) {
   const auto samples = settings.tokens    ? *settings.tokens / metrics.tokens_per_sample.value_or(1)
                        : settings.samples ? *settings.samples
                                           : settings.epochs.value_or(1) * settings.samples_per_epoch;
-  const auto at_once = !local ? 1 : local->clients ? local->clients->target : local->workers;
-  const auto steps = std::ceil(samples / metrics.samples / at_once);
+  const auto parallel = !local ? 1 : local->clients ? local->clients->target : local->workers;
+  const auto steps = std::ceil(samples / metrics.samples / parallel);
   if (!local || !local->clients) return steps;
   return std::ceil(steps / local->inner_steps) * local->inner_steps;  // whole rounds
 }
@@ -168,7 +168,7 @@ CampaignPlan plan_campaign(const Scenario& scenario, const Metrics& metrics, con
                     .step = metrics.step_time,
                     .step_range = range,
                     .nodes = node_count(scenario.platform, scenario.job.gpus)};
-  const auto gpus_of_a_node = static_cast<double>(scenario.job.gpus) / plan.nodes;
+  const auto gpus_per_node = static_cast<double>(scenario.job.gpus) / plan.nodes;
   plan.evaluation_every = settings.evaluation.every;
   plan.evaluation = ticks_of(settings.evaluation.time);
   plan.seed = settings.seed;
@@ -182,8 +182,8 @@ CampaignPlan plan_campaign(const Scenario& scenario, const Metrics& metrics, con
     plan.epoch_start = ticks_of(loading->epoch_start);
   }
   if (local) add_workers(plan, *local, scenario);
-  plan.jitter = 1 + settings.stragglers.jitter * expected_largest(scenario.job.gpus);
-  add_width(plan, settings, scenario.job, gpus_of_a_node);
+  plan.jitter = 1 + settings.stragglers.jitter * expected_maximum(scenario.job.gpus);
+  add_width(plan, settings, scenario.job, gpus_per_node);
   if (settings.checkpoint) {
     plan.saves = true;
     plan.checkpoint = checkpoint_cost(*settings.checkpoint, scenario, metrics,
@@ -194,7 +194,7 @@ CampaignPlan plan_campaign(const Scenario& scenario, const Metrics& metrics, con
   plan.requeue = ticks_of(settings.restart.requeue);
   plan.communicators = ticks_of(settings.restart.communicators);
   plan.loader = ticks_of(settings.restart.loader);
-  if (settings.failures) add_failures(plan, *settings.failures, gpus_of_a_node);
+  if (settings.failures) add_failures(plan, *settings.failures, gpus_per_node);
   if (settings.stragglers.node_every) {
     plan.slow_per_s = plan.nodes / settings.stragglers.node_every->value();
     plan.slow_factor = settings.stragglers.slowdown;

@@ -10,24 +10,22 @@
 
 #include "sim/base/random.hpp"
 #include "sim/campaign/campaign_state.hpp"
-#include "sim/campaign/simulate_rounds.hpp"
 
 namespace gradway {
 namespace {
 
 constexpr Ticks never = std::numeric_limits<Ticks>::max() / 4;
-constexpr double hopeless = 50;  // times the time of all steps: it is given up
 
 Ticks later(Ticks now, double seconds) {
   const auto far = static_cast<double>(never - now) / 1e9;
   return seconds < far ? now + static_cast<Ticks>(seconds * 1e9) : never;
 }
 
-class Play {
+class CampaignSimulation {
  public:
-  Play(const CampaignPlan& plan, Seconds interval, int seed, Keep keep)
+  CampaignSimulation(const CampaignPlan& plan, Seconds interval, int seed, RunDetail detail)
       : plan_{plan},
-        keep_{keep},
+        detail_{detail},
         failures_{plan.stream(seed), RandomStream::failures},
         causes_{plan.stream(seed), RandomStream::causes},
         again_{plan.stream(seed), RandomStream::again},
@@ -45,14 +43,14 @@ class Play {
     pause(plan.evaluation_every, plan.evaluation, Bucket::evaluation);
     pause(plan.epoch_every, plan.epoch_start, Bucket::loading);
     next_save_ = every_;
-    give_up_ = later(0, static_cast<double>(run_.work) / 1e9 * hopeless + 30 * 86400.0);
+    give_up_ = later(0, static_cast<double>(run_.work) / 1e9 * max_elapsed_factor + 30 * 86400.0);
     replicas_ = plan.replicas;
     draw_failure();
     draw_loss();
     next_slow_ = plan.slow_per_s > 0 ? later(0, stragglers_.exponential(1 / plan.slow_per_s)) : never;
   }
 
-  CampaignRun play() {
+  CampaignRun run() {
     run_.finished = attempt();
     while (!run_.finished && now_ < give_up_) {
       recover();
@@ -68,14 +66,14 @@ class Play {
       const auto of_spot = plan_.spot->nodes + (plan_.spot->all_spares ? plan_.spares : 0);
       run_.spot_seconds = of_spot * elapsed - unpaid_;
     }
-    run_.storage_usd += plan_.checkpoint.usd_per_s * elapsed * checkpoints_there();
-    run_.usd_beside += run_.storage_usd;
+    run_.storage_usd += plan_.checkpoint.usd_per_s * elapsed * mean_checkpoints();
+    run_.other_usd += run_.storage_usd;
     return std::move(run_);
   }
 
  private:
-  /// How many are on storage, on average: as many as are kept, or all that were made, one after the other.
-  double checkpoints_there() const {
+  /// Mean number of checkpoints on storage.
+  double mean_checkpoints() const {
     if (plan_.checkpoint.keep > 0) return std::min(plan_.checkpoint.keep, run_.checkpoints);
     return run_.checkpoints / 2.0;
   }
@@ -92,7 +90,8 @@ class Play {
     next_loss_ = never;
     if (!plan_.spot) return;
     const auto& model = plan_.spot->model;
-    const auto mean = model.up_mean.value() * model.group / std::max(1, plan_.spot->nodes - taken_away());
+    const auto mean =
+        model.up_mean.value() * model.group / std::max(1, plan_.spot->nodes - missing_spot_nodes());
     next_loss_ = later(now_, spot_.log_normal(mean, model.up_mean_over_median));
   }
 
@@ -103,29 +102,28 @@ class Play {
     return nodes;
   }
 
-  /// Spot nodes that are missing.
-  int taken_away() const {
+  int missing_spot_nodes() const {
     int nodes = 0;
     for (const auto& absence : absences_)
       if (!absence.is_paid && absence.until > now_) nodes += absence.nodes;
     return nodes;
   }
 
-  /// Nodes that are back. Spot nodes among them can be taken again: what was drawn for fewer comes sooner.
-  void take_back_nodes() {
-    int back = 0;
+  /// Returns nodes whose absence is over. More spot nodes can then be lost, so the next loss comes sooner.
+  void return_nodes() {
+    int returned = 0;
     for (const auto& absence : absences_)
-      if (!absence.is_paid && absence.until <= now_) back += absence.nodes;
+      if (!absence.is_paid && absence.until <= now_) returned += absence.nodes;
     std::erase_if(absences_, [&](const AbsentNodes& absence) { return absence.until <= now_; });
-    if (back == 0 || next_loss_ <= now_ || next_loss_ == never) return;
-    const auto now_there = plan_.spot->nodes - taken_away();
-    const auto share = static_cast<double>(std::max(1, now_there - back)) / std::max(1, now_there);
+    if (returned == 0 || next_loss_ <= now_ || next_loss_ == never) return;
+    const auto present = plan_.spot->nodes - missing_spot_nodes();
+    const auto share = static_cast<double>(std::max(1, present - returned)) / std::max(1, present);
     next_loss_ = later(now_, seconds_of(next_loss_ - now_).value() * share);
   }
 
   /// Replicas for which there are nodes.
   int possible_replicas() {
-    take_back_nodes();
+    return_nodes();
     const auto nodes = std::min(plan_.nodes, plan_.nodes + plan_.spares - missing());
     if (nodes == plan_.nodes) return plan_.replicas;
     return std::min(plan_.replicas, static_cast<int>(std::floor(nodes / plan_.nodes_of_replica + 1e-9)));
@@ -136,7 +134,7 @@ class Play {
     now_ += time;
   }
 
-  /// @return false if an interruption came before the time was over
+  /// @return false if interrupted
   bool spend(Bucket bucket, Ticks time) {
     const auto until = std::min(now_ + time, std::max(now_, next_interruption()));
     const bool is_over = until == now_ + time;
@@ -159,7 +157,7 @@ class Play {
     }
   }
 
-  /// Steps up to a progress. @return false if an interruption came before
+  /// Makes steps up to a progress. @return false if interrupted
   bool work_until(Ticks target) {
     while (progress_ < target) {
       commit();
@@ -167,8 +165,8 @@ class Play {
       if (next_interruption() <= now_) return false;
       const bool is_slow = slow_until_ > now_;
       const auto width = static_cast<double>(plan_.replicas) / replicas_;
-      const auto beside = pending_ ? plan_.checkpoint.slowdown : 1;
-      const auto stretch = width * beside * plan_.jitter * (is_slow ? plan_.slow_factor : 1);
+      const auto by_write = pending_ ? plan_.checkpoint.slowdown : 1;
+      const auto stretch = width * by_write * plan_.jitter * (is_slow ? plan_.slow_factor : 1);
       auto change = std::min(next_interruption(), is_slow ? slow_until_ : next_slow_);
       if (pending_) change = std::min(change, pending_->durable_at);
       const auto left = target - progress_;
@@ -176,14 +174,14 @@ class Play {
       const auto time = std::min(needs, change - now_);
       const auto done =
           time == needs ? left : std::min(left, static_cast<Ticks>(static_cast<double>(time) / stretch));
-      step(time, done, width, beside);
+      step(time, done, width, by_write);
     }
     commit();
     return true;
   }
 
-  /// Steps of so much time alone, which took longer.
-  void step(Ticks time, Ticks done, double width, double beside) {
+  /// Accounts for steps. @param time taken @param done undisturbed time @param width, write slow-down factors
+  void step(Ticks time, Ticks done, double width, double write) {
     auto rest = std::max<Ticks>(0, time - done);
     const auto take = [&](double part) {
       const auto taken = std::min(rest, static_cast<Ticks>(part));
@@ -192,7 +190,7 @@ class Play {
     };
     const auto alone = static_cast<double>(done);
     const auto by_width = take(alone * (width - 1));
-    const auto by_save = take(alone * width * (beside - 1));
+    const auto by_save = take(alone * width * (write - 1));
     const std::pair<Bucket, Ticks> parts[] = {{Bucket::productive, std::min(time, done)},
                                               {Bucket::narrow, by_width},
                                               {Bucket::saving, by_save},
@@ -204,7 +202,7 @@ class Play {
     progress_ += done;
   }
 
-  /// What is due at this progress, each once.
+  /// Makes each pause that is due at this progress once. @return false if interrupted
   bool make_pauses() {
     for (auto& pause : pauses_) {
       if (progress_ % pause.every != 0 || pause.done_at == progress_) continue;
@@ -217,17 +215,17 @@ class Play {
     return true;
   }
 
-  /// One after the other, so that sums round alike however many come at once.
+  /// Adds one by one, so that rounding does not depend on `count`.
   void count_exchanges(Ticks count) {
     run_.exchanges += static_cast<int>(count);
     for (; count > 0; --count) {
       run_.sent += plan_.exchanged;
-      run_.usd_beside += plan_.exchange_usd;
+      run_.other_usd += plan_.exchange_usd;
     }
   }
 
-  /// The first save since the processes began allocates what it copies to.
-  Ticks pause_of_save() const {
+  /// The first save after a start allocates its buffers.
+  Ticks save_pause() const {
     return plan_.checkpoint.pause + (has_buffers_ ? 0 : plan_.checkpoint.allocation);
   }
 
@@ -235,7 +233,7 @@ class Play {
     if (pending_ && !spend(Bucket::saving, pending_->durable_at - now_)) return false;
     commit();
     const auto risked = risked_;
-    if (!spend(Bucket::saving, pause_of_save())) return false;
+    if (!spend(Bucket::saving, save_pause())) return false;
     has_buffers_ = true;
     pending_ = PendingSave{progress_, now_ + plan_.checkpoint.write, risked};
     commit();
@@ -244,12 +242,12 @@ class Play {
     return true;
   }
 
-  CampaignMark mark() const {
+  CampaignSnapshot mark() const {
     return {now_, progress_, saved_, next_slow_, slow_until_, replicas_, pending_, risked_, run_.times};
   }
 
-  /// Between the two nothing came that comes at its own time, and what follows `to` is what followed `from`.
-  bool are_alike(const CampaignMark& from, const CampaignMark& to) const {
+  /// Whether no random event came between the two, and the same events follow `to` as followed `from`.
+  bool are_alike(const CampaignSnapshot& from, const CampaignSnapshot& to) const {
     const auto& [a, b] = std::tie(from.pending, to.pending);
     const bool pends_alike =
         a.has_value() == b.has_value() &&
@@ -262,15 +260,15 @@ class Play {
            first_pause(from.progress) > to.progress;
   }
 
-  /// The first progress after this one at which a pause is due.
+  /// The next progress at which a pause is due.
   Ticks first_pause(Ticks progress) const {
     auto first = never;
     for (const auto& pause : pauses_) first = std::min(first, (progress / pause.every + 1) * pause.every);
     return first;
   }
 
-  /// Before this nothing comes that does not follow from the steps.
-  Ticks next_of_its_own() const {
+  /// The next event that does not follow from progress.
+  Ticks next_independent_event() const {
     auto next = std::min(next_interruption(), slow_until_ > now_ ? slow_until_ : never);
     next = std::min(next, next_slow_);
     for (const auto& absence : absences_)
@@ -278,26 +276,26 @@ class Play {
     return next;
   }
 
-  /// From one checkpoint to the next it goes as it went from `from` to now, until something comes of its own,
-  /// a pause is due, or the work ends: so often, to the tick, at once.
-  void repeat(const CampaignMark& from) {
+  /// Skips cycles between checkpoints that repeat the one since `from`, exact to the tick, until the next
+  /// independent event, pause or end of work.
+  void repeat(const CampaignSnapshot& from) {
     const auto time = now_ - from.now;
     const auto steps = progress_ - from.progress;
     const auto last = std::min(run_.work, first_pause(progress_)) - 1;
-    const auto often = std::min((next_of_its_own() - 1 - now_) / time, (last - progress_) / steps);
-    if (often <= 0) return;
-    for (std::size_t i = 0; i < bucket_count; ++i) run_.times[i] += often * (run_.times[i] - from.times[i]);
-    run_.checkpoints += static_cast<int>(often);
-    now_ += often * time;
-    for (auto* progress : {&progress_, &saved_, &next_save_}) *progress += often * steps;
+    const auto repeats = std::min((next_independent_event() - 1 - now_) / time, (last - progress_) / steps);
+    if (repeats <= 0) return;
+    for (std::size_t i = 0; i < bucket_count; ++i) run_.times[i] += repeats * (run_.times[i] - from.times[i]);
+    run_.checkpoints += static_cast<int>(repeats);
+    now_ += repeats * time;
+    for (auto* progress : {&progress_, &saved_, &next_save_}) *progress += repeats * steps;
     if (!pending_) return;
-    pending_->progress += often * steps;
-    pending_->durable_at += often * time;
+    pending_->progress += repeats * steps;
+    pending_->durable_at += repeats * time;
   }
 
-  /// From one pause to the next it goes as it went from `from` to now, until something comes of its own,
-  /// another pause or a checkpoint is due, or the work ends: so often, to the tick, at once.
-  void repeat_pause(const CampaignMark& from) {
+  /// Skips cycles between pauses that repeat the one since `from`, exact to the tick, until the next
+  /// independent event, other pause, checkpoint or end of work.
+  void repeat_pause(const CampaignSnapshot& from) {
     const auto time = now_ - from.now;
     const auto steps = progress_ - from.progress;
     const bool is_as_slow = from.next_slow == next_slow_ && from.slow_until == slow_until_ &&
@@ -311,27 +309,27 @@ class Play {
     for (const auto& pause : pauses_)
       if (&pause != &*own) last = std::min(last, (from.progress / pause.every + 1) * pause.every - 1);
     if (last < progress_) return;
-    const auto often = std::min((next_of_its_own() - 1 - now_) / time, (last - progress_) / steps);
-    if (often <= 0) return;
+    const auto repeats = std::min((next_independent_event() - 1 - now_) / time, (last - progress_) / steps);
+    if (repeats <= 0) return;
     for (std::size_t i = 0; i < bucket_count; ++i) {
-      run_.times[i] += often * (run_.times[i] - from.times[i]);
-      risked_[i] += often * (risked_[i] - from.risked[i]);
+      run_.times[i] += repeats * (run_.times[i] - from.times[i]);
+      risked_[i] += repeats * (risked_[i] - from.risked[i]);
     }
-    if (own->bucket == Bucket::exchange) count_exchanges(often);
-    now_ += often * time;
-    progress_ += often * steps;
+    if (own->bucket == Bucket::exchange) count_exchanges(repeats);
+    now_ += repeats * time;
+    progress_ += repeats * steps;
     own->done_at = progress_;
   }
 
-  /// Goes on to the end. @return false if it was interrupted
+  /// Trains to the end. @return false if interrupted
   bool attempt() {
-    std::optional<CampaignMark> before;    // the last checkpoint of this attempt
-    std::optional<CampaignMark> at_pause;  // the last pause since then
+    std::optional<CampaignSnapshot> before;    // state at the last checkpoint of this attempt
+    std::optional<CampaignSnapshot> at_pause;  // state at the last pause since then
     while (progress_ < run_.work) {
       const auto target = std::min({run_.work, next_save_, first_pause(progress_)});
       if (!work_until(target) || !make_pauses()) return false;
       const bool is_due = plan_.saves && (progress_ == next_save_ || progress_ == run_.work);
-      if (is_due && (!save() || !widen())) return false;
+      if (is_due && (!save() || !grow())) return false;
       if (!is_due) {
         if (at_pause) repeat_pause(*at_pause);
         at_pause = mark();
@@ -348,22 +346,23 @@ class Play {
     return true;
   }
 
-  /// Takes nodes in that have come back: all ranks start anew, from a checkpoint of now.
-  bool widen() {
+  /// Uses nodes that have returned: all ranks restart from a checkpoint made now. @return false if
+  /// interrupted
+  bool grow() {
     if (progress_ == run_.work || replicas_ == plan_.replicas || possible_replicas() <= replicas_)
       return true;
     if (pending_ && !spend(Bucket::saving, pending_->durable_at - now_)) return false;
     commit();
-    set_width();
+    resize();
     return spend(Bucket::requeue, plan_.requeue) && start();
   }
 
-  void set_width() {
+  void resize() {
     const auto possible = possible_replicas();
     if (possible == replicas_) return;
     replicas_ = possible;
     const auto soon = next_failure_ <= now_;
-    if (!soon) draw_failure();  // they come at random: a new draw changes nothing but the rate
+    if (!soon) draw_failure();  // failures are memoryless: a new draw changes only the rate
   }
 
   bool start() {
@@ -390,12 +389,13 @@ class Play {
     next_save_ = every_ == never ? never : saved_ + every_;
   }
 
-  /// Nodes of spare capacity are asked back: what can be saved within the notice is.
+  /// Spot nodes are reclaimed. A checkpoint is saved if the notice is long enough.
   void lose_nodes() {
     const auto& spot = *plan_.spot;
     ++run_.losses;
-    const auto nodes = std::min({spot.model.group, plan_.nodes - missing(), spot.nodes - taken_away()});
-    const auto needs = pause_of_save() + plan_.checkpoint.write;
+    const auto nodes =
+        std::min({spot.model.group, plan_.nodes - missing(), spot.nodes - missing_spot_nodes()});
+    const auto needs = save_pause() + plan_.checkpoint.write;
     if (plan_.saves && needs <= spot.notice && progress_ > saved_) {
       charge(Bucket::saving, needs);
       pending_ = PendingSave{progress_, now_, risked_};
@@ -430,54 +430,54 @@ class Play {
     while (possible_replicas() < plan_.least_replicas) {
       const auto first = std::ranges::min_element(absences_, {}, &AbsentNodes::until);
       const auto time = std::min(first->until, give_up_ + 1) - now_;
-      charge(Bucket::waiting, time);  // nothing runs that could fail
+      charge(Bucket::waiting, time);  // failures do not occur meanwhile
       if (next_failure_ < never) next_failure_ += time;
       if (next_loss_ < never) next_loss_ += time;
       if (now_ > give_up_) return;
     }
-    set_width();
+    resize();
   }
 
-  /// From an interruption to the next step, however many come between.
+  /// Restarts until training continues.
   void recover() {
     bool goes_on = false;
     while (!goes_on && now_ < give_up_) {
-      Stop stop{.from = now_, .before = progress_};
+      InterruptionRecord interruption{.from = now_, .before = progress_};
       const bool is_loss = next_loss_ <= next_failure_;
       if (is_loss) {
         lose_nodes();
-        stop.cause = "spot";
+        interruption.cause = "spot";
       } else {
-        stop.cause = fail();
+        interruption.cause = fail();
       }
       roll_back();
-      stop.after = progress_;
+      interruption.after = progress_;
       goes_on = restart(is_loss);
-      stop.to = now_;
-      if (keep_ == Keep::stops) run_.stops.push_back(stop);
+      interruption.to = now_;
+      if (detail_ == RunDetail::interruptions) run_.interruptions.push_back(interruption);
     }
-    if (plan_.again > 0 && goes_on && again_.uniform() < plan_.again)
+    if (plan_.repeat_probability > 0 && goes_on && again_.uniform() < plan_.repeat_probability)
       next_failure_ =
-          std::min(next_failure_, later(now_, again_.uniform() * seconds_of(plan_.again_within).value()));
+          std::min(next_failure_, later(now_, again_.uniform() * seconds_of(plan_.repeat_within).value()));
   }
 
-  bool restart(bool was_told) {
-    if (!was_told && !spend(Bucket::detection, plan_.detection)) return false;
+  bool restart(bool was_announced) {
+    if (!was_announced && !spend(Bucket::detection, plan_.detection)) return false;
     wait_for_nodes();
     return spend(Bucket::requeue, plan_.requeue) && start();
   }
 
   const CampaignPlan& plan_;
-  Keep keep_;
+  RunDetail detail_;
   Random failures_, causes_, again_, spot_, spot_down_, stragglers_;
   CampaignRun run_;
   Ticks now_ = 0;
-  Ticks progress_ = 0;  ///< in time of steps alone
-  Ticks saved_ = 0;     ///< up to where it is on storage
+  Ticks progress_ = 0;  ///< in undisturbed time of steps
+  Ticks saved_ = 0;     ///< progress on storage
   std::optional<PendingSave> pending_;
-  Buckets risked_{};  ///< time since the last checkpoint on storage began
+  Buckets risked_{};  ///< time spent since the last checkpoint on storage began
   std::vector<PeriodicPause> pauses_;
-  bool has_buffers_ = false;  ///< in host memory, for checkpoints
+  bool has_buffers_ = false;  ///< for checkpoints, in host memory
   Ticks every_ = never, next_save_ = never, give_up_ = never;
   Ticks next_failure_ = never, next_loss_ = never, next_slow_ = never, slow_until_ = 0;
   int replicas_ = 1;
@@ -487,9 +487,9 @@ class Play {
 
 }  // namespace
 
-CampaignRun simulate_campaign(const CampaignPlan& plan, Seconds interval, int seed, Keep keep) {
+CampaignRun simulate_campaign(const CampaignPlan& plan, Seconds interval, int seed, RunDetail detail) {
   if (plan.rounds) return simulate_rounds(plan, seed);
-  return Play{plan, interval, seed, keep}.play();
+  return CampaignSimulation{plan, interval, seed, detail}.run();
 }
 
 }  // namespace gradway

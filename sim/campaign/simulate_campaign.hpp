@@ -11,22 +11,22 @@
 
 namespace gradway {
 
-/// Where the time of a campaign goes. The names are those of ML goodput where it has one
+/// The parts of a campaign's time. Names follow ML goodput where it has one
 /// (AI-Hypercomputer/ml-goodput-measurement 57092cf).
 enum class Bucket : std::uint8_t {
-  productive,     ///< steps that count, at the time of a step alone
-  stragglers,     ///< what slow GPUs and jitter add to them
-  narrow,         ///< what fewer nodes add to them
-  exchange,       ///< workers wait for each other's weights
-  evaluation,     ///< pauses
-  saving,         ///< pauses for checkpoints, and what writing one costs the steps beside it
-  lost,           ///< steps and evaluations that were done again
-  detection,      ///< from a failure until the job is stopped
-  requeue,        ///< until it has its nodes again
-  communicators,  ///< until all ranks have met
-  restoring,      ///< the checkpoint is read
-  loading,        ///< until data flow again
-  waiting,        ///< for a node, as none is left, or for clients
+  productive,     ///< steps that count, at the undisturbed step time
+  stragglers,     ///< time added to them by slow nodes and jitter
+  narrow,         ///< time added to them because fewer nodes train
+  exchange,       ///< exposed exchange between workers
+  evaluation,     ///< pauses for evaluation
+  saving,         ///< pauses for checkpoints, and slow-down of steps during writes
+  lost,           ///< steps and evaluations that were repeated
+  detection,      ///< from a failure to the stop of the job
+  requeue,        ///< until its nodes are allocated
+  communicators,  ///< initialization of process groups
+  restoring,      ///< reading the checkpoint
+  loading,        ///< start of the data loaders
+  waiting,        ///< for nodes or clients
 };
 inline constexpr std::size_t bucket_count = 13;
 using Buckets = std::array<Ticks, bucket_count>;
@@ -37,45 +37,53 @@ constexpr Ticks at(const Buckets& buckets, Bucket bucket) {
   return buckets[static_cast<std::size_t>(bucket)];
 }
 
-/// An interruption, and when training went on; it may be that another came before.
-struct Stop {
+/// An interruption. Its restart may itself be interrupted.
+struct InterruptionRecord {
   Ticks from = 0;
-  Ticks to = 0;
-  Ticks before = 0;  ///< progress, in time of steps alone
-  Ticks after = 0;
+  Ticks to = 0;      ///< end of the restart
+  Ticks before = 0;  ///< progress before it, in undisturbed time of steps
+  Ticks after = 0;   ///< progress of the checkpoint that was restored
   std::string_view cause{};
 };
 
-/// One way in which a campaign may go.
+/// The result of one simulated run of a campaign.
 struct CampaignRun {
   Buckets times{};
-  Ticks elapsed = 0;        ///< the sum of them
-  Ticks work = 0;           ///< all steps alone, as long as they are in this run
+  Ticks elapsed = 0;        ///< sum of `times`
+  Ticks work = 0;           ///< undisturbed time of all steps in this run
   double node_seconds = 0;  ///< paid
-  double spot_seconds = 0;  ///< of them those of spot nodes
+  double spot_seconds = 0;  ///< of these, on spot nodes
   int failures = 0;
-  int losses = 0;  ///< of spot nodes, each of a group
+  int losses = 0;  ///< of groups of spot nodes
   int checkpoints = 0;
-  int exchanges = 0;          ///< between workers; rounds of clients that counted
-  int void_rounds = 0;        ///< that did not
-  double asked = 0;           ///< clients, in all rounds
-  double updates = 0;         ///< of them that counted
-  Bytes sent{};               ///< between workers, or clients and their server
-  double storage_usd = 0;     ///< paid for checkpoints: kept, and read back
-  double usd_beside = 0;      ///< paid beside nodes: for what was sent, and clients
-  bool finished = true;       ///< else it was given up: hardly anything was left of each attempt
-  std::vector<Stop> stops{};  ///< only if they were asked for
+  int exchanges = 0;       ///< between workers, or rounds of clients that counted
+  int void_rounds = 0;     ///< rounds of clients that did not count
+  double asked = 0;        ///< clients selected in all rounds
+  double updates = 0;      ///< client updates that counted
+  Bytes sent{};            ///< between workers, or between clients and server
+  double storage_usd = 0;  ///< for keeping and reading checkpoints
+  double other_usd = 0;    ///< everything except nodes: checkpoints, transfers, clients
+  bool finished = true;    ///< false if it was given up (see max_elapsed_factor)
+  std::vector<InterruptionRecord> interruptions{};  ///< only with RunDetail::interruptions
 };
 
-/// How much of a run is told.
-enum class Keep : std::uint8_t { figures, stops };
+/// How much of a run is recorded.
+enum class RunDetail : std::uint8_t { figures, interruptions };
 
-/// Plays a campaign event by event: steps until the next checkpoint, evaluation or interruption. A failure
-/// throws away what was done since the last checkpoint on storage began. Failures come at random, also during
-/// pauses and restarts (then the restart begins again), but not while the job waits for a node.
-/// @param interval of training between checkpoints, kept to whole steps
-/// @param seed beside that of the plan: the same numbers give the same run, on every machine
+/// Simulates a campaign event by event: steps until the next checkpoint, evaluation or interruption. A
+/// failure loses all progress since the begin of the last checkpoint on storage. Failures occur at random,
+/// also during pauses and restarts (the restart then begins again), but not while the job waits for a node.
+/// @param interval training time between checkpoints, rounded to whole steps
+/// @param seed of the run; with the seed of the plan it gives the same run on every machine
 CampaignRun simulate_campaign(const CampaignPlan& plan, Seconds interval, int seed,
-                              Keep keep = Keep::figures);
+                              RunDetail detail = RunDetail::figures);
+
+/// Simulates a campaign round by round. The server selects some of the available clients and takes the first
+/// updates, up to its target or until the deadline. A client that drops out does so at a random point of its
+/// turn. The time of a round is that of the client that ended it: the compute time of the fastest class is
+/// productive, the rest of its compute time counts as straggling, and updates that arrive later are
+/// discarded.
+/// @pre the plan has rounds
+CampaignRun simulate_rounds(const CampaignPlan& plan, int seed);
 
 }  // namespace gradway

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/campaign/simulate_rounds.hpp"
+#include "sim/campaign/campaign_state.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,15 +12,14 @@
 namespace gradway {
 namespace {
 
-constexpr Ticks no_answer = std::numeric_limits<Ticks>::max() / 4;
-constexpr double given_up_after = 50;  // times the time of all rounds: it is given up
+constexpr Ticks never_answers = std::numeric_limits<Ticks>::max() / 4;
 
-/// A client that was asked.
-struct Asked {
-  const ClientClassPlan* of = nullptr;
+/// A client that takes part in a round.
+struct SelectedClient {
+  const ClientClassPlan* client_class = nullptr;
   Ticks compute = 0;
-  Ticks answers = 0;  ///< after so much time; no_answer if it drops out
-  Ticks gone = 0;     ///< if it drops out: after so much time
+  Ticks answers = 0;  ///< time of its answer; never_answers if it drops out
+  Ticks gone = 0;     ///< time at which it drops out
 };
 
 class Rounds {
@@ -43,11 +42,11 @@ class Rounds {
       own_speeds_.assign(count, 0);
     const auto all = rounds_.rounds > 0 ? rounds_.rounds : std::ceil(rounds_.updates / rounds_.target);
     give_up_ = static_cast<Ticks>(
-        std::min(static_cast<double>(no_answer),
-                 all * static_cast<double>(longest_turn()) * given_up_after + 30 * 86400e9));
+        std::min(static_cast<double>(never_answers),
+                 all * static_cast<double>(longest_turn()) * max_elapsed_factor + 30 * 86400e9));
   }
 
-  CampaignRun play() {
+  CampaignRun run() {
     while (!is_done() && now() < give_up_) round();
     run_.finished = is_done();
     run_.elapsed = now();
@@ -72,7 +71,7 @@ class Rounds {
     return std::max(longest, rounds_.deadline);
   }
 
-  /// How much longer than its class' mean a client computes, always the same in a run.
+  /// Compute time of a client relative to the mean of its class, constant in a run.
   double own_speed(std::uint32_t id, const ClientClassPlan& one) {
     if (one.spread <= 0) return 1;
     auto& speed = own_speeds_[id];
@@ -83,10 +82,10 @@ class Rounds {
     return speed;
   }
 
-  /// Those of the clients that are there, in a random order, until enough are asked.
-  void ask() {
-    asked_.clear();
-    for (auto left = ids_.size(); left > 0 && static_cast<int>(asked_.size()) < rounds_.asked; --left) {
+  /// Selects available clients in random order until there are enough.
+  void select() {
+    selected_.clear();
+    for (auto left = ids_.size(); left > 0 && static_cast<int>(selected_.size()) < rounds_.asked; --left) {
       const auto at =
           std::min(left - 1, static_cast<std::size_t>(clients_.uniform() * static_cast<double>(left)));
       std::swap(ids_[at], ids_[left - 1]);
@@ -94,37 +93,39 @@ class Rounds {
       const auto of = std::ranges::upper_bound(ends_, id) - ends_.begin();
       const auto& one = rounds_.classes[static_cast<std::size_t>(of)];
       if (clients_.uniform() >= one.available) continue;
-      Asked client{&one, computed(one, own_speed(id, one)), 0, 0};
+      SelectedClient client{&one, computed(one, own_speed(id, one)), 0, 0};
       client.answers = one.down + client.compute + one.up;
       if (const auto u = clients_.uniform(); u < rounds_.drop_out) {
         client.gone = static_cast<Ticks>(static_cast<double>(client.answers) * (u / rounds_.drop_out));
-        client.answers = no_answer;
+        client.answers = never_answers;
       }
-      asked_.push_back(client);
+      selected_.push_back(client);
     }
   }
 
   /// @pre sorted by when they answer
   Ticks end_of_round(std::size_t answers) const {
     const auto target = static_cast<std::size_t>(rounds_.target);
-    const auto deadline = rounds_.deadline > 0 ? rounds_.deadline : no_answer;
-    if (answers >= target) return std::min(deadline, asked_[target - 1].answers);
-    if (deadline < no_answer) return deadline;
-    Ticks last = 0;  // until all have answered, or are seen to be gone
-    for (const auto& one : asked_) last = std::max(last, one.answers < no_answer ? one.answers : one.gone);
+    const auto deadline = rounds_.deadline > 0 ? rounds_.deadline : never_answers;
+    if (answers >= target) return std::min(deadline, selected_[target - 1].answers);
+    if (deadline < never_answers) return deadline;
+    Ticks last = 0;  // until all have answered or dropped out
+    for (const auto& one : selected_)
+      last = std::max(last, one.answers < never_answers ? one.answers : one.gone);
     return last;
   }
 
   void round() {
-    ask();
-    if (static_cast<int>(asked_.size()) < rounds_.least) {
+    select();
+    if (static_cast<int>(selected_.size()) < rounds_.least) {
       at(run_.times, Bucket::waiting) += std::max<Ticks>(1, rounds_.retry);
       return;
     }
-    std::ranges::stable_sort(asked_, {}, &Asked::answers);
-    const auto answers = std::ranges::lower_bound(asked_, no_answer, {}, &Asked::answers) - asked_.begin();
+    std::ranges::stable_sort(selected_, {}, &SelectedClient::answers);
+    const auto answers =
+        std::ranges::lower_bound(selected_, never_answers, {}, &SelectedClient::answers) - selected_.begin();
     const auto end = end_of_round(static_cast<std::size_t>(answers));
-    auto taken = std::ranges::upper_bound(asked_, end, {}, &Asked::answers) - asked_.begin();
+    auto taken = std::ranges::upper_bound(selected_, end, {}, &SelectedClient::answers) - selected_.begin();
     taken = std::min<std::ptrdiff_t>(taken, rounds_.target);
     pay(end, static_cast<std::size_t>(taken));
     if (taken < rounds_.least || taken == 0) {
@@ -132,7 +133,7 @@ class Rounds {
       at(run_.times, Bucket::lost) += std::max<Ticks>(1, end);
       return;
     }
-    const auto& last = asked_[static_cast<std::size_t>(taken) - 1];
+    const auto& last = selected_[static_cast<std::size_t>(taken) - 1];
     const auto counts = std::min(base_, last.compute);
     at(run_.times, Bucket::productive) += counts;
     at(run_.times, Bucket::stragglers) += last.compute - counts;
@@ -143,17 +144,19 @@ class Rounds {
     evaluate();
   }
 
-  /// All that were asked, until the round ends.
+  /// Adds the costs of all selected clients until the end of the round.
   void pay(Ticks end, std::size_t taken) {
-    run_.asked += static_cast<double>(asked_.size());
+    run_.asked += static_cast<double>(selected_.size());
     run_.sent +=
-        rounds_.model * static_cast<double>(asked_.size()) + rounds_.update * static_cast<double>(taken);
-    run_.usd_beside += rounds_.usd_of_model * static_cast<double>(asked_.size());
-    for (std::size_t i = 0; i < asked_.size(); ++i) {
-      const auto& one = asked_[i];
-      const auto works = seconds_of(std::min(end, one.answers < no_answer ? one.answers : one.gone)).value();
+        rounds_.model * static_cast<double>(selected_.size()) + rounds_.update * static_cast<double>(taken);
+    run_.other_usd += rounds_.usd_of_model * static_cast<double>(selected_.size());
+    for (std::size_t i = 0; i < selected_.size(); ++i) {
+      const auto& one = selected_[i];
+      const auto works =
+          seconds_of(std::min(end, one.answers < never_answers ? one.answers : one.gone)).value();
       run_.node_seconds += works;
-      run_.usd_beside += works * one.of->usd_per_s + (i < taken ? one.of->usd_of_update : 0);
+      run_.other_usd +=
+          works * one.client_class->usd_per_s + (i < taken ? one.client_class->usd_of_update : 0);
     }
   }
 
@@ -168,20 +171,20 @@ class Rounds {
   const RoundsPlan& rounds_;
   Random clients_, speeds_;
   double factor_;
-  Ticks base_ = no_answer;  ///< what the fastest class computes in a round
-  Ticks give_up_ = no_answer;
+  Ticks base_ = never_answers;  ///< compute time of the fastest class in a round
+  Ticks give_up_ = never_answers;
   std::int64_t evaluations_ = 0;
-  std::vector<std::uint32_t> ids_, ends_;  ///< of clients; where each class' end
+  std::vector<std::uint32_t> ids_, ends_;  ///< of clients; end of each class
   std::vector<float> own_speeds_;          ///< 0: not drawn yet
-  std::vector<Asked> asked_;
+  std::vector<SelectedClient> selected_;
   CampaignRun run_;
 };
 
 }  // namespace
 
 CampaignRun simulate_rounds(const CampaignPlan& plan, int seed) {
-  expects(plan.rounds.has_value(), "a campaign of rounds");
-  return Rounds{plan, seed}.play();
+  expects(plan.rounds.has_value(), "the campaign has rounds");
+  return Rounds{plan, seed}.run();
 }
 
 }  // namespace gradway

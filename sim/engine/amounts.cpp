@@ -15,11 +15,11 @@ namespace gradway {
 
 namespace {
 
-/// Engines round dates, and end together what differs by less.
-constexpr double together = 1e-9;
+/// Engines round, and give one date to events that differ by less than this share.
+constexpr double rounding = 1e-9;
 
-/// When a flow moves: its latency is paid, and it has not ended.
-struct Stretch {
+/// The time in which a flow moves its amount: from the end of its latency to its end.
+struct Transfer {
   double begin = 0;
   double end = 0;
   double amount = 0;
@@ -29,12 +29,12 @@ bool moves(const Op& op) {
   return op.kind == OpKind::flow && op.amount > 0 && !op.is_endless();
 }
 
-Stretch stretch(const Timeline& timeline, const OpGraph& graph, std::size_t op) {
+Transfer transfer_of(const Timeline& timeline, const OpGraph& graph, std::size_t op) {
   const auto& it = graph.ops()[op];
   return {(timeline.start[op] + it.latency).value(), timeline.end[op].value(), it.amount};
 }
 
-/// All flows path by path, those of a path in order of their begin.
+/// The transfers of each path in order of their begin.
 class FlowsByPath {
  public:
   FlowsByPath(const Timeline& timeline, const OpGraph& graph) : first_(graph.paths().size() + 1, 0) {
@@ -44,36 +44,36 @@ class FlowsByPath {
     flows_.resize(first_.back());
     auto next = first_;
     for (std::size_t i = 0; i < graph.size(); ++i)
-      if (const Op& op = graph.ops()[i]; moves(op)) flows_[next[op.path]++] = stretch(timeline, graph, i);
+      if (const Op& op = graph.ops()[i]; moves(op)) flows_[next[op.path]++] = transfer_of(timeline, graph, i);
     for (std::size_t path = 0; path + 1 < first_.size(); ++path) {
       const auto of_path = std::span{flows_}.subspan(first_[path], first_[path + 1] - first_[path]);
-      if (!std::ranges::is_sorted(of_path, {}, &Stretch::begin))
-        std::ranges::sort(of_path, {}, &Stretch::begin);
+      if (!std::ranges::is_sorted(of_path, {}, &Transfer::begin))
+        std::ranges::sort(of_path, {}, &Transfer::begin);
     }
   }
 
-  std::span<const Stretch> of(std::uint32_t path) const {
+  std::span<const Transfer> of(std::uint32_t path) const {
     return std::span{flows_}.subspan(first_[path], first_[path + 1] - first_[path]);
   }
 
  private:
   std::vector<std::size_t> first_;
-  std::vector<Stretch> flows_;
+  std::vector<Transfer> flows_;
 };
 
-/// A resource on a path, with how often the path names it.
+/// A path that uses a resource, and how often it names the resource.
 struct Use {
   std::uint32_t path;
   std::uint32_t times;
   auto operator<=>(const Use&) const = default;
 };
 
-/// Which paths use a resource.
+/// All paths that use a resource.
 using Users = std::vector<Use>;
 
-/// Of resources that the same paths use equally often the narrowest: the others can carry more.
+/// The smallest capacity among resources that the same paths use equally often.
 std::map<Users, double> narrowest(const OpGraph& graph, const Platform& platform) {
-  std::unordered_map<ResourceId, Users> users;  // few of a large platform, whose ranks are folded
+  std::unordered_map<ResourceId, Users> users;  // with folding, paths use few resources of a large platform
   for (std::uint32_t path = 0; path < graph.paths().size(); ++path) {
     for (const auto resource : graph.path(path)) {
       auto& of = users[resource];
@@ -91,12 +91,12 @@ std::map<Users, double> narrowest(const OpGraph& graph, const Platform& platform
   return found;
 }
 
-/// How long something is under way, for windows of time.
+/// The total time covered by transfers, within any interval.
 class Coverage {
  public:
-  void add(const Stretch& stretch) { parts_.push_back({stretch.begin, stretch.end}); }
+  void add(const Transfer& transfer) { parts_.push_back({transfer.begin, transfer.end}); }
 
-  /// Joins what overlaps; to be called before `within`.
+  /// Joins overlapping transfers. @pre called once, before `within`
   void close() {
     if (!std::ranges::is_sorted(parts_, {}, &Part::begin)) std::ranges::sort(parts_, {}, &Part::begin);
     std::vector<Part> joined;
@@ -111,14 +111,14 @@ class Coverage {
     parts_ = std::move(joined);
   }
 
-  /// Quick where dates are asked for in about their order.
+  /// Covered time between two dates. Fast if queries come roughly in order of date.
   double within(double begin, double end) const { return before(end) - before(begin); }
 
  private:
   struct Part {
     double begin = 0;
     double end = 0;
-    double before = 0;  ///< how long the parts before it are
+    double before = 0;  ///< total length of the parts before it
   };
 
   static double until(const Part& part) { return part.before + part.end - part.begin; }
@@ -130,7 +130,7 @@ class Coverage {
     return part.before + std::min(date, part.end) - part.begin;
   }
 
-  /// The first part that begins after the date: a few steps from the last answer, or by bisection.
+  /// The first part that begins after the date. Searches near the last answer first, then by bisection.
   std::size_t first_after(double date) const {
     auto place = near_;
     for (int steps = 0; steps < 8; ++steps) {
@@ -150,15 +150,16 @@ class Coverage {
   std::vector<Part> parts_;
 };
 
-/// Who is in flow beside whom.
-class Neighbours {
+/// When kernels and collectives on the same GPU move at the same time.
+class Contention {
  public:
-  Neighbours(const Timeline& timeline, const OpGraph& graph)
+  Contention(const Timeline& timeline, const OpGraph& graph)
       : graph_{graph}, in_flow_(graph.contenders().size()) {
     if (graph.contenders().empty()) return;
     for (std::size_t i = 0; i < graph.size(); ++i) {
       const Op& op = graph.ops()[i];
-      if (moves(op) && op.contender != Op::absent) in_flow_[op.contender].add(stretch(timeline, graph, i));
+      if (moves(op) && op.contender != Op::absent)
+        in_flow_[op.contender].add(transfer_of(timeline, graph, i));
     }
     for (auto& side : in_flow_) side.close();
     for (std::uint32_t side = 0; side < graph.contenders().size(); ++side) {
@@ -169,8 +170,8 @@ class Neighbours {
     }
   }
 
-  /// For so long, at least, the op had a neighbour of the other kind.
-  double beside(const Op& op, const Stretch& when) const {
+  /// A lower bound for the time in which an op of the other kind slowed this one.
+  double contended_time(const Op& op, const Transfer& when) const {
     double longest = 0;
     const Contender& own = graph_.contenders()[op.contender];
     for (const auto gpu : own.gpus) {
@@ -182,11 +183,12 @@ class Neighbours {
 
  private:
   const OpGraph& graph_;
-  std::vector<Coverage> in_flow_;                                  ///< by side
-  std::vector<std::array<std::vector<std::uint32_t>, 2>> on_gpu_;  ///< sides by GPU: kernels', collectives'
+  std::vector<Coverage> in_flow_;  ///< by side
+  std::vector<std::array<std::vector<std::uint32_t>, 2>>
+      on_gpu_;  ///< by GPU: sides of kernels, sides of collectives
 };
 
-/// What each path carries in a second with all its resources to itself.
+/// By path: its rate if it has all its resources to itself.
 std::vector<double> path_limits(const OpGraph& graph, const std::map<Users, double>& resources) {
   std::vector<double> limits(graph.paths().size(), std::numeric_limits<double>::infinity());
   for (const auto& [users, capacity] : resources) {
@@ -197,26 +199,26 @@ std::vector<double> path_limits(const OpGraph& graph, const std::map<Users, doub
 
 void check_flows(const Timeline& timeline, const OpGraph& graph, const std::vector<double>& limits,
                  double slack) {
-  const Neighbours neighbours{timeline, graph};
+  const Contention contention{timeline, graph};
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const Op& op = graph.ops()[i];
     if (!moves(op)) continue;
-    const auto when = stretch(timeline, graph, i);
+    const auto when = transfer_of(timeline, graph, i);
     const double most = std::min(op.cap, limits[op.path]);
     if (std::isinf(most)) continue;
     double could = (when.end - when.begin + slack) * most;
     const double slowdown = op.contender == Op::absent ? 1 : graph.contenders()[op.contender].slowdown;
     if (slowdown > 1 && std::isfinite(op.cap))
-      could -= neighbours.beside(op, when) * (most - std::min(op.cap / slowdown, limits[op.path]));
-    expects(when.amount <= could * (1 + together),
-            "no flow is faster than its path, its cap and its neighbours allow");
+      could -= contention.contended_time(op, when) * (most - std::min(op.cap / slowdown, limits[op.path]));
+    expects(when.amount <= could * (1 + rounding),
+            "no flow is faster than its path, its cap and contention allow");
   }
 }
 
-/// Sums by place, and sums of all places from one on (a Fenwick tree).
-class Sums {
+/// Sums of all values from an index on (a Fenwick tree).
+class SuffixSums {
  public:
-  explicit Sums(std::size_t places) : sums_(places + 1, 0) {}
+  explicit SuffixSums(std::size_t places) : sums_(places + 1, 0) {}
   void add(std::size_t place, double amount) {
     for (auto i = sums_.size() - 1 - place; i < sums_.size(); i += i & (~i + 1)) sums_[i] += amount;
   }
@@ -230,33 +232,33 @@ class Sums {
   std::vector<double> sums_;
 };
 
-/// While each flow lasts: what begins and ends within it.
+/// Checks the sum of all transfers that lie within each transfer.
 /// @param flows in order of their begin
 template <class Fits>
-void check_within_flows(const std::vector<Stretch>& flows, const Fits& fits) {
-  constexpr auto what = "no resource carries more than its capacity while a flow lasts";
-  // None lies within another where each ends after the one before it.
-  if (std::ranges::adjacent_find(flows, std::ranges::greater_equal{}, &Stretch::end) == flows.end()) {
-    for (const auto& flow : flows) expects(fits(flow.amount, flow.begin, flow.end), what);
+void check_within_flows(const std::vector<Transfer>& flows, const Fits& fits) {
+  constexpr auto law = "no resource carries more than its capacity while a flow lasts";
+  // If each transfer ends after the one before it, none lies within another.
+  if (std::ranges::adjacent_find(flows, std::ranges::greater_equal{}, &Transfer::end) == flows.end()) {
+    for (const auto& flow : flows) expects(fits(flow.amount, flow.begin, flow.end), law);
     return;
   }
   std::vector<std::size_t> by_end(flows.size());
   for (std::size_t i = 0; i < flows.size(); ++i) by_end[i] = i;
-  // Of those that end together the last to begin first: the first one's time then holds them all.
+  // Transfers that end together are added last begin first, so that the longest one includes all of them.
   std::ranges::sort(by_end, [&](std::size_t a, std::size_t b) {
     return std::pair{flows[a].end, b} < std::pair{flows[b].end, a};
   });
-  Sums ended{flows.size()};
+  SuffixSums ended{flows.size()};
   for (const auto i : by_end) {
     ended.add(i, flows[i].amount);
-    expects(fits(ended.from(i), flows[i].begin, flows[i].end), what);
+    expects(fits(ended.from(i), flows[i].begin, flows[i].end), law);
   }
 }
 
 /// @param flows in order of their begin
-void check_windows(const std::vector<Stretch>& flows, double capacity, double slack) {
+void check_windows(const std::vector<Transfer>& flows, double capacity, double slack) {
   const auto fits = [&](double amount, double begin, double end) {
-    return amount <= capacity * (end - begin + slack) * (1 + together);
+    return amount <= capacity * (end - begin + slack) * (1 + rounding);
   };
   check_within_flows(flows, fits);
   double begin = 0;
@@ -276,19 +278,19 @@ void check_windows(const std::vector<Stretch>& flows, double capacity, double sl
 }  // namespace
 
 void check_amounts(const Timeline& timeline, const OpGraph& graph, const Platform& platform) {
-  const double slack = timeline.makespan().value() * together;
+  const double slack = timeline.makespan().value() * rounding;
   const auto resources = narrowest(graph, platform);
   check_flows(timeline, graph, path_limits(graph, resources), slack);
   const FlowsByPath by_path{timeline, graph};
-  std::vector<Stretch> flows;
+  std::vector<Transfer> flows;
   for (const auto& [users, capacity] : resources) {
     flows.clear();
     for (const auto& [path, times] : users) {
       const auto before = static_cast<std::ptrdiff_t>(flows.size());
       for (const auto& flow : by_path.of(path)) flows.push_back({flow.begin, flow.end, flow.amount * times});
-      std::ranges::inplace_merge(flows, flows.begin() + before, {}, &Stretch::begin);
+      std::ranges::inplace_merge(flows, flows.begin() + before, {}, &Transfer::begin);
     }
-    if (flows.size() < 2) continue;  // checked with its path
+    if (flows.size() < 2) continue;  // check_flows covers it
     check_windows(flows, capacity, slack);
   }
 }

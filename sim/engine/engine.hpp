@@ -13,22 +13,23 @@
 
 namespace gradway {
 
-/// Runs op graphs. Resources are shared max-min fairly (weighted, with caps); a resource that a path names k
-/// times is used k times over. Dates that differ by less than 1e-12 of themselves are one date. An engine has
-/// no memory: one run cannot disturb the next.
+/// Runs op graphs. Resources are shared max-min fairly, with weights and caps. A path that names a resource k
+/// times uses it k-fold. Dates that differ by less than 1e-12 of their value count as one date. Engines are
+/// stateless.
 class Engine {
  public:
   virtual ~Engine() = default;
-  /// @throws SimulationError if the graph cannot finish, naming the ops that wait; or if the engine dies.
+  /// @throws SimulationError if the graph cannot complete (the message names waiting ops) or the engine dies.
   virtual Timeline run(const Platform& platform, const OpGraph& graph) const = 0;
-  /// The same; engines for long runs tell how much has ended.
+  /// Same as `run`; engines for long runs report the share of ops that have ended.
   virtual Timeline run_with_progress(const Platform& platform, const OpGraph& graph,
                                      const ProgressCallback&) const {
     return run(platform, graph);
   }
 };
 
-/// A row of the table of engines: the program's help, its legal values and the tests all read it.
+/// A row of the table of engines, which defines the values of --engine, their help and the engines under
+/// test.
 struct EngineEntry {
   std::string_view name;
   std::string_view help;
@@ -42,8 +43,8 @@ struct ChosenEngine {
   std::unique_ptr<Engine> engine;
 };
 
-/// The engine of that name. "auto" is the fastest: engines differ by less than 1e-9, so nothing but the time
-/// they take is to choose by. @pre the name is "auto" or in engines()
+/// The engine of that name. "auto" chooses the fastest, because engines agree to 1e-9.
+/// @pre the name is "auto" or in engines()
 ChosenEngine choose_engine(std::string_view name);
 
 }  // namespace gradway

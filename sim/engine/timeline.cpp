@@ -9,10 +9,10 @@ namespace gradway {
 
 namespace {
 
-/// Two dates may differ by this share of the makespan before one counts as later: engines round.
-constexpr double no_later = 1e-9;
+/// Relative to the makespan: dates that differ by less count as equal, because engines round.
+constexpr double date_tolerance = 1e-9;
 
-/// The ops of each queue as one contiguous range, in order of id: a counting sort.
+/// The ops of each queue as one contiguous range in order of id, by a counting sort.
 struct QueueMembers {
   std::vector<std::size_t> first;
   std::vector<std::size_t> ops;
@@ -57,7 +57,7 @@ Seconds Timeline::makespan() const {
 void check(const Timeline& timeline, const OpGraph& graph) {
   expects(timeline.start.size() == graph.size() && timeline.end.size() == graph.size(),
           "a timeline has dates for every op of its graph");
-  const Seconds slack = timeline.makespan() * no_later;
+  const Seconds slack = timeline.makespan() * date_tolerance;
   expects(slack < Seconds::infinite(), "every op ends");
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const Op& op = graph.ops()[i];
@@ -67,7 +67,7 @@ void check(const Timeline& timeline, const OpGraph& graph) {
   }
   for (const auto& [before, after] : graph.edges()) {
     expects(timeline.start[after.index()] + slack >= timeline.end[before.index()],
-            "no op starts before what it waits for has ended");
+            "no op starts before its predecessors have ended");
   }
   check_queues(timeline, graph, slack);
 }

@@ -10,7 +10,7 @@
 
 namespace gradway {
 
-/// When each op started (its queue let it in) and ended. Dates count from the start of the run.
+/// Start and end of each op. Dates count from the start of the run; an op starts when its queue admits it.
 struct Timeline {
   std::vector<Seconds> start;
   std::vector<Seconds> end;
@@ -19,18 +19,17 @@ struct Timeline {
   Seconds duration(OpId op) const { return end[op.index()] - start[op.index()]; }
 };
 
-/// Throws ContractViolation if a timeline breaks a law of the graph: an op that starts before what it waits
-/// for has ended, two ops at once in one queue, an op shorter than its latency. Linear in the graph; always
-/// on.
+/// Throws ContractViolation if an op starts before its predecessors have ended, if a queue serves two ops at
+/// once, or if an op is shorter than its latency. Linear in the size of the graph. Runs after each
+/// simulation.
 void check(const Timeline& timeline, const OpGraph& graph);
 
-/// Throws ContractViolation if more was moved than can be, as far as starts, ends and amounts prove it:
-/// * a flow that moved faster than its cap and the narrowest part of its path allow, with what its neighbours
-///   (see Contender) cost it while they were in flow;
-/// * a resource that, between the begin and the end of some flow, or while it was in use without a break,
-///   carried more than its capacity: all flows counted that lie within.
-/// An engine that shares unfairly but within all capacities passes. Takes n log n for a resource with n
-/// flows; resources that the same paths use are looked at once. Always on.
+/// Throws ContractViolation if starts, ends and amounts prove that capacities were exceeded:
+/// * a flow is faster than its cap, the narrowest resource of its path and contention (see Contender) allow;
+/// * a resource carries more than its capacity between the start and end of a flow, or during a period of
+///   uninterrupted use. All flows that lie within that time count.
+/// Unfair sharing within all capacities is not detected. Takes O(n log n) for a resource with n flows;
+/// resources that are used by the same paths are checked once. Runs after each simulation.
 void check_amounts(const Timeline& timeline, const OpGraph& graph, const Platform& platform);
 
 }  // namespace gradway

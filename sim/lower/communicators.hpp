@@ -11,38 +11,24 @@
 
 namespace gradway {
 
-/// The communicator of all ranks of a job, for questions that need no workload.
-class CommunicatorOfAll {
- public:
-  /// @param scenario must outlive this @throws ConfigError as Communicator does
-  explicit CommunicatorOfAll(const Scenario& scenario);
-
-  const Communicator& operator*() const { return communicator_; }
-  const Communicator* operator->() const { return &communicator_; }
-
- private:
-  Routes routes_;
-  Communicator communicator_;
-};
-
 /// The communicators of a workload's groups. Groups that differ only in which of several interchangeable
-/// nodes they are on are of one kind, and have one communicator: the first one's.
+/// nodes they use are of one kind and share a communicator, that of the first such group.
 class Communicators {
  public:
   /// @param scenario must outlive this @throws ConfigError as Communicator does
   Communicators(const Workload& workload, const Scenario& scenario);
 
   const Communicator& of(GroupId group) const { return *kinds_[kind(group)].communicator; }
-  /// That of the first group; null if there is none.
+  /// The communicator of the first group; null if there are no groups.
   const Communicator* first() const { return kinds_.empty() ? nullptr : kinds_.front().communicator.get(); }
-  /// Those that an actor is in, by slot.
+  /// The communicators of an actor, by slot.
   std::vector<const Communicator*> of(const Actor& actor) const;
 
-  /// Equal for groups that have one communicator.
+  /// Equal for groups that share a communicator.
   std::size_t kind(GroupId group) const { return groups_[group.index()].kind; }
-  /// The paths of its communicator's flows are those of this very group.
+  /// Whether the flows of the communicator use the links of this very group.
   bool is_first_of_kind(GroupId group) const { return kinds_[kind(group)].first == group; }
-  /// A path of the communicator, as the group has it.
+  /// Moves a path of the communicator to the nodes of the group.
   std::vector<ResourceId> moved(const std::vector<ResourceId>& path, GroupId group) const;
 
  private:
@@ -51,17 +37,17 @@ class Communicators {
     std::unique_ptr<Communicator> communicator;
     GroupId first;
   };
-  struct Place {
+  struct GroupKind {
     std::size_t kind;
-    Nodes nodes{};  ///< empty where nodes are not interchangeable
+    Nodes nodes{};  ///< empty if nodes are not interchangeable
   };
 
   std::unique_ptr<Routes> routes_;
   std::vector<Kind> kinds_;
-  std::vector<Place> groups_;
+  std::vector<GroupKind> groups_;
 };
 
-/// By device: the number of the GPU, or `Op::absent`.
+/// By device: its GPU number, or `Op::absent` if it is no GPU.
 std::vector<std::uint32_t> gpu_numbers(const Platform& platform);
 
 }  // namespace gradway

@@ -13,19 +13,19 @@
 namespace gradway {
 namespace {
 
-/// Members of classes, all of one class at first.
+/// A partition of members into classes; at first all are in one class.
 class Classes {
  public:
   explicit Classes(std::size_t members) : class_(members, 0), size_{members} {}
 
   std::size_t of(std::size_t member) const { return class_[member]; }
-  /// That have members.
+  /// Number of classes that have members.
   std::size_t count() const { return count_; }
 
-  /// Parts members of a class that have different keys, from each other and from those that are not named.
-  /// @param key a number of the member
+  /// Splits classes by key. Members that are not named stay together.
+  /// @param key maps a member to a number
   template <class Members, class Key>
-  void part(const Members& members, const Key& key) {
+  void split(const Members& members, const Key& key) {
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> made;
     for (const auto member : members) {
       auto& of = class_[member];
@@ -58,9 +58,9 @@ class Classes {
   std::size_t count_ = 1;
 };
 
-/// Numbers what it is asked for, in the order in which it comes.
+/// Numbers values in order of appearance.
 template <class Thing>
-class Numbers {
+class Numbering {
  public:
   std::uint64_t of(const Thing& thing) { return known_.try_emplace(thing, known_.size()).first->second; }
 
@@ -68,13 +68,13 @@ class Numbers {
   std::map<Thing, std::uint64_t> known_;
 };
 
-/// Where an actor has a group or channel.
-struct Seat {
+/// An actor that holds a group, and the slot at which it does.
+struct Membership {
   std::size_t actor;
   std::size_t slot;
 };
 
-/// Each round costs as much as the paths are long.
+/// Refines the classes until they are stable. The cost of a round is linear in the length of all paths.
 class Refinement {
  public:
   Refinement(const Workload& workload, const std::vector<ActorUse>& actor_uses,
@@ -86,41 +86,42 @@ class Refinement {
         groups_{workload.groups.size()},
         channels_{workload.channels.size()},
         resources_{platform.resources.size()},
-        seats_(workload.groups.size()),
+        memberships_(workload.groups.size()),
         uses_(platform.resources.size(), 0) {
-    part_all<std::pair<ResourceKind, double>>(resources_, platform.resources.size(), [&](std::size_t i) {
+    split_all<std::pair<ResourceKind, double>>(resources_, platform.resources.size(), [&](std::size_t i) {
       return std::pair{platform.resources[i].kind, platform.resources[i].rate()};
     });
     std::vector<bool> varies;
     for (const auto& program : workload.programs) varies.push_back(program.varies());
-    part_all<std::tuple<std::size_t, double, std::size_t>>(
+    split_all<std::tuple<std::size_t, double, std::size_t>>(
         actors_, workload.actors.size(), [&](std::size_t i) {
           const auto program = workload.actors[i].program.index();
           return std::tuple{program, workload.actors[i].slowdown, varies[program] ? i : 0};
         });
-    part_all<std::size_t>(groups_, workload.groups.size(), [&](std::size_t i) { return group_uses[i].kind; });
+    split_all<std::size_t>(groups_, workload.groups.size(),
+                           [&](std::size_t i) { return group_uses[i].kind; });
     for (std::size_t i = 0; i < workload.actors.size(); ++i) {
       const auto& slots = workload.actors[i].groups;
       for (std::size_t slot = 0; slot < slots.size(); ++slot)
-        seats_[slots[slot].index()].push_back({i, slot});
+        memberships_[slots[slot].index()].push_back({i, slot});
     }
-    // The flows of a group that is alone in its class stay so: once is enough.
-    if (workload.groups.size() == 1) part_resources_by_groups();
+    // A single group stays alone in its class, so its flows split resources only once.
+    if (workload.groups.size() == 1) split_resources_by_groups();
   }
 
-  void part_by_use(const std::vector<ResourceId>& path) {
+  void split_by_traffic(const std::vector<ResourceId>& path) {
     count_uses(path);
-    part_resources();
+    split_resources();
   }
 
   Folding run() {
     for (std::size_t before = 0, now = 1; now != before;) {
       before = now;
-      part_resources_by_actors();
-      if (workload_.groups.size() > 1) part_resources_by_groups();
-      part_actors();
-      if (workload_.groups.size() > 1) part_groups();
-      part_channels();
+      split_resources_by_actors();
+      if (workload_.groups.size() > 1) split_resources_by_groups();
+      split_actors();
+      if (workload_.groups.size() > 1) split_groups();
+      split_channels();
       now = resources_.count() + actors_.count() + groups_.count() + channels_.count();
     }
     Folding folding;
@@ -134,10 +135,10 @@ class Refinement {
 
  private:
   template <class Key, class KeyOf>
-  void part_all(Classes& classes, std::size_t members, const KeyOf& key_of) {
-    Numbers<Key> numbers;
-    classes.part(std::views::iota(std::size_t{0}, members),
-                 [&](std::size_t member) { return numbers.of(key_of(member)); });
+  void split_all(Classes& classes, std::size_t members, const KeyOf& key_of) {
+    Numbering<Key> numbering;
+    classes.split(std::views::iota(std::size_t{0}, members),
+                  [&](std::size_t member) { return numbering.of(key_of(member)); });
   }
 
   void count_uses(const std::vector<ResourceId>& path) {
@@ -146,15 +147,15 @@ class Refinement {
     }
   }
 
-  void part_resources() {
-    resources_.part(used_, [&](std::size_t resource) { return uses_[resource]; });
+  void split_resources() {
+    resources_.split(used_, [&](std::size_t resource) { return uses_[resource]; });
     for (const auto resource : used_) uses_[resource] = 0;
     used_.clear();
   }
 
-  /// Calls `each(member)`, class by class, and `at_end()` behind each class.
+  /// Calls `each(member)` class by class, and `at_end()` after each class.
   template <class Each, class AtEnd>
-  void class_by_class(const Classes& classes, std::size_t members, const Each& each, const AtEnd& at_end) {
+  void for_each_class(const Classes& classes, std::size_t members, const Each& each, const AtEnd& at_end) {
     std::vector<std::size_t> order(members);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t member) { return classes.of(member); });
@@ -164,34 +165,34 @@ class Refinement {
     }
   }
 
-  /// How often a class of actors uses each, class by class and kind of flow by kind.
-  void part_resources_by_actors() {
+  /// Splits by how often each class of actors uses a resource with each kind of flow.
+  void split_resources_by_actors() {
     std::size_t kinds = 0;
     for (const auto& use : actor_uses_) kinds = std::max(kinds, use.size());
     for (std::size_t kind = 0; kind < kinds; ++kind) {
-      class_by_class(
+      for_each_class(
           actors_, actor_uses_.size(),
           [&](std::size_t actor) {
             if (kind < actor_uses_[actor].size()) count_uses(actor_uses_[actor][kind]);
           },
-          [&] { part_resources(); });
+          [&] { split_resources(); });
     }
   }
 
-  void part_resources_by_groups() {
+  void split_resources_by_groups() {
     std::size_t most = 0;
     for (const auto& use : group_uses_) most = std::max(most, use.paths.size());
     for (std::size_t path = 0; path < most; ++path) {
-      class_by_class(
+      for_each_class(
           groups_, group_uses_.size(),
           [&](std::size_t group) {
             if (path < group_uses_[group].paths.size()) count_uses(*group_uses_[group].paths[path]);
           },
-          [&] { part_resources(); });
+          [&] { split_resources(); });
     }
   }
 
-  /// Adds the classes of a path's resources to a key, with a mark of its end.
+  /// Appends the classes of a path's resources and an end mark to a key.
   void add_classes(std::vector<std::size_t>& key, const std::vector<ResourceId>& path) const {
     const auto begin = static_cast<std::ptrdiff_t>(key.size());
     for (const auto resource : path) key.push_back(resources_.of(resource.index()));
@@ -199,9 +200,9 @@ class Refinement {
     key.push_back(std::numeric_limits<std::size_t>::max());
   }
 
-  void part_actors() {
+  void split_actors() {
     std::vector<std::size_t> key;
-    part_all<std::vector<std::size_t>>(actors_, actor_uses_.size(), [&](std::size_t actor) {
+    split_all<std::vector<std::size_t>>(actors_, actor_uses_.size(), [&](std::size_t actor) {
       key.clear();
       for (const auto& path : actor_uses_[actor]) add_classes(key, path);
       for (const auto group : workload_.actors[actor].groups) key.push_back(groups_.of(group.index()));
@@ -211,10 +212,11 @@ class Refinement {
     });
   }
 
-  void part_groups() {
-    part_all<std::vector<std::size_t>>(groups_, group_uses_.size(), [&](std::size_t group) {
+  void split_groups() {
+    split_all<std::vector<std::size_t>>(groups_, group_uses_.size(), [&](std::size_t group) {
       std::vector<std::pair<std::size_t, std::size_t>> members;
-      for (const auto& seat : seats_[group]) members.emplace_back(seat.slot, actors_.of(seat.actor));
+      for (const auto& membership : memberships_[group])
+        members.emplace_back(membership.slot, actors_.of(membership.actor));
       std::ranges::sort(members);
       std::vector<std::size_t> key;
       for (const auto& [slot, of] : members) key.insert(key.end(), {slot, of});
@@ -223,8 +225,8 @@ class Refinement {
     });
   }
 
-  void part_channels() {
-    part_all<std::array<std::size_t, 5>>(channels_, workload_.channels.size(), [&](std::size_t i) {
+  void split_channels() {
+    split_all<std::array<std::size_t, 5>>(channels_, workload_.channels.size(), [&](std::size_t i) {
       const auto& channel = workload_.channels[i];
       return std::array{actors_.of(channel.from.index()), slot_of(channel.from, i),
                         actors_.of(channel.to.index()), slot_of(channel.to, i),
@@ -244,13 +246,13 @@ class Refinement {
   Classes groups_;
   Classes channels_;
   Classes resources_;
-  std::vector<std::vector<Seat>> seats_;  ///< by group
-  std::vector<std::uint32_t> uses_;       ///< by resource, of what is counted just now
-  std::vector<std::size_t> used_;         ///< those that it uses
+  std::vector<std::vector<Membership>> memberships_;  ///< by group
+  std::vector<std::uint32_t> uses_;  ///< by resource: how often the paths counted now name it
+  std::vector<std::size_t> used_;    ///< resources with uses_ > 0
 };
 
 template <class Tag>
-std::vector<Id<Tag>> each_itself(std::size_t count) {
+std::vector<Id<Tag>> identity(std::size_t count) {
   std::vector<Id<Tag>> all;
   for (std::size_t i = 0; i < count; ++i) all.emplace_back(i);
   return all;
@@ -260,27 +262,27 @@ std::vector<Id<Tag>> each_itself(std::size_t count) {
 
 std::vector<ResourceId> Folding::fold(const std::vector<ResourceId>& path) const {
   std::vector<ResourceId> kept;
-  std::ranges::copy_if(path, std::back_inserter(kept), [&](ResourceId id) { return stands_for_itself(id); });
+  std::ranges::copy_if(path, std::back_inserter(kept), [&](ResourceId id) { return is_representative(id); });
   return kept;
 }
 
 std::size_t Folding::simulated_ranks() const {
   std::size_t count = 0;
-  for (std::size_t rank = 0; rank < ranks; ++rank) count += stands_for_itself(ActorId{rank}) ? 1 : 0;
+  for (std::size_t rank = 0; rank < ranks; ++rank) count += is_representative(ActorId{rank}) ? 1 : 0;
   return count;
 }
 
 Folding no_folding(const Workload& workload, const Platform& platform) {
-  return {static_cast<std::size_t>(workload.ranks), each_itself<ActorTag>(workload.actors.size()),
-          each_itself<GroupTag>(workload.groups.size()), each_itself<ChannelTag>(workload.channels.size()),
-          each_itself<ResourceTag>(platform.resources.size())};
+  return {static_cast<std::size_t>(workload.ranks), identity<ActorTag>(workload.actors.size()),
+          identity<GroupTag>(workload.groups.size()), identity<ChannelTag>(workload.channels.size()),
+          identity<ResourceTag>(platform.resources.size())};
 }
 
 Folding find_folding(const Workload& workload, const std::vector<ActorUse>& actors,
                      const std::vector<GroupUse>& groups,
-                     const std::vector<const std::vector<ResourceId>*>& others, const Platform& platform) {
+                     const std::vector<const std::vector<ResourceId>*>& traffic, const Platform& platform) {
   Refinement refinement{workload, actors, groups, platform};
-  for (const auto* path : others) refinement.part_by_use(*path);
+  for (const auto* path : traffic) refinement.split_by_traffic(*path);
   return refinement.run();
 }
 

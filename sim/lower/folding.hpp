@@ -9,40 +9,39 @@
 
 namespace gradway {
 
-/// Which actors, groups, channels and resources stand for others. Those of one class do the same at the same
-/// time: one of them is simulated for all.
+/// Which actors, groups, channels and resources represent others. All members of a class do the same at the
+/// same time, so that only its representative is simulated.
 struct Folding {
-  std::size_t ranks = 0;                          ///< of the actors, the first
-  std::vector<ActorId> actor_representative;      ///< by actor: the lowest of its class
-  std::vector<GroupId> group_representative;      ///< by group, the same
-  std::vector<ChannelId> channel_representative;  ///< by channel, the same
+  std::size_t ranks = 0;                          ///< the first actors
+  std::vector<ActorId> actor_representative;      ///< by actor: the first of its class
+  std::vector<GroupId> group_representative;      ///< by group, likewise
+  std::vector<ChannelId> channel_representative;  ///< by channel, likewise
   std::vector<ResourceId> resource_representative;
 
-  bool stands_for_itself(ActorId actor) const { return actor_representative[actor.index()] == actor; }
-  bool stands_for_itself(ResourceId resource) const {
+  bool is_representative(ActorId actor) const { return actor_representative[actor.index()] == actor; }
+  bool is_representative(ResourceId resource) const {
     return resource_representative[resource.index()] == resource;
   }
-  /// The resources of a path that stand for themselves, as often as they are in it.
+  /// The representative resources of a path, each as often as the path names it.
   std::vector<ResourceId> fold(const std::vector<ResourceId>& path) const;
-  /// Ranks that are simulated.
+  /// Number of ranks that are simulated.
   std::size_t simulated_ranks() const;
 };
 
-/// Everybody stands for themselves.
+/// Each actor, group, channel and resource represents itself alone.
 Folding no_folding(const Workload& workload, const Platform& platform);
 
-/// What the flows of an actor use: by kind of flow (kernels with copies in, copies out), resources with their
-/// repeats.
+/// The resources that the flows of an actor use, with repeats, by kind of flow (kernels and copies in, copies
+/// out, ...).
 using ActorUse = std::vector<std::vector<ResourceId>>;
 
-/// What the collectives of a group use.
+/// The resources that the collectives of a group use.
 struct GroupUse {
-  std::size_t kind = 0;                               ///< equal only where all figures of the flows are
+  std::size_t kind = 0;  ///< equal only if all amounts, caps and latencies of the flows are equal
   std::vector<const std::vector<ResourceId>*> paths;  ///< of the flows, each once
 };
 
-/// Finds the coarsest classes of which the following holds, by refining until it does (an equitable
-/// partition):
+/// Finds the coarsest classes with the following properties by refinement (an equitable partition):
 /// * actors of a class run the same program equally fast; their flows name resources of each class equally
 ///   often; slot by slot their groups and channels are of the same class;
 /// * groups of a class have as many members of each class of actors at the same slots, the same figures, and
@@ -50,18 +49,18 @@ struct GroupUse {
 ///   the same slots;
 /// * resources of a class have the same capacity and are named equally often by the actors of each class and
 ///   by the flows of the groups of each class.
-/// Then all of a class are always in the same state. By induction over events: if that holds up to a date,
-/// the flows under way are the same for all actors and groups of a class; max-min rates are unique, and a
-/// resource of a class is as loaded as any other of it, so all flows of a class go equally fast and end
-/// together; the k-th call of an actor meets the k-th calls of members of the same classes, so meetings of a
-/// class begin together, too. So it is enough to simulate an actor, a meeting and a hand-over a class, with
-/// paths repeated as often as the class uses the resource. The representative of a class of actors need not
-/// be a member of the representative of its groups' class.
+/// Then all members of a class are always in the same state. Proof by induction over events: if it holds up
+/// to a date, the active flows are the same for all actors and groups of a class. Max-min rates are unique,
+/// and all resources of a class carry the same load, so all flows of a class have the same rate and end
+/// together. The k-th call of an actor joins the k-th calls of members of the same classes, so the rendezvous
+/// of a class begin together, too. It is therefore enough to simulate one actor, one rendezvous and one put
+/// and take of each class, with paths repeated as often as the class uses the resource. The representative of
+/// a class of actors need not be a member of the representative of its groups' class.
 /// @param actors by actor
 /// @param groups by group
-/// @param others paths of a neighbour's traffic, each of which stands for itself
+/// @param traffic paths of neighbours' traffic, each of which represents itself
 Folding find_folding(const Workload& workload, const std::vector<ActorUse>& actors,
                      const std::vector<GroupUse>& groups,
-                     const std::vector<const std::vector<ResourceId>*>& others, const Platform& platform);
+                     const std::vector<const std::vector<ResourceId>*>& traffic, const Platform& platform);
 
 }  // namespace gradway

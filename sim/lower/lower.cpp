@@ -11,81 +11,80 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/base/random.hpp"
-#include "sim/lower/meetings.hpp"
-#include "sim/lower/sides.hpp"
-#include "sim/lower/turns.hpp"
+#include "sim/lower/contention_sides.hpp"
+#include "sim/lower/program_cursor.hpp"
+#include "sim/lower/step_collectives.hpp"
 #include "sim/platform/data_paths.hpp"
 
 namespace gradway {
 namespace {
 
-/// The way of an actor's copies in one direction.
-struct CopyWay {
+/// Path of an actor's copies in one direction.
+struct CopyPath {
   std::uint32_t path = Op::absent;
   std::uint32_t engine = Op::absent;
   Seconds latency{};
 };
 
-/// An actor that is simulated.
-struct Running {
+/// A simulated actor.
+struct ActorState {
   ActorId id;
   std::size_t program;
-  std::size_t place;  ///< among those of its program
+  std::size_t place;  ///< among the actors of its program
   std::uint32_t kernel_path = Op::absent;
-  CopyWay in{};
-  CopyWay out{};
+  CopyPath in{};
+  CopyPath out{};
   std::uint32_t read_path = Op::absent;
-  std::uint32_t hit_path = Op::absent;
+  std::uint32_t cache_hit_path = Op::absent;
   std::uint32_t cores_path = Op::absent;
-  std::optional<OpId> cpu{};  ///< the last op of its CPU
+  std::optional<OpId> last_launch{};
 };
 
-/// What the flows of an actor, and of those that it stands for, use.
-struct Ways {
+/// The resources used by flows of an actor and of those that it represents.
+struct ActorPaths {
   std::vector<ResourceId> in;
   std::vector<ResourceId> out;
   std::vector<ResourceId> read;
-  std::vector<ResourceId> hit;
+  std::vector<ResourceId> cache_hit;
   std::vector<ResourceId> cores;
 };
 
-/// A program and what is laid of it.
-struct Laid {
-  Turns turns;
-  std::size_t actors = 0;    ///< that run it and are simulated
-  std::vector<OpId> ends{};  ///< by task of all steps, and actor by actor
-  /// By footprint, and actor by actor; as far as asked for.
-  std::vector<std::optional<std::uint32_t>> sides{};
+/// A program and its ops so far.
+struct ProgramState {
+  ProgramCursor cursor;
+  std::size_t actors = 0;                             ///< simulated actors that run it
+  std::vector<OpId> ends{};                           ///< last op of each task of all steps, actor by actor
+  std::vector<std::optional<std::uint32_t>> sides{};  ///< by footprint, actor by actor; empty until needed
 };
 
-/// Calls that meet.
-struct Met {
-  std::optional<OpId> before;  ///< the end of the call before, on the same communicator
+/// The ops of one call of a group.
+struct Rendezvous {
+  std::optional<OpId> previous;  ///< end of the call before on the same communicator
   OpId ready;
   OpId end;
 };
 
-/// What was handed over on a channel so far: by number, who waits for whom.
-struct HandOver {
+/// The ops of all puts and takes of a channel so far, by number.
+struct ChannelState {
   std::vector<std::optional<OpId>> puts;
   std::vector<std::optional<OpId>> takes;
 };
 
 class Lowering {
  public:
-  Lowering(const Workload& workload, const Scenario& scenario, const Communicators& communicators,
-           const Scene& scene)
+  Lowering(const Workload& workload, const Platform& platform, const Communicators& communicators,
+           const LoweringPlan& plan)
       : workload_{workload},
-        scenario_{scenario},
+        platform_{platform},
         communicators_{communicators},
-        scene_{scene},
-        gpu_of_device_{gpu_numbers(scenario.platform)},
-        sides_{scenario} {
+        plan_{plan},
+        gpu_of_device_{gpu_numbers(platform)},
+        contention_{plan.precision, platform.gpu_models.front().multiprocessors} {
     prepare_actors();
     callers_.resize(workload.groups.size());
-    ops_of_calls_ = scene.meetings.enter(graph_, scene.folding, sides_of_groups());
-    met_.resize(workload.groups.size());
-    handed_over_.resize(workload.channels.size());
+    call_ops_ = plan.collectives.add_to(graph_, plan.folding, group_sides());
+    rendezvous_.resize(workload.groups.size());
+    channels_.resize(workload.channels.size());
     add_traffic();
   }
 
@@ -94,18 +93,18 @@ class Lowering {
     std::size_t longest = 0;
     for (const auto& program : workload_.programs) longest = std::max(longest, program.tasks.size());
     for (int step = 0; step < workload_.steps; ++step) {
-      for (auto& laid : laid_) laid.turns.begin_step();
+      for (auto& program : programs_) program.cursor.begin_step();
       for (std::size_t t = 0; t < longest; ++t) {
-        for (auto& laid : laid_)
-          if (t < laid.turns.program().tasks.size()) laid.turns.take(t, step);
-        for (auto& actor : running_) {
-          auto& laid = laid_[actor.program];
-          if (t < laid.turns.program().tasks.size()) add_task(actor, laid);
+        for (auto& program : programs_)
+          if (t < program.cursor.program().tasks.size()) program.cursor.advance(t, step);
+        for (auto& actor : actors_) {
+          auto& program = programs_[actor.program];
+          if (t < program.cursor.program().tasks.size()) add_task(actor, program);
         }
       }
     }
-    return {std::move(graph_), scene_.folding, channels(), scene_.meetings.limit(),
-            scene_.meetings.provenance()};
+    return {std::move(graph_), plan_.folding, nccl_channels(), plan_.collectives.channel_limit(),
+            plan_.collectives.provenance()};
   }
 
  private:
@@ -115,157 +114,156 @@ class Lowering {
   }
 
   void add_traffic() {
-    for (std::size_t i = 0; i < scene_.traffic.size(); ++i) {
-      const auto& neighbour = scenario_.job.traffic[i];
+    for (const auto& flow : plan_.traffic) {
       Op op;
       op.kind = OpKind::flow;
       op.amount = std::numeric_limits<double>::infinity();
-      op.cap = neighbour.rate.value_or(neighbour.load * scene_.traffic[i].slowest).value();
-      op.weight = neighbour.weight;
-      op.path = graph_.add_path(scene_.folding.fold(scene_.traffic[i].resources));
+      op.cap = flow.cap.value();
+      op.weight = flow.weight;
+      op.path = graph_.add_path(plan_.folding.fold(flow.path));
       op.origin.step = Origin::no_step;
       graph_.add(op);
     }
   }
 
   void prepare_actors() {
-    // By representative: the resources of all that it stands for.
-    std::map<ActorId, Ways> all;
+    std::map<ActorId, ActorPaths> all;  // by representative
     for (std::size_t a = 0; a < workload_.actors.size(); ++a) {
-      auto& ways = all[scene_.folding.actor_representative[a]];
-      add_folded(ways.in, scene_.in[a].resources);
-      add_folded(ways.out, scene_.out[a].resources);
-      add_folded(ways.read, scene_.reads[a]);
-      add_folded(ways.hit, scene_.hits[a]);
-      add_folded(ways.cores, scene_.cores[a]);
+      auto& paths = all[plan_.folding.actor_representative[a]];
+      add_folded(paths.in, plan_.copy_in[a].resources);
+      add_folded(paths.out, plan_.copy_out[a].resources);
+      add_folded(paths.read, plan_.reads[a]);
+      add_folded(paths.cache_hit, plan_.cache_hits[a]);
+      add_folded(paths.cores, plan_.cores[a]);
     }
     for (std::size_t p = 0; p < workload_.programs.size(); ++p)
-      laid_.push_back({Turns{workload_.programs[p], ProgramId{p}}});
-    for (auto& [id, ways] : all) {
+      programs_.push_back({ProgramCursor{workload_.programs[p], ProgramId{p}}});
+    for (auto& [id, paths] : all) {
       const auto& actor = workload_.actors[id.index()];
-      Running running{
-          .id = id, .program = actor.program.index(), .place = laid_[actor.program.index()].actors++};
+      ActorState actor_state{
+          .id = id, .program = actor.program.index(), .place = programs_[actor.program.index()].actors++};
       if (const auto gpu = gpu_of(actor)) {
-        running.kernel_path = graph_.add_path({scenario_.platform.gpu_resources[*gpu]});
-        const auto& name = scenario_.platform.device(actor.at).name;
-        running.in = copy_way(std::move(ways.in), scene_.in[id.index()].latency, name, "in");
-        if (!ways.out.empty())
-          running.out = copy_way(std::move(ways.out), scene_.out[id.index()].latency, name, "out");
+        actor_state.kernel_path = graph_.add_path({platform_.gpu_resources[*gpu]});
+        const auto& name = platform_.device(actor.at).name;
+        actor_state.in = add_copy_path(std::move(paths.in), plan_.copy_in[id.index()].latency, name, "in");
+        if (!paths.out.empty())
+          actor_state.out =
+              add_copy_path(std::move(paths.out), plan_.copy_out[id.index()].latency, name, "out");
       }
-      if (!ways.read.empty()) running.read_path = graph_.add_path(std::move(ways.read));
-      if (!ways.hit.empty()) running.hit_path = graph_.add_path(std::move(ways.hit));
-      if (!ways.cores.empty()) running.cores_path = graph_.add_path(std::move(ways.cores));
-      running_.push_back(running);
+      if (!paths.read.empty()) actor_state.read_path = graph_.add_path(std::move(paths.read));
+      if (!paths.cache_hit.empty()) actor_state.cache_hit_path = graph_.add_path(std::move(paths.cache_hit));
+      if (!paths.cores.empty()) actor_state.cores_path = graph_.add_path(std::move(paths.cores));
+      actors_.push_back(actor_state);
     }
-    for (auto& laid : laid_) laid.sides.resize(laid.turns.kinds_of_footprints() * laid.actors);
+    for (auto& program : programs_) program.sides.resize(program.cursor.footprint_count() * program.actors);
   }
 
   void add_folded(std::vector<ResourceId>& to, const std::vector<ResourceId>& path) const {
-    const auto folded = scene_.folding.fold(path);
+    const auto folded = plan_.folding.fold(path);
     to.insert(to.end(), folded.begin(), folded.end());
   }
 
-  CopyWay copy_way(std::vector<ResourceId> path, Seconds latency, const std::string& device,
-                   std::string_view direction) {
-    CopyWay way{.engine = graph_.add_queue(fmt::format("{} copy engine {}", device, direction)),
-                .latency = latency};
-    if (!path.empty()) way.path = graph_.add_path(std::move(path));
-    return way;
+  CopyPath add_copy_path(std::vector<ResourceId> path, Seconds latency, const std::string& device,
+                         std::string_view direction) {
+    CopyPath copy_path{.engine = graph_.add_queue(fmt::format("{} copy engine {}", device, direction)),
+                       .latency = latency};
+    if (!path.empty()) copy_path.path = graph_.add_path(std::move(path));
+    return copy_path;
   }
 
-  /// Of the groups that stand for themselves: what their collectives do to the kernels of their members.
-  std::vector<std::uint32_t> sides_of_groups() {
+  /// By group: the side of its collectives. Only representative groups have one.
+  std::vector<std::uint32_t> group_sides() {
     std::vector<std::uint32_t> sides(workload_.groups.size(), Op::absent);
     std::vector<std::vector<std::uint32_t>> members(workload_.groups.size());
-    for (const auto& actor : running_) {
+    for (const auto& actor : actors_) {
       for (const auto group : workload_.actors[actor.id.index()].groups) {
-        const auto representative = scene_.folding.group_representative[group.index()].index();
+        const auto representative = plan_.folding.group_representative[group.index()].index();
         ++callers_[representative];
-        auto& of = members[representative];
+        auto& actors = members[representative];
         const auto number = static_cast<std::uint32_t>(actor.id.index());
-        if (of.empty() || of.back() != number) of.push_back(number);
+        if (actors.empty() || actors.back() != number) actors.push_back(number);
       }
     }
     for (std::size_t g = 0; g < sides.size(); ++g) {
       if (!members[g].empty())
-        sides[g] = sides_.of_collectives(graph_, communicators_.of(GroupId{g}), members[g]);
+        sides[g] = contention_.collective_side(graph_, communicators_.of(GroupId{g}), members[g]);
     }
     return sides;
   }
 
   void reserve() {
     std::size_t most = 0;
-    for (auto& laid : laid_) {
-      const auto tasks = laid.turns.program().tasks.size() * static_cast<std::size_t>(workload_.steps);
-      laid.ends.reserve(tasks * laid.actors);
-      most += tasks * (3 + laid.actors);
+    for (auto& program : programs_) {
+      const auto tasks = program.cursor.program().tasks.size() * static_cast<std::size_t>(workload_.steps);
+      program.ends.reserve(tasks * program.actors);
+      most += tasks * (3 + program.actors);
     }
     graph_.reserve(most, 3 * most);
   }
 
-  /// The end of a task that the actor has laid.
-  static OpId end_of(const Running& actor, const Laid& laid, std::size_t task) {
-    return laid.ends[task * laid.actors + actor.place];
+  /// The last op of a task of an actor.
+  static OpId end_of(const ActorState& actor, const ProgramState& program, std::size_t task) {
+    return program.ends[task * program.actors + actor.place];
   }
 
-  void add_task(Running& actor, Laid& laid) {
-    const auto& turn = laid.turns.last();
-    const auto& task = *turn.task;
-    auto origin = turn.origin;
+  void add_task(ActorState& actor, ProgramState& program) {
+    const auto& instance = program.cursor.current();
+    const auto& task = *instance.task;
+    auto origin = instance.origin;
     origin.actor = static_cast<std::int32_t>(actor.id.index());
-    if (const auto* call = std::get_if<Call>(&task.work)) return add_call(actor, laid, *call, origin);
-    issue(actor, laid, origin);
-    if (std::holds_alternative<Take>(task.work)) ask(actor, laid, origin);
-    const auto op = graph_.add(main_op(actor, laid, origin));
-    connect(actor, laid, op);
-    if (const auto* put = std::get_if<Put>(&task.work)) hand_over(actor, *put, turn.of_slot, op);
-    if (const auto* take = std::get_if<Take>(&task.work)) take_over(actor, *take, turn.of_slot, op);
-    for (const auto copied : turn.copied_before) graph_.add_edge(end_of(actor, laid, copied), op);
-    if (turn.before) graph_.add_edge(end_of(actor, laid, *turn.before), op);
-    laid.ends.push_back(op);
+    if (const auto* call = std::get_if<Call>(&task.work)) return add_call(actor, program, *call, origin);
+    add_launch(actor, program, origin);
+    if (std::holds_alternative<Take>(task.work)) add_request(actor, program, origin);
+    const auto op = graph_.add(main_op(actor, program, origin));
+    connect(actor, program, op);
+    if (const auto* put = std::get_if<Put>(&task.work)) connect_put(actor, *put, instance.count_at_slot, op);
+    if (const auto* take = std::get_if<Take>(&task.work))
+      connect_take(actor, *take, instance.count_at_slot, op);
+    for (const auto copied : instance.prefetches) graph_.add_edge(end_of(actor, program, copied), op);
+    if (instance.previous) graph_.add_edge(end_of(actor, program, *instance.previous), op);
+    program.ends.push_back(op);
   }
 
-  /// When the actor gets to what it takes: how long it waits for it is measured from here.
-  void ask(const Running& actor, const Laid& laid, Origin origin) {
+  /// Marks when an actor reaches a take: its wait is measured from here.
+  void add_request(const ActorState& actor, const ProgramState& program, Origin origin) {
     origin.activity = Activity::marker;
     Op op;
     op.origin = origin;
-    connect(actor, laid, graph_.add(op));
+    connect(actor, program, graph_.add(op));
   }
 
-  /// The CPU's part of a task.
-  void issue(Running& actor, const Laid& laid, Origin origin) {
-    const auto& turn = laid.turns.last();
-    if (!turn.is_launched) return;
+  void add_launch(ActorState& actor, const ProgramState& program, Origin origin) {
+    const auto& instance = program.cursor.current();
+    if (!instance.is_launched) return;
     origin.activity = Activity::launch;
     Op op;
     op.kind = OpKind::delay;
-    op.latency = turn.task->launch / scenario_.platform.speeds[HardwarePart::cpu];
+    op.latency = instance.task->launch / platform_.speeds[HardwarePart::cpu];
     op.origin = origin;
     const auto id = graph_.add(op);
-    for (const auto before : turn.before_launch) graph_.add_edge(end_of(actor, laid, before), id);
-    if (actor.cpu) graph_.add_edge(*actor.cpu, id);
-    actor.cpu = id;
+    for (const auto task : instance.launch_after) graph_.add_edge(end_of(actor, program, task), id);
+    if (actor.last_launch) graph_.add_edge(*actor.last_launch, id);
+    actor.last_launch = id;
   }
 
-  Op main_op(const Running& actor, Laid& laid, const Origin& origin) {
-    const auto& work = laid.turns.last().task->work;
+  Op main_op(const ActorState& actor, ProgramState& program, const Origin& origin) {
+    const auto& work = program.cursor.current().task->work;
     Op op;
     op.origin = origin;
     if (const auto* kernel = std::get_if<Kernel>(&work)) {
       kernel_op(op, actor, *kernel);
-      if (op.kind == OpKind::flow) op.contender = side_of(actor, laid, *kernel);
+      if (op.kind == OpKind::flow) op.contender = side_of(actor, program, *kernel);
     }
     if (const auto* copy = std::get_if<Copy>(&work)) copy_op(op, actor, *copy);
     if (const auto* host = std::get_if<HostWork>(&work)) host_op(op, actor, host->core_time);
     if (const auto* read = std::get_if<Read>(&work)) read_op(op, actor, *read);
-    vary(op, *laid.turns.last().task);
+    randomize(op, *program.cursor.current().task);
     if (op.kind == OpKind::join) op.origin.activity = Activity::marker;
     return op;
   }
 
-  /// The number that an actor draws in a step.
-  static double drawn(const Origin& origin, int draw, RandomStream use, double spread) {
+  /// A random number of mean 1 for an actor and step.
+  static double random_factor(const Origin& origin, int draw, RandomStream use, double spread) {
     constexpr std::uint64_t most_draws = 1 << 12;
     constexpr std::uint64_t most_steps = 1 << 20;
     const auto step =
@@ -273,15 +271,15 @@ class Lowering {
     return Random{step * most_draws + static_cast<std::uint64_t>(draw), use}.gamma(spread);
   }
 
-  static void vary(Op& op, const Task& task) {
+  static void randomize(Op& op, const Task& task) {
     const auto* read = std::get_if<Read>(&task.work);
     if (read && read->latency_spread > 0)
-      op.latency =
-          op.latency * drawn(op.origin, task.varies.draw, RandomStream::latencies, read->latency_spread);
+      op.latency = op.latency *
+                   random_factor(op.origin, task.varies.draw, RandomStream::latencies, read->latency_spread);
     const auto& varies = task.varies;
     if (varies.spread <= 0) return;
     const auto factor =
-        1 + varies.share * (drawn(op.origin, varies.draw, RandomStream::batches, varies.spread) - 1);
+        1 + varies.share * (random_factor(op.origin, varies.draw, RandomStream::batches, varies.spread) - 1);
     if (op.kind == OpKind::flow) {
       op.amount *= factor;
     } else if (!read) {
@@ -289,8 +287,8 @@ class Lowering {
     }
   }
 
-  /// One core at most, of those that the node has left. What makes launches faster does not help it.
-  static void host_op(Op& op, const Running& actor, Seconds core_time) {
+  /// Uses at most one of the node's remaining cores. A what-if speed-up of launches does not apply to it.
+  static void host_op(Op& op, const ActorState& actor, Seconds core_time) {
     op.kind = actor.cores_path == Op::absent ? OpKind::delay : OpKind::flow;
     if (op.kind == OpKind::delay) {
       op.latency = core_time;
@@ -301,8 +299,8 @@ class Lowering {
     op.path = actor.cores_path;
   }
 
-  static void read_op(Op& op, const Running& actor, const Read& read) {
-    const auto path = read.from_cache ? actor.hit_path : actor.read_path;
+  static void read_op(Op& op, const ActorState& actor, const Read& read) {
+    const auto path = read.from_cache ? actor.cache_hit_path : actor.read_path;
     op.kind = path == Op::absent ? OpKind::delay : OpKind::flow;
     op.latency = read.latency;
     if (op.kind == OpKind::delay) return;
@@ -312,90 +310,91 @@ class Lowering {
     op.path = path;
   }
 
-  void kernel_op(Op& op, const Running& actor, const Kernel& kernel) const {
+  void kernel_op(Op& op, const ActorState& actor, const Kernel& kernel) const {
     if (kernel.work <= Seconds{}) return;
     expects(actor.kernel_path != Op::absent, "an actor with kernels has a GPU");
-    const auto& of = workload_.actors[actor.id.index()];
+    const auto slowdown = workload_.actors[actor.id.index()].slowdown;
     op.kind = OpKind::flow;
     op.latency = kernel.pause;
-    op.amount = kernel.work.value() * of.slowdown / scenario_.platform.speeds[HardwarePart::gpu];
+    op.amount = kernel.work.value() * slowdown / platform_.speeds[HardwarePart::gpu];
     op.cap = 1;
     op.path = actor.kernel_path;
   }
 
-  std::uint32_t side_of(const Running& actor, Laid& laid, const Kernel& kernel) {
-    const auto footprint = laid.turns.footprints()[static_cast<std::size_t>(laid.turns.last().origin.task)];
-    auto& side = laid.sides[footprint * laid.actors + actor.place];
+  std::uint32_t side_of(const ActorState& actor, ProgramState& program, const Kernel& kernel) {
+    const auto footprint =
+        program.cursor.footprints()[static_cast<std::size_t>(program.cursor.current().origin.task)];
+    auto& side = program.sides[footprint * program.actors + actor.place];
     if (!side) {
-      side = sides_.of_kernel(graph_, static_cast<std::uint32_t>(actor.id.index()), kernel.footprint,
-                              communicators_.of(workload_.actors[actor.id.index()]));
+      side = contention_.kernel_side(graph_, static_cast<std::uint32_t>(actor.id.index()), kernel.footprint,
+                                     communicators_.of(workload_.actors[actor.id.index()]));
     }
     return *side;
   }
 
-  void copy_op(Op& op, const Running& actor, const Copy& copy) {
-    const auto& way = copy.to == Place::gpu ? actor.in : actor.out;
-    if (way.path == Op::absent) return;
+  void copy_op(Op& op, const ActorState& actor, const Copy& copy) {
+    const auto& copy_path = copy.to == Place::gpu ? actor.in : actor.out;
+    if (copy_path.path == Op::absent) return;
     op.kind = OpKind::flow;
-    op.latency = way.latency;
+    op.latency = copy_path.latency;
     op.amount = copy.bytes.value();
-    op.path = way.path;
-    op.queue = way.engine;
+    op.path = copy_path.path;
+    op.queue = copy_path.engine;
     op.weight = copy_engine_weight;
-    if (const auto pageable = scenario_.platform.pageable_copy_rate; !copy.pinned && pageable)
-      op.cap = pageable->value() * scenario_.platform.speeds[HardwarePart::host_memory];
+    if (const auto pageable = platform_.pageable_copy_rate; !copy.pinned && pageable)
+      op.cap = pageable->value() * platform_.speeds[HardwarePart::host_memory];
   }
 
-  void connect(const Running& actor, const Laid& laid, OpId op) {
-    const auto& turn = laid.turns.last();
-    if (actor.cpu) graph_.add_edge(*actor.cpu, op);
-    const auto first = turn.number - static_cast<std::size_t>(turn.origin.task);  // of the step
-    for (const auto before : turn.task->after)
-      graph_.add_edge(end_of(actor, laid, first + before.index()), op);
+  void connect(const ActorState& actor, const ProgramState& program, OpId op) {
+    const auto& instance = program.cursor.current();
+    if (actor.last_launch) graph_.add_edge(*actor.last_launch, op);
+    const auto first = instance.number - static_cast<std::size_t>(instance.origin.task);  // of the step
+    for (const auto before : instance.task->after)
+      graph_.add_edge(end_of(actor, program, first + before.index()), op);
   }
 
-  /// The first member that comes lays the collective, the others only join.
-  void add_call(Running& actor, Laid& laid, const Call& call, const Origin& origin) {
-    const auto& turn = laid.turns.last();
+  /// The first member adds the ops of the collective; the others only wait for it.
+  void add_call(ActorState& actor, ProgramState& program, const Call& call, const Origin& origin) {
+    const auto& instance = program.cursor.current();
     const auto own = workload_.actors[actor.id.index()].groups[call.group.index];
-    const auto group = scene_.folding.group_representative[own.index()];
-    auto& met = met_[group.index()];
-    if (turn.of_slot == met.size()) met.push_back(lay(group, call, origin));
-    const auto meeting = met[turn.of_slot];
-    issue(actor, laid, origin);
-    connect(actor, laid, meeting.ready);
-    if (turn.before) {
-      const auto before = end_of(actor, laid, *turn.before);
-      if (before != meeting.before) graph_.add_edge(before, meeting.ready);
+    const auto group = plan_.folding.group_representative[own.index()];
+    auto& calls = rendezvous_[group.index()];
+    if (instance.count_at_slot == calls.size()) calls.push_back(add_rendezvous(group, call, origin));
+    const auto rendezvous = calls[instance.count_at_slot];
+    add_launch(actor, program, origin);
+    connect(actor, program, rendezvous.ready);
+    if (instance.previous) {
+      const auto previous = end_of(actor, program, *instance.previous);
+      if (previous != rendezvous.previous) graph_.add_edge(previous, rendezvous.ready);
     }
-    laid.ends.push_back(meeting.end);
+    program.ends.push_back(rendezvous.end);
   }
 
-  Met lay(GroupId group, const Call& call, const Origin& origin) {
+  Rendezvous add_rendezvous(GroupId group, const Call& call, const Origin& origin) {
     Op marker;
     marker.origin = origin;
     marker.origin.actor = Origin::none;
     marker.origin.group = static_cast<std::int32_t>(group.index());
     marker.origin.activity = Activity::marker;
-    const auto& calls = met_[group.index()];
-    const auto before = calls.empty() ? std::nullopt : std::optional{calls.back().end};
-    const auto& ops = ops_of_calls_.at(group).at({call.kind, call.bytes});
-    if (ops.size() == 1 && callers_[group.index()] == 1) {  // nobody to wait for, nothing to join
-      const auto only = graph_.add(part_of(marker, ops.front()));
-      if (before) graph_.add_edge(*before, only);
-      return {before, only, only};
+    const auto& calls = rendezvous_[group.index()];
+    const auto previous = calls.empty() ? std::nullopt : std::optional{calls.back().end};
+    const auto& ops = call_ops_.at(group).at({call.kind, call.bytes});
+    if (ops.size() == 1 && callers_[group.index()] == 1) {  // needs no markers
+      const auto only = graph_.add(with_origin(marker, ops.front()));
+      if (previous) graph_.add_edge(*previous, only);
+      return {previous, only, only};
     }
     const auto ready = graph_.add(marker);
-    if (before) graph_.add_edge(*before, ready);
+    if (previous) graph_.add_edge(*previous, ready);
     std::vector<OpId> parts;
     for (const auto& op : ops) {
-      parts.push_back(graph_.add(part_of(marker, op)));
+      parts.push_back(graph_.add(with_origin(marker, op)));
       graph_.add_edge(ready, parts.back());
     }
-    return {before, ready, parts.empty() ? ready : joined(parts, marker)};
+    return {previous, ready, parts.empty() ? ready : joined(parts, marker)};
   }
 
-  static Op part_of(const Op& marker, Op op) {
+  static Op with_origin(const Op& marker, Op op) {
     op.origin = marker.origin;
     op.origin.activity = Activity::collective;
     return op;
@@ -408,42 +407,43 @@ class Lowering {
     return end;
   }
 
-  ChannelId channel_of(const Running& actor, Slot slot) const {
+  ChannelId channel_of(const ActorState& actor, Slot slot) const {
     const auto own = workload_.actors[actor.id.index()].channels[slot.index];
-    return scene_.folding.channel_representative[own.index()];
+    return plan_.folding.channel_representative[own.index()];
   }
 
-  static std::optional<OpId>& place(std::vector<std::optional<OpId>>& list, std::size_t number) {
+  static std::optional<OpId>& entry_at(std::vector<std::optional<OpId>>& list, std::size_t number) {
     if (list.size() <= number) list.resize(number + 1);
     return list[number];
   }
 
-  /// The k-th put goes before the k-th take and waits for the (k - depth)-th, whoever is laid first.
-  void hand_over(const Running& actor, const Put& put, std::size_t number, OpId op) {
+  /// The k-th take waits for the k-th put, which waits for the (k - depth)-th take. Either may be lowered
+  /// first.
+  void connect_put(const ActorState& actor, const Put& put, std::size_t number, OpId op) {
     const auto channel = channel_of(actor, put.channel);
     const auto depth = static_cast<std::size_t>(workload_.channels[channel.index()].depth);
-    auto& handed = handed_over_[channel.index()];
-    place(handed.puts, number) = op;
-    if (number < handed.takes.size() && handed.takes[number]) graph_.add_edge(op, *handed.takes[number]);
+    auto& state = channels_[channel.index()];
+    entry_at(state.puts, number) = op;
+    if (number < state.takes.size() && state.takes[number]) graph_.add_edge(op, *state.takes[number]);
     if (number < depth) return;
-    if (number - depth < handed.takes.size() && handed.takes[number - depth])
-      graph_.add_edge(*handed.takes[number - depth], op);
+    if (number - depth < state.takes.size() && state.takes[number - depth])
+      graph_.add_edge(*state.takes[number - depth], op);
   }
 
-  void take_over(const Running& actor, const Take& take, std::size_t number, OpId op) {
+  void connect_take(const ActorState& actor, const Take& take, std::size_t number, OpId op) {
     const auto channel = channel_of(actor, take.channel);
     const auto depth = static_cast<std::size_t>(workload_.channels[channel.index()].depth);
-    auto& handed = handed_over_[channel.index()];
-    place(handed.takes, number) = op;
-    if (number < handed.puts.size() && handed.puts[number]) graph_.add_edge(*handed.puts[number], op);
-    if (number + depth < handed.puts.size() && handed.puts[number + depth])
-      graph_.add_edge(op, *handed.puts[number + depth]);
+    auto& state = channels_[channel.index()];
+    entry_at(state.takes, number) = op;
+    if (number < state.puts.size() && state.puts[number]) graph_.add_edge(*state.puts[number], op);
+    if (number + depth < state.puts.size() && state.puts[number + depth])
+      graph_.add_edge(op, *state.puts[number + depth]);
   }
 
-  /// Of the communicators in which a GPU of each program is.
-  std::vector<int> channels() const {
+  /// By program: the sum over the communicators of one of its actors.
+  std::vector<int> nccl_channels() const {
     std::vector<int> sums(workload_.programs.size(), 0);
-    if (scenario_.platform.collectives != CollectiveRules::nccl) return sums;
+    if (platform_.collectives != CollectiveRules::nccl) return sums;
     std::vector<bool> known(sums.size(), false);
     for (const auto& actor : workload_.actors) {
       if (known[actor.program.index()]) continue;
@@ -455,27 +455,27 @@ class Lowering {
   }
 
   const Workload& workload_;
-  const Scenario& scenario_;
+  const Platform& platform_;
   const Communicators& communicators_;
-  const Scene& scene_;
+  const LoweringPlan& plan_;
   std::vector<std::uint32_t> gpu_of_device_;
-  Sides sides_;
-  OpsOfCalls ops_of_calls_;
+  ContentionSides contention_;
+  CallOps call_ops_;
   OpGraph graph_;
-  std::vector<Running> running_;
-  std::vector<Laid> laid_;             ///< by program
-  std::vector<int> callers_;           ///< by group that stands for itself: who is simulated of it
-  std::vector<std::vector<Met>> met_;  ///< by group that stands for itself: its calls so far
-  std::vector<HandOver> handed_over_;  ///< by channel, the same
+  std::vector<ActorState> actors_;
+  std::vector<ProgramState> programs_;               ///< by program
+  std::vector<int> callers_;                         ///< by representative group: simulated members
+  std::vector<std::vector<Rendezvous>> rendezvous_;  ///< by representative group: its calls so far
+  std::vector<ChannelState> channels_;               ///< by representative channel
 };
 
 }  // namespace
 
-Lowered lower(const Workload& workload, const Scenario& scenario, const Communicators& communicators,
-              const Scene& scene) {
-  expects(std::ranges::equal(workload.programs, scene.meetings.calls(), {}, calls_of),
-          "the scene is of a workload with the same calls");
-  return Lowering{workload, scenario, communicators, scene}.run();
+Lowered lower(const Workload& workload, const Platform& platform, const Communicators& communicators,
+              const LoweringPlan& plan) {
+  expects(std::ranges::equal(workload.programs, plan.collectives.calls(), {}, calls_of),
+          "the lowering plan was made for a workload with the same calls");
+  return Lowering{workload, platform, communicators, plan}.run();
 }
 
 }  // namespace gradway

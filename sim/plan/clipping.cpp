@@ -11,12 +11,12 @@
 namespace gradway {
 namespace {
 
-// A kernel over many tensors takes so many, and so many elements. @source
+// Most tensors and elements of one multi-tensor kernel. @source
 // aten/src/ATen/native/cuda/MultiTensorApply.cuh, PyTorch 2.11: 320 blocks of 65,536
 constexpr double most_tensors = 110;
 constexpr double most_elements = 320.0 * 65536;
 
-// The norm of the norms: stack and norm. The factor: division, addition, clamp.
+// The norm of all norms takes a stack and a norm; the factor takes a division, an addition and a clamp.
 constexpr int kernels_of_norm = 2;
 constexpr int kernels_of_factor = 3;
 
@@ -26,7 +26,7 @@ Bytes all_gradients(const Model& model) {
   return size;
 }
 
-/// What the CPU takes for one pass over all gradients: SGD's step is one, too.
+/// CPU time of one pass over all gradients, which equals that of an SGD step.
 Seconds launch_of_pass(const TaskList& tasks, const RankScenario& scenario) {
   const auto tensors = scenario.model.parameter_tensors();
   auto job = scenario.job;

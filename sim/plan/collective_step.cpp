@@ -25,7 +25,7 @@ Workload plan_collective(const Scenario& scenario) {
   program.samples = static_cast<double>(scenario.job.batch_per_gpu) * scenario.job.accumulate;
   program.memory = memory_use(scenario, {}, *make_sync(scenario));
   auto workload = on_all_ranks(std::move(program), scenario);
-  workload.starts_steady = true;  // no call is issued before the one before it has ended, or issuing is free
+  workload.starts_steady = true;  // no call is issued before the previous one has ended, or issuing is free
   return workload;
 }
 

@@ -11,8 +11,8 @@
 namespace gradway {
 namespace {
 
-/// Experts of a layer, whose rows the CPU must count before it launches anything for them.
-bool is_of_counted_rows(const Layer& layer) {
+/// Whether a layer's CPU work needs counts of rows that it reads back from the GPU: routed experts.
+bool needs_row_counts(const Layer& layer) {
   return layer.role == LayerRole::dispatch || layer.role == LayerRole::experts;
 }
 
@@ -24,7 +24,7 @@ class Capture {
         slower_host_{costs.slower_host},
         is_paced_{costs.profile || scenario.model.run} {}
 
-  /// A task that a graph holds in place of the CPU's launches. @return kernels of it
+  /// Removes the launch of a task that a graph contains. @return number of its kernels
   double take(Task& task) const {
     double kernels = 0;
     if (auto* kernel = std::get_if<Kernel>(&task.work)) {
@@ -36,7 +36,7 @@ class Capture {
     return kernels;
   }
 
-  /// The CPU's time for a graph of so many kernels. @param called as a function of the model's, in Python
+  /// CPU time of launching a graph. @param is_called whether Python calls it as a function of the model
   Seconds launch(double kernels, bool is_called) const {
     if (gpu_.ideal) return {};
     return slower_host_ *
@@ -47,7 +47,7 @@ class Capture {
 
  private:
   void shorten_pauses(Kernel& kernel, double kernels) const {
-    if (kernel.pause > Seconds{}) {  // of a profile
+    if (kernel.pause > Seconds{}) {  // from a profile
       kernel.pause = std::min(kernel.pause, pause_in_graph);
       return;
     }
@@ -56,32 +56,33 @@ class Capture {
   }
 
   const Gpu& gpu_;
-  double kernels_;  ///< of a launch
+  double kernels_;  ///< for each launch
   double slower_host_;
-  bool is_paced_;  ///< kernels have pauses between them
+  bool is_paced_;  ///< whether kernels have pauses between them
 };
 
-/// The tasks of a pass that are launched together.
-class Stretches {
+/// Finds runs of tasks that one graph can capture.
+class CaptureRuns {
  public:
-  Stretches(std::vector<ModelTask>& pass, const RankScenario& scenario) : pass_{pass}, scenario_{scenario} {}
+  CaptureRuns(std::vector<ModelTask>& pass, const RankScenario& scenario)
+      : pass_{pass}, scenario_{scenario} {}
 
-  /// The next one, from `at` on; empty at the end of the pass.
+  /// The next run at or after `at`; empty at the end of the pass.
   std::pair<std::size_t, std::size_t> next(std::size_t at) const {
-    while (at < pass_.size() && !can_be_captured(pass_[at])) ++at;
+    while (at < pass_.size() && !is_capturable(pass_[at])) ++at;
     auto end = at;
-    while (end < pass_.size() && pass_[end].block == pass_[at].block && can_be_captured(pass_[end])) ++end;
+    while (end < pass_.size() && pass_[end].block == pass_[at].block && is_capturable(pass_[end])) ++end;
     return {at, end};
   }
 
  private:
-  bool can_be_captured(const ModelTask& one) const {
+  bool is_capturable(const ModelTask& one) const {
     if (one.block == Blocks::none || one.is_once || one.task.host_waits) return false;
     const bool on_gpu =
         std::holds_alternative<Kernel>(one.task.work) || std::holds_alternative<Call>(one.task.work);
     if (!on_gpu || one.task.layer == Task::none || !scenario_.model.run) return on_gpu;
     const auto& layer = scenario_.model.layers[static_cast<std::size_t>(one.task.layer)];
-    return !(reads_counts(scenario_.job) && is_of_counted_rows(layer));
+    return !(reads_counts(scenario_.job) && needs_row_counts(layer));
   }
 
   std::vector<ModelTask>& pass_;
@@ -90,9 +91,8 @@ class Stretches {
 
 void capture_pass(std::vector<ModelTask>& pass, const RankScenario& scenario, const ComputeCosts& costs) {
   const Capture capture{scenario, costs};
-  const Stretches stretches{pass, scenario};
-  for (auto [first, end] = stretches.next(0); first < pass.size();
-       std::tie(first, end) = stretches.next(end)) {
+  const CaptureRuns runs{pass, scenario};
+  for (auto [first, end] = runs.next(0); first < pass.size(); std::tie(first, end) = runs.next(end)) {
     double kernels = 0;
     std::size_t gradients = 0;
     std::size_t last = first;
@@ -105,7 +105,7 @@ void capture_pass(std::vector<ModelTask>& pass, const RankScenario& scenario, co
     auto& begins = pass[first].task;
     begins.launch = capture.launch(kernels, true);
     begins.launches = 1;
-    // What the block before hands on, or its gradient, is copied to where the graph reads it.
+    // The output of the block before, or its gradient, is copied into the input buffer of the graph.
     auto* kernel = std::get_if<Kernel>(&begins.work);
     const auto layer = pass[first].task.layer;
     if (kernel == nullptr || layer == Task::none || costs.outputs.empty()) continue;
@@ -118,7 +118,8 @@ void capture_pass(std::vector<ModelTask>& pass, const RankScenario& scenario, co
 }  // namespace
 
 void capture_layers(ModelTasks& model, const RankScenario& scenario, const ComputeCosts& costs) {
-  for (auto* pass : {&model.forward, &model.again, &model.backward}) capture_pass(*pass, scenario, costs);
+  for (auto* pass : {&model.forward, &model.recomputed, &model.backward})
+    capture_pass(*pass, scenario, costs);
 }
 
 void capture_step(Program& program, std::size_t end, const RankScenario& scenario,

@@ -7,14 +7,14 @@
 
 namespace gradway {
 
-/// Launches each block of the model as a CUDA graph, forward and backward, where its kernels do not depend on
-/// numbers that the CPU reads back. What stands outside of blocks, and hooks of a strategy between them, are
-/// launched as before. The gradients of a graph are ready when all of it was launched.
-/// @param model whose tasks know their blocks
+/// Launches each block of the model as a CUDA graph, forward and backward, if its kernels do not depend on
+/// values that the CPU reads back. Tasks outside of blocks, and hooks of a strategy between them, are
+/// launched as before. The gradients of a graph are ready when the whole graph was launched.
+/// @param model with the block of each task
 void capture_layers(ModelTasks& model, const RankScenario& scenario, const ComputeCosts& costs);
 
-/// Launches the tasks [0, end) of a step as one CUDA graph, those of a strategy and its collectives included;
-/// the way of the input into the GPU is launched before it.
+/// Launches the tasks [0, end) of a step as one CUDA graph, including those of the strategy and its
+/// collectives. The input is copied to the GPU before it.
 void capture_step(Program& program, std::size_t end, const RankScenario& scenario, const ComputeCosts& costs);
 
 }  // namespace gradway

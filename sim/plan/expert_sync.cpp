@@ -8,7 +8,7 @@
 namespace gradway {
 namespace {
 
-Partition all_of(const char* name) {
+Partition one_partition(const char* name) {
   return {name, [](int) { return 0; }};
 }
 
@@ -16,10 +16,10 @@ Partition all_of(const char* name) {
 
 ExpertSync::ExpertSync(const RankScenario& scenario, const Model& whole,
                        const std::vector<std::int32_t>& layers)
-    : others_{with_parameters(scenario.model, false)},
+    : dense_{with_parameters(scenario.model, false)},
       experts_{with_parameters(scenario.model, true)},
-      of_others_{make_sync({scenario, others_, scenario.job.replicas()})},
-      of_experts_{make_sync({scenario, experts_, scenario.job.expert_replicas()})} {
+      dense_sync_{make_sync({scenario, dense_, scenario.job.replicas()})},
+      expert_sync_{make_sync({scenario, experts_, scenario.job.expert_replicas()})} {
   gradients_.resize(whole.layers.size());
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const auto& layer = scenario.model.layers[i];
@@ -28,10 +28,10 @@ ExpertSync::ExpertSync(const RankScenario& scenario, const Model& whole,
 }
 
 std::vector<Partition> ExpertSync::groups() const {
-  auto groups = of_others_->groups();
-  if (groups.empty()) groups.push_back(all_of("all ranks"));
-  auto of_experts = of_experts_->groups();
-  if (of_experts.empty()) of_experts.push_back(all_of("all ranks"));
+  auto groups = dense_sync_->groups();
+  if (groups.empty()) groups.push_back(one_partition("all ranks"));
+  auto of_experts = expert_sync_->groups();
+  if (of_experts.empty()) of_experts.push_back(one_partition("all ranks"));
   for (auto& group : of_experts) {
     group.name = "experts, " + group.name;
     group.of_experts = true;
@@ -44,7 +44,7 @@ template <class Action>
 void ExpertSync::for_experts(TaskList& tasks, const Action& action) {
   const auto first = tasks.size();
   const auto before = tasks.take_route(route_);
-  action(*of_experts_);
+  action(*expert_sync_);
   tasks.take_route(before);
   for (auto i = first; i < tasks.size(); ++i)
     if (tasks[TaskId{i}].unit != Task::none) issued_.emplace_back(i);
@@ -52,50 +52,50 @@ void ExpertSync::for_experts(TaskList& tasks, const Action& action) {
 
 void ExpertSync::before_step(TaskList& tasks) {
   tasks_ = &tasks;
-  auto others = of_others_->groups().size();
+  auto others = dense_sync_->groups().size();
   route_ = {static_cast<std::uint32_t>(std::max<std::size_t>(1, others)),
             tasks.add_stream("communicator of experts")};
-  of_others_->before_step(tasks);
+  dense_sync_->before_step(tasks);
   for_experts(tasks, [&](Sync& sync) { sync.before_step(tasks); });
 }
 
 void ExpertSync::before_micro_step(TaskList& tasks, MicroStep step) {
-  of_others_->before_micro_step(tasks, step);
+  dense_sync_->before_micro_step(tasks, step);
   for_experts(tasks, [&](Sync& sync) { sync.before_micro_step(tasks, step); });
 }
 
 void ExpertSync::before_forward(TaskList& tasks, Module module) {
-  of_others_->before_forward(tasks, module);
+  dense_sync_->before_forward(tasks, module);
   for_experts(tasks, [&](Sync& sync) { sync.before_forward(tasks, module); });
 }
 
 void ExpertSync::after_forward(TaskList& tasks, Module module) {
   for_experts(tasks, [&](Sync& sync) { sync.after_forward(tasks, module); });
-  of_others_->after_forward(tasks, module);
+  dense_sync_->after_forward(tasks, module);
 }
 
 void ExpertSync::before_backward(TaskList& tasks, Module module) {
-  of_others_->before_backward(tasks, module);
+  dense_sync_->before_backward(tasks, module);
   for_experts(tasks, [&](Sync& sync) { sync.before_backward(tasks, module); });
 }
 
 void ExpertSync::after_backward(TaskList& tasks, Module module) {
   for_experts(tasks, [&](Sync& sync) { sync.after_backward(tasks, module); });
-  of_others_->after_backward(tasks, module);
+  dense_sync_->after_backward(tasks, module);
 }
 
 void ExpertSync::before_recompute(TaskList& tasks, Module module) {
-  of_others_->before_recompute(tasks, module);
+  dense_sync_->before_recompute(tasks, module);
   for_experts(tasks, [&](Sync& sync) { sync.before_recompute(tasks, module); });
 }
 
 void ExpertSync::after_recompute(TaskList& tasks, Module module) {
   for_experts(tasks, [&](Sync& sync) { sync.after_recompute(tasks, module); });
-  of_others_->after_recompute(tasks, module);
+  dense_sync_->after_recompute(tasks, module);
 }
 
-/// A CUDA graph makes the gradients of several layers, of which its last task names the last one, with the
-/// smallest number.
+/// A CUDA graph makes the gradients of several layers. Its last task names the last of these layers, which
+/// has the smallest number.
 void ExpertSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) {
   std::vector<Gradients> runs;
   std::size_t found = 0;
@@ -109,57 +109,57 @@ void ExpertSync::gradients_ready(TaskList& tasks, std::size_t count, const Task&
   }
   std::ranges::reverse(runs);
   for (const auto& run : runs) {
-    const auto give = [&](Sync& sync) { sync.gradients_ready(tasks, run.count, of, is_last); };
+    const auto hand_over = [&](Sync& sync) { sync.gradients_ready(tasks, run.count, of, is_last); };
     if (run.is_of_experts) {
-      for_experts(tasks, give);
+      for_experts(tasks, hand_over);
     } else {
-      give(*of_others_);
+      hand_over(*dense_sync_);
     }
   }
 }
 
 void ExpertSync::before_optimizer(TaskList& tasks) {
-  of_others_->before_optimizer(tasks);
+  dense_sync_->before_optimizer(tasks);
   for_experts(tasks, [&](Sync& sync) { sync.before_optimizer(tasks); });
 }
 
 void ExpertSync::after_optimizer(TaskList& tasks) {
-  of_others_->after_optimizer(tasks);
+  dense_sync_->after_optimizer(tasks);
   for_experts(tasks, [&](Sync& sync) { sync.after_optimizer(tasks); });
 }
 
 std::optional<OwnGradients> ExpertSync::own_gradients() const {
-  auto all = of_others_->own_gradients();
-  const auto more = of_experts_->own_gradients();
+  auto all = dense_sync_->own_gradients();
+  const auto more = expert_sync_->own_gradients();
   if (!all || !more) return std::nullopt;
   all->size += more->size;
   return all;
 }
 
 TaskId ExpertSync::sum_norm(TaskList& tasks, TaskId norm) {
-  auto sum = of_others_->sum_norm(tasks, norm);
+  auto sum = dense_sync_->sum_norm(tasks, norm);
   for_experts(tasks, [&](Sync& sync) { sum = sync.sum_norm(tasks, sum); });
   return sum;
 }
 
-Seconds ExpertSync::longer_pause() const {
-  return std::max(of_others_->longer_pause(), of_experts_->longer_pause());
+Seconds ExpertSync::extra_pause() const {
+  return std::max(dense_sync_->extra_pause(), expert_sync_->extra_pause());
 }
 
 std::vector<Unit> ExpertSync::take_units() {
-  auto units = of_others_->take_units();
+  auto units = dense_sync_->take_units();
   const auto before = static_cast<std::int32_t>(units.size());
-  auto more = of_experts_->take_units();
+  auto more = expert_sync_->take_units();
   std::ranges::move(more, std::back_inserter(units));
   for (const auto id : issued_) (*tasks_)[id].unit += before;
   return units;
 }
 
-MemoryOfSync ExpertSync::memory() const {
-  auto all = of_others_->memory();
-  const auto more = of_experts_->memory();
+SyncMemory ExpertSync::memory() const {
+  auto all = dense_sync_->memory();
+  const auto more = expert_sync_->memory();
   if (all.parameters && more.parameters) *all.parameters += *more.parameters;
-  const auto here = static_cast<double>(others_.parameter_count());
+  const auto here = static_cast<double>(dense_.parameter_count());
   const auto there = static_cast<double>(experts_.parameter_count());
   all.optimizer_share = (here * all.optimizer_share + there * more.optimizer_share) / (here + there);
   all.gradients += more.gradients;
@@ -170,9 +170,9 @@ MemoryOfSync ExpertSync::memory() const {
   return all;
 }
 
-std::optional<HeldBySync> ExpertSync::held(const MomentOfStep& moment) const {
-  auto all = of_others_->held(moment);
-  const auto more = of_experts_->held(moment);
+std::optional<HeldMemory> ExpertSync::held(const StepMoment& moment) const {
+  auto all = dense_sync_->held(moment);
+  const auto more = expert_sync_->held(moment);
   if (!all || !more) return all;
   all->gradients += more->gradients;
   all->gathered += more->gathered;

@@ -10,15 +10,15 @@
 
 namespace gradway {
 
-/// A strategy twice: for routed experts over the ranks that hold the same experts, and for all else over
-/// those that hold the same part of the model; each with buckets and communicators of its own, as Megatron's
-/// and torchtitan's.
+/// Runs a strategy twice: for routed experts over the ranks that hold the same experts, and for all other
+/// parameters over the ranks that hold the same model shard. Each has its own buckets and communicators, as
+/// in Megatron and torchtitan.
 /// @source megatron/core/distributed/distributed_data_parallel.py (expert_parallel_buffers);
 /// torchtitan/models/llama4/infra/parallelize.py (dp_mod_ep_mesh)
 class ExpertSync final : public Sync {
  public:
-  /// @param layers by layer of the rank's model: its number in `whole`, by which tasks name it. What the
-  ///        scenario names must outlive this.
+  /// @param scenario its members must outlive this
+  /// @param layers by layer of the rank's model: its number in `whole`, which tasks refer to
   ExpertSync(const RankScenario& scenario, const Model& whole, const std::vector<std::int32_t>& layers);
 
   void before_step(TaskList& tasks) override;
@@ -34,32 +34,32 @@ class ExpertSync final : public Sync {
   void after_optimizer(TaskList& tasks) override;
   std::optional<OwnGradients> own_gradients() const override;
   TaskId sum_norm(TaskList& tasks, TaskId norm) override;
-  const Blocks* blocks() const override { return of_others_->blocks(); }
-  bool keeps_gradients() const override { return of_others_->keeps_gradients(); }
-  double moved_by_adding() const override { return of_others_->moved_by_adding(); }
+  const Blocks* blocks() const override { return dense_sync_->blocks(); }
+  bool keeps_gradients() const override { return dense_sync_->keeps_gradients(); }
+  double accumulation_traffic() const override { return dense_sync_->accumulation_traffic(); }
   std::vector<Partition> groups() const override;
-  Seconds longer_pause() const override;
+  Seconds extra_pause() const override;
   std::vector<Unit> take_units() override;
-  MemoryOfSync memory() const override;
-  std::optional<HeldBySync> held(const MomentOfStep& moment) const override;
+  SyncMemory memory() const override;
+  std::optional<HeldMemory> held(const StepMoment& moment) const override;
 
  private:
   template <class Action>
   void for_experts(TaskList& tasks, const Action& action);
 
-  Model others_;
+  Model dense_;
   Model experts_;
-  /// By layer of the whole model: the rank's gradients.
+  /// Gradients of a rank, by layer of the whole model.
   struct Gradients {
     std::size_t count = 0;
     bool is_of_experts = false;
   };
   std::vector<Gradients> gradients_;
-  std::unique_ptr<Sync> of_others_;
-  std::unique_ptr<Sync> of_experts_;
+  std::unique_ptr<Sync> dense_sync_;
+  std::unique_ptr<Sync> expert_sync_;
   TaskList* tasks_ = nullptr;
-  TaskList::Route route_;         ///< of what is issued for experts
-  std::vector<TaskId> issued_{};  ///< for experts, that name units
+  TaskList::Route route_;         ///< slot and stream of tasks that are issued for experts
+  std::vector<TaskId> issued_{};  ///< tasks for experts that name units
 };
 
 }  // namespace gradway

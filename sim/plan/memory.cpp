@@ -15,16 +15,16 @@
 namespace gradway {
 namespace {
 
-// CUDA's context with PyTorch's kernels: own measurement, 2026-11-21, H200, PyTorch 2.11, CUDA 13.0.
+// CUDA context with PyTorch's kernels: own measurement, 2026-11-21, H200, PyTorch 2.11, CUDA 13.0.
 constexpr auto cuda_context = 621_MiB;
-// Reserved by PyTorch's allocator beyond what is allocated: a rule of thumb, not checked by us.
+// Memory that PyTorch's allocator reserves beyond what is allocated: a rule of thumb that we did not measure.
 constexpr double allocator_slack = 0.05;
-// NCCL's buffers and kernels, for each of its channels: own measurement on 2 H200 over NVLink (24 channels),
-// the same day: the first barrier takes 840 MiB of each.
+// NCCL's buffers and kernels per channel: own measurement on 2 H200 over NVLink (24 channels), the same day.
+// The first barrier takes 840 MiB on each GPU.
 constexpr auto nccl_channel = 35_MiB;
 
-/// Workspaces that PyTorch gives to cuBLAS and to cuBLASLt, each once for the thread of the forward pass and
-/// once for that of the backward pass. @source aten/src/ATen/cuda/CublasHandlePool.cpp, PyTorch 2.11
+/// Workspaces of cuBLAS and cuBLASLt, one each for the threads of the forward and the backward pass. @source
+/// aten/src/ATen/cuda/CublasHandlePool.cpp, PyTorch 2.11
 Bytes cublas_workspaces(const Gpu& gpu) {
   constexpr int hopper = 90;
   constexpr int threads = 2;
@@ -32,8 +32,7 @@ Bytes cublas_workspaces(const Gpu& gpu) {
   return threads * (gpu.compute_capability >= hopper ? 32_MiB : 8320_KiB);
 }
 
-/// Of all trained tensors: as the job says, but for a profile, whose gradients have the format of their
-/// parameters.
+/// Size of all trained parameters in the job's format, or in the formats of a profile's gradients.
 Bytes parameters_of(const RankScenario& scenario) {
   const auto& model = scenario.model;
   if (!model.profile) return Bytes{state_bytes(scenario) * static_cast<double>(model.parameter_count())};
@@ -43,21 +42,21 @@ Bytes parameters_of(const RankScenario& scenario) {
   return sum;
 }
 
-/// What the optimizer keeps of the parameters that a GPU steps.
-OptimizerMemory of_optimizer(const RankScenario& scenario, const MemoryOfSync& sync) {
+/// Optimizer memory for the parameters that a GPU steps.
+OptimizerMemory optimizer_memory_of(const RankScenario& scenario, const SyncMemory& sync) {
   const auto count = static_cast<double>(scenario.model.parameter_count());
   const auto stepped = sync.parameters ? Bytes{state_bytes(scenario) * count} : parameters_of(scenario);
   return optimizer_memory(scenario.model, scenario.job.optimizer, sync.optimizer_share * stepped,
                           sync.optimizer_share);
 }
 
-/// What is there all the time.
-MemoryUse lasting(const RankScenario& scenario, const MemoryOfSync& sync) {
+/// Memory that is in use during the whole step.
+MemoryUse permanent_memory(const RankScenario& scenario, const SyncMemory& sync) {
   const auto& job = scenario.job;
   MemoryUse use;
   use.parameters =
       sync.parameters.value_or(parameters_of(scenario)) + sync.frozen.value_or(scenario.model.frozen_size());
-  use.optimizer_state = of_optimizer(scenario, sync).state;
+  use.optimizer_state = optimizer_memory_of(scenario, sync).state;
   use.buckets = sync.buckets;
   use.comm_hook = sync.kept;
   const int of_input = job.input.prefetch ? 2 : 1;
@@ -68,10 +67,10 @@ MemoryUse lasting(const RankScenario& scenario, const MemoryOfSync& sync) {
   return use;
 }
 
-/// The moment of a micro-step when most is in use: activations as autograd keeps and frees them, gradients as
-/// the backward pass makes them.
-/// @param gradients_there of all parameters, from the micro-step before or in the buckets of a strategy
-/// @param keeps_gradients through the next forward pass
+/// The peak of a micro-step. Autograd keeps and frees activations, and the backward pass makes gradients.
+/// @param gradients_there all gradients exist from the start, from the previous micro-step or in buckets of a
+/// strategy
+/// @param keeps_gradients gradients live through the next forward pass
 MemoryUse peak_of_micro_step(const StepMemory& step, const Sync& sync, const MemoryUse& always,
                              Bytes gradients, bool gradients_there, bool keeps_gradients) {
   auto peak = always;
@@ -96,14 +95,14 @@ MemoryUse peak_of_micro_step(const StepMemory& step, const Sync& sync, const Mem
   return peak;
 }
 
-/// CUDA graphs have a pool of memory of their own, which nothing else may use: what the passes take at their
-/// peak is there in the optimizer's step, too, and with graphs of blocks until the step ends.
+/// Adds the memory pools of CUDA graphs, which nothing else may use: the peak of the passes stays allocated
+/// in the optimizer's step, and with graphs of blocks until the step ends.
 /// @source docs.pytorch.org/docs/2.11/notes/cuda.html, "Graph memory management"; measured on an H100,
-/// 2026-11-25: GPTs of 12 and 24 blocks, 2 to 8 samples, the pool of forward and backward pass 1.09 to 1.15
-/// of what the eager step takes beyond what lasts
+/// 2026-11-25: GPTs of 12 and 24 blocks, 2 to 8 samples, the pool of forward and backward pass is 1.09
+/// to 1.15 times the transient memory of the eager step
 /// @param peak of a micro-step
-void keep_pools(MemoryUse& later, const MemoryUse& peak, const StepMemory& step,
-                const RankScenario& scenario) {
+void add_graph_pools(MemoryUse& later, const MemoryUse& peak, const StepMemory& step,
+                     const RankScenario& scenario) {
   const auto graphs = scenario.job.cuda_graphs;
   if (graphs == CudaGraphs::none) return;
   if (graphs == CudaGraphs::step) {
@@ -120,7 +119,7 @@ void keep_pools(MemoryUse& later, const MemoryUse& peak, const StepMemory& step,
   later.activations += of_blocks;
 }
 
-/// Gradients of the blocks' parameters are outputs of their graphs, from which autograd makes others.
+/// Gradients of the blocks' parameters are outputs of their graphs, which autograd copies.
 /// @source torch/cuda/graphs.py, make_graphed_callables (static_grad_inputs)
 Bytes static_gradients(const RankScenario& scenario) {
   double count = 0;
@@ -130,7 +129,7 @@ Bytes static_gradients(const RankScenario& scenario) {
   return Bytes{state_bytes(scenario) * count};
 }
 
-/// A profile says what its training loop did.
+/// Whether gradients live through the next forward pass. A profile records it.
 bool keeps_gradients(const RankScenario& scenario) {
   const auto& profile = scenario.model.profile;
   return scenario.job.zero_grad == ZeroGrad::before_backward ||
@@ -142,7 +141,7 @@ bool keeps_gradients(const RankScenario& scenario) {
 MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const Sync& sync) {
   const auto& job = scenario.job;
   const auto of_sync = sync.memory();
-  auto always = lasting(scenario, of_sync);
+  auto always = permanent_memory(scenario, of_sync);
   const bool shards = of_sync.parameters.has_value();
   const auto gradients = of_sync.holds_gradients ? 0_B : shards ? of_sync.gradients : parameters_of(scenario);
 
@@ -155,12 +154,12 @@ MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const
 
   auto optimizer = always;
   optimizer.gradients = gradients;
-  optimizer.optimizer_state += of_optimizer(scenario, of_sync).transient;
+  optimizer.optimizer_state += optimizer_memory_of(scenario, of_sync).transient;
 
   const auto micro_step =
       peak_of_micro_step(step, sync, always, gradients, job.accumulate > 1, keeps_gradients(scenario));
-  keep_pools(backward_ends, micro_step, step, scenario);
-  keep_pools(optimizer, micro_step, step, scenario);
+  add_graph_pools(backward_ends, micro_step, step, scenario);
+  add_graph_pools(optimizer, micro_step, step, scenario);
   const std::array moments{micro_step, backward_ends, optimizer};
   auto peak = *std::ranges::max_element(moments, {}, &MemoryUse::allocated);
   peak.slack = allocator_slack * peak.allocated();

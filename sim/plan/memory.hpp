@@ -7,14 +7,12 @@
 
 namespace gradway {
 
-/// Memory of one GPU at the peak of a step: the largest of the ends of the forward pass, of its loss, of the
-/// backward pass, and of the optimizer's step.
-///
-/// NCCL's buffers are left out: see `nccl_buffers`.
-/// @param step what the model's passes hold (`ComputeCosts::memory`); empty: nobody knows, it is left out
+/// Memory of one GPU at the peak of a step: the largest of the forward pass, its loss, the backward pass and
+/// the optimizer's step. It excludes NCCL's buffers: see `nccl_buffers`.
+/// @param step memory of the model's passes (`ComputeCosts::memory`); if empty, unknown and left out
 MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const Sync& sync);
 
-/// Of so many channels.
+/// NCCL's buffers and kernels for a number of channels.
 Bytes nccl_buffers(int channels);
 
 }  // namespace gradway

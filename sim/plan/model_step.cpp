@@ -13,7 +13,6 @@
 #include "sim/plan/cuda_graphs.hpp"
 #include "sim/plan/input/input_copies.hpp"
 #include "sim/plan/memory.hpp"
-#include "sim/plan/module_position.hpp"
 #include "sim/plan/pass_tasks.hpp"
 #include "sim/plan/pipeline/exchanges.hpp"
 #include "sim/plan/rank_passes.hpp"
@@ -22,10 +21,29 @@
 namespace gradway {
 namespace {
 
-/// Writes the step; its functions stand in the order of the step.
-class Writer {
+/// Position of a task in the model.
+struct ModulePosition {
+  std::int32_t block = Blocks::none;
+  std::int32_t layer = Task::none;
+
+  /// Moves to the next task's position: calls `leave` for modules that end and `enter` for modules that
+  /// begin.
+  template <class Leave, class Enter>
+  void go_to(ModulePosition next, const Leave& leave, const Enter& enter) {
+    const bool other_block = next.block != block;
+    const bool other_layer = other_block || next.layer != layer;
+    if (other_layer && layer != Task::none) leave(Module{Module::Kind::layer, layer});
+    if (other_block && block != Blocks::none) leave(Module{Module::Kind::block, block});
+    if (other_block && next.block != Blocks::none) enter(Module{Module::Kind::block, next.block});
+    if (other_layer && next.layer != Task::none) enter(Module{Module::Kind::layer, next.layer});
+    *this = next;
+  }
+};
+
+/// Builds the program of a step. Its functions are in the order of the step.
+class StepBuilder {
  public:
-  Writer(const Scenario& scenario, const ComputeCosts& costs, Sync& sync, const RankPart* part)
+  StepBuilder(const Scenario& scenario, const ComputeCosts& costs, Sync& sync, const RankPart* part)
       : scenario_{scenario},
         costs_{costs},
         sync_{sync},
@@ -38,9 +56,9 @@ class Writer {
         copies_{scenario, tasks_},
         scales_stream_{shares_scales(scenario.job) ? tasks_.add_stream("scales") : StreamId{0}},
         model_{scenario.job.layout, part, tasks_},
-        gradients_{scenario, costs, passes_.rank(), part, sync, tasks_, model_} {
+        gradients_{scenario.model, costs, passes_.rank(), part, sync, tasks_, model_} {
     for (const auto& layer : passes_.rank().model.layers) scaled_layers_ += layer.takes_fp8 ? 1 : 0;
-    if (part) exchanges_.emplace(scenario, *part, tasks_);
+    if (part) exchanges_.emplace(scenario.job.layout, scenario.job.framework, *part, tasks_);
   }
 
   Program run() {
@@ -65,14 +83,14 @@ class Writer {
     for (auto& one : passes_.optimizer()) tasks_.add(std::move(one.task));
     sync_.after_optimizer(tasks_);
     const auto& job = scenario_.job;
-    // Megatron-Core's graph of a full iteration ends before the optimizer.
+    // Megatron-Core's graph of a full iteration excludes the optimizer.
     if (job.cuda_graphs == CudaGraphs::step)
       capture_step(program_, has_megatron_modules(job) ? before_optimizer : tasks_.size(), rank, costs_);
     program_.samples = static_cast<double>(job.batch_per_gpu) * job.accumulate / job.layout.ranks_of_model();
     program_.memory =
         memory_use(rank, part_ ? memory_of_turns(costs_.memory, part_->part, turns) : costs_.memory, sync_);
     program_.units = sync_.take_units();
-    if (part_) name_layers_of_the_whole();
+    if (part_) renumber_unit_layers();
     return std::move(program_);
   }
 
@@ -98,9 +116,9 @@ class Writer {
     if (of.pass != Pass::weight_gradients) share_scales(of.pass == Pass::forward);
   }
 
-  /// Delayed scaling: behind each pass the greatest values of its tensors are joined, all ranks of a stage
-  /// take their maximum, and one kernel makes scales of them. An input, a weight and a result have one in a
-  /// layer's forward pass, two gradients in its backward pass; the next pass waits.
+  /// Delayed scaling: after each pass the maxima of its tensors are concatenated, reduced over all ranks of a
+  /// stage, and converted into scales by one kernel. In a layer's forward pass the input, the weight and the
+  /// output have a scale, in its backward pass two gradients. The next pass waits for the scales.
   /// @source transformer_engine/pytorch/fp8.py, reduce_and_update_fp8_tensors
   void share_scales(bool is_forward) {
     if (!shares_scales(scenario_.job) || scaled_layers_ == 0) return;
@@ -123,7 +141,7 @@ class Writer {
     if (exchanges_) exchanges_->after(passes_.turns(), turn, model_.results());
   }
 
-  void name_layers_of_the_whole() {
+  void renumber_unit_layers() {
     const auto& layers = part_->part.layers;
     for (auto& unit : program_.units)
       for (auto& gradient : unit.gradients) gradient.layer = layers[static_cast<std::size_t>(gradient.layer)];
@@ -155,14 +173,14 @@ class Writer {
     }
     place.go_to({}, leave, [](Module) {});
     if (turn.chunk + 1 == scenario_.job.layout.chunks) sync_.after_forward(tasks_, Module{});
-    if (turn.chunk == 0) copies_.behind_forward(turn.micro_batch, passes_.batch());
+    if (turn.chunk == 0) copies_.after_forward(turn.micro_batch, passes_.batch());
   }
 
   void backward(const StageTurn& turn, BackwardPass pass) {
     ModulePosition place;
     auto next = passes_.first_gradient(turn.chunk);
-    model_.begin_pass_back();
-    if (is_pipeline()) sync_.before_pass_back(tasks_, turn.pass != Pass::input_gradients);
+    model_.begin_backward_pass();
+    if (is_pipeline()) sync_.before_backward_pass(tasks_, turn.pass != Pass::input_gradients);
     if (turn.chunk + 1 == scenario_.job.layout.chunks) sync_.before_backward(tasks_, Module{});
     const auto leave = [&](Module module) { sync_.after_backward(tasks_, passes_.of_rank(module)); };
     const auto enter = [&](Module module) {
@@ -183,7 +201,7 @@ class Writer {
       if (pass.adds_to_gradients && sync_.keeps_gradients())
         gradients_.accumulate(next, one.gradients, one.task);
       if (pass.is_last) {
-        gradients_.give(next, one.gradients, one.task);
+        gradients_.hand_over(next, one.gradients, one.task);
       } else {
         sync_.gradients_ready(tasks_, one.gradients, one.task, false);
       }
@@ -191,21 +209,21 @@ class Writer {
     }
     place.go_to({}, leave, enter);
     if (turn.chunk == 0) sync_.after_backward(tasks_, Module{});
-    if (is_pipeline()) sync_.after_pass_back(tasks_);
+    if (is_pipeline()) sync_.after_backward_pass(tasks_);
   }
 
-  /// The forward pass of a block once more, or what of it was not kept.
+  /// Repeats the forward pass of a block, or the parts of it that were not kept.
   void recompute(std::int32_t of_block) {
     if ((of_block + 1) % scenario_.job.recompute_every != 0) return;
     ModulePosition place;
     const auto leave = [&](Module module) { sync_.after_recompute(tasks_, module); };
     const auto enter = [&](Module module) { sync_.before_recompute(tasks_, module); };
-    for (const auto* one : passes_.again(of_block)) {
+    for (const auto* one : passes_.recomputed(of_block)) {
       if (one->is_once) continue;
       place.go_to({Blocks::none, passes_.layer_of_rank(one->task.layer)}, leave, enter);
-      auto again = *one;
-      again.task.phase = Phase::backward;
-      model_.add(again, true);
+      auto recomputed = *one;
+      recomputed.task.phase = Phase::backward;
+      model_.add(recomputed, true);
     }
     place.go_to({}, leave, enter);
   }
@@ -213,7 +231,7 @@ class Writer {
   const Scenario& scenario_;
   const ComputeCosts& costs_;
   Sync& sync_;
-  const RankPart* part_;  ///< null: a rank trains all of the model
+  const RankPart* part_;  ///< null if a rank trains the whole model
   RankPasses passes_;
   Program program_;
   TaskList tasks_;
@@ -222,13 +240,13 @@ class Writer {
   PassTasks model_;
   StepGradients gradients_;
   std::optional<Exchanges> exchanges_;
-  double scaled_layers_ = 0;  ///< whose tensors have scales of fp8
+  double scaled_layers_ = 0;  ///< layers whose tensors have fp8 scales
 };
 
 }  // namespace
 
 Program model_step(const Scenario& scenario, const ComputeCosts& costs, Sync& sync, const RankPart* part) {
-  return Writer{scenario, costs, sync, part}.run();
+  return StepBuilder{scenario, costs, sync, part}.run();
 }
 
 }  // namespace gradway

@@ -9,15 +9,14 @@
 
 namespace gradway {
 
-/// The program of a rank: in each micro-step the input copy, the layers forward and backward, then the
-/// optimizer; and what the strategy adds.
-/// @param part that the rank holds, whose passes follow each other as its schedule says; null: the rank
-/// trains
-///        the whole model, a micro-step after the other
+/// The program of a rank: in each micro-step the input copy and the layers forward and backward, then the
+/// optimizer, with the tasks that the strategy adds.
+/// @param part of the model on the rank, whose passes follow its pipeline schedule; null if the rank trains
+/// the whole model, one micro-step after the other
 Program model_step(const Scenario& scenario, const ComputeCosts& costs, Sync& sync,
                    const RankPart* part = nullptr);
 
-/// One call of a collective a step, and nothing else. @pre the strategy is of kind collective
+/// A workload of one collective call per step. @pre the strategy is of kind collective
 Workload plan_collective(const Scenario& scenario);
 
 }  // namespace gradway

@@ -23,7 +23,7 @@ Task input_copy(Bytes bytes, const InputSettings& input, Seconds launch) {
   task.phase = Phase::input;
   task.stream = compute_stream;
   task.launch = launch;
-  task.host_waits = !input.pin_memory;  // a copy from pageable memory returns when it is done
+  task.host_waits = !input.pin_memory;  // a copy from pageable memory blocks the CPU until it has ended
   return task;
 }
 
@@ -37,7 +37,7 @@ Task kernel(const std::string& name, Phase phase, Seconds work, Seconds launch) 
   return task;
 }
 
-/// The CPU steps the parameters itself, so it issues nothing else.
+/// The CPU steps the parameters and launches nothing meanwhile.
 Task host_step(Seconds time) {
   Task task;
   task.name = "optimizer on the CPU";
@@ -49,7 +49,7 @@ Task host_step(Seconds time) {
   return task;
 }
 
-/// Tasks of a model that is described layer by layer.
+/// Tasks of a model that is described by layers.
 class LayerTasks {
  public:
   LayerTasks(const RankScenario& scenario, const ComputeCosts& costs, const Blocks* blocks)
@@ -70,7 +70,7 @@ class LayerTasks {
           {input_copy(bytes, scenario_.job.input, gpu.launch_cost * costs_.slower_host)});
     for (std::size_t i = 0; i < layers_.size(); ++i) add_forward(program.forward, i);
     for (std::size_t i = 0; i < costs_.recomputed_pieces.size(); ++i)
-      add_pieces(program.again, i, Phase::forward, costs_.recomputed_pieces[i], 0);
+      add_pieces(program.recomputed, i, Phase::forward, costs_.recomputed_pieces[i], 0);
     for (auto i = layers_.size(); i-- > 0;) add_backward(program.backward, i);
     program.optimizer = optimizer_tasks(scenario_, costs_);
     return program;
@@ -157,8 +157,8 @@ class LayerTasks {
   const ComputeCosts& costs_;
   const Blocks* blocks_;
   const std::vector<Layer>& layers_;
-  Seconds launch_;  ///< of one operation
-  bool splits_;     ///< the backward pass, into gradients of inputs and of parameters
+  Seconds launch_;  ///< CPU time of one operation
+  bool splits_;     ///< whether the backward pass is split into gradients of inputs and of parameters
   bool is_eager_;
 };
 
@@ -174,7 +174,7 @@ Phase phase_of(ProfiledPhase phase) {
   return Phase::forward;
 }
 
-/// @param share of the optimizer's step that the rank does
+/// @param share of the optimizer's step that runs on the rank
 Task launched(const RankScenario& scenario, const ProfileCosts& costs, Seconds pause, double share,
               std::size_t index) {
   const auto& profile = *scenario.model.profile;
@@ -206,7 +206,7 @@ Task launched(const RankScenario& scenario, const ProfileCosts& costs, Seconds p
 ModelTasks from_profile(const RankScenario& scenario, const ComputeCosts& costs, Seconds pause,
                         const Blocks* blocks) {
   const auto& profile = *scenario.model.profile;
-  // With parameters of 16 bits the profile's optimizer steps these; the strategy's steps its share in fp32.
+  // With 16-bit parameters the profile's optimizer steps these; the strategy steps its shard in fp32.
   const bool same_optimizer = scenario.job.optimizer == profile.optimizer &&
                               !has_fp32_masters(scenario.job) && !host_optimizer_time(scenario);
   const auto share = optimizer_share(scenario);
@@ -225,7 +225,7 @@ ModelTasks from_profile(const RankScenario& scenario, const ComputeCosts& costs,
     while (ready < profile.gradients.size() && profile.gradients[ready].after <= i + 1) ++ready;
     tasks.back().gradients = ready - before;
   }
-  // Gradients that the trace shows after the last launch of the backward pass.
+  // Gradients that become ready after the last launch of the backward pass.
   if (!program.backward.empty()) program.backward.back().gradients += profile.gradients.size() - ready;
   if (!same_optimizer) {
     program.optimizer = optimizer_tasks(scenario, costs);

@@ -11,22 +11,23 @@
 namespace gradway {
 namespace {
 
-// What one process moves in PyTorch's AdamW on a CPU: 537 million elements in 1.8 s, alone on its node, 28
-// bytes each. With eight processes there it took 17.2 s. @source github.com/ISEEKYAN/Megatron-LM, issue 188
+// Memory rate of one process in PyTorch's AdamW on a CPU: 537 million elements in 1.8 s, alone on its node,
+// 28 bytes each. With eight processes it took 17.2 s. @source github.com/ISEEKYAN/Megatron-LM, issue 188
 constexpr BytesPerSecond one_process{28 * 537e6 / 1.8};
 
-// DeepSpeedCPUAdam, with the threads of its process: 11.6 billion parameters in 8.2 s where PyTorch's takes
+// DeepSpeedCPUAdam with the threads of its process: 11.6 billion parameters in 8.2 s, while PyTorch's takes
 // 56 s. @source github.com/deepspeedai/DeepSpeed, pull request 735
 constexpr BytesPerSecond one_process_of_deepspeed{28 * 11.6e9 / 8.2};
 
-/// What one process moves; empty: the strategy keeps all on the GPU.
+/// Memory rate of one process; empty if the strategy keeps all states on the GPU.
 std::optional<BytesPerSecond> rate_of_process(const Strategy& strategy) {
   const auto facts = facts_of(strategy);
   if (!facts.offloads) return std::nullopt;
   return facts.framework == Framework::deepspeed ? one_process_of_deepspeed : one_process;
 }
 
-/// Of its socket's memory, which the ranks there step through at once; infinite if nothing is known of it.
+/// Share of the socket's memory rate, as all ranks of the socket step at the same time; infinite if it is
+/// unknown.
 BytesPerSecond share_of_memory(const RankScenario& scenario) {
   const auto& platform = scenario.platform;
   const Routes routes{platform};

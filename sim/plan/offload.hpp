@@ -7,11 +7,11 @@
 
 namespace gradway {
 
-/// What a rank's CPU takes for a pass over its shares that are in host memory; empty: they are on the GPU.
-/// @param traffic read and written of each element
+/// CPU time of a pass over a rank's shard in host memory; empty if it is on the GPU.
+/// @param traffic bytes read and written per element
 std::optional<Seconds> host_pass_time(const RankScenario& scenario, Bytes traffic);
 
-/// The same of the optimizer's step.
+/// CPU time of the optimizer's step in host memory; empty if it runs on the GPU.
 std::optional<Seconds> host_optimizer_time(const RankScenario& scenario);
 
 }  // namespace gradway

@@ -34,7 +34,7 @@ void PassTasks::add(ModelTask& one, bool for_good) {
   }
 }
 
-/// To the ranks that share the layers, their tokens or experts.
+/// Issues a call to the ranks that share layers, tokens or experts.
 void PassTasks::send(Task task, RankGroup over) {
   std::get<Call>(task.work).group = part_->slots[static_cast<std::size_t>(over)];
   task.stream = streams_[static_cast<std::size_t>(over)];

@@ -13,29 +13,29 @@
 
 namespace gradway {
 
-/// Adds the model's tasks to a rank's program, with what each waits for: exchanges of its own pass, and
+/// Adds the model's tasks to a rank's program, with their dependencies on exchanges of the same pass and on
 /// results of other ranks.
 class PassTasks {
  public:
-  /// Adds a stream for each group of ranks that share the part. @param part, tasks must outlive this
+  /// Adds a stream for each group of ranks that share the model part. @param part, tasks must outlive this
   PassTasks(const Layout& layout, const RankPart* part, TaskList& tasks);
 
-  /// A task of the model. On a pipeline the kernels of a block are one task but for the first, which the GPU
-  /// begins while the CPU issues the others: a step has too many micro-batches to tell all apart.
+  /// Adds a task of the model. In a pipeline the kernels of a block become one task except the first, which
+  /// starts while the CPU issues the others: a step has too many micro-batches to keep all tasks apart.
   void add(ModelTask& one, bool for_good);
   /// Makes a kernel part of the last one.
   void merge(const Task& task);
-  /// The next kernel waits for it, besides its own exchanges.
+  /// The next kernel also waits for this task.
   void wait_for(TaskId task) { due_.push_back(task); }
-  /// A task is left out of the pass that waits for so many exchanges: the next kernel does.
+  /// Leaves out a task that waits for a number of exchanges: the next kernel waits for them.
   void skip(int waits) { skipped_ += waits; }
-  void begin_pass_back() { skipped_ = 0; }
-  /// Exchanges that no task waited for are waited for by the next pass.
+  void begin_backward_pass() { skipped_ = 0; }
+  /// Ends the pass. The next pass waits for exchanges that no task has waited for.
   void end_pass();
-  /// A kernel of no block, on which all that follows waits.
+  /// A kernel outside of blocks on which all later tasks depend.
   void set_computed(TaskId kernel);
 
-  /// All that must have ended before the results of the pass are there.
+  /// Tasks that must have ended before the results of the pass are complete.
   std::vector<TaskId> results() const;
   StreamId stream(RankGroup group) const { return streams_[static_cast<std::size_t>(group)]; }
 
@@ -47,12 +47,12 @@ class PassTasks {
   bool is_pipeline_;
   std::optional<TaskId> computed_;  ///< the model's last kernel
   std::int32_t block_ = Blocks::none;
-  bool is_rest_ = false;  ///< the last kernel is not its block's first
-  /// By `RankGroup`.
+  bool is_rest_ = false;  ///< whether the last kernel is not the first of its block
+  /// Streams by `RankGroup`.
   std::vector<StreamId> streams_ = std::vector<StreamId>(rank_group_words.size(), StreamId{0});
-  std::deque<TaskId> sent_;  ///< to the ranks that share the layers, and no task waited for it
-  int skipped_ = 0;          ///< of them, that a half of the backward pass left out waits for
-  std::vector<TaskId> due_;  ///< of passes before; the next kernel waits for it
+  std::deque<TaskId> sent_;  ///< exchanges with ranks that share layers, which no task has waited for
+  int skipped_ = 0;          ///< exchanges that a task left out of this half of the backward pass waits for
+  std::vector<TaskId> due_;  ///< exchanges of earlier passes that the next kernel waits for
 };
 
 }  // namespace gradway

@@ -22,14 +22,14 @@
 namespace gradway {
 namespace {
 
-// A step starts with the lead that the CPU won in the ones before: the first has none, and two alike must
-// follow.
-constexpr int least_steps = 3;
+// A step starts with the lead that the CPU gained in earlier steps. The first step has none, and two equal
+// steps must follow.
+constexpr int min_steps = 3;
 
-/// Exchanges nothing.
+/// A strategy without communication.
 class NoSync final : public Sync {};
 
-/// Which strategy adds what; a new one does not compile until it stands here.
+/// Makes the strategy's tasks. A new strategy does not compile until it is added here.
 struct MakeSync {
   const RankScenario& scenario;
 
@@ -51,9 +51,9 @@ Partition all_ranks() {
   return {"all ranks", [](int) { return 0; }};
 }
 
-/// What CUDA_LAUNCH_BLOCKING=1 makes of launches. The messages of an exchange between stages are one launch,
-/// for whose end the exchange waits.
-void wait_for_each_launch(Workload& workload) {
+/// CUDA_LAUNCH_BLOCKING=1: the CPU waits for each launch. The messages of an exchange between stages are one
+/// launch, for whose end the exchange waits.
+void block_on_launches(Workload& workload) {
   for (auto& program : workload.programs) {
     for (auto& task : program.tasks) {
       const auto* call = std::get_if<Call>(&task.work);
@@ -65,13 +65,12 @@ void wait_for_each_launch(Workload& workload) {
   }
 }
 
-/// As many steps as show the steady state at best. Prefetches fall into the steps by which the CPU can be
-/// ahead, and those of the steps behind the reported one into that.
-void reach_steady_state(Workload& workload, const Scenario& scenario) {
-  if (scenario.job.launch_blocking) wait_for_each_launch(workload);
-  const auto& input = scenario.job.input;
-  workload.starts_steady =
-      scenario.platform.gpu_models.front().ideal && input.background_copy == 0_B && !input.dataset;
+/// Chooses enough steps to show the steady state. Prefetches overlap the steps by which the CPU can be ahead,
+/// and prefetches of the steps after the reported one overlap that step.
+void choose_step_count(Workload& workload, const Job& job, const Gpu& gpu) {
+  if (job.launch_blocking) block_on_launches(workload);
+  const auto& input = job.input;
+  workload.starts_steady = gpu.ideal && input.background_copy == 0_B && !input.dataset;
   if (workload.starts_steady) return;
   if (input.dataset && input.epoch_steps) {
     workload.whole_epoch = true;
@@ -80,20 +79,21 @@ void reach_steady_state(Workload& workload, const Scenario& scenario) {
   }
   for (const auto& program : workload.programs) {
     int launches = 0;
-    bool copies_beside = false;
+    bool has_background_copies = false;
     for (const auto& task : program.tasks) {
       if (program.lane(task) == Lane::compute) launches += task.launches;
-      copies_beside = copies_beside || program.is_background_copy(task);
+      has_background_copies = has_background_copies || program.is_background_copy(task);
     }
-    if (!copies_beside) continue;
+    if (!has_background_copies) continue;
     workload.after_reported =
         std::max(workload.after_reported, (launch_queue_depth + launches - 1) / std::max(1, launches) + 1);
   }
-  // The first batches come at once; behind the reported step workers must have as many more to make.
+  // The first batches are ready at once. After the reported step workers must have the same number left to
+  // load.
   const int turns = input.dataset ? workload.turns() : 0;
   workload.after_reported = std::max(workload.after_reported, turns * (1 + input.prefetch_factor));
   workload.steps =
-      std::max(workload.steps, least_steps + turns + workload.after_reported) + workload.after_reported;
+      std::max(workload.steps, min_steps + turns + workload.after_reported) + workload.after_reported;
 }
 
 }  // namespace
@@ -111,14 +111,14 @@ bool calls_slot(const Program& program, Slot slot) {
   });
 }
 
-Workload of_ranks(const Scenario& scenario) {
+Workload empty_workload(const Job& job) {
   Workload workload;
-  workload.ranks = scenario.job.gpus;
-  workload.steps = scenario.job.steps;
+  workload.ranks = job.gpus;
+  workload.steps = job.steps;
   return workload;
 }
 
-/// By stage: what its last layer hands on.
+/// By stage: size of the output of its last layer.
 std::vector<Bytes> messages_of(const Model& model, const ComputeCosts& costs, int stages) {
   std::vector<Bytes> messages(static_cast<std::size_t>(stages));
   const auto of_layer = stages_of_layers(model, stages);
@@ -136,26 +136,26 @@ Bytes tied_bytes(const Model& model) {
   return size;
 }
 
-std::unique_ptr<Sync> sync_of_part(const RankScenario& rank, const Model& whole,
-                                   const std::vector<std::int32_t>& layers) {
+std::unique_ptr<Sync> make_stage_sync(const RankScenario& rank, const Model& whole,
+                                      const std::vector<std::int32_t>& layers) {
   if (facts_of(rank.job.strategy).exchanges && splits_experts(rank.job, whole))
     return std::make_unique<ExpertSync>(rank, whole, layers);
   return make_sync(rank);
 }
 
-/// A program for each stage, which all ranks that share its layers run, and in which groups they meet.
-struct Parts {
+/// The program of each stage and the groups of its ranks.
+struct StagePrograms {
   std::vector<Program> programs{};
   std::vector<Partition> partitions{};
-  Bytes tied{};  ///< that the first and the last rank of the pipeline exchange
+  Bytes tied{};  ///< gradients that the first and the last rank of the pipeline exchange
 };
 
-Parts parts_of_model(const Scenario& scenario, const ComputeCosts& costs) {
+StagePrograms stage_programs(const Scenario& scenario, const ComputeCosts& costs) {
   const auto& layout = scenario.job.layout;
   const auto pipeline = pipeline_of(layout);
   auto whole = scenario.model;
   if (!costs.of_rank.empty()) whole.layers = costs.of_rank;
-  Parts parts;
+  StagePrograms parts;
   if (pipeline.rank_of(pipeline.stages() - 1) != 0) parts.tied = tied_bytes(whole);
   whole = with_tied_copies(whole, pipeline);
   const auto messages = messages_of(whole, costs, pipeline.stages());
@@ -166,7 +166,7 @@ Parts parts_of_model(const Scenario& scenario, const ComputeCosts& costs) {
                   .messages = messages,
                   .tied = parts.tied};
     const RankScenario of_rank{scenario, part.part.model};
-    const auto sync = sync_of_part(of_rank, whole, part.part.layers);
+    const auto sync = make_stage_sync(of_rank, whole, part.part.layers);
     parts.partitions = sync->groups();
     if (parts.partitions.empty()) parts.partitions.push_back(all_ranks());
     auto next = static_cast<std::uint32_t>(parts.partitions.size());
@@ -178,13 +178,13 @@ Parts parts_of_model(const Scenario& scenario, const ComputeCosts& costs) {
   return parts;
 }
 
-Workload plan_parts(const Scenario& scenario, const ComputeCosts& costs) {
+Workload plan_stages(const Scenario& scenario, const ComputeCosts& costs) {
   const auto& layout = scenario.job.layout;
   const auto pipeline = pipeline_of(layout);
-  auto parts = parts_of_model(scenario, costs);
-  auto workload = of_ranks(scenario);
+  auto parts = stage_programs(scenario, costs);
+  auto workload = empty_workload(scenario.job);
   workload.programs = std::move(parts.programs);
-  RankLayout ranks{workload, scenario};
+  RankLayout ranks{workload, scenario.job, scenario.platform};
   for (const auto& partition : parts.partitions) ranks.add(partition);
   for (const auto group : groups_inside(layout)) ranks.add_inside(group);
   if (shares_scales(scenario.job)) ranks.add_stages();
@@ -199,11 +199,11 @@ Workload plan_parts(const Scenario& scenario, const ComputeCosts& costs) {
 }  // namespace
 
 Workload on_all_ranks(Program program, const Scenario& scenario, std::vector<Partition> partitions) {
-  auto workload = of_ranks(scenario);
+  auto workload = empty_workload(scenario.job);
   const bool needs_all = calls_slot(program, Slot{0}) || shares_scales(scenario.job);
   if (partitions.empty() && needs_all) partitions.push_back(all_ranks());
   workload.programs.push_back(std::move(program));
-  RankLayout ranks{workload, scenario};
+  RankLayout ranks{workload, scenario.job, scenario.platform};
   for (const auto& partition : partitions) ranks.add(partition);
   if (shares_scales(scenario.job)) ranks.add_stages();
   return workload;
@@ -213,26 +213,26 @@ Workload plan(const Scenario& scenario, const ComputeCosts& costs) {
   if (!trains(scenario.job.strategy)) return plan_collective(scenario);
   Workload workload;
   if (scenario.job.layout.is_cut()) {
-    workload = plan_parts(scenario, costs);
+    workload = plan_stages(scenario, costs);
   } else {
     const auto sync = make_sync(scenario);
     workload = on_all_ranks(model_step(scenario, costs, *sync), scenario, sync->groups());
   }
   Loader{scenario}.add_workers(workload);
-  reach_steady_state(workload, scenario);
+  choose_step_count(workload, scenario.job, scenario.platform.gpu_models.front());
   return workload;
 }
 
 Workload with_costs(Workload workload, const Scenario& scenario, const ComputeCosts& costs) {
   if (!trains(scenario.job.strategy)) return workload;
   if (scenario.job.layout.is_cut()) {
-    std::ranges::move(parts_of_model(scenario, costs).programs, workload.programs.begin());
+    std::ranges::move(stage_programs(scenario, costs).programs, workload.programs.begin());
   } else {
     workload.programs.front() = model_step(scenario, costs, *make_sync(scenario));
   }
   workload.steps = scenario.job.steps;
   workload.after_reported = 0;
-  reach_steady_state(workload, scenario);
+  choose_step_count(workload, scenario.job, scenario.platform.gpu_models.front());
   return workload;
 }
 

@@ -9,14 +9,14 @@
 namespace gradway {
 
 /// A workload in which all ranks of the job run one program.
-/// @param partitions by slot; without any, all ranks are one group if the program makes calls
+/// @param partitions by slot; if empty, all ranks form one group if the program makes calls
 Workload on_all_ranks(Program program, const Scenario& scenario, std::vector<Partition> partitions = {});
 
-/// What the framework issues in the steps of the scenario's job: see `model_step` for what a rank does, and
-/// the folders of strategies for what these add. A strategy of kind collective has one call a step.
+/// The tasks that the framework issues in the steps of the job. `model_step` makes the program of a rank; the
+/// folders of strategies add their communication. A strategy of kind collective makes one call per step.
 Workload plan(const Scenario& scenario, const ComputeCosts& costs);
 
-/// The same with other times of kernels. @param workload of the scenario
+/// The same workload with other kernel times. @param workload of the scenario
 Workload with_costs(Workload workload, const Scenario& scenario, const ComputeCosts& costs);
 
 }  // namespace gradway

@@ -8,14 +8,14 @@
 
 namespace gradway {
 
-RankLayout::RankLayout(Workload& workload, const Scenario& scenario)
-    : workload_{workload}, layout_{scenario.job.layout}, job_{scenario.job} {
-  for (int rank = 0; rank < scenario.job.gpus; ++rank) {
-    places_.push_back(place_of(layout_, scenario.job.gpus, rank));
+RankLayout::RankLayout(Workload& workload, const Job& job, const Platform& platform)
+    : workload_{workload}, layout_{job.layout}, job_{job} {
+  for (int rank = 0; rank < job.gpus; ++rank) {
+    places_.push_back(place_of(layout_, job.gpus, rank));
     workload.actors.push_back({.program = ProgramId{static_cast<std::size_t>(places_.back().pipeline)},
-                               .at = scenario.platform.gpus[static_cast<std::size_t>(rank)]});
+                               .at = platform.gpus[static_cast<std::size_t>(rank)]});
   }
-  workload.actors.back().slowdown = scenario.job.slow_gpu;
+  workload.actors.back().slowdown = job.slow_gpu;
 }
 
 void RankLayout::add(const Partition& partition) {
@@ -75,7 +75,7 @@ void RankLayout::add_pairs(const std::string& name, int from, int to) {
   };
   const int pairs = layout_.tensor * job_.replicas();
   join(name, pairs, colour, Purpose::pipeline);
-  // The one that sends comes first.
+  // The sending rank comes first.
   if (from < to) return;
   for (std::ptrdiff_t group = pairs; group > 0; --group)
     std::ranges::reverse(workload_.groups.end()[-group].members);

@@ -12,23 +12,23 @@
 
 namespace gradway {
 
-/// Adds the ranks of a job to a workload, in the order of their numbers, and the groups in which they meet.
+/// Adds the ranks of a job to a workload, in order of rank, and their process groups.
 class RankLayout {
  public:
-  /// @param workload has no actors yet, and outlives this, as the scenario does
-  RankLayout(Workload& workload, const Scenario& scenario);
+  /// @param workload without actors; must outlive this, like the job
+  RankLayout(Workload& workload, const Job& job, const Platform& platform);
 
-  /// Ranks of equal colour, among those that hold the same part of the model, or the same experts.
+  /// Adds groups of ranks of equal colour, among ranks that hold the same model shard or the same experts.
   void add(const Partition& partition);
-  /// Ranks that share layers, tokens or experts of a stage.
+  /// Adds groups of ranks that share the layers, tokens or experts of a stage.
   void add_inside(RankGroup group);
-  /// All ranks of a stage, which share scales of fp8.
+  /// Adds groups of all ranks of a stage, which share fp8 scales.
   void add_stages();
-  /// Two stages of a pipeline, tensor rank by tensor rank and replica by replica.
+  /// Adds pairs of ranks of two pipeline stages, for each tensor rank and replica.
   void add_pairs(const std::string& name, int from, int to);
 
  private:
-  /// Adds `count` groups. @param colour of a rank: the number of its group; below zero: it is in none
+  /// Adds `count` groups. @param colour number of a rank's group; negative if it is in none
   void join(const std::string& name, int count, const std::function<int(const RankPlace&)>& colour,
             Purpose purpose = Purpose::data);
 

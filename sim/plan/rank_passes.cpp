@@ -9,12 +9,12 @@
 namespace gradway {
 namespace {
 
-/// Whatever the strategy asks for.
+/// Whether the job needs the blocks of the model, whatever its strategy needs.
 bool needs_blocks(const Job& job) {
   return runs_blocks_again(job.recompute) || job.cuda_graphs == CudaGraphs::layers;
 }
 
-/// Tasks whose number is none, below zero, are left out.
+/// Tasks by number. Tasks with a negative number are left out.
 template <class NumberOf>
 std::vector<std::vector<ModelTask*>> by_number(std::vector<ModelTask>& tasks, const NumberOf& number_of) {
   std::vector<std::vector<ModelTask*>> found;
@@ -31,7 +31,7 @@ std::vector<std::vector<ModelTask*>> by_number(std::vector<ModelTask>& tasks, co
 
 std::optional<Seconds> pause_of(const ComputeCosts& costs, const Sync& sync) {
   if (!costs.profile) return std::nullopt;
-  return costs.profile->pause + sync.longer_pause();
+  return costs.profile->pause + sync.extra_pause();
 }
 
 RankPasses::RankPasses(const Scenario& scenario, const ComputeCosts& costs, const Sync& sync,
@@ -77,15 +77,15 @@ void RankPasses::find_tasks() {
   const auto block = [](const ModelTask& one) { return one.block; };
   forward_ = by_number(model_.forward, chunk);
   backward_ = by_number(model_.backward, chunk);
-  again_ =
-      by_number(scenario_.job.recompute == Recompute::selective_op ? model_.again : model_.forward, block);
+  recomputed_ = by_number(
+      scenario_.job.recompute == Recompute::selective_op ? model_.recomputed : model_.forward, block);
   for (auto* tasks : {&forward_, &backward_}) tasks->resize(chunks);
   if (is_first_stage()) {
     for (const auto* one : forward_.front())
       if (std::holds_alternative<Copy>(one->task.work)) batch_.push_back(one->task);
   }
-  again_.resize(std::max(again_.size(), by_number(model_.backward, block).size()));
-  // Gradients of later chunks stand first.
+  recomputed_.resize(std::max(recomputed_.size(), by_number(model_.backward, block).size()));
+  // Gradients of later chunks come first.
   first_gradient_.assign(chunks, 0);
   for (const auto& one : model_.backward)
     for (int earlier = 0; earlier < chunk_of(one); ++earlier)
@@ -94,7 +94,8 @@ void RankPasses::find_tasks() {
 
 int RankPasses::chunk_of(const ModelTask& one) const {
   if (!part_) return 0;
-  if (one.task.layer == Task::none) return part_->rank == 0 ? 0 : PartOfModel::none;  // the input
+  if (one.task.layer == Task::none)
+    return part_->rank == 0 ? 0 : PartOfModel::none;  // the input belongs to the first rank
   return part_->part.chunk[static_cast<std::size_t>(one.task.layer)];
 }
 

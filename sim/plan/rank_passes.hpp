@@ -15,42 +15,44 @@
 
 namespace gradway {
 
-/// The pause before each kernel. Empty: only profiles have it.
+/// The pause before each kernel. Empty without a profile.
 std::optional<Seconds> pause_of(const ComputeCosts& costs, const Sync& sync);
 
-/// A backward pass among those of its chunk.
+/// Position of a backward pass among the backward passes of its chunk.
 struct BackwardPass {
   bool adds_to_gradients = false;
-  bool is_last = false;  ///< that makes gradients of parameters
+  bool is_last = false;  ///< last pass that makes gradients of parameters
 };
 
-/// What a rank issues of the model, pass by pass. A rank that holds all of the model has one chunk.
+/// The model's tasks of a rank, pass by pass. A rank that holds the whole model has one chunk.
 class RankPasses {
  public:
   /// @param scenario, costs, sync, part must outlive this
-  /// @param part that the rank holds; null: all of the model
+  /// @param part of the model on the rank; null if it holds the whole model
   RankPasses(const Scenario& scenario, const ComputeCosts& costs, const Sync& sync, const RankPart* part);
 
-  /// The model as the rank has it.
+  /// The model part of the rank.
   const RankScenario& rank() const { return rank_; }
   const std::vector<StageTurn>& turns() const { return turns_; }
   BackwardPass backward_pass(std::size_t turn) const { return passes_[turn]; }
   bool is_first_stage() const { return !part_ || part_->rank == 0; }
 
-  // The model's tasks. A pass is read many times; the last reader may move them out.
+  // The model's tasks. A pass is read several times; its last reader may move them out.
   std::vector<ModelTask*>& forward(int chunk) { return forward_[static_cast<std::size_t>(chunk)]; }
   std::vector<ModelTask*>& backward(int chunk) { return backward_[static_cast<std::size_t>(chunk)]; }
-  /// What of the block's forward pass runs again before its backward pass.
-  std::vector<ModelTask*>& again(std::int32_t block) { return again_[static_cast<std::size_t>(block)]; }
+  /// Tasks of the block's forward pass that are recomputed before its backward pass.
+  std::vector<ModelTask*>& recomputed(std::int32_t block) {
+    return recomputed_[static_cast<std::size_t>(block)];
+  }
   std::vector<ModelTask>& optimizer() { return model_.optimizer; }
-  /// The copies of a batch; none where the rank takes no batch.
+  /// The copies of a batch; empty if the rank takes no batches.
   const std::vector<Task>& batch() const { return batch_; }
-  /// Number of the first gradient of a chunk, in the order of the rank's gradients.
+  /// Index of the first gradient of a chunk among the rank's gradients.
   std::size_t first_gradient(int chunk) const { return first_gradient_[static_cast<std::size_t>(chunk)]; }
 
-  /// The strategy knows the layers of its rank alone.
+  /// Number of a layer within the rank, as the strategy numbers layers.
   std::int32_t layer_of_rank(std::int32_t layer) const;
-  /// The strategy counts the blocks of its rank alone, too.
+  /// Module with its block number within the rank, as the strategy numbers blocks.
   Module of_rank(Module module) const;
 
  private:
@@ -64,14 +66,14 @@ class RankPasses {
   const Scenario& scenario_;
   const RankPart* part_;
   RankScenario rank_;
-  std::optional<Blocks> blocks_;  ///< of the whole, if they matter, and the strategy has not found them
-  std::vector<std::int32_t> block_of_rank_;  ///< by block of the whole: among those of the rank
+  std::optional<Blocks> blocks_;  ///< of the whole model, if they are needed and the strategy has none
+  std::vector<std::int32_t> block_of_rank_;  ///< by block of the whole model: block number within the rank
   ModelTasks model_;
   std::vector<StageTurn> turns_;
   std::vector<BackwardPass> passes_;         ///< by turn
   TasksByNumber forward_;                    ///< of the model, by chunk
   TasksByNumber backward_;                   ///< of the model, by chunk
-  TasksByNumber again_;                      ///< what runs again, by block
+  TasksByNumber recomputed_;                 ///< recomputed tasks, by block
   std::vector<std::size_t> first_gradient_;  ///< by chunk
   std::vector<Task> batch_;
 };

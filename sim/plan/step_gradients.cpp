@@ -16,43 +16,43 @@ void StepGradients::accumulate(std::size_t first, std::size_t count, const Task&
   }
   Bytes size{};
   for (std::size_t i = first; i < first + count; ++i) size += sizes_[i];
-  if (has_half_states(scenario_.job)) size = size / 2;
-  size = size * sync_.moved_by_adding();
+  if (has_half_states(rank_.job)) size = size / 2;
+  size = size * sync_.accumulation_traffic();
   const auto kernels = static_cast<int>(count);
   const auto launch = tasks_.gpu().launch_cost * kernels;
-  if (scenario_.job.layout.pipeline > 1) {
+  if (rank_.job.layout.pipeline > 1) {
     Task task;
     task.work = Kernel{.work = tasks_.memory(size, kernels)};
     task.launch = launch;
     task.launches = kernels;
-    return model_.merge(task);
+    return passes_.merge(task);
   }
   const auto id = tasks_.memory_kernels(fmt::format("{} accumulate", of.name), size, kernels, launch);
   tasks_[id].phase = Phase::backward;
   tasks_[id].layer = of.layer;
 }
 
-void StepGradients::give(std::size_t first_of, std::size_t count_of, const Task& of) {
+void StepGradients::hand_over(std::size_t first_of, std::size_t count_of, const Task& of) {
   ready_.push_back({first_of, count_of, &of});
   for (;;) {
-    const auto next = std::ranges::find(ready_, given_, &Ready::first);
+    const auto next = std::ranges::find(ready_, handed_over_, &ReadyGradients::first);
     if (next == ready_.end()) return;
     const auto [first, count, task] = *next;
     ready_.erase(next);
-    given_ += count;
+    handed_over_ += count;
     sync_.gradients_ready(tasks_, count, *task, true);
   }
 }
 
 void StepGradients::reduce_replicated() {
-  if (!scenario_.job.layout.sequence || scenario_.job.layout.tensor == 1) return;
+  if (!rank_.job.layout.sequence || rank_.job.layout.tensor == 1) return;
   constexpr auto of_tensor = static_cast<std::size_t>(RankGroup::tensor);
-  const bool at_once = scenario_.job.framework == Framework::megatron;
+  const bool at_once = rank_.job.framework == Framework::megatron;
   constexpr int times = 3;
   std::vector<Bytes> sizes;
   for (std::size_t i = 0; i < rank_.model.layers.size(); ++i) {
     const auto& own = rank_.model.layers[i].parameters;
-    const auto& whole = scenario_.model.layers[static_cast<std::size_t>(part_->part.layers[i])].parameters;
+    const auto& whole = whole_.layers[static_cast<std::size_t>(part_->part.layers[i])].parameters;
     const bool is_shared =
         own.size() == whole.size() && !own.empty() && own.front().shape != whole.front().shape;
     for (const auto& parameter : own) {
@@ -69,7 +69,7 @@ void StepGradients::reduce_replicated() {
   std::vector<TaskId> reduced;
   for (const auto size : sizes) {
     reduced.push_back(tasks_.call(
-        {CollectiveKind::all_reduce, size, part_->slots[of_tensor]}, model_.stream(RankGroup::tensor),
+        {CollectiveKind::all_reduce, size, part_->slots[of_tensor]}, passes_.stream(RankGroup::tensor),
         "all-reduce of gradients of norms",
         tasks_.cpu(at_once ? ddp_cpu.all_reduce : costs_.operation * dtensor_cpu.redistribution), ready));
   }
@@ -78,7 +78,7 @@ void StepGradients::reduce_replicated() {
 }
 
 void StepGradients::average_micro_batches() {
-  const auto& job = scenario_.job;
+  const auto& job = rank_.job;
   if (job.layout.pipeline == 1 || job.framework != Framework::pytorch || job.accumulate == 1 ||
       sync_.own_gradients())
     return;

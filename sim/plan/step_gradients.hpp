@@ -10,51 +10,47 @@
 
 namespace gradway {
 
-/// What becomes of a rank's gradients, beside what the strategy does with them.
+/// Work on a rank's gradients besides that of the strategy.
 class StepGradients {
  public:
-  /// @param part that the rank holds; null: all of the model. All must outlive this.
-  StepGradients(const Scenario& scenario, const ComputeCosts& costs, const RankScenario& rank,
-                const RankPart* part, Sync& sync, TaskList& tasks, PassTasks& model)
-      : scenario_{scenario},
-        costs_{costs},
-        rank_{rank},
-        part_{part},
-        sync_{sync},
-        tasks_{tasks},
-        model_{model} {}
+  /// @param model as the scenario has it, before it is split over ranks
+  /// @param part of the model on the rank; null if it holds the whole model. All arguments must outlive this.
+  StepGradients(const Model& model, const ComputeCosts& costs, const RankScenario& rank, const RankPart* part,
+                Sync& sync, TaskList& tasks, PassTasks& passes)
+      : whole_{model}, costs_{costs}, rank_{rank}, part_{part}, sync_{sync}, tasks_{tasks}, passes_{passes} {}
 
-  /// Gradients of a later micro-step are added to those that are there. @param of the task that made them
+  /// Adds gradients of a later micro-step to the accumulated ones. @param of task that made them
   void accumulate(std::size_t first, std::size_t count, const Task& of);
-  /// Gradients are ready for good. The strategy learns of them in its order: schedules may end a later chunk
+  /// Passes final gradients to the strategy, in the order that it expects: schedules may finish a later chunk
   /// last.
-  void give(std::size_t first, std::size_t count, const Task& of);
-  /// With sequence parallelism the gradients of norms, and of biases behind a sum over the ranks, are of
-  /// their own tokens alone. Megatron-Core adds up all in one call. DTensors of norms stay partial sums,
-  /// which each of three kernels of the optimizer adds up by itself (own traces of two H200).
+  void hand_over(std::size_t first, std::size_t count, const Task& of);
+  /// With sequence parallelism the gradients of norms, and of biases after a reduction, cover the rank's own
+  /// tokens only. Megatron-Core reduces all of them in one call. DTensors of norms stay partial sums, which
+  /// each of three optimizer kernels reduces (own traces of two H200).
   void reduce_replicated();
-  /// PyTorch's schedules divide whole gradients by the number of micro-batches, a kernel a parameter; who
-  /// shards them (torchtitan) divides the loss. @source torch/distributed/pipelining/stage.py, scale_grads
+  /// PyTorch's schedules divide whole gradients by the number of micro-batches, with one kernel per
+  /// parameter. With sharded gradients (torchtitan) the loss is divided instead. @source
+  /// torch/distributed/pipelining/stage.py, scale_grads
   void average_micro_batches();
 
  private:
-  /// Gradients that are ready, whose turn has not come.
-  struct Ready {
+  /// Final gradients that the strategy does not expect yet.
+  struct ReadyGradients {
     std::size_t first = 0;
     std::size_t count = 0;
     const Task* of = nullptr;
   };
 
-  const Scenario& scenario_;
+  const Model& whole_;
   const ComputeCosts& costs_;
   const RankScenario& rank_;
   const RankPart* part_;
   Sync& sync_;
   TaskList& tasks_;
-  PassTasks& model_;
-  std::vector<Ready> ready_;
-  std::size_t given_ = 0;     ///< gradients that the strategy has
-  std::vector<Bytes> sizes_;  ///< of the gradients, in the order in which they get ready; filled when needed
+  PassTasks& passes_;
+  std::vector<ReadyGradients> ready_;
+  std::size_t handed_over_ = 0;  ///< number of gradients passed to the strategy
+  std::vector<Bytes> sizes_;  ///< of gradients in the order in which they become ready; filled on first use
 };
 
 }  // namespace gradway

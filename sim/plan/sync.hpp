@@ -17,39 +17,39 @@
 namespace gradway {
 
 /// A moment of a micro-step.
-struct MomentOfStep {
+struct StepMoment {
   bool is_forward = true;
-  bool is_loss = false;  ///< behind the model's forward pass and before its backward pass
-  double ready = 0;      ///< of the gradients' elements, those that the backward pass has made
+  bool is_loss = false;  ///< between the forward and the backward pass of the model
+  double ready = 0;      ///< share of gradient elements that the backward pass has made
 };
 
-/// What a strategy that shards holds at a moment, beside what it keeps all the time.
-struct HeldBySync {
+/// Memory that a sharding strategy holds at a moment, in addition to MemoryOfSync.
+struct HeldMemory {
   Bytes gradients{};
-  Bytes gathered{};  ///< parameters that are whole, and what is on its way
+  Bytes gathered{};  ///< gathered parameters, including gathers in progress
 };
 
-/// What a strategy keeps in a GPU's memory beside the model and its activations.
-struct MemoryOfSync {
-  std::optional<Bytes> parameters{};  ///< all copies that a rank keeps; empty: all of the model
-  std::optional<Bytes> frozen{};      ///< of parameters that nobody trains; empty: all of the model
-  double optimizer_share = 1;         ///< of the states of all parameters
-  Bytes gradients{};                  ///< with `held`: that live on behind the backward pass
+/// Memory of a strategy besides the model and its activations.
+struct SyncMemory {
+  std::optional<Bytes> parameters{};  ///< all copies on a rank; if empty, the whole model
+  std::optional<Bytes> frozen{};      ///< parameters that are not trained; if empty, the whole model's
+  double optimizer_share = 1;         ///< share of the states of all parameters
+  Bytes gradients{};                  ///< with `held`: gradients that live on after the backward pass
   Bytes buckets{};
-  Bytes first_buckets{};         ///< as in MemoryUse
-  Bytes kept{};                  ///< from step to step: errors and factors of a hook
-  Bytes after_backward{};        ///< more of that kind at the end of the backward pass: casts in flight
-  bool holds_gradients = false;  ///< in its buckets: they need no memory of their own
+  Bytes first_buckets{};   ///< as in MemoryUse
+  Bytes kept{};            ///< from step to step: errors and factors of a communication hook
+  Bytes after_backward{};  ///< additional memory of hooks at the end of the backward pass: casts in flight
+  bool holds_gradients = false;  ///< gradients live in the buckets and need no memory of their own
 };
 
 /// The gradients that a rank's optimizer steps, in fp32.
 struct OwnGradients {
   Bytes size{};
-  bool has_norm = false;  ///< the strategy has computed it by itself
+  bool has_norm = false;  ///< whether the strategy has computed their norm
 };
 
-/// A part of the model that frameworks let others hook into: all of it, a block (sim/workload/blocks.hpp), or
-/// a layer. A model that was profiled has no layers.
+/// A part of the model with framework hooks: the whole model, a block (sim/workload/blocks.hpp) or a layer. A
+/// profiled model has no layers.
 struct Module {
   enum class Kind : std::uint8_t { model, block, layer };
   Kind kind = Kind::model;
@@ -57,21 +57,21 @@ struct Module {
   auto operator<=>(const Module&) const = default;
 };
 
-/// Ranks of equal colour are a communicator.
+/// A partition of ranks into communicators. Ranks of equal colour form one.
 struct Partition {
   std::string name;
-  std::function<int(int)> colour;  ///< of a rank; from 0, without gaps
-  bool of_experts = false;         ///< of ranks that hold the same experts; else that hold the same part
+  std::function<int(int)> colour;  ///< of a rank; from 0 without gaps
+  bool of_experts = false;  ///< among ranks that hold the same experts, instead of the same model shard
 };
 
-/// Of the micro-steps that one optimizer step takes.
+/// One of the micro-steps of an optimizer step.
 struct MicroStep {
   int number = 0;  ///< from 0
   bool is_last = true;
 };
 
-/// What a strategy adds to the model's step: it is called at each point at which frameworks let it in, in the
-/// order of issue, and adds its tasks there. Each does nothing if it is not told otherwise.
+/// The communication of a strategy. Its hooks are called at the points at which frameworks call theirs, in
+/// the order of issue, and add tasks. By default a hook does nothing.
 class Sync {
  public:
   virtual ~Sync() = default;
@@ -79,46 +79,46 @@ class Sync {
   /// Before the first micro-step.
   virtual void before_step(TaskList&) {}
   virtual void before_micro_step(TaskList&, MicroStep) {}
-  /// Before the first and after the last task of a part in each direction: the model outside, then its block,
-  /// then its layer. The input copy stands before them all.
+  /// Before the first and after the last task of a module in each direction, from the outside in: model,
+  /// block, layer. The input copy comes before all of them.
   virtual void before_forward(TaskList&, Module) {}
   virtual void after_forward(TaskList&, Module) {}
   virtual void before_backward(TaskList&, Module) {}
   virtual void after_backward(TaskList&, Module) {}
-  /// The same for a layer whose forward pass runs again.
+  /// Before and after a layer whose forward pass is recomputed.
   virtual void before_recompute(TaskList&, Module) {}
   virtual void after_recompute(TaskList&, Module) {}
-  /// Around the backward pass of a micro-batch, or a half of it, through a chunk of a rank of a pipeline.
-  /// @param makes_gradients of parameters
-  virtual void before_pass_back(TaskList&, [[maybe_unused]] bool makes_gradients) {}
-  virtual void after_pass_back(TaskList&) {}
-  /// So many gradients more are ready, in the order of `gradients_in_order`.
-  /// @param of the task that made them
-  /// @param is_last of the micro-steps before the optimizer's step
+  /// Before and after the backward pass of a micro-batch, or a half of it, through a chunk of a pipeline
+  /// rank.
+  /// @param makes_gradients whether it makes gradients of parameters
+  virtual void before_backward_pass(TaskList&, [[maybe_unused]] bool makes_gradients) {}
+  virtual void after_backward_pass(TaskList&) {}
+  /// More gradients are ready, in the order of `gradients_in_order`. Arguments: their number, the task that
+  /// made them, and whether this is the last micro-step before the optimizer's step.
   virtual void gradients_ready(TaskList&, std::size_t, const Task&, bool) {}
   virtual void before_optimizer(TaskList&) {}
   virtual void after_optimizer(TaskList&) {}
 
-  /// Empty: those of all parameters.
+  /// Empty if the rank steps all parameters.
   virtual std::optional<OwnGradients> own_gradients() const { return std::nullopt; }
-  /// Adds up the norm over the ranks that have other gradients. @return the last task
+  /// Adds up the norm over ranks that hold different gradients. @return the last task
   virtual TaskId sum_norm(TaskList&, TaskId norm) { return norm; }
 
-  /// Of the model, for a strategy that hooks into them; null: it does not.
+  /// Blocks of the model, if the strategy hooks into them; else null.
   virtual const Blocks* blocks() const { return nullptr; }
-  /// Whether the model's own gradients stay from micro-step to micro-step, so that each adds to them.
+  /// Whether gradients stay allocated between micro-steps, so that each micro-step adds to them.
   virtual bool keeps_gradients() const { return true; }
-  /// What it moves to add a gradient to the one that is there, over the gradient's bytes in fp32.
-  virtual double moved_by_adding() const { return 3; }
-  /// Communicators, in the order of slots.
+  /// Memory traffic of adding a gradient to the accumulated one, relative to its size in fp32.
+  virtual double accumulation_traffic() const { return 3; }
+  /// Partitions into communicators, in order of slot.
   virtual std::vector<Partition> groups() const { return {}; }
-  /// That the GPU makes before each kernel, because of the strategy.
-  virtual Seconds longer_pause() const { return {}; }
-  /// What travels together, for reports; called when all tasks are issued.
+  /// Additional pause of the GPU before each kernel, caused by the strategy.
+  virtual Seconds extra_pause() const { return {}; }
+  /// Gradients that are communicated together, for reports. Called after all tasks are issued.
   virtual std::vector<Unit> take_units() { return {}; }
-  virtual MemoryOfSync memory() const { return {}; }
-  /// Empty: gradients are whole, each as soon as it is made, and nothing is gathered.
-  virtual std::optional<HeldBySync> held(const MomentOfStep&) const { return std::nullopt; }
+  virtual SyncMemory memory() const { return {}; }
+  /// Empty if gradients are whole, each from when it is made, and nothing is gathered.
+  virtual std::optional<HeldMemory> held(const StepMoment&) const { return std::nullopt; }
 
  protected:
   Sync() = default;
@@ -126,7 +126,7 @@ class Sync {
   Sync& operator=(const Sync&) = default;
 };
 
-/// That of the job's strategy. What the scenario names must outlive it.
+/// Makes the communication of the job's strategy. The members of the scenario must outlive it.
 std::unique_ptr<Sync> make_sync(const RankScenario& scenario);
 
 }  // namespace gradway

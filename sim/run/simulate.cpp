@@ -59,8 +59,10 @@ Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold,
   check(workload);
   const Communicators communicators{workload, scenario};
   report_progress(on_progress, "looking for ranks that do the same");
-  const auto scene = scene_of(workload, scenario, communicators, fold);
-  const auto lowered = [&](const Workload& steps) { return lower(steps, scenario, communicators, scene); };
+  const auto lowering_plan = make_lowering_plan(workload, scenario, communicators, fold);
+  const auto lowered = [&](const Workload& steps) {
+    return lower(steps, scenario.platform, communicators, lowering_plan);
+  };
   auto run = run_to_steady_state(std::move(workload), scenario.platform, engine, lowered, on_progress);
   if (const auto waiting = costs.slowdown > 1 ? waiting_of(run, costs.longest_wait) : WaitRatio{};
       waiting != WaitRatio{}) {

@@ -4,11 +4,11 @@
 
 #include <map>
 
-#include "sim/lower/communicators.hpp"
 #include "sim/nccl/collective_ways.hpp"
 #include "tests/support/alone.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/tolerances.hpp"
+#include "tests/support/world_communicator.hpp"
 
 using namespace gradway;
 using namespace gradway::test;
@@ -50,24 +50,24 @@ TEST_CASE("an all-to-all on an ideal star takes the time of its closed form", "[
   const int ranks = GENERATE(2, 3, 8, 32);
   CAPTURE(engine, ranks);
   const auto scenario = with(star(ranks, 100_GBps, 2_us), ranks);
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   // (n-1)/n of the buffer leave each rank; a message crosses two links.
   const double expected = 2 * 2e-6 + (ranks - 1.0) / ranks * 800e6 / 100e9;
   CHECK(test::time_alone(*lowering, all_to_all, 800_MB, scenario.platform, engine).value() ==
         Approx(expected).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("an all-to-all on an ideal ring goes the short way round, and the fullest link decides",
+TEST_CASE("an all-to-all on an ideal ring takes the shortest paths, and the most loaded link decides",
           "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto scenario = ring_scenario(5, {}, 1_MB, 100_GBps, 2_us);
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   // A link carries one pair that is a hop apart and two that are two, a fifth of the buffer each.
   CHECK(test::time_alone(*lowering, all_to_all, 500_MB, scenario.platform, engine).value() ==
         Approx(2 * 2e-6 + 3 * 100e6 / 100e9).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("pairs of a node use its NVLinks, others the NICs beside the receiver, side by side") {
+TEST_CASE("pairs within a node use its NVLinks and other pairs the NICs of the receiver, in parallel") {
   const auto scenario = with(built_platform(nvswitch_node(4), 2, star_fabric()), 8);
   const Routes routes{scenario.platform};
   const CollectiveWays ways{routes, nccl_settings({}), first_gpus(8)};
@@ -91,7 +91,7 @@ TEST_CASE("pairs of a node use its NVLinks, others the NICs beside the receiver,
 
 TEST_CASE("between nodes an all-to-all takes the time of the slower of NVLinks and NICs") {
   const auto scenario = with(built_platform(nvswitch_node(4), 2, star_fabric()), 8);
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   const auto lowered = lowering->lower(all_to_all, 8_GB);
   REQUIRE(lowered.flows.size() == 2);
   const auto time = test::time_alone(*lowering, all_to_all, 8_GB, scenario.platform, "fluid");
@@ -104,7 +104,7 @@ TEST_CASE("between nodes an all-to-all takes the time of the slower of NVLinks a
 
 TEST_CASE("NCCL's plan of an all-to-all: channels of sends, LL up to 16 KiB a channel") {
   const auto scenario = with(built_platform(nvswitch_node(4)), 4);
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   const auto facts = lowering->facts();
   const auto channels = pair_channels(facts, {});
   CHECK(channels.all == 32);       // 24 rounded up, as the grid of NCCL's kernel has it in our traces
@@ -118,16 +118,16 @@ TEST_CASE("NCCL's plan of an all-to-all: channels of sends, LL up to 16 KiB a ch
   CHECK(bus_factor(all_to_all, 4) == 0.75);
 }
 
-TEST_CASE("over host memory all pairs meet in it") {
+TEST_CASE("over host memory all pairs share it") {
   auto scenario = with(built_platform(tree_node()), 6, {{"NCCL_P2P_DISABLE", "1"}});
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   const auto time = test::time_alone(*lowering, all_to_all, 6_GB, scenario.platform, "fluid");
   const auto latency = lowering->lower(all_to_all, 6_GB).latency;
   // gpu4 and gpu5 share a root port of 25 GB/s: in come 2 x 5 GB, of which 2 GB from each other.
   CHECK((time - latency).value() >= 10e9 / 25e9);
 }
 
-TEST_CASE("an all-to-all that nobody measured takes as long as a send/recv of what leaves each rank") {
+TEST_CASE("an unmeasured all-to-all takes the time of a send/recv of each rank's outgoing bytes") {
   auto scenario = with(built_platform(nvswitch_node(4)), 4);
   CollectiveTable table;
   table.transport = Transport::p2p;
@@ -138,11 +138,11 @@ TEST_CASE("an all-to-all that nobody measured takes as long as a send/recv of wh
   scenario.calibration.name = "made up";
   scenario.calibration.tables = {table};
   const auto seconds = [&] {
-    const CommunicatorOfAll lowering{scenario};
+    const WorldCommunicator lowering{scenario};
     return test::time_alone(*lowering, all_to_all, 100_MB, scenario.platform, "fluid").value();
   };
   CHECK(seconds() == Approx(308e-6));
-  const auto provenance = (*CommunicatorOfAll{scenario}).lower(all_to_all, 100_MB).provenance;
+  const auto provenance = (*WorldCommunicator{scenario}).lower(all_to_all, 100_MB).provenance;
   REQUIRE(provenance.size() == 1);
   CHECK(uncertainties_of(provenance[0]) ==
         std::vector<std::string>{

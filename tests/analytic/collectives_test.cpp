@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 
 #include "sim/engine/engine.hpp"
-#include "sim/lower/communicators.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/tolerances.hpp"
+#include "tests/support/world_communicator.hpp"
 
 using namespace gradway;
 using namespace gradway::test;
@@ -14,7 +14,7 @@ namespace {
 /// Seconds of one collective alone on an ideal ring.
 double seconds(CollectiveKind kind, int ranks, const char* engine) {
   auto scenario = ring_scenario(ranks, {}, 1_MB, 100_GBps, 2_us);
-  const auto lowered = (*CommunicatorOfAll{scenario}).lower(kind, 800_MB);
+  const auto lowered = (*WorldCommunicator{scenario}).lower(kind, 800_MB);
   OpGraph graph;
   for (const auto& flow : lowered.flows) {
     Op op;

@@ -22,27 +22,26 @@ double step_ms(const Scenario& scenario, const char* engine) {
 
 }  // namespace
 
-TEST_CASE("one bucket overlaps with nothing: forward, backward and the whole reduction in turn",
-          "[analytic]") {
+TEST_CASE("a single bucket does not overlap: forward, backward and reduction run in turn", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto scenario = layers_of(2_ms, 6, 600_MB);
   CHECK(step_ms(scenario, engine) ==
         Approx(6 * 1 + 6 * 2 + 6 * all_reduce_ms).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("a reduction faster than a layer hides but for the last bucket", "[analytic]") {
+TEST_CASE("reductions faster than a layer are hidden except the last bucket", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto scenario = layers_of(5_ms, 6, 100_MB);
   CHECK(step_ms(scenario, engine) == Approx(6 * 1 + 6 * 5 + all_reduce_ms).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("a reduction slower than a layer hides the backward pass but for its first layer", "[analytic]") {
+TEST_CASE("reductions slower than a layer hide the backward pass except its first layer", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto scenario = layers_of(2_ms, 6, 100_MB);
   CHECK(step_ms(scenario, engine) == Approx(6 * 1 + 2 + 6 * all_reduce_ms).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("side by side, kernels and collectives take the measured factors longer", "[analytic]") {
+TEST_CASE("concurrent kernels and collectives are slower by the measured factors", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   // Two layers of 6 ms backward, an all-reduce of the first of 4 ms alone beside the second, on an NVSwitch
   // whose links never bind. Kernels run 1.2, collectives 2 times slower together.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CPU's launches cost on one host and another, and when CUDA graphs take their place.
+// Cost of launches on different hosts, and of CUDA graphs in their place.
 #include <algorithm>
 #include <string>
 
@@ -48,13 +48,13 @@ TEST_CASE("a launch-bound step in one CUDA graph takes the GPU's time", "[analyt
     CHECK(step_us(launch_bound(CudaGraphs::step), engine) == Approx(2 * blocks * 50.0).epsilon(0.001));
 }
 
-TEST_CASE("with a graph for each block the CPU launches two for each", "[analytic][graphs]") {
+TEST_CASE("with a graph for each block the CPU launches two graphs for each", "[analytic][graphs]") {
   const auto launch = graph_cpu.launch + graph_cpu.node * (kernels * kernels_of_operation) + graph_cpu.call;
   CHECK(step_us(launch_bound(CudaGraphs::layers)) ==
         Approx(2 * blocks * launch.value() * 1e6).epsilon(0.001));
 }
 
-TEST_CASE("what stands outside of blocks is launched as before", "[analytic][graphs]") {
+TEST_CASE("tasks outside of blocks are launched as before", "[analytic][graphs]") {
   auto scenario = launch_bound(CudaGraphs::layers);
   auto head = scenario.model.layers.front();
   head.name = "head";
@@ -131,8 +131,7 @@ bool says(const Scenario& scenario, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("launches, hooks and the optimizer follow the host that the platform or its calibration tells of",
-          "[host]") {
+TEST_CASE("launches, hooks and the optimizer follow the host of the platform or its calibration", "[host]") {
   for (const auto* strategy : {"ddp", "fsdp", "zero"}) {
     CAPTURE(strategy);
     auto scenario = gpt_under(strategy);

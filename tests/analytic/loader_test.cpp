@@ -30,8 +30,8 @@ Task on(std::size_t stream, TaskWork work) {
   return task;
 }
 
-/// When batches are taken that their workers make in so long, by a loop that wants the next one `pause`
-/// later: all in one step.
+/// Times at which batches are taken in one step. Workers take the given times to make them, and the loop
+/// requests the next batch `pause` later.
 std::vector<double> taken(int workers, int prefetch, const std::vector<double>& made_in, double pause,
                           const char* engine) {
   Scenario scenario;
@@ -107,7 +107,7 @@ double step_ms(const Scenario& scenario, const char* engine, FoldRanks fold = Fo
 
 }  // namespace
 
-TEST_CASE("batches come as PyTorch's DataLoader hands them over", "[analytic]") {
+TEST_CASE("batches arrive in the order of PyTorch's DataLoader", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   // Vectors of the recurrence by hand: one slow worker holds back those that are ready; four workers hide a
   // batch that takes two steps; two do not, and batches come in pairs.
@@ -116,7 +116,7 @@ TEST_CASE("batches come as PyTorch's DataLoader hands them over", "[analytic]") 
   check_near(taken(2, 2, std::vector<double>(10, 4), 1, engine), {4, 5, 8, 9, 12, 13, 16, 17, 20, 21});
 }
 
-TEST_CASE("batches of any length come as the recurrence says", "[analytic]") {
+TEST_CASE("batches of any length follow the recurrence", "[analytic]") {
   std::vector<double> made_in;
   for (int i = 0; i < 60; ++i) made_in.push_back(0.1 + (i * 37 % 23) * 0.2);
   for (const int workers : {1, 3, 8}) {
@@ -141,7 +141,7 @@ TEST_CASE("without workers the training process makes its batches between two st
   CHECK(step_ms(loading(1, 0, 0.75_ms), engine) == Approx(1 + 3).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("the first batch waits for all first batches: all workers of all ranks read at once",
+TEST_CASE("the first batch takes as long as all first batches, because all workers read at once",
           "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   // 4 ranks x 8 workers x 4 samples of 1 MB at 4 GB/s.
@@ -153,12 +153,12 @@ TEST_CASE("the first batch waits for all first batches: all workers of all ranks
   CHECK(loading->storage_busy.value() == Approx(1).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("without workers the first batch comes when it is made", "[analytic]") {
+TEST_CASE("without workers the first batch is delayed by its loading", "[analytic]") {
   const auto loading_of_none = simulate(loading(1, 0, 0.75_ms), "fluid").measured.metrics.loading;
   CHECK(loading_of_none->first_batch.value() * 1e3 == Approx(3).epsilon(1e-9));
 }
 
-TEST_CASE("storage reads what no cache answers, packed", "[analytic]") {
+TEST_CASE("storage serves compressed samples that are not cached", "[analytic]") {
   auto scenario = loading(1, 4, {}, 1_MB);
   auto& input = scenario.job.input;
   input.dataset->samples = 1000;
@@ -218,8 +218,7 @@ TEST_CASE("batch k is made by worker k mod W, so batches of random length make a
   CHECK(step_of_random_reads(row.workers, row.prefetch, row.use).value() == Approx(row.step).epsilon(0.02));
 }
 
-TEST_CASE("an epoch is simulated whole: what was made ahead of its first step is not made again",
-          "[analytic]") {
+TEST_CASE("a whole epoch is simulated without loading its prefetched batches again", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto steps = GENERATE(2, 5, 40);
   CAPTURE(engine, steps);
@@ -243,8 +242,7 @@ double epoch_ms(int steps, double work, double start) {
 
 }  // namespace
 
-TEST_CASE("an epoch starts its workers, if they do not stay, and fills its queues in any case",
-          "[analytic]") {
+TEST_CASE("an epoch starts its workers unless they are persistent, and fills its queues", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto work = GENERATE(1.0, 2.0);  // waits for the loader, or it for the step
   const auto whole = GENERATE(true, false);
@@ -270,7 +268,7 @@ TEST_CASE("an epoch starts its workers, if they do not stay, and fills its queue
   CHECK(epoch() == Approx(epoch_ms(steps, work, 2 * 5)).epsilon(1e-9));
 }
 
-TEST_CASE("without workers an epoch is its steps", "[analytic]") {
+TEST_CASE("without workers an epoch takes the time of its steps", "[analytic]") {
   const auto metrics = simulate(loading(1, 0, 0.75_ms), "fluid").measured.metrics;
   CHECK(metrics.loading->epoch_start == Seconds{});
   CHECK(metrics.loading->epoch_steps == 250'000);
@@ -287,8 +285,7 @@ TEST_CASE("an epoch reads every batch once, so storage that is full is hidden in
   CHECK(metrics.step_time.value() * 19 == Approx(80e-3 + 4e-3 - (32e-3 + 1e-3)).epsilon(1e-6));
 }
 
-TEST_CASE("drawn sizes and overheads are the mean in the long run, and both engines draw the same",
-          "[analytic]") {
+TEST_CASE("random sizes and overheads have the given mean, and both engines draw the same", "[analytic]") {
   auto scenario = loading(2, 4, {}, 1_MB);
   auto& input = scenario.job.input;
   input.dataset->spread = 0.8;
@@ -311,7 +308,7 @@ TEST_CASE("drawn sizes and overheads are the mean in the long run, and both engi
   CHECK(step_ms(scenario, "fluid") == Approx(1 + 1).epsilon(0.03));
 }
 
-TEST_CASE("ranks whose batches differ do not stand for each other", "[analytic]") {
+TEST_CASE("ranks with different batches do not represent each other", "[analytic]") {
   auto scenario = loading(3, 2, 0.75_ms, 1_MB);
   scenario.job.input.dataset->spread = 0.5;
   CHECK(simulate(scenario, "fluid").folding.simulated_ranks() == 1);
@@ -319,7 +316,7 @@ TEST_CASE("ranks whose batches differ do not stand for each other", "[analytic]"
   CHECK(simulate(scenario, "fluid").folding.simulated_ranks() == 3);
 }
 
-TEST_CASE("all loaders share the storage, and those of a node its cores", "[analytic]") {
+TEST_CASE("all loaders share the storage, and loaders of a node share its cores", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto fold = GENERATE(FoldRanks::yes, FoldRanks::no);
   // 4 ranks x 4 samples of 1 MB at 4 GB/s: 4 ms.
@@ -332,7 +329,7 @@ TEST_CASE("all loaders share the storage, and those of a node its cores", "[anal
   CHECK(step_ms(scenario, engine, fold) == Approx(4 * 4.0 / 3).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("a loader reads the columns that it is told, a chunk of a row group a request", "[analytic]") {
+TEST_CASE("a loader reads the given columns, one chunk of a row group per request", "[analytic]") {
   auto scenario = loading(1, 2, {});
   scenario.job.batch_per_gpu = 10;
   auto& input = scenario.job.input;
@@ -363,8 +360,8 @@ TEST_CASE("a loader reads the columns that it is told, a chunk of a row group a 
 
 namespace {
 
-/// Two nodes of one GPU and one card of 12.5 GB/s each, which all-reduce 25 MB a step over them (2 ms) behind
-/// so much work, and read batches of `batch` bytes over the same cards by two workers.
+/// Two nodes of one GPU and one card of 12.5 GB/s each, which all-reduce 25 MB a step over them (2 ms) after
+/// `work`, and read batches of `batch` bytes over the same cards by two workers.
 Scenario over_nics(Seconds work, Bytes batch) {
   auto scenario = loading(2, 2, {});
   scenario.platform = built_platform(nvswitch_node(1), 2, star_fabric());
@@ -390,8 +387,7 @@ constexpr double sent = 25e6;  // 2 (n - 1) / n of the gradients
 
 }  // namespace
 
-TEST_CASE("a card that carries an all-reduce and samples needs the bytes of both over its rate",
-          "[analytic]") {
+TEST_CASE("a NIC that carries an all-reduce and samples needs the time of both", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto fold = GENERATE(FoldRanks::yes, FoldRanks::no);
   const auto batch = GENERATE(10e6, 50e6, 100e6);
@@ -400,13 +396,13 @@ TEST_CASE("a card that carries an all-reduce and samples needs the bytes of both
   const auto metrics = metrics_of(over_nics(1_ms, Bytes{batch}), engine, fold);
   CHECK(metrics.step_time.value() ==
         Approx(std::max(1e-3 + sent / card, (sent + batch) / card)).epsilon(1e-6));
-  // With cards of its own storage stands in nobody's way.
+  // Storage with its own NICs delays nothing.
   auto own = over_nics(1_ms, Bytes{batch});
   own.job.input.shares_network = false;
   CHECK(metrics_of(own, engine, fold).step_time.value() == Approx(1e-3 + sent / card).epsilon(1e-6));
 }
 
-TEST_CASE("a weight of storage shares a card between each worker that reads and a collective", "[analytic]") {
+TEST_CASE("the storage weight shares a NIC between reading workers and a collective", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto weight = GENERATE(0.25, 1.0, 3.0);
   CAPTURE(engine, weight);
@@ -418,13 +414,13 @@ TEST_CASE("a weight of storage shares a card between each worker that reads and 
   CHECK(metrics.step_time.value() == Approx((sent + 200e6) / card).epsilon(1e-6));
 }
 
-TEST_CASE("storage that lies in the node comes over no card", "[analytic]") {
+TEST_CASE("storage inside the node uses no NIC", "[analytic]") {
   auto scenario = over_nics(1_ms, 100_MB);
   scenario.job.input.storage->kind = StorageTier::Kind::local_drive;
   CHECK(metrics_of(scenario, "fluid").step_time.value() == Approx(1e-3 + sent / card).epsilon(1e-6));
 }
 
-TEST_CASE("ranks whose cards carry unlike much are folded without a difference", "[analytic]") {
+TEST_CASE("ranks whose NICs carry different loads are folded without a difference", "[analytic]") {
   auto scenario = over_nics(1_ms, 30_MB);
   scenario.platform = built_platform(nvswitch_node(2), 2, star_fabric());
   scenario.platform.collectives = CollectiveRules::ideal;

@@ -14,7 +14,8 @@ namespace {
 
 constexpr double link = 300e9;  // bytes a second, of nvswitch_node
 
-/// A rank's forward and backward pass of a micro-batch, and the way of its activations, in milliseconds.
+/// Times of a rank's forward and backward pass of a micro-batch, and of its activations' transfer, in
+/// milliseconds.
 struct Times {
   double forward = 1;
   double backward = 2;
@@ -53,7 +54,7 @@ Approx closed(double ms) {
 
 }  // namespace
 
-TEST_CASE("GPipe and 1F1B without transfers fill and drain once", "[analytic][pipeline]") {
+TEST_CASE("GPipe and 1F1B without transfers have one ramp up and one ramp down", "[analytic][pipeline]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto schedule = GENERATE(Schedule::gpipe, Schedule::one_f_one_b);
   const int p = GENERATE(2, 3, 8);
@@ -62,7 +63,7 @@ TEST_CASE("GPipe and 1F1B without transfers fill and drain once", "[analytic][pi
   CHECK(step_ms(pipeline(schedule, p, 1, m, {}), engine) == closed((m + p - 1) * 3));
 }
 
-TEST_CASE("chunks shorten the bubble by their number", "[analytic][pipeline]") {
+TEST_CASE("chunks divide the bubble by their number", "[analytic][pipeline]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto schedule = GENERATE(Schedule::interleaved, Schedule::looped_bfs);
   const int p = GENERATE(2, 4);
@@ -72,7 +73,7 @@ TEST_CASE("chunks shorten the bubble by their number", "[analytic][pipeline]") {
   CHECK(step_ms(pipeline(schedule, p, v, m, {}), engine) == closed(m * 3 + (p - 1) * 3.0 / v));
 }
 
-TEST_CASE("GPipe pays its transfers while it fills and drains", "[analytic][pipeline]") {
+TEST_CASE("GPipe exposes transfers while it ramps up and down", "[analytic][pipeline]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const int p = GENERATE(2, 4, 8);
   const double x = 0.2;
@@ -94,14 +95,14 @@ TEST_CASE("1F1B pays a round trip to its neighbour for each micro-batch", "[anal
   const double without = (m + p - 1) * 3;
   // Receives wait on the GPU alone.
   CHECK(step(Framework::pytorch) == closed(without + x * (2.0 * (p - 1) * m / p + 2 * (p - 2))));
-  // Both directions of an exchange at once, the CPU waiting.
+  // Both directions of an exchange run at once, and the CPU waits.
   CHECK(step(Framework::megatron) == closed(without + x * (p == 2 ? m + 1 : 2 * m + 2 * p - 5)));
-  // Each send and each receive by itself.
+  // Sends and receives run one by one.
   if (x < 0.3)
     CHECK(step(Framework::deepspeed) == closed(without + x * (p == 2 ? 2 * m : 4 * m + 2 * p - 8)));
 }
 
-TEST_CASE("chunks hide transfers but for the first way through", "[analytic][pipeline]") {
+TEST_CASE("chunks hide all transfers but those of the first micro-batch", "[analytic][pipeline]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const int p = GENERATE(2, 4);
   const int v = GENERATE(2, 3);
@@ -118,7 +119,7 @@ TEST_CASE("gradients of parameters fill the bubble of ZB-H1", "[analytic][pipeli
   CHECK(step_ms(pipeline(Schedule::zb_h1, p, 1, m, {}), engine) == closed(m * 3 + (p - 1) * 1));
 }
 
-TEST_CASE("a V of two chunks leaves only the skew of its start", "[analytic][pipeline]") {
+TEST_CASE("a V schedule of two chunks exposes only the skew at its start", "[analytic][pipeline]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const int p = GENERATE(2, 4);
   const int m = 2 * p + GENERATE(0, 5);
@@ -139,10 +140,10 @@ TEST_CASE("replicas of a pipeline take as long as one", "[analytic][pipeline]") 
   CHECK(step_ms(scenario, engine) == closed(11 * 3 + 0.2 * (2.0 * 3 * 8 / 4 + 2 * 2)));
 }
 
-TEST_CASE("of a wait counts what lies at its beginning", "[analytic][pipeline]") {
+TEST_CASE("of each wait the beginning counts, up to the given length", "[analytic][pipeline]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   // F = 1 ms, B = 2 ms: the first stage waits for 3 ms between its passes; the last for 1 ms before them, and
-  // for 2 ms behind them.
+  // for 2 ms after them.
   const auto run = simulate(pipeline(Schedule::gpipe, 2, 1, 4, {}), engine);
   Lowered lowered;
   lowered.ops = run.ops;

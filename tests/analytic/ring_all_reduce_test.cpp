@@ -31,7 +31,7 @@ TEST_CASE("a ring all-reduce takes the time of its closed form", "[analytic]") {
   CHECK(run.measured.metrics.step_time.value() == Approx(expected).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("the works that others were measured on give their closed forms", "[analytic]") {
+TEST_CASE("the benchmark workloads match their closed forms", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   struct Row {
     int ranks;

@@ -25,7 +25,7 @@ double step_ms(const Scenario& scenario, const char* engine, FoldRanks fold = Fo
 
 }  // namespace
 
-TEST_CASE("slow blocks hide all but the first gather and the last reduction", "[analytic]") {
+TEST_CASE("slow blocks hide all collectives except the first gather and the last reduction", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   CHECK(step_ms(six_blocks(2_ms, 4_ms, Fsdp{}), engine) ==
         Approx(c + 6 * 2 + 6 * 4 + c).epsilon(tolerance::closed_form));
@@ -33,13 +33,13 @@ TEST_CASE("slow blocks hide all but the first gather and the last reduction", "[
         Approx(c + 6 * 2 + 6 * 4 + c).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("fast blocks wait for the communicator, which never rests", "[analytic]") {
+TEST_CASE("fast blocks wait for the communicator, which is always busy", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   // Each block is gathered twice and reduced once, in one order, one at a time.
   CHECK(step_ms(six_blocks(0.5_ms, 1_ms, Fsdp{}), engine) == Approx(18 * c).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("parameters that are kept are gathered once", "[analytic]") {
+TEST_CASE("parameters that are not resharded are gathered once", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   // Six gathers, the last block, then its backward pass and six reductions.
   CHECK(step_ms(six_blocks(0.5_ms, 1_ms, Fsdp{.reshard = Fsdp::kept}), engine) ==
@@ -49,13 +49,13 @@ TEST_CASE("parameters that are kept are gathered once", "[analytic]") {
         Approx(6 * c + 0.5 + 1 + 6 * c).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("one group for the whole model overlaps with nothing", "[analytic]") {
+TEST_CASE("a single group for the whole model does not overlap", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   CHECK(step_ms(six_blocks(2_ms, 4_ms, Fsdp{.wrap = {0}}), engine) ==
         Approx(6 * c + 6 * 2 + 6 * 4 + 6 * c).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("a forward gather is at most two groups ahead, unless it is asked for", "[analytic]") {
+TEST_CASE("a forward gather is at most two groups ahead, unless a prefetch is set", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   // Blocks 0 to 4 of next to no parameters take 1 ms each and block 5 is large: 24 ms to gather. Its gather
   // waits until block 3 is copied out, so blocks 3 and 4 hide it; asked for by block 3, until block 2 is.
@@ -80,7 +80,7 @@ TEST_CASE("micro-steps reduce each, or the last one alone", "[analytic]") {
   CHECK(step_ms(scenario, engine) == Approx(3 * 6 * c + 6 * c).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("blocks that are computed again take their forward pass once more", "[analytic]") {
+TEST_CASE("recomputed blocks repeat their forward pass", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   auto scenario = six_blocks(2_ms, 4_ms, Fsdp{});
   scenario.job.recompute = Recompute::full;
@@ -89,14 +89,15 @@ TEST_CASE("blocks that are computed again take their forward pass once more", "[
   CHECK(step_ms(scenario, engine) == Approx(6 * 2 + 6 * (2 + 4) + 3).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("16 bits halve what travels", "[analytic]") {
+TEST_CASE("16-bit gradients halve the communicated bytes", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const Fsdp half{.reshard = Fsdp::kept, .param_dtype = Number::bf16, .reduce_dtype = Number::fp32};
   CHECK(step_ms(six_blocks(0_ms, 0_ms, half), engine) ==
         Approx(6 * c / 2 + 6 * c).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("replicas gather among fewer ranks, and reduce what is left beside", "[analytic]") {
+TEST_CASE("hybrid sharding gathers among fewer ranks and also all-reduces shards between replicas",
+          "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   // Two groups of two: gathers and reductions of 1/2 of 100 MB over one link, 1 ms; then each share of 50 MB
   // is all-reduced between the two that hold it, 2 hops apart in the ring: 1 ms and more where they share
@@ -109,7 +110,7 @@ TEST_CASE("replicas gather among fewer ranks, and reduce what is left beside", "
         Approx(step_ms(scenario, engine)).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("ZeRO and Megatron's optimizer overlap what they say", "[analytic]") {
+TEST_CASE("ZeRO and Megatron's optimizer overlap as their settings say", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   // Parameters and gradients of fp32: an all-reduce of a block takes 3 ms, a gather of all 9 ms.
   const double backward = 6 * 4;
@@ -123,7 +124,7 @@ TEST_CASE("ZeRO and Megatron's optimizer overlap what they say", "[analytic]") {
         Approx(forward + backward + 6 * 3 + 6 * c).epsilon(tolerance::closed_form));
   CHECK(step(Zero{.stage = 2, .reduce_bucket_size = 25e6, .overlap_comm = true}) ==
         Approx(forward + backward + 2 * 3 + 6 * c).epsilon(tolerance::closed_form));
-  // Without bounds nothing of six blocks is let go of: one gather each, one prefetched; one bucket at the
+  // Without bounds none of the six blocks is released: one gather each, one prefetched; one bucket at the
   // end.
   CHECK(step(Zero{.stage = 3, .prefetch_bucket_size = 25e6}) ==
         Approx(c + forward + backward + 6 * c).epsilon(tolerance::closed_form));
@@ -134,11 +135,11 @@ TEST_CASE("ZeRO and Megatron's optimizer overlap what they say", "[analytic]") {
   CHECK(step(overlapped) == Approx(c + forward + backward + c).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("ZeRO-3 waits for the gathers of what runs again", "[analytic]") {
+TEST_CASE("ZeRO-3 waits for the gathers of recomputed blocks", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const double norm = 2 * 0.75 * 4 / 50e6;
-  // Nothing is asked for ahead, and only the last block is not let go of. A gather begins when the CPU comes
-  // to it, so that kernels hide all but the first; nothing hides the one bucket.
+  // Nothing is prefetched, and all blocks except the last one are released. A gather begins when the CPU
+  // reaches it, so that kernels hide all but the first; nothing hides the single bucket.
   const Zero zero{.stage = 3, .max_live_parameters = 1, .max_reuse_distance = 1};
   auto scenario = six_blocks(0_ms, 0_ms, zero);
   scenario.job.recompute = Recompute::full;
@@ -173,7 +174,7 @@ TEST_CASE("nothing overlaps where the CPU waits for the end of each launch", "[a
         Approx(6 * 2 + 6 * 4 + norm + 6 * c + 6 * c).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("clipping adds one all-reduce of a number where ranks hold parts of the gradients", "[analytic]") {
+TEST_CASE("clipping adds one all-reduce of a number if ranks hold shards of the gradients", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto longer_ms = [&](Strategy strategy) {
     auto scenario = six_blocks(2_ms, 4_ms, std::move(strategy));
@@ -193,7 +194,7 @@ TEST_CASE("clipping adds one all-reduce of a number where ranks hold parts of th
   CHECK(longer_ms(DistributedOptimizer{}) == Approx(0).margin(1e-9));
 }
 
-TEST_CASE("the CPU steps offloaded shares behind the last reduction", "[analytic]") {
+TEST_CASE("the CPU steps offloaded shards after the last reduction", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   auto scenario = six_blocks(2_ms, 4_ms, Fsdp{.cpu_offload = true});
   scenario.job.optimizer = GENERATE(Optimizer::sgd, Optimizer::adamw);
@@ -209,7 +210,7 @@ TEST_CASE("the CPU steps offloaded shares behind the last reduction", "[analytic
         Approx(c + 6 * 2 + 6 * 4 + c + host_ms * (1 + 12 / traffic) / 2).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("the CPU steps the states that ZeRO offloads, in place of the GPU", "[analytic]") {
+TEST_CASE("the CPU instead of the GPU steps states that ZeRO offloads", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto stage = GENERATE(1, 2, 3);
   const auto optimizer = GENERATE(Optimizer::sgd, Optimizer::adamw);
@@ -244,7 +245,7 @@ Scenario sharded_pipeline(int stages, int chunks, int micro_batches) {
 
 }  // namespace
 
-TEST_CASE("stages gather once, and reduce behind the last backward pass of a chunk", "[analytic]") {
+TEST_CASE("stages gather once and reduce after the last backward pass of a chunk", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const int p = GENERATE(2, 4);
   const int m = p * GENERATE(1, 2);
@@ -256,7 +257,7 @@ TEST_CASE("stages gather once, and reduce behind the last backward pass of a chu
         Approx(at_the_ends + m * 6 + (p - 1) * 6.0 / v).epsilon(tolerance::closed_form));
 }
 
-TEST_CASE("passes that make gradients of parameters alone count for what a stage reduces", "[analytic]") {
+TEST_CASE("passes that make only gradients of parameters count for a stage's reductions", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   auto scenario = sharded_pipeline(2, 1, 4);
   scenario.job.layout.schedule = Schedule::zb_h1;

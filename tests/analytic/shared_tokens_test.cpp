@@ -59,8 +59,9 @@ Scenario one_layer(int ranks) {
   return scenario;
 }
 
-/// Only layers whose names end so take time: each stretch of operations between two exchanges as long.
-/// @param last_backward of the layer's backward pass, if its last stretch only adds something up
+/// Costs in which only layers whose names end in `ending` take time, the same for each part between
+/// exchanges.
+/// @param last_backward whether the last part of the backward pass takes time, too
 double step_of(const Scenario& scenario, const std::string& layer, bool last_backward, const char* engine) {
   auto costs = compute_costs(scenario);
   costs.operation = {};
@@ -111,7 +112,8 @@ TEST_CASE("a ring of context ranks takes the longer of attention and transfer in
   CHECK(step_of(scenario, ".sdpa", false, engine) == closed(forward + backward));
 }
 
-TEST_CASE("gathered keys and values are waited for, and their gradients scattered", "[analytic][context]") {
+TEST_CASE("attention waits for gathered keys and values, and their gradients are scattered",
+          "[analytic][context]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const int c = GENERATE(2, 4);
   auto scenario = one_layer(c);
@@ -132,7 +134,7 @@ TEST_CASE("Ulysses exchanges queries, keys, values and outputs all to all", "[an
         closed(2 * (2 * queries + kv(c)) * (c - 1) / c / rate));
 }
 
-TEST_CASE("tokens go to their experts and back in both passes, all to all", "[analytic][experts]") {
+TEST_CASE("tokens go to their experts and back by all-to-all in both passes", "[analytic][experts]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const int ep = GENERATE(2, 4, 8);
   const double imbalance = GENERATE(1.0, 1.5);

@@ -4,6 +4,7 @@
 #include "sim/config/config.hpp"
 #include "tests/support/alone.hpp"
 #include "tests/support/tolerances.hpp"
+#include "tests/support/world_communicator.hpp"
 
 using namespace gradway;
 using namespace gradway::test;
@@ -17,7 +18,7 @@ const std::map<Transport, std::map<std::string, std::string>> variables{
 
 }  // namespace
 
-TEST_CASE("on idle links a collective takes just the time of the calibration's tables", "[analytic]") {
+TEST_CASE("on idle links a collective takes exactly the time of the calibration's tables", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto transport = GENERATE(Transport::p2p, Transport::shm, Transport::net);
   const int ranks = GENERATE(2, 3, 4);
@@ -26,7 +27,7 @@ TEST_CASE("on idle links a collective takes just the time of the calibration's t
   scenario.platform = load_platform("h200-4x", 4, DataPath{{GRADWAY_SOURCE_DIR}}, &scenario.calibration);
   scenario.job.gpus = ranks;
   scenario.job.nccl = variables.at(transport);
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   const CollectiveTables tables{scenario.calibration, transport, lowering->facts(), NcclSettings{}};
   REQUIRE(lowering->facts().transport == transport);
 

@@ -43,7 +43,7 @@ double seconds(const Neighbour& neighbour, const char* engine) {
 
 }  // namespace
 
-TEST_CASE("a neighbour's traffic takes its share of a link as long as the run lasts", "[analytic]") {
+TEST_CASE("a neighbour's traffic takes its share of a link during the whole run", "[analytic]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   CAPTURE(engine);
   const auto closed = [](double value) { return Approx(value).epsilon(tolerance::closed_form); };

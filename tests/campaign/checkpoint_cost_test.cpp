@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tier of storage makes of checkpoints.
+// Cost of checkpoints on tiers of storage.
 #include "sim/campaign/checkpoint_cost.hpp"
 
 #include <catch2/catch.hpp>
@@ -31,26 +31,25 @@ CheckpointCost cost_with(const std::string& checkpoint) {
 
 }  // namespace
 
-TEST_CASE("a tier is as fast as its nodes' ways, their connections and itself let it be",
-          "[campaign][storage]") {
+TEST_CASE("the rate of a tier is limited by its nodes, their connections and itself", "[campaign][storage]") {
   auto tier = tier_of(StorageTier::Kind::object_store, 100_GBps);
-  CHECK(tier_rate(tier, Way::read, 8, 64) == 100_GBps);
-  CHECK(tier_rate(tier, Way::write, 8, 64) == 100_GBps);  // not told: as it is read
+  CHECK(tier_rate(tier, TransferDirection::read, 8, 64) == 100_GBps);
+  CHECK(tier_rate(tier, TransferDirection::write, 8, 64) == 100_GBps);  // not told: as it is read
   tier.write = 20_GBps;
-  CHECK(tier_rate(tier, Way::write, 8, 64) == 20_GBps);
+  CHECK(tier_rate(tier, TransferDirection::write, 8, 64) == 20_GBps);
   tier.per_node = 2_GBps;
-  CHECK(tier_rate(tier, Way::write, 8, 64) == 16_GBps);
+  CHECK(tier_rate(tier, TransferDirection::write, 8, 64) == 16_GBps);
   tier.per_connection = BytesPerSecond{0.1e9};
-  CHECK(tier_rate(tier, Way::write, 8, 64).value() == Approx(6.4e9));
-  CHECK(tier_rate(tier, Way::write, 1, 1).value() == Approx(0.1e9));
+  CHECK(tier_rate(tier, TransferDirection::write, 8, 64).value() == Approx(6.4e9));
+  CHECK(tier_rate(tier, TransferDirection::write, 1, 1).value() == Approx(0.1e9));
   const auto drive = tier_of(StorageTier::Kind::local_drive, 7_GBps);
-  CHECK(tier_rate(drive, Way::read, 8, 64) == 56_GBps);
+  CHECK(tier_rate(drive, TransferDirection::read, 8, 64) == 56_GBps);
   auto credits = tier_of(StorageTier::Kind::nfs, 1_GBps);
   credits.burst = StorageTier::Burst{.credit = 10_GB, .sustained = BytesPerSecond{1e8}};
-  CHECK(tier_rate(credits, Way::read, 8, 64).value() == Approx(1e8));
+  CHECK(tier_rate(credits, TransferDirection::read, 8, 64).value() == Approx(1e8));
 }
 
-TEST_CASE("a checkpoint takes what its tier does, and the price of its size for as long as it is kept",
+TEST_CASE("a checkpoint takes the time of its tier and costs its size while it is kept",
           "[campaign][storage]") {
   // 14 bytes of 6,738,415,616 parameters; FSx at 4.8 GB/s, 2.3 ms to open a file; 0.769 USD a GB-month
   const auto size = 14 * 6738415616.0;
@@ -84,7 +83,7 @@ TEST_CASE("copies to fresh pageable memory are slow each time, to pinned memory 
   const auto pinned = cost("{ write: 1 GB/s, mode: async, size: 17 GB, staging: pinned }");
   CHECK(seconds_of(pinned.pause).value() == Approx(8.5 / 25));
   CHECK(seconds_of(pinned.allocation).value() == Approx(8.5 / 2));
-  // Who says how fast copies are copies to memory that is there.
+  // A given copy rate implies preallocated memory.
   const auto timed = cost("{ write: 1 GB/s, mode: async, size: 17 GB, device_copy: 50 GB/s }");
   CHECK(seconds_of(timed.pause).value() == Approx(8.5 / 50));
   CHECK(timed.allocation == pinned.allocation);
@@ -98,7 +97,7 @@ TEST_CASE("pinned memory is allocated by the first checkpoint after each start",
   CHECK(seconds_of(run.elapsed).value() == Approx(100 + 10 + 5));
 }
 
-TEST_CASE("what is kept is paid for as long as the campaign lasts", "[campaign][storage]") {
+TEST_CASE("kept checkpoints are paid during the whole campaign", "[campaign][storage]") {
   CampaignPlan plan{.steps = 730 * 3600.0, .step = Seconds{1}, .saves = true};  // a month
   plan.checkpoint = {.pause = 0, .keep = 2, .usd_per_s = 10.0 / (730 * 3600)};
   CHECK(simulate_campaign(plan, Seconds{3600}, 0).storage_usd == Approx(20));
@@ -113,7 +112,7 @@ TEST_CASE("checkpoints and data share their tier max-min fairly", "[campaign][st
     Metrics metrics;
     metrics.step_time = Seconds{2};
     metrics.loading = Loading{.read = Bytes{share * 4.8e9 * 2}};
-    CHECK(share_of_data(scenario, metrics) == Approx(share));
+    CHECK(loader_share(scenario, metrics) == Approx(share));
     return checkpoint_cost(*scenario.campaign->checkpoint, scenario, metrics, 8);
   };
   const auto alone = cost(0);
@@ -125,5 +124,5 @@ TEST_CASE("checkpoints and data share their tier max-min fairly", "[campaign][st
   Metrics metrics;
   metrics.step_time = Seconds{2};
   metrics.loading = Loading{.read = Bytes{1e9}};
-  CHECK(share_of_data(scenario, metrics) == 0);
+  CHECK(loader_share(scenario, metrics) == 0);
 }

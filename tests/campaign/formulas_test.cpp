@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Closed forms of interrupted training, with values worked out by hand and by others.
+// Closed forms of interrupted training, with values computed by hand and published ones.
 #include <cmath>
 #include <numbers>
 
@@ -15,7 +15,7 @@ struct Row {
   double mttf, pause, restart, young, daly, efficiency;
 };
 
-/// From the formulas themselves, on paper: M, d and R in seconds.
+/// Computed by hand from the formulas, with M, d and R in seconds.
 const Row rows[] = {{8424, 20, 300, 580.5, 567.2, 0.9000},
                     {8424, 60, 600, 1005.4, 965.8, 0.8244},
                     {28440, 60, 300, 1847.4, 1807.6, 0.9266},
@@ -27,7 +27,7 @@ Interruptions of(const Row& row) {
 
 }  // namespace
 
-TEST_CASE("Young's and Daly's intervals and the exact efficiency are those of a table",
+TEST_CASE("Young's and Daly's intervals and the exact efficiency match tabulated values",
           "[campaign][formulas]") {
   for (const auto& row : rows) {
     CAPTURE(row.mttf, row.pause);
@@ -37,7 +37,7 @@ TEST_CASE("Young's and Daly's intervals and the exact efficiency are those of a 
   }
 }
 
-TEST_CASE("with rare failures the efficiency tends to its small-loss form", "[campaign][formulas]") {
+TEST_CASE("with rare failures the efficiency approaches its small-loss form", "[campaign][formulas]") {
   // 1 - E = d/t + t/2M + R/M, whose error is of second order
   const Interruptions rare{Seconds{1e7}, Seconds{10}, Seconds{100}};
   const Seconds interval{1e4};
@@ -49,7 +49,7 @@ TEST_CASE("Daly's interval is the mean time to failure where a pause is longer t
   CHECK(daly_interval({Seconds{100}, Seconds{200}, Seconds{}}).value() == 100);
 }
 
-TEST_CASE("Meta's estimate of ETTR is that of its own inputs", "[campaign][formulas]") {
+TEST_CASE("the expected ETTR of Meta's inputs is Meta's", "[campaign][formulas]") {
   // 512 nodes, 6.5 of 1,000 node-days, restart and write 5 min, an hour between checkpoints:
   // (1 - 3.328/day (5 + 30 min)) / (1 + 5/60)
   const Seconds mttf{86400 / (512 * 6.5e-3)};
@@ -57,13 +57,13 @@ TEST_CASE("Meta's estimate of ETTR is that of its own inputs", "[campaign][formu
         Approx((1 - 3.328 * 35 / 1440) / (1 + 5.0 / 60)));
 }
 
-TEST_CASE("the mean of the largest of normal numbers is that of tables", "[campaign][formulas]") {
+TEST_CASE("the expected maximum of normal numbers matches tables", "[campaign][formulas]") {
   // Order statistics: 1/sqrt(pi) of two, 3/(2 sqrt(pi)) of three; 1.53875 of ten, 2.50759 of a
   // hundred, 3.24144 of a thousand (Harter, Biometrika 48, 1961).
-  CHECK(expected_largest(1) == 0);
-  CHECK(expected_largest(2) == Approx(1 / std::sqrt(std::numbers::pi)).epsilon(1e-5));
-  CHECK(expected_largest(3) == Approx(1.5 / std::sqrt(std::numbers::pi)).epsilon(1e-5));
-  CHECK(expected_largest(10) == Approx(1.53875).epsilon(1e-5));
-  CHECK(expected_largest(100) == Approx(2.50759).epsilon(1e-5));
-  CHECK(expected_largest(1000) == Approx(3.24144).epsilon(1e-5));
+  CHECK(expected_maximum(1) == 0);
+  CHECK(expected_maximum(2) == Approx(1 / std::sqrt(std::numbers::pi)).epsilon(1e-5));
+  CHECK(expected_maximum(3) == Approx(1.5 / std::sqrt(std::numbers::pi)).epsilon(1e-5));
+  CHECK(expected_maximum(10) == Approx(1.53875).epsilon(1e-5));
+  CHECK(expected_maximum(100) == Approx(2.50759).epsilon(1e-5));
+  CHECK(expected_maximum(1000) == Approx(3.24144).epsilon(1e-5));
 }

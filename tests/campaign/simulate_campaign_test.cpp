@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Campaigns event by event against closed forms, and laws that hold for any.
+// Simulated campaigns against closed forms, and laws that hold for any campaign.
 #include "sim/campaign/simulate_campaign.hpp"
 
 #include <numeric>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr double hour = 3600, day = 86400;
 
-/// Steps of 0.1 s for so many days, on 16 nodes of one replica each.
+/// Steps of 0.1 s for `days`, on 16 nodes of one replica each.
 CampaignPlan days_of_training(double days) {
   CampaignPlan plan{
       .steps = days * day * 10, .step = Seconds{0.1}, .nodes = 16, .replicas = 16, .least_replicas = 16};
@@ -22,7 +22,7 @@ CampaignPlan days_of_training(double days) {
   return plan;
 }
 
-/// The share of training that counts over runs that are long against the time between failures.
+/// The productive share of time in runs much longer than the time between failures.
 double played_efficiency(const CampaignPlan& plan, Seconds interval) {
   double counts = 0, all = 0;
   for (int seed = 0; seed < 60; ++seed) {
@@ -33,7 +33,7 @@ double played_efficiency(const CampaignPlan& plan, Seconds interval) {
   return counts / all;
 }
 
-/// Everything that can happen, at once.
+/// A plan with all kinds of events.
 CampaignPlan eventful(int variant) {
   auto plan = days_of_training(20);
   plan.checkpoint = {.pause = ticks_of(Seconds{20}),
@@ -46,8 +46,8 @@ CampaignPlan eventful(int variant) {
   plan.loader = ticks_of(Seconds{12});
   plan.failures_per_s = 1 / (4 * hour);
   plan.job_failures_per_s = 1 / (10 * hour);
-  plan.again = 0.1;
-  plan.again_within = ticks_of(Seconds{600});
+  plan.repeat_probability = 0.1;
+  plan.repeat_within = ticks_of(Seconds{600});
   plan.slow_per_s = 1 / (20 * hour);
   plan.slow_factor = 1.34;
   plan.slow_lasts = ticks_of(Seconds{72 * 60});
@@ -75,8 +75,7 @@ CampaignPlan eventful(int variant) {
 
 }  // namespace
 
-TEST_CASE("the share of training that counts is that of the closed form, within 1 %",
-          "[campaign][simulation]") {
+TEST_CASE("the productive share of time matches its closed form within 1 %", "[campaign][simulation]") {
   const auto [mttf, pause, restart] =
       GENERATE(std::tuple{8424.0, 20.0, 300.0}, std::tuple{8424.0, 60.0, 600.0},
                std::tuple{28440.0, 60.0, 300.0}, std::tuple{86400.0, 120.0, 600.0});
@@ -92,7 +91,7 @@ TEST_CASE("the share of training that counts is that of the closed form, within 
         Approx(efficiency(plan.interruptions(), interval)).epsilon(0.01));
 }
 
-TEST_CASE("a campaign that nothing interrupts takes its steps, its checkpoints and its evaluations",
+TEST_CASE("a campaign without interruptions takes the time of its steps, checkpoints and evaluations",
           "[campaign][simulation]") {
   auto plan = days_of_training(1);
   plan.checkpoint.pause = ticks_of(Seconds{30});
@@ -105,7 +104,7 @@ TEST_CASE("a campaign that nothing interrupts takes its steps, its checkpoints a
   CHECK(run.node_seconds == Approx(16 * (day + 12 * 30 + 24 * 60)));
 }
 
-TEST_CASE("each epoch but the first one begins with the start of its loader", "[campaign][simulation]") {
+TEST_CASE("each epoch except the first one begins with the start of its loader", "[campaign][simulation]") {
   auto plan = days_of_training(1);
   plan.saves = false;
   plan.epoch_every = 36000;  // an hour: 24 of them
@@ -115,7 +114,7 @@ TEST_CASE("each epoch but the first one begins with the start of its loader", "[
   CHECK(at(run.times, Bucket::loading) == ticks_of(Seconds{23 * 40.0}));
 }
 
-TEST_CASE("an asynchronous checkpoint pauses for the copy, and only the last is waited for",
+TEST_CASE("an asynchronous checkpoint pauses for the copy, and the job waits only for the last write",
           "[campaign][simulation]") {
   auto plan = days_of_training(1);
   plan.checkpoint.pause = ticks_of(Seconds{1});
@@ -128,11 +127,11 @@ TEST_CASE("a checkpoint waits until the one before is on storage", "[campaign][s
   auto plan = days_of_training(1);
   plan.checkpoint.write = ticks_of(Seconds{hour + 60});
   const auto run = simulate_campaign(plan, Seconds{hour}, 0);
-  // each of the 23 between begins a minute late; behind the last all of its write is waited for
+  // each of the 23 saves between begins a minute late; after the last one the job waits for its write
   CHECK(run.elapsed == ticks_of(Seconds{day + 23 * 60 + hour + 60}));
 }
 
-TEST_CASE("what is lost goes back to the begin of the last checkpoint that was on storage",
+TEST_CASE("a failure loses progress since the begin of the last checkpoint on storage",
           "[campaign][simulation]") {
   auto plan = days_of_training(200);
   plan.checkpoint.write = ticks_of(Seconds{hour});
@@ -148,23 +147,23 @@ TEST_CASE("what is lost goes back to the begin of the last checkpoint that was o
   CHECK(lost / failures == Approx(2 * hour).epsilon(0.03));
 }
 
-TEST_CASE("parts of a campaign add up to its time, to the nanosecond", "[campaign][simulation]") {
+TEST_CASE("the parts of a campaign add up to its time, to the nanosecond", "[campaign][simulation]") {
   const auto variant = GENERATE(range(0, 12));
   CAPTURE(variant);
   const auto plan = eventful(variant);
-  const auto run = simulate_campaign(plan, Seconds{1800}, variant, Keep::stops);
+  const auto run = simulate_campaign(plan, Seconds{1800}, variant, RunDetail::interruptions);
   REQUIRE(run.finished);
   CHECK(std::accumulate(run.times.begin(), run.times.end(), Ticks{0}) == run.elapsed);
   for (const auto part : run.times) CHECK(part >= 0);
   CHECK(at(run.times, Bucket::productive) == run.work);
-  CHECK(run.stops.size() == static_cast<std::size_t>(run.failures + run.losses));
-  for (const auto& stop : run.stops) {
+  CHECK(run.interruptions.size() == static_cast<std::size_t>(run.failures + run.losses));
+  for (const auto& stop : run.interruptions) {
     CHECK(stop.from <= stop.to);
     CHECK(stop.after <= stop.before);
   }
 }
 
-TEST_CASE("times between checkpoints that pass alike are those that pass one by one, to the nanosecond",
+TEST_CASE("skipped checkpoint intervals give the result of single ones, to the nanosecond",
           "[campaign][simulation]") {
   const int variant = GENERATE(range(0, 24));
   auto plan = eventful(variant);
@@ -175,42 +174,41 @@ TEST_CASE("times between checkpoints that pass alike are those that pass one by 
   const Seconds interval{60};
   auto at_once = plan, one_by_one = plan;
   at_once.evaluation_every = 0;
-  // Whatever is due at a checkpoint, and be it nothing, has that time looked at by itself.
+  // An event at a checkpoint, even an empty one, prevents that intervals are skipped.
   one_by_one.evaluation_every = 600;
   one_by_one.evaluation = 0;
   for (int seed = 0; seed < 3; ++seed) {
     CAPTURE(variant, seed);
-    const auto a = simulate_campaign(at_once, interval, seed, Keep::stops);
-    const auto b = simulate_campaign(one_by_one, interval, seed, Keep::stops);
+    const auto a = simulate_campaign(at_once, interval, seed, RunDetail::interruptions);
+    const auto b = simulate_campaign(one_by_one, interval, seed, RunDetail::interruptions);
     CHECK(a.checkpoints > 1000);
     CHECK(a.times == b.times);
     CHECK(a.checkpoints == b.checkpoints);
     CHECK(a.node_seconds == b.node_seconds);
     CHECK(a.storage_usd == b.storage_usd);
     CHECK(a.failures == b.failures);
-    REQUIRE(a.stops.size() == b.stops.size());
-    for (std::size_t i = 0; i < a.stops.size(); ++i) {
-      CHECK(a.stops[i].from == b.stops[i].from);
-      CHECK(a.stops[i].after == b.stops[i].after);
+    REQUIRE(a.interruptions.size() == b.interruptions.size());
+    for (std::size_t i = 0; i < a.interruptions.size(); ++i) {
+      CHECK(a.interruptions[i].from == b.interruptions[i].from);
+      CHECK(a.interruptions[i].after == b.interruptions[i].after);
     }
   }
 }
 
-TEST_CASE("pauses that pass alike are those that pass one by one, to the nanosecond",
-          "[campaign][simulation]") {
+TEST_CASE("skipped pauses give the result of single ones, to the nanosecond", "[campaign][simulation]") {
   const int variant = GENERATE(range(0, 24));
   auto plan = eventful(variant);
   plan.evaluation_every = variant % 3 == 0 ? 1 : 7;
   plan.evaluation = ticks_of(Seconds{0.25});
   auto at_once = plan, one_by_one = plan;
   at_once.epoch_every = 0;
-  // A pause of nothing that is due as often has each time looked at by itself.
+  // An empty pause that is due at the same time prevents that pauses are skipped.
   one_by_one.epoch_every = plan.evaluation_every;
   one_by_one.epoch_start = 0;
   for (int seed = 0; seed < 2; ++seed) {
     CAPTURE(variant, seed);
-    const auto a = simulate_campaign(at_once, Seconds{1800}, seed, Keep::stops);
-    const auto b = simulate_campaign(one_by_one, Seconds{1800}, seed, Keep::stops);
+    const auto a = simulate_campaign(at_once, Seconds{1800}, seed, RunDetail::interruptions);
+    const auto b = simulate_campaign(one_by_one, Seconds{1800}, seed, RunDetail::interruptions);
     CHECK(at(a.times, Bucket::evaluation) > 0);
     CHECK(a.times == b.times);
     CHECK(a.checkpoints == b.checkpoints);
@@ -219,7 +217,7 @@ TEST_CASE("pauses that pass alike are those that pass one by one, to the nanosec
   }
 }
 
-TEST_CASE("the same seed gives the same campaign, another another", "[campaign][simulation]") {
+TEST_CASE("the same seed gives the same campaign, another seed another one", "[campaign][simulation]") {
   const auto once = simulate_campaign(eventful(1), Seconds{1800}, 3);
   const auto again = simulate_campaign(eventful(1), Seconds{1800}, 3);
   CHECK(once.times == again.times);
@@ -227,7 +225,7 @@ TEST_CASE("the same seed gives the same campaign, another another", "[campaign][
   CHECK(once.times != simulate_campaign(eventful(1), Seconds{1800}, 4).times);
 }
 
-TEST_CASE("random numbers are those of the algorithm, on every machine", "[campaign][simulation]") {
+TEST_CASE("random numbers are the same on every machine", "[campaign][simulation]") {
   // SplitMix64 in whole numbers; fixed here so that a change of machine or library shows.
   Random random{1, RandomStream::failures};
   CHECK(random.uniform() == Approx(0.6205431067143561).epsilon(1e-15));
@@ -265,18 +263,18 @@ TEST_CASE("more failures, slower restarts and slower storage never make a campai
   CHECK(with([](auto& plan) { plan.checkpoint.read *= 10; }) > before);
   CHECK(with([](auto& plan) { plan.checkpoint.pause *= 4; }) > before);
   CHECK(with([](auto& plan) { plan.slow_per_s *= 4; }) > before);
-  CHECK(with([](auto& plan) { plan.again = 0.4; }) > before);
+  CHECK(with([](auto& plan) { plan.repeat_probability = 0.4; }) > before);
   CHECK(with([](auto& plan) { plan.spares = 20; }) <= before);
 }
 
-TEST_CASE("a campaign that gets nowhere is given up", "[campaign][simulation]") {
+TEST_CASE("a campaign without progress is given up", "[campaign][simulation]") {
   auto plan = days_of_training(1);
   plan.failures_per_s = 1.0 / 60;
   plan.checkpoint.pause = ticks_of(Seconds{600});
   CHECK_FALSE(simulate_campaign(plan, Seconds{1800}, 0).finished);
 }
 
-TEST_CASE("a job that may go on with fewer nodes does, for longer steps", "[campaign][simulation]") {
+TEST_CASE("an elastic job continues with fewer nodes and longer steps", "[campaign][simulation]") {
   auto plan = days_of_training(10);
   plan.failures_per_s = 1 / (12 * hour);
   plan.endless_spares = false;
@@ -291,7 +289,7 @@ TEST_CASE("a job that may go on with fewer nodes does, for longer steps", "[camp
   CHECK(goes_on.elapsed < waits.elapsed);
 }
 
-TEST_CASE("spot nodes that are away are not paid, and notice that is long enough loses no steps",
+TEST_CASE("missing spot nodes are not paid, and a long enough notice loses no steps",
           "[campaign][simulation]") {
   auto plan = days_of_training(10);
   plan.checkpoint.pause = ticks_of(Seconds{60});
@@ -308,7 +306,7 @@ TEST_CASE("spot nodes that are away are not paid, and notice that is long enough
   CHECK(at(simulate_campaign(plan, Seconds{hour}, 0).times, Bucket::lost) > 0);
 }
 
-TEST_CASE("of nodes of two kinds each is paid for the time that it is there", "[campaign][simulation]") {
+TEST_CASE("nodes of each kind are paid while they are allocated", "[campaign][simulation]") {
   auto plan = days_of_training(10);
   plan.spot = SpotPlan{.model = {.up_mean = Seconds{1e15}, .down_mean = Seconds{hour}}, .nodes = 4};
   const auto untouched = simulate_campaign(plan, Seconds{hour}, 0);
@@ -322,7 +320,7 @@ TEST_CASE("of nodes of two kinds each is paid for the time that it is there", "[
   CHECK(taken.node_seconds - taken.spot_seconds == Approx(12 * elapsed));
 }
 
-TEST_CASE("spot nodes are lost as often as there are of them", "[campaign][simulation]") {
+TEST_CASE("the loss rate of spot nodes is proportional to their number", "[campaign][simulation]") {
   auto plan = days_of_training(2000);
   plan.endless_spares = true;
   plan.spot = SpotPlan{.model = {.up_mean = Seconds{1000 * hour}, .down_mean = Seconds{60}}, .nodes = 4};

@@ -12,7 +12,7 @@ using namespace gradway;
 
 namespace {
 
-/// Of each class so many clients, which all take 10 s to load, so long to compute, and 20 s to send.
+/// Classes of clients: number and compute time. All take 10 s to download and 20 s to upload.
 CampaignPlan rounds_of(double rounds, std::initializer_list<std::pair<int, double>> classes) {
   RoundsPlan plan{.classes = {}, .target = 3, .asked = 3, .rounds = rounds, .model = 100_MB, .update = 10_MB};
   int count = 0;
@@ -37,7 +37,7 @@ double binomial(int n, int k, double p) {
 
 }  // namespace
 
-TEST_CASE("clients that are alike make rounds that are alike", "[campaign][rounds]") {
+TEST_CASE("equal clients make equal rounds", "[campaign][rounds]") {
   const auto run = simulate_campaign(rounds_of(50, {{20, 300}}), {}, 0);
   CHECK(run.finished);
   CHECK(run.exchanges == 50);
@@ -47,7 +47,7 @@ TEST_CASE("clients that are alike make rounds that are alike", "[campaign][round
   CHECK(run.node_seconds == Approx(3 * 50 * 330.0));
 }
 
-TEST_CASE("a server sends its model to all that it asks, and gets the updates that count",
+TEST_CASE("a server sends its model to all selected clients and receives the updates that count",
           "[campaign][rounds]") {
   auto plan = rounds_of(50, {{20, 300}});
   plan.rounds->asked = 5;
@@ -56,10 +56,10 @@ TEST_CASE("a server sends its model to all that it asks, and gets the updates th
   plan.rounds->classes[0].usd_per_s = 1e-4;
   const auto run = simulate_campaign(plan, {}, 0);
   CHECK(run.sent.value() == Approx(50 * (5 * 100e6 + 3 * 10e6)));
-  CHECK(run.usd_beside == Approx(50 * (5 * 0.01 + 3 * 0.002 + 5 * 330 * 1e-4)));
+  CHECK(run.other_usd == Approx(50 * (5 * 0.01 + 3 * 0.002 + 5 * 330 * 1e-4)));
 }
 
-TEST_CASE("a round waits for a slow client as often as one is drawn", "[campaign][rounds]") {
+TEST_CASE("a round waits for a slow client with the probability that one is selected", "[campaign][rounds]") {
   // 3 of 20: all of the 10 fast ones in C(10,3) of C(20,3) cases
   const double all_fast = 120.0 / 1140;
   const auto run = simulate_campaign(rounds_of(40000, {{10, 100}, {10, 400}}), {}, 0);
@@ -68,14 +68,14 @@ TEST_CASE("a round waits for a slow client as often as one is drawn", "[campaign
         Approx(300 * (1 - all_fast)).epsilon(0.01));
 }
 
-TEST_CASE("with enough clients more than the target the slow ones are left behind", "[campaign][rounds]") {
+TEST_CASE("with enough extra clients a round does not wait for the slow ones", "[campaign][rounds]") {
   auto plan = rounds_of(1000, {{10, 100}, {10, 400}});
   plan.rounds->asked = 20;
   CHECK(seconds(simulate_campaign(plan, {}, 0)) == Approx(1000 * 130.0));
 }
 
-TEST_CASE("a round comes to its deadline as often as too many drop out", "[campaign][rounds]") {
-  // Bonawitz et al.: 130 % asked, 8 % drop out; fewer than 10 of 13 answer
+TEST_CASE("a round reaches its deadline with the probability of too many drop-outs", "[campaign][rounds]") {
+  // Bonawitz et al.: 130 % selected, 8 % drop out; fewer than 10 of 13 answer
   auto plan = rounds_of(40000, {{50, 300}});
   plan.rounds->target = 10;
   plan.rounds->asked = 13;
@@ -101,7 +101,7 @@ TEST_CASE("a round without enough updates is lost", "[campaign][rounds]") {
   CHECK(std::accumulate(run.times.begin(), run.times.end(), Ticks{0}) == run.elapsed);
 }
 
-TEST_CASE("a server waits until enough clients are there", "[campaign][rounds]") {
+TEST_CASE("a server waits until enough clients are available", "[campaign][rounds]") {
   auto plan = rounds_of(2000, {{10, 300}});
   plan.rounds->target = plan.rounds->least = 8;
   plan.rounds->asked = 10;
@@ -113,17 +113,17 @@ TEST_CASE("a server waits until enough clients are there", "[campaign][rounds]")
         Approx(60 * (1 / there - 1)).epsilon(0.05));
 }
 
-TEST_CASE("clients that differ a little are waited for as the largest of normal numbers",
+TEST_CASE("the wait for slightly different clients follows the expected maximum of normal numbers",
           "[campaign][rounds]") {
   auto plan = rounds_of(1, {{10, 300}});
   plan.rounds->target = plan.rounds->asked = 10;
   plan.rounds->classes[0].spread = 0.02;
   double sum = 0;
   for (int seed = 0; seed < 4000; ++seed) sum += seconds(simulate_campaign(plan, {}, seed)) - 30;
-  CHECK(sum / 4000 / 300 - 1 == Approx(0.02 * expected_largest(10)).epsilon(0.03));
+  CHECK(sum / 4000 / 300 - 1 == Approx(0.02 * expected_maximum(10)).epsilon(0.03));
 }
 
-TEST_CASE("updates are counted until there are as many as were asked for", "[campaign][rounds]") {
+TEST_CASE("a campaign ends when it has the requested number of updates", "[campaign][rounds]") {
   auto plan = rounds_of(0, {{20, 300}});
   plan.rounds->updates = 100;
   const auto run = simulate_campaign(plan, {}, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways between sites, and training that seldom meets.
+// WAN paths between sites, and local SGD over them.
 #include "sim/campaign/wan.hpp"
 
 #include <catch2/catch.hpp>
@@ -28,9 +28,8 @@ double use_of(const CampaignPlan& plan) {
 
 }  // namespace
 
-TEST_CASE(
-    "a connection carries a window in a round trip, or what losses leave, and several as many times that",
-    "[campaign][wan]") {
+TEST_CASE("the rate of a connection is limited by its window or its losses, and parallel connections add up",
+          "[campaign][wan]") {
   const auto rate = bits(5e9);
   CHECK(tcp_rate({.rate = rate, .rtt = 70_ms}).value() == rate.value());
   CHECK(tcp_rate({.rate = rate, .rtt = 70_ms, .window = 16_MB}).value() ==
@@ -60,8 +59,10 @@ TEST_CASE("the use of GPUs in INTELLECT-1 follows from its inner phase and its e
   CHECK(from_link.value() == Approx(exchange).epsilon(0.05));  // rates of two digits
 }
 
-TEST_CASE("fewer exchanges cost as much less, and one beside the next steps only what it is longer than they",
-          "[campaign][wan]") {
+TEST_CASE(
+    "exchange time is proportional to the number of exchanges, and overlapped exchanges cost only their "
+    "exposed part",
+    "[campaign][wan]") {
   auto plan = intellect(Seconds{2280});
   CHECK(use_of(plan) == Approx(0.5).margin(0.001));
   plan.exchange_every = 1000;
@@ -73,7 +74,7 @@ TEST_CASE("fewer exchanges cost as much less, and one beside the next steps only
   CHECK(use_of(plan) == Approx(0.5).margin(0.001));
 }
 
-TEST_CASE("what differs from worker to worker is passed on whole", "[campaign][wan]") {
+TEST_CASE("sparse updates are gathered whole, because they differ between workers", "[campaign][wan]") {
   // 14 workers, 1 GB each: 13 of it at 1 GB/s, and 13 half round trips
   CHECK(gather_time(14, 1_GB, {.rate = 1_GBps, .rtt = 100_ms}).value() == Approx(13 + 0.65));
 }

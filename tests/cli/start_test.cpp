@@ -65,7 +65,7 @@ TEST_CASE("without the module there is one engine less", "[cli][start]") {
   CHECK(outcome.status == 3);
   CHECK(outcome.output.empty());
   CHECK_THAT(outcome.errors, Contains("error: the engine 'simgrid' cannot be loaded: ") &&
-                                 Contains("hint: 'libgradway_simgrid.so' must stand where"));
+                                 Contains("hint: 'libgradway_simgrid.so' must be where"));
 }
 
 TEST_CASE("the digest of the program follows from its sources and settings alone", "[cli][start]") {

@@ -5,8 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "sim/engine/fluid/fluid_engine.hpp"
-#include "sim/engine/simgrid/simgrid_engine.hpp"
+#include "sim/engine/engine.hpp"
 #include "tests/support/brute_force_engine.hpp"
 #include "tests/support/random_graph.hpp"
 #include "tests/support/tolerances.hpp"
@@ -98,19 +97,5 @@ TEST_CASE("the engines agree on hundreds of flows that start together on crossin
       worst = std::max(worst, std::abs(actual.end[op] / expected.end[op] - 1));
     }
     CHECK(worst <= tolerance::closed_form);
-  }
-}
-
-TEST_CASE("the fluid solver as a model of SimGrid gives the dates of the fluid engine, to the bit",
-          "[differential]") {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    CAPTURE(seed);
-    const RandomCase made = random_case(seed, {.ops = 60, .round = seed % 2 == 0});
-
-    const Timeline alone = FluidEngine{}.run(made.platform, made.graph);
-    const Timeline inside = FluidModelEngine{}.run(made.platform, made.graph);
-
-    CHECK(inside.start == alone.start);
-    CHECK(inside.end == alone.end);
   }
 }

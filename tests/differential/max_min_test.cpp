@@ -19,7 +19,7 @@ using namespace gradway::testing;
 
 namespace {
 
-/// A solver and, beside it, the flows it should know, for the textbook to solve from scratch.
+/// A solver and a copy of its flows, which progressive filling solves from scratch.
 class Twin {
  public:
   Twin(Dice& dice, std::size_t resources) : dice_{dice} {
@@ -107,7 +107,7 @@ TEST_CASE("a change leaves flows that it cannot reach alone", "[max-min]") {
   CHECK(solver.rate(c) == 10);
 }
 
-TEST_CASE("what light flows get does not drown in the rounding of a heavy one", "[max-min]") {
+TEST_CASE("the rates of light flows do not drown in the rounding of a heavy one", "[max-min]") {
   MaxMin solver{{1e9}, 1};
   const std::vector<PathTable::Use> link{{0, 1}};
   const auto heavy = solver.add(link, 1e12, 9e8);

@@ -11,14 +11,13 @@
 #include <thread>
 
 #include "sim/engine/simgrid/child_process.hpp"
-#include "sim/engine/simgrid/load_module.hpp"
 #include "sim/engine/simgrid/simgrid_engine.hpp"
 #include "tests/support/small_graphs.hpp"
 
 using namespace gradway;
 using namespace gradway::testing;
 
-TEST_CASE("a child hands over what its work returned, of any size", "[child]") {
+TEST_CASE("a child returns a result of any size", "[child]") {
   const std::size_t size = GENERATE(0, 1, 65536, 5000000);
   const ChildResult child = run_in_child([size] { return std::string(size, 'x'); });
   CHECK(child.finished);
@@ -26,7 +25,7 @@ TEST_CASE("a child hands over what its work returned, of any size", "[child]") {
   CHECK(child.fate == "exit status 0");
 }
 
-TEST_CASE("a child that dies leaves its last words and how it ended", "[child]") {
+TEST_CASE("a child that dies leaves its last output and exit status", "[child]") {
   const ChildResult child = run_in_child([]() -> std::string {
     std::fprintf(stderr, "a fault in the library\n");
     std::abort();
@@ -36,7 +35,7 @@ TEST_CASE("a child that dies leaves its last words and how it ended", "[child]")
   CHECK_THAT(child.last_words, Catch::Contains("a fault in the library"));
 }
 
-TEST_CASE("a child that leaves early has not finished", "[child]") {
+TEST_CASE("a child that exits early has not finished", "[child]") {
   const ChildResult child = run_in_child([]() -> std::string { ::_exit(3); });
   CHECK_FALSE(child.finished);
   CHECK(child.fate == "exit status 3");
@@ -54,7 +53,7 @@ TEST_CASE("only the end of a long output is kept", "[child]") {
   CHECK_THAT(child.last_words, Catch::EndsWith("line 99999\n"));
 }
 
-TEST_CASE("a child that stops is ended when its time is over", "[child]") {
+TEST_CASE("a silent child is killed after its timeout", "[child]") {
   const ChildResult child = run_in_child(
       []() -> std::string {
         std::fprintf(stderr, "about to stop\n");
@@ -68,7 +67,7 @@ TEST_CASE("a child that stops is ended when its time is over", "[child]") {
   CHECK(child.last_words == "about to stop\n");
 }
 
-TEST_CASE("a child that works within its time is left alone", "[child]") {
+TEST_CASE("a child that answers within its timeout is not killed", "[child]") {
   const ChildResult child = run_in_child(
       [] {
         std::this_thread::sleep_for(std::chrono::milliseconds{300});
@@ -79,23 +78,23 @@ TEST_CASE("a child that works within its time is left alone", "[child]") {
   CHECK(child.result == "done");
 }
 
-TEST_CASE("an engine whose child gives no answer says what to do", "[child]") {
+TEST_CASE("an engine whose child gives no answer gives a hint", "[child]") {
   OpGraph graph;
   const auto path = path_over(graph, {0});
   for (int i = 0; i < 20000; ++i) graph.add(flow_op(1 + i, path));
   CHECK_THROWS_WITH(
       SimgridEngine{Seconds{0.1}}.run(resources_of({1}), graph),
-      "SimGrid gave no answer in 0.1 s, for 20000 ops; its process was ended\n"
-      "  hint: '--engine fluid' gives the same times to 1e-9, and sooner; or simulate fewer ranks");
+      "SimGrid gave no answer within 0.1 s for 20000 ops; its process was killed\n"
+      "  hint: '--engine fluid' gives the same times to 1e-9, and faster; or simulate fewer ranks");
 }
 
-TEST_CASE("an engine that is not there says where it must be", "[child]") {
+TEST_CASE("an engine that is missing says where it must be", "[child]") {
   CHECK_THROWS_WITH(load_simgrid("libgradway_elsewhere.so"),
                     Catch::Contains("the engine 'simgrid' cannot be loaded: libgradway_elsewhere.so: ") &&
-                        Catch::Contains("hint: 'libgradway_simgrid.so' must stand where"));
+                        Catch::Contains("hint: 'libgradway_simgrid.so' must be where"));
 }
 
-TEST_CASE("no child is left behind", "[child]") {
+TEST_CASE("no child process remains", "[child]") {
   run_in_child([] { return std::string{}; });
   run_in_child([]() -> std::string { std::abort(); });
   run_in_child([]() -> std::string { return std::raise(SIGSTOP) == 0 ? "" : "?"; }, Seconds{0.05});

@@ -15,7 +15,7 @@ TEST_CASE("every engine of the table can be chosen by its name", "[engine]") {
   }
 }
 
-TEST_CASE("auto takes the engine that needs nothing to be loaded", "[engine]") {
+TEST_CASE("auto chooses the engine that loads no module", "[engine]") {
   CHECK(choose_engine("auto").name == "fluid");
 }
 

@@ -54,7 +54,7 @@ TEST_CASE("symmetric flows end at exactly the same date", "[engine][precision]")
   }
 }
 
-TEST_CASE("the same graph gives the same bytes again", "[engine][precision]") {
+TEST_CASE("the same graph gives the same bytes", "[engine][precision]") {
   const std::string engine = GENERATE("simgrid", "fluid");
   OpGraph graph;
   for (std::size_t i = 0; i < 50; ++i) {

@@ -24,7 +24,7 @@ TEST_CASE("a queue serves one op at a time, in the order in which they get ready
   CHECK(timeline.makespan().value() == closed_form(3));
 }
 
-TEST_CASE("ops that get ready at the same date are served in the order of their ids", "[engine][queue]") {
+TEST_CASE("ops that become ready at the same date are served in order of id", "[engine][queue]") {
   const std::string engine = GENERATE("simgrid", "fluid");
   OpGraph graph;
   const auto queue = graph.add_queue("stream");
@@ -63,7 +63,7 @@ TEST_CASE("rounding does not decide the order of a queue", "[engine][queue]") {
   CHECK(start_of(timeline, b) == closed_form(1.3));
 }
 
-TEST_CASE("joins are passed before a queue chooses", "[engine][queue]") {
+TEST_CASE("joins end before a queue admits an op", "[engine][queue]") {
   const std::string engine = GENERATE("simgrid", "fluid");
   OpGraph graph;
   const auto queue = graph.add_queue("stream");

@@ -21,7 +21,7 @@ TEST_CASE("one transfer takes its latency and its amount over the tightest capac
   CHECK(end_of(timeline, transfer) == closed_form(5e-6 + amount / 50e9));
 }
 
-TEST_CASE("work on a GPU, in seconds on a capacity of one, keeps its precision however short", "[engine]") {
+TEST_CASE("work of any length on a GPU keeps its precision", "[engine]") {
   const std::string engine = GENERATE("simgrid", "fluid");
   const double work = GENERATE(1e-9, 1e-6, 3.3e-6, 1.0);
   CAPTURE(engine, work);
@@ -61,7 +61,7 @@ TEST_CASE("a flow of weight three gets three times the rate of a flow of weight 
   CHECK(end_of(timeline, light) == closed_form(1.25));
 }
 
-TEST_CASE("a cap bounds a flow and leaves the rest to the others", "[engine]") {
+TEST_CASE("a cap limits a flow and leaves the rest to the others", "[engine]") {
   const std::string engine = GENERATE("simgrid", "fluid");
   OpGraph graph;
   const auto path = path_over(graph, {0});
@@ -77,7 +77,7 @@ TEST_CASE("a cap bounds a flow and leaves the rest to the others", "[engine]") {
   CHECK(end_of(timeline, free) == closed_form(1.8));
 }
 
-TEST_CASE("caps are met in the order of cap over weight", "[engine]") {
+TEST_CASE("flows reach their caps in the order of cap over weight", "[engine]") {
   const std::string engine = GENERATE("simgrid", "fluid");
   OpGraph graph;
   const auto path = path_over(graph, {0});
@@ -123,7 +123,7 @@ TEST_CASE("a flow that uses a link twice and one that uses it once move at the s
   CHECK(end_of(timeline, once) == closed_form(1 + 1.0 / 3));
 }
 
-TEST_CASE("what one link leaves unused goes to the others, and so on along a chain", "[engine]") {
+TEST_CASE("unused capacity goes to other flows, along a chain of links", "[engine]") {
   const std::string engine = GENERATE("simgrid", "fluid");
   OpGraph graph;
   const OpId a = graph.add(flow_op(1e9, path_over(graph, {0})));
@@ -160,7 +160,7 @@ TEST_CASE("flows that start together never overload a link that they cross", "[e
 }
 
 TEST_CASE("a longer latency delays a flow but does not lower its share", "[engine]") {
-  // SimGrid weighs flows by their latency unless told otherwise: 15 ms and 20 ms.
+  // By default SimGrid weights flows by their latency: 15 ms and 20 ms.
   const std::string engine = GENERATE("simgrid", "fluid");
   OpGraph graph;
   Op op = flow_op(1e9, path_over(graph, {0}));
@@ -177,7 +177,7 @@ TEST_CASE("a longer latency delays a flow but does not lower its share", "[engin
   CHECK(end_of(timeline, far) == closed_form(20.002e-3));
 }
 
-TEST_CASE("a flow over nothing moves at its cap, and at once without one", "[engine]") {
+TEST_CASE("a flow without resources moves at its cap, or ends at once without one", "[engine]") {
   const std::string engine = GENERATE("simgrid", "fluid");
   OpGraph graph;
   const auto nowhere = path_over(graph, {});
@@ -197,7 +197,7 @@ TEST_CASE("a flow over nothing moves at its cap, and at once without one", "[eng
   CHECK(end_of(timeline, slow) == closed_form(1.001));
 }
 
-TEST_CASE("a flow of nothing ends when its latency is paid, even where nothing can pass", "[engine]") {
+TEST_CASE("an empty flow ends after its latency, even on a blocked path", "[engine]") {
   const std::string engine = GENERATE("simgrid", "fluid");
   OpGraph graph;
   Op op = flow_op(0, path_over(graph, {0}));
@@ -211,7 +211,7 @@ TEST_CASE("a flow of nothing ends when its latency is paid, even where nothing c
   CHECK(end_of(timeline, later) == closed_form(3e-6));
 }
 
-TEST_CASE("a capacity next to nothing only takes long", "[engine]") {
+TEST_CASE("a tiny capacity only makes a flow slow", "[engine]") {
   const std::string engine = GENERATE("simgrid", "fluid");
   OpGraph graph;
   const OpId drop = graph.add(flow_op(1, path_over(graph, {0, 1})));
@@ -224,8 +224,8 @@ TEST_CASE("a capacity next to nothing only takes long", "[engine]") {
   CHECK(end_of(timeline, stream) == closed_form(1e6 + 1e-6));
 }
 
-TEST_CASE("what a heavy flow leaves of a link counts, however little it is", "[engine]") {
-  // SimGrid's default precision takes less than 1e-5 of a link, or of the sum of the weights, for nothing.
+TEST_CASE("a tiny rest of a link is used, however little a heavy flow leaves", "[engine]") {
+  // SimGrid's default precision ignores less than 1e-5 of a link, or of the sum of the weights.
   const std::string engine = GENERATE("simgrid", "fluid");
   OpGraph graph;
   const auto path = path_over(graph, {0});

@@ -50,7 +50,7 @@ TEST_CASE("a kernel and a collective slow each other while both are in flow", "[
   CHECK(end_of(timeline, compute) == closed_form(12e-3));
 }
 
-TEST_CASE("a collective recovers when the kernel beside it ends", "[engine][slowdown]") {
+TEST_CASE("a collective recovers when the concurrent kernel ends", "[engine][slowdown]") {
   const std::string engine = GENERATE("simgrid", "fluid");
   Node node;
   const OpId compute = node.add_kernel(5e-3, 0, 1.25);
@@ -90,8 +90,7 @@ TEST_CASE("a collective is slow as long as any of its GPUs computes", "[engine][
   CHECK(end_of(run_with(engine, node.platform, node.graph), reduce) == closed_form(3e-3));
 }
 
-TEST_CASE("kernels do not slow kernels, nor what runs on another GPU, nor what moves nothing",
-          "[engine][slowdown]") {
+TEST_CASE("kernels do not slow kernels, ops on other GPUs, or empty flows", "[engine][slowdown]") {
   const std::string engine = GENERATE("simgrid", "fluid");
   Node node;
   const OpId one = node.add_kernel(2e-3, 0, 3);
@@ -121,8 +120,7 @@ TEST_CASE("a flow without a cap is not slowed, but slows others", "[engine][slow
   CHECK(end_of(timeline, compute) == closed_form(1.5e-3));
 }
 
-TEST_CASE("kernels that follow each other without a gap keep a collective slow all the time",
-          "[engine][slowdown]") {
+TEST_CASE("kernels without gaps between them slow a collective all the time", "[engine][slowdown]") {
   const std::string engine = GENERATE("simgrid", "fluid");
   Node node;
   OpId before = node.add_kernel(1e-6, 0, 1);
@@ -161,7 +159,7 @@ TEST_CASE("a collective waits for the kernels that hold its GPUs, and not for th
   CHECK(end_of(timeline, next) == closed_form(8e-3));
 }
 
-TEST_CASE("a collective that gets ready as a kernel begins is not held by it", "[engine][slowdown]") {
+TEST_CASE("a kernel that begins at the same date does not hold a collective", "[engine][slowdown]") {
   const std::string engine = GENERATE("simgrid", "fluid");
   Node node;
   const OpId gradient = node.add_kernel(1e-3, 0, 1, true);

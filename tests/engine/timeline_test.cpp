@@ -9,7 +9,7 @@ using namespace gradway::testing;
 
 namespace {
 
-/// Two ops of 1 s in one queue, the second after the first, and a third beside them.
+/// Two ops of 1 s in one queue, the second after the first, and a third op in parallel.
 struct Small {
   OpGraph graph;
   Timeline timeline{{Seconds{0}, Seconds{1}, Seconds{0}}, {Seconds{1}, Seconds{2}, Seconds{2}}};
@@ -26,7 +26,7 @@ struct Small {
 
 }  // namespace
 
-TEST_CASE("a timeline that keeps the laws passes, also when it rounds", "[timeline]") {
+TEST_CASE("a valid timeline passes, also with rounding", "[timeline]") {
   Small small;
   CHECK_NOTHROW(check(small.timeline, small.graph));
   small.timeline.start[1] = Seconds{1 - 1e-10};
@@ -36,7 +36,7 @@ TEST_CASE("a timeline that keeps the laws passes, also when it rounds", "[timeli
   CHECK(small.timeline.duration(OpId{0}) == Seconds{1});
 }
 
-TEST_CASE("a timeline that breaks a law of its graph is a bug", "[timeline]") {
+TEST_CASE("a timeline that violates its graph is a bug", "[timeline]") {
   Small small;
   SECTION("a date is missing") {
     small.timeline.end.pop_back();
@@ -97,7 +97,7 @@ struct Shared {
 
 }  // namespace
 
-TEST_CASE("no timeline of an engine moves more than its platform can, nor one that it made on a faster one",
+TEST_CASE("timelines of engines pass the check of amounts on their platform and fail it on a slower one",
           "[timeline]") {
   const auto engine = GENERATE("simgrid", "fluid");
   const Shared shared;
@@ -113,7 +113,7 @@ TEST_CASE("no timeline of an engine moves more than its platform can, nor one th
   CHECK_THROWS_AS(check_amounts(run(faster), shared.graph, shared.platform), ContractViolation);
 }
 
-TEST_CASE("a flow that moved more than can be is a bug", "[timeline]") {
+TEST_CASE("a flow that exceeds its capacity is a bug", "[timeline]") {
   const auto platform = resources_of({100, 100});
   OpGraph graph;
   const auto path = path_over(graph, {0, 1, 1});

@@ -26,7 +26,7 @@ std::vector<ResourceId> ids(std::initializer_list<std::size_t> numbers) {
   return path;
 }
 
-/// As many ranks of one program, each with a path of its own; flows that all share.
+/// Classes of ranks that run one program, each with its own path, and flows of a group of all ranks.
 Folding folding_of(const Paths& ranks, const std::vector<std::vector<ResourceId>>& flows,
                    const Platform& platform) {
   Workload workload;
@@ -52,7 +52,7 @@ std::vector<std::size_t> classes(const Paths& ranks, const std::vector<std::vect
 
 }  // namespace
 
-TEST_CASE("ranks with links of their own and of one capacity are one class") {
+TEST_CASE("ranks with links of equal capacity are one class") {
   const auto platform = resources({10, 10, 10});
   CHECK(classes({ids({0}), ids({1}), ids({2})}, {}, platform) == std::vector<std::size_t>{0, 0, 0});
 }
@@ -69,14 +69,14 @@ TEST_CASE("sharing a link with more ranks is another class") {
         std::vector<std::size_t>{0, 0, 0, 0, 4});
 }
 
-TEST_CASE("a collective that crosses one rank's link sets that rank apart") {
+TEST_CASE("a collective over one rank's link puts that rank into a class of its own") {
   const auto platform = resources({10, 10});
   CHECK(classes({ids({0}), ids({1})}, {ids({1})}, platform) == std::vector<std::size_t>{0, 1});
   CHECK(classes({ids({0}), ids({1})}, {ids({0, 1})}, platform) == std::vector<std::size_t>{0, 0});
   CHECK(classes({ids({0}), ids({1})}, {ids({0, 1, 1})}, platform) == std::vector<std::size_t>{0, 1});
 }
 
-TEST_CASE("what sets a neighbour apart sets its neighbours apart") {
+TEST_CASE("a difference propagates to ranks that share links") {
   // links 0-1-2 form a chain of shared use: rank 0 uses 0 and 1, rank 1 uses 1 and 2, rank 2 uses 3 and 4,
   // rank 3 uses 4 and 5; only link 5 is faster
   const auto platform = resources({10, 10, 10, 10, 10, 20});
@@ -97,7 +97,7 @@ TEST_CASE("a folded path names a resource as often as the whole class uses it") 
   CHECK(all == ids({0, 0}));
 }
 
-TEST_CASE("without folding everybody stands for themselves") {
+TEST_CASE("without folding each rank represents itself") {
   const auto platform = resources({10, 10});
   Workload workload;
   workload.programs.push_back(program("rank", {}));

@@ -8,6 +8,7 @@
 #include "sim/nccl/rank_order.hpp"
 #include "sim/plan/plan.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/world_communicator.hpp"
 
 using namespace gradway;
 using namespace gradway::test;
@@ -41,7 +42,7 @@ Hop hop(const Platform& platform, std::size_t a, std::size_t b,
 
 }  // namespace
 
-TEST_CASE("NCCL takes P2P below the host bridge, host memory above it, the NIC between nodes") {
+TEST_CASE("NCCL uses P2P below the host bridge, host memory above it, and the NIC between nodes") {
   const auto tree = built_platform(tree_node());
   CHECK(transport(tree, 0, 1) == Transport::p2p);  // PIX
   CHECK(transport(tree, 0, 2) == Transport::p2p);  // PXB
@@ -53,7 +54,7 @@ TEST_CASE("NCCL takes P2P below the host bridge, host memory above it, the NIC b
   CHECK(transport(two, 0, 2) == Transport::net);
 }
 
-TEST_CASE("NCCL's variables move the borders between transports") {
+TEST_CASE("NCCL's variables change the limits between transports") {
   const auto tree = built_platform(tree_node());
   CHECK(transport(tree, 0, 1, {{"NCCL_P2P_DISABLE", "1"}}) == Transport::shm);
   CHECK(transport(tree, 0, 3, {{"NCCL_P2P_LEVEL", "PHB"}}) == Transport::p2p);
@@ -67,7 +68,7 @@ TEST_CASE("NCCL's variables move the borders between transports") {
   CHECK(transport(built_platform(no_nic), 0, 4, {{"NCCL_SHM_DISABLE", "1"}}) == Transport::none);
 }
 
-TEST_CASE("SHM writes the host memory beside the receiver and reads it again") {
+TEST_CASE("SHM writes the receiver's host memory and reads it again") {
   const auto tree = built_platform(tree_node());
   const auto across = hop(tree, 0, 4);
   CHECK(uses(tree, across.path) == std::map<std::string, int>{{"gpu0 -> plx0", 1},
@@ -81,7 +82,7 @@ TEST_CASE("SHM writes the host memory beside the receiver and reads it again") {
   CHECK(across.bandwidth == 20_GBps);
 }
 
-TEST_CASE("GPUDirect RDMA goes straight to a near NIC, and through host memory if it is switched off") {
+TEST_CASE("GPUDirect RDMA uses a near NIC directly, and host memory if it is disabled") {
   const auto two = built_platform(nvswitch_node(2), 2, star_fabric());
   const auto direct = hop(two, 1, 3, {}, 1);
   CHECK(uses(two, direct.path) == std::map<std::string, int>{{"node0.gpu1 -> node0.plx1", 1},
@@ -98,7 +99,7 @@ TEST_CASE("GPUDirect RDMA goes straight to a near NIC, and through host memory i
 
 TEST_CASE("a ring all-reduce moves 2(n-1)/n of the buffer over every hop, each direction of each GPU once") {
   const auto scenario = on(built_platform(nvswitch_node(8)), 8);
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   const auto lowered = lowering->lower(CollectiveKind::all_reduce, 1_GiB);
   REQUIRE(lowered.flows.size() == 1);
   CHECK(lowered.flows[0].amount.value() == Approx(1.75 * 1073741824));
@@ -109,7 +110,7 @@ TEST_CASE("a ring all-reduce moves 2(n-1)/n of the buffer over every hop, each d
 
 TEST_CASE("each collective moves its bus factor, and a broadcast does not close the ring") {
   const auto scenario = on(built_platform(nvswitch_node(4)), 4);
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   const auto flow = [&](CollectiveKind kind) { return lowering->lower(kind, 256_MiB).flows.at(0); };
   CHECK((flow(CollectiveKind::all_gather).amount / 256_MiB) == Approx(0.75));
   CHECK((flow(CollectiveKind::reduce_scatter).amount / 256_MiB) == Approx(0.75));
@@ -120,12 +121,12 @@ TEST_CASE("each collective moves its bus factor, and a broadcast does not close 
 
 TEST_CASE("several nodes use all their NICs, each ring leaving at another GPU") {
   const auto scenario = on(built_platform(nvswitch_node(4), 2, star_fabric()), 8);
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   CHECK(lowering->facts().nodes == 2);
   CHECK(lowering->facts().net_bandwidth.value() == Approx(4 * 12.5e9));
   auto scenario_ring = scenario;
   scenario_ring.job.nccl = {{"NCCL_ALGO", "RING"}};
-  const CommunicatorOfAll rings{scenario_ring};
+  const WorldCommunicator rings{scenario_ring};
   const auto lowered = rings->lower(CollectiveKind::all_reduce, 1_GiB);
   REQUIRE(lowered.flows.size() == 4);
   std::map<std::string, int> used;
@@ -142,10 +143,10 @@ TEST_CASE("several nodes use all their NICs, each ring leaving at another GPU") 
   }
 }
 
-TEST_CASE("trees on several nodes use all their NICs alike") {
+TEST_CASE("trees on several nodes use all their NICs equally") {
   auto scenario = on(built_platform(nvswitch_node(4), 2, star_fabric()), 8);
   scenario.job.nccl = {{"NCCL_ALGO", "TREE"}};
-  const auto lowered = (*CommunicatorOfAll{scenario}).lower(CollectiveKind::all_reduce, 1_GiB);
+  const auto lowered = (*WorldCommunicator{scenario}).lower(CollectiveKind::all_reduce, 1_GiB);
   REQUIRE(lowered.flows.size() == 8);
   std::map<std::string, double> carried;
   for (const auto& flow : lowered.flows) {
@@ -178,7 +179,7 @@ TEST_CASE("ring orders visit every rank once, and trees join all ranks without a
 namespace {
 
 std::vector<std::string> warnings_of_all_reduce(const Scenario& scenario) {
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   const auto provenance = lowering->lower(CollectiveKind::all_reduce, 1000_MB).provenance;
   REQUIRE(provenance.size() == 1);
   return warnings_of(provenance[0]);
@@ -186,18 +187,18 @@ std::vector<std::string> warnings_of_all_reduce(const Scenario& scenario) {
 
 }  // namespace
 
-TEST_CASE("a measured collective sets the rate of its transport, and comes out again") {
+TEST_CASE("a measured collective sets the rate of its transport and is predicted exactly") {
   auto scenario = on(built_platform(tree_node()), 6);
   scenario.job.nccl = {{"NCCL_P2P_DISABLE", "1"}};
   scenario.calibration.collectives = {
       {CollectiveKind::all_reduce, Transport::shm, 6, 1000_MB, 500_ms, "test"}};
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   const auto lowered = lowering->lower(CollectiveKind::all_reduce, 1000_MB);
   CHECK(lowered.latency.value() + lowered.flows[0].amount.value() / lowered.flows[0].cap == Approx(0.5));
   CHECK(warnings_of_all_reduce(scenario).empty());
 }
 
-TEST_CASE("a rate that was never measured over host memory is a warning, and one from other ranks as well") {
+TEST_CASE("a rate that was not measured over host memory, or on other ranks, gives a warning") {
   auto scenario = on(built_platform(tree_node()), 6);
   scenario.job.nccl = {{"NCCL_P2P_DISABLE", "1"}};
   CHECK(warnings_of_all_reduce(scenario) ==
@@ -215,7 +216,7 @@ TEST_CASE("a measured collective faster than its latency is the user's error") {
   scenario.calibration.name = "lab";
   scenario.calibration.collectives = {{CollectiveKind::all_reduce, Transport::p2p, 8, 1_GiB, 1_us, "test"}};
   CHECK_THROWS_WITH(
-      CommunicatorOfAll{scenario},
+      WorldCommunicator{scenario},
       "error: calibration 'lab': all-reduce of 1074 MB on 8 ranks in 1 us cannot be, its latency alone is "
       "56 us\n  hint: check its 'time' and 'size'; a large buffer tells the rate best\n");
 }
@@ -226,25 +227,25 @@ TEST_CASE("a GPU that cannot reach its NIC has no transport between nodes") {
   node.links = {link("gpu0", "nvswitch", LinkKind::nvlink, 300_GBps, 12),
                 link("nic0", "plx0", LinkKind::pcie, 25_GBps)};
   const auto two = on(built_platform(node, 2, star_fabric()), 2);
-  CHECK_THROWS_WITH(CommunicatorOfAll{two}, Catch::Contains("no transport from node0.gpu0 to node1.gpu0"));
+  CHECK_THROWS_WITH(WorldCommunicator{two}, Catch::Contains("no transport from node0.gpu0 to node1.gpu0"));
 }
 
-TEST_CASE("settings that leave no way are the user's error") {
+TEST_CASE("settings that exclude every algorithm are the user's error") {
   auto scenario = on(built_platform(nvswitch_node(4)), 4);
   scenario.job.nccl = {{"NCCL_ALGO", "RING"}, {"NCCL_PROTO", "^LL,LL128,SIMPLE"}};
-  CHECK_THROWS_WITH(CommunicatorOfAll{scenario}, Catch::Contains("NCCL_ALGO and NCCL_PROTO leave no way"));
+  CHECK_THROWS_WITH(WorldCommunicator{scenario}, Catch::Contains("NCCL_ALGO and NCCL_PROTO leave no way"));
   auto island = tree_node();
   island.nics.clear();
   island.links.erase(island.links.begin() + 1);
   auto split = on(built_platform(island), 6);
   split.job.nccl = {{"NCCL_SHM_DISABLE", "1"}};
-  CHECK_THROWS_WITH(CommunicatorOfAll{split},
+  CHECK_THROWS_WITH(WorldCommunicator{split},
                     Catch::Contains("no transport from gpu2 to gpu3 on platform 'test'"));
 }
 
 TEST_CASE("one rank needs no transport and sends nothing") {
   const auto scenario = on(built_platform(tree_node()), 1);
-  const auto lowered = (*CommunicatorOfAll{scenario}).lower(CollectiveKind::all_reduce, 1_GiB);
+  const auto lowered = (*WorldCommunicator{scenario}).lower(CollectiveKind::all_reduce, 1_GiB);
   CHECK(lowered.flows.empty());
   CHECK(lowered.latency == Seconds{});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workloads that no strategy writes: programs that differ, several groups, channels, slow actors.
+// Workloads that no strategy makes: different programs, several groups, channels, slow actors.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ Seconds makespan(const Workload& workload, const Scenario& scenario, const char*
   return choose_engine(engine).engine->run(scenario.platform, lowered.ops).makespan();
 }
 
-/// On both engines, folded and not.
+/// Runs on both engines, with and without folding.
 void check_takes(const Workload& workload, const Scenario& scenario, Seconds expected) {
   for (const auto* engine : {"fluid", "simgrid"}) {
     for (const auto fold : {FoldRanks::yes, FoldRanks::no}) {
@@ -55,7 +55,7 @@ constexpr double nvlink = 300e9;
 
 }  // namespace
 
-TEST_CASE("a pipeline of two stages hands over each micro-batch while it computes the next") {
+TEST_CASE("a pipeline of two stages sends each micro-batch while it computes the next") {
   const auto scenario = on_switch(2);
   const auto send = 30_MB;  // 100 us
   constexpr int micro_batches = 5;
@@ -92,7 +92,7 @@ TEST_CASE("8 stages of 4 replicas each are simulated as 8 actors and 15 groups")
     tasks.push_back(call(CollectiveKind::all_reduce, 300_MB, slot, {computed}));
     workload.programs.push_back(program("stage " + std::to_string(stage), tasks));
   }
-  // Replica by replica; each stage of a replica on a GPU of its own.
+  // Ranks are numbered replica by replica; each stage of a replica has its own GPU.
   for (std::size_t rank = 0; rank < 32; ++rank) add_rank(workload, scenario.platform, rank % 8);
   const auto rank_of = [](std::size_t replica, std::size_t stage) { return 8 * replica + stage; };
   for (std::size_t stage = 0; stage < 8; ++stage) {
@@ -141,7 +141,7 @@ TEST_CASE("two groups that share a GPU share its links") {
   check_takes(workload, scenario, 2_ms);  // one after the other
 }
 
-TEST_CASE("everybody waits for a slow actor") {
+TEST_CASE("all ranks wait for a straggler") {
   const auto scenario = on_switch(4);
   Workload workload;
   workload.programs = {
@@ -154,7 +154,7 @@ TEST_CASE("everybody waits for a slow actor") {
   CHECK(lowered.folding.simulated_ranks() == 2);
 }
 
-TEST_CASE("a loader is as far ahead as its queue is long") {
+TEST_CASE("a loader is ahead by the length of its queue") {
   const auto scenario = on_switch(1);
   constexpr int steps = 6;
   const auto loader = GENERATE(0.4_ms, 1_ms, 2.5_ms);
@@ -169,7 +169,7 @@ TEST_CASE("a loader is as far ahead as its queue is long") {
        .at = DeviceId{static_cast<std::size_t>(socket - scenario.platform.devices.begin())}});
   add_channel(workload, ActorId{1}, ActorId{0}, depth);
   workload.steps = steps;
-  // The first batch, then whoever is slower, then the last step.
+  // The first batch, then the slower of loading and training, then the last step.
   const auto slower = std::max(loader, 1_ms);
   check_takes(workload, scenario, loader + (steps - 1) * slower + 1_ms);
 }
@@ -196,7 +196,7 @@ TEST_CASE("a queue that is full holds its loader back") {
   for (std::size_t k = 0; k < expected.size(); ++k) CHECK(puts[k] == Approx(expected[k]));
 }
 
-TEST_CASE("copies out take the links up and an engine of their own") {
+TEST_CASE("copies out use the upward links and a copy engine of their own") {
   const auto scenario = on_switch(1);
   Workload workload;
   auto in = other("copy in", Copy{.bytes = 25_MB});
@@ -230,7 +230,7 @@ TEST_CASE("a workload whose members disagree is refused, with the first call tha
         "the workload cannot run: actor 1 ('b') has 0 groups, but makes a call on slot 0");
 }
 
-TEST_CASE("a channel into which more is put than taken is refused", "[errors]") {
+TEST_CASE("a channel with more puts than takes is refused", "[errors]") {
   const auto scenario = on_switch(2);
   Workload workload;
   workload.programs = {program("loader", {other("put", Put{Slot{0}}), other("put", Put{Slot{0}})}),

@@ -4,13 +4,13 @@
 #include <map>
 #include <set>
 
-#include "sim/lower/communicators.hpp"
 #include "sim/nccl/alone_time.hpp"
 #include "sim/nccl/collective_ways.hpp"
 #include "sim/nccl/net_hop.hpp"
 #include "sim/nccl/nvlink_rings.hpp"
 #include "sim/nccl/rank_order.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/world_communicator.hpp"
 
 using namespace gradway;
 using namespace gradway::test;
@@ -143,7 +143,7 @@ TEST_CASE("a communicator has as many ways on any nodes as on the first ones") {
 
 TEST_CASE("what hardly uses its links takes time alone, and as long as it would there") {
   const auto scenario = on(hopper_nodes(8, 2), 16);
-  const CommunicatorOfAll communicator{scenario};
+  const WorldCommunicator communicator{scenario};
   const auto small = communicator->lower(CollectiveKind::all_reduce, 4_B);
   const auto large = communicator->lower(CollectiveKind::all_reduce, 1_MiB);
   CHECK(small.flows.empty());
@@ -184,7 +184,7 @@ TEST_CASE("without GPUDirect data bounces through host memory, and sockets copy 
 TEST_CASE("on rails NICs of one number meet on one leaf, and no ring needs the spines") {
   const auto platform = built_platform(nvswitch_node(4), 4, rails(4, 2));
   const auto scenario = on(platform, 16, {{"NCCL_ALGO", "Ring"}});
-  const auto lowered = (*CommunicatorOfAll{scenario}).lower(CollectiveKind::all_reduce, 1_GiB);
+  const auto lowered = (*WorldCommunicator{scenario}).lower(CollectiveKind::all_reduce, 1_GiB);
   REQUIRE(lowered.flows.size() == 4);
   for (std::size_t rail = 0; rail < 4; ++rail) {
     for (const auto& [name, times] : uses(platform, lowered.flows[rail].path)) {
@@ -198,7 +198,7 @@ TEST_CASE("on rails NICs of one number meet on one leaf, and no ring needs the s
 
 TEST_CASE("between groups of rails the uplinks carry what crosses, so oversubscription shows") {
   const auto platform = built_platform(nvswitch_node(2), 4, rails(2, 1));
-  const auto used = uses(platform, (*CommunicatorOfAll{on(platform, 8, {{"NCCL_ALGO", "Ring"}})})
+  const auto used = uses(platform, (*WorldCommunicator{on(platform, 8, {{"NCCL_ALGO", "Ring"}})})
                                        .lower(CollectiveKind::all_reduce, 1_GiB)
                                        .flows[0]
                                        .path);
@@ -252,7 +252,7 @@ TEST_CASE("NVLS passes each NVLink once in each direction, whatever the number o
   const int gpus = GENERATE(4, 8);
   const auto platform = hopper_nodes(gpus, 1);
   const auto scenario = on(platform, gpus);
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   CHECK(lowering->choose(CollectiveKind::all_reduce, 1_GiB).algorithm == Algorithm::nvls);
   const auto lowered = lowering->lower(CollectiveKind::all_reduce, 1_GiB);
   REQUIRE(lowered.flows.size() == 1);
@@ -263,7 +263,7 @@ TEST_CASE("NVLS passes each NVLink once in each direction, whatever the number o
 
 TEST_CASE("NVLS needs an NVSwitch, Hopper, and nobody who switched it off, and it is for all-reduce alone") {
   const auto algorithm = [](const Scenario& scenario, CollectiveKind kind = CollectiveKind::all_reduce) {
-    return (*CommunicatorOfAll{scenario}).choose(kind, 1_GiB).algorithm;
+    return (*WorldCommunicator{scenario}).choose(kind, 1_GiB).algorithm;
   };
   CHECK(algorithm(on(hopper_nodes(8, 1), 8)) == Algorithm::nvls);
   CHECK(algorithm(on(hopper_nodes(8, 1), 8), CollectiveKind::all_gather) == Algorithm::ring);
@@ -278,7 +278,7 @@ TEST_CASE("NVLS needs an NVSwitch, Hopper, and nobody who switched it off, and i
 TEST_CASE("NVLSTree between two nodes sends the buffer once over all NICs of a node together") {
   const auto platform = hopper_nodes(4, 2);
   const auto scenario = on(platform, 8, {{"NCCL_ALGO", "NVLSTree"}});
-  const auto lowered = (*CommunicatorOfAll{scenario}).lower(CollectiveKind::all_reduce, 1_GiB);
+  const auto lowered = (*WorldCommunicator{scenario}).lower(CollectiveKind::all_reduce, 1_GiB);
   REQUIRE(lowered.flows.size() == 8);  // two trees a NIC
   std::map<std::string, double> carried;
   for (const auto& flow : lowered.flows)
@@ -294,7 +294,7 @@ TEST_CASE("switches that reduce get the buffer of a node once, over all its NICs
   const auto carried = [](const Platform& platform, int ranks, const std::string& algorithm) {
     const auto scenario = on(platform, ranks, {{"NCCL_ALGO", algorithm}, {"NCCL_COLLNET_ENABLE", "1"}});
     std::map<std::string, double> bytes;
-    for (const auto& flow : (*CommunicatorOfAll{scenario}).lower(CollectiveKind::all_reduce, 1_GiB).flows)
+    for (const auto& flow : (*WorldCommunicator{scenario}).lower(CollectiveKind::all_reduce, 1_GiB).flows)
       for (const auto resource : flow.path) bytes[platform.name_of(resource)] += flow.amount.value();
     return bytes;
   };
@@ -322,7 +322,7 @@ TEST_CASE("a leaf of switches that reduce sends up what its nodes send it, once"
   const auto platform = built_platform(nvswitch_node(4), 4, fabric);
   const auto scenario = on(platform, 16, {{"NCCL_ALGO", "CollnetDirect"}, {"NCCL_COLLNET_ENABLE", "1"}});
   double up = 0;
-  for (const auto& flow : (*CommunicatorOfAll{scenario}).lower(CollectiveKind::all_reduce, 1_GiB).flows)
+  for (const auto& flow : (*WorldCommunicator{scenario}).lower(CollectiveKind::all_reduce, 1_GiB).flows)
     for (const auto resource : flow.path)
       if (platform.name_of(resource) == "leaf0 -> spine0") up += flow.amount.value();
   CHECK(up == Approx(1073741824));
@@ -332,7 +332,7 @@ TEST_CASE("switches reduce where it is asked for, all-reduces alone, and of one 
   const auto choose = [](const Platform& platform, int ranks, const char* is_on,
                          CollectiveKind kind = CollectiveKind::all_reduce) {
     const auto scenario = on(platform, ranks, {{"NCCL_COLLNET_ENABLE", is_on}});
-    return (*CommunicatorOfAll{scenario}).choose(kind, 1_GiB).algorithm;
+    return (*WorldCommunicator{scenario}).choose(kind, 1_GiB).algorithm;
   };
   const auto hopper = hopper_nodes(4, 4);
   CHECK(choose(hopper, 16, "0") == Algorithm::nvls_tree);
@@ -345,7 +345,7 @@ TEST_CASE("switches reduce where it is asked for, all-reduces alone, and of one 
   CHECK(is_collnet(choose(alone, 4, "1")));
   const auto time = [&](const char* is_on) {
     const auto scenario = on(alone, 4, {{"NCCL_COLLNET_ENABLE", is_on}});
-    const auto lowered = (*CommunicatorOfAll{scenario}).lower(CollectiveKind::all_reduce, 1_GiB);
+    const auto lowered = (*WorldCommunicator{scenario}).lower(CollectiveKind::all_reduce, 1_GiB);
     return time_alone(lowered, alone);
   };
   // A ring of four sends one and a half times the buffer, at 12 of the NIC's 12.5 GB/s: a speed of NCCL's
@@ -361,16 +361,16 @@ TEST_CASE("what NVSwitches join is one node for NCCL, and several machines for t
   CHECK(node_count(platform, 16) == 4);
   CHECK(gpus_by_domain(platform, first_gpus(16)).size() == 2);
   const auto rack = on(platform, 8);
-  const CommunicatorOfAll inside{rack};
+  const WorldCommunicator inside{rack};
   CHECK(inside->facts().nodes == 1);
   CHECK(inside->choose(CollectiveKind::all_reduce, 1_GiB).algorithm == Algorithm::nvls);
   const auto with_ring = on(platform, 8, {{"NCCL_ALGO", "Ring"}});
-  const auto ring = (*CommunicatorOfAll{with_ring}).lower(CollectiveKind::all_reduce, 1_GiB);
+  const auto ring = (*WorldCommunicator{with_ring}).lower(CollectiveKind::all_reduce, 1_GiB);
   for (const auto& [name, times] : uses(platform, ring.flows.at(0).path)) {
     CHECK(name.find("nvlink_domain0") != std::string::npos);
     CHECK(times == 1);
   }
-  CHECK((*CommunicatorOfAll{on(platform, 16)}).facts().nodes == 2);
+  CHECK((*WorldCommunicator{on(platform, 16)}).facts().nodes == 2);
 }
 
 TEST_CASE(
@@ -381,7 +381,7 @@ TEST_CASE(
   const auto rate = [&](std::map<std::string, std::string> variables) {
     variables["NCCL_ALGO"] = "Ring";
     variables["NCCL_MAX_NCHANNELS"] = "1";
-    return (*CommunicatorOfAll{on(platform, 2, variables)})
+    return (*WorldCommunicator{on(platform, 2, variables)})
         .lower(CollectiveKind::all_reduce, 1_GiB)
         .flows.at(0)
         .cap;
@@ -416,7 +416,7 @@ TEST_CASE("several nodes are not faster than what was measured of one") {
       scenario.calibration.collectives = {
           {CollectiveKind::all_reduce, Transport::shm, 6, 1000_MB, Seconds{2}, "test"}};
     }
-    const CommunicatorOfAll lowering{scenario};
+    const WorldCommunicator lowering{scenario};
     return time_alone(lowering->lower(CollectiveKind::all_reduce, 1000_MB), scenario.platform);
   };
   CHECK(time(12, false) < Seconds{1});

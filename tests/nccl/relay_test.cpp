@@ -7,6 +7,7 @@
 #include "sim/config/config.hpp"
 #include "sim/nccl/nvlink_rings.hpp"
 #include "tests/support/alone.hpp"
+#include "tests/support/world_communicator.hpp"
 
 using namespace gradway;
 using namespace gradway::test;
@@ -66,7 +67,7 @@ TEST_CASE("rings through relays take a link of each of both bonds, and no more t
 TEST_CASE("five V100 of a cube mesh make two rings, of which each has a relay") {
   // GPU 4 is joined with 0 alone, by two links: there is room for two rings, which both come or go through 0.
   const auto scenario = cube_mesh_of(5);
-  const CommunicatorOfAll communicator{scenario};
+  const WorldCommunicator communicator{scenario};
   CHECK(communicator->facts().transport == Transport::p2p);
   CHECK(communicator->facts().nvlink);
   CHECK(communicator->facts().node_bandwidth == 40_GBps);  // NCCL's 20 GB/s a link of V100
@@ -74,7 +75,7 @@ TEST_CASE("five V100 of a cube mesh make two rings, of which each has a relay") 
   CHECK(lowered.flows.size() == 2);
   // Six make two rings, too, without a relay.
   const auto six = cube_mesh_of(6);
-  const CommunicatorOfAll of_six{six};
+  const WorldCommunicator of_six{six};
   const auto* engine = GENERATE("fluid", "simgrid");
   const auto bus = [&](const Communicator& one, const Scenario& of) {
     const double ranks = of.job.gpus;
@@ -89,10 +90,10 @@ TEST_CASE("without relays five V100 go through host memory, as NCCL is told") {
                                   std::map<std::string, std::string>{{"NCCL_P2P_LEVEL", "NVL"}},
                                   std::map<std::string, std::string>{{"NCCL_P2P_DISABLE", "1"}});
   const auto scenario = cube_mesh_of(5, variables);
-  const CommunicatorOfAll communicator{scenario};
+  const WorldCommunicator communicator{scenario};
   CHECK(communicator->facts().transport == Transport::shm);
   const auto with = cube_mesh_of(5, {{"NCCL_NVB_DISABLE", "0"}, {"NCCL_P2P_LEVEL", "PIX"}});
-  CHECK(CommunicatorOfAll { with } -> facts().transport == Transport::p2p);
+  CHECK(WorldCommunicator { with } -> facts().transport == Transport::p2p);
 }
 
 TEST_CASE("a send through a relay takes both its NVLinks, at the pace of the lesser bond") {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "sim/lower/communicators.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/world_communicator.hpp"
 
 using namespace gradway;
 using namespace gradway::test;
@@ -40,7 +40,7 @@ const CollectiveTable six = measured(Transport::shm, 6, {{1_KiB, 20_us}, {1_GiB,
 
 /// What is said of collectives, each thing once.
 struct Told {
-  Told(const CommunicatorOfAll& lowering, const Calibration& calibration,
+  Told(const WorldCommunicator& lowering, const Calibration& calibration,
        const std::vector<std::pair<CollectiveKind, Bytes>>& calls) {
     std::vector<CollectiveProvenance> all;
     for (const auto& [kind, size] : calls) add(all, lowering->lower(kind, size).provenance);
@@ -61,7 +61,7 @@ struct Told {
 
 TEST_CASE("latency and flow of a measured collective add up to its time", "[lower]") {
   const auto scenario = scenario_with({six});
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   for (const auto size : {1_KiB, 1_MiB, 1_GiB}) {
     const auto lowered = lowering->lower(all_reduce, size);
     REQUIRE(lowered.flows.size() == 1);
@@ -74,7 +74,7 @@ TEST_CASE("latency and flow of a measured collective add up to its time", "[lowe
 
 TEST_CASE("the latency is NCCL's own, but for times that leave less room", "[lower]") {
   const auto scenario = scenario_with({measured(Transport::shm, 6, {{1_KiB, 10_us}, {1_GiB, 500_ms}})});
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   CHECK(lowering->lower(all_reduce, 1_KiB).latency.value() == Approx(9e-6));
   const auto large = lowering->lower(all_reduce, 1_GiB);
   CHECK(large.latency == lowering->choose(all_reduce, 1_GiB).latency);
@@ -83,7 +83,7 @@ TEST_CASE("the latency is NCCL's own, but for times that leave less room", "[low
 TEST_CASE("bytes that a link could not carry in the measured time are not carried", "[lower]") {
   // A ring of six over host memory crosses the link between the sockets once each way, at 20 GB/s.
   const auto scenario = scenario_with({measured(Transport::shm, 6, {{1_KiB, 20_us}, {1_GiB, 50_ms}})});
-  const auto lowered = (*CommunicatorOfAll{scenario}).lower(all_reduce, 1_GiB);
+  const auto lowered = (*WorldCommunicator{scenario}).lower(all_reduce, 1_GiB);
   const auto moving = 50e-3 - lowered.latency.value();
   CHECK(lowered.flows[0].cap <= 20e9 * (1 + 1e-12));
   CHECK(lowered.flows[0].amount.value() == Approx(lowered.flows[0].cap * moving));
@@ -92,7 +92,7 @@ TEST_CASE("bytes that a link could not carry in the measured time are not carrie
 
 TEST_CASE("what is used of a table is told once, with its date and its errors", "[lower]") {
   const auto scenario = scenario_with({six});
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   const Told told{
       lowering, scenario.calibration, {{all_reduce, 1_MiB}, {all_reduce, 2_MiB}, {all_reduce, 3_MiB}}};
   CHECK(told.basis ==
@@ -106,7 +106,7 @@ TEST_CASE("each thing that was not measured is a warning, once", "[lower]") {
   auto scenario = scenario_with({six}, 4);
   scenario.calibration.tables[0].predicted_from = "copies";
   scenario.job.nccl["NCCL_ALGO"] = "Tree";
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   const Told told{lowering,
                   scenario.calibration,
                   {{all_reduce, 2_GiB}, {all_reduce, 4_GiB}, {CollectiveKind::broadcast, 1_MiB}}};
@@ -124,7 +124,7 @@ TEST_CASE("tables of one node that serve several are a warning", "[lower]") {
   auto scenario = scenario_with({measured(Transport::net, 8, {{1_KiB, 50_us}, {1_GiB, 500_ms}})}, 8);
   scenario.platform = built_platform(nvswitch_node(4), 2, star_fabric());
   scenario.job.nccl.clear();
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   const auto lowered = lowering->lower(all_reduce, 1_GiB);
   CHECK(lowered.flows.size() > 1);
   CHECK(lowered.latency.value() + lowered.flows[0].amount.value() / lowered.flows[0].cap == Approx(0.5));
@@ -136,7 +136,7 @@ TEST_CASE("tables of one node that serve several are a warning", "[lower]") {
 TEST_CASE("a number of ranks between two tables is told in the basis", "[lower]") {
   const auto scenario =
       scenario_with({measured(Transport::shm, 2, {{1_KiB, 10_us}, {1_GiB, 100_ms}}), six}, 4);
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   const Told told{lowering, scenario.calibration, {{all_reduce, 1_MiB}}};
   REQUIRE(told.basis.size() == 1);
   CHECK_THAT(told.basis[0],
@@ -149,7 +149,7 @@ TEST_CASE("tables that fit nothing that is asked for leave NCCL's nominal rates,
   tree.algorithm = Algorithm::tree;
   tree.protocol = Protocol::ll128;
   const auto scenario = scenario_with({tree});
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   const Told told{lowering, scenario.calibration, {{all_reduce, 1_GiB}, {all_reduce, 2_GiB}}};
   CHECK(told.basis ==
         std::vector<std::string>{"SHM all-reduce: NCCL's nominal channel rates, nothing measured"});
@@ -159,7 +159,7 @@ TEST_CASE("tables that fit nothing that is asked for leave NCCL's nominal rates,
 TEST_CASE("a table wins over a single measured collective of its transport", "[lower]") {
   auto scenario = scenario_with({six});
   scenario.calibration.collectives = {{all_reduce, Transport::shm, 6, 1000_MB, 5_ms, "test"}};
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   const auto lowered = lowering->lower(all_reduce, 1_GiB);
   CHECK(lowered.latency.value() + lowered.flows[0].amount.value() / lowered.flows[0].cap == Approx(0.5));
 }

@@ -51,7 +51,7 @@ constexpr double gradients_gb = 1.2261416;
 
 }  // namespace
 
-TEST_CASE("vit_l_32 with a cap of 25 MiB falls into the 37 buckets that we traced on 4 H200") {
+TEST_CASE("vit_l_32 with a cap of 25 MiB has the 37 buckets that we traced on 4 H200") {
   const auto buckets = ddp_buckets(vit_scenario().model, 25_MiB);
   REQUIRE(buckets.size() == 37);
   const auto megabytes = [&](std::size_t i) { return buckets[i].size.value() / 1e6; };
@@ -98,7 +98,7 @@ TEST_CASE("without DDP nothing is reduced or copied") {
   CHECK(gigabytes(graph, "bucket") == 0);
 }
 
-TEST_CASE("a bucket knows the task that fills it, and what is done for a bucket knows it") {
+TEST_CASE("a bucket names the task that fills it, and tasks name their bucket") {
   auto scenario = vit_scenario();
   std::get<Ddp>(scenario.job.strategy).comm_hook =
       GENERATE(CommHook::none, CommHook::bf16, CommHook::powersgd);
@@ -113,7 +113,7 @@ TEST_CASE("a bucket knows the task that fills it, and what is done for a bucket 
     const auto& task = graph.tasks[filled_by];
     CHECK(task.layer == bucket.gradients.back().layer);
     CHECK_THAT(task.name, Catch::EndsWith(" into bucket " + std::to_string(b)));
-    // What follows in the order of issue is the first of its reduction.
+    // The next task in the order of issue is the first of its reduction.
     CHECK(graph.tasks[filled_by + 1].unit == static_cast<std::int32_t>(b));
     CHECK(graph.tasks[filled_by + 1].phase == Phase::communication);
   }
@@ -125,7 +125,7 @@ TEST_CASE("a bucket knows the task that fills it, and what is done for a bucket 
   }
 }
 
-TEST_CASE("DDP copies each gradient into its bucket and, without views, back") {
+TEST_CASE("DDP copies each gradient into its bucket, and back if gradients are not views") {
   auto scenario = vit_scenario();
   const auto graph = plan_of(scenario);
   CHECK(count<Call>(graph) == 37);
@@ -148,11 +148,11 @@ TEST_CASE("a hook in half precision casts, divides, sends half and casts back") 
   }
   CHECK(sent.value() == 2.0 * 306535400);
   CHECK(gigabytes(graph, "divide") == Approx(gradients_gb));
-  // 6 bytes an element; the way back at half the rate
+  // 6 bytes per element; the copy back runs at half the rate
   CHECK(gigabytes(graph, "cast") == Approx(1.5 * gradients_gb + 3 * gradients_gb));
 }
 
-TEST_CASE("PowerSGD sends factors instead of matrices, in three all-reduces a bucket, and stops the CPU") {
+TEST_CASE("PowerSGD reduces factors in three all-reduces per bucket and blocks the CPU") {
   auto scenario = vit_scenario();
   std::get<Ddp>(scenario.job.strategy).comm_hook = CommHook::powersgd;
   std::get<Ddp>(scenario.job.strategy).bucket_cap = GENERATE(100_MiB, 2000_MiB);
@@ -162,7 +162,7 @@ TEST_CASE("PowerSGD sends factors instead of matrices, in three all-reduces a bu
   CHECK(static_cast<std::size_t>(std::ranges::count(graph.tasks, true, &Task::host_waits)) == buckets);
   // 98 matrices (24 x 4, patches, head) are compressed. A block's are 3072 x 1024, 1024 x 1024, 4096 x 1024
   // and 1024 x 4096: sum of rows and columns 16384; the patches are 1024 x 3072, the head 1000 x 1024. The
-  // rest goes as it is.
+  // rest is not compressed.
   const double factors = 24.0 * 16384 + 4096 + 2024;
   const double matrices = 24.0 * (3072 + 1024 + 4096 + 4096) * 1024 + 1024 * 3072 + 1000 * 1024;
   double sent = 0;
@@ -175,7 +175,7 @@ TEST_CASE("PowerSGD sends factors instead of matrices, in three all-reduces a bu
   CHECK(gigabytes(graph, "powersgd") == Approx((12 + 8 + 3 * 4 + 12) / 4.0 * gradients_gb).epsilon(0.15));
 }
 
-TEST_CASE("a higher PowerSGD rank sends that many times the factors") {
+TEST_CASE("factors grow in proportion to PowerSGD's rank") {
   auto scenario = vit_scenario();
   std::get<Ddp>(scenario.job.strategy).comm_hook = CommHook::powersgd;
   std::get<Ddp>(scenario.job.strategy).bucket_cap = 2000_MiB;
@@ -191,7 +191,7 @@ TEST_CASE("a higher PowerSGD rank sends that many times the factors") {
   CHECK(sent(4) == 4 * sent(1));
 }
 
-TEST_CASE("accumulation reduces once and adds the gradients of the other micro-steps") {
+TEST_CASE("accumulation reduces once and adds up the gradients of the other micro-steps") {
   auto scenario = vit_scenario();
   scenario.job.accumulate = 3;
   const auto graph = plan_of(scenario);

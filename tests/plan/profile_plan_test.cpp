@@ -57,7 +57,7 @@ TEST_CASE("a profile is issued launch by launch, with the pause before each kern
   CHECK(graph.tasks[6].phase == Phase::optimizer);
 }
 
-TEST_CASE("each gradient is copied into its bucket right behind the launch after which it is ready") {
+TEST_CASE("each gradient is copied into its bucket directly after the launch that completes it") {
   const auto graph = plan_of(ddp(even_profile(3, 5_us, 20_us), 8_MB));
   CHECK(names(graph) == std::vector<std::string>{"kernel", "kernel", "kernel", "kernel",
                                                  "kernel into bucket 0", "kernel", "kernel into bucket 0",
@@ -66,13 +66,13 @@ TEST_CASE("each gradient is copied into its bucket right behind the launch after
                                                  "bucket 1 back to gradients", "kernel"});
   // one short kernel and 8 MB at 1 TB/s
   CHECK(work_of(task_named(graph, "into bucket 0")).value() == Approx((smallest_kernel + 8_us).value()));
-  // The CPU is as much faster than the host of `ddp_cpu` as the profile's launches say.
+  // The profile's launches set the CPU's speed relative to the host of `ddp_cpu`.
   const auto host = 5_us * profiled_cpu_share / measured_host_kernel;
   CHECK(task_named(graph, "into bucket 0").launch.value() == Approx(host * ddp_cpu.gradient.value()));
   CHECK(task_named(graph, "bucket 0 back").launch.value() == Approx(2 * host * ddp_cpu.copy_back.value()));
 }
 
-TEST_CASE("gradients whose place in the trace is behind the backward pass are reduced all the same") {
+TEST_CASE("gradients that the trace shows after the backward pass are reduced, too") {
   auto profile = even_profile(2, 5_us, 20_us);
   profile.gradients.push_back({{10}, 4, profile.launches.size()});
   const auto graph = plan_of(ddp(profile, 1_GB));
@@ -92,7 +92,7 @@ TEST_CASE("running means are broadcast before the forward pass, one flat tensor 
   CHECK(plan_of(profiled_scenario(profile)).tasks.size() == 3);  // without DDP nothing is sent
 }
 
-TEST_CASE("a 16-bit hook lengthens the pauses, since each bucket casts back on a stream of its own") {
+TEST_CASE("a 16-bit hook lengthens the pauses, because each bucket is cast back on a separate stream") {
   auto scenario = ddp(even_profile(2, 5_us, 20_us, 2_us), 1_MB);
   const auto without = plan_of(scenario);
   std::get<Ddp>(scenario.job.strategy).comm_hook = GENERATE(CommHook::bf16, CommHook::fp16);
@@ -123,7 +123,7 @@ TEST_CASE("later micro-steps add to the gradients, and only the last one reduces
   CHECK(work_of(task_named(graph, "accumulate")).value() == Approx((smallest_kernel + 12_us).value()));
 }
 
-TEST_CASE("the memory of a profile grows with the batch where it said so") {
+TEST_CASE("the memory of a profile grows with the batch if the profile says so") {
   auto profile = even_profile(3, 5_us, 20_us);  // three gradients of 4 MB, batch 8
   profile.memory_from = MemorySource::shapes;
   profile.memory = {{.grows = 80_MB, .fixed = 5_MB}, {ProfiledPhase::backward, 72_MB, 3_MB, 8_MB, 16_MB}};
@@ -131,14 +131,14 @@ TEST_CASE("the memory of a profile grows with the batch where it said so") {
   scenario.job.batch_per_gpu = 16;
   const auto use = [&] { return plan_of(scenario).memory; };
 
-  // the forward pass: 2 x 80 + 5, without gradients of the step before
+  // peak in the forward pass: 2 x 80 + 5, without gradients of the step before
   CHECK(use().activations == 165_MB);
   CHECK(use().gradients == 0_B);
-  // with them, where the loop frees them between the forward and the backward pass
+  // with these gradients, if the loop frees them between the forward and the backward pass
   scenario.job.zero_grad = ZeroGrad::before_backward;
   CHECK(use().activations == 165_MB);
   CHECK(use().gradients == 12_MB);
-  // in 16 bits parameters, gradients and the optimizer's state are half as large
+  // with 16 bits, parameters, gradients and the optimizer's state are half as large
   for (auto& gradient : profile.gradients) gradient.element_bytes = 2;
   profile.optimizer = Optimizer::adamw_fused;
   const auto half = profiled_scenario(profile);
@@ -146,7 +146,7 @@ TEST_CASE("the memory of a profile grows with the batch where it said so") {
   CHECK(plan_of(half).memory.optimizer_state == 12_MB);
 }
 
-TEST_CASE("the host of a trace says what DDP's hooks take there, whatever the program's launches take") {
+TEST_CASE("the host of a trace sets the time of DDP's hooks, whatever the program's launches take") {
   auto profile = even_profile(3, 5_us, 20_us, 2_us);
   profile.accumulate_grad = 2 * measured_host_gradient;
   const auto hooks_of = [](const Profile& it) {

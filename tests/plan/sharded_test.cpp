@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which sharded strategies issue their collectives, which is that of one communicator.
+// Sharded strategies issue their collectives in the order of one communicator.
 #include <catch2/catch.hpp>
 
 #include <string>
@@ -13,7 +13,7 @@ using namespace gradway::test;
 
 namespace {
 
-/// Three blocks, and an embedding and a head that are the root's.
+/// Three blocks, and an embedding and a head in the root group.
 Scenario three_blocks(Strategy strategy, int gpus = 2) {
   auto layers = blocks_of_layers(3, 1_ms, 2_ms, 10);
   for (const auto* name : {"wte", "head"}) {
@@ -37,7 +37,7 @@ std::vector<std::string> collectives_of(const Scenario& scenario) {
 // As our trace of two H100 shows it (2026-11-22, PyTorch 2.11, reshard_after_forward=True for all groups):
 // the root first, then blocks; back again the root, and each block's gather before the reduction of the one
 // after.
-TEST_CASE("FSDP2 gathers, and reduces behind the next gather") {
+TEST_CASE("FSDP2 reduces a group after the next group's gather") {
   CHECK(collectives_of(three_blocks(Fsdp{.reshard = Fsdp::over_all})) ==
         std::vector<std::string>{"root all-gather", "block 0 all-gather", "block 1 all-gather",
                                  "block 2 all-gather", "root all-gather", "block 2 all-gather",
@@ -45,7 +45,7 @@ TEST_CASE("FSDP2 gathers, and reduces behind the next gather") {
                                  "block 1 reduce-scatter", "block 0 reduce-scatter", "root reduce-scatter"});
 }
 
-TEST_CASE("FSDP2 keeps the root by itself, and all that it is told to keep") {
+TEST_CASE("FSDP2 keeps the root group gathered, and all groups that the scenario keeps") {
   auto gathers = [](std::optional<int> reshard) {
     const auto names = collectives_of(three_blocks(Fsdp{.reshard = reshard}));
     return std::ranges::count_if(names, [](const auto& name) { return name.ends_with("all-gather"); });
@@ -55,7 +55,7 @@ TEST_CASE("FSDP2 keeps the root by itself, and all that it is told to keep") {
   CHECK(gathers(Fsdp::kept) == 4);
 }
 
-TEST_CASE("prefetch asks for groups before the kernels of this one are issued") {
+TEST_CASE("prefetch gathers groups before the kernels of the current group are issued") {
   const auto first_of = [](const Scenario& scenario, std::string_view name) {
     const auto workload = plan(scenario, compute_costs(scenario));
     const auto& tasks = workload.first_program().tasks;
@@ -71,7 +71,7 @@ TEST_CASE("prefetch asks for groups before the kernels of this one are issued") 
   CHECK(first_of(scenario, "block 2 all-gather") < first_of(scenario, "h.0.mlp"));
 }
 
-TEST_CASE("blocks are wrapped together, the last group with what is left") {
+TEST_CASE("blocks are wrapped in groups, the last of which may be smaller") {
   CHECK(collectives_of(three_blocks(Fsdp{.wrap = {2}, .reshard = Fsdp::kept})) ==
         std::vector<std::string>{"root all-gather", "blocks 0 to 1 all-gather", "block 2 all-gather",
                                  "block 2 reduce-scatter", "blocks 0 to 1 reduce-scatter",
@@ -93,7 +93,7 @@ TEST_CASE("each rank's share of a parameter is cut by its first dimension and pa
   }
 }
 
-TEST_CASE("FSDP1 asks for a group before or after the gradients of the one behind it, or when it is needed") {
+TEST_CASE("FSDP1 gathers a group before or after the gradients of the next group, or when it is needed") {
   const auto backward = [](Fsdp1::Prefetch prefetch) {
     auto names = collectives_of(three_blocks(Fsdp1{.backward_prefetch = prefetch}));
     return std::vector<std::string>(names.begin() + 4, names.end());
@@ -113,7 +113,7 @@ TEST_CASE("FSDP1 asks for a group before or after the gradients of the one behin
                                                    "root reduce-scatter"});
 }
 
-TEST_CASE("replicas are groups of their own, across those that shard") {
+TEST_CASE("replicas form groups across the sharding groups") {
   const auto scenario = three_blocks(Fsdp{.replicate = 2}, 4);
   const auto workload = plan(scenario, compute_costs(scenario));
   REQUIRE(workload.groups.size() == 4);
@@ -130,7 +130,7 @@ TEST_CASE("replicas are groups of their own, across those that shard") {
   check(workload);
 }
 
-TEST_CASE("ZeroRedundancyOptimizer sends each parameter, or each rank's at once") {
+TEST_CASE("ZeroRedundancyOptimizer broadcasts each parameter, or each rank's parameters together") {
   const auto sent = [](bool views) {
     Ddp ddp{.bucket_cap = 1_GB, .zero_redundancy = true, .parameters_as_bucket_view = views};
     const auto names = collectives_of(three_blocks(ddp));
@@ -140,7 +140,7 @@ TEST_CASE("ZeroRedundancyOptimizer sends each parameter, or each rank's at once"
   CHECK(sent(true) == 2);
 }
 
-TEST_CASE("ZeRO-3 gathers what is used, keeps what is used again soon, and small parameters for good") {
+TEST_CASE("ZeRO-3 gathers parameters before use and keeps those that are reused soon or small") {
   const auto gathers = [](Zero zero) {
     zero.stage = 3;
     zero.prefetch_bucket_size = 1;
@@ -154,7 +154,7 @@ TEST_CASE("ZeRO-3 gathers what is used, keeps what is used again soon, and small
   CHECK(gathers({.max_reuse_distance = 4e4 + 1}) == 5 + 2);
 }
 
-TEST_CASE("ZeRO-3 gathers for what runs again, and once more for its backward pass") {
+TEST_CASE("ZeRO-3 gathers for recomputation and again for the backward pass") {
   Zero zero{.stage = 3, .max_reuse_distance = 1, .param_persistence_threshold = 5000};
   auto scenario = three_blocks(zero);
   auto& layers = scenario.model.layers;
@@ -172,7 +172,7 @@ TEST_CASE("ZeRO-3 gathers for what runs again, and once more for its backward pa
   CHECK(gathers() == 8 + 3 * 3 + 1);  // and so is the last of each block
 }
 
-TEST_CASE("ZeRO-3 asks for one more part as long as the prefetch bucket is not full") {
+TEST_CASE("ZeRO-3 prefetches parts until the prefetch bucket is full") {
   const auto asked = [](double bucket, double live) {
     const Zero zero{.stage = 3,
                     .prefetch_bucket_size = bucket,
@@ -194,7 +194,7 @@ TEST_CASE("ZeRO-3 asks for one more part as long as the prefetch bucket is not f
   CHECK(asked(1e9, 10001) == 1 + 1);
 }
 
-TEST_CASE("Megatron's buckets close when they are full, and are one without overlap") {
+TEST_CASE("Megatron's buckets close when they are full; without overlap there is one bucket") {
   const auto reductions = [](DistributedOptimizer optimizer) {
     const auto names = collectives_of(three_blocks(optimizer));
     return std::ranges::count_if(names, [](const auto& name) { return name.ends_with("reduce-scatter"); });
@@ -205,7 +205,7 @@ TEST_CASE("Megatron's buckets close when they are full, and are one without over
   CHECK(reductions({.overlap_grad_reduce = true, .bucket_size = 15000}) == 3);
 }
 
-TEST_CASE("ranks keep of parameters and states what their strategy leaves them") {
+TEST_CASE("ranks keep the parameters and states that their strategy assigns to them") {
   // 50,000 parameters on 4 ranks in bf16 with AdamW: 2 bytes for compute, 4 for the master, 8 for two
   // moments.
   const auto kept = [](Strategy strategy) {
@@ -263,7 +263,7 @@ TEST_CASE("clipping reads a rank's own gradients, then reads and writes them") {
   CHECK(norms == 1);
 }
 
-TEST_CASE("offload copies each share in before its gather and out behind its reduction") {
+TEST_CASE("offload copies each shard in before its gather and out after its reduction") {
   const auto scenario = three_blocks(Fsdp{.cpu_offload = true}, 4);
   const auto workload = plan(scenario, compute_costs(scenario));
   const auto& tasks = workload.first_program().tasks;
@@ -296,7 +296,7 @@ TEST_CASE("offload copies each share in before its gather and out behind its red
   CHECK(std::ranges::find(tasks, "optimizer", &Task::name) == tasks.end());
 }
 
-TEST_CASE("offloaded shares, gradients and states take nothing of the GPU's memory") {
+TEST_CASE("offloaded shards, gradients and states use no GPU memory") {
   auto scenario = three_blocks(Fsdp{}, 4);
   for (auto& layer : scenario.model.layers) layer.parameters = {{"weight", {40000, 1000}}};
   scenario.job.optimizer = Optimizer::adamw;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A strategy made up: where the model's step lets it in.
+// The hooks of a model's step, called with an invented strategy.
 #include <catch2/catch.hpp>
 
 #include <string>
@@ -15,7 +15,7 @@ using namespace gradway::test;
 
 namespace {
 
-/// Gathers each layer's parameters before they are used, and sends its gradients away, as sharding would.
+/// Gathers each layer's parameters before use and reduces its gradients, like sharding.
 class Gathering final : public Sync {
  public:
   void before_step(TaskList&) override { asked.emplace_back("step"); }
@@ -27,7 +27,7 @@ class Gathering final : public Sync {
     asked.push_back(fmt::format("{} gradients of {}{}", count, of.layer, is_last ? ", last" : ""));
   }
   void before_optimizer(TaskList&) override { asked.emplace_back("optimizer"); }
-  MemoryOfSync memory() const override { return {.buckets = 7_MB}; }
+  SyncMemory memory() const override { return {.buckets = 7_MB}; }
 
   std::vector<std::string> asked;
 
@@ -56,7 +56,7 @@ std::vector<std::string> names(const Program& program) {
 
 }  // namespace
 
-TEST_CASE("a strategy is asked before each layer, when gradients are ready and before the optimizer") {
+TEST_CASE("a strategy is called before each layer, when gradients are ready and before the optimizer") {
   auto scenario = two_layers();
   Gathering sync;
   const auto program = model_step(scenario, compute_costs(scenario), sync);

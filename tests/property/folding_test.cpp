@@ -68,7 +68,7 @@ bool near(double a, double b, double scale) {
 
 }  // namespace
 
-TEST_CASE("folding changes nothing but the cost") {
+TEST_CASE("folding changes only the cost of a simulation") {
   rc::prop("folded and unfolded runs agree to 1e-9", [] {
     const auto scenario = random_scenario();
     const auto folded = simulate(scenario, "fluid", FoldRanks::yes);

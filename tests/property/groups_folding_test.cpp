@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folding of workloads with several programs, groups and channels, of which no strategy makes use.
+// Folding of workloads with several programs, groups and channels, beyond those that strategies make.
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 
@@ -96,7 +96,7 @@ Made random_workload() {
 
 }  // namespace
 
-TEST_CASE("folding over programs, groups and channels changes nothing but the cost") {
+TEST_CASE("folding over programs, groups and channels changes only the cost of a simulation") {
   rc::prop("folded and unfolded runs and both engines agree to 1e-9", [] {
     const auto made = random_workload();
     check(made.workload);

@@ -29,7 +29,7 @@ Choice any_choice() {
 
 }  // namespace
 
-TEST_CASE("marks of a ranking are consistent down its order", "[property][leaders]") {
+TEST_CASE("marks of a ranking are consistent with its order", "[property][leaders]") {
   rc::prop("made-up choices in any order", [] {
     std::vector<std::optional<Choice>> choices;
     const auto count = *rc::gen::inRange(0, 12);
@@ -63,7 +63,7 @@ TEST_CASE("marks of a ranking are consistent down its order", "[property][leader
       RC_ASSERT(*probability <= 1);
     }
     if (leaders.which.empty()) return;
-    // What is tied is tied with the first; the first that is not is beaten for sure by one that is.
+    // Marked choices are tied with the first; the first unmarked one is certainly slower than a marked one.
     std::optional<std::size_t> next;
     for (std::size_t i = 0; i < choices.size(); ++i) {
       if (!choices[i]) continue;

@@ -80,7 +80,7 @@ TEST_CASE("on several nodes of shipped platforms folded and unfolded runs and Si
   }
 }
 
-TEST_CASE("a report lists no more links than fit, tells those that are alike once, and counts the others") {
+TEST_CASE("a report lists as many links as fit, groups equal ones, and counts the others") {
   const auto scenario = load_scenario("article/p4d", {{"platform", "aws-p5.48xlarge"}, {"job.gpus", "160"}},
                                       DataPath{{GRADWAY_SOURCE_DIR}});
   const auto folded = simulate(scenario, "fluid", FoldRanks::yes).measured;

@@ -35,8 +35,7 @@ double step(Scenario scenario, BucketCap cap) {
 
 }  // namespace
 
-TEST_CASE("the best cap is within 0.02 % of what trying every whole MiB finds, and no cap is better",
-          "[optimize]") {
+TEST_CASE("the best cap is within 0.02 % of an exhaustive search over whole MiB", "[optimize]") {
   rc::prop("the search is as good as brute force", [] {
     SearchSpace space;
     space.jobs = {random_scenario()};

@@ -55,7 +55,7 @@ TEST_CASE("a step is never shorter than its kernels in a row, nor than its bytes
   });
 }
 
-TEST_CASE("slowing the whole world down by a factor slows the step by that factor") {
+TEST_CASE("slowing all hardware down by a factor slows the step by that factor") {
   rc::prop("time scales", [] {
     auto scenario = random_scenario();
     const auto before = step(scenario);
@@ -75,7 +75,7 @@ TEST_CASE("gradients leave each rank once: 2(n-1)/n of the parameters, whatever 
   });
 }
 
-TEST_CASE("one run cannot disturb the next, and both engines agree") {
+TEST_CASE("runs are independent, and both engines agree") {
   rc::prop("runs are functions", [] {
     const auto scenario = random_scenario();
     const auto first = simulate(scenario, "fluid");

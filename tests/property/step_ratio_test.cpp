@@ -35,7 +35,7 @@ Prediction any_prediction() {
 
 }  // namespace
 
-TEST_CASE("a made-up prediction beside itself is exactly as long, without doubt", "[property][ratio]") {
+TEST_CASE("a prediction compared with itself has ratio one without uncertainty", "[property][ratio]") {
   rc::prop("made-up errors", [] {
     const auto one = any_prediction();
     const auto same = ratio(one, one);
@@ -45,7 +45,7 @@ TEST_CASE("a made-up prediction beside itself is exactly as long, without doubt"
   });
 }
 
-TEST_CASE("the ratio the other way round is the inverse", "[property][ratio]") {
+TEST_CASE("the ratio of two predictions in reverse order is the inverse", "[property][ratio]") {
   rc::prop("made-up errors", [] {
     const auto one = any_prediction();
     const auto other = any_prediction();
@@ -59,7 +59,7 @@ TEST_CASE("the ratio the other way round is the inverse", "[property][ratio]") {
   });
 }
 
-TEST_CASE("one of two predictions is faster with probabilities that make up one", "[property][ratio]") {
+TEST_CASE("the probabilities that either of two predictions is faster add up to one", "[property][ratio]") {
   rc::prop("made-up errors", [] {
     const auto one = any_prediction();
     const auto other = any_prediction();
@@ -67,7 +67,7 @@ TEST_CASE("one of two predictions is faster with probabilities that make up one"
     RC_ASSERT(0 <= there);
     RC_ASSERT(there <= 1);
     RC_ASSERT(std::abs(there + probability_of_less(ratio(other, one)) - 1) < 1e-9);
-    // An order that is certain in nine of ten cases has at most one case of twenty on its other side.
+    // If the 90 % interval excludes one, at most 5 % of the cases have the other order.
     const auto between = ratio(one, other);
     if (between.high < 1) RC_ASSERT(there > 0.95 - 1e-3);
     if (between.low <= 1 && 1 <= between.high && between.value < 1) RC_ASSERT(there < 0.95 + 1e-3);

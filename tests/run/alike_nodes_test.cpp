@@ -108,8 +108,9 @@ TEST_CASE("nodes that do not all hang on one switch do not stand for each other"
   CHECK_FALSE(IdenticalNodes{scenario.platform}.hold());
 }
 
-TEST_CASE("a workload with other costs, on the scene of the first, is the one that is planned with them",
-          "[clocks]") {
+TEST_CASE(
+    "a workload with other costs and the lowering plan of the first equals one planned with these costs",
+    "[clocks]") {
   const auto scenario =
       GENERATE(scenario_of("layouts/llama3_70b", {{"job.gpus", "128"}}),
                scenario_of("sharded/llama2_7b", {{"platform", "dgx-h100"}, {"job.gpus", "16"}}),
@@ -119,10 +120,11 @@ TEST_CASE("a workload with other costs, on the scene of the first, is the one th
   REQUIRE(costs.slowdown < first_costs.slowdown);
   const auto first = plan(scenario, first_costs);
   const Communicators communicators{first, scenario};
-  const auto scene = scene_of(first, scenario, communicators);
+  const auto lowering_plan = make_lowering_plan(first, scenario, communicators);
   const auto planned = plan(scenario, costs);
 
-  const auto found = lower(with_costs(first, scenario, costs), scenario, communicators, scene);
+  const auto found =
+      lower(with_costs(first, scenario, costs), scenario.platform, communicators, lowering_plan);
 
   const auto expected = lower(planned, scenario, Communicators{planned, scenario});
   CHECK(std::ranges::equal(found.ops.ops(), expected.ops.ops(), are_equal));

@@ -6,6 +6,7 @@
 
 #include "sim/config/config.hpp"
 #include "sim/run/simulate.hpp"
+#include "tests/support/world_communicator.hpp"
 
 using namespace gradway;
 
@@ -53,14 +54,14 @@ TEST_CASE("without P2P NCCL prices NVLS without a latency, so it takes it for al
   for (const auto* size : {"1 KiB", "64 KiB", "16 MiB"}) {
     const auto scenario =
         all_reduce({{"platform", "dgx-h100"}, {"nccl.NCCL_P2P_DISABLE", "1"}, {"strategy.size", size}});
-    const CommunicatorOfAll lowering{scenario};
+    const WorldCommunicator lowering{scenario};
     const auto plan =
         lowering->choose(CollectiveKind::all_reduce, std::get<OneCollective>(scenario.job.strategy).size);
     CHECK(plan.algorithm == Algorithm::nvls);
     CHECK(plan.latency.value() == Approx(25e-6));  // what it takes does not change by that
   }
   const auto scenario = all_reduce({{"platform", "dgx-h100"}, {"strategy.size", "1 KiB"}});
-  CHECK((*CommunicatorOfAll{scenario}).choose(CollectiveKind::all_reduce, 1_KiB).algorithm !=
+  CHECK((*WorldCommunicator{scenario}).choose(CollectiveKind::all_reduce, 1_KiB).algorithm !=
         Algorithm::nvls);
 }
 
@@ -80,7 +81,7 @@ TEST_CASE("NCCL told to do what it would do by itself does the same") {
   for (const auto* size : {"1000 B", "100 kB", "1000 kB", "20 MB", "1 GB"}) {
     std::vector<Override> set{{"platform", job.platform}, {"job.gpus", job.gpus}, {"strategy.size", size}};
     const auto free = all_reduce(set);
-    const CommunicatorOfAll lowering{free};
+    const WorldCommunicator lowering{free};
     const auto plan =
         lowering->choose(CollectiveKind::all_reduce, std::get<OneCollective>(free.job.strategy).size);
     set.push_back({"nccl.NCCL_ALGO", std::string{name_of(plan.algorithm)}});

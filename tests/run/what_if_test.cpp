@@ -9,6 +9,7 @@
 #include "sim/platform/with_speeds.hpp"
 #include "sim/run/simulate.hpp"
 #include "tests/support/profiles.hpp"
+#include "tests/support/world_communicator.hpp"
 
 using namespace gradway;
 using namespace gradway::test;
@@ -42,7 +43,7 @@ void multiply(Platform& platform, HardwarePart part, double factor) {
 /// Each measured time but the latency of large buckets, divided.
 void divide_tables(Scenario& scenario, Transport transport, double factor) {
   const auto latency_of_large =
-      (*CommunicatorOfAll{scenario}).choose(CollectiveKind::all_reduce, 64_MiB).latency;
+      (*WorldCommunicator{scenario}).choose(CollectiveKind::all_reduce, 64_MiB).latency;
   for (auto& table : scenario.calibration.tables) {
     if (table.transport != transport || table.ranks != scenario.job.gpus) continue;
     for (auto& point : table.points) {
@@ -150,8 +151,8 @@ TEST_CASE("NCCL chooses as on the platform that was built", "[what-if]") {
   const auto scenario = load("published/all-reduce", {{"platform", "aws-g6e.48xlarge"}, {"job.gpus", "8"}});
   auto faster = scenario;
   for (const auto part : all_parts) faster = with(std::move(faster), part, 100);
-  const CommunicatorOfAll before{scenario};
-  const CommunicatorOfAll after{faster};
+  const WorldCommunicator before{scenario};
+  const WorldCommunicator after{faster};
   for (const auto size : {1_KiB, 64_KiB, 1_MiB, 64_MiB, 4_GiB}) {
     const auto plan = before->choose(CollectiveKind::all_reduce, size);
     const auto same = after->choose(CollectiveKind::all_reduce, size);

@@ -5,6 +5,7 @@
 #include "sim/config/config.hpp"
 #include "sim/run/simulate.hpp"
 #include "tests/support/alone.hpp"
+#include "tests/support/world_communicator.hpp"
 
 using namespace gradway;
 
@@ -30,7 +31,7 @@ double all_reduce_time(const std::string& platform, int gpus) {
   Scenario scenario;
   scenario.platform = load_platform(platform, gpus, {{root}}, &scenario.calibration);
   scenario.job.gpus = gpus;
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   return test::time_alone(*lowering, CollectiveKind::all_reduce, 256_MiB, scenario.platform, "fluid")
              .value() *
          1e3;

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/lower/communicators.hpp"
+#include "tests/support/world_communicator.hpp"
 
 using namespace gradway;
 
@@ -12,7 +12,7 @@ TEST_CASE("on our own node NCCL runs as many channels as its log and our traces 
   const std::string root = GRADWAY_SOURCE_DIR;
   const auto channels = [&](const std::vector<Override>& set) {
     const auto scenario = load_scenario(root + "/scenarios/h200-4x/vit_l_32.yaml", set, {{root}});
-    return (*CommunicatorOfAll{scenario}).channels();
+    return (*WorldCommunicator{scenario}).channels();
   };
   CHECK(channels({}) == 24);
   CHECK(channels({{"nccl.NCCL_P2P_DISABLE", "1"}}) == 4);

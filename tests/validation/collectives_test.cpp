@@ -9,6 +9,7 @@
 #include "sim/config/config.hpp"
 #include "sim/fit/collective_tables.hpp"
 #include "tests/support/alone.hpp"
+#include "tests/support/world_communicator.hpp"
 #include "tests/validation/own_collectives.hpp"
 
 using namespace gradway;
@@ -33,7 +34,7 @@ class Node {
   double error(const CollectiveRow& row, const char* engine = "fluid") {
     scenario_.job.gpus = row.ranks;
     scenario_.job.nccl = variables(row);
-    const CommunicatorOfAll lowering{scenario_};
+    const WorldCommunicator lowering{scenario_};
     REQUIRE(lowering->facts().transport == row.transport);
     return test::time_alone(*lowering, row.kind, row.size, scenario_.platform, engine) / row.time - 1;
   }
@@ -103,7 +104,7 @@ TEST_CASE("all-to-alls of PyTorch on two GPUs are met within 4 % on average, 10 
   Errors errors;
   for (const auto& row : cases.cases) {
     const auto scenario = load_scenario(row.scenario_file, row.set, data);
-    const CommunicatorOfAll lowering{scenario};
+    const WorldCommunicator lowering{scenario};
     const auto size = std::get<OneCollective>(scenario.job.strategy).size;
     errors.add(test::time_alone(*lowering, CollectiveKind::all_to_all, size, scenario.platform, "fluid") /
                    row.measured -

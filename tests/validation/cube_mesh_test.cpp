@@ -4,6 +4,7 @@
 
 #include "sim/config/config.hpp"
 #include "tests/support/alone.hpp"
+#include "tests/support/world_communicator.hpp"
 
 using namespace gradway;
 
@@ -15,7 +16,7 @@ Seconds all_reduce(const std::string& platform, int ranks, Bytes size) {
   Scenario scenario;
   scenario.platform = load_platform(platform, ranks, DataPath{{root}}, &scenario.calibration);
   scenario.job.gpus = ranks;
-  const CommunicatorOfAll lowering{scenario};
+  const WorldCommunicator lowering{scenario};
   return test::time_alone(*lowering, CollectiveKind::all_reduce, size, scenario.platform, "fluid");
 }
 

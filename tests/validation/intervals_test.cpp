@@ -11,6 +11,7 @@
 #include "sim/run/simulate.hpp"
 #include "sim/study/compare/proposed_anchor.hpp"
 #include "tests/support/alone.hpp"
+#include "tests/support/world_communicator.hpp"
 #include "tests/validation/own_collectives.hpp"
 
 using namespace gradway;
@@ -157,7 +158,7 @@ TEST_CASE("tables meet another machine of their kind as well as their doubt says
   for (const auto& row : held_out_rows()) {
     if (row.transport != rows.transport || row.ranks != rows.ranks || row.size < 1_MiB) continue;
     scenario.job.nccl = variables(row);
-    const CommunicatorOfAll lowering{scenario};
+    const WorldCommunicator lowering{scenario};
     ratios.push_back(test::time_alone(*lowering, row.kind, row.size, scenario.platform, "fluid") / row.time);
     for (const auto& evidence : lowering->lower(row.kind, row.size).provenance)
       CHECK(evidence.basis == rows.basis);
@@ -179,7 +180,7 @@ TEST_CASE("NCCL's nominal rates are as far off as their doubt says", "[validatio
       continue;
     scenario.job.gpus = row.ranks;
     scenario.job.nccl = variables(row);
-    const CommunicatorOfAll lowering{scenario};
+    const WorldCommunicator lowering{scenario};
     ratios.push_back(test::time_alone(*lowering, row.kind, row.size, scenario.platform, "fluid") / row.time);
   }
   if (transport == Transport::shm) {  // and the one of the article's g6e
@@ -187,7 +188,7 @@ TEST_CASE("NCCL's nominal rates are as far off as their doubt says", "[validatio
     const auto measured = g6e.calibration.collectives.at(0);
     g6e.calibration.collectives.clear();
     ratios.push_back(
-        test::time_alone(*CommunicatorOfAll{g6e}, measured.kind, measured.size, g6e.platform, "fluid") /
+        test::time_alone(*WorldCommunicator{g6e}, measured.kind, measured.size, g6e.platform, "fluid") /
         measured.time);
   }
   const auto off = nine_of_ten(ratios);

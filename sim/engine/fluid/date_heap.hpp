@@ -8,18 +8,18 @@
 
 namespace gradway {
 
-/// Items with dates that may change, the earliest on top; among equal dates any. Items are small numbers,
-/// each in the heap at most once. Four children a node: half the depth of a binary heap, and neighbours in
-/// memory.
+/// A priority queue of items whose dates may change, earliest first. The order of equal dates is unspecified.
+/// Items are small numbers, each in the heap at most once. Each node has four children, which halves the
+/// depth of a binary heap and keeps siblings in one cache line (decision 0055 compares Boost.Heap).
 class DateHeap {
  public:
   bool empty() const { return heap_.empty(); }
   Seconds top_date() const { return heap_.front().date; }
   std::uint32_t top() const { return heap_.front().item; }
 
-  /// Puts the item in, or moves it if it is there. O(log n).
+  /// Inserts the item or changes its date. O(log n).
   void set(std::uint32_t item, Seconds date);
-  /// No effect if the item is not there. O(log n).
+  /// No effect if the item is not in the heap. O(log n).
   void remove(std::uint32_t item);
 
  private:

@@ -8,7 +8,7 @@ namespace gradway {
 
 namespace {
 
-/// A rate that changes by less than this share of itself is taken as the same (it is, but for rounding).
+/// Relative change below which a rate counts as unchanged: it differs by rounding only.
 constexpr double same_rate = 1e-14;
 
 }  // namespace
@@ -22,8 +22,8 @@ void FluidClock::start_timer(OpId op, Seconds date) {
 
 void FluidClock::start_flow(OpId op, const FlowStart& flow) {
   const MaxMin::Slot slot = shares_.add(paths_.uses(flow.path), flow.weight, flow.cap);
-  if (slot >= moving_.size()) moving_.resize(slot + 1);
-  moving_[slot] = {flow.amount, 0, now_, static_cast<std::uint32_t>(op.index())};
+  if (slot >= flows_.size()) flows_.resize(slot + 1);
+  flows_[slot] = {flow.amount, 0, now_, static_cast<std::uint32_t>(op.index())};
   slot_[op.index()] = slot;
   stale_ = true;
 }
@@ -54,19 +54,19 @@ OpId FluidClock::pop_flow() {
   completions_.remove(slot);
   shares_.remove(slot);
   stale_ = true;
-  return OpId{moving_[slot].op};
+  return OpId{flows_[slot].op};
 }
 
 void FluidClock::share() {
   stale_ = false;
   for (const MaxMin::Slot slot : shares_.solve()) {
-    Moving& flow = moving_[slot];
+    ActiveFlow& flow = flows_[slot];
     const double rate = shares_.rate(slot);
     if (std::abs(rate - flow.rate) <= same_rate * flow.rate) continue;
     flow.left = std::max(0.0, flow.left - flow.rate * (now_ - flow.since).value());
     flow.rate = rate;
     flow.since = now_;
-    // Dividing by a rate of zero gives a date that never comes.
+    // A rate of zero gives an infinite date.
     completions_.set(slot, now_ + Seconds{flow.left / rate});
   }
 }

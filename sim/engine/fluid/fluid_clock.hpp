@@ -15,22 +15,20 @@
 
 namespace gradway {
 
-/// Timers, and flows with their dates of completion as far as the rates of the moment tell them.
-///
-/// Each flow keeps what was left of it when its rate last changed; as long as the rate stays, it costs
-/// nothing.
+/// Timers, and flows with their dates of completion at current rates. A flow is updated only when its rate
+/// changes.
 class FluidClock final : public FlowBackend {
  public:
-  /// @param ops how many ops the graph has. `paths` must outlive the clock.
+  /// @param paths must outlive the clock @param ops number of ops of the graph
   FluidClock(const PathTable& paths, std::size_t ops);
 
   void start_timer(OpId op, Seconds date) override;
   void start_flow(OpId op, const FlowStart& flow) override;
   void set_cap(OpId op, double cap) override;
 
-  /// The date of the next event; infinite if nothing will ever happen. Shares the resources anew if need be.
+  /// The date of the next event, or infinite if there is none. Shares the resources first if flows changed.
   Seconds next();
-  /// Goes to a date and calls `over` with each op whose timer or flow ends there.
+  /// Advances to a date and calls `over` with each op whose timer or flow ends then.
   /// @pre the date is `next()`, and finite
   template <class Over>
   void advance(Seconds date, Over over) {
@@ -42,8 +40,8 @@ class FluidClock final : public FlowBackend {
   Seconds now() const { return now_; }
 
  private:
-  struct Moving {
-    double left = 0;  ///< at the date `since`
+  struct ActiveFlow {
+    double left = 0;  ///< amount left at the date `since`
     double rate = 0;
     Seconds since{};
     std::uint32_t op = 0;
@@ -58,10 +56,10 @@ class FluidClock final : public FlowBackend {
   MaxMin shares_;
   Seconds now_{};
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
-  DateHeap completions_;            ///< of slots
-  std::vector<Moving> moving_;      ///< by slot
+  DateHeap completions_;            ///< by slot
+  std::vector<ActiveFlow> flows_;   ///< by slot
   std::vector<MaxMin::Slot> slot_;  ///< by op
-  bool stale_ = false;              ///< something changed since the resources were last shared
+  bool stale_ = false;              ///< flows changed since the resources were last shared
 };
 
 }  // namespace gradway

@@ -5,7 +5,7 @@
 
 namespace gradway {
 
-/// The engine for scale: our own max-min solver and event queue, no third-party code.
+/// The engine for graphs of any size, with gradway's own max-min solver and event queue.
 class FluidEngine final : public Engine {
  public:
   Timeline run(const Platform& platform, const OpGraph& graph) const override {

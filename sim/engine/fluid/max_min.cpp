@@ -9,9 +9,9 @@ namespace gradway {
 
 namespace {
 
-/// Subtracting from a sum leaves rounding of the size of the sum; below this share of it the sum is taken
-/// anew.
-constexpr double worn_out = 1e-3;
+/// Subtraction leaves a rounding error relative to the original sum. Below this share of it, cancellation
+/// would be too large, and the sum is recomputed.
+constexpr double cancellation_threshold = 1e-3;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ MaxMin::Slot MaxMin::add(std::span<const PathTable::Use> path, double weight, do
   if (own.empty()) {
     dirty_free_flows_.push_back(slot);
   } else {
-    mark(own.front().link);  // the flow itself leads to the others
+    mark(own.front().link);  // solve() reaches the other links through the flow
   }
   return slot;
 }
@@ -109,7 +109,7 @@ void MaxMin::mark(std::uint32_t link) {
   dirty_.push_back(link);
 }
 
-/// The flow has all its resources to itself: no need to fill. Returns false if it does not.
+/// Sets the rate of a flow that has all its resources to itself. @return false if it shares one
 bool MaxMin::rate_alone(Slot slot) {
   Flow& flow = flows_[slot];
   if (flow.visit == visit_) return true;
@@ -131,7 +131,7 @@ void MaxMin::reach(std::uint32_t link) {
   reached_.push_back(link);
 }
 
-/// All links and flows connected with `link`; the links' sums, and the heaps of levels.
+/// Collects all links and flows connected with `first`, sums of the links, and heaps of levels.
 void MaxMin::collect(std::uint32_t first) {
   component_ = solved_.size();
   reached_.clear();
@@ -157,7 +157,7 @@ void MaxMin::collect(std::uint32_t first) {
   std::sort(caps_.begin(), caps_.end());
 }
 
-/// Progressive filling of the component that was collected. A level is a rate for a weight of one.
+/// Progressive filling of the collected component. A level is the rate of a flow of weight one.
 void MaxMin::fill() {
   std::size_t growing = solved_.size() - component_;
   std::size_t next_cap = 0;
@@ -181,7 +181,7 @@ void MaxMin::fill() {
   }
 }
 
-/// Sums of a link anew from its flows.
+/// Recomputes the sums of a link from its flows.
 void MaxMin::sum_up(Link& link) {
   link.left = link.capacity;
   link.weight = 0;
@@ -197,8 +197,8 @@ void MaxMin::sum_up(Link& link) {
   link.exact_weight = link.weight;
 }
 
-/// Brings the link that is used up first to the top of the heap of levels; false if none is left. Levels only
-/// grow while flows are fixed, so an entry is computed anew only when it comes to the top.
+/// Brings the link that is used up first to the top of the heap of levels. Levels only grow while flows are
+/// fixed, so an entry is recomputed only when it reaches the top. @return false if no link is left
 bool MaxMin::tightest(double level) {
   while (!levels_.empty()) {
     const auto [known, index] = levels_.front();
@@ -206,7 +206,7 @@ bool MaxMin::tightest(double level) {
     std::pop_heap(levels_.begin(), levels_.end(), std::greater<>{});
     levels_.pop_back();
     if (link.growing == 0) continue;
-    if (link.weight < worn_out * link.exact_weight) sum_up(link);
+    if (link.weight < cancellation_threshold * link.exact_weight) sum_up(link);
     const double now = std::max(level, link.left / link.weight);
     levels_.push_back({now, index});
     std::push_heap(levels_.begin(), levels_.end(), std::greater<>{});

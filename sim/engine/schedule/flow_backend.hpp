@@ -8,9 +8,9 @@
 
 namespace gradway {
 
-/// Two events are at the same date if they differ by less than this share of it: then only rounding keeps
-/// apart what is equal on paper (two symmetric flows), and the order of a queue must not depend on rounding.
-/// A thousandth of the precision the engines promise (1e-9).
+/// Relative difference below which two dates count as one. Symmetric flows end at the same date up to
+/// rounding, and the order of a queue must not depend on rounding. A thousandth of the engines' precision
+/// (1e-9).
 constexpr double same_date = 1e-12;
 
 /// A flow as a backend sees it.
@@ -21,15 +21,15 @@ struct FlowStart {
   double cap;          ///< > 0, may be infinite unless the path has no resources
 };
 
-/// The part of an engine that knows how time passes: timers, and flows that share resources. It calls back
-/// `Scheduler::due` for each timer and flow that is over, then `Scheduler::settle` once for the date.
+/// The part of an engine that advances time: timers, and flows that share resources. It calls
+/// `Scheduler::due` for each timer and flow that ends at a date, then `Scheduler::settle` once for that date.
 class FlowBackend {
  public:
   virtual ~FlowBackend() = default;
-  /// @pre no other timer or flow of this op is under way
+  /// @pre no other timer or flow of this op is active
   virtual void start_timer(OpId op, Seconds date) = 0;
   virtual void start_flow(OpId op, const FlowStart& flow) = 0;
-  /// The cap of a flow under way is now `cap`, in the unit of its path; may equal the one it had.
+  /// Sets the cap of an active flow, in the unit of its path. May equal the old cap.
   virtual void set_cap(OpId op, double cap) = 0;
 };
 

@@ -16,7 +16,7 @@ PathTable::PathTable(const Platform& platform, const OpGraph& graph) {
     for (const ResourceId id : path) {
       expects(id.index() < number.size(), "a path names resources of the platform");
       const double rate = platform.resources[id.index()].rate();
-      expects(rate >= 0, "a capacity is a number, not below zero");
+      expects(rate >= 0, "a capacity is a number of at least zero");
       if (std::isfinite(rate)) number[id.index()] = used;
     }
   }

@@ -11,31 +11,31 @@
 
 namespace gradway {
 
-/// The paths of a graph as the engines use them: each resource once, with how often the path names it, and
-/// only resources that can limit a flow (one of infinite capacity cannot). Resources are numbered among those
-/// that some path uses, in their order: a platform has many more where one rank stands for others.
+/// The paths of a graph as the engines use them. Each path lists its resources of finite capacity once, with
+/// their multiplicities. Only resources that some path uses are numbered, in order of id: with folding, a
+/// platform has many more.
 class PathTable {
  public:
   struct Use {
-    std::uint32_t resource;  ///< its number
-    std::uint32_t times;
+    std::uint32_t resource;  ///< number of the resource
+    std::uint32_t times;     ///< multiplicity
   };
 
   /// @pre every path names resources of the platform, and no capacity is negative
   PathTable(const Platform& platform, const OpGraph& graph);
 
-  /// In order of number.
+  /// The resources of a path in order of number.
   std::span<const Use> uses(std::uint32_t path) const {
     return std::span{uses_}.subspan(first_[path], first_[path + 1] - first_[path]);
   }
-  /// Nothing can pass, because a resource has no capacity at all.
+  /// Whether a resource of the path has capacity zero.
   bool blocked(std::uint32_t path) const { return blocked_[path]; }
-  /// By number; in the unit of the resource.
+  /// By number, in the unit of the resource.
   const std::vector<double>& capacities() const { return capacities_; }
   ResourceId resource(std::uint32_t number) const { return resources_[number]; }
-  /// Nothing if no path uses it.
+  /// Empty if no path uses the resource.
   std::optional<std::uint32_t> number(ResourceId resource) const;
-  /// Of the path with the most resources.
+  /// Number of resources of the longest path.
   std::size_t longest() const { return longest_; }
 
  private:

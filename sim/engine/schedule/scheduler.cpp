@@ -4,8 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "sim/engine/schedule/stuck.hpp"
-
 namespace gradway {
 
 Scheduler::Scheduler(const OpGraph& graph, const PathTable& paths, FlowBackend& backend)
@@ -35,7 +33,7 @@ void Scheduler::settle(Seconds now) {
       advance(op);
     }
   } while (!touched_queues_.empty() && serve_queues());
-  if (!starting_flows_.empty() || !sides_.changes().empty()) tell_backend();
+  if (!starting_flows_.empty() || !sides_.changes().empty()) update_backend();
 }
 
 Timeline Scheduler::take_timeline() {
@@ -68,8 +66,8 @@ void Scheduler::start(OpId id) {
   for (const OpId holder : holders) held_by_[static_cast<std::uint32_t>(holder.index())].push_back(id);
 }
 
-/// A kernel is over: collectives that waited for it alone begin.
-void Scheduler::let_in_after(OpId kernel) {
+/// A kernel has ended: collectives that waited for it alone begin.
+void Scheduler::release_held(OpId kernel) {
   const auto held = held_by_.extract(static_cast<std::uint32_t>(kernel.index()));
   if (held.empty()) return;
   for (const OpId id : held.mapped()) {
@@ -88,7 +86,7 @@ void Scheduler::begin(OpId id) {
   backend_.start_timer(id, now_ + op.latency);
 }
 
-/// The latency or the flow of the op is over.
+/// The latency or the flow of the op has ended.
 void Scheduler::advance(OpId id) {
   const Op& op = graph_.op(id);
   if (op.kind != OpKind::flow || progress_[id.index()] == Progress::in_flow || op.amount == 0) return end(id);
@@ -102,7 +100,7 @@ void Scheduler::end(OpId id) {
   const Op& op = graph_.op(id);
   if (progress_[id.index()] == Progress::in_flow) {
     sides_.leave(id);
-    let_in_after(id);
+    release_held(id);
   }
   progress_[id.index()] = Progress::ended;
   timeline_.end[id.index()] = now_;
@@ -115,7 +113,7 @@ void Scheduler::end(OpId id) {
     if (--waiting_[next.index()] == 0) make_ready(next);
 }
 
-/// Returns whether an op was let in.
+/// @return whether an op was admitted
 bool Scheduler::serve_queues() {
   bool served = false;
   for (const std::uint32_t index : touched_queues_) {
@@ -130,7 +128,7 @@ bool Scheduler::serve_queues() {
   return served;
 }
 
-void Scheduler::tell_backend() {
+void Scheduler::update_backend() {
   for (const OpId id : starting_flows_) {
     const Op& op = graph_.op(id);
     backend_.start_flow(id, {op.path, op.amount, op.weight, sides_.cap(id)});

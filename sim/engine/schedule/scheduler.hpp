@@ -14,32 +14,32 @@
 
 namespace gradway {
 
-/// How far an op has come.
+/// The state of an op. `held`: a collective that waits for kernels which leave no room on its GPUs (see
+/// Contender).
 enum class Progress : std::uint8_t { waits, queued, held, in_latency, in_flow, ended };
 
-/// What both engines share: what is ready, whose turn it is in a queue, who slows whom. Knows nothing of how
-/// time passes; a FlowBackend does.
+/// The part that both engines share: dependencies, queues and contention. A FlowBackend advances time.
 ///
-/// The order at one date: first all that is over and all that follows from it without a queue; then every
-/// idle queue lets in the op that comes first by (date of readiness, id); and again, until nothing more
-/// happens. Only then are flows started and caps changed, so that the backend shares the resources once for
-/// each date.
+/// Order of events at one date: first all ops that are due end, and ops without a queue that become ready
+/// start; then every idle queue admits its first op by (date of readiness, id). This repeats until nothing
+/// more happens. Only then are flows started and caps changed, so that the backend shares the resources once
+/// per date.
 class Scheduler {
  public:
-  /// The three must outlive the scheduler.
+  /// All arguments must outlive the scheduler.
   Scheduler(const OpGraph& graph, const PathTable& paths, FlowBackend& backend);
 
-  /// The timer or the flow of `op` is over. Takes effect with the next `settle`.
+  /// The timer or flow of `op` has ended. Takes effect with the next `settle`.
   void due(OpId op) { due_.push_back(op); }
-  /// Does all that happens at the date `now`. The first call, with date zero and nothing due, starts the run.
+  /// Processes all events of the date `now`. The first call, with date zero and nothing due, starts the run.
   void settle(Seconds now);
 
-  /// All but endless ops have.
+  /// Whether all ops except endless ones have ended.
   bool all_ended() const { return ended_ + endless_.size() == graph_.size(); }
-  /// Of all ops, from 0 to 1.
+  /// Share of all ops that have ended, from 0 to 1.
   double share_ended() const { return static_cast<double>(ended_) / static_cast<double>(graph_.size()); }
-  /// The dates of all ops; leaves the scheduler empty.
-  /// @throws SimulationError that names ops that wait, if some have not ended
+  /// The dates of all ops. Leaves the scheduler empty.
+  /// @throws SimulationError that names waiting ops if some have not ended
   Timeline take_timeline();
 
  private:
@@ -56,17 +56,17 @@ class Scheduler {
   void make_ready(OpId op);
   void start(OpId op);
   void begin(OpId op);
-  void let_in_after(OpId kernel);
+  void release_held(OpId kernel);
   void advance(OpId op);
   void end(OpId op);
   bool serve_queues();
-  void tell_backend();
+  void update_backend();
 
   const OpGraph& graph_;
   const PathTable& paths_;
   FlowBackend& backend_;
   Successors successors_;
-  std::vector<std::uint32_t> waiting_;  ///< by op: how many it still waits for
+  std::vector<std::uint32_t> waiting_;  ///< by op: predecessors that have not ended
   std::vector<Progress> progress_;
   std::vector<Queue> queues_;
   SideTable sides_;
@@ -76,11 +76,20 @@ class Scheduler {
   std::size_t ended_ = 0;
   std::vector<OpId> endless_;
   std::vector<OpId> due_;
-  std::vector<std::uint32_t> touched_queues_;  ///< those that may let someone in
+  std::vector<std::uint32_t> touched_queues_;  ///< queues that may admit an op
   std::vector<OpId> starting_flows_;
   std::unordered_map<std::uint32_t, std::vector<OpId>>
-      held_by_;  ///< by kernel: the collectives that wait for its end
-  std::unordered_map<std::uint32_t, std::size_t> holders_left_;  ///< by collective that is held
+      held_by_;  ///< by kernel: collectives that wait for its end
+  std::unordered_map<std::uint32_t, std::size_t>
+      holders_left_;  ///< by held collective: kernels that have not ended
 };
+
+/// Throws the SimulationError of a graph that cannot complete: the number of ops that never end, and a chain
+/// of them, each with what it waits for. The chain is a cycle of ops that wait for each other, or it leads to
+/// an op that stands still. Long chains are shortened in the middle.
+/// @param holders by queue: the op that it serves, or Op::absent
+/// @pre some op has not ended
+[[noreturn]] void throw_stuck(const OpGraph& graph, const std::vector<Progress>& progress,
+                              const std::vector<std::uint32_t>& holders);
 
 }  // namespace gradway

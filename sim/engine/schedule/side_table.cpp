@@ -32,8 +32,8 @@ void SideTable::enter(OpId id, Seconds now) {
   const Contender& side = graph_.contenders()[graph_.op(id).contender];
   const bool susceptible = is_susceptible(op);
   for (const std::uint32_t gpu : side.gpus) {
-    Present& same = gpus_[gpu][own_kind(side)];
-    const Present& other = gpus_[gpu][1 - own_kind(side)];
+    OpsInFlow& same = gpus_[gpu][own_kind(side)];
+    const OpsInFlow& other = gpus_[gpu][1 - own_kind(side)];
     ++same.count;
     if (side.blocks_collectives) same.holders.push_back({op, now});
     if (susceptible) {
@@ -50,10 +50,10 @@ void SideTable::leave(OpId id) {
   const Contender& side = graph_.contenders()[graph_.op(id).contender];
   const bool susceptible = is_susceptible(op);
   for (const std::uint32_t gpu : side.gpus) {
-    Present& same = gpus_[gpu][own_kind(side)];
+    OpsInFlow& same = gpus_[gpu][own_kind(side)];
     --same.count;
     if (side.blocks_collectives)
-      std::erase_if(same.holders, [&](const Holder& holder) { return holder.op == op; });
+      std::erase_if(same.holders, [&](const HoldingKernel& holder) { return holder.op == op; });
     if (susceptible) {
       const auto found = std::find(same.susceptible.begin(), same.susceptible.end(), op);
       *found = same.susceptible.back();
@@ -67,7 +67,7 @@ void SideTable::leave(OpId id) {
 std::vector<OpId> SideTable::holders(OpId id, Seconds now) const {
   std::vector<OpId> found;
   for (const std::uint32_t gpu : graph_.contenders()[graph_.op(id).contender].gpus) {
-    for (const Holder& holder : gpus_[gpu][0].holders)
+    for (const HoldingKernel& holder : gpus_[gpu][0].holders)
       if (holder.since < now) found.emplace_back(holder.op);
   }
   std::ranges::sort(found, {}, &OpId::index);

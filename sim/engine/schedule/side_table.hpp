@@ -9,44 +9,42 @@
 
 namespace gradway {
 
-/// Who is in flow on which GPU, whose cap is lowered by that, and who has to wait for whom (see Contender).
+/// Tracks which kernels and collectives are in flow on each GPU, how contention lowers their caps, and which
+/// collectives must wait for kernels (see Contender).
 class SideTable {
  public:
   /// @pre every slowdown is finite
   explicit SideTable(const OpGraph& graph);
 
-  /// The op's latency is paid and it moves something; no effect without a side.
+  /// The flow of the op begins. No effect without a side.
   void enter(OpId op, Seconds now);
-  /// Is it of the ops that may have to let others end first?
+  /// Whether kernels can delay the op: only collectives with a side can be held.
   bool can_be_held(OpId op) const {
     const auto side = graph_.op(op).contender;
     return side != Op::absent && graph_.contenders()[side].kind == Contender::Kind::collective;
   }
-  /// Kernels that an op which gets ready now must let end first.
-  /// @pre it can be held
+  /// Kernels that must end before an op that becomes ready now can start. @pre can_be_held(op)
   std::vector<OpId> holders(OpId op, Seconds now) const;
-  /// The op is over.
-  /// @pre it entered
+  /// The flow of the op ends. @pre it entered
   void leave(OpId op);
-  /// The op's own cap, divided by its slowdown if it has a neighbour of the other kind. In the unit of the
-  /// op's path.
+  /// The cap of the op under current contention, in the unit of its path.
   double cap(OpId op) const;
-  /// Ops whose `cap` may have changed since the last `forget_changes`; an op may stand here more than once or
-  /// be over.
+  /// Ops whose `cap` may have changed since the last `forget_changes`. May contain duplicates and ops that
+  /// have ended.
   const std::vector<OpId>& changes() const { return changes_; }
   void forget_changes() { changes_.clear(); }
 
  private:
-  struct Holder {
+  struct HoldingKernel {
     std::uint32_t op;
     Seconds since;
   };
-  struct Present {
-    std::uint32_t count = 0;                 ///< ops in flow
-    std::vector<std::uint32_t> susceptible;  ///< those among them that a neighbour slows
-    std::vector<Holder> holders;             ///< those among them that hold the GPU
+  struct OpsInFlow {
+    std::uint32_t count = 0;
+    std::vector<std::uint32_t> susceptible;  ///< those that contention slows
+    std::vector<HoldingKernel> holders;      ///< those that hold the GPU
   };
-  using Gpu = std::array<Present, 2>;  ///< by kind
+  using Gpu = std::array<OpsInFlow, 2>;  ///< kernels, collectives
 
   bool is_susceptible(std::uint32_t op) const;
   void add_neighbours(std::uint32_t op, std::uint32_t count);
@@ -55,7 +53,7 @@ class SideTable {
   const OpGraph& graph_;
   std::vector<Gpu> gpus_;
   std::vector<std::uint32_t>
-      neighbours_;  ///< by op: ops of the other kind in flow, once for each GPU they share
+      neighbours_;  ///< by op: ops of the other kind in flow, counted on each shared GPU
   std::vector<OpId> changes_;
 };
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/engine/schedule/stuck.hpp"
 
 #include <fmt/format.h>
 
@@ -7,12 +6,14 @@
 #include <string>
 
 #include "sim/base/problem.hpp"
+#include "sim/engine/schedule/scheduler.hpp"
 
 namespace gradway {
 
 namespace {
 
-constexpr std::size_t most_named = 5;
+/// A longer chain is shortened to its first and last ops.
+constexpr std::size_t most_named = 12;
 
 std::string activity_name(Activity activity) {
   switch (activity) {
@@ -40,40 +41,63 @@ std::string op_name(const OpGraph& graph, std::uint32_t op) {
   return fmt::format("op {} ({}, {}, step {})", op, activity_name(origin.activity), rank, origin.step);
 }
 
-/// What an op that has not ended waits for: another op, or nothing that will ever come.
+/// What an op that has not ended waits for: another op, or an event that never comes.
 struct Obstacle {
   std::uint32_t op = Op::absent;
-  std::string what;
+  std::string text;
 };
 
-class Stuck {
+/// Follows ops that have not ended to what they wait for.
+class WaitChain {
  public:
-  Stuck(const OpGraph& graph, const std::vector<Progress>& progress,
-        const std::vector<std::uint32_t>& holders)
-      : graph_{graph}, progress_{progress}, holders_{holders}, first_obstacle_(graph.size(), Op::absent) {
+  WaitChain(const OpGraph& graph, const std::vector<Progress>& progress,
+            const std::vector<std::uint32_t>& holders)
+      : graph_{graph}, progress_{progress}, holders_{holders}, predecessor_(graph.size(), Op::absent) {
     for (const auto& [before, after] : graph.edges()) {
-      auto& first = first_obstacle_[after.index()];
-      if (progress[before.index()] != Progress::ended) {
+      auto& first = predecessor_[after.index()];
+      if (progress[before.index()] != Progress::ended)
         first = std::min(first, static_cast<std::uint32_t>(before.index()));
-      }
     }
+    const auto left = std::ranges::find_if(progress, [](Progress state) { return state != Progress::ended; });
+    std::vector<bool> seen(graph.size(), false);
+    auto op = static_cast<std::uint32_t>(left - progress.begin());
+    for (; op != Op::absent && !seen[op]; op = obstacle(op).op) {
+      seen[op] = true;
+      ops_.push_back(op);
+    }
+    is_cycle_ = op != Op::absent;
+    if (is_cycle_) ops_.erase(ops_.begin(), std::ranges::find(ops_, op));
   }
 
-  Obstacle obstacle(std::uint32_t op) const {
-    const Op& it = graph_.ops()[op];
-    switch (progress_[op]) {
-      case Progress::waits: {
-        const auto before = first_obstacle_[op];
-        return {before, fmt::format("waits for op {}", before)};
+  std::string text() const {
+    std::string text =
+        is_cycle_ && ops_.size() > 1 ? fmt::format("{} ops wait for each other: ", ops_.size()) : "";
+    for (std::size_t i = 0; i < ops_.size(); ++i) {
+      if (ops_.size() > most_named && i == most_named / 2) {
+        i = ops_.size() - most_named / 2;
+        text += fmt::format("; {} more; ", ops_.size() - most_named);
+      } else if (i > 0) {
+        text += "; ";
       }
+      text += fmt::format("{} {}", op_name(graph_, ops_[i]), obstacle(ops_[i]).text);
+    }
+    return text;
+  }
+
+ private:
+  Obstacle obstacle(std::uint32_t op) const {
+    switch (progress_[op]) {
+      case Progress::waits:
+        return {predecessor_[op], fmt::format("waits for op {}", predecessor_[op])};
       case Progress::queued: {
-        const auto holder = holders_[it.queue];
-        return {holder, fmt::format("waits in queue '{}' for op {}", graph_.queues()[it.queue], holder)};
+        const auto queue = graph_.ops()[op].queue;
+        return {holders_[queue],
+                fmt::format("waits in queue '{}' for op {}", graph_.queues()[queue], holders_[queue])};
       }
       case Progress::held:
         return {Op::absent, "waits for a kernel that never ends"};
       case Progress::in_latency:
-        return {Op::absent, "has a latency without end"};
+        return {Op::absent, "has an infinite latency"};
       case Progress::in_flow:
         return {Op::absent, "moves at rate 0"};
       case Progress::ended:
@@ -82,44 +106,21 @@ class Stuck {
     return {};
   }
 
-  /// From the first op that is left to the one that stands still, or once around a cycle; at most the last
-  /// few.
-  std::vector<std::uint32_t> chain() const {
-    const auto left =
-        std::find_if(progress_.begin(), progress_.end(), [](Progress p) { return p != Progress::ended; });
-    std::vector<std::uint32_t> chain;
-    std::vector<bool> seen(graph_.size(), false);
-    auto op = static_cast<std::uint32_t>(left - progress_.begin());
-    for (; op != Op::absent && !seen[op]; op = obstacle(op).op) {
-      seen[op] = true;
-      chain.push_back(op);
-    }
-    if (op != Op::absent) chain.erase(chain.begin(), std::find(chain.begin(), chain.end(), op));
-    if (chain.size() > most_named) chain.erase(chain.begin(), chain.end() - most_named);
-    return chain;
-  }
-
- private:
   const OpGraph& graph_;
   const std::vector<Progress>& progress_;
   const std::vector<std::uint32_t>& holders_;
-  std::vector<std::uint32_t> first_obstacle_;  ///< by op: the lowest op it waits for that has not ended
+  std::vector<std::uint32_t> predecessor_;  ///< by op: the first predecessor that has not ended
+  std::vector<std::uint32_t> ops_;
+  bool is_cycle_ = false;
 };
 
 }  // namespace
 
 void throw_stuck(const OpGraph& graph, const std::vector<Progress>& progress,
                  const std::vector<std::uint32_t>& holders) {
-  const Stuck stuck{graph, progress, holders};
-  const auto left =
-      std::count_if(progress.begin(), progress.end(), [](Progress p) { return p != Progress::ended; });
-  std::string message = fmt::format("the run cannot finish: {} of {} ops never end", left, graph.size());
-  const char* separator = ": ";
-  for (const std::uint32_t op : stuck.chain()) {
-    message += fmt::format("{}{} {}", separator, op_name(graph, op), stuck.obstacle(op).what);
-    separator = "; ";
-  }
-  throw SimulationError{message};
+  const auto left = std::ranges::count_if(progress, [](Progress state) { return state != Progress::ended; });
+  throw SimulationError{fmt::format("the run cannot complete: {} of {} ops never end: {}", left, graph.size(),
+                                    WaitChain{graph, progress, holders}.text())};
 }
 
 }  // namespace gradway

@@ -8,20 +8,14 @@
 
 namespace gradway {
 
-/// What the module is asked to run.
-enum class SimgridModel : char {
-  network,  ///< SimGrid's own network model
-  fluid,    ///< the fluid engine's solver, driven by SimGrid's clock
-};
-
-/// The first letter of an answer. The rest is the dates of all ops, first starts and then ends, or a message.
+/// The first character of an answer. The rest is the starts and then the ends of all ops, or a message.
 enum SimgridAnswer : char { timeline = 't', cannot_finish = 's', fault = 'f' };
 
-/// The only function of the module: runs a graph, in this process. It throws nothing, because program and
-/// module each have their own copy of what is thrown.
-using AnswerFromSimgrid = void(SimgridModel, const Platform&, const OpGraph&, std::string& answer);
+/// The only function of the module. Runs a graph in this process. It throws nothing, because program and
+/// module each have their own copy of the exception types.
+using AnswerFromSimgrid = void(const Platform&, const OpGraph&, std::string& answer);
 
-/// The module's file, and the name of that function in it.
+/// The file of the module, and the name of that function in it.
 inline constexpr auto simgrid_module = "libgradway_simgrid.so";
 inline constexpr auto simgrid_function = "gradway_answer_from_simgrid";
 

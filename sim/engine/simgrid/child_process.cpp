@@ -20,12 +20,12 @@ namespace gradway {
 
 namespace {
 
-/// Of a child's output, this much is kept.
+/// Number of bytes of a child's output that are kept.
 constexpr off_t most_last_words = 2000;
 
-/// Waiting is counted in turns this long, not by a clock: so a child is given no less time because its parent
-/// was stopped meanwhile (Ctrl-Z).
-constexpr Seconds turn{0.05};
+/// Waiting is counted in polls of this length, not by a clock, so that time in which the parent was stopped
+/// (Ctrl-Z) does not count.
+constexpr Seconds poll_time{0.05};
 
 class File {
  public:
@@ -41,7 +41,7 @@ class File {
     if (const int open = std::exchange(descriptor_, -1); open >= 0) ::close(open);
   }
 
-  /// Adds all bytes up to the end. @return false: nothing came for so long
+  /// Appends all bytes up to the end. @return false if nothing arrived for `most_time`
   bool read_all(std::string& text, Seconds most_time = Seconds::infinite()) const {
     char buffer[65536];
     while (wait(most_time)) {
@@ -65,11 +65,11 @@ class File {
   }
 
  private:
-  /// @return false: there is nothing to read yet
+  /// @return false if there is nothing to read after `most_time`
   bool wait(Seconds most_time) const {
     pollfd descriptor{descriptor_, POLLIN, 0};
-    for (Seconds waited{}; waited < most_time; waited += turn) {
-      const int ready = ::poll(&descriptor, 1, static_cast<int>(turn.value() * 1e3));
+    for (Seconds waited{}; waited < most_time; waited += poll_time) {
+      const int ready = ::poll(&descriptor, 1, static_cast<int>(poll_time.value() * 1e3));
       if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
     }
     return false;
@@ -82,8 +82,8 @@ class File {
   throw SimulationError{fmt::format("cannot run a child process: {}: {}", what, std::strerror(errno))};
 }
 
-/// The child's side; never returns.
-[[noreturn]] void be_the_child(const std::function<std::string()>& work, const File& results,
+/// Runs in the child; never returns.
+[[noreturn]] void run_as_child(const std::function<std::string()>& work, const File& results,
                                const File& printed) {
   for (const int signal : {SIGABRT, SIGSEGV, SIGFPE, SIGILL, SIGTERM, SIGINT}) std::signal(signal, SIG_DFL);
   ::dup2(printed.descriptor(), STDOUT_FILENO);
@@ -116,7 +116,7 @@ std::string end_of(const File& printed) {
 }  // namespace
 
 ChildResult run_in_child(const std::function<std::string()>& work, Seconds most_time) {
-  // A child forked while another thread holds the writing end of its pipe would keep that pipe open.
+  // A child that is forked while another thread holds the writing end of its pipe keeps that pipe open.
   static std::mutex one_fork_at_a_time;
   std::unique_lock lock{one_fork_at_a_time};
   int ends[2];
@@ -127,7 +127,7 @@ ChildResult run_in_child(const std::function<std::string()>& work, Seconds most_
   if (printed.descriptor() < 0) refuse("no memory for its output");
   const pid_t child = ::fork();
   if (child < 0) refuse("no process");
-  if (child == 0) be_the_child(work, outgoing, printed);
+  if (child == 0) run_as_child(work, outgoing, printed);
   outgoing.close();
   lock.unlock();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/engine/simgrid/simgrid_engine.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstring>
@@ -9,11 +10,18 @@
 #include "sim/base/contract.hpp"
 #include "sim/base/problem.hpp"
 #include "sim/engine/simgrid/child_process.hpp"
-#include "sim/engine/simgrid/load_module.hpp"
 
 namespace gradway {
 
 namespace {
+
+[[noreturn]] void refuse_load() {
+  throw SimulationError{
+      fmt::format("the engine 'simgrid' cannot be loaded: {}\n"
+                  "  hint: '{}' must be where the build or 'cmake --install' put it, and libsimgrid must be "
+                  "installed; '--engine fluid' needs neither and gives the same times to 1e-9",
+                  ::dlerror(), simgrid_module)};
+}
 
 std::vector<Seconds> unpack(const char* bytes, std::size_t count) {
   std::vector<Seconds> dates(count);
@@ -23,31 +31,40 @@ std::vector<Seconds> unpack(const char* bytes, std::size_t count) {
 
 [[noreturn]] void refuse(const std::string& what) {
   throw SimulationError{
-      what + "\n  hint: '--engine fluid' gives the same times to 1e-9, and sooner; or simulate fewer ranks"};
+      what + "\n  hint: '--engine fluid' gives the same times to 1e-9, and faster; or simulate fewer ranks"};
 }
 
 }  // namespace
+
+AnswerFromSimgrid* load_simgrid(const char* file) {
+  // Never unloaded: SimGrid keeps global state. Loading a file again gives the same handle.
+  void* const module = ::dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  if (module == nullptr) refuse_load();
+  void* const function = ::dlsym(module, simgrid_function);
+  if (function == nullptr) refuse_load();
+  return reinterpret_cast<AnswerFromSimgrid*>(function);
+}
 
 Timeline SimgridEngine::run(const Platform& platform, const OpGraph& graph) const {
   auto* const answer = load_simgrid();
   const auto work = [&] {
     std::string result;
-    answer(model_, platform, graph, result);
+    answer(platform, graph, result);
     return result;
   };
-  const ChildResult child = run_in_child(work, most_time_);
+  const ChildResult child = run_in_child(work, timeout_);
   if (child.out_of_time) {
-    refuse(fmt::format("SimGrid gave no answer in {:g} s, for {} ops; its process was ended",
-                       most_time_.value(), graph.size()));
+    refuse(fmt::format("SimGrid gave no answer within {:g} s for {} ops; its process was killed",
+                       timeout_.value(), graph.size()));
   }
   if (!child.finished || child.result.empty()) {
-    refuse(fmt::format("SimGrid died: {}; the last it said: {}", child.fate,
+    refuse(fmt::format("SimGrid died: {}; its last output: {}", child.fate,
                        child.last_words.empty() ? "nothing" : child.last_words));
   }
   const std::string message = child.result.substr(1);
   if (child.result.front() == cannot_finish) throw SimulationError{message};
   if (child.result.front() == fault) throw ContractViolation{message};
-  expects(message.size() == 2 * graph.size() * sizeof(Seconds), "the child hands over two dates for each op");
+  expects(message.size() == 2 * graph.size() * sizeof(Seconds), "the child returns two dates for each op");
   return {unpack(message.data(), graph.size()), unpack(message.data() + message.size() / 2, graph.size())};
 }
 

@@ -6,30 +6,24 @@
 
 namespace gradway {
 
-/// How long a child may take before it counts as hanging. Small graphs, which the engine is for, take seconds
-/// and a step of 4,096 GPUs unfolded minutes: this ends only what would not end by itself.
-inline constexpr Seconds most_time_of_simgrid{3600};
+/// Time after which a silent child is killed. Small graphs take seconds, and a step of 4,096 GPUs without
+/// folding takes minutes, so this ends only a child that hangs.
+inline constexpr Seconds simgrid_timeout{3600};
 
-/// The engine for trust: SimGrid's own max-min network model, run in a child process of its own.
-class SimgridEngine : public Engine {
+/// The engine for verification: SimGrid's own max-min network model, run in a child process.
+class SimgridEngine final : public Engine {
  public:
-  explicit SimgridEngine(Seconds most_time = most_time_of_simgrid)
-      : SimgridEngine{SimgridModel::network, most_time} {}
+  explicit SimgridEngine(Seconds timeout = simgrid_timeout) : timeout_{timeout} {}
   Timeline run(const Platform& platform, const OpGraph& graph) const override;
 
- protected:
-  SimgridEngine(SimgridModel model, Seconds most_time) : model_{model}, most_time_{most_time} {}
-
  private:
-  SimgridModel model_;
-  Seconds most_time_;
+  Seconds timeout_;
 };
 
-/// The fluid engine's solver and events, driven by SimGrid's clock as one of its models; in a child process
-/// too. Not in the table of engines: it gives the dates of the fluid engine, to the bit.
-class FluidModelEngine final : public SimgridEngine {
- public:
-  FluidModelEngine() : SimgridEngine{SimgridModel::fluid, most_time_of_simgrid} {}
-};
+/// The function of the module that contains SimGrid. The module is loaded by the first call, because SimGrid
+/// and its 13 libraries take ten times as long to load as everything else at start.
+/// @param file found by the program's RUNPATH if it has no folder
+/// @throws SimulationError if the module cannot be loaded
+AnswerFromSimgrid* load_simgrid(const char* file = simgrid_module);
 
 }  // namespace gradway

@@ -10,10 +10,11 @@
 
 namespace gradway {
 
-/// DDP's buckets after it has rebuilt them in the order in which gradients get ready. A bucket closes as soon
-/// as its size reaches the cap, so it may overshoot.
-/// @param width bytes of an element of a gradient
-/// @param cap absent: PyTorch's default, 1 MiB for the first bucket and 25 MiB for the others; given: for all
+/// DDP's buckets after it has rebuilt them in the order in which gradients become ready. A bucket closes when
+/// its size reaches the cap, so it may overshoot.
+/// @param width bytes of a gradient element
+/// @param cap of all buckets; if absent, PyTorch's default of 1 MiB for the first bucket and 25 MiB for the
+/// others
 /// @source torch/csrc/distributed/c10d/reducer.cpp, compute_bucket_assignment_by_size, PyTorch 2.8
 std::vector<Unit> ddp_buckets(const Model& model, std::optional<Bytes> cap, double width = fp32_bytes);
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "sim/cost/framework_cost.hpp"
-#include "sim/plan/ddp/powersgd.hpp"
 
 namespace gradway {
 namespace {

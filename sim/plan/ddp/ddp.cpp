@@ -11,12 +11,11 @@
 #include "sim/cost/framework_cost.hpp"
 #include "sim/plan/ddp/buckets.hpp"
 #include "sim/plan/ddp/comm_hooks.hpp"
-#include "sim/plan/ddp/powersgd.hpp"
 
 namespace gradway {
 namespace {
 
-/// What PowerSGD keeps from step to step: the error of every gradient, P and Q.
+/// Memory of PowerSGD from step to step: the error of every gradient, P and Q.
 Bytes powersgd_state(const Model& model, int rank) {
   double kept = static_cast<double>(model.parameter_count());
   for (const auto& layer : model.layers) {
@@ -37,12 +36,12 @@ DdpSync::DdpSync(const RankScenario& scenario)
       width_{state_bytes(scenario)},
       buckets_{ddp_buckets(scenario.model, ddp_.bucket_cap, width_)} {}
 
-/// DDP starts a forward pass by sending rank 0's buffers (running means and variances, counts) to all: those
-/// of a type in one flat tensor, each copied back by a kernel of its own.
+/// DDP starts a forward pass by broadcasting rank 0's buffers (running means and variances, counts): one flat
+/// tensor per type, copied back by one kernel per buffer.
 /// @source torch/nn/parallel/distributed.py, _sync_module_buffers, PyTorch 2.11
 void DdpSync::before_step(TaskList& tasks) {
   if (!scenario_.model.profile || buckets_.empty()) return;
-  std::map<int, std::pair<int, Bytes>> types;  // by bytes an element: how many, how large
+  std::map<int, std::pair<int, Bytes>> types;  // by bytes of an element: number and size
   for (const auto& buffer : scenario_.model.profile->buffers) {
     auto& [count, size] = types[buffer.element_bytes];
     ++count;
@@ -58,8 +57,8 @@ void DdpSync::before_step(TaskList& tasks) {
   }
 }
 
-/// Copies the gradients into their buckets, one kernel each, dividing by the number of ranks on the way, and
-/// reduces each bucket that is full.
+/// Copies the gradients into their buckets with one kernel each, which also divides by the number of ranks,
+/// and reduces each full bucket.
 void DdpSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) {
   while (is_last && count > 0) {
     const auto bucket = reduced_.size();
@@ -85,8 +84,8 @@ void DdpSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& of
   }
 }
 
-/// DDP ends the backward pass by waiting for each bucket in turn; without views the means go back to the
-/// gradients, with views each gradient is set to its place in the bucket.
+/// DDP ends the backward pass by waiting for each bucket in turn. Without views the means are copied back to
+/// the gradients; with views each gradient is set to its view of the bucket.
 void DdpSync::before_optimizer(TaskList& tasks) {
   const bool views = ddp_.gradient_as_bucket_view;
   const bool hook = ddp_.comm_hook != CommHook::none;
@@ -101,7 +100,7 @@ void DdpSync::before_optimizer(TaskList& tasks) {
   }
 }
 
-/// ZeroRedundancyOptimizer: each rank sends what it has stepped, and all wait.
+/// ZeroRedundancyOptimizer: each rank broadcasts the parameters that it has stepped, and all wait.
 void DdpSync::after_optimizer(TaskList& tasks) {
   if (!ddp_.zero_redundancy || scenario_.data_parallel() == 1) return;
   const auto stepped = tasks.last();
@@ -127,21 +126,21 @@ void DdpSync::after_optimizer(TaskList& tasks) {
   tasks[id].after = std::move(sent);
 }
 
-/// The 16-bit hooks cast back on a stream of their own for each bucket.
-Seconds DdpSync::longer_pause() const {
+/// The 16-bit hooks cast each bucket back on a separate stream.
+Seconds DdpSync::extra_pause() const {
   const auto hook = ddp_.comm_hook;
   return hook == CommHook::fp16 || hook == CommHook::bf16 ? pause_of_many_streams : Seconds{};
 }
 
-/// The second step (with static_graph, the third) rebuilds the buckets and lets go of the first ones, which
-/// NCCL's work of the step before may hold until its watchdog has seen that it is done: own measurement,
-/// 2026-11-25, 2 H100, PyTorch 2.11, allocated memory after each of the first steps.
-MemoryOfSync DdpSync::memory() const {
+/// The second step (with static_graph, the third) rebuilds the buckets and releases the first ones. NCCL's
+/// work of the step before may hold those until its watchdog has seen its end: own measurement, 2026-11-25, 2
+/// H100, PyTorch 2.11, allocated memory after each of the first steps.
+SyncMemory DdpSync::memory() const {
   const Bytes gradients{width_ * static_cast<double>(scenario_.model.parameter_count())};
-  MemoryOfSync memory{.optimizer_share = optimizer_share(scenario_),
-                      .buckets = gradients,
-                      .first_buckets = gradients,
-                      .holds_gradients = ddp_.gradient_as_bucket_view};
+  SyncMemory memory{.optimizer_share = optimizer_share(scenario_),
+                    .buckets = gradients,
+                    .first_buckets = gradients,
+                    .holds_gradients = ddp_.gradient_as_bucket_view};
   if (ddp_.comm_hook == CommHook::powersgd) memory.kept = powersgd_state(scenario_.model, ddp_.powersgd_rank);
   if (ddp_.comm_hook == CommHook::fp16 || ddp_.comm_hook == CommHook::bf16)
     memory.after_backward = 0.5 * gradients;

@@ -5,9 +5,9 @@
 
 namespace gradway {
 
-/// PyTorch's DistributedDataParallel. The gradients of the last micro-step are copied into their buckets as
-/// they get ready, each full bucket is reduced, and after the backward pass the means are copied back unless
-/// gradients are views of the buckets. Earlier micro-steps run under no_sync. A profiled model's buffers are
+/// PyTorch's DistributedDataParallel. In the last micro-step, gradients are copied into their buckets as they
+/// become ready, and each full bucket is reduced. After the backward pass the means are copied back unless
+/// gradients are views of the buckets. Earlier micro-steps run under no_sync. Buffers of a profiled model are
 /// broadcast before the step.
 class DdpSync final : public Sync {
  public:
@@ -18,17 +18,17 @@ class DdpSync final : public Sync {
   void gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) override;
   void before_optimizer(TaskList& tasks) override;
   void after_optimizer(TaskList& tasks) override;
-  Seconds longer_pause() const override;
+  Seconds extra_pause() const override;
   std::vector<Unit> take_units() override { return std::move(buckets_); }
-  MemoryOfSync memory() const override;
+  SyncMemory memory() const override;
 
  private:
   RankScenario scenario_;
-  const Ddp& ddp_;               ///< of the scenario
-  double width_;                 ///< bytes of an element of a gradient
-  std::vector<Unit> buckets_;    ///< in the order of their reduction
-  std::size_t filled_ = 0;       ///< gradients of the open bucket that are in place
-  std::vector<TaskId> reduced_;  ///< by bucket that was closed
+  const Ddp& ddp_;               ///< settings in the scenario
+  double width_;                 ///< bytes of a gradient element
+  std::vector<Unit> buckets_;    ///< in order of their reduction
+  std::size_t filled_ = 0;       ///< gradients copied into the open bucket
+  std::vector<TaskId> reduced_;  ///< by closed bucket
 };
 
 }  // namespace gradway

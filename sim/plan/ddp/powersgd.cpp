@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/plan/ddp/powersgd.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "sim/cost/framework_cost.hpp"
+#include "sim/plan/ddp/comm_hooks.hpp"
 
 namespace gradway {
 namespace {
 
-/// What a bucket falls into.
+/// The matrices and other tensors of a bucket.
 struct Split {
   int matrices = 0;     ///< tensors that are compressed
-  int others = 0;       ///< tensors that are reduced as they are
+  int others = 0;       ///< tensors that are reduced without compression
   double elements = 0;  ///< of the matrices
   double other_elements = 0;
   double rows = 0;     ///< sum of n: elements of all P for rank 1
@@ -41,8 +40,8 @@ Split split(const ReadyBucket& ready, int rank) {
   return parts;
 }
 
-/// Gram-Schmidt on each of `tensors` matrices of `rank` columns: norm and division a column, and for all but
-/// the last the update of the rest in four kernels. All are tiny.
+/// Gram-Schmidt for `tensors` matrices of `rank` columns: a norm and a division per column, and for all but
+/// the last column an update of the rest in four kernels. All kernels are tiny.
 int orthogonalisation_kernels(int tensors, int rank) {
   return tensors * (2 * rank + 4 * (rank - 1));
 }

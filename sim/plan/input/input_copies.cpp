@@ -28,7 +28,7 @@ void InputCopies::before_kernels(int micro_batch) {
   if (micro_batch == 0 && input_.background_start == CopyStart::step) background_copy();
 }
 
-void InputCopies::behind_forward(int micro_batch, const std::vector<Task>& batch) {
+void InputCopies::after_forward(int micro_batch, const std::vector<Task>& batch) {
   if (micro_batch == 0 && input_.background_start == CopyStart::forward) background_copy();
   if (input_.prefetch == CopyStart::forward && !batch.empty()) fetch_next(micro_batch, batch);
 }
@@ -40,20 +40,20 @@ void InputCopies::background_copy() {
   task.work = Copy{.bytes = input_.background_copy};
   task.phase = Phase::input;
   task.launch = tasks_.gpu().launch_cost;
-  beside(std::move(task), input_.background_start);
+  copy_in_background(std::move(task), input_.background_start);
 }
 
 void InputCopies::fetch_next(int micro_batch, const std::vector<Task>& batch) {
   const int next = (micro_batch + 1) % batches_;
   loader_.take_batch(tasks_, next);
   for (const auto& copy : batch) {
-    beside(copy, *input_.prefetch);
+    copy_in_background(copy, *input_.prefetch);
     if (next > 0) copied_.push_back(tasks_.last());
   }
 }
 
-/// A CPU that costs nothing would issue the copies of all steps at once: each waits for its step.
-void InputCopies::beside(Task task, CopyStart start) {
+/// A CPU without cost would issue the copies of all steps at once, so each waits for its step.
+void InputCopies::copy_in_background(Task task, CopyStart start) {
   task.stream = side_stream;
   task.host_waits = false;
   if (start != CopyStart::ahead || tasks_.gpu().ideal) {

@@ -29,7 +29,7 @@ std::string name_of(const Read& read) {
   return read.from_cache ? "read from the cache" : "read";
 }
 
-/// Samples from a tier; of host memory if there is none.
+/// Reads samples from a tier, or from host memory if there is none.
 Read read_of(Bytes bytes, double requests, const std::optional<StorageTier>& tier, bool from_cache) {
   Read read{.bytes = bytes, .from_cache = from_cache};
   if (!tier) return read;
@@ -92,7 +92,7 @@ bool Loader::decode_batch(TaskList& tasks, const std::vector<TaskId>& after) con
 void Loader::take_batch(TaskList& tasks, int batch) const {
   if (!loads()) return;
   std::vector<TaskId> after;
-  // A CPU that costs nothing asks for its next batch when the step before has ended.
+  // A CPU without cost requests its next batch when the step before has ended.
   if (tasks.gpu().ideal) after.push_back(tasks.wait("wants a batch", Phase::input, {}));
   const auto add = [&](std::string name, const TaskWork& work, const Variation& varies = {}) {
     auto task = task_of(std::move(name), work, side_stream);

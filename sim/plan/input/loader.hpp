@@ -10,44 +10,46 @@
 
 namespace gradway {
 
-/// What a batch of a rank costs before it can be copied to the GPU.
+/// Cost of a rank's batch before it is copied to the GPU.
 struct BatchCost {
-  Read stored{};                 ///< that storage serves: a worker makes one request after the other
-  std::optional<Read> cached{};  ///< that the node has from an earlier epoch
-  Seconds core{};                ///< of one core: to unpack, decode, transform and collate
-  Seconds pinned{};              ///< ... to copy it into page-locked memory, in the training process
-  Seconds gpu{};                 ///< to decode it there
-  double spread = 0;             ///< of its bytes, and of what unpacks and decodes them, from batch to batch
-  double core_share = 0;         ///< of `core` that follows the bytes
+  Read stored{};                 ///< served by storage; a worker makes one request after the other
+  std::optional<Read> cached{};  ///< cached on the node since an earlier epoch
+  Seconds core{};                ///< time of one core to decompress, decode, transform and collate
+  Seconds pinned{};              ///< time of one core to copy it into pinned memory, in the training process
+  Seconds gpu{};                 ///< time of decoding on the GPU
+  double spread = 0;      ///< variation of its bytes, and of decompression and decoding, between batches
+  double core_share = 0;  ///< share of `core` that is proportional to the bytes
 };
 
-/// @return nothing where samples are in memory, ready
+/// @return empty if samples are ready in memory
 std::optional<BatchCost> batch_cost(const Scenario& scenario);
 
-/// From an epoch's start until its first batches are asked for: the training process starts its workers one
-/// after the other and does nothing else meanwhile. Workers that stay are asked to go on, which costs nothing
-/// here. @source torch/utils/data/dataloader.py, PyTorch 2.11
+/// Time from the start of an epoch to the first requests for batches: the training process starts its workers
+/// one after the other. Persistent workers continue at no cost. @source torch/utils/data/dataloader.py,
+/// PyTorch 2.11
 Seconds start_of_workers(const InputSettings& input);
 
-/// PyTorch's DataLoader, as its workers run it: batch k is made by worker k mod W, whatever the others do,
-/// and begun when batch k - W f was taken, of W workers with a prefetch factor of f; batches are handed over
-/// in their order. @source torch/utils/data/dataloader.py, PyTorch 2.11
+/// PyTorch's DataLoader. Of W workers with a prefetch factor of f, worker k mod W makes batch k, whatever the
+/// others do, and begins it when batch k - W f was taken. Batches are delivered in order. @source
+/// torch/utils/data/dataloader.py, PyTorch 2.11
 class Loader {
  public:
   /// @param scenario must outlive this
   explicit Loader(const Scenario& scenario);
 
-  /// Whether the training process waits for batches that workers, or itself, have to make.
+  /// Whether the training process waits for batches made by workers or by itself.
   bool loads() const { return cost_.has_value(); }
 
-  /// What the training process does when it wants its next batch. @param tasks of a rank
-  /// @param batch of a step that accumulates several
+  /// Adds the tasks by which the training process gets its next batch. @param tasks of a rank
+  /// @param batch number within the step
   void take_batch(TaskList& tasks, int batch) const;
-  /// Where the GPU decodes. @param after the batch is there. @return whether it does
+  /// Adds decoding on the GPU. @param after tasks after which the batch is on the GPU @return whether the GPU
+  /// decodes
   bool decode_batch(TaskList& tasks, const std::vector<TaskId>& after) const;
 
-  /// Adds a program and, for each rank that takes batches, an actor that runs it: all of its workers.
-  /// @pre the ranks are there
+  /// Adds a program and, for each rank that takes batches, an actor that runs it for all of the rank's
+  /// workers.
+  /// @pre the workload has its ranks
   void add_workers(Workload& workload) const;
 
  private:

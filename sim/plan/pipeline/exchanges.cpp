@@ -11,16 +11,15 @@
 
 namespace gradway {
 
-Exchanges::Exchanges(const Scenario& scenario, const RankPart& stage, TaskList& tasks)
+Exchanges::Exchanges(const Layout& layout, Framework framework, const RankPart& stage, TaskList& tasks)
     : stage_{stage},
       tasks_{tasks},
-      pipeline_{pipeline_of(scenario.job.layout)},
-      framework_{scenario.job.framework},
+      pipeline_{pipeline_of(layout)},
+      framework_{framework},
       is_blocking_{
           framework_ == Framework::deepspeed ||
           (framework_ == Framework::megatron && pipeline_.chunks == 1 && !pipeline_.splits_backward())},
-      shares_{framework_ == Framework::deepspeed && !scenario.job.layout.sequence ? scenario.job.layout.tensor
-                                                                                  : 1} {
+      shares_{framework_ == Framework::deepspeed && !layout.sequence ? layout.tensor : 1} {
   if (shares_ > 1) gathers_ = tasks.add_stream("parts of messages");
   auto slot = stage.first_slot;
   for (const auto& hop : hops_of(pipeline_)) {
@@ -32,7 +31,7 @@ Exchanges::Exchanges(const Scenario& scenario, const RankPart& stage, TaskList& 
   tied_slot_ = slot;
 }
 
-/// Null where both stages are on one rank.
+/// Null if both stages are on one rank.
 const Exchanges::Neighbour* Exchanges::find(int from, int to, bool is_backward) const {
   if (from == to) return nullptr;
   const auto found = std::ranges::find(neighbours_, StageHop{from, to, is_backward}, &Neighbour::hop);
@@ -40,7 +39,7 @@ const Exchanges::Neighbour* Exchanges::find(int from, int to, bool is_backward) 
   return &*found;
 }
 
-/// From whom the pass needs something before it runs.
+/// The rank whose output the pass needs.
 const Exchanges::Neighbour* Exchanges::source_of(const StageTurn& turn) const {
   const auto stage = pipeline_.stage_of(stage_.rank, turn.chunk);
   const bool is_forward = turn.pass == Pass::forward;
@@ -49,7 +48,7 @@ const Exchanges::Neighbour* Exchanges::source_of(const StageTurn& turn) const {
   return find(pipeline_.rank_of(is_forward ? stage - 1 : stage + 1), stage_.rank, !is_forward);
 }
 
-/// Who needs what the pass made.
+/// The rank that needs the output of the pass.
 const Exchanges::Neighbour* Exchanges::target_of(const StageTurn& turn) const {
   const auto stage = pipeline_.stage_of(stage_.rank, turn.chunk);
   const bool is_forward = turn.pass == Pass::forward;
@@ -58,7 +57,7 @@ const Exchanges::Neighbour* Exchanges::target_of(const StageTurn& turn) const {
   return find(stage_.rank, pipeline_.rank_of(is_forward ? stage + 1 : stage - 1), !is_forward);
 }
 
-/// Of what a pass hands on, or takes.
+/// Size of the message that a pass sends or receives.
 Bytes Exchanges::size_for(const StageTurn& turn, bool is_target) const {
   const auto stage = pipeline_.stage_of(stage_.rank, turn.chunk);
   const bool is_own = is_target == (turn.pass == Pass::forward);
@@ -104,11 +103,11 @@ TaskId Exchanges::wait_for(std::vector<TaskId> transfers) {
   return id;
 }
 
-/// Between two passes.
+/// Exchanges messages between two passes.
 void Exchanges::exchange(const StageTurn* done, const StageTurn* next, const std::vector<TaskId>& computed) {
   const auto* to = done ? target_of(*done) : nullptr;
   const auto* from = next ? source_of(*next) : nullptr;
-  auto ready = computed;  // the CPU issues nothing before all that has ended
+  auto ready = computed;  // the CPU issues nothing before they have ended
   const auto send = [&] { return transfer(*to, size_for(*done, true), "send", ready); };
   const auto receive = [&] { return transfer(*from, size_for(*next, false), "receive", ready); };
   const auto alone = [&](TaskId call) { ready = {wait_for({call})}; };
@@ -117,8 +116,9 @@ void Exchanges::exchange(const StageTurn* done, const StageTurn* next, const std
     wait_for({sent, receive()});
     return;
   }
-  // Neighbours meet: DeepSpeed's TrainSchedule takes a gradient first where the other one sends it first.
-  // Under gpipe, and with too few micro-batches, the other one still waits for the last activations.
+  // The order of messages must match between neighbours: DeepSpeed's TrainSchedule receives a gradient first
+  // if the neighbour sends it first. With gpipe, or too few micro-batches, the neighbour still waits for the
+  // last activations.
   const bool turns_back = to && from && done->pass == Pass::forward && next->pass != Pass::forward;
   const bool receives_first = turns_back && pipeline_.schedule != Schedule::gpipe &&
                               done->micro_batch - next->micro_batch >= pipeline_.ranks - 1 - stage_.rank;

@@ -11,41 +11,42 @@
 
 namespace gradway {
 
-/// Groups of a rank that exchange inside a pass, in the order of their slots.
+/// Groups of a rank that communicate within a pass, in order of slot.
 std::vector<RankGroup> groups_inside(const Layout& layout);
 
-/// A rank that holds a part of the model: of its layers, or of each of them.
+/// The model part of a rank: some of the layers, or a shard of each layer.
 struct RankPart {
-  int rank = 0;                  ///< of the pipeline
+  int rank = 0;                  ///< pipeline rank
   const Model* whole = nullptr;  ///< see `with_tied_copies`
   PartOfModel part;
-  std::vector<Bytes> messages{};  ///< by stage: activations of a micro-batch that it hands on
-  Bytes tied{};                   ///< gradients of parameters that the first and the last rank share
-  std::array<Slot, rank_group_words.size()> slots{};  ///< by `RankGroup`, of those that the layout has
-  Slot scales{};                                      ///< of the stage's ranks, which share scales of fp8
-  Slot first_slot{};  ///< of the groups of the pipeline: its hops, then that of tied parameters
+  std::vector<Bytes> messages{};  ///< by stage: activations of a micro-batch that it sends on
+  Bytes tied{};                   ///< gradients of parameters shared by the first and the last rank
+  std::array<Slot, rank_group_words.size()> slots{};  ///< by `RankGroup`, for groups of the layout
+  Slot scales{};      ///< group of all ranks of a stage, which share fp8 scales
+  Slot first_slot{};  ///< first group of the pipeline: its hops, then tied parameters
 };
 
-/// What a rank of a pipeline sends to its neighbours and takes from them.
+/// Messages between a pipeline rank and its neighbours.
 ///
-/// PyTorch's pipelining, and Megatron's with several chunks on a rank or split backward passes (its fork
-/// zero-bubble-pipeline-parallelism), post a receive when the CPU comes to the pass that needs it, and send
-/// when a pass is done; the GPU alone waits. Megatron's 1F1B exchanges between two passes and blocks the CPU
-/// meanwhile: what the one made is sent, what the other needs is received, with one neighbour both at once.
-/// DeepSpeed does so one by one; each of the ranks that share layers hands on its part of the activations and
-/// of their gradients, and these gather what they received (pipe_partitioned, grad_partitioned).
+/// PyTorch's pipelining, and Megatron's with several chunks per rank or split backward passes (its fork
+/// zero-bubble-pipeline-parallelism), post a receive when the CPU reaches the pass that needs it, and send
+/// when a pass has ended; only the GPU waits. Megatron's 1F1B exchanges messages between two passes and
+/// blocks the CPU: the output of the last pass is sent and the input of the next one received, both at once
+/// if they go to the same neighbour. DeepSpeed sends and receives one by one; each of the ranks that share
+/// layers sends its part of the activations and of their gradients, and the receiving ranks gather the parts
+/// (pipe_partitioned, grad_partitioned).
 /// @source torch/distributed/pipelining/schedules.py, megatron/core/pipeline_parallel/p2p_communication.py
 /// (batch_p2p_sync) and, of the fork at 425b42e5, zb_schedules.py; deepspeed/runtime/pipe/engine.py
 class Exchanges {
  public:
   /// @param stage, tasks must outlive this
-  Exchanges(const Scenario& scenario, const RankPart& stage, TaskList& tasks);
+  Exchanges(const Layout& layout, Framework framework, const RankPart& stage, TaskList& tasks);
 
-  /// @return what the first kernel of the pass waits for
+  /// @return tasks that the first kernel of the pass waits for
   std::optional<TaskId> before(const std::vector<StageTurn>& turns, std::size_t turn);
-  /// @param computed all that the pass made is there when they have ended
+  /// @param computed tasks after which the results of the pass are complete
   void after(const std::vector<StageTurn>& turns, std::size_t turn, std::vector<TaskId> computed);
-  /// First and last rank add up the gradients of what both hold.
+  /// All-reduce of tied gradients between the first and the last rank.
   void reduce_tied();
 
  private:
@@ -69,7 +70,7 @@ class Exchanges {
   Pipeline pipeline_;
   Framework framework_;
   bool is_blocking_;
-  int shares_;  ///< of a message, one for each rank that shares layers
+  int shares_;  ///< parts of a message, one for each rank that shares layers
   StreamId gathers_{0};
   std::vector<Neighbour> neighbours_;
   Slot tied_slot_{};

@@ -15,7 +15,7 @@
 namespace gradway {
 namespace {
 
-/// Elements at which a bucket closes. @source distributed_data_parallel.py
+/// Number of elements at which a bucket closes. @source distributed_data_parallel.py
 double bucket_size(const DistributedOptimizer& settings, int ranks) {
   if (!settings.overlap_grad_reduce) return std::numeric_limits<double>::infinity();
   return settings.bucket_size.value_or(std::max(40e6, 1e6 * ranks));
@@ -61,7 +61,7 @@ DistributedOptimizerSync::DistributedOptimizerSync(const RankScenario& scenario)
   state_.resize(units_.size());
 }
 
-/// The buffers of gradients are set to zero.
+/// The gradient buffers are set to zero.
 void DistributedOptimizerSync::before_step(TaskList& tasks) {
   begins_ =
       tasks.memory_kernels("gradients to zero", Bytes{reduced_ * parameters_}, 1, tasks.gpu().launch_cost);
@@ -83,7 +83,7 @@ void DistributedOptimizerSync::before_forward(TaskList& tasks, Module module) {
   if (by_block_ && module.kind == Module::Kind::model) key = buckets_of_.size() - 1;
   if (!by_block_ && module.kind == Module::Kind::layer) key = static_cast<std::size_t>(module.index);
   if (key == buckets_of_.size()) return;
-  // The first layers' parameters stand in the last bucket.
+  // The last bucket holds the parameters of the first layers.
   for (const auto bucket : buckets_of_[key]) {
     if (state_[bucket].is_used) continue;
     gather(tasks, bucket);
@@ -118,12 +118,12 @@ void DistributedOptimizerSync::reduce(TaskList& tasks, std::size_t bucket) {
       tasks.call({kind, size, Slot{0}}, communicator_stream,
                  fmt::format("bucket {} {}", bucket, name_of(kind)), tasks.cpu(ddp_cpu.all_reduce), scaled);
   tasks[id].unit = unit;
-  to_wait_for_.push_back(id);
+  pending_.push_back(id);
 }
 
 void DistributedOptimizerSync::before_optimizer(TaskList& tasks) {
   const auto id = tasks.wait("reductions are done", Phase::communication, {});
-  tasks[id].after = to_wait_for_;
+  tasks[id].after = pending_;
   reduce_norm(tasks, Bytes{reduced_ * parameters_ * share_}, settings_.shards ? ranks_ : 1);
 }
 
@@ -168,9 +168,8 @@ Bytes DistributedOptimizerSync::all_parameters() const {
   return Bytes{width_ * parameters_ - (width_ - 1) * std::accumulate(in_fp8_.begin(), in_fp8_.end(), 0.0)};
 }
 
-/// Parameters and the buffers of gradients whole, a slice of the parameters in fp32 unless states are of 16
-/// bits.
-MemoryOfSync DistributedOptimizerSync::memory() const {
+/// Whole parameters and gradient buffers, and a shard of the parameters in fp32 unless states have 16 bits.
+SyncMemory DistributedOptimizerSync::memory() const {
   const bool master = width_ != kept_;
   const Bytes slice{kept_ * parameters_ * share_};
   return {.parameters = all_parameters() + (master ? slice : 0_B),
@@ -179,8 +178,8 @@ MemoryOfSync DistributedOptimizerSync::memory() const {
 }
 
 /// A gradient is added to its buffer as soon as it is made.
-std::optional<HeldBySync> DistributedOptimizerSync::held(const MomentOfStep&) const {
-  return HeldBySync{};
+std::optional<HeldMemory> DistributedOptimizerSync::held(const StepMoment&) const {
+  return HeldMemory{};
 }
 
 }  // namespace gradway

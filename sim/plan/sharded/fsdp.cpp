@@ -12,11 +12,11 @@
 namespace gradway {
 namespace {
 
-// A parameter is copied by a call of its own, which costs what a launch does. @source
+// Each parameter is copied by a call of its own, which costs as much as a launch. @source
 // torch/distributed/fsdp/_fully_shard/_fsdp_param.py, PyTorch 2.11
-constexpr HookCost one_by_one{0, 1};
+constexpr HookCost per_parameter{0, 1};
 
-/// The copy of a table of addresses to the GPU, before a kernel of the compute stream.
+/// Copy of a table of addresses to the GPU, before a kernel of the compute stream.
 void add_table(TaskList& tasks, TaskId kernel, Seconds time) {
   if (!tasks.gpu().ideal) std::get<Kernel>(tasks[kernel].work).work += time;
 }
@@ -40,13 +40,15 @@ FsdpSync::FsdpSync(const RankScenario& scenario)
     return Slot{static_cast<std::uint32_t>(partitions_.size() - 1)};
   };
   const auto shards = shards_;
-  if (shards > 1) to_shards_ = part("shards", [shards](int rank) { return rank / shards; });
-  if (settings_.replicate > 1) to_replicas_ = part("replicas", [shards](int rank) { return rank % shards; });
+  if (shards > 1) shards_slot_ = part("shards", [shards](int rank) { return rank / shards; });
+  if (settings_.replicate > 1)
+    replicas_slot_ = part("replicas", [shards](int rank) { return rank % shards; });
   if (const auto few = resharded_over(0); few > Fsdp::kept)
-    to_few_ = part("resharded", [few](int rank) { return rank / few; });
+    fewer_slot_ = part("resharded", [few](int rank) { return rank / few; });
 }
 
-/// @return `Fsdp::over_all`, `Fsdp::kept`, or the ranks that hold the whole together after the forward pass
+/// @return `Fsdp::over_all`, `Fsdp::kept`, or the number of ranks that keep a whole copy after the forward
+/// pass
 int FsdpSync::resharded_over(std::size_t group) const {
   if (!settings_.reshard) return is_pipelined_ || group == groups_.root() ? Fsdp::kept : Fsdp::over_all;
   return *settings_.reshard == shards_ ? Fsdp::over_all : *settings_.reshard;
@@ -56,10 +58,10 @@ void FsdpSync::before_step(TaskList& tasks) {
   copy_in_ = tasks.add_stream("gather copy-in");
   after_reduction_ = tasks.add_stream("after reduction");
   if (settings_.replicate > 1) replicas_ = tasks.add_stream("communicator of replicas");
-  if (resharded_over(0) > Fsdp::kept) few_ = tasks.add_stream("communicator of few");
+  if (resharded_over(0) > Fsdp::kept) fewer_stream_ = tasks.add_stream("communicator of few");
 }
 
-/// Gathers do not start before the optimizer has written what they send.
+/// Gathers do not start before the optimizer has written the parameters that they send.
 void FsdpSync::before_micro_step(TaskList& tasks, MicroStep micro) {
   if (is_pipelined_ && micro.number > 0) return;
   micro_ = micro;
@@ -82,16 +84,16 @@ void FsdpSync::after_backward(TaskList& tasks, Module module) {
   if (const auto group = groups_.begins_with(module)) leave_backward(tasks, *group);
 }
 
-/// Casts the shares and puts them in their place, then the all-gather in place.
+/// Casts the shards, copies them into the gather buffer, and gathers in place.
 void FsdpSync::gather(TaskList& tasks, std::size_t group) {
   auto& state = state_[group];
   if (state.gathered) return;
   const auto& of = groups_[group];
-  const bool by_few = state.by_few;
-  const int over = by_few ? resharded_over(group) : shards_;
+  const bool over_fewer = state.over_fewer;
+  const int over = over_fewer ? resharded_over(group) : shards_;
   const bool casts =
-      (gathered_width_ != kept_width_ || settings_.fp8_all_gather) && !by_few && of.tensors() > 0;
-  if (settings_.cpu_offload && !by_few) from_host(tasks, group);
+      (gathered_width_ != kept_width_ || settings_.fp8_all_gather) && !over_fewer && of.tensors() > 0;
+  if (settings_.cpu_offload && !over_fewer) from_host(tasks, group);
   const auto traffic =
       (casts ? share(group, kept_width_) + trained(group) / shards_ : Bytes{}) + 2 * gathered(group) / over;
   const auto in = tasks.kernel_on(copy_in_, fmt::format("{} copy-in", of.name), traffic / fsdp_copies.copy_in,
@@ -100,34 +102,34 @@ void FsdpSync::gather(TaskList& tasks, std::size_t group) {
   if (gate_) tasks[in].after.push_back(*gate_);
   state.gathered = in;
   if (over == 1) return;
-  const auto id =
-      tasks.call({CollectiveKind::all_gather, gathered(group), by_few ? to_few_ : to_shards_},
-                 by_few ? few_ : communicator_stream, fmt::format("{} all-gather", of.name), {}, in);
+  const auto id = tasks.call(
+      {CollectiveKind::all_gather, gathered(group), over_fewer ? fewer_slot_ : shards_slot_},
+      over_fewer ? fewer_stream_ : communicator_stream, fmt::format("{} all-gather", of.name), {}, in);
   tasks[id].unit = static_cast<std::int32_t>(group);
   state.gathered = id;
 }
 
-/// A parameter at a time.
+/// One copy per parameter.
 void FsdpSync::from_host(TaskList& tasks, std::size_t group) {
   Task task;
   task.name = fmt::format("{} from the host", groups_[group].name);
   task.work = Copy{.bytes = share(group, kept_width_) + groups_[group].frozen / shards_};
   task.phase = Phase::communication;
   task.stream = copy_in_;
-  task.launch = tasks.hook(one_by_one, groups_[group].gathered_tensors());
+  task.launch = tasks.hook(per_parameter, groups_[group].gathered_tensors());
   task.unit = static_cast<std::int32_t>(group);
   if (gate_) task.after.push_back(*gate_);
   tasks.add(std::move(task));
 }
 
-/// The CPU waits at once where it adds to the gradients of the micro-step before.
+/// The CPU waits at once if gradients are added to those of the micro-step before.
 TaskId FsdpSync::to_host(TaskList& tasks, std::size_t group, TaskId reduced) {
   Task task;
   task.name = fmt::format("{} to the host", groups_[group].name);
   task.work = Copy{.bytes = share(group, kept_width_), .to = Place::host};
   task.phase = Phase::communication;
   task.stream = after_reduction_;
-  task.launch = tasks.hook(one_by_one, groups_[group].tensors());
+  task.launch = tasks.hook(per_parameter, groups_[group].tensors());
   task.unit = static_cast<std::int32_t>(group);
   task.after.push_back(reduced);
   task.host_waits = micro_.number > 0 && !settings_.no_sync;
@@ -151,7 +153,7 @@ void FsdpSync::enter_forward(TaskList& tasks, std::size_t group) {
   tasks.wait(fmt::format("{} pre-forward", groups_[group].name), Phase::communication,
              tasks.hook(fsdp_cpu.enter_forward, 0));
   gather(tasks, group);
-  // The output of the gather before is free again once that group is copied out.
+  // The output buffer of the previous gather is free after that group was copied out.
   if (copied_) gate_ = copied_;
   copied_ = copy_out(tasks, group);
   if (group == groups_.root()) return;
@@ -165,7 +167,7 @@ void FsdpSync::leave_forward(TaskList& tasks, std::size_t group) {
              tasks.hook(fsdp_cpu.leave_forward, 0));
   const auto over = resharded_over(group);
   if (over == Fsdp::kept) return;
-  state_[group] = {.by_few = over != Fsdp::over_all, .passes = state_[group].passes};
+  state_[group] = {.over_fewer = over != Fsdp::over_all, .passes = state_[group].passes};
   if (over != Fsdp::over_all) {
     tasks.memory_kernels(fmt::format("{} kept part", groups_[group].name), 2 * gathered(group) / over, 1,
                          tasks.gpu().launch_cost);
@@ -187,7 +189,7 @@ void FsdpSync::enter_backward(TaskList& tasks, std::size_t group) {
 void FsdpSync::leave_backward(TaskList& tasks, std::size_t group) {
   if (is_pipelined_) return keep_on_stage(tasks, group);
   if (groups_[group].tensors() == 0) {
-    // Nobody trains it.
+    // Nothing in the group is trained.
   } else if (settings_.no_sync && !micro_.is_last) {
     add_to_unsharded(tasks, group, micro_.number == 0);
   } else {
@@ -204,8 +206,8 @@ void FsdpSync::keep_on_stage(TaskList& tasks, std::size_t group) {
   if (++passes == micro_batches_) whole_.push_back(group);
 }
 
-/// In the order of the model; what belongs to no block first.
-void FsdpSync::after_pass_back(TaskList& tasks) {
+/// In the order of the model, the root group first.
+void FsdpSync::after_backward_pass(TaskList& tasks) {
   std::ranges::sort(whole_, {}, [&](std::size_t group) { return (group + 1) % groups_.size(); });
   for (const auto group : whole_) {
     reduce(tasks, group, whole(group, 2 * reduced_width_));
@@ -214,7 +216,7 @@ void FsdpSync::after_pass_back(TaskList& tasks) {
   whole_.clear();
 }
 
-/// Gradients of a micro-step that is not reduced are kept whole, in the format of the reduction.
+/// Gradients of a micro-step without reduction are kept whole, in the format of the reduction.
 void FsdpSync::add_to_unsharded(TaskList& tasks, std::size_t group, bool is_first) {
   const auto& of = groups_[group];
   double width = gradient_width_ + 2 * reduced_width_;
@@ -224,7 +226,7 @@ void FsdpSync::add_to_unsharded(TaskList& tasks, std::size_t group, bool is_firs
   tasks[id].unit = static_cast<std::int32_t>(group);
 }
 
-/// @param moved by the copy of gradients into the buffer of the reduction
+/// @param moved memory traffic of copying gradients into the reduction buffer
 void FsdpSync::reduce(TaskList& tasks, std::size_t group, Bytes moved) {
   const auto& of = groups_[group];
   const auto unit = static_cast<std::int32_t>(group);
@@ -236,19 +238,19 @@ void FsdpSync::reduce(TaskList& tasks, std::size_t group, Bytes moved) {
   if (reduction_) tasks[in].after.push_back(*reduction_);
   auto last = in;
   if (shards_ > 1) {
-    last = tasks.call({CollectiveKind::reduce_scatter, whole(group, reduced_width_), to_shards_},
+    last = tasks.call({CollectiveKind::reduce_scatter, whole(group, reduced_width_), shards_slot_},
                       communicator_stream, fmt::format("{} reduce-scatter", of.name), {}, in);
     tasks[last].unit = unit;
     if (offloaded_ && settings_.replicate == 1) tasks[last].after.push_back(*offloaded_);
   }
   reduction_ = last;
   if (settings_.replicate > 1) {
-    last = tasks.call({CollectiveKind::all_reduce, share(group, reduced_width_), to_replicas_}, replicas_,
+    last = tasks.call({CollectiveKind::all_reduce, share(group, reduced_width_), replicas_slot_}, replicas_,
                       fmt::format("{} all-reduce", of.name), {}, last);
     tasks[last].unit = unit;
     if (offloaded_) tasks[last].after.push_back(*offloaded_);
   }
-  // The share is cast to the format of the parameters, and added to that of the micro-step before.
+  // The shard is cast to the format of the parameters and added to that of the micro-step before.
   double traffic = reduced_width_ == kept_width_ ? 0 : reduced_width_ + kept_width_;
   const bool adds = !is_pipelined_ && !settings_.no_sync && micro_.number > 0 && !settings_.cpu_offload;
   if (adds) traffic += 3 * kept_width_;
@@ -262,21 +264,21 @@ void FsdpSync::reduce(TaskList& tasks, std::size_t group, Bytes moved) {
     if (settings_.replicate == 1) reduction_ = id;
   }
   if (settings_.cpu_offload) offloaded_ = last = to_host(tasks, group, last);
-  to_wait_for_.push_back(last);
+  pending_.push_back(last);
 }
 
-/// The end of the backward pass waits for every reduction, and for what follows it.
+/// The end of the backward pass waits for every reduction and the tasks after it.
 void FsdpSync::before_optimizer(TaskList& tasks) {
   const auto id = tasks.wait("reductions are done", Phase::communication, tasks.hook(fsdp_cpu.root_ends, 0));
-  tasks[id].after = to_wait_for_;
+  tasks[id].after = pending_;
   tasks[id].host_waits = settings_.cpu_offload;
 }
 
-/// Of all weights at once, so that gathers find their scales: the greatest value of each share, and the
-/// maximum over the ranks. @source torchao/float8/fsdp_utils.py, precompute_float8_dynamic_scale_for_fsdp
+/// Scales of all weights before the gathers: the maximum of each shard, then the maximum over the ranks.
+/// @source torchao/float8/fsdp_utils.py, precompute_float8_dynamic_scale_for_fsdp
 void FsdpSync::after_optimizer(TaskList& tasks) {
   if (!settings_.fp8_all_gather) return;
-  constexpr int kernels = 10;  // of lists of tensors, and of scales
+  constexpr int kernels = 10;  // on lists of tensors and of scales
   double elements = 0;
   double weights = 0;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -287,17 +289,17 @@ void FsdpSync::after_optimizer(TaskList& tasks) {
       tasks.memory_kernels("greatest values of weights", Bytes{kept_width_ * elements / shards_}, kernels,
                            tasks.gpu().launch_cost * kernels);
   if (shards_ == 1) return;
-  const auto id = tasks.call({CollectiveKind::all_reduce, Bytes{fp32_bytes * weights}, to_shards_},
+  const auto id = tasks.call({CollectiveKind::all_reduce, Bytes{fp32_bytes * weights}, shards_slot_},
                              communicator_stream, "all-reduce of greatest values", {}, found);
   const auto done = tasks.wait("scales of weights", Phase::communication, {});
   tasks[done].after.push_back(id);
 }
 
 TaskId FsdpSync::sum_norm(TaskList& tasks, TaskId norm) {
-  return shards_ > 1 ? sum_norm_over(tasks, to_shards_, norm) : norm;
+  return shards_ > 1 ? sum_norm_over(tasks, shards_slot_, norm) : norm;
 }
 
-MemoryOfSync FsdpSync::memory() const {
+SyncMemory FsdpSync::memory() const {
   if (settings_.cpu_offload) return {.parameters = 0_B, .frozen = 0_B, .optimizer_share = 0};
   const Bytes shares{kept_width_ * groups_.all_padded() / shards_};
   return {.parameters = shares,
@@ -306,13 +308,13 @@ MemoryOfSync FsdpSync::memory() const {
           .gradients = shares};
 }
 
-/// On a stage all that it keeps whole, with what comes and is made for one group more. Else in the forward
-/// pass two outputs of gathers and one group that is copied out; in the backward pass the group whose
-/// gradients are made, the next one on its way and the reduction of the one before.
-std::optional<HeldBySync> FsdpSync::held(const MomentOfStep& moment) const {
+/// In a pipeline: all that the stage keeps whole, and the gathers and gradients of one more group. Otherwise:
+/// in the forward pass two gather outputs and one group that is copied out; in the backward pass the group
+/// whose gradients are made, the gather of the next group and the reduction of the previous one.
+std::optional<HeldMemory> FsdpSync::held(const StepMoment& moment) const {
   const auto root = groups_.root();
   const bool keeps_root = resharded_over(root) == Fsdp::kept;
-  HeldBySync held;
+  HeldMemory held;
   Bytes stays = keeps_root ? gathered(root) : 0_B;
   for (std::size_t g = 0; g < root; ++g)
     if (const auto over = resharded_over(g); over != Fsdp::over_all) stays += gathered(g) / over;
@@ -320,7 +322,7 @@ std::optional<HeldBySync> FsdpSync::held(const MomentOfStep& moment) const {
   if (is_pipelined_ || (settings_.no_sync && micro_batches_ > 1))
     held.gradients = Bytes{reduced_width_ * groups_.all_padded()};  // whole, from the first micro-step on
   if (is_pipelined_) {
-    // A group on its way, and the gradients of one as the backward pass makes them.
+    // One group in its gather, and the gradients of one group as the backward pass makes them.
     held.gathered += Bytes{gathered_width_ * groups_.largest_padded()};
     held.gradients += Bytes{gradient_width_ * groups_.largest_padded()};
     return held;
@@ -337,7 +339,7 @@ std::optional<HeldBySync> FsdpSync::held(const MomentOfStep& moment) const {
   for (std::size_t g = 0; g < groups_.size(); ++g) elements += groups_[g].elements;
   const auto made = groups_.made(moment.ready * elements);
   std::optional<std::size_t> open;
-  Bytes reducing{};  // of the last group whose gradients are all made
+  Bytes reducing{};  // the last group whose gradients are complete
   for (std::size_t g = root; g-- > 0;) {
     if (made[g] >= groups_[g].elements) {
       if (!settings_.cpu_offload) held.gradients += share(g, kept_width_);

@@ -13,21 +13,21 @@ namespace gradway {
 /// FSDP2, as `fully_shard` of PyTorch 2.11 issues it. @source torch/distributed/fsdp/_fully_shard/
 /// (_fsdp_param_group.py, _fsdp_collectives.py, _fsdp_state.py)
 ///
-/// A group is gathered before its forward pass and again before its backward pass; all gathers and reductions
-/// go over one communicator, in the order of issue. In the forward pass a gather is issued when the CPU comes
-/// to the group, and waits until the group two before it has been copied out; in the backward pass one group
-/// is asked for ahead. Copies in run on a stream of their own, copies out and those of gradients on the
-/// compute stream. Before the gradients of a group are copied for their reduction, the compute stream waits
-/// for the reduction before. The optimizer waits for all.
+/// A group is gathered before its forward pass and again before its backward pass. All gathers and reductions
+/// use one communicator, in the order of issue. In the forward pass a gather is issued when the CPU reaches
+/// the group, and waits until the second group before it has been copied out; in the backward pass one group
+/// is prefetched. Copies in run on a separate stream; copies out, and copies of gradients, run on the compute
+/// stream. Before the gradients of a group are copied for their reduction, the compute stream waits for the
+/// previous reduction. The optimizer waits for all reductions.
 ///
-/// On a rank of a pipeline nothing is resharded behind a backward pass, and, as torchtitan has it, nothing
-/// behind a forward pass if the scenario does not say so. Gradients are kept whole; behind the last backward
-/// pass of a chunk all its groups are reduced, one after the other.
+/// In a pipeline nothing is resharded after a backward pass and, as in torchtitan, nothing after a forward
+/// pass unless the scenario asks for it. Gradients are kept whole; after the last backward pass of a chunk
+/// all its groups are reduced, one after the other.
 /// @source torch/distributed/pipelining/stage.py, PyTorch 2.11 (backward_maybe_with_nosync, _post_backward);
 /// torchtitan/models/llama3/infra/parallelize.py at f4048f8e (fsdp_reshard_after_forward)
 ///
-/// With offload to the CPU shares are copied to the GPU before each gather, one by one, and those of
-/// gradients to the host behind each reduction, on the same stream; the CPU waits for the copies.
+/// With CPU offload, shards are copied to the GPU before each gather, one by one, and gradient shards to the
+/// host after each reduction on the same stream. The CPU waits for these copies.
 class FsdpSync final : public Sync {
  public:
   /// @param scenario must outlive this. @pre its strategy is Fsdp
@@ -41,8 +41,8 @@ class FsdpSync final : public Sync {
   void after_forward(TaskList& tasks, Module module) override;
   void before_backward(TaskList& tasks, Module module) override;
   void after_backward(TaskList& tasks, Module module) override;
-  void before_pass_back(TaskList&, bool makes_gradients) override { makes_gradients_ = makes_gradients; }
-  void after_pass_back(TaskList& tasks) override;
+  void before_backward_pass(TaskList&, bool makes_gradients) override { makes_gradients_ = makes_gradients; }
+  void after_backward_pass(TaskList& tasks) override;
   void before_optimizer(TaskList& tasks) override;
   void after_optimizer(TaskList& tasks) override;
   std::optional<OwnGradients> own_gradients() const override { return OwnGradients{memory().gradients}; }
@@ -50,15 +50,15 @@ class FsdpSync final : public Sync {
 
   std::vector<Partition> groups() const override { return partitions_; }
   std::vector<Unit> take_units() override { return std::move(units_); }
-  MemoryOfSync memory() const override;
-  std::optional<HeldBySync> held(const MomentOfStep& moment) const override;
+  SyncMemory memory() const override;
+  std::optional<HeldMemory> held(const StepMoment& moment) const override;
 
  private:
-  /// Whether a group's parameters are on their way or there.
+  /// The state of a group's parameters.
   struct Gathering {
     std::optional<TaskId> gathered{};  ///< the last task of its gather
-    bool is_whole = false;             ///< they are copied out
-    bool by_few = false;               ///< they were resharded over fewer ranks
+    bool is_whole = false;             ///< copied out
+    bool over_fewer = false;           ///< resharded over fewer ranks
     int passes = 0;                    ///< backward passes whose gradients are kept whole
   };
 
@@ -75,42 +75,43 @@ class FsdpSync final : public Sync {
   void add_to_unsharded(TaskList& tasks, std::size_t group, bool is_first);
   int resharded_over(std::size_t group) const;
   Bytes whole(std::size_t group, double width) const { return Bytes{width * groups_[group].padded}; }
-  /// As the all-gather brings what is trained.
+  /// Size of trained parameters in the all-gather.
   Bytes trained(std::size_t group) const {
     const double in_fp8 = settings_.fp8_all_gather ? groups_[group].in_fp8 : 0;
     return Bytes{gathered_width_ * groups_[group].padded - (gathered_width_ - 1) * in_fp8};
   }
-  /// All that it brings: what nobody trains as it lies there.
+  /// Size of the all-gather; frozen parameters keep their format.
   Bytes gathered(std::size_t group) const { return trained(group) + groups_[group].frozen; }
   Bytes share(std::size_t group, double width) const { return whole(group, width) / shards_; }
 
   const Fsdp& settings_;
   int micro_batches_;
-  bool is_pipelined_;  ///< the model is cut into stages
-  int shards_;         ///< ranks over which a group is cut
+  bool is_pipelined_;  ///< whether the model is cut into stages
+  int shards_;         ///< number of ranks that share a group
   WrappedModel groups_;
-  double kept_width_;  ///< bytes an element of the shards
+  double kept_width_;  ///< bytes per element of the shards
   double gathered_width_;
-  double gradient_width_;  ///< of gradients as the backward pass makes them
+  double gradient_width_;  ///< bytes per gradient element made by the backward pass
   double reduced_width_;
   std::vector<Partition> partitions_;  ///< by slot
-  Slot to_shards_{};
-  Slot to_replicas_{};
-  Slot to_few_{};
+  Slot shards_slot_{};
+  Slot replicas_slot_{};
+  Slot fewer_slot_{};
   MicroStep micro_;
-  bool makes_gradients_ = true;  ///< of parameters: the pass that is under way
+  bool makes_gradients_ = true;  ///< whether the current pass makes gradients of parameters
   StreamId copy_in_{0};
-  StreamId few_{0};
+  StreamId fewer_stream_{0};
   StreamId after_reduction_{0};
   StreamId replicas_{0};
-  std::vector<Gathering> state_;     ///< by group
-  std::vector<std::size_t> order_;   ///< in which groups ended their forward pass
-  std::vector<std::size_t> whole_;   ///< groups whose gradients wait, all made, for the end of a chunk's pass
-  std::optional<TaskId> gate_;       ///< gathers that are issued now wait for it
-  std::optional<TaskId> copied_;     ///< the last copy out of the forward pass
-  std::optional<TaskId> offloaded_;  ///< the last copy of a share of gradients to the host
-  std::optional<TaskId> reduction_;  ///< the last one, with what follows it
-  std::vector<TaskId> to_wait_for_;  ///< before the optimizer
+  std::vector<Gathering> state_;    ///< by group
+  std::vector<std::size_t> order_;  ///< in which groups ended their forward pass
+  std::vector<std::size_t>
+      whole_;                     ///< groups with complete gradients that wait for the end of a chunk's pass
+  std::optional<TaskId> gate_;    ///< gathers issued from now on wait for it
+  std::optional<TaskId> copied_;  ///< the last copy-out of the forward pass
+  std::optional<TaskId> offloaded_;  ///< the last copy of a gradient shard to the host
+  std::optional<TaskId> reduction_;  ///< the last reduction with the tasks after it
+  std::vector<TaskId> pending_;      ///< before the optimizer
   std::vector<Unit> units_;
 };
 

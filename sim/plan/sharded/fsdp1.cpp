@@ -12,11 +12,12 @@
 namespace gradway {
 namespace {
 
-// Groups that may be gathered and not freed yet. @source _limiter_utils.py, _FreeEventQueue
+// Groups that may be gathered and not yet freed. @source _limiter_utils.py, _FreeEventQueue
 constexpr std::size_t most_inflight = 2;
 
-/// Gradients are divided by this before their reduction and by the rest behind it, a kernel each where it is
-/// not 1. @source torch/distributed/algorithms/_comm_hooks/default_hooks.py, DefaultState
+/// Gradients are divided by this factor before their reduction and by the remaining factor after it, with one
+/// kernel for each factor other than 1. @source torch/distributed/algorithms/_comm_hooks/default_hooks.py,
+/// DefaultState
 int predivided_by(int ranks) {
   int factor = 1;
   while (ranks % factor == 0 && ranks / factor > factor) factor *= 2;
@@ -52,7 +53,7 @@ void Fsdp1Sync::before_micro_step(TaskList& tasks, MicroStep micro) {
   gate_ = tasks.wait("parameters are there", Phase::communication, {});
 }
 
-/// Casts the share, then the all-gather into the flat parameter.
+/// Casts the shard and gathers it into the flat parameter.
 void Fsdp1Sync::gather(TaskList& tasks, std::size_t group) {
   auto& state = state_[group];
   if (state.gathered) return;
@@ -86,7 +87,7 @@ void Fsdp1Sync::use(TaskList& tasks, std::size_t group) {
   state_[group].is_used = true;
 }
 
-/// Its memory is free for others when the compute stream comes here.
+/// The memory of the group is free when the compute stream gets here.
 void Fsdp1Sync::free(TaskList& tasks, std::size_t group) {
   freed_.push_back(tasks.wait(fmt::format("{} freed", groups_[group].name), Phase::communication, {}));
   state_[group] = {};
@@ -130,7 +131,7 @@ void Fsdp1Sync::before_backward(TaskList& tasks, Module module) {
 void Fsdp1Sync::after_backward(TaskList& tasks, Module module) {
   const auto group = groups_.begins_with(module);
   if (!group) return;
-  // The gradients of the views are put together.
+  // The gradients of the views are concatenated.
   const auto put = tasks.memory_kernels(fmt::format("{} gradients together", groups_[*group].name),
                                         2 * whole(*group, gathered_width_) / fsdp_copies.gradients, 1,
                                         tasks.gpu().launch_cost);
@@ -179,29 +180,29 @@ void Fsdp1Sync::reduce(TaskList& tasks, std::size_t group) {
     tasks[id].unit = unit;
     last = id;
   }
-  to_wait_for_.push_back(last);
+  pending_.push_back(last);
 }
 
 void Fsdp1Sync::before_optimizer(TaskList& tasks) {
   const auto id = tasks.wait("reductions are done", Phase::communication, {});
-  tasks[id].after = to_wait_for_;
+  tasks[id].after = pending_;
 }
 
 TaskId Fsdp1Sync::sum_norm(TaskList& tasks, TaskId norm) {
   return shards_ > 1 ? sum_norm_over(tasks, Slot{0}, norm) : norm;
 }
 
-MemoryOfSync Fsdp1Sync::memory() const {
+SyncMemory Fsdp1Sync::memory() const {
   const Bytes shares{kept_width_ * groups_.all_padded() / shards_};
   return {.parameters = shares, .optimizer_share = 1.0 / shards_, .gradients = shares};
 }
 
-/// Two groups are gathered ahead of the one that is used. Gradients of the views and the flat one are there
-/// at once, until they are reduced; so are the flat ones of the root and of kept groups.
-std::optional<HeldBySync> Fsdp1Sync::held(const MomentOfStep& moment) const {
+/// Two groups are gathered ahead of the one in use. The gradients of the views and the flat gradient exist
+/// together until the reduction; so do the flat gradients of the root and of groups that are kept.
+std::optional<HeldMemory> Fsdp1Sync::held(const StepMoment& moment) const {
   const auto root = groups_.root();
   const bool keeps = settings_.sharding == Fsdp1::Sharding::shard_grad_op;
-  HeldBySync held;
+  HeldMemory held;
   held.gathered = whole(root, gathered_width_);
   if (keeps) held.gathered += Bytes{gathered_width_ * (groups_.all_padded() - groups_[root].padded)};
   const auto largest = Bytes{gathered_width_ * groups_.largest_padded()};

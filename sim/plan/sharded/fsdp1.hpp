@@ -15,9 +15,9 @@ namespace gradway {
 /// torch/distributed/fsdp/_runtime_utils.py, _limiter_utils.py
 ///
 /// The parameters of a group are views of one flat tensor, so nothing is copied in or out; the backward pass
-/// puts their gradients together. Gathers wait for nothing but the communicator: the CPU waits instead, for
-/// the second last group that was freed, before it asks for the next (limit_all_gathers). Gradients are cast
-/// and reduced beside the backward pass, which waits for them at its end.
+/// concatenates their gradients. Gathers wait only for the communicator. The CPU waits for the second last
+/// freed group before it issues the next gather (limit_all_gathers). Gradients are cast and reduced during
+/// the backward pass, which waits for them at its end.
 class Fsdp1Sync final : public Sync {
  public:
   /// @param scenario must outlive this. @pre its strategy is Fsdp1
@@ -37,13 +37,13 @@ class Fsdp1Sync final : public Sync {
 
   std::vector<Partition> groups() const override { return partitions_; }
   std::vector<Unit> take_units() override { return std::move(units_); }
-  MemoryOfSync memory() const override;
-  std::optional<HeldBySync> held(const MomentOfStep& moment) const override;
+  SyncMemory memory() const override;
+  std::optional<HeldMemory> held(const StepMoment& moment) const override;
 
  private:
   struct Gathering {
     std::optional<TaskId> gathered{};
-    bool is_used = false;  ///< the compute stream has waited for it
+    bool is_used = false;  ///< whether the compute stream has waited for it
   };
 
   void gather(TaskList& tasks, std::size_t group);
@@ -55,7 +55,7 @@ class Fsdp1Sync final : public Sync {
   const Fsdp1& settings_;
   int shards_;
   WrappedModel groups_;
-  double kept_width_;  ///< bytes an element of the shards
+  double kept_width_;  ///< bytes per element of the shards
   double gathered_width_;
   double reduced_width_;
   std::vector<Partition> partitions_;  ///< by slot
@@ -66,8 +66,8 @@ class Fsdp1Sync final : public Sync {
   std::vector<Gathering> state_;    ///< by group
   std::vector<std::size_t> order_;  ///< in which groups ended their forward pass
   std::optional<TaskId> gate_;
-  std::deque<TaskId> freed_;  ///< that the CPU has not waited for yet
-  std::vector<TaskId> to_wait_for_;
+  std::deque<TaskId> freed_;  ///< groups that the CPU has not waited for yet
+  std::vector<TaskId> pending_;
   std::vector<Unit> units_;
 };
 

@@ -11,7 +11,7 @@
 namespace gradway {
 namespace {
 
-/// The block that a part of the model is; the root's is none.
+/// Number of the block of a module; none for the root.
 std::int32_t block_of(Module module) {
   return module.kind == Module::Kind::model ? Blocks::none : module.index;
 }

@@ -53,7 +53,7 @@ ZeroSync::ZeroSync(const RankScenario& scenario)
       order_{gradients_in_order(scenario.model)} {}
 
 void ZeroSync::before_step(TaskList& tasks) {
-  if (settings_.overlaps()) beside_ = tasks.add_stream("reduction");
+  if (settings_.overlaps()) reduction_stream_ = tasks.add_stream("reduction");
 }
 
 void ZeroSync::gradients_ready(TaskList& tasks, std::size_t count, const Task&, bool is_last) {
@@ -81,12 +81,12 @@ void ZeroSync::flush(TaskList& tasks) {
   const auto unit = static_cast<std::int32_t>(bucket);
   const Bytes size{reduced_ * filled_};
   const Bytes own{gradients_ * filled_ / ranks_};
-  const bool beside = settings_.overlaps();
-  // One bucket is under way: the next one waits for it.
+  const bool overlaps = settings_.overlaps();
+  // Only one bucket is reduced at a time: the next one waits for it.
   const auto ready = tasks.wait(fmt::format("bucket {} ready", bucket), Phase::communication,
                                 tasks.hook(zero_cpu.bucket, 0));
   if (last_) tasks[ready].after.push_back(*last_);
-  const auto on = beside ? beside_ : compute_stream;
+  const auto on = overlaps ? reduction_stream_ : compute_stream;
   const auto cast = reduced_ == gradients_ ? 0_B : Bytes{(reduced_ + gradients_) * filled_};
   const auto flat = tasks.kernel_on(on, fmt::format("bucket {} divided", bucket), 4 * size + cast, 2,
                                     2 * tasks.gpu().launch_cost);
@@ -109,7 +109,7 @@ void ZeroSync::flush(TaskList& tasks) {
 void ZeroSync::after_backward(TaskList& tasks, Module module) {
   if (module.kind != Module::Kind::model) return;
   if (settings_.adds_in_fp32()) {
-    // A cast, from bf16 to a new tensor, and an addition in place.
+    // A cast from bf16 to a new tensor, and an addition in place.
     const auto kernels = static_cast<int>(2 * order_.size());
     const Bytes traffic{(width_ + 4 * fp32_bytes) * parameters_};
     const auto id =
@@ -132,8 +132,8 @@ void ZeroSync::reduce(TaskList& tasks) {
 }
 
 void ZeroSync::before_optimizer(TaskList& tasks) {
-  // Stage 1 without overlap: behind all that a pipeline sends. Else of a pipeline whose later chunk ended
-  // last.
+  // Stage 1 without overlap reduces after all messages of the pipeline; so does a pipeline whose later chunk
+  // ended last.
   if (ready_ > 0) reduce(tasks);
   reduce_norm(tasks, Bytes{gradients_ * parameters_ / ranks_}, ranks_);
 }
@@ -152,9 +152,9 @@ void ZeroSync::after_optimizer(TaskList& tasks) {
   tasks[id].after.push_back(gathered);
 }
 
-/// Parameters whole and a slice of them in fp32, unless states are of 16 bits; buckets of gradients, two with
+/// Whole parameters, and a shard of them in fp32 unless states have 16 bits; buckets of gradients, two with
 /// overlap.
-MemoryOfSync ZeroSync::memory() const {
+SyncMemory ZeroSync::memory() const {
   const bool master = width_ != kept_;
   const Bytes slice{kept_ * parameters_ / ranks_};
   const auto buckets =
@@ -167,12 +167,12 @@ MemoryOfSync ZeroSync::memory() const {
           .buckets = buckets};
 }
 
-/// Stage 1 holds all gradients, stage 2 what is not reduced yet (in the bucket) and its slice.
-std::optional<HeldBySync> ZeroSync::held(const MomentOfStep& moment) const {
+/// Stage 1 holds all gradients; stage 2 holds its shard and the bucket that is not reduced yet.
+std::optional<HeldMemory> ZeroSync::held(const StepMoment& moment) const {
   const Bytes slice{settings_.offload_optimizer ? 0 : width_ * parameters_ / ranks_};
   const auto made = Bytes{width_ * parameters_ * moment.ready};
-  if (settings_.adds_in_fp32()) return HeldBySync{.gradients = made + Bytes{fp32_bytes * parameters_}};
-  return HeldBySync{.gradients = settings_.stage == 1 ? made + slice : slice};
+  if (settings_.adds_in_fp32()) return HeldMemory{.gradients = made + Bytes{fp32_bytes * parameters_}};
+  return HeldMemory{.gradients = settings_.stage == 1 ? made + slice : slice};
 }
 
 void reduce_norm(TaskList& tasks, Bytes gradients, int ranks) {

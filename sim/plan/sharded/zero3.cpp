@@ -15,17 +15,17 @@
 namespace gradway {
 namespace {
 
-// The CPU waits when more are under way. @source partitioned_param_coordinator.py, stage3.py
-constexpr std::size_t most_under_way = 2;
+// Most operations in flight; beyond it the CPU waits. @source partitioned_param_coordinator.py, stage3.py
+constexpr std::size_t max_in_flight = 2;
 
-/// The CPU issues nothing more until the oldest of too many has ended.
-void limit(TaskList& tasks, std::deque<TaskId>& under_way) {
-  if (under_way.size() <= most_under_way) return;
+/// The CPU waits for the oldest operation if too many are in flight.
+void limit(TaskList& tasks, std::deque<TaskId>& in_flight) {
+  if (in_flight.size() <= max_in_flight) return;
   const auto id = tasks.wait("CPU waits for what is under way", Phase::communication, {});
   tasks[id].stream = side_stream;
-  tasks[id].after.push_back(under_way.front());
+  tasks[id].after.push_back(in_flight.front());
   tasks[id].host_waits = true;
-  under_way.pop_front();
+  in_flight.pop_front();
 }
 
 }  // namespace
@@ -76,8 +76,8 @@ void Zero3Sync::add_tensor(Part& part, double elements, double& of_kind, double&
   }
 }
 
-/// Forward to the end, then backward; a block that runs again does so before its backward pass. The root of a
-/// profile, its first part, begins both.
+/// The forward pass, then the backward pass, with recomputed blocks before theirs. The root of a profile, its
+/// first part, begins both.
 void Zero3Sync::find_trace(const RankScenario& scenario) {
   const auto add_layer = [&](std::size_t layer) {
     if (part_of_layer_[layer] >= 0) trace_.push_back(static_cast<std::size_t>(part_of_layer_[layer]));
@@ -126,7 +126,8 @@ void Zero3Sync::before_micro_step(TaskList& tasks, MicroStep micro) {
   gate_ = tasks.wait("parameters are there", Phase::communication, {});
 }
 
-/// Several tensors are put together before the all-gather, and apart after it; one is gathered in place.
+/// Several tensors are concatenated before the all-gather and split after it; a single one is gathered in
+/// place.
 void Zero3Sync::gather(TaskList& tasks, std::size_t index) {
   auto& part = parts_[index];
   if (part.gathered || part.elements == 0) return;
@@ -165,7 +166,7 @@ void Zero3Sync::use(TaskList& tasks, Module module) {
   prefetch(tasks);
 }
 
-/// What comes next in the trace.
+/// Gathers the parts that come next in the trace.
 void Zero3Sync::prefetch(TaskList& tasks) {
   const auto most = std::min(settings_.max_live_parameters - live_, settings_.prefetch_bucket_size);
   double asked = 0;
@@ -177,7 +178,7 @@ void Zero3Sync::prefetch(TaskList& tasks) {
   }
 }
 
-/// Before so many others that it stays.
+/// Whether a part stays gathered because it is used again within the reuse distance.
 bool Zero3Sync::is_used_soon(std::size_t index) const {
   double between = 0;
   for (auto step = step_; step < trace_.size() && between < settings_.max_reuse_distance; ++step) {
@@ -187,7 +188,7 @@ bool Zero3Sync::is_used_soon(std::size_t index) const {
   return false;
 }
 
-void Zero3Sync::let_go(std::size_t index) {
+void Zero3Sync::release(std::size_t index) {
   auto& part = parts_[index];
   if (!part.gathered) return;
   part.gathered.reset();
@@ -199,7 +200,7 @@ void Zero3Sync::before_forward(TaskList& tasks, Module module) {
 }
 
 void Zero3Sync::after_forward(TaskList&, Module module) {
-  if (const auto part = part_of(module); part && !is_used_soon(*part)) let_go(*part);
+  if (const auto part = part_of(module); part && !is_used_soon(*part)) release(*part);
 }
 
 void Zero3Sync::before_recompute(TaskList& tasks, Module module) {
@@ -214,7 +215,7 @@ void Zero3Sync::before_backward(TaskList& tasks, Module module) {
   use(tasks, module);
 }
 
-void Zero3Sync::take_gradients(TaskList& tasks, std::size_t index) {
+void Zero3Sync::add_gradients(TaskList& tasks, std::size_t index) {
   const auto& part = parts_[index];
   if (filled_ > 0 && filled_ + part.trained > settings_.reduce_bucket_size) flush(tasks);
   const auto& gradients = part.gradients.gradients;
@@ -227,8 +228,8 @@ void Zero3Sync::take_gradients(TaskList& tasks, std::size_t index) {
 
 void Zero3Sync::after_backward(TaskList& tasks, Module module) {
   if (const auto index = part_of(module)) {
-    let_go(*index);
-    if (parts_[*index].trained > 0) take_gradients(tasks, *index);
+    release(*index);
+    if (parts_[*index].trained > 0) add_gradients(tasks, *index);
   }
   if (module.kind != Module::Kind::model) return;
   flush(tasks);
@@ -237,7 +238,7 @@ void Zero3Sync::after_backward(TaskList& tasks, Module module) {
   tasks[id].host_waits = true;
 }
 
-/// Copied into the bucket, put in the order of ranks, divided, reduced, and the own part copied out.
+/// The bucket is copied, reordered by rank, divided and reduced, and the rank's own part is copied out.
 void Zero3Sync::flush(TaskList& tasks) {
   if (filled_ == 0) return;
   limit(tasks, reducing_);
@@ -281,7 +282,7 @@ void Zero3Sync::after_optimizer(TaskList& tasks) {
   tasks[id].after.push_back(gathered);
 }
 
-MemoryOfSync Zero3Sync::memory() const {
+SyncMemory Zero3Sync::memory() const {
   const bool offloads = settings_.offload_optimizer;
   const bool master = width_ != kept_ && !offloads;
   const Bytes share{(width_ + (master ? kept_ : 0)) * parameters_ / ranks_};
@@ -292,8 +293,8 @@ MemoryOfSync Zero3Sync::memory() const {
           .buckets = Bytes{reduced_ * std::min(settings_.reduce_bucket_size, parameters_)}};
 }
 
-/// What is gathered goes up to the limit of live parameters, or to what is used again soon.
-std::optional<HeldBySync> Zero3Sync::held(const MomentOfStep& moment) const {
+/// Gathered parameters grow up to the limit of live parameters or the reuse distance.
+std::optional<HeldMemory> Zero3Sync::held(const StepMoment& moment) const {
   double largest = 0;
   for (const auto& part : parts_) largest = std::max(largest, part.elements);
   const auto all = parameters_ + frozen_;
@@ -301,7 +302,7 @@ std::optional<HeldBySync> Zero3Sync::held(const MomentOfStep& moment) const {
   const auto live = std::min(
       {all, settings_.max_live_parameters, std::max(kept, largest + settings_.prefetch_bucket_size)});
   const auto gradients = parameters_ / ranks_ + (moment.ready > 0 ? largest : 0);
-  return HeldBySync{.gradients = Bytes{width_ * gradients},
+  return HeldMemory{.gradients = Bytes{width_ * gradients},
                     .gathered = Bytes{width_ * (live + stays_ + frozen_stays_)}};
 }
 

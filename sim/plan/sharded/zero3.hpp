@@ -12,11 +12,11 @@ namespace gradway {
 
 /// DeepSpeed's ZeRO stage 3. @source deepspeed/runtime/zero/partitioned_param_coordinator.py, stage3.py, 0.19
 ///
-/// Each module gathers its own parameters before it is used, both ways and where it runs again, then asks for
-/// those that come next in the trace of the step before, until the prefetch bucket or the limit of live
-/// parameters is full. Small parameters stay. Others are let go of after use, unless they are used again
-/// soon. Gradients fill a bucket, which is put in order, divided and reduce-scattered. A profile has no
-/// modules: its blocks stand for them.
+/// Each module gathers its own parameters before use, in both directions and when it is recomputed, and
+/// prefetches those that come next in the trace of the step before, until the prefetch bucket or the limit of
+/// live parameters is full. Small parameters stay gathered; others are released after use unless they are
+/// used again soon. Gradients fill a bucket, which is reordered, divided and reduce-scattered. A profile has
+/// blocks instead of modules.
 class Zero3Sync final : public Sync {
  public:
   /// @param scenario must outlive this. @pre its strategy is Zero of stage 3
@@ -38,17 +38,17 @@ class Zero3Sync final : public Sync {
     return OwnGradients{Bytes{fp32_bytes * parameters_ / ranks_}, true};
   }
   std::vector<Unit> take_units() override { return std::move(units_); }
-  MemoryOfSync memory() const override;
-  std::optional<HeldBySync> held(const MomentOfStep& moment) const override;
+  SyncMemory memory() const override;
+  std::optional<HeldMemory> held(const StepMoment& moment) const override;
 
  private:
   /// Parameters that are used together.
   struct Part {
-    Unit gradients;       ///< all of them
-    double elements = 0;  ///< that come and go
-    double all = 0;       ///< with those that stay
-    double trained = 0;   ///< of all
-    int tensors = 0;      ///< that come and go
+    Unit gradients;       ///< of all its parameters
+    double elements = 0;  ///< gathered and released
+    double all = 0;       ///< with parameters that stay gathered
+    double trained = 0;   ///< trained elements
+    int tensors = 0;      ///< gathered and released
     std::optional<TaskId> gathered{};
   };
 
@@ -59,32 +59,32 @@ class Zero3Sync final : public Sync {
   void use(TaskList& tasks, Module module);
   void prefetch(TaskList& tasks);
   bool is_used_soon(std::size_t part) const;
-  void let_go(std::size_t part);
-  void take_gradients(TaskList& tasks, std::size_t part);
+  void release(std::size_t part);
+  void add_gradients(TaskList& tasks, std::size_t part);
   void flush(TaskList& tasks);
 
   const Zero& settings_;
   int ranks_;
   double width_;
-  double kept_;  ///< bytes of a parameter that the optimizer steps
+  double kept_;  ///< bytes of a parameter in the optimizer
   double reduced_;
-  Seconds cast_;  ///< of own parameters on the CPU, with offloaded states
+  Seconds cast_;  ///< cast of the rank's own parameters on the CPU, with offloaded states
   Blocks blocks_;
   bool by_block_;
-  std::vector<std::int32_t> part_of_layer_;  ///< by layer, or by block and one more for the root
+  std::vector<std::int32_t> part_of_layer_;  ///< by layer, or by block with one more entry for the root
   std::vector<Part> parts_;                  ///< in the order of the forward pass
-  std::vector<std::size_t> trace_;           ///< parts, in the order in which a micro-step uses them
-  std::size_t step_ = 0;                     ///< of the trace, that follows
-  double stays_ = 0;                         ///< elements
-  double parameters_ = 0;                    ///< that are trained
-  double frozen_ = 0;                        ///< those that are not, as elements of the others' width
+  std::vector<std::size_t> trace_;           ///< parts in the order in which a micro-step uses them
+  std::size_t step_ = 0;                     ///< next index of the trace
+  double stays_ = 0;                         ///< elements that stay gathered
+  double parameters_ = 0;                    ///< trained elements
+  double frozen_ = 0;                        ///< frozen elements, in units of the trained elements' width
   double frozen_stays_ = 0;
   double live_ = 0;
   MicroStep micro_;
   StreamId gathers_{0};
   StreamId reductions_{0};
   std::optional<TaskId> gate_;
-  std::deque<TaskId> fetching_;  ///< that the CPU has not waited for
+  std::deque<TaskId> fetching_;  ///< gathers that the CPU has not waited for
   std::deque<TaskId> reducing_;
   Unit open_;
   double filled_ = 0;

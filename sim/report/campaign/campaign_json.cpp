@@ -124,7 +124,7 @@ Json typical_json(const CampaignRun& run) {
   std::array<double, bucket_count> times{};
   for (std::size_t i = 0; i < bucket_count; ++i) times[i] = seconds(run.times[i]);
   Json stops = Json::array();
-  for (const auto& stop : run.stops) {
+  for (const auto& stop : run.interruptions) {
     stops.push_back({{"from_s", seconds(stop.from)},
                      {"to_s", seconds(stop.to)},
                      {"progress_before", static_cast<double>(stop.before) / static_cast<double>(run.work)},

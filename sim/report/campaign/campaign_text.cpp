@@ -87,7 +87,7 @@ void add_goal(Fields& fields, const Campaign& campaign) {
     fields.add("clients", clients_in_words(*local, turns_of(*plan.rounds)));
     fields.add("rounds", rounds_in_words(plan, campaign.answers.estimate));
   } else if (local) {
-    fields.add("workers", in_words(outer_loop_of(run.scenario, *local, plan.step), *local));
+    fields.add("workers", in_words(outer_loop_of(run.scenario.model, *local, plan.step), *local));
   }
   if (const auto mttf = plan.mttf(); mttf < Seconds::infinite())
     fields.add("interrupted", fmt::format("every {} on average; {} to go on", span_text(mttf),

@@ -190,7 +190,7 @@ JsonDocument json_document(const Run& run, std::string_view version, const RunQu
     json["training"] = training_json(training_of(*questions.goal, run.measured.metrics, run.range));
   if (const auto& local = run.scenario.job.local_sgd; local && local->wan)
     json["local_sgd"] =
-        outer_loop_json(outer_loop_of(run.scenario, *local, run.measured.metrics.step_time), *local);
+        outer_loop_json(outer_loop_of(run.scenario.model, *local, run.measured.metrics.step_time), *local);
   if (run.measured.links_left_out > 0) json["links_left_out"] = run.measured.links_left_out;
   return json;
 }

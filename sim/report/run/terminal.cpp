@@ -194,7 +194,7 @@ void write_results(Fields& fields, const Run& run, Detail detail) {
   if (detail == Detail::full) add_details(fields, metrics);
   add_loading(fields, metrics);
   if (const auto& local = run.scenario.job.local_sgd; local && local->wan)
-    fields.add("exchange", in_words(outer_loop_of(run.scenario, *local, metrics.step_time), *local));
+    fields.add("exchange", in_words(outer_loop_of(run.scenario.model, *local, metrics.step_time), *local));
   if (metrics.cost_per_hour) fields.add("cost", cost_in_words(metrics));
 }
 

@@ -74,7 +74,7 @@ JsonDocument json_document(const LaidOut& laid_out, std::string_view version) {
               {"candidates", found.candidates},
               {"do_not_fit", found.do_not_fit},
               {"simulated", found.simulated},
-              {"slower", found.slower},
+              {"slower", found.slowdown},
               {"not_searched", std::move(worth)},
               {"left_out", std::move(left_out)},
               {"basis", best.basis},

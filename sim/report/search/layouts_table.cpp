@@ -143,7 +143,7 @@ void write_remarks(std::ostream& out, const LaidOut& laid_out, const Style& styl
   Fields fields{out, style};
   out << '\n';
   fields.add("tried", fmt::format("{} of {} layouts simulated; {} do not fit, {} are slower by their kernels",
-                                  found.simulated, found.candidates, found.do_not_fit, found.slower));
+                                  found.simulated, found.candidates, found.do_not_fit, found.slowdown));
   fields.add("not searched", not_searched(found));
   fields.add("left out", left_out(laid_out), Paint::yellow);
   fields.add("warning", found.recommended().warnings, Paint::yellow);

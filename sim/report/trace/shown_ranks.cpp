@@ -18,7 +18,7 @@ ShownRanks shown_ranks(const Folding& folding, std::size_t all_up_to, std::size_
     std::iota(shown.ranks.begin(), shown.ranks.end(), std::size_t{0});
   } else {
     for (std::size_t rank = 0; rank < count && shown.ranks.size() < most; ++rank) {
-      if (folding.stands_for_itself(ActorId{rank})) shown.ranks.push_back(rank);
+      if (folding.is_representative(ActorId{rank})) shown.ranks.push_back(rank);
     }
   }
   const auto all = thousands_text(static_cast<std::int64_t>(count));

@@ -13,31 +13,33 @@
 namespace gradway {
 namespace {
 
-/// Counts the micro-batches, so that rules need not name them.
-class Turns {
+/// Builds the passes of a rank. It counts micro-batches, so that schedules name chunks only.
+class ScheduleBuilder {
  public:
   void forward(int chunk = 0) { turns_.push_back({Pass::forward, forward_[at(chunk)]++, chunk}); }
-  /// DualPipe's forward of one micro-batch among the backward of another.
-  void both(int forward_chunk, int backward_chunk) {
+  /// DualPipe: the forward pass of one micro-batch, interleaved with the backward pass of another.
+  void forward_and_backward(int forward_chunk, int backward_chunk) {
     forward(forward_chunk);
     turns_.back().is_woven = true;
     backward(backward_chunk);
   }
   void backward(int chunk = 0) { turns_.push_back({Pass::backward, backward_[at(chunk)]++, chunk}); }
-  void inputs(int chunk = 0) {
+  void input_gradients(int chunk = 0) {
     turns_.push_back({Pass::input_gradients, backward_[at(chunk)]++, chunk});
-    owed_.push_back(turns_.back());
+    pending_.push_back(turns_.back());
   }
-  /// The gradients of parameters that have waited longest. @param chunk none: of any
-  void weights(std::optional<int> chunk = {}) {
+  /// Gradients of parameters for the oldest pending pass. @param chunk if empty, of any chunk
+  void weight_gradients(std::optional<int> chunk = {}) {
     const auto oldest =
-        std::ranges::find_if(owed_, [&](const StageTurn& turn) { return !chunk || turn.chunk == *chunk; });
-    expects(oldest != owed_.end(), "gradients of inputs come first");
+        std::ranges::find_if(pending_, [&](const StageTurn& turn) { return !chunk || turn.chunk == *chunk; });
+    expects(oldest != pending_.end(), "gradients of inputs precede gradients of parameters");
     turns_.push_back({Pass::weight_gradients, oldest->micro_batch, oldest->chunk});
-    owed_.erase(oldest);
+    pending_.erase(oldest);
   }
-  bool owes(int chunk) const { return std::ranges::find(owed_, chunk, &StageTurn::chunk) != owed_.end(); }
-  bool owes() const { return !owed_.empty(); }
+  bool has_pending(int chunk) const {
+    return std::ranges::find(pending_, chunk, &StageTurn::chunk) != pending_.end();
+  }
+  bool has_pending() const { return !pending_.empty(); }
   int forwards(int chunk) const { return forward_[at(chunk)]; }
   std::vector<StageTurn> take() { return std::move(turns_); }
 
@@ -46,15 +48,15 @@ class Turns {
 
   std::array<int, 2> forward_{};  ///< by chunk
   std::array<int, 2> backward_{};
-  std::deque<StageTurn> owed_;
+  std::deque<StageTurn> pending_;
   std::vector<StageTurn> turns_;
 };
 
 std::vector<StageTurn> all_forward_then_backward(int micro_batches) {
-  Turns turns;
-  for (int m = 0; m < micro_batches; ++m) turns.forward();
-  for (int m = 0; m < micro_batches; ++m) turns.backward();
-  return turns.take();
+  ScheduleBuilder schedule;
+  for (int m = 0; m < micro_batches; ++m) schedule.forward();
+  for (int m = 0; m < micro_batches; ++m) schedule.backward();
+  return schedule.take();
 }
 
 std::vector<StageTurn> looped_bfs(const Pipeline& pipeline, int micro_batches) {
@@ -66,8 +68,8 @@ std::vector<StageTurn> looped_bfs(const Pipeline& pipeline, int micro_batches) {
   return turns;
 }
 
-/// 1F1B, with or without several chunks: in the order of `passes`, of which the backward ones take the chunks
-/// from the last to the first.
+/// 1F1B with one or several chunks, in the order of `passes`. Backward passes take the chunks from the last
+/// to the first.
 std::vector<StageTurn> one_forward_one_backward(const Pipeline& pipeline, int rank, int micro_batches) {
   const auto group = pipeline.chunks == 1 ? 1 : pipeline.ranks;
   std::vector<StageTurn> passes;
@@ -76,8 +78,8 @@ std::vector<StageTurn> one_forward_one_backward(const Pipeline& pipeline, int ra
     for (int chunk = 0; chunk < pipeline.chunks; ++chunk)
       for (int m = first; m < end; ++m) passes.push_back({Pass::forward, m, chunk});
   }
-  const auto behind = pipeline.ranks - 1 - rank;
-  const auto ahead = pipeline.chunks == 1 ? behind : 2 * behind + (pipeline.chunks - 1) * group;
+  const auto later_ranks = pipeline.ranks - 1 - rank;
+  const auto ahead = pipeline.chunks == 1 ? later_ranks : 2 * later_ranks + (pipeline.chunks - 1) * group;
   const auto total = static_cast<int>(passes.size());
   const auto warm_up = std::min(ahead, total);
   std::vector<StageTurn> turns;
@@ -93,90 +95,90 @@ std::vector<StageTurn> one_forward_one_backward(const Pipeline& pipeline, int ra
 }
 
 std::vector<StageTurn> zb_h1(const Pipeline& pipeline, int rank, int micro_batches) {
-  Turns turns;
+  ScheduleBuilder schedule;
   const auto warm_up = std::min(pipeline.ranks - 1 - rank, micro_batches);
-  for (int m = 0; m < warm_up; ++m) turns.forward();
+  for (int m = 0; m < warm_up; ++m) schedule.forward();
   for (int i = 0; i < micro_batches; ++i) {
-    if (warm_up + i < micro_batches) turns.forward();
-    turns.inputs();
-    if (i >= rank) turns.weights();
+    if (warm_up + i < micro_batches) schedule.forward();
+    schedule.input_gradients();
+    if (i >= rank) schedule.weight_gradients();
   }
-  while (turns.owes()) turns.weights();
-  return turns.take();
+  while (schedule.has_pending()) schedule.weight_gradients();
+  return schedule.take();
 }
 
 std::vector<StageTurn> zb_v(const Pipeline& pipeline, int rank, int micro_batches) {
-  Turns turns;
+  ScheduleBuilder schedule;
   const auto [p, r, m] = std::array{pipeline.ranks, rank, micro_batches};
-  const auto is_out = [&](int chunk) { return turns.forwards(chunk) >= m; };
-  for (int i = 0; i < 2 * (p - r) - 1; ++i) turns.forward(0);
+  const auto is_done = [&](int chunk) { return schedule.forwards(chunk) >= m; };
+  for (int i = 0; i < 2 * (p - r) - 1; ++i) schedule.forward(0);
   for (int i = 0; i < r; ++i) {
-    turns.forward(1);
-    turns.forward(0);
+    schedule.forward(1);
+    schedule.forward(0);
   }
   for (int i = 0; i < p - r; ++i) {
-    turns.forward(1);
-    turns.inputs(1);
-    turns.weights(1);
+    schedule.forward(1);
+    schedule.input_gradients(1);
+    schedule.weight_gradients(1);
   }
-  while (!is_out(1)) {
-    if (!is_out(0)) turns.forward(0);
-    turns.inputs(0);
-    turns.weights(0);
-    turns.forward(1);
-    turns.inputs(1);
-    turns.weights(1);
+  while (!is_done(1)) {
+    if (!is_done(0)) schedule.forward(0);
+    schedule.input_gradients(0);
+    schedule.weight_gradients(0);
+    schedule.forward(1);
+    schedule.input_gradients(1);
+    schedule.weight_gradients(1);
   }
   for (int i = 0; i < r; ++i) {
-    turns.inputs(0);
-    turns.inputs(1);
+    schedule.input_gradients(0);
+    schedule.input_gradients(1);
   }
   for (int i = 0; i < p - r; ++i) {
-    turns.inputs(0);
-    turns.weights(0);
+    schedule.input_gradients(0);
+    schedule.weight_gradients(0);
   }
   for (const int chunk : {1, 0})
-    while (turns.owes(chunk)) turns.weights(chunk);
-  return turns.take();
+    while (schedule.has_pending(chunk)) schedule.weight_gradients(chunk);
+  return schedule.take();
 }
 
 std::vector<StageTurn> dual_pipe_v(const Pipeline& pipeline, int rank, int micro_batches) {
-  Turns turns;
+  ScheduleBuilder schedule;
   const auto [p, r, m] = std::array{pipeline.ranks, rank, micro_batches};
-  for (int i = 0; i < 2 * (p - r - 1); ++i) turns.forward(0);
+  for (int i = 0; i < 2 * (p - r - 1); ++i) schedule.forward(0);
   for (int i = 0; i < r + 1; ++i) {
-    turns.forward(0);
-    turns.forward(1);
+    schedule.forward(0);
+    schedule.forward(1);
   }
   for (int i = 0; i < p - r - 1; ++i) {
-    turns.inputs(1);
-    turns.weights(1);
-    turns.forward(1);
+    schedule.input_gradients(1);
+    schedule.weight_gradients(1);
+    schedule.forward(1);
   }
   for (int i = 0; i < m - 2 * p + r + 1; ++i) {
-    if (i == 0 && r == p - 1) {  // where both chunks meet the forward pass makes what the backward pass needs
-      turns.forward(0);
-      turns.backward(1);
+    if (i == 0 && r == p - 1) {  // both chunks meet: the backward pass needs this forward pass
+      schedule.forward(0);
+      schedule.backward(1);
     } else {
-      turns.both(0, 1);
+      schedule.forward_and_backward(0, 1);
     }
-    turns.both(1, 0);
+    schedule.forward_and_backward(1, 0);
   }
   for (int i = 0; i < p - r - 1; ++i) {
-    turns.backward(1);
-    turns.both(1, 0);
+    schedule.backward(1);
+    schedule.forward_and_backward(1, 0);
   }
-  // Of the last passes the second half puts off the gradients of parameters.
+  // The second half of the last passes defers the gradients of parameters.
   for (int i = 0; i < 2 * (r + 1); ++i) {
     const int chunk = 1 - i % 2;
-    i < r + 1 ? turns.backward(chunk) : turns.inputs(chunk);
+    i < r + 1 ? schedule.backward(chunk) : schedule.input_gradients(chunk);
   }
   for (int i = 0; i < p - r - 1; ++i) {
-    turns.weights();
-    turns.inputs(0);
+    schedule.weight_gradients();
+    schedule.input_gradients(0);
   }
-  while (turns.owes()) turns.weights();
-  return turns.take();
+  while (schedule.has_pending()) schedule.weight_gradients();
+  return schedule.take();
 }
 
 }  // namespace

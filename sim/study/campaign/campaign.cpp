@@ -155,7 +155,7 @@ CampaignRun typical_of(const std::vector<CampaignRun>& runs, const CampaignPlan&
   for (const auto& run : runs) lengths.push_back(run.elapsed);
   const auto median = lower_median(lengths);
   const auto seed = std::ranges::find(lengths, median) - lengths.begin();
-  return simulate_campaign(plan, interval, static_cast<int>(seed), Keep::stops);
+  return simulate_campaign(plan, interval, static_cast<int>(seed), RunDetail::interruptions);
 }
 
 std::string basis_of_storage(const StorageTier& tier, double data) {
@@ -175,7 +175,7 @@ std::vector<std::string> basis_of(const Scenario& scenario, const Metrics& metri
       basis.emplace_back("failures: the scenario's own rates; they come at random");
   }
   if (settings.checkpoint && settings.checkpoint->storage)
-    basis.push_back(basis_of_storage(*settings.checkpoint->storage, share_of_data(scenario, metrics)));
+    basis.push_back(basis_of_storage(*settings.checkpoint->storage, loader_share(scenario, metrics)));
   if (settings.spot && settings.terms == Terms::spot) {
     const auto* model = find_spot_model(settings.spot->model);
     basis.push_back(

@@ -32,7 +32,7 @@ double mean(const std::vector<CampaignRun>& runs, const Figure& figure) {
 
 double NodeHour::usd_of(const CampaignRun& run) const {
   const auto spot = spot_usd ? run.spot_seconds * (spot_usd->value() - usd->value()) : 0;
-  return (run.node_seconds * usd->value() + spot) / seconds_of_an_hour + run.usd_beside;
+  return (run.node_seconds * usd->value() + spot) / seconds_of_an_hour + run.other_usd;
 }
 
 double NodeHour::kg_co2(double node_seconds) const {

@@ -81,7 +81,7 @@ std::vector<Counterfactual> other_meetings(const Run& run, const LocalSgd& setti
                        const auto& change) {
     auto changed = settings;
     change(changed);
-    const auto loop = outer_loop_of(run.scenario, changed, run.measured.metrics.step_time);
+    const auto loop = outer_loop_of(run.scenario.model, changed, run.measured.metrics.step_time);
     found.push_back(
         {std::move(name), std::move(words), {{std::move(key), std::move(value)}}, loop.mean_step()});
   };
@@ -100,7 +100,7 @@ std::vector<Counterfactual> other_meetings(const Run& run, const LocalSgd& setti
   if (settings.wan->window || settings.wan->loss > 0)
     add("streams_2x", "twice as many TCP connections", "strategy.wan.streams",
         fmt::format("{}", settings.wan->streams * 2), [](LocalSgd& one) { one.wan->streams *= 2; });
-  const auto now = outer_loop_of(run.scenario, settings, run.measured.metrics.step_time).mean_step();
+  const auto now = outer_loop_of(run.scenario.model, settings, run.measured.metrics.step_time).mean_step();
   std::erase_if(found, [&](const Counterfactual& one) { return one.step_time >= now; });
   std::ranges::stable_sort(found, {}, &Counterfactual::step_time);
   return found;
@@ -263,7 +263,7 @@ Explanation explain(const Scenario& scenario, std::string_view engine, int threa
   if (step == Seconds{}) return explanation;
   explanation.slow_gpu = with_slow_gpu(scenario, engine);
   if (const auto& local = run.scenario.job.local_sgd; local && local->wan) {
-    explanation.outer = outer_loop_of(run.scenario, *local, step);
+    explanation.outer = outer_loop_of(run.scenario.model, *local, step);
     explanation.meeting = other_meetings(run, *local);
   }
 

@@ -34,9 +34,9 @@ OpGraph without_collectives(const OpGraph& graph) {
 
 Seconds step_without_collectives(const Run& run, const Communicators& communicators,
                                  std::string_view engine) {
-  const auto scene = scene_of(run.workload, run.scenario, communicators);
+  const auto lowering_plan = make_lowering_plan(run.workload, run.scenario, communicators);
   const auto lowered = [&](const Workload& workload) {
-    auto all = lower(workload, run.scenario, communicators, scene);
+    auto all = lower(workload, run.scenario.platform, communicators, lowering_plan);
     all.ops = without_collectives(all.ops);
     return all;
   };

@@ -220,7 +220,7 @@ class LayoutSearch {
     auto rest = fitting_;
     while (!rest.empty()) {
       if (!found_.ranked.empty()) {
-        found_.slower +=
+        found_.slowdown +=
             std::erase_if(rest, [&](const Fitting& one) { return expected_of(one) > best_ * slack; });
         std::ranges::stable_sort(rest, {}, [&](const Fitting& one) { return expected_of(one); });
       }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/engine/simgrid/module/simgrid_run.hpp"
-
 #include <simgrid/kernel/resource/Action.hpp>
 #include <simgrid/kernel/resource/Model.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
@@ -13,11 +11,14 @@
 #include <memory>
 #include <queue>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
 #include "sim/base/contract.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/engine/schedule/scheduler.hpp"
+#include "sim/engine/simgrid/answer.hpp"
 
 namespace gradway {
 
@@ -29,19 +30,19 @@ using simgrid::kernel::resource::Action;
 using simgrid::kernel::resource::Model;
 using simgrid::kernel::resource::StandardLinkImpl;
 
-/// What SimGrid's defaults would get wrong by up to 75 % (sim/decisions/0001-engines.md says how each does).
+/// SimGrid's defaults give errors of up to 75 % (sim/decisions/0001-engines.md explains each).
 constexpr std::array settings{
     "gradway",
     "--cfg=network/model:CM02",      // no factors on latency and bandwidth
     "--cfg=network/optim:Full",      // Lazy overloads links when flows start together
     "--cfg=network/crosstraffic:0",  // no traffic of 5 % the other way
     "--cfg=network/TCP-gamma:1e30",  // no cap by a TCP window
-    "--cfg=surf/precision:1e-12",    // keeps apart what is less than a nanosecond apart
-    "--cfg=maxmin/precision:1e-10",  // a flow may be left with less than 1e-5 of a link
+    "--cfg=surf/precision:1e-12",    // separates events less than a nanosecond apart
+    "--cfg=maxmin/precision:1e-10",  // a flow may get less than 1e-5 of a link
     "--log=root.thres:critical",
 };
 
-/// Flows that share nothing run over this: more than any cap, so that only their caps count.
+/// Rate of the link used by flows that share no resource. It exceeds any cap, so that only their caps count.
 constexpr double open_rate = 1e30;
 
 constexpr double endless = 1e200;
@@ -54,12 +55,12 @@ std::unique_ptr<s4u::Engine> make_engine() {
   return std::make_unique<s4u::Engine>(&count, arguments.data());
 }
 
-/// A zone whose route between any two hosts is whatever list of links was put up last. Links may repeat.
-/// SimGrid asks for the route while a communication starts, so this works from the main thread only.
+/// A zone whose route between any two hosts is the list of links that was set last. Links may repeat.
+/// SimGrid queries the route when a communication starts, so this works from the main thread only.
 class LinkSetZone final : public routing::NetZoneImpl {
  public:
   LinkSetZone() : NetZoneImpl{"gradway"} {}
-  void put_up(const std::vector<StandardLinkImpl*>& links) { links_ = &links; }
+  void set_route(const std::vector<StandardLinkImpl*>& links) { links_ = &links; }
 
   void get_local_route(const routing::NetPoint*, const routing::NetPoint*, routing::Route* route,
                        double* latency) override {
@@ -73,7 +74,7 @@ class LinkSetZone final : public routing::NetZoneImpl {
   const std::vector<StandardLinkImpl*>* links_ = nullptr;
 };
 
-/// The platform in SimGrid: the links that paths use, two hosts, and a route for each path.
+/// The platform in SimGrid: two hosts, the links that paths use, and a route for each path.
 class LinkSets {
  public:
   LinkSets(const PathTable& paths, std::size_t count)
@@ -97,7 +98,7 @@ class LinkSets {
   }
 
   s4u::CommPtr start_communication(std::uint32_t path) {
-    zone_->put_up(routes_[path]);
+    zone_->set_route(routes_[path]);
     s4u::CommPtr communication = s4u::Comm::sendto_init();
     communication->set_payload_size(1);  // zero would not start
     communication->set_source(source_);
@@ -122,14 +123,14 @@ double largest_weight(const OpGraph& graph) {
   return largest;
 }
 
-/// Timers, and the bridge to SimGrid: the flows are SimGrid's communications, shared by its network model;
-/// this model runs after that one at every date and hears what is over.
+/// Timers, and flows as SimGrid communications that its network model shares. This model runs after the
+/// network model at every date and collects the flows that have ended.
 ///
-/// Only kernel-level actions can have a fractional size, a weight and a cap that changes. A communication
-/// creates its action as it starts; that is then the newest of the network model, and set up here.
-class Bridge final : public Model, public FlowBackend {
+/// Only kernel-level actions support fractional sizes, weights and caps that change. A communication creates
+/// its action when it starts; that action is then the newest of the network model and is configured here.
+class SimgridBackend final : public Model, public FlowBackend {
  public:
-  Bridge(Model& network, LinkSets& links, const OpGraph& graph)
+  SimgridBackend(Model& network, LinkSets& links, const OpGraph& graph)
       : Model{"gradway"},
         network_{network},
         links_{links},
@@ -145,7 +146,7 @@ class Bridge final : public Model, public FlowBackend {
   void start_flow(OpId op, const FlowStart& flow) override {
     const s4u::CommPtr communication = links_.start_communication(flow.path);
     Action& action = network_.get_started_action_set()->back();
-    // SimGrid counts down what remains; of an endless flow that is more than any run can move.
+    // SimGrid counts down the remaining amount, so an endless flow gets more than any run can move.
     const double amount = std::min(flow.amount, endless);
     action.set_cost(amount);
     action.set_remains(amount);
@@ -183,7 +184,7 @@ class Bridge final : public Model, public FlowBackend {
  private:
   struct Flow {
     OpId op;
-    s4u::CommPtr communication;  ///< SimGrid crashes if nobody keeps it
+    s4u::CommPtr communication;  ///< SimGrid crashes if it is released
     double cap;
   };
   using Timer = std::pair<Seconds, std::uint32_t>;
@@ -195,7 +196,7 @@ class Bridge final : public Model, public FlowBackend {
     flows_.erase(flow);
   }
 
-  /// What is left when all else has ended would keep SimGrid running.
+  /// Ends endless flows, which would keep SimGrid running.
   void drop_endless() {
     for (auto& [action, flow] : flows_) {
       const_cast<Action*>(action)->finish(Action::State::FINISHED);
@@ -204,7 +205,7 @@ class Bridge final : public Model, public FlowBackend {
     flows_.clear();
   }
 
-  /// Flows that end at this date but for rounding.
+  /// Ends flows whose remaining amount is a rounding error.
   void finish_what_rounding_left(double now) {
     std::vector<Action*> finished;
     for (Action& action : *network_.get_started_action_set()) {
@@ -220,9 +221,9 @@ class Bridge final : public Model, public FlowBackend {
   LinkSets& links_;
   Scheduler* scheduler_ = nullptr;
   double largest_weight_;
-  std::vector<Action*> actions_;  ///< by op; of flows under way
+  std::vector<Action*> actions_;  ///< by op, for active flows
   std::unordered_map<const Action*, Flow> flows_;
-  std::vector<s4u::CommPtr> over_;  ///< SimGrid still looks at those that ended at this date
+  std::vector<s4u::CommPtr> over_;  ///< ended at this date; SimGrid still reads them
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
 };
 
@@ -230,24 +231,48 @@ Model& network_model(s4u::Engine& engine) {
   const auto& models = engine.get_all_models();
   const auto found = std::find_if(models.begin(), models.end(),
                                   [](const Model* model) { return model->get_name() == "Network_CM02"; });
-  expects(found != models.end(), "SimGrid has its network model CM02");
+  expects(found != models.end(), "SimGrid provides its network model CM02");
   return **found;
 }
 
-}  // namespace
-
+/// Runs the graph on SimGrid's max-min network model (CM02) in this process. SimGrid keeps global state that
+/// cannot be cleared, and exits the process on a fault, so this works once per process: call it in a child.
+/// @throws SimulationError if the graph cannot complete
 Timeline run_on_simgrid(const Platform& platform, const OpGraph& graph) {
   const PathTable paths{platform, graph};
   const auto engine = make_engine();
   LinkSets links{paths, graph.paths().size()};
-  const auto bridge = std::make_shared<Bridge>(network_model(*engine), links, graph);
-  engine->add_model(bridge);
+  const auto backend = std::make_shared<SimgridBackend>(network_model(*engine), links, graph);
+  engine->add_model(backend);
   engine->seal_platform();
-  Scheduler scheduler{graph, paths, *bridge};
-  bridge->attach(scheduler);
+  Scheduler scheduler{graph, paths, *backend};
+  backend->attach(scheduler);
   scheduler.settle(Seconds{0});
   if (!scheduler.all_ended()) engine->run();
   return scheduler.take_timeline();
 }
+
+static_assert(sizeof(Seconds) == sizeof(double));
+
+std::string pack(const std::vector<Seconds>& dates) {
+  return {reinterpret_cast<const char*>(dates.data()), dates.size() * sizeof(Seconds)};
+}
+
+}  // namespace
+
+extern "C" [[gnu::visibility("default")]] void gradway_answer_from_simgrid(const Platform& platform,
+                                                                           const OpGraph& graph,
+                                                                           std::string& answer) {
+  try {
+    const Timeline result = run_on_simgrid(platform, graph);
+    answer = std::string{timeline} + pack(result.start) + pack(result.end);
+  } catch (const SimulationError& error) {
+    answer = std::string{cannot_finish} + error.what();
+  } catch (const std::exception& error) {
+    answer = std::string{fault} + error.what();
+  }
+}
+
+static_assert(std::is_same_v<decltype(gradway_answer_from_simgrid), AnswerFromSimgrid>);
 
 }  // namespace gradway

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/lower/meetings.hpp"
+#include "sim/lower/step_collectives.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -9,19 +9,19 @@
 namespace gradway {
 namespace {
 
-/// The slot at which a member has its group. @pre the workload was checked
+/// The slot at which a member holds the group. @pre the workload was checked
 Slot slot_of(const Actor& actor, GroupId group) {
   const auto place = std::ranges::find(actor.groups, group);
   return {static_cast<std::uint32_t>(place - actor.groups.begin())};
 }
 
-/// What a program calls on one of its communicators.
+/// The calls that a program makes on one of its communicators.
 std::set<std::pair<CollectiveKind, Bytes>> calls_at(const CallsBySlot& calls, Slot slot) {
   const auto found = calls.find(slot);
   return found == calls.end() ? std::set<std::pair<CollectiveKind, Bytes>>{} : found->second;
 }
 
-/// The first of equal values decides their number.
+/// Equal values get the same number, in order of appearance.
 template <class Value>
 std::size_t number_of(std::map<Value, std::size_t>& known, const Value& value) {
   return known.try_emplace(value, known.size()).first->second;
@@ -41,26 +41,26 @@ CallsBySlot calls_of(const Program& program) {
   return calls;
 }
 
-Meetings::Alike Meetings::lowered(const Communicator& communicator,
-                                  const std::set<std::pair<CollectiveKind, Bytes>>& calls) {
-  Alike alike;
+StepCollectives::SharedCollectives StepCollectives::lowered(
+    const Communicator& communicator, const std::set<std::pair<CollectiveKind, Bytes>>& calls) {
+  SharedCollectives shared;
   for (const auto& call : calls) {
-    auto& entry = alike.entries[call];
+    auto& entry = shared.entries[call];
     entry.lowered = communicator.lower(call.first, call.second);
     add(provenance_, entry.lowered.provenance);
   }
-  for (auto& [call, entry] : alike.entries) {
+  for (auto& [call, entry] : shared.entries) {
     for (const auto& flow : entry.lowered.flows) {
       const auto* address = flow.path.address();
-      const auto known = std::ranges::find(alike.paths, address);
-      entry.path.push_back(static_cast<std::size_t>(known - alike.paths.begin()));
-      if (known == alike.paths.end()) alike.paths.push_back(address);
+      const auto known = std::ranges::find(shared.paths, address);
+      entry.path.push_back(static_cast<std::size_t>(known - shared.paths.begin()));
+      if (known == shared.paths.end()) shared.paths.push_back(address);
     }
   }
-  return alike;
+  return shared;
 }
 
-Meetings::Meetings(const Workload& workload, const Communicators& communicators) {
+StepCollectives::StepCollectives(const Workload& workload, const Communicators& communicators) {
   for (const auto& program : workload.programs) calls_.push_back(calls_of(program));
   std::map<std::tuple<std::size_t, ProgramId, Slot>, std::size_t> known;  // by communicator, and who calls
   groups_.reserve(workload.groups.size());
@@ -69,20 +69,21 @@ Meetings::Meetings(const Workload& workload, const Communicators& communicators)
     const auto& first = workload.actors[workload.groups[g].members.front().index()];
     const auto slot = slot_of(first, id);
     const auto [place, is_new] =
-        known.try_emplace({communicators.kind(id), first.program, slot}, alike_.size());
+        known.try_emplace({communicators.kind(id), first.program, slot}, shared_.size());
     if (is_new)
-      alike_.push_back(lowered(communicators.of(id), calls_at(calls_[first.program.index()], slot)));
+      shared_.push_back(lowered(communicators.of(id), calls_at(calls_[first.program.index()], slot)));
     auto& group = groups_.emplace_back(place->second);
     if (communicators.is_first_of_kind(id)) continue;
-    for (const auto* path : alike_[group.alike].paths) group.moved.push_back(communicators.moved(*path, id));
+    for (const auto* path : shared_[group.shared].paths)
+      group.own_paths.push_back(communicators.moved(*path, id));
   }
 }
 
-std::optional<ChannelLimit> Meetings::limit() const {
+std::optional<ChannelLimit> StepCollectives::channel_limit() const {
   std::optional<ChannelLimit> found;
   Bytes largest{-1};
-  for (const auto& alike : alike_) {
-    for (const auto& [call, entry] : alike.entries) {
+  for (const auto& shared : shared_) {
+    for (const auto& [call, entry] : shared.entries) {
       if (call.second <= largest) continue;
       largest = call.second;
       found = entry.lowered.limit;
@@ -91,12 +92,12 @@ std::optional<ChannelLimit> Meetings::limit() const {
   return found;
 }
 
-std::vector<GroupUse> Meetings::uses() const {
+std::vector<GroupUse> StepCollectives::group_uses() const {
   std::map<std::vector<double>, std::size_t> known;
   std::vector<std::size_t> kinds;
-  for (const auto& alike : alike_) {
-    std::vector<double> figures;  // all that the flows of two groups must have in common
-    for (const auto& [call, entry] : alike.entries) {
+  for (const auto& shared : shared_) {
+    std::vector<double> figures;  // groups whose flows differ in any of these differ in kind
+    for (const auto& [call, entry] : shared.entries) {
       figures.insert(figures.end(),
                      {static_cast<double>(call.first), call.second.value(), entry.lowered.latency.value()});
       for (std::size_t i = 0; i < entry.path.size(); ++i) {
@@ -109,36 +110,43 @@ std::vector<GroupUse> Meetings::uses() const {
   std::vector<GroupUse> uses;
   uses.reserve(groups_.size());
   for (const auto& group : groups_) {
-    auto& use = uses.emplace_back(kinds[group.alike]);
-    for (std::size_t i = 0; i < alike_[group.alike].paths.size(); ++i) use.paths.push_back(&path(group, i));
+    auto& use = uses.emplace_back(kinds[group.shared]);
+    for (std::size_t i = 0; i < shared_[group.shared].paths.size(); ++i) use.paths.push_back(&path(group, i));
   }
   return uses;
 }
 
-OpsOfCalls Meetings::enter(OpGraph& graph, const Folding& folding,
-                           const std::vector<std::uint32_t>& sides) const {
-  std::vector<std::vector<std::size_t>> members(groups_.size());  // by group that stands for them
+std::vector<std::uint32_t> StepCollectives::add_paths(
+    OpGraph& graph, const Folding& folding, const std::vector<std::size_t>& members,
+    std::map<std::vector<ResourceId>, std::uint32_t>& known) const {
+  std::vector<std::uint32_t> added;
+  const auto count = shared_[groups_[members.front()].shared].paths.size();
+  for (std::size_t p = 0; p < count; ++p) {
+    std::vector<ResourceId> whole;
+    for (const auto member : members) {
+      const auto folded = folding.fold(path(groups_[member], p));
+      whole.insert(whole.end(), folded.begin(), folded.end());
+    }
+    const auto [place, is_new] = known.try_emplace(whole, 0);
+    if (is_new) place->second = graph.add_path(std::move(whole));
+    added.push_back(place->second);
+  }
+  return added;
+}
+
+CallOps StepCollectives::add_to(OpGraph& graph, const Folding& folding,
+                                const std::vector<std::uint32_t>& sides) const {
+  std::vector<std::vector<std::size_t>> members(groups_.size());  // by representative group
   for (std::size_t g = 0; g < groups_.size(); ++g)
     members[folding.group_representative[g].index()].push_back(g);
   std::map<std::vector<ResourceId>, std::uint32_t> known;
-  OpsOfCalls all;
+  CallOps all;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     if (members[g].empty()) continue;
-    const auto& alike = alike_[groups_[g].alike];
-    std::vector<std::uint32_t> entered;
-    for (std::size_t p = 0; p < alike.paths.size(); ++p) {
-      std::vector<ResourceId> whole;
-      for (const auto member : members[g]) {
-        const auto folded = folding.fold(path(groups_[member], p));
-        whole.insert(whole.end(), folded.begin(), folded.end());
-      }
-      const auto [place, is_new] = known.try_emplace(whole, 0);
-      if (is_new) place->second = graph.add_path(std::move(whole));
-      entered.push_back(place->second);
-    }
-    auto& of_group = all[GroupId{g}];
-    for (const auto& [call, entry] : alike.entries) {
-      auto& ops = of_group[call];
+    const auto paths = add_paths(graph, folding, members[g], known);
+    auto& calls = all[GroupId{g}];
+    for (const auto& [call, entry] : shared_[groups_[g].shared].entries) {
+      auto& ops = calls[call];
       Op op;
       op.latency = entry.lowered.latency;
       op.origin.activity = Activity::collective;
@@ -148,7 +156,7 @@ OpsOfCalls Meetings::enter(OpGraph& graph, const Folding& folding,
         op.kind = OpKind::flow;
         op.amount = flow.amount.value();
         op.cap = flow.cap;
-        op.path = entered[entry.path[i]];
+        op.path = paths[entry.path[i]];
         op.contender = sides[g];
         ops.push_back(op);
       }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/lower/lowering_plan.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "sim/base/contract.hpp"
+#include "sim/graph/op_graph.hpp"
+#include "sim/platform/data_paths.hpp"
+
+namespace gradway {
+namespace {
+
+template <class Work>
+bool does(const Program& program) {
+  return std::ranges::any_of(program.tasks,
+                             [](const Task& task) { return std::holds_alternative<Work>(task.work); });
+}
+
+bool copies(const Program& program, Place to) {
+  return std::ranges::any_of(program.tasks, [&](const Task& task) {
+    const auto* copy = std::get_if<Copy>(&task.work);
+    return copy && copy->to == to;
+  });
+}
+
+/// @pre the traffic was checked when the scenario was read
+std::vector<TrafficFlow> traffic_flows(const Platform& platform, const std::vector<BackgroundFlow>& traffic) {
+  std::vector<TrafficFlow> flows;
+  if (traffic.empty()) return flows;
+  const Routes routes{platform};
+  for (const auto& neighbour : traffic) {
+    const auto from = find_device(platform, neighbour.from);
+    const auto to = find_device(platform, neighbour.to);
+    expects(from && to, "both ends of traffic are devices of the platform");
+    auto link_path = background_path(routes, *from, *to);
+    expects(link_path.has_value(), "links lead from one end of traffic to the other");
+    flows.push_back({std::move(link_path->resources),
+                     neighbour.rate.value_or(neighbour.load * link_path->slowest), neighbour.weight});
+  }
+  return flows;
+}
+
+void find_copy_paths(LoweringPlan& plan, const Workload& workload, const Platform& platform,
+                     const std::vector<std::uint32_t>& gpus) {
+  plan.copy_in.resize(workload.actors.size());
+  plan.copy_out.resize(workload.actors.size());
+  const auto any_copies = [&](Place to) {
+    return std::ranges::any_of(workload.programs, [&](const auto& program) { return copies(program, to); });
+  };
+  const bool any_in = any_copies(Place::gpu);
+  const bool any_out = any_copies(Place::host);
+  if (!any_in && !any_out) return;
+  const Routes routes{platform};
+  for (std::size_t a = 0; a < workload.actors.size(); ++a) {
+    const auto gpu = gpus[workload.actors[a].at.index()];
+    if (gpu == Op::absent) continue;
+    if (any_in) plan.copy_in[a] = path_from_host(routes, platform, gpu).value_or(TransferPath{});
+    if (any_out) plan.copy_out[a] = path_to_host(routes, platform, gpu).value_or(TransferPath{});
+  }
+}
+
+/// The GPU of a rank; for a loader the GPU of the rank that it hands its batches to.
+DeviceId gpu_of(const Workload& workload, const Actor& actor) {
+  return actor.channels.empty()
+             ? actor.at
+             : workload.actors[workload.channels[actor.channels.front().index()].to.index()].at;
+}
+
+/// Finds the paths of actors that read or preprocess samples.
+void find_loading_paths(LoweringPlan& plan, const Workload& workload, const Platform& platform) {
+  plan.reads.resize(workload.actors.size());
+  plan.cache_hits.resize(workload.actors.size());
+  plan.cores.resize(workload.actors.size());
+  if (platform.loading.empty()) return;
+  const Routes routes{platform};
+  for (std::size_t a = 0; a < workload.actors.size(); ++a) {
+    const auto& actor = workload.actors[a];
+    const auto& program = workload.programs[actor.program.index()];
+    const auto& loading = platform.loading[static_cast<std::size_t>(platform.device(actor.at).node)];
+    if (does<Read>(program)) {
+      plan.reads[a] = loading.storage;
+      plan.cache_hits[a] = loading.cache;
+      if (loading.over_nics) {
+        const auto over = path_over_nic(routes, gpu_of(workload, actor));
+        expects(over.has_value(), "storage over the network has a network card");
+        plan.reads[a].insert(plan.reads[a].end(), over->begin(), over->end());
+      }
+      const auto socket = platform.device(actor.at).kind == DeviceKind::socket ? std::optional{actor.at}
+                                                                               : routes.home_socket(actor.at);
+      if (socket && platform.memories[socket->index()]) {
+        plan.reads[a].push_back(*platform.memories[socket->index()]);
+        plan.cache_hits[a].push_back(*platform.memories[socket->index()]);
+      }
+    }
+    if (does<HostWork>(program) && loading.cores) plan.cores[a] = {*loading.cores};
+  }
+}
+
+Folding fold_workload(const LoweringPlan& plan, const Workload& workload, const Platform& platform,
+                      const std::vector<std::uint32_t>& gpus) {
+  std::vector<ActorUse> uses;
+  uses.reserve(workload.actors.size());
+  for (std::size_t a = 0; a < workload.actors.size(); ++a) {
+    auto& use = uses.emplace_back();
+    use.push_back(plan.copy_in[a].resources);
+    const auto gpu = gpus[workload.actors[a].at.index()];
+    if (gpu != Op::absent) use.back().push_back(platform.gpu_resources[gpu]);
+    if (!plan.copy_out[a].resources.empty()) use.push_back(plan.copy_out[a].resources);
+    if (!plan.reads[a].empty()) use.push_back(plan.reads[a]);
+    if (!plan.cache_hits[a].empty()) use.push_back(plan.cache_hits[a]);
+    if (!plan.cores[a].empty()) use.push_back(plan.cores[a]);
+  }
+  std::vector<const std::vector<ResourceId>*> traffic;
+  for (const auto& flow : plan.traffic) traffic.push_back(&flow.path);
+  return find_folding(workload, uses, plan.collectives.group_uses(), traffic, platform);
+}
+
+}  // namespace
+
+LoweringPlan make_lowering_plan(const Workload& workload, const Scenario& scenario,
+                                const Communicators& communicators, FoldRanks fold) {
+  const auto& platform = scenario.platform;
+  LoweringPlan plan{.precision = scenario.job.precision,
+                    .copy_in = {},
+                    .copy_out = {},
+                    .reads = {},
+                    .cache_hits = {},
+                    .cores = {},
+                    .traffic = traffic_flows(platform, scenario.job.traffic),
+                    .collectives = {workload, communicators},
+                    .folding = {}};
+  const auto gpus = gpu_numbers(platform);
+  find_copy_paths(plan, workload, platform, gpus);
+  find_loading_paths(plan, workload, platform);
+  plan.folding =
+      fold == FoldRanks::yes ? fold_workload(plan, workload, platform, gpus) : no_folding(workload, platform);
+  return plan;
+}
+
+}  // namespace gradway

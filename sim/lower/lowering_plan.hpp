@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "sim/graph/workload.hpp"
+#include "sim/lower/communicators.hpp"
+#include "sim/lower/folding.hpp"
+#include "sim/lower/step_collectives.hpp"
+#include "sim/platform/data_paths.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace gradway {
+
+enum class FoldRanks { yes, no };
+
+/// Traffic of a neighbour on the platform, for the whole run.
+struct TrafficFlow {
+  std::vector<ResourceId> path;
+  BytesPerSecond cap{};
+  double weight = 1;
+};
+
+/// The part of lowering that depends neither on the number of steps nor on the times of kernels: the paths of
+/// copies, collectives and neighbours' traffic, and which actors stand for others.
+struct LoweringPlan {
+  Precision precision{};               ///< of the job's kernels
+  std::vector<TransferPath> copy_in;   ///< by actor; empty if nothing is copied or there is no host memory
+  std::vector<TransferPath> copy_out;  ///< by actor, likewise
+  std::vector<std::vector<ResourceId>> reads;       ///< by actor: path from storage to its memory, or empty
+  std::vector<std::vector<ResourceId>> cache_hits;  ///< by actor: path from its node's page cache, or empty
+  std::vector<std::vector<ResourceId>> cores;       ///< by actor: CPU cores that serve it; empty if unlimited
+  std::vector<TrafficFlow> traffic;
+  StepCollectives collectives;
+  Folding folding;
+};
+
+/// @pre the workload was checked
+LoweringPlan make_lowering_plan(const Workload& workload, const Scenario& scenario,
+                                const Communicators& communicators, FoldRanks fold = FoldRanks::yes);
+
+}  // namespace gradway
