@@ -80,7 +80,7 @@ class Keys {
         continue;
       }
       key.strategies = {kind};
-      if (key.is_required) key.meaning = "required there: " + key.meaning;
+      if (key.is_required) key.meaning = "required: " + key.meaning;
       key.is_required = false;  // of the group: not with other kinds
       add(std::move(key));
     }
@@ -95,15 +95,16 @@ class Keys {
 void add_file_keys(Keys& keys) {
   keys.add(outside("the version of the format",
                    required(of_files(key("schema", value::Described{"1"},
-                                         "the version of this format; the first key of every file")))));
+                                         "version of the file format; the first key of every file")))));
   keys.add(outside("a text for people",
-                   of_files(key("source", value::Text{}, "where the scenario comes from, for people"))));
-  keys.add(outside("the keys that it brings count",
-                   of_files(key("based_on", value::Name{},
-                                "another scenario, which gives the keys and groups that this one lacks"))));
+                   of_files(key("source", value::Text{}, "where the scenario comes from; not interpreted"))));
+  keys.add(outside(
+      "the keys that it brings count",
+      of_files(key("based_on", value::Name{},
+                   "another scenario, from which this one takes the keys and groups that it lacks"))));
   keys.add(required(key("model", value::Name{},
-                        "what is trained: gradway list models; none with strategy.kind collective")));
-  keys.add(required(key("platform", value::Name{}, "the hardware: gradway list platforms")));
+                        "model that is trained (gradway list models); none with strategy.kind collective")));
+  keys.add(required(key("platform", value::Name{}, "hardware (gradway list platforms)")));
 }
 
 void add_strategy_keys(Keys& keys) {
@@ -119,13 +120,12 @@ void add_strategy_keys(Keys& keys) {
     words.emplace_back("local_sgd");
     return words;
   }();
-  keys.add(key("strategy", value::Map{}, "what the ranks do together"));
+  keys.add(key("strategy", value::Map{}, "how ranks share the training and what they exchange"));
   keys.add(with_default(
-      "ddp",
-      key("strategy.kind", value::Words{"a strategy", kinds},
-          "PyTorch's DDP, FSDP2 and FSDP1, DeepSpeed's ZeRO, Megatron's distributed optimizer; none is one "
-          "GPU alone; collective calls one collective and trains nothing; local_sgd: workers that seldom "
-          "meet, each with the whole job")));
+      "ddp", key("strategy.kind", value::Words{"a strategy", kinds},
+                 "ddp, fsdp (FSDP2) and fsdp1: PyTorch's; zero: DeepSpeed's ZeRO; distributed_optimizer: "
+                 "Megatron's; none: a single GPU; collective: repeated calls of one collective, without "
+                 "training; local_sgd: workers that run the whole job each and exchange updates rarely")));
   for_each_strategy([&]<class Settings>(std::type_identity<Settings>, std::string_view name) {
     keys.strategy<Settings>(name);
   });
@@ -134,8 +134,8 @@ void add_strategy_keys(Keys& keys) {
     return row;
   };
   keys.add(of_local_sgd(
-      with_default("ddp", key("strategy.inner", value::Words{"a strategy of a worker's ranks", inner},
-                              "what the ranks of one worker do in each step, with the keys of that kind"))));
+      with_default("ddp", key("strategy.inner", value::Words{"an inner strategy", inner},
+                              "strategy of the ranks of one worker, with the keys of that kind"))));
   keys.fields<LocalSgd>("strategy.", of_local_sgd,
                         [](ScenarioKey row) { return outside(of_campaign, std::move(row)); });
   keys.fields<WanSettings>("strategy.wan.");
@@ -154,39 +154,42 @@ void add_data_keys(Keys& keys) {
 }
 
 void add_anchor_keys(Keys& keys) {
-  keys.add(
-      outside("the measured step is named in the error of what rests on it",
-              key("anchor", value::Map{},
-                  "a measured step on one GPU without DDP that compute is scaled to, instead of the model's "
-                  "own")));
-  keys.add(required(key("anchor.gpu", value::Name{}, "the GPU: a file of platforms/gpus")));
+  keys.add(outside("the measured step is named in the error of what rests on it",
+                   key("anchor", value::Map{},
+                       "measured step on one GPU without DDP, to which predicted compute times are scaled; "
+                       "replaces the model's own anchors")));
+  keys.add(required(key("anchor.gpu", value::Name{}, "GPU of the measurement: a file of platforms/gpus")));
   keys.add(
       required(key("anchor.precision",
                    value::Words{"a precision", std::span{precision_words}.first(precision_words.size() - 1)},
-                   "that it was measured in")));
-  keys.add(required(key("anchor.batch", value::Whole{1, 1'000'000}, "samples of the step")));
-  keys.add(required(key("anchor.optimizer", an_optimizer, "that it was measured with")));
-  keys.add(key("anchor.step_time", value::Amount{value::Unit::time, "97 ms"}, "this, or rate"));
-  keys.add(key("anchor.rate", value::Amount{value::Unit::step_rate, "8.91 steps/s"}, "this, or step_time"));
+                   "precision of the measured step")));
+  keys.add(required(key("anchor.batch", value::Whole{1, 1'000'000}, "samples of the measured step")));
+  keys.add(required(key("anchor.optimizer", an_optimizer, "optimizer of the measured step")));
+  keys.add(key("anchor.step_time", value::Amount{value::Unit::time, "97 ms"},
+               "measured step time; use this key or rate"));
+  keys.add(key("anchor.rate", value::Amount{value::Unit::step_rate, "8.91 steps/s"},
+               "measured step rate; use this key or step_time"));
   keys.add(required(key("anchor.source", value::Text{}, "where the measurement comes from")));
 }
 
 void add_traffic_keys(Keys& keys) {
-  keys.add(key("traffic", value::Maps{}, "what neighbours send beside the job, as long as it runs"));
-  keys.add(of_files(required(key("traffic.from", value::Name{}, "a part that gradway show platform names"))));
-  keys.add(of_files(required(key("traffic.to", value::Name{}, "another part"))));
-  keys.add(of_files(key("traffic.rate", value::Amount{value::Unit::bandwidth, "10 GB/s"},
-                        "what the neighbour would like; this, or load")));
+  keys.add(key("traffic", value::Maps{}, "traffic of other jobs on the same network, during the whole job"));
   keys.add(of_files(
-      key("traffic.load", value::Real{1e-6, 1}, "its share of the slowest link on the way; this, or rate")));
+      required(key("traffic.from", value::Name{}, "device that sends, as named by gradway show platform"))));
+  keys.add(of_files(required(key("traffic.to", value::Name{}, "device that receives"))));
+  keys.add(of_files(key("traffic.rate", value::Amount{value::Unit::bandwidth, "10 GB/s"},
+                        "bandwidth that the other job demands; use this key or load")));
+  keys.add(of_files(key("traffic.load", value::Real{1e-6, 1},
+                        "demand as a share of the slowest link on the path; use this key or rate")));
   keys.add(of_files(with_default(
-      "1", key("traffic.weight", value::Real{0.001, 1000}, "its share against the job's where they meet"))));
+      "1", key("traffic.weight", value::Real{0.001, 1000},
+               "weight of the traffic on a link that it shares with the job, whose weight is 1"))));
 }
 
 void add_campaign_keys(Keys& keys) {
-  keys.add(
-      outside("the whole training, of which this is the step",
-              key("campaign", value::Map{}, "the whole training of which this is a step: gradway campaign")));
+  keys.add(outside("the whole training, of which this is the step",
+                   key("campaign", value::Map{},
+                       "whole training of which the scenario is one step, for gradway campaign")));
   keys.fields<CampaignSettings>("campaign.");
   keys.fields<CheckpointSettings>("campaign.checkpoint.");
   keys.fields<RestartSettings>("campaign.restart.");
@@ -196,26 +199,29 @@ void add_campaign_keys(Keys& keys) {
   keys.fields<EvaluationSettings>("campaign.evaluation.");
   for (const auto terms : terms_words)
     keys.add(key(fmt::format("campaign.prices.{}", terms),
-                 value::Amount{value::Unit::node_price, "98.32 USD/h"}, "of a node"));
+                 value::Amount{value::Unit::node_price, "98.32 USD/h"},
+                 fmt::format("price of a node with terms {}", terms)));
   keys.fields<CarbonSettings>("campaign.carbon.");
 }
 
 std::string meaning_of(Part part) {
   switch (part) {
     case Part::gpu:
-      return "kernels, not the pauses between them";
+      return "speed-up of kernels, without the gaps between them";
     case Part::cpu:
-      return "launches, and what else the framework does on the CPU";
+      return "speed-up of kernel launches and other CPU work of the framework";
     case Part::host_memory:
-      return "memory of the sockets, copies from pageable memory, NCCL's copies through it (SHM)";
+      return "speed-up of host memory, of copies from pageable memory and of NCCL's transfers through it "
+             "(SHM)";
     case Part::pcie:
-      return "links of PCIe, and NCCL's P2P over them";
+      return "speed-up of PCIe links and of NCCL's P2P transfers over them";
     case Part::nvlink:
-      return "links of NVLink, NCCL's P2P over them, and NVLS";
+      return "speed-up of NVLink, of NCCL's P2P transfers over it, and of NVLS";
     case Part::inter_socket:
-      return "links between sockets";
+      return "speed-up of the links between CPU sockets";
     case Part::network:
-      return "links and switches, NICs with the links to their slots, connections, NCCL's NET";
+      return "speed-up of network links, switches, NICs with their PCIe links, connections, and NCCL's NET "
+             "transfers";
   }
   return "";
 }
@@ -224,7 +230,7 @@ std::string meaning_of(Part part) {
 
 std::string ScenarioKey::help() const {
   if (strategies.empty()) return meaning;
-  return fmt::format("kind{} {}: {}", strategies.size() == 1 ? "" : "s", fmt::join(strategies, " and "),
+  return fmt::format("kind{} {}: {}", strategies.size() == 1 ? "" : "s", fmt::join(strategies, ", "),
                      meaning);
 }
 
@@ -232,32 +238,33 @@ const std::vector<ScenarioKey>& described_keys() {
   static const auto all = [] {
     Keys keys;
     add_file_keys(keys);
-    keys.add(required(key("job", value::Map{}, "how it is trained")));
+    keys.add(required(key("job", value::Map{}, "batch, precision and execution of the training job")));
     keys.fields<Job>("job.");
     add_strategy_keys(keys);
-    keys.add(
-        key("parallel", value::Map{}, "how ranks are laid out; what is left of job.gpus is data parallel"));
+    keys.add(key(
+        "parallel", value::Map{},
+        "how the model is distributed over the ranks; the remaining factor of job.gpus is data parallelism"));
     keys.fields<Layout>("parallel.");
-    keys.add(
-        with_default("sgd", key("optimizer", an_optimizer,
-                                "muon: for the matrices of blocks, adamw for all else; a profile brings its "
-                                "own")));
-    keys.add(key("input", value::Map{}, "how the batch reaches the GPU"));
+    keys.add(with_default("sgd", key("optimizer", an_optimizer,
+                                     "optimizer; muon updates the matrices of the blocks and adamw all other "
+                                     "parameters; a profile has its own optimizer")));
+    keys.add(key("input", value::Map{}, "how batches reach the GPUs"));
     keys.fields<InputSettings>("input.");
     add_data_keys(keys);
     add_anchor_keys(keys);
-    keys.add(outside("the same job, simulated for longer",
-                     with_default("1", key("steps", value::Whole{1, 100'000},
-                                           "how many steps to simulate; the steady one is reported"))));
+    keys.add(
+        outside("the same job, simulated for longer",
+                with_default("1", key("steps", value::Whole{1, 100'000},
+                                      "number of steps to simulate; the steady-state step is reported"))));
     add_traffic_keys(keys);
     add_campaign_keys(keys);
-    keys.add(
-        outside("a what-if about the same hardware, whose unknowns stay the same",
-                key("faster", value::Map{}, "what if a part were so many times as fast; latencies stay")));
+    keys.add(outside(
+        "a what-if about the same hardware, whose unknowns stay the same",
+        key("faster", value::Map{}, "what-if: speed-up of parts of the hardware; latencies do not change")));
     for (const auto part : all_parts)
       keys.add(with_default(
           "1", key(fmt::format("faster.{}", key_of(part)), value::Real{1e-6, 1e12}, meaning_of(part))));
-    keys.add(key("nccl", value::Map{}, "NCCL's variables, by their own names"));
+    keys.add(key("nccl", value::Map{}, "environment variables of NCCL, by their own names"));
     for (auto& variable : nccl_keys()) keys.add(std::move(variable));
     return keys.take();
   }();

@@ -75,7 +75,7 @@ CheckpointSettings read_checkpoint(Reader checkpoint, std::optional<Named>& stor
 
 FailureSettings read_failures(Reader failures) {
   FailureSettings result;
-  result.model = failures.optional("model", name_among("a model of failures", failure_models()), "");
+  result.model = failures.optional("model", name_among("a failure model", failure_models()), "");
   read_fields(failures, result);
   if (failures.has("model") && failures.has("node_mttf"))
     failures.error(failures.value_place("node_mttf"), "model and node_mttf both say how often nodes fail",
@@ -89,7 +89,7 @@ FailureSettings read_failures(Reader failures) {
 
 SpotSettings read_spot(Reader spot) {
   SpotSettings result;
-  result.model = spot.optional("model", name_among("a model of spot nodes", spot_models()), "");
+  result.model = spot.optional("model", name_among("a spot model", spot_models()), "");
   read_fields(spot, result);
   if (spot.sound() && result.model.empty() && !result.node_up)
     spot.error(spot.where(), "it is not told how long spot nodes stay", "give model or node_up");

@@ -170,7 +170,7 @@ void read_decoder(Reader& file, Model& model) {
   shape.dropout = file.optional("dropout", boolean, false);
   shape.embedding_norm = file.optional("embedding_norm", boolean, false);
   shape.norm = file.optional("norm", one_of("a norm", norms), shape.norm);
-  shape.blocks = file.optional("blocks", one_of("an order of blocks", block_orders), shape.blocks);
+  shape.blocks = file.optional("blocks", one_of("a block order", block_orders), shape.blocks);
   read_biases(file, shape);
   read_positions(file, shape);
   read_attention(file, shape);

@@ -39,7 +39,7 @@ std::optional<BytesPerSecond> read_stream_rate(Reader& fabric) {
 void read_network(Reader& fabric, FabricDescription& description) {
   static const auto kinds = network_kinds();
   const auto kind = fabric.optional(
-      "network", one_of("a kind of network", std::span<const Choice<NetworkKind>>{kinds}), NetworkKind::wire);
+      "network", one_of("a network kind", std::span<const Choice<NetworkKind>>{kinds}), NetworkKind::wire);
   const auto& facts = facts_of(kind);
   description.efficiency = fabric.optional("efficiency", efficiency, double{facts.efficiency});
   auto& network = description.network;
@@ -56,7 +56,7 @@ void read_network(Reader& fabric, FabricDescription& description) {
 FabricDescription read_fabric(Reader fabric) {
   FabricDescription description;
   description.where = fabric.where();
-  const auto kind = fabric.required("kind", if_good(one_of("a kind of fabric", fabric_kinds)));
+  const auto kind = fabric.required("kind", if_good(one_of("a fabric kind", fabric_kinds)));
   if (kind) description.kind = *kind;
   read_network(fabric, description);
   description.bandwidth = fabric.required("bandwidth", bandwidth);

@@ -48,7 +48,7 @@ void read_window(Reader& layer, LayerShape& shape) {
 
 LayerShape read_layer(Reader& layer, std::size_t number) {
   LayerShape shape;
-  const auto kind = layer.required("kind", if_good(one_of("a kind of layer", layer_kinds)));
+  const auto kind = layer.required("kind", if_good(one_of("a layer kind", layer_kinds)));
   shape.name = layer.optional("name", text, fmt::format("layer{}", number));
   if (!kind) return shape;
   shape.kind = *kind;

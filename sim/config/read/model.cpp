@@ -204,7 +204,7 @@ ModelSpec read_model(Reader& file, const std::string& name) {
   spec.model.name = name;
   spec.model.source = file.required("source", text);
   spec.kind = file.value_place("kind");
-  const auto kind = file.required("kind", one_of("a kind of model", model_kinds));
+  const auto kind = file.required("kind", one_of("a model kind", model_kinds));
   if (kind.read == nullptr) return spec;  // which keys belong here cannot be known
   spec.has_times = kind.has_times;
   kind.read(file, spec.model);

@@ -57,7 +57,7 @@ constexpr std::array<std::string_view, 6> levels{"LOC", "NVL", "PIX", "PXB", "PH
 /// "LOC" ... "SYS", or the numbers that NCCL had before it had names (NCCL's documentation, NCCL_P2P_LEVEL).
 std::string level(const Node& node) {
   constexpr std::array<std::string_view, 6> by_number = {"LOC", "PIX", "PXB", "PHB", "SYS", "SYS"};
-  const auto& word = scalar(node, "a level");
+  const auto& word = scalar(node, "a path level");
   auto name = upper(word);
   if (std::ranges::find(levels, name) != levels.end()) return name;
   if (word.size() == 1 && word[0] >= '0' && word[0] <= '5') {
@@ -174,33 +174,36 @@ struct Variable {
 constexpr value::Described zero_or_one{"0 or 1"};
 
 constexpr std::array variables = {
-    Variable{"NCCL_P2P_DISABLE", flag, zero_or_one, "GPUs do not copy to each other directly"},
-    Variable{"NCCL_SHM_DISABLE", flag, zero_or_one, "nor through host memory"},
-    Variable{"NCCL_NVB_DISABLE", flag, zero_or_one, "no way over NVLinks through another GPU of the node"},
-    Variable{"NCCL_PXN_DISABLE", flag, zero_or_one, "no way over a NIC of another GPU of the node"},
-    Variable{"NCCL_NET_DISABLE_INTRA", flag, zero_or_one, "accepted, not modelled"},
-    Variable{"NCCL_SHM_USE_CUDA_MEMCPY", flag, zero_or_one, "accepted, not modelled"},
-    Variable{"NCCL_CROSS_NIC", cross_nic, value::Whole{0, 2}, "accepted, not modelled"},
-    Variable{"NCCL_P2P_LEVEL", level, value::Words{"a level", levels}, "how far apart GPUs use P2P"},
-    Variable{"NCCL_NET_GDR_LEVEL", level, value::Words{"a level", levels},
-             "how far from a GPU a NIC reads and writes its memory"},
+    Variable{"NCCL_P2P_DISABLE", flag, zero_or_one, "1: no direct copies between GPUs (P2P transport)"},
+    Variable{"NCCL_SHM_DISABLE", flag, zero_or_one, "1: no transfers through host memory (SHM transport)"},
+    Variable{"NCCL_NVB_DISABLE", flag, zero_or_one, "1: no NVLink paths through another GPU of the node"},
+    Variable{"NCCL_PXN_DISABLE", flag, zero_or_one,
+             "1: no network paths through the NIC of another GPU of the node"},
+    Variable{"NCCL_NET_DISABLE_INTRA", flag, zero_or_one, "accepted, but not modelled"},
+    Variable{"NCCL_SHM_USE_CUDA_MEMCPY", flag, zero_or_one, "accepted, but not modelled"},
+    Variable{"NCCL_CROSS_NIC", cross_nic, value::Whole{0, 2}, "accepted, but not modelled"},
+    Variable{"NCCL_P2P_LEVEL", level, value::Words{"a path level", levels},
+             "maximum distance of GPUs that use P2P"},
+    Variable{"NCCL_NET_GDR_LEVEL", level, value::Words{"a path level", levels},
+             "maximum distance of a GPU and a NIC that use GPUDirect RDMA"},
     Variable{"NCCL_ALGO", algorithm, value::Words{"an algorithm", modelled_algorithms},
-             "one or several with commas; ^ in front: all but these"},
+             "algorithms that NCCL may choose, separated by commas; with a leading ^: all except these"},
     Variable{"NCCL_PROTO", protocol, value::Words{"a protocol", protocols},
-             "one or several with commas; ^ in front: all but these"},
-    Variable{"NCCL_MIN_NCHANNELS", channels, value::Whole{1, 64}, "channels at least"},
-    Variable{"NCCL_MAX_NCHANNELS", channels, value::Whole{1, 64}, "channels at most"},
+             "protocols that NCCL may choose, separated by commas; with a leading ^: all except these"},
+    Variable{"NCCL_MIN_NCHANNELS", channels, value::Whole{1, 64}, "minimum number of channels"},
+    Variable{"NCCL_MAX_NCHANNELS", channels, value::Whole{1, 64}, "maximum number of channels"},
     Variable{"NCCL_BUFFSIZE", buffer_size, value::Whole{1024, 1073741824},
-             "in bytes, or 4 MiB; accepted, not modelled"},
-    Variable{"NCCL_NTHREADS", threads, value::Described{"64, 128, 256 or 512"}, "accepted, not modelled"},
+             "buffer size in bytes, or with a unit (4 MiB); accepted, but not modelled"},
+    Variable{"NCCL_NTHREADS", threads, value::Described{"64, 128, 256 or 512"}, "accepted, but not modelled"},
     Variable{"NCCL_NVLS_ENABLE", nvls, value::Whole{0, 2},
-             "reductions in NVSwitches; 2 where the hardware has it"},
+             "reductions in NVSwitches (NVLS); 2: if the hardware supports it"},
     Variable{"NCCL_COLLNET_ENABLE", flag, zero_or_one,
-             "InfiniBand switches reduce (SHARP; its plugin must be there)"},
-    Variable{"NCCL_NET_GDR_READ", flag, zero_or_one, "NICs also read GPU memory, not only write it"},
-    Variable{"NCCL_SOCKET_NTHREADS", socket_threads, value::Whole{1, 16}, "TCP: threads of a connection"},
+             "1: reductions in InfiniBand switches (SHARP), which need its plug-in"},
+    Variable{"NCCL_NET_GDR_READ", flag, zero_or_one,
+             "1: NICs also read GPU memory directly; 0: they only write it"},
+    Variable{"NCCL_SOCKET_NTHREADS", socket_threads, value::Whole{1, 16}, "TCP: threads per connection"},
     Variable{"NCCL_NSOCKS_PERTHREAD", sockets_a_thread, value::Whole{1, 64},
-             "TCP: sockets of a thread, 64 in all"},
+             "TCP: sockets per thread; at most 64 sockets per connection"},
 };
 
 /// Variables of NCCL that no key has: they choose cards, time-outs, logs and plug-ins.

@@ -53,7 +53,7 @@ LinkDescription read_described_link(Reader link) {
   description.where = link.where();
   description.from = link.required("from", pattern);
   description.to = link.required("to", pattern);
-  const auto kind = link.required("kind", if_good(one_of("a kind of link", link_kinds)));
+  const auto kind = link.required("kind", if_good(one_of("a link kind", link_kinds)));
   description.kind = kind.value_or(LinkKind::pcie);
   read_link_rates(link, description);
   description.latency = link.optional("latency", latency_or_zero, Seconds{});
@@ -168,10 +168,10 @@ PlatformSpec read_platform(Reader& file, const std::string& name) {
   spec.gpu = file.required("gpu", named);
   description.gpu = spec.gpu.name;
   spec.calibration = file.maybe("calibration", named);
-  description.collectives = file.optional(
-      "collectives", one_of("a set of rules for collectives", collective_rules), CollectiveRules::nccl);
+  description.collectives =
+      file.optional("collectives", one_of("a collective scaling", collective_rules), CollectiveRules::nccl);
   description.cores = file.optional("cores", integer(1, 100000), 0);
-  description.amd_cpu = file.optional("cpu_vendor", one_of("a vendor of CPUs", vendors), false);
+  description.amd_cpu = file.optional("cpu_vendor", one_of("a CPU vendor", vendors), false);
   description.nvls = file.optional("nvls", boolean, true);
   description.pageable_copy_rate = file.maybe("pageable_copy", bandwidth);
   description.eager_operation = file.maybe("eager_operation", latency);

@@ -27,10 +27,10 @@ constexpr auto finetunings = choices_of<Finetuning>(finetune_words);
 constexpr auto lora_targets = choices_of<Lora::Targets>(lora_target_words);
 
 void read_finetune(Reader& job, Job& result) {
-  const auto how = job.optional("finetune", one_of("a fine-tuning", finetunings), Finetuning::full);
+  const auto how = job.optional("finetune", one_of("a fine-tuning method", finetunings), Finetuning::full);
   Lora lora{.quantised = how == Finetuning::qlora};
   lora.rank = job.optional("lora_rank", integer(1, 65536), lora.rank);
-  lora.targets = job.optional("lora_targets", one_of("a choice of layers", lora_targets), lora.targets);
+  lora.targets = job.optional("lora_targets", one_of("a choice of LoRA targets", lora_targets), lora.targets);
   if (how != Finetuning::full) {
     result.lora = lora;
     return;

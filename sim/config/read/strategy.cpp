@@ -65,8 +65,8 @@ bool read_kind(Reader& strategy, Strategy& result) {
       "kind", one_of("a strategy", std::span<const Choice<NamedStrategy>>{kinds}), {result});
   result = kind.strategy;
   if (!kind.is_local_sgd) return false;
-  result = strategy.optional(
-      "inner", one_of("a strategy of a worker's ranks", std::span<const Choice<Strategy>>{inner}), result);
+  result = strategy.optional("inner", one_of("an inner strategy", std::span<const Choice<Strategy>>{inner}),
+                             result);
   return true;
 }
 

@@ -139,9 +139,9 @@ struct ForeignWord {
 constexpr std::string_view four_bits =
     "gradway does not model training in 4 bits; fp8 is the narrowest precision it has";
 constexpr std::string_view precision_thing = "a precision";
-constexpr std::string_view format_thing = "a format of numbers";
+constexpr std::string_view format_thing = "a number format";
 constexpr std::string_view strategy_thing = "a strategy";
-constexpr std::string_view recompute_thing = "what is computed again";
+constexpr std::string_view recompute_thing = "a recompute mode";
 
 constexpr auto foreign_words = std::to_array<ForeignWord>({
     {precision_thing, "bfloat16", "did you mean 'bf16'?"},
@@ -205,12 +205,12 @@ constexpr auto foreign_words = std::to_array<ForeignWord>({
     {"a framework", "megatron-lm", "did you mean 'megatron'?"},
     {"a framework", "megatron-core", "did you mean 'megatron'?"},
     {"an optimizer", "adam", "did you mean 'adamw' or 'adamw_fused'?"},
-    {"an attention", "sdpa", "did you mean 'auto'? It is PyTorch's own choice"},
-    {"an attention", "eager", "did you mean 'composed'?"},
-    {"an attention", "flash2", "did you mean 'flash'?"},
-    {"an attention", "flash_attention_2", "did you mean 'flash'?"},
-    {"an attention", "flash_attn", "did you mean 'flash'?"},
-    {"an attention", "fused", "did you mean 'cudnn'?"},
+    {"an attention implementation", "sdpa", "did you mean 'auto'? It is PyTorch's own choice"},
+    {"an attention implementation", "eager", "did you mean 'composed'?"},
+    {"an attention implementation", "flash2", "did you mean 'flash'?"},
+    {"an attention implementation", "flash_attention_2", "did you mean 'flash'?"},
+    {"an attention implementation", "flash_attn", "did you mean 'flash'?"},
+    {"an attention implementation", "fused", "did you mean 'cudnn'?"},
     {"a memory format", "nhwc", "did you mean 'channels_last'?"},
     {"a memory format", "nchw", "did you mean 'contiguous'?"},
 });
