@@ -81,7 +81,7 @@ class Stretches {
         std::holds_alternative<Kernel>(one.task.work) || std::holds_alternative<Call>(one.task.work);
     if (!on_gpu || one.task.layer == Task::none || !scenario_.model.run) return on_gpu;
     const auto& layer = scenario_.model.layers[static_cast<std::size_t>(one.task.layer)];
-    return !(reads_counts(scenario_.job) && is_of_counted_rows(layer));
+    return !(waits_for_row_counts(scenario_.job) && is_of_counted_rows(layer));
   }
 
   std::vector<ModelTask>& pass_;

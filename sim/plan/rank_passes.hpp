@@ -33,7 +33,7 @@ class RankPasses {
 
   /// The model as the rank has it.
   const RankScenario& rank() const { return rank_; }
-  const std::vector<StageTurn>& turns() const { return turns_; }
+  const std::vector<ChunkPass>& turns() const { return turns_; }
   BackwardPass backward_pass(std::size_t turn) const { return passes_[turn]; }
   bool is_first_stage() const { return !part_ || part_->rank == 0; }
 
@@ -67,7 +67,7 @@ class RankPasses {
   std::optional<Blocks> blocks_;  ///< of the whole, if they matter, and the strategy has not found them
   std::vector<std::int32_t> block_of_rank_;  ///< by block of the whole: among those of the rank
   ModelTasks model_;
-  std::vector<StageTurn> turns_;
+  std::vector<ChunkPass> turns_;
   std::vector<BackwardPass> passes_;         ///< by turn
   TasksByNumber forward_;                    ///< of the model, by chunk
   TasksByNumber backward_;                   ///< of the model, by chunk

@@ -12,10 +12,11 @@ constexpr auto fields_of(std::type_identity<CheckpointSettings>) {
   using Checkpoint = CheckpointSettings;
   constexpr auto is_async = [](const Checkpoint& checkpoint) { return checkpoint.mode == SaveMode::async; };
   return std::tuple{
-      OwnField{"interval", value::Amount{value::Unit::span, "30 min", "", "best"},
-               "training time between two checkpoints, rounded to whole steps; best: the interval with the "
-               "shortest campaign",
-               "best"},
+      CustomField{
+          "interval", value::Amount{value::Unit::span, "30 min", "", "best"},
+          "training time between two checkpoints, rounded to whole steps; best: the interval with the "
+          "shortest campaign",
+          "best"},
       field("mode", &Checkpoint::mode, value::Words{"a checkpoint mode", save_mode_words},
             "sync: ranks wait until the checkpoint is on storage; async: they wait until it is in host "
             "memory, and it is written to storage during the next steps"),
@@ -23,11 +24,12 @@ constexpr auto fields_of(std::type_identity<CheckpointSettings>) {
             "each rank writes its own shard; false: one rank writes the whole checkpoint"),
       field("size", &Checkpoint::size, value::Amount{value::Unit::size, "105 GiB"},
             "size of a checkpoint; default: weights and optimizer states of all trained parameters"),
-      OwnField{"storage", value::Name{},
-               "storage tier of the checkpoints, with its bandwidth and price; checkpoints and training data "
-               "share it if both use it"},
-      OwnField{"keep", value::WholeOrWord{"all", {1, 1'000'000}},
-               "with storage: number of checkpoints that are kept", "2"},
+      CustomField{
+          "storage", value::Name{},
+          "storage tier of the checkpoints, with its bandwidth and price; checkpoints and training data "
+          "share it if both use it"},
+      CustomField{"keep", value::WholeOrWord{"all", {1, 1'000'000}},
+                  "with storage: number of checkpoints that are kept", "2"},
       field("write", &Checkpoint::write, value::Amount{value::Unit::bandwidth, "50 GB/s"},
             "write bandwidth of the storage, for all ranks together; use this key or storage",
             {.is_echoed = [](const Checkpoint& checkpoint) { return !checkpoint.storage; }}),
@@ -68,8 +70,8 @@ constexpr auto fields_of(std::type_identity<RestartSettings>) {
 inline auto fields_of(std::type_identity<FailureSettings>) {
   using Failures = FailureSettings;
   return std::tuple{
-      OwnField{"model", value::Words{"a failure model", failure_model_names()},
-               "published failure rates and causes of nodes with 8 GPUs; use this key or node_mttf"},
+      CustomField{"model", value::Words{"a failure model", failure_model_names()},
+                  "published failure rates and causes of nodes with 8 GPUs; use this key or node_mttf"},
       field("node_mttf", &Failures::node_mttf, value::Amount{value::Unit::span, "150 days"},
             "mean time to failure of a node"),
       field("job_mttf", &Failures::job_mttf, value::Amount{value::Unit::span, "11 h"},
@@ -84,8 +86,8 @@ inline auto fields_of(std::type_identity<FailureSettings>) {
 inline auto fields_of(std::type_identity<SpotSettings>) {
   using Spot = SpotSettings;
   return std::tuple{
-      OwnField{"model", value::Words{"a spot model", spot_model_names()},
-               "measured or published availability of spot nodes; use this key or node_up"},
+      CustomField{"model", value::Words{"a spot model", spot_model_names()},
+                  "measured or published availability of spot nodes; use this key or node_up"},
       field("node_up", &Spot::node_up, value::Amount{value::Unit::span, "3 days"},
             "mean time until a spot node is taken away"),
       field("node_down", &Spot::node_down, value::Amount{value::Unit::span, "1 h"},
@@ -144,13 +146,13 @@ constexpr auto fields_of(std::type_identity<CampaignSettings>) {
       field("samples_per_epoch", &Campaign::samples_per_epoch, value::Amount{value::Unit::samples, "1281167"},
             "number of samples in an epoch; required with epochs",
             {.is_echoed = [](const Campaign& it) { return it.epochs.has_value(); }}),
-      OwnField{"checkpoint", value::Map{}, "how checkpoints are saved; default: no checkpoints"},
-      OwnField{"restart", value::Map{},
-               "time to resume after an interruption, in addition to reading the checkpoint"},
-      OwnField{"failures", value::Map{}, "failures that interrupt the training; default: none"},
-      OwnField{"spot", value::Map{}, "with terms spot: how nodes are taken away"},
-      OwnField{"stragglers", value::Map{}, "slow nodes, which the whole job waits for"},
-      OwnField{"evaluation", value::Map{}, "pauses of the training for evaluation; default: none"},
+      CustomField{"checkpoint", value::Map{}, "how checkpoints are saved; default: no checkpoints"},
+      CustomField{"restart", value::Map{},
+                  "time to resume after an interruption, in addition to reading the checkpoint"},
+      CustomField{"failures", value::Map{}, "failures that interrupt the training; default: none"},
+      CustomField{"spot", value::Map{}, "with terms spot: how nodes are taken away"},
+      CustomField{"stragglers", value::Map{}, "slow nodes, which the whole job waits for"},
+      CustomField{"evaluation", value::Map{}, "pauses of the training for evaluation; default: none"},
       field("spares", &Campaign::spares, value::Whole{0, 100000},
             "number of spare nodes, which are paid for while they stand by; default: a replacement is always "
             "available within restart.requeue"),
@@ -162,8 +164,9 @@ constexpr auto fields_of(std::type_identity<CampaignSettings>) {
             "data-parallel replicas and with the same global batch; default: it waits for all nodes"),
       field("terms", &Campaign::terms, value::Words{"payment terms", terms_words},
             "payment terms of the nodes"),
-      OwnField{"prices", value::Map{}, "price of a node, in addition to the platform's own on-demand price"},
-      OwnField{"carbon", value::Map{}, "emissions of the electricity"},
+      CustomField{"prices", value::Map{},
+                  "price of a node, in addition to the platform's own on-demand price"},
+      CustomField{"carbon", value::Map{}, "emissions of the electricity"},
       field("seed", &Campaign::seed, value::Whole{0, 1'000'000'000},
             "seed of the random numbers; the same seed gives the same result")};
 }

@@ -35,8 +35,8 @@ constexpr auto fields_of(std::type_identity<Dataset>) {
   constexpr auto is_delivered = [](const Dataset& it) { return it.delivered > Bytes{}; };
   constexpr auto gpu_decodes = [](const Dataset& it) { return it.gpu_decode > Seconds{}; };
   return std::tuple{
-      OwnField{"source", value::Text{}, "where the figures come from; required in a file", "", false,
-               for_people},
+      CustomField{"source", value::Text{}, "where the figures come from; required in a file", "", false,
+                  for_people},
       field("samples", &Dataset::samples, value::Real{1, 1e15},
             "number of samples in an epoch, over all ranks", {.is_required = true}),
       field("spread", &Dataset::spread, value::Real{0, 100},
@@ -44,7 +44,7 @@ constexpr auto fields_of(std::type_identity<Dataset>) {
       field("format", &Dataset::format, value::Words{"a format", sample_format_words},
             "files: one file per sample; shards and pages: one request reads several samples; parquet: "
             "columns; tokens: slices of one file"),
-      OwnField{"cpu", value::Map{}, "CPU time per sample"},
+      CustomField{"cpu", value::Map{}, "CPU time per sample"},
       field("content", &Dataset::content, value::Words{"a sample content", sample_content_words},
             "kind of samples; default: unknown, suits any model"),
       field("gpu_decode", &Dataset::gpu_decode, value::Amount{value::Unit::time, "0.3 ms"},
@@ -52,13 +52,14 @@ constexpr auto fields_of(std::type_identity<Dataset>) {
       field("delivered", &Dataset::delivered, size,
             "size of a sample when it is copied to the GPU; default: the model's own",
             {.is_echoed = is_delivered}),
-      OwnField{"sample_size", size, "mean size of a stored sample; required except for parquet"},
-      OwnField{"compressible", value::Boolean{},
-               "codecs make samples smaller; false for JPEG, video and random floats", "true"},
-      OwnField{"request", size, "formats shards and pages: size of one read request; default: one sample"},
-      OwnField{"row_group", value::Real{1, 1e12}, "required for parquet: mean number of rows in a row group"},
-      OwnField{"columns", value::Maps{},
-               "format parquet: columns, each with name, size, unpacked and codec"}};
+      CustomField{"sample_size", size, "mean size of a stored sample; required except for parquet"},
+      CustomField{"compressible", value::Boolean{},
+                  "codecs make samples smaller; false for JPEG, video and random floats", "true"},
+      CustomField{"request", size, "formats shards and pages: size of one read request; default: one sample"},
+      CustomField{"row_group", value::Real{1, 1e12},
+                  "required for parquet: mean number of rows in a row group"},
+      CustomField{"columns", value::Maps{},
+                  "format parquet: columns, each with name, size, unpacked and codec"}};
 }
 
 constexpr auto fields_of(std::type_identity<StorageTier::Burst>) {
@@ -89,8 +90,8 @@ constexpr auto fields_of(std::type_identity<StorageTier>) {
     return value::Amount{value::Unit::bandwidth, example};
   };
   return std::tuple{
-      OwnField{"source", value::Text{}, "where the figures come from; required in a file", "", false,
-               for_people},
+      CustomField{"source", value::Text{}, "where the figures come from; required in a file", "", false,
+                  for_people},
       field("kind", &Tier::kind, value::Words{"a storage kind", Tier::kind_words},
             "local_drive, block_volume and memory belong to each node; the other kinds serve all nodes"),
       field("read", &Tier::read, bandwidth("8 GB/s"),
@@ -110,8 +111,8 @@ constexpr auto fields_of(std::type_identity<StorageTier>) {
             "maximum bandwidth of one reader after its first byte"),
       field("requests_per_second", &Tier::requests_per_second, value::Real{1e-3, 1e15},
             "maximum rate of requests; of storage that belongs to a node: per node"),
-      OwnField{"burst", value::Map{}, "token bucket above the sustained rate"},
-      OwnField{"price", value::Map{}, "price of the storage"}};
+      CustomField{"burst", value::Map{}, "token bucket above the sustained rate"},
+      CustomField{"price", value::Map{}, "price of the storage"}};
 }
 
 }  // namespace gradway

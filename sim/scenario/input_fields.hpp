@@ -57,13 +57,15 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
             "with a dataset: simulate a whole epoch with this number of steps, from empty queues to its last "
             "batch; default: a step in the middle of an epoch",
             {.is_echoed = loads, .outside_identity = "the same step, in an epoch that is simulated whole"}),
-      OwnField{"dataset", value::Name{},
-               "dataset that is read during training, or a map with its keys (samples, sample_size, format "
-               "...); default: samples are ready in host memory"},
-      OwnField{"columns", value::Names{}, "columns of a Parquet dataset that are read; default: all"},
-      OwnField{"storage", value::Name{},
-               "storage tier of the dataset (gradway list storage), or a map with the keys of such a file; "
-               "default: host memory"},
+      CustomField{
+          "dataset", value::Name{},
+          "dataset that is read during training, or a map with its keys (samples, sample_size, format "
+          "...); default: samples are ready in host memory"},
+      CustomField{"columns", value::Names{}, "columns of a Parquet dataset that are read; default: all"},
+      CustomField{
+          "storage", value::Name{},
+          "storage tier of the dataset (gradway list storage), or a map with the keys of such a file; "
+          "default: host memory"},
       field("storage_network", &Input::shares_network,
             value::Words{"a storage network", storage_network_words},
             "own: the storage has its own NICs; shared: each rank reads samples over the NIC nearest to its "
@@ -73,16 +75,16 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
             "with storage_network shared: weight of each reading worker on a link that it shares with a "
             "collective, whose weight is 1",
             {.is_echoed = loads, .outside_identity = stated}),
-      OwnField{"codec", value::Words{"a codec", codec_words}, "compression of the stored samples"},
+      CustomField{"codec", value::Words{"a codec", codec_words}, "compression of the stored samples"},
       field("decode", &Input::decode_on_gpu, value::Words{"a decoder", decoder_words},
             "processor that decodes samples", {.is_echoed = loads}),
       field("epoch", &Input::first_epoch, value::Words{"an epoch", epoch_words},
             "first: caches are empty and workers have yet to be started",
             {.is_echoed = loads, .outside_identity = "the same cache and storage, in another epoch"}),
-      OwnField{"cache", value::Words{"a cache", Cache::kind_words},
-               "where each node keeps the samples that it has read"},
-      OwnField{"cache_size", value::Amount{value::Unit::size, "500 GB"}, "size of the cache of each node"},
-      OwnField{
+      CustomField{"cache", value::Words{"a cache", Cache::kind_words},
+                  "where each node keeps the samples that it has read"},
+      CustomField{"cache_size", value::Amount{value::Unit::size, "500 GB"}, "size of the cache of each node"},
+      CustomField{
           "cache_policy", value::Words{"a cache policy", cache_policy_words},
           "what a full cache evicts. keeps: nothing; lru: the least recently read sample; random: any sample",
           "keeps"}};

@@ -25,50 +25,51 @@ constexpr auto fields_of(std::type_identity<Job>) {
       field("precision", &Job::precision, value::Words{"a precision", precision_words},
             "number format of the kernels. bf16 and fp16: autocast, with weights and gradients in fp32; fp8: "
             "as bf16, with the linear layers of the model's blocks in fp8; a profile has its own precision",
-            {.decides = {.kernels = true}}),
+            {.affects = {.kernels = true}}),
       field("state_dtype", &Job::state_dtype, value::Words{"a number format", dtype_words},
             "format of parameters, gradients and optimizer states on the ranks, with every strategy. bf16 "
             "and fp16: as after model.to(bfloat16), without autocast and without fp32 master weights",
-            {.decides = {.kernels = true}}),
+            {.affects = {.kernels = true}}),
       field("accumulate", &Job::accumulate, value::Whole{1, 10000},
             "number of micro-batches per optimizer step (gradient accumulation, DDP's no_sync)"),
-      OwnField{"global_batch", value::Whole{1, 1'000'000'000},
-               "samples of a step over all ranks; use it instead of job.accumulate, which then follows from "
-               "job.batch_per_gpu and the number of data-parallel ranks"},
+      CustomField{
+          "global_batch", value::Whole{1, 1'000'000'000},
+          "samples of a step over all ranks; use it instead of job.accumulate, which then follows from "
+          "job.batch_per_gpu and the number of data-parallel ranks"},
       field("attention", &Job::attention, value::Words{"an attention implementation", attention_kernel_words},
             "implementation of scaled_dot_product_attention. auto: PyTorch's choice; flash1: FlashAttention "
             "1 of PyTorch 2.0 and 2.1, or its Triton version; composed: separate matrix products and a "
             "softmax in fp32, as in BERT models and Hugging Face's attn_implementation \"eager\"",
-            {.decides = {.kernels = true}}),
+            {.affects = {.kernels = true}}),
       field("memory_format", &Job::channels_last, value::Words{"a memory format", memory_format_words},
             "memory layout of images: NCHW (contiguous) or NHWC (channels_last)",
-            {.decides = {.kernels = true}}),
+            {.affects = {.kernels = true}}),
       field("compile", &Job::compiled, value::Boolean{},
             "torch.compile: operations between matrix products are fused",
-            {.decides = {.kernels = true, .launches = true}}),
+            {.affects = {.kernels = true, .launches = true}}),
       field("fused_loss", &Job::fused_loss, value::Boolean{},
             "the loss is one kernel and needs no fp32 copy of the logits. torch.compile generates it with "
             "job.compile (nanoGPT, Hugging Face models that get labels, torchtitan since 2025), or the "
             "program calls one (flash-attn's in llm-foundry, Liger's)",
-            {.decides = {.kernels = true, .launches = true}}),
+            {.affects = {.kernels = true, .launches = true}}),
       field("composed_norms", &Job::composed_norms, value::Boolean{},
             "RMSNorm is composed of separate operations, as in Hugging Face's and IBM's models and in "
             "PyTorch before 2.9; T5 models always do this; Megatron has a kernel",
-            {.decides = {.kernels = true}}),
+            {.affects = {.kernels = true}}),
       field("composed_rotary", &Job::composed_rotary, value::Boolean{},
             "rotary embeddings are composed of separate operations on halves of the heads, as in Hugging "
             "Face's models; false: one complex product in fp32, as in torchtitan",
-            {.decides = {.kernels = true}}),
+            {.affects = {.kernels = true}}),
       field("recompute", &Job::recompute, value::Words{"a recompute mode", recompute_words},
             "activation checkpointing. full: each block keeps only its input and is recomputed before its "
             "backward pass; selective_op: everything is recomputed except attention and every second matrix "
             "product (torchtitan); selective: only the core of attention is recomputed, from queries, keys "
             "and values (Megatron)",
-            {.decides = {.kernels = true}}),
+            {.affects = {.kernels = true}}),
       field("framework", &Job::framework, value::Words{"a framework", framework_words},
             "framework whose communication within the model is simulated: PyTorch (also torchtitan), "
             "Megatron-Core or DeepSpeed",
-            {.decides = {.kernels = true, .launches = true}}),
+            {.affects = {.kernels = true, .launches = true}}),
       field("zero_grad", &Job::zero_grad, value::Words{"a zero_grad mode", zero_grad_words},
             "when the training loop frees the gradients (zero_grad). after_step: after the optimizer step, "
             "as in Hugging Face's Trainer and torchtitan; before_backward: between the forward and the "
@@ -81,18 +82,18 @@ constexpr auto fields_of(std::type_identity<Job>) {
       field("launch_blocking", &Job::launch_blocking, value::Boolean{},
             "CUDA_LAUNCH_BLOCKING=1: the CPU waits for each kernel and collective before it launches the "
             "next one",
-            {.decides = {.launches = true}}),
+            {.affects = {.launches = true}}),
       field("cuda_graphs", &Job::cuda_graphs, value::Words{"a CUDA graph mode", cuda_graphs_words},
             "what is captured in CUDA graphs. layers: each block of the model, forward and backward "
             "(torch.cuda.make_graphed_callables, Megatron's --cuda-graph-impl); step: the whole step in one "
             "graph, with Megatron without the optimizer (full_iteration)",
-            {.decides = {.launches = true}}),
+            {.affects = {.launches = true}}),
       field("experts", &Job::experts, value::Words{"an expert implementation", expert_products_words},
             "how the experts of a layer are computed. grouped: in grouped matrix products (torchtitan, "
             "Megatron, Hugging Face's experts_implementation grouped_mm); loop: one after the other, each "
             "with row indices that the CPU reads back from the GPU (Hugging Face's eager, the only one "
             "before transformers 5)",
-            {.decides = {.kernels = true}}),
+            {.affects = {.kernels = true}}),
       field("clip_grad_norm", &Job::clip_grad_norm, value::Boolean{},
             "gradients are clipped by their norm before the optimizer step: each rank reads its gradients to "
             "compute the norm, then reads and writes them to scale them"),
@@ -100,7 +101,7 @@ constexpr auto fields_of(std::type_identity<Job>) {
             "with precision fp8: how operands are scaled, by torchao's recipes or by Transformer Engine's "
             "delayed scaling; default: tensorwise, or delayed with framework megatron, where tensorwise is "
             "Transformer Engine's current scaling",
-            {.effective = recipe_that_counts, .decides = {.kernels = true}}),
+            {.effective = recipe_that_counts, .affects = {.kernels = true}}),
       field(
           "slow_gpu", &Job::slow_gpu, value::Slowdown{},
           "slow-down of the kernels of one straggler GPU, that of the last rank; all other ranks wait for it",
@@ -111,18 +112,19 @@ constexpr auto fields_of(std::type_identity<Job>) {
       field("recompute_every", &Job::recompute_every, value::Whole{1, 10000},
             "with recompute full: one of every N blocks is recomputed (torchtitan's selective_ac_option)",
             {.is_echoed = [](const Job& job) { return job.recompute_every > 1; },
-             .decides = {.kernels = true}}),
-      OwnField{
+             .affects = {.kernels = true}}),
+      CustomField{
           "finetune", value::Words{"a fine-tuning method", finetune_words},
           "parameters that are trained. full: all; lora: low-rank adapters of linear layers (PEFT), with all "
           "other weights frozen in 16 bits; qlora: the same, with the linear layers of the blocks in NF4",
           "full"},
-      OwnField{"lora_rank", value::Whole{1, 65536},
-               "with finetune lora or qlora: rank of the adapters (PEFT's r)", "8"},
-      OwnField{"lora_targets", value::Words{"a choice of LoRA targets", lora_target_words},
-               "with finetune lora or qlora: linear layers with adapters: those of attention (q, k, v, o), "
-               "or all of the blocks",
-               "all_linear"}};
+      CustomField{"lora_rank", value::Whole{1, 65536},
+                  "with finetune lora or qlora: rank of the adapters (PEFT's r)", "8"},
+      CustomField{
+          "lora_targets", value::Words{"a choice of LoRA targets", lora_target_words},
+          "with finetune lora or qlora: linear layers with adapters: those of attention (q, k, v, o), "
+          "or all of the blocks",
+          "all_linear"}};
 }
 
 }  // namespace gradway

@@ -17,11 +17,11 @@ constexpr auto fields_of(std::type_identity<Layout>) {
   constexpr auto has_stages = [](const Layout& layout) { return layout.pipeline > 1; };
   return std::tuple{
       field("tensor", &Layout::tensor, ranks, "tensor parallelism: number of ranks that share each layer",
-            {.is_echoed = shares_layers, .decides = {.kernels = true}}),
+            {.is_echoed = shares_layers, .affects = {.kernels = true}}),
       field("sequence", &Layout::sequence, value::Boolean{},
             "sequence parallelism: between matrix products each tensor-parallel rank holds a part of the "
             "tokens",
-            {.is_echoed = shares_layers, .decides = {.kernels = true}}),
+            {.is_echoed = shares_layers, .affects = {.kernels = true}}),
       field("overlap", &Layout::overlap, value::Words{"an overlap mode", tensor_overlap_words},
             "tensor-parallel communication that overlaps with matrix products. Megatron: async: the "
             "all-reduce of input gradients overlaps with the product of weight gradients; none: no overlap, "
@@ -31,28 +31,28 @@ constexpr auto fields_of(std::type_identity<Layout>) {
             "before and reduce-scatters after a product, in pieces that overlap with its parts "
             "(enable_async_tensor_parallel)",
             {.is_echoed = [](const Layout& layout) { return layout.overlap != Layout{}.overlap; },
-             .decides = {.kernels = true}}),
+             .affects = {.kernels = true}}),
       field(
           "context", &Layout::context, ranks,
           "context parallelism: number of ranks that share every sequence and exchange what attention needs",
-          {.is_echoed = cuts_sequences, .decides = {.kernels = true}}),
+          {.is_echoed = cuts_sequences, .affects = {.kernels = true}}),
       field("context_method", &Layout::context_method,
             value::Words{"a context-parallel method", context_method_words},
             "ring: keys and values pass around a ring while attention is computed; all_gather: they are "
             "gathered first; all_to_all: each rank receives whole sequences of some heads (Ulysses)",
-            {.is_echoed = cuts_sequences, .decides = {.kernels = true}}),
+            {.is_echoed = cuts_sequences, .affects = {.kernels = true}}),
       field("expert", &Layout::expert, ranks,
             "expert parallelism: number of ranks that share the experts of a layer and exchange tokens",
-            {.is_echoed = shares_experts, .decides = {.kernels = true}}),
+            {.is_echoed = shares_experts, .affects = {.kernels = true}}),
       field("expert_tensor", &Layout::expert_tensor, ranks, "number of ranks that share each expert",
-            {.is_echoed = shares_experts, .decides = {.kernels = true}}),
+            {.is_echoed = shares_experts, .affects = {.kernels = true}}),
       field("expert_imbalance", &Layout::expert_imbalance, value::Real{1, 1000},
             "rows that the experts of the busiest rank receive, over the mean of all ranks",
-            {.is_echoed = shares_experts, .decides = {.kernels = true}}),
+            {.is_echoed = shares_experts, .affects = {.kernels = true}}),
       field("expert_capacity_factor", &Layout::expert_capacity_factor, value::Real{0.01, 1000},
             "capacity of an expert over its even share of the rows: rows beyond it are dropped, unused "
             "capacity is padded; default: no rows are dropped, and the CPU waits for the row counts",
-            {.decides = {.kernels = true}}),
+            {.affects = {.kernels = true}}),
       field("pipeline", &Layout::pipeline, ranks,
             "pipeline parallelism: number of stages, each with some of the blocks",
             {.is_echoed = has_stages}),
@@ -63,13 +63,13 @@ constexpr auto fields_of(std::type_identity<Layout>) {
       field("schedule", &Layout::schedule, value::Words{"a schedule", schedule_words},
             "order in which a pipeline rank processes micro-batches; gradway show plan draws it",
             {.is_echoed = has_stages}),
-      OwnField{
+      CustomField{
           "replicate", ranks,
           "with strategy.kind fsdp and fsdp1: number of replicas of the sharded group (HSDP, HYBRID_SHARD)",
           "1"},
       field("order", &Layout::order, value::AxisOrder{},
             "order in which ranks are assigned to the parallel dimensions, the fastest-varying first",
-            {.is_echoed = [](const Layout& layout) { return layout.is_cut(); }})};
+            {.is_echoed = [](const Layout& layout) { return layout.is_model_parallel(); }})};
 }
 
 }  // namespace gradway

@@ -48,7 +48,7 @@ constexpr auto fields_of(std::type_identity<ClientClass>) {
       field("rate", &Class::rate, value::Amount{value::Unit::compute_rate, "2 TFLOP/s"},
             "compute rate that training achieves on a client; the step time is the model's FLOPs divided by "
             "it"),
-      OwnField{"platform", value::Name{}, "platform on which the step time is predicted"},
+      CustomField{"platform", value::Name{}, "platform on which the step time is predicted"},
       field("slowdown", &Class::slowdown, value::Real{0.001, 1000},
             "step time of a client over that of the scenario's platform; use one of slowdown, step, rate and "
             "platform",
@@ -86,7 +86,7 @@ constexpr auto fields_of(std::type_identity<ClientSettings>) {
             "waiting time if fewer clients than that are available"),
       field("egress", &Clients::usd_per_gb, value::Amount{value::Unit::data_price, "0.09 USD/GB"},
             "price of data that leaves the server"),
-      OwnField{"classes", value::Maps{}, "classes of clients with the same properties", "", true}};
+      CustomField{"classes", value::Maps{}, "classes of clients with the same properties", "", true}};
 }
 
 constexpr auto fields_of(std::type_identity<LocalSgd>) {
@@ -102,8 +102,8 @@ constexpr auto fields_of(std::type_identity<LocalSgd>) {
       field("top_k", &LocalSgd::top_k, value::Amount{value::Unit::positive_share, "1 %"},
             "share of an update's entries that is sent: the largest, each with its index in 4 bytes; workers "
             "then gather the entries of all workers"),
-      OwnField{"clients", value::Map{},
-               "federated learning: a server selects some of many clients in each round"},
+      CustomField{"clients", value::Map{},
+                  "federated learning: a server selects some of many clients in each round"},
       field("outer_optimizer", &LocalSgd::outer, value::Words{"an outer optimizer", outer_optimizer_words},
             "use of the mean of the updates. average: as the new weights (local SGD, FedAvg); sgd and "
             "nesterov: as the gradient of an outer step (DiLoCo uses nesterov), which keeps 4 and 8 bytes "
@@ -115,7 +115,7 @@ constexpr auto fields_of(std::type_identity<LocalSgd>) {
       field("overlap_steps", &LocalSgd::overlap_steps, value::Whole{0, local_sgd_values::most_steps},
             "number of inner steps that overlap with the exchange of a fragment",
             {.is_echoed = meet_each_other}),
-      OwnField{"wan", value::Map{}, "link from a worker to the next; use this key or clients"},
+      CustomField{"wan", value::Map{}, "link from a worker to the next; use this key or clients"},
       field("data", &LocalSgd::data, value::Amount{value::Unit::size, "40 TB"},
             "amount of data stored at all workers together, to estimate what it would take to move it",
             {.is_echoed = [](const LocalSgd& it) { return !it.clients && it.data > Bytes{}; }})};

@@ -23,7 +23,7 @@ constexpr bool splits_parameters(const Zero& zero) {
 }
 }  // namespace strategy_values
 
-constexpr auto fields_of(std::type_identity<Alone>) {
+constexpr auto fields_of(std::type_identity<NoExchange>) {
   return std::tuple{};
 }
 
@@ -37,7 +37,7 @@ constexpr auto fields_of(std::type_identity<Ddp>) {
             {.outside_identity = "what it saves is not predicted"}),
       field("gradient_as_bucket_view", &Ddp::gradient_as_bucket_view, value::Boolean{},
             "gradients are views into the communication buckets, which saves copies",
-            {.decides = {.exchange = false}}),
+            {.affects = {.exchange = false}}),
       field("comm_hook", &Ddp::comm_hook, value::Words{"a communication hook", hook_words},
             "communication hook, which compresses gradients before they are sent"),
       field("powersgd_rank", &Ddp::powersgd_rank, value::Whole{1, 4096},

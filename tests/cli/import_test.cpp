@@ -112,7 +112,7 @@ TEST_CASE("a wrong import is told, and leaves no file", "[cli][import]") {
        "  hint: what is imported, plain or packed by gzip; of nccl-tests several (see 'gradway import "
        "--help')\n"},
       {{"kineto", "trace.json", "-o", "x.yaml", "--step-time", "39"},
-       "--step-time: error: '39' has no unit\n  hint: add one such as 'us' or 'ms'\n"},
+       "--step-time: error: '39' has no unit\n  hint: add a unit such as 'us' or 'ms'\n"},
       {{"kineto", "trace.json", "-o", "x.yaml", "--step-time", "39", "parsecs"},
        "error: 'gradway import' has no use for 'parsecs'\n  hint: see 'gradway import --help'\n"},
       {{"kineto", "trace.json", "-o", "x.yaml", "--precision", "fp8"},

@@ -148,9 +148,9 @@ TEST_CASE("the working folder is no data folder, unless it is said", "[cli][list
   const auto shown = run_gradway({"show", "platform", "mine"}, {.folder = folder.path()});
   CHECK(shown.errors ==
         "mine: error: there is no such file\n"
-        "  hint: the folder you are in has it; with GRADWAY_PATH=. it is a data folder\n");
+        "  hint: the working folder has it; set GRADWAY_PATH=. to use the working folder as a data folder\n");
   CHECK_THAT(mine.errors,
-             Contains("hint: the folder you are in has it; with GRADWAY_PATH=. it is a data folder"));
+             Contains("hint: the working folder has it; set GRADWAY_PATH=. to use the working folder as a data folder"));
 }
 
 TEST_CASE("a name of the shipped data that stands for something else is told", "[cli][list]") {

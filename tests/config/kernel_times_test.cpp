@@ -121,7 +121,7 @@ TEST_CASE("times of kernels are read for models by layers only, and once for all
           "[config]") {
   const Lab lab;
   lab.gpu("mine", "kernel_times: times\n");
-  const auto data = each_file_once({});
+  const auto data = with_file_cache({});
   const auto first = lab.load({}, data);
   const auto second = lab.load({{"job.batch_per_gpu", "2"}}, data);
   CHECK(first.kernel_costs == second.kernel_costs);
@@ -156,8 +156,7 @@ TEST_CASE("wrong names of times of kernels are told with their place", "[config]
   lab.gpu("mine", "kernel_times: times\n");
   lab.calibration("times", "h100-sxm");
   CHECK(lab.message() ==
-        "platforms/gpus/mine.yaml:12:15: error: the calibration 'times' has times of kernels on h100-sxm, "
-        "not on "
+        "platforms/gpus/mine.yaml:12:15: error: the calibration 'times' has kernel times of h100-sxm, not of "
         "mine\n"
         "   12 | kernel_times: times\n"
         "      |               ^~~~~\n"
@@ -167,7 +166,7 @@ TEST_CASE("wrong names of times of kernels are told with their place", "[config]
         "platforms/gpus/mine.yaml:12:15: error: the calibration 'times' has no times of kernels\n"
         "   12 | kernel_times: times\n"
         "      |               ^~~~~\n"
-        "  hint: 'gradway calibrate fit' makes them from what calibration/torch/measure_kernels.py wrote\n");
+        "  hint: 'gradway calibrate fit' writes them from the output of calibration/torch/measure_kernels.py\n");
 }
 
 TEST_CASE("every shipped GPU has times of kernels, or a GPU that stands for it", "[config][catalogue]") {

@@ -65,7 +65,7 @@ TEST_CASE("what needs the same files often reads each once, unless something is 
           "[config][lookup]") {
   const TemporaryFolder here;
   here.write("run.yaml", "schema: 1\nmodel: m\nplatform: lab\njob: { gpus: 1, batch_per_gpu: 1 }\n");
-  const auto data = each_file_once(DataPath{{good}});
+  const auto data = with_file_cache(DataPath{{good}});
   const auto read = [&] { return load_scenario((here.path() / "run.yaml").string(), {}, data); };
   here.write("m.yaml", "schema: 1\nsource: made up\nkind: none\n");
   CHECK(test::message_of(read).find("'none' is not a kind of model") != std::string::npos);
@@ -87,7 +87,7 @@ TEST_CASE("a program that runs for long reads a file again once it has changed",
     here.write("m.yaml", model_of(parameters));
     std::filesystem::last_write_time(model, when);
   };
-  const auto data = each_file_until_it_changes(DataPath{{good}});
+  const auto data = with_refreshing_file_cache(DataPath{{good}});
   const auto read = [&] {
     return load_scenario((here.path() / "run.yaml").string(), {}, data).model.parameter_count();
   };
@@ -112,7 +112,7 @@ TEST_CASE("a program that runs for long reads a file again once what it is based
   const TemporaryFolder here;
   here.write("run.yaml", "schema: 1\nmodel: m\nplatform: lab\njob: { gpus: 1, batch_per_gpu: 1 }\n");
   here.write("m.yaml", "schema: 1\nsource: made up\nbased_on: base\n");
-  const auto data = each_file_until_it_changes(DataPath{{good}});
+  const auto data = with_refreshing_file_cache(DataPath{{good}});
   auto when = std::filesystem::file_time_type::clock::now() - std::chrono::hours{1};
   std::filesystem::last_write_time(here.path() / "m.yaml", when);
   for (const int parameters : {4, 3}) {

@@ -58,7 +58,7 @@ TEST_CASE("an override of model or platform swaps the file", "[config][set]") {
 TEST_CASE("strategy.kind=none takes away what the file says about DDP", "[config][set]") {
   const auto strategy = with({{"strategy.kind", "none"}, {"job.gpus", "1"}}).job.strategy;
 
-  CHECK(std::holds_alternative<Alone>(strategy));
+  CHECK(std::holds_alternative<NoExchange>(strategy));
 }
 
 TEST_CASE("another hook takes away the rank of PowerSGD", "[config][set]") {

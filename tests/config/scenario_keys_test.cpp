@@ -115,7 +115,7 @@ std::string others_in_the_map(const config::ScenarioKey& key) {
 
 /// The change that gives the key a value: by itself, or in the map or list that can be set.
 Override set_in_its_map(const config::ScenarioKey& key, const std::string& value) {
-  if (key.is_set_alone) return {key.name, value};
+  if (key.is_settable) return {key.name, value};
   const auto dot = key.name.rfind('.');
   const auto& group = row_of(key.name.substr(0, dot));
   const auto map = fmt::format("{{ {}: {}{} }}", key.name.substr(dot + 1), value, others_in_the_map(key));
@@ -256,7 +256,7 @@ TEST_CASE("the table says which variables of NCCL are not modelled", "[config][k
 
 TEST_CASE("keys of files alone cannot be set", "[config][keys]") {
   for (const auto& key : described_keys()) {
-    if (key.is_set_alone) continue;
+    if (key.is_settable) continue;
     CAPTURE(key.name);
     CHECK_THROWS_WITH(config::check_scenario_key(key.name, {}),
                       Catch::Matchers::Contains("no scenario has the key"));

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/config/yaml/likely_meant.hpp"
+#include "sim/config/yaml/foreign_names.hpp"
 #include "tests/support/config_files.hpp"
 
 using namespace gradway;
@@ -33,7 +33,7 @@ void check(const std::vector<Row>& rows) {
 }
 
 Row unknown(const std::string& key, const std::string& hint) {
-  return {key, "1", fmt::format("no scenario has the key '{}'", key), hint};
+  return {key, "1", fmt::format("unknown key '{}'", key), hint};
 }
 
 }  // namespace
@@ -169,13 +169,13 @@ TEST_CASE("a model of text is not trained on images, nor one of images on text",
   const auto [model, dataset, what, hint] =
       GENERATE(table<std::string, std::string, std::string, std::string>({
           {"llama3_8b", "imagenet-1k",
-           "samples of the dataset 'imagenet-1k' are images, and the model 'llama3_8b' trains on text",
+           "the dataset 'imagenet-1k' contains images, but the model 'llama3_8b' trains on text",
            "datasets of text: c4-tokens"},
           {"llama3_8b", "unet3d",
-           "samples of the dataset 'unet3d' are volumes, and the model 'llama3_8b' trains on text",
+           "the dataset 'unet3d' contains volumes, but the model 'llama3_8b' trains on text",
            "datasets of text: c4-tokens"},
           {"resnet50", "c4-tokens",
-           "samples of the dataset 'c4-tokens' are text, and the model 'resnet50' trains on images",
+           "the dataset 'c4-tokens' contains text, but the model 'resnet50' trains on images",
            "datasets of images: coco, imagenet-1k, imagenet-1k-raw, imagenet-1k-shards, laion-400m, "
            "resnet50-tfrecord"},
       }));
@@ -212,16 +212,12 @@ TEST_CASE("the samples of a step say how many micro-steps there are", "[errors][
     return message_of(set);
   };
   CHECK(refused("{gpus: 12, batch_per_gpu: 2}", "100") ==
-        "--set job.global_batch=100: error: job.global_batch 100 is no multiple of 24: 12 data-parallel "
-        "ranks, each "
-        "with micro-batches of 2\n  hint: job.global_batch 96 or 120 would fit\n");
+        "--set job.global_batch=100: error: job.global_batch 100 is not a multiple of 24 (12 data-parallel ranks with micro-batches of 2)\n  hint: job.global_batch 96 or 120 would fit\n");
   CHECK(refused("{gpus: 12, batch_per_gpu: 2}", "10") ==
-        "--set job.global_batch=10: error: job.global_batch 10 is no multiple of 24: 12 data-parallel ranks, "
-        "each "
-        "with micro-batches of 2\n  hint: job.global_batch 24 would fit\n");
+        "--set job.global_batch=10: error: job.global_batch 10 is not a multiple of 24 (12 data-parallel ranks with micro-batches of 2)\n  hint: job.global_batch 24 would fit\n");
   CHECK(refused("{gpus: 1, batch_per_gpu: 1}", "20000") ==
-        "--set job.global_batch=20000: error: job.global_batch 20000 makes 20000 micro-steps, 10000 at most\n"
-        "  hint: set a larger job.batch_per_gpu\n");
+        "--set job.global_batch=20000: error: job.global_batch 20000 requires 20000 micro-batches per rank, more than 10000\n"
+        "  hint: increase job.batch_per_gpu\n");
 }
 
 TEST_CASE("samples of a step and micro-steps are not given both, and what is set replaces the file's",
@@ -232,7 +228,7 @@ TEST_CASE("samples of a step and micro-steps are not given both, and what is set
               head + "job: { gpus: 8, batch_per_gpu: 1, accumulate: 2, global_batch: 16 }\n", "mine.yaml",
               data);
         }) ==
-        "text:4:35: error: 'accumulate' clashes with 'global_batch'\n"
+        "text:4:35: error: 'accumulate' conflicts with 'global_batch'\n"
         "    4 | job: { gpus: 8, batch_per_gpu: 1, accumulate: 2, global_batch: 16 }\n"
         "      |                                   ^~~~~~~~~~\n"
         "  note: text:4:50: accumulate follows from it\n"

@@ -11,7 +11,7 @@ TEST_CASE("a default that the table of keys tells is what counts without the key
   const DataPath data{{GRADWAY_SOURCE_DIR}};
   int defaults = 0;
   for (const auto& key : config::described_keys()) {
-    if (key.otherwise.empty() || !key.is_set_alone) continue;
+    if (key.default_text.empty() || !key.is_settable) continue;
     ++defaults;
     CAPTURE(key.name);
     std::vector<Override> bare;
@@ -35,7 +35,7 @@ TEST_CASE("a default that the table of keys tells is what counts without the key
       bare.push_back({"campaign.checkpoint", "{ storage: s3-standard }"});
     if (key.meaning.starts_with("mode async")) bare.push_back({"campaign.checkpoint.mode", "async"});
     auto with_default = bare;
-    with_default.push_back({key.name, key.otherwise});
+    with_default.push_back({key.name, key.default_text});
     const std::string file = GRADWAY_SOURCE_DIR "/tests/report/bare.yaml";
     CHECK(report::scenario_json(load_scenario(file, with_default, data)) ==
           report::scenario_json(load_scenario(file, bare, data)));

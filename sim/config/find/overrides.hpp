@@ -9,9 +9,8 @@
 
 namespace gradway::config {
 
-/// Puts the values in place of what stands in the scenario, in order: a later one wins.
-/// A value's place becomes that of its override, so what is wrong with it is reported there. Setting the kind
-/// of strategy, or the hook, takes away what the file says about the old one.
+/// Replaces values of the scenario in order; a later override wins. The place of a value becomes that of its
+/// override. Setting the kind of strategy or the hook removes the file's keys of the old one.
 void apply_overrides(Node& scenario, const std::vector<Override>& overrides, Problems& problems);
 
 }  // namespace gradway::config

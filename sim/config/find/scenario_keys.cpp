@@ -7,17 +7,18 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/nearest.hpp"
-#include "sim/config/find/describe_fields.hpp"
 #include "sim/config/read/nccl_variables.hpp"
-#include "sim/config/yaml/likely_meant.hpp"
+#include "sim/config/yaml/foreign_names.hpp"
 #include "sim/platform/speeds.hpp"
 #include "sim/scenario/campaign_fields.hpp"
 #include "sim/scenario/dataset_fields.hpp"
+#include "sim/scenario/fields.hpp"
 #include "sim/scenario/input_fields.hpp"
 #include "sim/scenario/job_fields.hpp"
 #include "sim/scenario/layout_fields.hpp"
 #include "sim/scenario/local_sgd_fields.hpp"
 #include "sim/scenario/strategy_fields.hpp"
+#include "sim/scenario/value_text.hpp"
 
 namespace gradway::config {
 namespace {
@@ -25,7 +26,7 @@ namespace {
 constexpr bool in_files_only = false;
 constexpr std::string_view of_campaign = "a campaign's, its step is the same";
 
-/// A key that no table of fields has.
+/// A key that is not in a table of fields.
 ScenarioKey key(std::string name, value::Kind kind, std::string meaning) {
   return {std::move(name), kind, std::move(meaning)};
 }
@@ -35,14 +36,14 @@ ScenarioKey required(ScenarioKey key) {
   return key;
 }
 
-ScenarioKey with_default(std::string_view otherwise, ScenarioKey key) {
-  key.otherwise = otherwise;
+ScenarioKey with_default(std::string_view default_text, ScenarioKey key) {
+  key.default_text = default_text;
   return key;
 }
 
-/// What is not set by itself: entries of lists, and what is read before the scenario.
+/// A key that cannot be set: in entries of lists, or read before the scenario.
 ScenarioKey of_files(ScenarioKey key) {
-  key.is_set_alone = in_files_only;
+  key.is_settable = in_files_only;
   return key;
 }
 
@@ -53,12 +54,41 @@ ScenarioKey outside(std::string_view reason, ScenarioKey key) {
 
 constexpr value::Words an_optimizer{"an optimizer", optimizer_words};
 
-/// Keys in their order.
+template <class Kind, class Member>
+std::string text_of_default(const Kind& kind, const Member& member) {
+  if constexpr (std::is_same_v<Kind, value::Amount> && std::is_same_v<Member, Seconds>) {
+    return value::readable_text(kind, member.value());
+  } else {
+    return value_text(kind, member);
+  }
+}
+
+/// Describes the rows of a table of fields as keys of a scenario. @param group prefix such as "job."
+template <class Settings>
+std::vector<ScenarioKey> described_fields(std::string_view group) {
+  std::vector<ScenarioKey> keys;
+  for_each_row<Settings>([&](const auto& row) {
+    auto& key = keys.emplace_back(
+        ScenarioKey{std::string{group} + std::string{row.key}, row.kind, std::string{row.help}});
+    if constexpr (is_custom_field_v<decltype(row)>) {
+      key.default_text = row.default_text;
+      key.is_required = row.is_required;
+      key.outside_identity = row.outside_identity;
+    } else {
+      key.is_required = row.traits.is_required;
+      key.outside_identity = row.traits.outside_identity;
+      if (!key.is_required) key.default_text = text_of_default(row.kind, Settings{}.*row.member);
+    }
+  });
+  return keys;
+}
+
+/// Collects keys in their order.
 class Keys {
  public:
   void add(ScenarioKey key) { keys_.push_back(std::move(key)); }
 
-  /// The rows of a table. @param more applied to each
+  /// Adds the rows of a table. @param more applied to each
   template <class Settings, class... More>
   void fields(std::string_view group, const More&... more) {
     for (auto& key : described_fields<Settings>(group)) {
@@ -68,7 +98,7 @@ class Keys {
     }
   }
 
-  /// The rows of a kind of strategy; a row that another kind has in the same words is one with it.
+  /// Adds the rows of a kind of strategy, and merges those that are equal to a row of another kind.
   template <class Settings>
   void strategy(std::string_view kind) {
     for (auto& key : described_fields<Settings>("strategy.")) {
@@ -81,7 +111,7 @@ class Keys {
       }
       key.strategies = {kind};
       if (key.is_required) key.meaning = "required: " + key.meaning;
-      key.is_required = false;  // of the group: not with other kinds
+      key.is_required = false;  // required with this kind only
       add(std::move(key));
     }
   }
@@ -143,7 +173,7 @@ void add_strategy_keys(Keys& keys) {
   keys.fields<ClientClass>("strategy.clients.classes.", of_files);
 }
 
-/// What a scenario can say itself in place of a name of a dataset or a tier.
+/// Keys of datasets and storage tiers, which a scenario can contain instead of their names.
 void add_data_keys(Keys& keys) {
   keys.fields<Dataset>("input.dataset.", of_files);
   keys.fields<Dataset::Cpu>("input.dataset.cpu.", of_files);
@@ -274,8 +304,8 @@ const std::vector<ScenarioKey>& described_keys() {
 std::vector<std::string> scenario_keys() {
   std::vector<std::string> names;
   for (const auto& key : described_keys()) {
-    // A key that several strategies have stands in several rows.
-    if (key.is_set_alone && std::ranges::find(names, key.name) == names.end()) names.push_back(key.name);
+    // A key of several strategies can have several rows.
+    if (key.is_settable && std::ranges::find(names, key.name) == names.end()) names.push_back(key.name);
   }
   return names;
 }
@@ -283,27 +313,27 @@ std::vector<std::string> scenario_keys() {
 void check_scenario_key(const std::string& key, const Where& where) {
   const auto& known = described_keys();
   const auto found = std::ranges::find(known, key, &ScenarioKey::name);
-  if (found != known.end() && found->is_set_alone) return;
+  if (found != known.end() && found->is_settable) return;
   const auto names = scenario_keys();
   const auto dot = key.rfind('.');
   const auto group_name = key.substr(0, dot == std::string::npos ? 0 : dot);
   const auto last = key.substr(dot == std::string::npos ? 0 : dot + 1);
-  if (is_unmodelled_variable(last))
+  if (is_unsupported_nccl_variable(last))
     fail(where, fmt::format("gradway does not model '{}'", last), "leave it out");
   auto hint = hint_for_foreign_key(group_name, last);
   if (hint.empty() && !nearest(key, names).empty()) hint = suggestion(key, names);
   if (hint.empty()) {
-    // The keys of its group, or those that stand by themselves, and the groups.
+    // The keys of its group, or the top-level keys.
     const auto group = key.substr(0, key.find('.') + 1);
     std::vector<std::string> of_group;
     for (const auto& name : names) {
       const auto inner = name.substr(0, name.find('.') + 1);
       if (inner == group) of_group.push_back(name);
     }
-    hint = fmt::format("known: {}; 'gradway list keys' says what they mean", fmt::join(of_group, ", "));
-    if (of_group.empty()) hint = "'gradway list keys' names all";
+    hint = fmt::format("known: {}; 'gradway list keys' describes them", fmt::join(of_group, ", "));
+    if (of_group.empty()) hint = "'gradway list keys' lists all keys";
   }
-  fail(where, fmt::format("no scenario has the key '{}'", key), hint);
+  fail(where, fmt::format("unknown key '{}'", key), hint);
 }
 
 }  // namespace gradway::config

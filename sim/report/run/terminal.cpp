@@ -64,7 +64,7 @@ void write_job(Fields& fields, const Run& run) {
     add_variables(fields, job);
     return;
   }
-  const bool is_cut = job.layout.is_cut();
+  const bool is_cut = job.layout.is_model_parallel();
   const auto micro = job.accumulate > 1
                          ? fmt::format(" x {} {}", job.accumulate, is_cut ? "micro-batches" : "micro-steps")
                          : "";

@@ -13,52 +13,54 @@
 namespace gradway {
 namespace {
 
-/// Counts the micro-batches, so that rules need not name them.
-class Turns {
+/// Appends turns and numbers their micro-batches.
+class ScheduleBuilder {
  public:
   void forward(int chunk = 0) { turns_.push_back({Pass::forward, forward_[at(chunk)]++, chunk}); }
-  /// DualPipe's forward of one micro-batch among the backward of another.
+  /// DualPipe: the forward pass of one micro-batch overlaps the backward pass of another.
   void both(int forward_chunk, int backward_chunk) {
     forward(forward_chunk);
-    turns_.back().is_woven = true;
+    turns_.back().overlaps_next = true;
     backward(backward_chunk);
   }
   void backward(int chunk = 0) { turns_.push_back({Pass::backward, backward_[at(chunk)]++, chunk}); }
   void inputs(int chunk = 0) {
     turns_.push_back({Pass::input_gradients, backward_[at(chunk)]++, chunk});
-    owed_.push_back(turns_.back());
+    delayed_.push_back(turns_.back());
   }
-  /// The gradients of parameters that have waited longest. @param chunk none: of any
+  /// The parameter gradients that have been delayed longest. @param chunk empty: of any chunk
   void weights(std::optional<int> chunk = {}) {
     const auto oldest =
-        std::ranges::find_if(owed_, [&](const StageTurn& turn) { return !chunk || turn.chunk == *chunk; });
-    expects(oldest != owed_.end(), "gradients of inputs come first");
+        std::ranges::find_if(delayed_, [&](const ChunkPass& turn) { return !chunk || turn.chunk == *chunk; });
+    expects(oldest != delayed_.end(), "gradients of inputs come first");
     turns_.push_back({Pass::weight_gradients, oldest->micro_batch, oldest->chunk});
-    owed_.erase(oldest);
+    delayed_.erase(oldest);
   }
-  bool owes(int chunk) const { return std::ranges::find(owed_, chunk, &StageTurn::chunk) != owed_.end(); }
-  bool owes() const { return !owed_.empty(); }
+  bool has_delayed(int chunk) const {
+    return std::ranges::find(delayed_, chunk, &ChunkPass::chunk) != delayed_.end();
+  }
+  bool has_delayed() const { return !delayed_.empty(); }
   int forwards(int chunk) const { return forward_[at(chunk)]; }
-  std::vector<StageTurn> take() { return std::move(turns_); }
+  std::vector<ChunkPass> take() { return std::move(turns_); }
 
  private:
   static std::size_t at(int chunk) { return static_cast<std::size_t>(chunk); }
 
   std::array<int, 2> forward_{};  ///< by chunk
   std::array<int, 2> backward_{};
-  std::deque<StageTurn> owed_;
-  std::vector<StageTurn> turns_;
+  std::deque<ChunkPass> delayed_;
+  std::vector<ChunkPass> turns_;
 };
 
-std::vector<StageTurn> all_forward_then_backward(int micro_batches) {
-  Turns turns;
+std::vector<ChunkPass> all_forward_then_backward(int micro_batches) {
+  ScheduleBuilder turns;
   for (int m = 0; m < micro_batches; ++m) turns.forward();
   for (int m = 0; m < micro_batches; ++m) turns.backward();
   return turns.take();
 }
 
-std::vector<StageTurn> looped_bfs(const Pipeline& pipeline, int micro_batches) {
-  std::vector<StageTurn> turns;
+std::vector<ChunkPass> looped_bfs(const Pipeline& pipeline, int micro_batches) {
+  std::vector<ChunkPass> turns;
   for (int chunk = 0; chunk < pipeline.chunks; ++chunk)
     for (int m = 0; m < micro_batches; ++m) turns.push_back({Pass::forward, m, chunk});
   for (int chunk = pipeline.chunks; chunk-- > 0;)
@@ -66,11 +68,11 @@ std::vector<StageTurn> looped_bfs(const Pipeline& pipeline, int micro_batches) {
   return turns;
 }
 
-/// 1F1B, with or without several chunks: in the order of `passes`, of which the backward ones take the chunks
-/// from the last to the first.
-std::vector<StageTurn> one_forward_one_backward(const Pipeline& pipeline, int rank, int micro_batches) {
+/// 1F1B, with one chunk or several, in the order of `passes`; backward passes take the chunks in reverse
+/// order.
+std::vector<ChunkPass> one_forward_one_backward(const Pipeline& pipeline, int rank, int micro_batches) {
   const auto group = pipeline.chunks == 1 ? 1 : pipeline.ranks;
-  std::vector<StageTurn> passes;
+  std::vector<ChunkPass> passes;
   for (int first = 0; first < micro_batches; first += group) {
     const auto end = std::min(first + group, micro_batches);
     for (int chunk = 0; chunk < pipeline.chunks; ++chunk)
@@ -80,7 +82,7 @@ std::vector<StageTurn> one_forward_one_backward(const Pipeline& pipeline, int ra
   const auto ahead = pipeline.chunks == 1 ? behind : 2 * behind + (pipeline.chunks - 1) * group;
   const auto total = static_cast<int>(passes.size());
   const auto warm_up = std::min(ahead, total);
-  std::vector<StageTurn> turns;
+  std::vector<ChunkPass> turns;
   const auto backward = [&](int k) {
     const auto& of = passes[static_cast<std::size_t>(k)];
     turns.push_back({Pass::backward, of.micro_batch, pipeline.chunks - 1 - of.chunk});
@@ -92,8 +94,8 @@ std::vector<StageTurn> one_forward_one_backward(const Pipeline& pipeline, int ra
   return turns;
 }
 
-std::vector<StageTurn> zb_h1(const Pipeline& pipeline, int rank, int micro_batches) {
-  Turns turns;
+std::vector<ChunkPass> zb_h1(const Pipeline& pipeline, int rank, int micro_batches) {
+  ScheduleBuilder turns;
   const auto warm_up = std::min(pipeline.ranks - 1 - rank, micro_batches);
   for (int m = 0; m < warm_up; ++m) turns.forward();
   for (int i = 0; i < micro_batches; ++i) {
@@ -101,12 +103,12 @@ std::vector<StageTurn> zb_h1(const Pipeline& pipeline, int rank, int micro_batch
     turns.inputs();
     if (i >= rank) turns.weights();
   }
-  while (turns.owes()) turns.weights();
+  while (turns.has_delayed()) turns.weights();
   return turns.take();
 }
 
-std::vector<StageTurn> zb_v(const Pipeline& pipeline, int rank, int micro_batches) {
-  Turns turns;
+std::vector<ChunkPass> zb_v(const Pipeline& pipeline, int rank, int micro_batches) {
+  ScheduleBuilder turns;
   const auto [p, r, m] = std::array{pipeline.ranks, rank, micro_batches};
   const auto is_out = [&](int chunk) { return turns.forwards(chunk) >= m; };
   for (int i = 0; i < 2 * (p - r) - 1; ++i) turns.forward(0);
@@ -136,12 +138,12 @@ std::vector<StageTurn> zb_v(const Pipeline& pipeline, int rank, int micro_batche
     turns.weights(0);
   }
   for (const int chunk : {1, 0})
-    while (turns.owes(chunk)) turns.weights(chunk);
+    while (turns.has_delayed(chunk)) turns.weights(chunk);
   return turns.take();
 }
 
-std::vector<StageTurn> dual_pipe_v(const Pipeline& pipeline, int rank, int micro_batches) {
-  Turns turns;
+std::vector<ChunkPass> dual_pipe_v(const Pipeline& pipeline, int rank, int micro_batches) {
+  ScheduleBuilder turns;
   const auto [p, r, m] = std::array{pipeline.ranks, rank, micro_batches};
   for (int i = 0; i < 2 * (p - r - 1); ++i) turns.forward(0);
   for (int i = 0; i < r + 1; ++i) {
@@ -154,7 +156,8 @@ std::vector<StageTurn> dual_pipe_v(const Pipeline& pipeline, int rank, int micro
     turns.forward(1);
   }
   for (int i = 0; i < m - 2 * p + r + 1; ++i) {
-    if (i == 0 && r == p - 1) {  // where both chunks meet the forward pass makes what the backward pass needs
+    if (i == 0 && r == p - 1) {  // on the rank with both middle stages the forward pass produces the input of
+                                 // the backward pass
       turns.forward(0);
       turns.backward(1);
     } else {
@@ -166,7 +169,7 @@ std::vector<StageTurn> dual_pipe_v(const Pipeline& pipeline, int rank, int micro
     turns.backward(1);
     turns.both(1, 0);
   }
-  // Of the last passes the second half puts off the gradients of parameters.
+  // The second half of the last passes delays the parameter gradients.
   for (int i = 0; i < 2 * (r + 1); ++i) {
     const int chunk = 1 - i % 2;
     i < r + 1 ? turns.backward(chunk) : turns.inputs(chunk);
@@ -175,7 +178,7 @@ std::vector<StageTurn> dual_pipe_v(const Pipeline& pipeline, int rank, int micro
     turns.weights();
     turns.inputs(0);
   }
-  while (turns.owes()) turns.weights();
+  while (turns.has_delayed()) turns.weights();
   return turns.take();
 }
 
@@ -193,7 +196,7 @@ Pipeline pipeline_of(const Layout& layout) {
   return {layout.schedule, layout.pipeline, layout.chunks};
 }
 
-std::vector<StageTurn> turns_of_rank(const Pipeline& pipeline, int rank, int micro_batches) {
+std::vector<ChunkPass> passes_of_rank(const Pipeline& pipeline, int rank, int micro_batches) {
   switch (pipeline.schedule) {
     case Schedule::gpipe:
       return all_forward_then_backward(micro_batches);
