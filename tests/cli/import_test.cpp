@@ -116,7 +116,7 @@ TEST_CASE("a wrong import is told, and leaves no file", "[cli][import]") {
       {{"kineto", "trace.json", "-o", "x.yaml", "--step-time", "39", "parsecs"},
        "error: 'gradway import' has no use for 'parsecs'\n  hint: see 'gradway import --help'\n"},
       {{"kineto", "trace.json", "-o", "x.yaml", "--precision", "fp8"},
-       "--precision: error: 'fp8' is not a precision\n  hint: known: fp32, tf32, bf16, fp16\n"},
+       "--precision: error: invalid precision 'fp8'\n  hint: known: fp32, tf32, bf16, fp16\n"},
       {{"kineto", "trace.json", "-o", "x.yaml", "--batch", "many"},
        "--batch: error: 'many' is not a whole number\n"},
       {{"kineto", "trace.json", "-o", "x.yaml", "--gpu", "h2000"},

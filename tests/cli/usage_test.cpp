@@ -111,14 +111,14 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
        "error: no platform has a name such as '--platforms awz-*'\n"
        "  hint: 'gradway list platforms' names all\n"},
       {{"compare", "article/p4d", "--platforms", "p5"},
-       "--platforms p5: error: no platform has the name 'p5': there is no 'platforms/p5.yaml' beside your "
+       "--platforms p5: error: unknown platform 'p5': there is no 'platforms/p5.yaml' next to your "
        "file or in the data folders\n"
        "  hint: did you mean 'aws-p5.48xlarge'?\n"},
       {{"run", "article/g6e", "--gpus", "4", "--set", "job.gpus=8"},
        "error: 'job.gpus' is given by '--set' and by '--gpus'\n  hint: leave one of them out\n"},
       {{"run", "article/g6e", "--gpus", "many"}, "--gpus many: error: 'many' is not a whole number\n"},
       {{"run", "article/g6e", "--model", "llama3"},
-       "--model llama3: error: no model has the name 'llama3': there is no 'models/llama3.yaml' beside your "
+       "--model llama3: error: unknown model 'llama3': there is no 'models/llama3.yaml' next to your "
        "file or in the data folders\n"
        "  hint: did you mean 'llama3_8b', 'llama3_70b', 'llama3_2_3b' or 'llama3_405b'?\n"},
       {{"import", "topo", GRADWAY_SOURCE_DIR "/tests/import/data/topo-4x-h200.txt", "--gpu", "h100"},
@@ -152,7 +152,8 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
       {{"init", "--model", "gpt2", "--platform", "dgx-h100", "--gpus", "eight"},
        "--gpus: error: 'eight' is not a whole number\n"},
       {{"init", "--model", "gpt2", "--platform", "h200-4x", "--gpus", "8"},
-       "gradway init: error: the scenario that is made of this is none: job.gpus 8 is more than the 4 GPUs of the platform\n"
+       "gradway init: error: the scenario that is made of this is none: job.gpus 8 is more than the 4 GPUs "
+       "of the platform\n"
        "  note: platforms/h200-4x.yaml:12:9: 1 node of 4 GPUs\n"
        "  hint: job.gpus 4 would fit; it would say 'gpus: 8'\n"},
       {{"init", "--model", "gpt2", "--platform", "dgx-h100", "--gpus", "8", "-o", "mine.txt"},

@@ -93,17 +93,17 @@ TEST_CASE("a number of tokens that is none is refused", "[config][goal]") {
        "--option: error: 'many' does not begin with a number\n"
        "  hint: write a number such as '300B' or '1.5T'\n"},
       {"300Q",
-       "--option: error: 'Q' is no multiple of tokens\n"
-       "  hint: k, M, B (10^9) and T (10^12) are known, as in '300B' or '1.5T'\n"},
+       "--option: error: unknown multiple 'Q' of tokens\n"
+       "  hint: use k, M, B (10^9) or T (10^12), as in '300B' or '1.5T'\n"},
       {"300B samples",
-       "--option: error: 'B samples' is no multiple of tokens\n"
-       "  hint: k, M, B (10^9) and T (10^12) are known, as in '300B' or '1.5T'\n"},
+       "--option: error: unknown multiple 'B samples' of tokens\n"
+       "  hint: use k, M, B (10^9) or T (10^12), as in '300B' or '1.5T'\n"},
       {"1,5T", "--option: error: '1,5T' has a ',' in its number\n  hint: write 1.5, or 1,200,000\n"},
       {"-3B",
-       "--option: error: '-3B' is less than one of tokens\n"
+       "--option: error: '-3B' is too few tokens: at least 1\n"
        "  hint: write a number such as '300B' or '1.5T'\n"},
       {"0",
-       "--option: error: '0' is less than one of tokens\n"
+       "--option: error: '0' is too few tokens: at least 1\n"
        "  hint: write a number such as '300B' or '1.5T'\n"},
       {"inf",
        "--option: error: 'inf' does not begin with a number\n"

@@ -55,7 +55,7 @@ TEST_CASE("a file is read as it stands each time, and its text counts each time"
   CHECK(read().digest != first.digest);
   here.write("m.yaml", "schema: 1\nsource: made up\nkind: none\n");
   const auto message = test::message_of(read);
-  CHECK(message.find("'none' is not a kind of model") != std::string::npos);
+  CHECK(message.find("invalid model kind 'none'") != std::string::npos);
   CHECK(test::message_of(read) == message);
   here.write("m.yaml", model_of(4));
   CHECK(read().digest == first.digest);
@@ -68,7 +68,7 @@ TEST_CASE("what needs the same files often reads each once, unless something is 
   const auto data = with_file_cache(DataPath{{good}});
   const auto read = [&] { return load_scenario((here.path() / "run.yaml").string(), {}, data); };
   here.write("m.yaml", "schema: 1\nsource: made up\nkind: none\n");
-  CHECK(test::message_of(read).find("'none' is not a kind of model") != std::string::npos);
+  CHECK(test::message_of(read).find("invalid model kind 'none'") != std::string::npos);
   here.write("m.yaml", model_of(4));
   const auto first = read();
   CHECK(first.model.parameter_count() == 4);
@@ -184,7 +184,7 @@ TEST_CASE("messages name files without the absolute path of a data folder", "[co
   });
 
   CHECK(message ==
-        "models/m.yaml:3:7: error: 'dekoder' is not a kind of model\n"
+        "models/m.yaml:3:7: error: invalid model kind 'dekoder'\n"
         "    3 | kind: dekoder\n"
         "      |       ^~~~~~~\n"
         "  hint: did you mean 'decoder'?\n");

@@ -93,10 +93,10 @@ TEST_CASE("the same in a file, where keys of a group go by their own names", "[e
 
 TEST_CASE("words of other trainers lead to ours", "[errors][names]") {
   const auto precision = [](const std::string& word, const std::string& hint) {
-    return Row{"job.precision", word, fmt::format("'{}' is not a precision", word), hint};
+    return Row{"job.precision", word, fmt::format("invalid precision '{}'", word), hint};
   };
   const auto kind = [](const std::string& word, const std::string& hint) {
-    return Row{"strategy.kind", word, fmt::format("'{}' is not a strategy", word), hint};
+    return Row{"strategy.kind", word, fmt::format("invalid strategy '{}'", word), hint};
   };
   const auto again = [](const std::string& word, const std::string& hint) {
     return Row{"job.recompute", word, fmt::format("'{}' is not what is computed again", word), hint};
@@ -115,8 +115,8 @@ TEST_CASE("words of other trainers lead to ours", "[errors][names]") {
          kind("FSDP2", "did you mean 'fsdp'? It is FSDP2"),
          again("true", "write full: each block runs again; or selective_op, as torchtitan does"),
          again("false", "write none"),
-         {"optimizer", "Adam", "'Adam' is not an optimizer", "did you mean 'adamw' or 'adamw_fused'?"},
-         {"job.framework", "torchtitan", "'torchtitan' is not a framework", "did you mean 'pytorch'?"}});
+         {"optimizer", "Adam", "invalid optimizer 'Adam'", "did you mean 'adamw' or 'adamw_fused'?"},
+         {"job.framework", "torchtitan", "invalid framework 'torchtitan'", "did you mean 'pytorch'?"}});
 }
 
 TEST_CASE("variables of NCCL that gradway does not model are not guessed as others", "[errors][names]") {
@@ -148,7 +148,7 @@ TEST_CASE("names of Hugging Face lead to models", "[errors][names]") {
 }
 
 TEST_CASE("a name of Hugging Face is refused with the model that it means", "[errors][names]") {
-  check({{"model", "meta-llama/Meta-Llama-3-8B", "'meta-llama/Meta-Llama-3-8B' is not a name of a model",
+  check({{"model", "meta-llama/Meta-Llama-3-8B", "invalid model name 'meta-llama/Meta-Llama-3-8B'",
           "did you mean 'llama3_8b'?"},
          {"model", "Meta-Llama-3-70B",
           "no model has the name 'Meta-Llama-3-70B': there is no 'models/Meta-Llama-3-70B.yaml' beside your "
@@ -212,11 +212,14 @@ TEST_CASE("the samples of a step say how many micro-steps there are", "[errors][
     return message_of(set);
   };
   CHECK(refused("{gpus: 12, batch_per_gpu: 2}", "100") ==
-        "--set job.global_batch=100: error: job.global_batch 100 is not a multiple of 24 (12 data-parallel ranks with micro-batches of 2)\n  hint: job.global_batch 96 or 120 would fit\n");
+        "--set job.global_batch=100: error: job.global_batch 100 is not a multiple of 24 (12 data-parallel "
+        "ranks with micro-batches of 2)\n  hint: job.global_batch 96 or 120 would fit\n");
   CHECK(refused("{gpus: 12, batch_per_gpu: 2}", "10") ==
-        "--set job.global_batch=10: error: job.global_batch 10 is not a multiple of 24 (12 data-parallel ranks with micro-batches of 2)\n  hint: job.global_batch 24 would fit\n");
+        "--set job.global_batch=10: error: job.global_batch 10 is not a multiple of 24 (12 data-parallel "
+        "ranks with micro-batches of 2)\n  hint: job.global_batch 24 would fit\n");
   CHECK(refused("{gpus: 1, batch_per_gpu: 1}", "20000") ==
-        "--set job.global_batch=20000: error: job.global_batch 20000 requires 20000 micro-batches per rank, more than 10000\n"
+        "--set job.global_batch=20000: error: job.global_batch 20000 requires 20000 micro-batches per rank, "
+        "more than 10000\n"
         "  hint: increase job.batch_per_gpu\n");
 }
 

@@ -26,10 +26,8 @@ struct Row {
 
 TEST_CASE("a wrong --set is reported at the option", "[errors][set]") {
   const std::vector<Row> rows = {
-      {"job.gpu", "4",
-       "--set job.gpu=4: error: unknown key 'job.gpu'\n  hint: did you mean 'job.gpus'?\n"},
-      {"gpus", "4",
-       "--set gpus=4: error: unknown key 'gpus'\n  hint: did you mean 'job.gpus'?\n"},
+      {"job.gpu", "4", "--set job.gpu=4: error: unknown key 'job.gpu'\n  hint: did you mean 'job.gpus'?\n"},
+      {"gpus", "4", "--set gpus=4: error: unknown key 'gpus'\n  hint: did you mean 'job.gpus'?\n"},
       {"bucket_cap", "25 MiB",
        "--set bucket_cap=25 MiB: error: unknown key 'bucket_cap'\n"
        "  hint: did you mean 'strategy.bucket_cap'?\n"},
@@ -120,5 +118,6 @@ TEST_CASE("a missing file is an error of the command line", "[errors]") {
   CHECK(test::message_of([&] { return load_model("tinny", data); }) ==
         "tinny: error: there is no such file\n  hint: did you mean 'tiny'?\n");
   CHECK(test::message_of([&] { return load_platform("nothing/like/it.yaml", 2, data); }) ==
-        "nothing/like/it.yaml: error: there is no such file\n  hint: write a path, or a name from 'gradway list platforms'\n");
+        "nothing/like/it.yaml: error: there is no such file\n  hint: write a path, or a name from 'gradway "
+        "list platforms'\n");
 }

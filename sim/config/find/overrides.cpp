@@ -7,6 +7,7 @@
 
 #include "sim/config/find/document.hpp"
 #include "sim/config/find/scenario_keys.hpp"
+#include "sim/scenario/strategy_fields.hpp"
 
 namespace gradway::config {
 namespace {
@@ -68,13 +69,18 @@ void drop_other_batch(Node& scenario, const std::vector<Override>& overrides) {
       std::erase_if(job->value.entries, [&, name = other](const Entry& entry) { return entry.key == name; });
 }
 
+std::vector<std::string> keys_of_ddp() {
+  std::vector<std::string> keys;
+  for_each_field<Ddp>([&](const auto& field) { keys.emplace_back(field.key); });
+  return keys;
+}
+
 /// `--set strategy.kind=none` on a DDP scenario removes the file's keys of DDP. Keys that are set as well
 /// stay and are checked.
 void drop_replaced(Node& scenario, const std::vector<Override>& overrides) {
   static const std::vector<Replacement> replacements = {
-      {"kind",
-       [](std::string_view value) { return value == "none" || value == "collective"; },
-       {"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook", "powersgd_rank"}},
+      {"kind", [](std::string_view value) { return value == "none" || value == "collective"; },
+       keys_of_ddp()},
       {"comm_hook", [](std::string_view value) { return value != "powersgd"; }, {"powersgd_rank"}}};
   if (is_collective(scenario) && is_overridden(overrides, "strategy.kind") &&
       !is_overridden(overrides, "model")) {
