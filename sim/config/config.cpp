@@ -41,7 +41,7 @@ bool needs_kernel_times(const ScenarioSpec& scenario, const ModelSpec& model) {
 class Loader {
  public:
   Loader(const FoundFile& first, const DataPath& data)
-      : lookup_{first, data}, beside_{first.path.parent_path()}, read_{data.read} {}
+      : lookup_{first, data}, folder_{first.path.parent_path()}, read_{data.read} {}
 
   Problems& problems() { return problems_; }
 
@@ -155,10 +155,10 @@ class Loader {
 
   std::optional<FoundFile> find(DataKind kind, const Named& name) {
     if (name.name.empty()) return std::nullopt;  // the missing name is reported already
-    auto known = read_ ? read_->find_name(kind, name.name, beside_) : std::nullopt;
+    auto known = read_ ? read_->find_name(kind, name.name, folder_) : std::nullopt;
     if (known) return known;
     auto found = problems_.attempt([&] { return std::optional{lookup_.find(kind, name.name, name.where)}; });
-    if (read_ && found) read_->keep_name(kind, name.name, beside_, *found);
+    if (read_ && found) read_->keep_name(kind, name.name, folder_, *found);
     return found;
   }
 
@@ -167,7 +167,7 @@ class Loader {
   template <class Read>
   auto once(DataKind kind, const FoundFile& file, const std::string& name, const Read& read)
       -> std::invoke_result_t<const Read&, Problems&> {
-    return read_ && !file.text ? read_->once(kind, file, name, beside_, problems_, read) : read(problems_);
+    return read_ && !file.text ? read_->once(kind, file, name, folder_, problems_, read) : read(problems_);
   }
 
   template <class Read>
@@ -211,7 +211,7 @@ class Loader {
   }
 
   Lookup lookup_;
-  std::filesystem::path beside_;
+  std::filesystem::path folder_;
   std::shared_ptr<FileCache> read_;
   Problems problems_;
 };

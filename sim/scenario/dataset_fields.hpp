@@ -4,15 +4,14 @@
 #include "sim/scenario/fields.hpp"
 #include "sim/scenario/input.hpp"
 
-// The keys of a dataset and of a tier of storage: of their files, and of a scenario that gives them itself.
+// The keys of a dataset and of a storage tier, in their files and in a scenario.
 namespace gradway {
 
 namespace dataset_values {
-/// Some time, or none.
 inline constexpr value::Amount cpu_time{value::Unit::time, "1.2 ms", "0 ms"};
 inline constexpr value::Real relative_error{0, 10};
-inline constexpr std::string_view for_people = "a text for people";
-inline constexpr std::string_view known_to = "how well it is known, not what it is";
+inline constexpr std::string_view not_interpreted = "not interpreted";
+inline constexpr std::string_view is_uncertainty = "an uncertainty, not a value";
 }  // namespace dataset_values
 
 constexpr auto fields_of(std::type_identity<Dataset::Cpu>) {
@@ -26,7 +25,7 @@ constexpr auto fields_of(std::type_identity<Dataset::Cpu>) {
       field("error", &Cpu::error, relative_error,
             "relative standard error of these times on the job's CPU; default: they were measured on another "
             "CPU",
-            {.outside_identity = known_to})};
+            {.outside_identity = is_uncertainty})};
 }
 
 constexpr auto fields_of(std::type_identity<Dataset>) {
@@ -36,7 +35,7 @@ constexpr auto fields_of(std::type_identity<Dataset>) {
   constexpr auto gpu_decodes = [](const Dataset& it) { return it.gpu_decode > Seconds{}; };
   return std::tuple{
       CustomField{"source", value::Text{}, "where the figures come from; required in a file", "", false,
-                  for_people},
+                  not_interpreted},
       field("samples", &Dataset::samples, value::Real{1, 1e15},
             "number of samples in an epoch, over all ranks", {.is_required = true}),
       field("spread", &Dataset::spread, value::Real{0, 100},
@@ -91,7 +90,7 @@ constexpr auto fields_of(std::type_identity<StorageTier>) {
   };
   return std::tuple{
       CustomField{"source", value::Text{}, "where the figures come from; required in a file", "", false,
-                  for_people},
+                  not_interpreted},
       field("kind", &Tier::kind, value::Words{"a storage kind", Tier::kind_words},
             "local_drive, block_volume and memory belong to each node; the other kinds serve all nodes"),
       field("read", &Tier::read, bandwidth("8 GB/s"),
@@ -103,7 +102,7 @@ constexpr auto fields_of(std::type_identity<StorageTier>) {
             {.is_echoed = [](const Tier& tier) { return tier.first_byte_spread > 0; }}),
       field("error", &Tier::error, relative_error,
             "relative standard error of the rates; default: the rates are published figures",
-            {.outside_identity = known_to}),
+            {.outside_identity = is_uncertainty}),
       field("write", &Tier::write, bandwidth("4 GB/s"), "aggregate write bandwidth",
             {.outside_identity = "a step reads"}),
       field("per_node", &Tier::per_node, bandwidth("2 GB/s"), "maximum bandwidth of one node"),

@@ -16,15 +16,15 @@ inline constexpr std::array<std::string_view, 2> epoch_words{"later", "first"};
 constexpr auto fields_of(std::type_identity<InputSettings>) {
   using Input = InputSettings;
   constexpr auto loads = [](const Input& input) { return input.dataset.has_value(); };
-  constexpr std::string_view measured_apart = "what is not known is a core's, and the storage's";
-  constexpr std::string_view stated = "a figure that the user states";
+  constexpr std::string_view no_own_error = "its prediction errors are those of the core and the storage";
+  constexpr std::string_view stated = "a figure from the user";
   return std::tuple{
       field("pin_memory", &Input::pin_memory, value::Boolean{},
             "batches are in pinned host memory, so that their copies overlap with kernels"),
       field("loader_workers", &Input::loader_workers, value::Whole{0, 4096},
             "with a dataset: number of loader processes per rank (DataLoader's num_workers); 0: the training "
             "process loads the data",
-            {.outside_identity = measured_apart}),
+            {.outside_identity = no_own_error}),
       field("prefetch", &Input::prefetch, value::WordsOrNone{"a copy start", copy_start_words},
             "when the copy of the next batch starts, on its own stream. ahead: when the CPU issues it; step: "
             "when the GPU begins the step; forward: after the forward pass; none: each batch is copied in "
@@ -35,11 +35,11 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
             "with background_copy: when it starts, with the values of input.prefetch"),
       field("prefetch_factor", &Input::prefetch_factor, value::Whole{1, 1024},
             "number of batches that each worker loads in advance (DataLoader's prefetch_factor)",
-            {.is_echoed = loads, .outside_identity = measured_apart}),
+            {.is_echoed = loads, .outside_identity = no_own_error}),
       field("persistent_workers", &Input::persistent_workers, value::Boolean{},
             "workers are kept from one epoch to the next (DataLoader's persistent_workers); false: each "
             "epoch starts them again",
-            {.is_echoed = loads, .outside_identity = measured_apart}),
+            {.is_echoed = loads, .outside_identity = no_own_error}),
       field("worker_start", &Input::worker_start, value::Amount{value::Unit::time, "6 ms", "0 ms"},
             "time that the training process takes to start one worker",
             {.is_echoed = loads, .outside_identity = stated}),

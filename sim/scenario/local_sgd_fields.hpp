@@ -6,7 +6,7 @@
 #include "sim/scenario/fields.hpp"
 #include "sim/scenario/local_sgd.hpp"
 
-// The keys of `strategy` that local_sgd has beside those of its workers' own strategy.
+// The keys of `strategy` that local_sgd has in addition to those of its workers' strategy.
 namespace gradway {
 
 namespace local_sgd_values {

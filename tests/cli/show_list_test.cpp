@@ -149,8 +149,10 @@ TEST_CASE("the working folder is no data folder, unless it is said", "[cli][list
   CHECK(shown.errors ==
         "mine: error: there is no such file\n"
         "  hint: the working folder has it; set GRADWAY_PATH=. to use the working folder as a data folder\n");
-  CHECK_THAT(mine.errors,
-             Contains("hint: the working folder has it; set GRADWAY_PATH=. to use the working folder as a data folder"));
+  CHECK_THAT(
+      mine.errors,
+      Contains(
+          "hint: the working folder has it; set GRADWAY_PATH=. to use the working folder as a data folder"));
 }
 
 TEST_CASE("a name of the shipped data that stands for something else is told", "[cli][list]") {

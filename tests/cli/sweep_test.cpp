@@ -154,9 +154,9 @@ TEST_CASE("a value that is wrong wherever it stands is an error before anything 
              Catch::StartsWith("--vary platform=aws-g6e.48xlrage: error: no platform has the name "));
   CHECK(errors({"article/g6ee", "--vary", "job.gpus=2,4"}) ==
         "article/g6ee: error: there is no such file\n  hint: did you mean 'article/g6e'?\n");
-  CHECK(
-      errors({"article/g6e", "--vary", "job.gpus=2,4", "--region", "mars"}) ==
-      "--region mars: error: no price of 'aws-g6e.48xlarge' is known in the region 'mars'\n  hint: known: us-east-1\n");
+  CHECK(errors({"article/g6e", "--vary", "job.gpus=2,4", "--region", "mars"}) ==
+        "--region mars: error: no price of 'aws-g6e.48xlarge' is known in the region 'mars'\n  hint: known: "
+        "us-east-1\n");
   CHECK_THAT(errors({"article/g6e", "--vary", "job.gpus=2,4", "--set", "job.gups=4"}),
              Catch::StartsWith("--set job.gups=4: error: no scenario has the key"));
 }
@@ -181,8 +181,9 @@ TEST_CASE("a sweep of which no point runs writes nothing", "[cli][sweep]") {
       run_gradway({"sweep", "h200-4x/vit_l_32", "--vary", "job.gpus=9,10", "--out", out.string()});
   CHECK(outcome.status == 2);
   CHECK(outcome.output.empty());
-  CHECK_THAT(outcome.errors, Contains("--vary job.gpus=9: error: job.gpus 9 is more than the 4 GPUs of the platform") &&
-                                 Contains("--vary job.gpus=10: error: job.gpus 10, but"));
+  CHECK_THAT(outcome.errors,
+             Contains("--vary job.gpus=9: error: job.gpus 9 is more than the 4 GPUs of the platform") &&
+                 Contains("--vary job.gpus=10: error: job.gpus 10, but"));
   CHECK_FALSE(std::filesystem::exists(out));
 }
 

@@ -64,5 +64,6 @@ TEST_CASE("traffic between parts that are not there is the user's error", "[run]
              Catch::Contains("the platform 'azure-nd96isr-h100-v5' has no device 'ib0'") &&
                  Catch::Contains("did you mean 'node0.ib0'?"));
   CHECK_THAT(message("[{ from: fabric, to: fabric, load: 1 }]"),
-             Catch::Contains("no path leads from 'fabric' to 'fabric'") && Catch::Contains("name two different devices"));
+             Catch::Contains("no path leads from 'fabric' to 'fabric'") &&
+                 Catch::Contains("name two different devices"));
 }

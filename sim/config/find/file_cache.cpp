@@ -24,17 +24,17 @@ void FileCache::keep(const Key& key, CacheEntry entry) {
 }
 
 std::optional<config::FoundFile> FileCache::find_name(DataKind kind, const std::string& name,
-                                                      const std::filesystem::path& beside) {
+                                                      const std::filesystem::path& folder) {
   if (changes_ == Changes::noticed) return std::nullopt;  // a new file may take precedence
   const std::lock_guard lock{mutex_};
-  const auto known = names_.find({kind, name, beside.string()});
+  const auto known = names_.find({kind, name, folder.string()});
   return known == names_.end() ? std::nullopt : std::optional{known->second};
 }
 
-void FileCache::keep_name(DataKind kind, const std::string& name, const std::filesystem::path& beside,
+void FileCache::keep_name(DataKind kind, const std::string& name, const std::filesystem::path& folder,
                           const config::FoundFile& found) {
   const std::lock_guard lock{mutex_};
-  names_.emplace(Name{kind, name, beside.string()}, found);
+  names_.emplace(Name{kind, name, folder.string()}, found);
 }
 
 DataPath with_file_cache(DataPath data) {

@@ -29,13 +29,13 @@ class FileCache {
   /// The result of `read`, or the cached one, with its notes and digest added to `problems`. A file may be
   /// read as several types.
   /// @param name passed to the reader and part of its result
-  /// @param beside the folder in which names in the file are looked up first
+  /// @param folder the folder in which names in the file are looked up first
   template <class Read>
   auto once(DataKind kind, const config::FoundFile& file, const std::string& name,
-            const std::filesystem::path& beside, config::Problems& problems, const Read& read) {
+            const std::filesystem::path& folder, config::Problems& problems, const Read& read) {
     using Result = std::invoke_result_t<const Read&, config::Problems&>;
     const Key key{kind, typeid(Result), file.path.string(), file.shown, file.instead_of,
-                  name, beside.string()};
+                  name, folder.string()};
     if (const auto known = find(key)) {
       problems.add(known->problems);
       return std::any_cast<const Result&>(known->result);
@@ -47,10 +47,10 @@ class FileCache {
     return result;
   }
 
-  /// The file that a name was resolved to before, with lookup starting in the folder `beside`.
+  /// The file that a name was resolved to before, with lookup starting in this folder.
   std::optional<config::FoundFile> find_name(DataKind kind, const std::string& name,
-                                             const std::filesystem::path& beside);
-  void keep_name(DataKind kind, const std::string& name, const std::filesystem::path& beside,
+                                             const std::filesystem::path& folder);
+  void keep_name(DataKind kind, const std::string& name, const std::filesystem::path& folder,
                  const config::FoundFile& found);
 
  private:

@@ -193,7 +193,7 @@ std::optional<FoundFile> find_in_data(const Place& place, const std::string& nam
   return std::nullopt;
 }
 
-std::optional<FoundFile> find_beside(const Place& place, const std::string& name, const FoundFile& folder) {
+std::optional<FoundFile> find_next_to(const Place& place, const std::string& name, const FoundFile& folder) {
   const auto in_its_folder = fs::path{place.folder} / fmt::format("{}{}", name, place.ending);
   const fs::path alone = name + ".yaml";
   const auto at = [&](const fs::path& file) {
@@ -211,15 +211,15 @@ std::optional<FoundFile> find_beside(const Place& place, const std::string& name
 }  // namespace
 
 Lookup::Lookup(const FoundFile& first, const DataPath& data)
-    : beside_{FoundFile{first.path.parent_path(), fs::path{first.shown}.parent_path().string()}},
+    : first_folder_{FoundFile{first.path.parent_path(), fs::path{first.shown}.parent_path().string()}},
       data_{&data} {}
 
 FoundFile Lookup::find(DataKind kind, const std::string& name, const Where& where) const {
   const auto& place = place_of(kind);
   check_name(place, name, is_name(place, name) ? std::string{} : hint_of_kind(kind, name), where);
   const auto file = fmt::format("{}{}", name, place.ending);
-  if (beside_) {
-    if (const auto found = find_beside(place, name, *beside_))
+  if (first_folder_) {
+    if (const auto found = find_next_to(place, name, *first_folder_))
       return before_installed(*found, place, name, *data_);
   }
   if (const auto found = find_in_data(place, name, *data_)) return *found;
@@ -271,9 +271,9 @@ const std::vector<std::string>& Lookup::names(DataKind kind) const {
   if (!is_new) return known->second;
   const auto& place = place_of(kind);
   std::set<std::string> found;
-  if (beside_) {
-    add_names(place, beside_->path / place.folder, found);
-    add_names(place, beside_->path / fs::path{place.folder}.filename(), found);
+  if (first_folder_) {
+    add_names(place, first_folder_->path / place.folder, found);
+    add_names(place, first_folder_->path / fs::path{place.folder}.filename(), found);
   }
   for (const auto& root : data_->roots) add_names(place, root / place.folder, found);
   known->second.assign(found.begin(), found.end());

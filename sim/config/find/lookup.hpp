@@ -45,7 +45,7 @@ class Lookup {
   std::string hint_of_kind(DataKind kind, const std::string& name) const;
   std::vector<std::string> platforms_with(const std::string& gpu) const;
 
-  std::optional<FoundFile> beside_;  ///< a folder
+  std::optional<FoundFile> first_folder_;
   const DataPath* data_;
   mutable std::map<DataKind, std::vector<std::string>> names_;
 };

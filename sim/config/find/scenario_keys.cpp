@@ -24,7 +24,7 @@ namespace gradway::config {
 namespace {
 
 constexpr bool in_files_only = false;
-constexpr std::string_view of_campaign = "a campaign's, its step is the same";
+constexpr std::string_view of_campaign = "affects the campaign, not the step";
 
 /// A key that is not in a table of fields.
 ScenarioKey key(std::string name, value::Kind kind, std::string meaning) {
@@ -126,10 +126,10 @@ void add_file_keys(Keys& keys) {
   keys.add(outside("the version of the format",
                    required(of_files(key("schema", value::Described{"1"},
                                          "version of the file format; the first key of every file")))));
-  keys.add(outside("a text for people",
+  keys.add(outside("not interpreted",
                    of_files(key("source", value::Text{}, "where the scenario comes from; not interpreted"))));
   keys.add(outside(
-      "the keys that it brings count",
+      "its keys take part themselves",
       of_files(key("based_on", value::Name{},
                    "another scenario, from which this one takes the keys and groups that it lacks"))));
   keys.add(required(key("model", value::Name{},
@@ -184,7 +184,7 @@ void add_data_keys(Keys& keys) {
 }
 
 void add_anchor_keys(Keys& keys) {
-  keys.add(outside("the measured step is named in the error of what rests on it",
+  keys.add(outside("part of the errors of times that are scaled to it",
                    key("anchor", value::Map{},
                        "measured step on one GPU without DDP, to which predicted compute times are scaled; "
                        "replaces the model's own anchors")));
@@ -289,7 +289,7 @@ const std::vector<ScenarioKey>& described_keys() {
     add_traffic_keys(keys);
     add_campaign_keys(keys);
     keys.add(outside(
-        "a what-if about the same hardware, whose unknowns stay the same",
+        "a what-if about the same hardware, with the same errors",
         key("faster", value::Map{}, "what-if: speed-up of parts of the hardware; latencies do not change")));
     for (const auto part : all_parts)
       keys.add(with_default(

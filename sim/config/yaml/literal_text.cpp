@@ -20,8 +20,8 @@ int column_of_text(std::string_view line, char mark) {
   if (!line.starts_with(mark)) return -1;
   line.remove_prefix(1);
   if (mark == '>' && line.find_first_of("+-") == 0) line.remove_prefix(1);
-  const auto behind = line.find_first_not_of(' ');
-  const bool is_all = behind == std::string_view::npos || (behind > 0 && line[behind] == '#');
+  const auto rest = line.find_first_not_of(' ');
+  const bool is_all = rest == std::string_view::npos || (rest > 0 && line[rest] == '#');
   return is_all ? static_cast<int>(key) : -1;
 }
 
