@@ -151,7 +151,7 @@ TEST_CASE("a value that is wrong wherever it stands is an error before anything 
       "--vary strategy.bucket_cap=25 MiBB: error: 'MiBB' is not a unit of data\n"
       "  hint: units: B kB MB GB TB KiB MiB GiB TiB\n");
   CHECK_THAT(errors({"article/g6e", "--vary", "platform=aws-g6e.48xlarge,aws-g6e.48xlrage"}),
-             Catch::StartsWith("--vary platform=aws-g6e.48xlrage: error: no platform has the name "));
+             Catch::StartsWith("--vary platform=aws-g6e.48xlrage: error: unknown platform "));
   CHECK(errors({"article/g6ee", "--vary", "job.gpus=2,4"}) ==
         "article/g6ee: error: there is no such file\n  hint: did you mean 'article/g6e'?\n");
   CHECK(errors({"article/g6e", "--vary", "job.gpus=2,4", "--region", "mars"}) ==

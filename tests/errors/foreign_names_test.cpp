@@ -40,14 +40,14 @@ Row unknown(const std::string& key, const std::string& hint) {
 
 TEST_CASE("keys of other trainers lead to the key that stands for them", "[errors][names]") {
   const std::string batch =
-      "did you mean 'job.batch_per_gpu', the samples of a micro-batch on each GPU, or 'job.global_batch', "
-      "those "
-      "of a step?";
+      "did you mean 'job.batch_per_gpu', the micro-batch of each GPU, or 'job.global_batch', the samples of "
+      "a step?";
   const std::string recompute = "did you mean 'job.recompute'? It is none, selective, selective_op or full";
-  const std::string nodes = "set 'job.gpus' to all GPUs: how many nodes these are follows from the platform";
+  const std::string nodes =
+      "set 'job.gpus' to the number of all GPUs; the number of nodes follows from the platform";
   const std::string ranks =
-      "data-parallel ranks are what is left of 'job.gpus' after tensor, context and pipeline ranks: leave it "
-      "out";
+      "leave it out: the data-parallel degree is 'job.gpus' divided by the tensor-, context- and "
+      "pipeline-parallel degrees";
   check({unknown("num_gpus", "did you mean 'job.gpus'? It counts all ranks"),
          unknown("job.num_gpus", "did you mean 'job.gpus'? It counts all ranks"), unknown("nodes", nodes),
          unknown("job.nodes", nodes), unknown("batch_size", batch), unknown("job.batch_size", batch),
@@ -82,9 +82,8 @@ TEST_CASE("the same in a file, where keys of a group go by their own names", "[e
         "text:5:20: error: unknown key 'data'\n"
         "    5 | parallel: { tp: 2, data: 4 }\n"
         "      |                    ^~~~\n"
-        "  hint: data-parallel ranks are what is left of 'job.gpus' after tensor, context and pipeline "
-        "ranks: leave "
-        "it out\n"
+        "  hint: leave it out: the data-parallel degree is 'job.gpus' divided by the tensor-, context- and "
+        "pipeline-parallel degrees\n"
         "text:6:1: error: unknown key 'num_gpus'\n"
         "    6 | num_gpus: 8\n"
         "      | ^~~~~~~~\n"
@@ -99,21 +98,21 @@ TEST_CASE("words of other trainers lead to ours", "[errors][names]") {
     return Row{"strategy.kind", word, fmt::format("invalid strategy '{}'", word), hint};
   };
   const auto again = [](const std::string& word, const std::string& hint) {
-    return Row{"job.recompute", word, fmt::format("'{}' is not what is computed again", word), hint};
+    return Row{"job.recompute", word, fmt::format("invalid recompute mode '{}'", word), hint};
   };
   check({precision("bfloat16", "did you mean 'bf16'?"),
          precision("BF16", "did you mean 'bf16'?"),
          precision("float32", "did you mean 'fp32'?"),
-         precision("fp4", "gradway does not model training in 4 bits; fp8 is the narrowest precision it has"),
+         precision("fp4", "gradway does not model training in 4 bits; fp8 is the smallest precision"),
          kind("megatron",
               "write 'kind: distributed_optimizer', and 'framework: megatron' in 'job' for its layers and "
-              "exchanges"),
+              "communication"),
          kind("deepspeed", "write 'kind: zero' and its 'stage': 1, 2 or 3"),
          kind("zero3", "write 'kind: zero' and 'stage: 3'"),
          kind("horovod",
-              "gradway does not model Horovod; 'ddp' is nearest: it reduces gradients in buckets, too"),
+              "gradway does not model Horovod; 'ddp' is similar: it also reduces gradients in buckets"),
          kind("FSDP2", "did you mean 'fsdp'? It is FSDP2"),
-         again("true", "write full: each block runs again; or selective_op, as torchtitan does"),
+         again("true", "write full, which recomputes each block, or selective_op, torchtitan's default"),
          again("false", "write none"),
          {"optimizer", "Adam", "invalid optimizer 'Adam'", "did you mean 'adamw' or 'adamw_fused'?"},
          {"job.framework", "torchtitan", "invalid framework 'torchtitan'", "did you mean 'pytorch'?"}});
@@ -151,7 +150,7 @@ TEST_CASE("a name of Hugging Face is refused with the model that it means", "[er
   check({{"model", "meta-llama/Meta-Llama-3-8B", "invalid model name 'meta-llama/Meta-Llama-3-8B'",
           "did you mean 'llama3_8b'?"},
          {"model", "Meta-Llama-3-70B",
-          "no model has the name 'Meta-Llama-3-70B': there is no 'models/Meta-Llama-3-70B.yaml' beside your "
+          "unknown model 'Meta-Llama-3-70B': there is no 'models/Meta-Llama-3-70B.yaml' next to your "
           "file "
           "or in the data folders",
           "did you mean 'llama3_70b'?"}});
@@ -234,7 +233,7 @@ TEST_CASE("samples of a step and micro-steps are not given both, and what is set
         "text:4:35: error: 'accumulate' conflicts with 'global_batch'\n"
         "    4 | job: { gpus: 8, batch_per_gpu: 1, accumulate: 2, global_batch: 16 }\n"
         "      |                                   ^~~~~~~~~~\n"
-        "  note: text:4:50: accumulate follows from it\n"
+        "  note: text:4:50: global_batch is set here\n"
         "  hint: keep one of them\n");
   const test::WorkingFolder here{GRADWAY_SOURCE_DIR "/tests/errors/bad"};
   CHECK(load_scenario("good-global-batch.yaml", {}, {}).job.accumulate == 4);

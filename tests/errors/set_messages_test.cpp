@@ -37,7 +37,7 @@ TEST_CASE("a wrong --set is reported at the option", "[errors][set]") {
       {"", "1",
        "--set =1: error: unknown key ''\n"
        "  hint: known: model, platform, job, strategy, parallel, optimizer, input, anchor, steps, traffic, "
-       "campaign, faster, nccl; 'gradway list keys' says what they mean\n"},
+       "campaign, faster, nccl; 'gradway list keys' describes them\n"},
       {"parallel.tensr", "1",
        "--set parallel.tensr=1: error: unknown key 'parallel.tensr'\n"
        "  hint: did you mean 'parallel.tensor'?\n"},
@@ -54,7 +54,7 @@ TEST_CASE("a wrong --set is reported at the option", "[errors][set]") {
        "--set strategy.bucket_cap=200 Mb: error: 'Mb' is not a unit of data\n"
        "  hint: 200 Mb is 25 MB: gradway counts bytes\n"},
       {"model", "tinny",
-       "--set model=tinny: error: no model has the name 'tinny': there is no 'models/tinny.yaml' beside your "
+       "--set model=tinny: error: unknown model 'tinny': there is no 'models/tinny.yaml' next to your "
        "file or "
        "in the data folders\n  hint: did you mean 'tiny'?\n"},
       {"job.precision", "fp16",
