@@ -102,7 +102,7 @@ TEST_CASE("the keys of a scenario are listed, as text and as JSON", "[cli][list]
   const auto text = run_gradway({"list", "keys"});
   CHECK(text.status == 0);
   CHECK(text.errors.empty());
-  CHECK_THAT(text.output, Contains("\njob.gpus: 1 to 1048576; required\n    ranks") &&
+  CHECK_THAT(text.output, Contains("\njob.gpus: 1 to 1048576; required\n    number of ranks") &&
                               Contains("\noptimizer: sgd, adamw, adamw_fused, sgd_momentum, adamw_8bit, "
                                        "lion, lamb, muon; sgd if left out\n"));
   const auto json = run_gradway({"list", "keys", "--json"});
