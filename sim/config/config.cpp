@@ -12,7 +12,6 @@
 #include "sim/config/find/document.hpp"
 #include "sim/config/find/file_cache.hpp"
 #include "sim/config/find/lookup.hpp"
-#include "sim/config/find/overrides.hpp"
 #include "sim/config/find/resolve.hpp"
 #include "sim/config/read/input.hpp"
 #include "sim/config/read/prices.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/config/find/overrides.hpp"
+#include "sim/config/find/resolve.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include "sim/config/config.hpp"
 #include "sim/config/read/read.hpp"
 
 namespace gradway::config {
+
+/// Replaces values of the scenario in order; a later override wins. The place of a value becomes that of its
+/// override. Setting the kind of strategy or the hook removes the file's keys of the old one.
+void apply_overrides(Node& scenario, const std::vector<Override>& overrides, Problems& problems);
 
 /// Sets precision and optimizer to those of the profile, unless the scenario sets them.
 void apply_profile_defaults(ScenarioSpec& scenario, const Profile& profile);
