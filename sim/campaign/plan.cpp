@@ -93,7 +93,7 @@ SpotPlan spot_of(const SpotSettings& settings) {
 
 void add_width(CampaignPlan& plan, const CampaignSettings& settings, const Job& job, double gpus_per_node) {
   plan.replicas = job.data_parallel() * plan.workers;
-  plan.nodes_of_replica = job.layout.ranks_of_model() / gpus_per_node;
+  plan.nodes_of_replica = job.layout.model_parallel_ranks() / gpus_per_node;
   plan.least_replicas = plan.replicas;
   if (settings.elastic_from)
     plan.least_replicas = std::max(

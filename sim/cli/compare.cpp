@@ -249,7 +249,7 @@ Status compare(const CompareArguments& arguments, const CLI::App& app, const Com
     refuse("'--json' and '--csv' are two forms of one output", "choose one");
   const bool writes_files = wants_files(app, arguments.out);
   const Asked asked{arguments, training_goal(arguments.training), fixed_overrides(arguments),
-                    each_file_once(context.data)};
+                    with_file_cache(context.data)};
   auto combinations = combinations_of(arguments, context.data);
   const auto failures = run_points(context, "combination", combinations.size(), arguments.jobs,
                                    [&](std::size_t i) { run(combinations[i], asked); });

@@ -89,7 +89,7 @@ void list_gpus(bool json, const CommandContext& context) {
     auto& one = listed.emplace_back(report::ListedGpu{name, {}, {}});
     try {
       one.gpu = load_gpu(name, "", context.data);
-      one.kernels_timed_on = kernels_timed_on(name, context.data);
+      one.gpu_of_kernel_times = gpu_of_kernel_times(name, context.data);
     } catch (const ConfigError&) {  // it is listed all the same: its name is taken
     }
   }

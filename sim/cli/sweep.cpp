@@ -46,12 +46,12 @@ class Sweeper {
   Sweeper(const SweepArguments& arguments, const CommandContext& context, const std::filesystem::path& folder)
       : arguments_{arguments},
         context_{context},
-        data_{each_file_once(context.data)},
+        data_{with_file_cache(context.data)},
         fixed_{parse_overrides(arguments.set)},
         axes_{parse_axes(arguments.vary)} {
     check_clashes();
     check_values(axes_, [&](const std::vector<std::string>& values) {
-      return problems_of_values(arguments.scenario, overrides_of(values), data_, arguments.price);
+      return check_values(arguments.scenario, overrides_of(values), data_, arguments.price);
     });
     if (!folder.empty()) kept_.emplace(folder / "points");
   }

@@ -133,7 +133,7 @@ report::Comparison predict(const Scenario& scenario, const Case& one, const std:
 }
 
 report::Validation compare(const Cases& cases, const CommandContext& context) {
-  const auto scenarios = load_all(cases, each_file_once(context.data));
+  const auto scenarios = load_all(cases, with_file_cache(context.data));
   report::Validation validation{cases.source, {}};
   Progress progress{context, "case", scenarios.size()};
   for (std::size_t i = 0; i < scenarios.size(); ++i) {

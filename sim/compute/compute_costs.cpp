@@ -204,7 +204,8 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     if (costs.slowdown > 1) costs.longest_wait = longest_effective_wait(*gpu.power, load);
     time_of.slow_down(costs.slowdown);
   }
-  const bool in_pieces = is_divided || (scenario.model.experts.number > 0 && reads_counts(scenario.job));
+  const bool in_pieces =
+      is_divided || (scenario.model.experts.number > 0 && waits_for_row_counts(scenario.job));
   Pieces forward;
   Pieces recomputed;
   for (const auto& layer : step.layers) {

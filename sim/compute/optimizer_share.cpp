@@ -17,7 +17,7 @@ struct Share {
   const Model& model;
   double ranks;
 
-  double operator()(const Alone&) const { return 1; }
+  double operator()(const NoExchange&) const { return 1; }
   double operator()(const OneCollective&) const { return 1; }
   double operator()(const Ddp& ddp) const {
     return ddp.zero_redundancy ? of_largest_owner(static_cast<int>(ranks)) : 1;
@@ -41,7 +41,7 @@ struct Share {
 struct OptimizerHook {
   Optimizer optimizer;
 
-  std::optional<HookCost> operator()(const Alone&) const { return std::nullopt; }
+  std::optional<HookCost> operator()(const NoExchange&) const { return std::nullopt; }
   std::optional<HookCost> operator()(const OneCollective&) const { return std::nullopt; }
   std::optional<HookCost> operator()(const Ddp&) const { return std::nullopt; }
   std::optional<HookCost> operator()(const Fsdp&) const {

@@ -10,9 +10,8 @@
 #include "sim/base/printable.hpp"
 #include "sim/compute/profile_costs.hpp"
 #include "sim/config/find/document.hpp"
-#include "sim/config/find/files_read.hpp"
+#include "sim/config/find/file_cache.hpp"
 #include "sim/config/find/lookup.hpp"
-#include "sim/config/find/overrides.hpp"
 #include "sim/config/find/resolve.hpp"
 #include "sim/config/read/input.hpp"
 #include "sim/config/read/prices.hpp"
@@ -26,13 +25,13 @@ namespace {
 
 using namespace config;
 
-/// Costs of kernels, and the GPU that they were timed on.
-struct FoundKernelTimes {
+/// Measured costs of kernels, and the GPU on which they were timed.
+struct KernelTimesSource {
   std::shared_ptr<const OperationCosts> costs{};
   std::string gpu{};
 };
 
-/// The step is made of kernels that nobody timed for this model.
+/// Whether the step needs kernel times from a calibration: the model has neither times nor a profile.
 bool needs_kernel_times(const ScenarioSpec& scenario, const ModelSpec& model) {
   return !model.has_times && !model.model.profile && trains(scenario.job.strategy);
 }
@@ -59,20 +58,20 @@ void change_model(Node& model, const std::vector<Entry>& changes) {
   merge_into(model, changes);
 }
 
-/// Reads files by name and collects what is wrong with all of them.
+/// Reads files by name and collects their problems.
 class Loader {
  public:
-  Loader(const Found& first, const DataPath& data)
-      : lookup_{first, data}, beside_{first.path.parent_path()}, read_{data.read} {}
+  Loader(const FoundFile& first, const DataPath& data)
+      : lookup_{first, data}, folder_{first.path.parent_path()}, read_{data.read} {}
 
   Problems& problems() { return problems_; }
 
-  ScenarioSpec scenario(const Found& file, const std::vector<Override>& overrides) {
+  ScenarioSpec scenario(const FoundFile& file, const std::vector<Override>& overrides) {
     auto root = once(DataKind::scenario, file, "", [&](Problems& problems) {
       return load_with_base(DataKind::scenario, file, lookup_, problems);
     });
     if (const auto* cases = root.find("cases")) {
-      fail(cases->where, "this is a file of cases, not a scenario",
+      fail(cases->where, "the file is a file of cases, not a scenario",
            fmt::format("try 'gradway validate {}'", file.shown));
     }
     apply_overrides(root, overrides, problems_);
@@ -82,7 +81,7 @@ class Loader {
     return spec;
   }
 
-  /// The same of a text that no file has yet.
+  /// Reads the text of a scenario without a file.
   ScenarioSpec scenario(const std::string& shown, const std::string& text) {
     const auto root = read_document(SourceText{shown, text}, problems_);
     Reader reader{root, in_file(shown), problems_};
@@ -96,14 +95,14 @@ class Loader {
   }
 
   /// @param changes keys of the file to which the scenario gives other values
-  ModelSpec model(const Found& file, const std::string& name, const std::vector<Entry>& changes = {}) {
+  ModelSpec model(const FoundFile& file, const std::string& name, const std::vector<Entry>& changes = {}) {
     auto spec = once(DataKind::model, file, changed_name(name, changes), [&](Problems& problems) {
       auto root = load_with_base(DataKind::model, file, lookup_, problems);
       if (!changes.empty()) change_model(root, changes);
       Reader reader{root, in_file(file.shown), problems};
       auto read = read_model(reader, changed_name(name, changes));
       read.model.changes = described(name, changes);
-      if (read_ && read.model.profile) {  // many runs will need it
+      if (read_ && read.model.profile) {  // shared by all runs that use the cached model
         auto profile = *read.model.profile;
         profile.unprofiled = without_profiler(profile);
         read.model.profile = std::make_shared<const Profile>(std::move(profile));
@@ -114,7 +113,7 @@ class Loader {
     return spec;
   }
 
-  PlatformSpec platform(const Found& file, const std::string& name) {
+  PlatformSpec platform(const FoundFile& file, const std::string& name) {
     return once(DataKind::platform, file, name, [&](Problems& problems) {
       const auto root = load_with_base(DataKind::platform, file, lookup_, problems);
       Reader reader{root, in_file(file.shown), problems};
@@ -122,10 +121,10 @@ class Loader {
     });
   }
 
-  /// Sets the price that counts.
+  /// Chooses the price of the platform.
   void price(PlatformDescription& platform, const PriceChoice& choice, const DataPath& data) {
-    problems_.saw(choice.date);
-    problems_.saw(choice.region);
+    problems_.add_to_digest(choice.date);
+    problems_.add_to_digest(choice.region);
     auto prices = problems_.attempt([&] { return load_prices(choice, data, lookup_, problems_); });
     if (const auto own = prices.find(platform.name); own != prices.end()) platform.prices = own->second;
     platform.price = problems_.attempt([&] { return choose_price(platform.prices, choice, platform.name); });
@@ -133,7 +132,7 @@ class Loader {
 
   Dataset dataset(const Named& name) { return read_named(DataKind::dataset, name, read_dataset); }
 
-  /// Names of those whose samples are so.
+  /// Names of the datasets with this content.
   std::vector<std::string> datasets_of(SampleContent content) {
     std::vector<std::string> found;
     for (const auto& name : lookup_.names(DataKind::dataset)) {
@@ -155,10 +154,10 @@ class Loader {
     return name ? read_named(DataKind::calibration, *name, read_calibration_of_platform) : CalibrationSpec{};
   }
 
-  /// The times of kernels that the platform's calibration has, if they are of its GPU; else the GPU's own;
-  /// else those of the GPU that stands for it.
-  FoundKernelTimes kernel_times(const PlatformSpec& platform, const CalibrationSpec& measured,
-                                const GpuSpec& gpu) {
+  /// The kernel times of the platform's calibration, if they are of its GPU; else those of the GPU; else
+  /// those of the GPU that it names in 'kernel_times_like'.
+  KernelTimesSource kernel_times(const PlatformSpec& platform, const CalibrationSpec& measured,
+                                 const GpuSpec& gpu) {
     if (const auto& own = measured.kernel_times_gpu; own && !own->name.empty()) {
       if (own->name == gpu.gpu.name) return {kernel_times_of(*platform.calibration, gpu.gpu), gpu.gpu.name};
       problems_.note(fmt::format("the calibration '{}' has times of kernels on {}: they are not used for {}",
@@ -172,27 +171,27 @@ class Loader {
     if (problems_.size() > before) return {};
     if (other.kernel_times) return {kernel_times_of(*other.kernel_times, other.gpu), named.name};
     problems_.add({named.where,
-                   fmt::format("the GPU '{}' has no 'kernel_times' of its own", named.name),
+                   fmt::format("the GPU '{}' has no 'kernel_times'", named.name),
                    {},
-                   "name one that has"});
+                   "choose a GPU that has them"});
     return {};
   }
 
-  std::optional<Found> find(DataKind kind, const Named& name) {
-    if (name.name.empty()) return std::nullopt;  // the missing name was reported
-    auto known = read_ ? read_->find_name(kind, name.name, beside_) : std::nullopt;
+  std::optional<FoundFile> find(DataKind kind, const Named& name) {
+    if (name.name.empty()) return std::nullopt;  // the missing name is reported already
+    auto known = read_ ? read_->find_name(kind, name.name, folder_) : std::nullopt;
     if (known) return known;
     auto found = problems_.attempt([&] { return std::optional{lookup_.find(kind, name.name, name.where)}; });
-    if (read_ && found) read_->keep_name(kind, name.name, beside_, *found);
+    if (read_ && found) read_->keep_name(kind, name.name, folder_, *found);
     return found;
   }
 
  private:
-  /// What `read` gives; a file is read once if there is a place to keep that.
+  /// The result of `read`; cached if there is a cache.
   template <class Read>
-  auto once(DataKind kind, const Found& file, const std::string& name, const Read& read)
+  auto once(DataKind kind, const FoundFile& file, const std::string& name, const Read& read)
       -> std::invoke_result_t<const Read&, Problems&> {
-    return read_ && !file.text ? read_->once(kind, file, name, beside_, problems_, read) : read(problems_);
+    return read_ && !file.text ? read_->once(kind, file, name, folder_, problems_, read) : read(problems_);
   }
 
   template <class Read>
@@ -207,7 +206,7 @@ class Loader {
     });
   }
 
-  /// What the kernels cost that a calibration has times of.
+  /// Costs of the kernels whose times a calibration has.
   std::shared_ptr<const OperationCosts> kernel_times_of(const Named& name, const Gpu& gpu) {
     struct Timed {
       std::string gpu;
@@ -218,35 +217,34 @@ class Loader {
       const auto calibration = read_calibration(reader, file);
       if (!calibration.kernel_times) return Timed{};
       const auto& times = *calibration.kernel_times;
-      // Times of another GPU are refused below.
+      // Times of another GPU are reported below.
       return Timed{times.gpu,
                    times.gpu == gpu.name ? std::make_shared<const OperationCosts>(times, gpu) : nullptr};
     });
     if (problems_.size() > before || timed.costs) return timed.costs;
     const bool has_some = !timed.gpu.empty();
-    problems_.add(
-        {name.where,
-         has_some ? fmt::format("the calibration '{}' has times of kernels on {}, not on {}", name.name,
-                                timed.gpu, gpu.name)
-                  : fmt::format("the calibration '{}' has no times of kernels", name.name),
-         {},
-         has_some
-             ? fmt::format("write 'kernel_times_like: {}' in the GPU's file", timed.gpu)
-             : "'gradway calibrate fit' makes them from what calibration/torch/measure_kernels.py wrote"});
+    problems_.add({name.where,
+                   has_some ? fmt::format("the calibration '{}' has kernel times of {}, not of {}", name.name,
+                                          timed.gpu, gpu.name)
+                            : fmt::format("the calibration '{}' has no kernel times", name.name),
+                   {},
+                   has_some ? fmt::format("write 'kernel_times_like: {}' in the GPU's file", timed.gpu)
+                            : "'gradway calibrate fit' writes them from the output of "
+                              "calibration/torch/measure_kernels.py"});
     return nullptr;
   }
 
   Lookup lookup_;
-  std::filesystem::path beside_;
-  std::shared_ptr<FilesRead> read_;
+  std::filesystem::path folder_;
+  std::shared_ptr<FileCache> read_;
   Problems problems_;
 };
 
-std::string stem(const Found& file) {
+std::string stem(const FoundFile& file) {
   return printable(file.path.stem().string());
 }
 
-/// A model of text does not train on images, nor one of images on text.
+/// Reports a text model with images as samples, and an image model with text.
 void check_samples(const ScenarioSpec& spec, const ModelSpec& model, Loader& loader) {
   const auto& dataset = spec.job.input.dataset;
   if (!dataset || !dataset->content || !model.model.run) return;
@@ -255,16 +253,16 @@ void check_samples(const ScenarioSpec& spec, const ModelSpec& model, Loader& loa
   const auto suited = loader.datasets_of(wanted);
   loader.problems().add(
       Problem{spec.place("input.dataset"),
-              fmt::format("samples of the dataset{} are {}, and the model '{}' trains on {}",
+              fmt::format("the dataset{} contains {}, but the model '{}' trains on {}",
                           dataset->name.empty() ? "" : fmt::format(" '{}'", dataset->name),
                           name_of(*dataset->content), model.model.name, name_of(wanted)),
               {{model.kind, "the model is here"}},
-              suited.empty() ? "name another, or leave it out: samples are in memory then"
+              suited.empty() ? "choose another dataset, or leave it out: samples are then in memory"
                              : fmt::format("datasets of {}: {}", name_of(wanted), fmt::join(suited, ", "))});
 }
 
-/// Reads what the scenario names, and checks everything against everything.
-Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const DataPath& data,
+/// Reads the files that the scenario names, and cross-checks the result.
+Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, const DataPath& data,
                   const PriceChoice& price, const std::string& model_text = {}) {
   ModelSpec model;
   PlatformSpec platform;
@@ -281,10 +279,10 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
   auto calibration = loader.calibration(platform.calibration);
   std::optional<Gpu> profiled_gpu;
   if (const auto& profile = model.model.profile) {
-    take_from_profile(spec, *profile);
+    apply_profile_defaults(spec, *profile);
     if (profile->gpu != gpu.gpu.name) profiled_gpu = loader.gpu({profile->gpu, model.kind}).gpu;
   }
-  FoundKernelTimes timed;
+  KernelTimesSource timed;
   if (needs_kernel_times(spec, model)) timed = loader.kernel_times(platform, calibration, gpu);
   if (spec.dataset) spec.job.input.dataset = loader.dataset(*spec.dataset);
   choose_columns(spec, loader.problems());
@@ -301,9 +299,9 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
   check_storage_network(spec, built, loader.problems());
   loader.problems().raise();
   built = with_speeds(std::move(built), spec.faster);
-  take_job(spec.job, model.model);
+  apply_job(spec.job, model.model);
   built = with_loaders(std::move(built), spec.job);
-  take_anchor(spec, model.model);
+  apply_anchor(spec, model.model);
   auto warnings = uncertainties_of_anchor(spec, gpu.gpu);
   const auto& notes = loader.problems().notes();
   warnings.insert(warnings.begin(), notes.begin(), notes.end());
@@ -318,7 +316,7 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
                   .timed_on = std::move(timed.gpu),
                   .calibration = std::move(calibration.calibration),
                   .warnings = std::move(warnings),
-                  .digest = loader.problems().seen().hex()};
+                  .digest = loader.problems().digest().hex()};
 }
 
 }  // namespace
@@ -347,13 +345,13 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
 
 Scenario load_scenario_text(const std::string& text, const std::string& file, const DataPath& data,
                             const std::string& model) {
-  const Found found{file, file};
+  const FoundFile found{file, file};
   Loader loader{found, data};
   return resolved(loader.scenario("text", text), found, loader, data, {}, model);
 }
 
-std::vector<Problem> problems_of_values(const std::string& file, const std::vector<Override>& overrides,
-                                        const DataPath& data, const PriceChoice& price) {
+std::vector<Problem> check_values(const std::string& file, const std::vector<Override>& overrides,
+                                  const DataPath& data, const PriceChoice& price) {
   try {
     const auto found = find_file(DataKind::scenario, file, data, in_file(file));
     Loader loader{found, data};
@@ -387,14 +385,14 @@ Platform load_platform(const std::string& name, int ranks, const DataPath& data,
 }
 
 Gpu load_gpu(const std::string& name, const std::string& platform, const DataPath& data) {
-  Loader loader{Found{platform, platform}, data};
+  Loader loader{FoundFile{platform, platform}, data};
   const auto spec = loader.gpu({name, {}});
   loader.problems().raise();
   return spec.gpu;
 }
 
-std::string kernels_timed_on(const std::string& gpu, const DataPath& data) {
-  Loader loader{Found{}, data};
+std::string gpu_of_kernel_times(const std::string& gpu, const DataPath& data) {
+  Loader loader{FoundFile{}, data};
   const auto spec = loader.gpu({gpu, {}});
   loader.problems().raise();
   if (spec.kernel_times) return gpu;
@@ -402,11 +400,11 @@ std::string kernels_timed_on(const std::string& gpu, const DataPath& data) {
 }
 
 std::vector<std::string> gpu_names(const std::string& platform, const DataPath& data) {
-  return names_beside(DataKind::gpu, platform, data);
+  return available_names(DataKind::gpu, platform, data);
 }
 
-std::vector<std::string> names_beside(DataKind kind, const std::string& file, const DataPath& data) {
-  return Lookup{Found{file, file}, data}.names(kind);
+std::vector<std::string> available_names(DataKind kind, const std::string& file, const DataPath& data) {
+  return Lookup{FoundFile{file, file}, data}.names(kind);
 }
 
 Model load_model(const std::string& name, const DataPath& data) {
@@ -419,7 +417,7 @@ Model load_model(const std::string& name, const DataPath& data) {
 
 namespace {
 
-/// A file of one kind that names no others.
+/// Reads a file that names no other files.
 template <class Read>
 auto load_alone(DataKind kind, const std::string& name, const DataPath& data, const Read& read) {
   const auto found = find_file(kind, name, data, in_file(name));

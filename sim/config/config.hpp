@@ -23,33 +23,33 @@ struct Override {
   Where where{};      ///< where it was written; without a file: on the command line
 };
 
-class FilesRead;
+class FileCache;
 
-/// Folders that hold models/, platforms/, calibration/results/ and scenarios/, the first one that has a file
-/// wins. The folder of the scenario itself always comes before them. A name that the last folder has too, but
-/// is taken from elsewhere, is noted in the scenario's warnings.
+/// Folders with models/, platforms/, calibration/results/ and scenarios/; the first one that has a file is
+/// used. The folder of the scenario always precedes them. A file that replaces one of the last folder, the
+/// installed data, is noted in the scenario's warnings.
 struct DataPath {
   std::vector<std::filesystem::path> roots;  ///< GRADWAY_PATH in its order, then the installed data
-  std::shared_ptr<FilesRead> read{};  ///< what was read is kept there; none: files are read anew each time
-  /// Stand for scenarios and cases of these names before any file does: of a program that calls gradway.
+  std::shared_ptr<FileCache> read{};         ///< cache of files that were read; null: none
+  /// Texts that replace scenarios and files of cases of these names, for programs that call gradway.
   std::map<std::string, std::string> texts{};
 };
 
-/// The same for something that needs the same files often: what changes in one that was read is not noticed.
-DataPath each_file_once(DataPath data);
+/// Adds a cache that reads each file once. Later changes of a file are not noticed.
+DataPath with_file_cache(DataPath data);
 
-/// The same for a program that runs for long: a file that has changed is read anew. What a file is based on
-/// is looked up when it is read, and then not before one of them changes.
-DataPath each_file_until_it_changes(DataPath data);
+/// Adds a cache for long-running programs: a file that has changed is read again. The file that another one
+/// is based on is looked up again only when one of them changes.
+DataPath with_refreshing_file_cache(DataPath data);
 
-/// What a name can stand for.
+/// Kinds of files that have a name.
 enum class DataKind { scenario, platform, gpu, model, calibration, prices, storage, dataset };
 
-/// Which of a platform's prices counts, as options say it; empty ones were not given.
+/// Options that choose one of a platform's prices; empty ones were not given.
 struct PriceChoice {
-  std::string file{};    ///< of prices that replace those of the platforms it names: a path, or a name
-  std::string date{};    ///< the price of this day; else the newest
-  std::string region{};  ///< else that of the platform's first price
+  std::string file{};    ///< path or name of a file of prices, which replace those of the platforms in it
+  std::string date{};    ///< date of the price; else the newest
+  std::string region{};  ///< empty: that of the platform's first price
 };
 
 /// A measured step of a scenario with some keys changed.
@@ -57,8 +57,8 @@ struct Case {
   std::string name;
   std::string scenario_file;  ///< ready for `load_scenario`
   std::vector<Override> set;
-  Seconds measured{};                           ///< of a step; not used if the bus bandwidth is given
-  std::optional<BytesPerSecond> bus_bandwidth;  ///< measured, of a strategy of kind collective
+  Seconds measured{};                           ///< step time; unused with a bus bandwidth
+  std::optional<BytesPerSecond> bus_bandwidth;  ///< with strategy.kind collective
   Where where;
 };
 
@@ -68,53 +68,50 @@ struct Cases {
   std::vector<Case> cases;
 };
 
-/// Reads a scenario and all that it names, applies the overrides in order, and checks everything against
-/// everything.
+/// Reads a scenario and all files that it names, applies the overrides in order, and cross-checks the result.
 ///
 /// @param file a path, or a name that `list_names` knows.
 /// @throws ConfigError with every problem of every file that was read.
 Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides, const DataPath& data,
                        const PriceChoice& price = {});
 
-/// Reads the text of a scenario as `load_scenario` would read it from that file, which need not be there, and
-/// all that it names: for what gradway itself writes. @param model text of the model that it names, if no
-/// file has it yet
-/// @throws ConfigError with every problem, those of the scenario and the model at their places in the text
+/// Reads the text of a scenario that gradway is about to write as this file, and all files that it names.
+/// @param model text of the model that it names, if it has no file yet
+/// @throws ConfigError with every problem; those of the scenario and the model have places in their texts
 Scenario load_scenario_text(const std::string& text, const std::string& file, const DataPath& data,
                             const std::string& model = {});
 
-/// What is wrong with the values of a scenario: what `load_scenario` would complain of before it sets the
-/// model, the platform and the job against each other. Quick enough to be asked of every point of a sweep
-/// beforehand.
-/// @return no problem: it may still be that the scenario does not fit together
-std::vector<Problem> problems_of_values(const std::string& file, const std::vector<Override>& overrides,
-                                        const DataPath& data, const PriceChoice& price = {});
+/// The problems that `load_scenario` finds before it cross-checks model, platform and job. Fast enough for
+/// every point of a sweep.
+/// @return empty does not mean that the cross-checks succeed
+std::vector<Problem> check_values(const std::string& file, const std::vector<Override>& overrides,
+                                  const DataPath& data, const PriceChoice& price = {});
 
 /// Reads a file of cases. The scenarios it names must exist but are not read.
 /// @throws ConfigError with every problem of the file.
 Cases load_cases(const std::string& file, const DataPath& data);
 
 /// Reads a platform, by name or path. @param ranks how many GPUs a generated platform gets.
-/// @param calibration if given, gets the calibration that the platform names, or an empty one; else there
-/// need be none of that name yet.
+/// @param calibration receives the calibration that the platform names, or an empty one. Null: the
+/// calibration is not read and need not exist.
 /// @throws ConfigError with every problem of every file that was read.
 Platform load_platform(const std::string& name, int ranks, const DataPath& data,
                        Calibration* calibration = nullptr);
 
-/// Reads a GPU, by the name of its file: in gpus/ beside a platform's file, or in the data folders.
-/// @param platform the platform's file, which need not be there. @throws ConfigError with every problem of
+/// Reads a GPU by the name of its file: in gpus/ next to a platform's file, or in the data folders.
+/// @param platform the platform's file, which need not exist. @throws ConfigError with every problem of
 /// the file.
 Gpu load_gpu(const std::string& name, const std::string& platform, const DataPath& data);
 
-/// The names that a file may use, beside itself or in the data folders, sorted, each once. The file need not
-/// be there.
-std::vector<std::string> names_beside(DataKind kind, const std::string& file, const DataPath& data);
+/// The names that a file can use: of files next to it and in the data folders, sorted, without duplicates.
+/// The file need not exist.
+std::vector<std::string> available_names(DataKind kind, const std::string& file, const DataPath& data);
 
-/// The GPU on which the kernels were timed that stand for those of a GPU: itself, or one whose times are
-/// moved to it; "": none. @throws ConfigError with every problem of its file.
-std::string kernels_timed_on(const std::string& gpu, const DataPath& data);
+/// The GPU whose kernel times are used for a GPU: itself, or one whose times are scaled to it; "": none.
+/// @throws ConfigError with every problem of its file.
+std::string gpu_of_kernel_times(const std::string& gpu, const DataPath& data);
 
-/// The names that `load_gpu` knows, sorted, each once.
+/// The names that `load_gpu` accepts, sorted, without duplicates.
 std::vector<std::string> gpu_names(const std::string& platform, const DataPath& data);
 
 /// Reads a model, by name or path. @throws ConfigError with every problem of the file.
@@ -122,16 +119,22 @@ Model load_model(const std::string& name, const DataPath& data);
 
 /// Reads a storage tier, by name or path. @throws ConfigError with every problem of the file.
 StorageTier load_storage(const std::string& name, const DataPath& data);
-/// The same of a dataset.
+/// Reads a dataset, by name or path. @throws ConfigError with every problem of the file.
 Dataset load_dataset(const std::string& name, const DataPath& data);
 
 /// Reads a calibration, by name or path. @throws ConfigError with every problem of the file.
 Calibration load_calibration(const std::string& name, const DataPath& data);
 
-/// Where the prices of a file come from, by name or path. @throws ConfigError with every problem of the file.
+/// The source of a file of prices, by name or path. @throws ConfigError with every problem of the file.
 std::string load_source_of_prices(const std::string& name, const DataPath& data);
 
-/// The names of all files of a kind in the data folders, sorted, each once. Unreadable folders are left out.
+/// Checks text that gradway is about to write as a file of this kind. Files that it names are not read.
+/// @pre a platform, GPU, model, calibration or dataset
+/// @throws ConfigError with every problem, at its place in the text
+void check_text(DataKind kind, const std::string& text);
+
+/// The names of all files of a kind in the data folders, sorted, without duplicates. Unreadable folders are
+/// skipped.
 std::vector<std::string> list_names(DataKind kind, const DataPath& data);
 
 }  // namespace gradway

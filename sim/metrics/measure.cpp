@@ -235,7 +235,7 @@ Measured measure(const Scenario& scenario, const Workload& workload, const Lower
   metrics.step_time = window.each();
   if (metrics.step_time > Seconds{})
     metrics.gpu_busy_fraction = (metrics.compute + metrics.optimizer) / metrics.step_time;
-  metrics.is_of_parts = scenario.job.layout.is_cut();
+  metrics.is_of_parts = scenario.job.layout.is_model_parallel();
   if (scenario.job.layout.pipeline > 1) {
     Seconds idle{};
     for (const auto& one : measured.by_program) idle += one.parts.idle;

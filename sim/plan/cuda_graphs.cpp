@@ -82,7 +82,7 @@ class CaptureRuns {
         std::holds_alternative<Kernel>(one.task.work) || std::holds_alternative<Call>(one.task.work);
     if (!on_gpu || one.task.layer == Task::none || !scenario_.model.run) return on_gpu;
     const auto& layer = scenario_.model.layers[static_cast<std::size_t>(one.task.layer)];
-    return !(reads_counts(scenario_.job) && needs_row_counts(layer));
+    return !(waits_for_row_counts(scenario_.job) && needs_row_counts(layer));
   }
 
   std::vector<ModelTask>& pass_;

@@ -54,7 +54,7 @@ class StepBuilder {
         tasks_{program_, scenario.platform.gpu_models.front(), pause_of(costs, sync), costs.launch,
                costs.slower_host},
         copies_{scenario, tasks_},
-        scales_stream_{shares_scales(scenario.job) ? tasks_.add_stream("scales") : StreamId{0}},
+        scales_stream_{exchanges_fp8_scales(scenario.job) ? tasks_.add_stream("scales") : StreamId{0}},
         model_{scenario.job.layout, part, tasks_},
         gradients_{scenario.model, costs, passes_.rank(), part, sync, tasks_, model_} {
     for (const auto& layer : passes_.rank().model.layers) scaled_layers_ += layer.takes_fp8 ? 1 : 0;
@@ -67,7 +67,7 @@ class StepBuilder {
     copies_.begin_step();
     sync_.before_step(tasks_);
     for (std::size_t i = 0; i < turns.size();) {
-      const auto end = i + (turns[i].is_woven ? 2 : 1);
+      const auto end = i + (turns[i].overlaps_next ? 2 : 1);
       for (auto turn = i; turn < end; ++turn) receive(turn);
       for (auto turn = i; turn < end; ++turn) pass(turn);
       for (; i < end; ++i) send_on(i);
@@ -86,9 +86,10 @@ class StepBuilder {
     // Megatron-Core's graph of a full iteration excludes the optimizer.
     if (job.cuda_graphs == CudaGraphs::step)
       capture_step(program_, has_megatron_modules(job) ? before_optimizer : tasks_.size(), rank, costs_);
-    program_.samples = static_cast<double>(job.batch_per_gpu) * job.accumulate / job.layout.ranks_of_model();
+    program_.samples =
+        static_cast<double>(job.batch_per_gpu) * job.accumulate / job.layout.model_parallel_ranks();
     program_.memory =
-        memory_use(rank, part_ ? memory_of_turns(costs_.memory, part_->part, turns) : costs_.memory, sync_);
+        memory_use(rank, part_ ? memory_of_passes(costs_.memory, part_->part, turns) : costs_.memory, sync_);
     program_.units = sync_.take_units();
     if (part_) renumber_unit_layers();
     return std::move(program_);
@@ -121,7 +122,7 @@ class StepBuilder {
   /// output have a scale, in its backward pass two gradients. The next pass waits for the scales.
   /// @source transformer_engine/pytorch/fp8.py, reduce_and_update_fp8_tensors
   void share_scales(bool is_forward) {
-    if (!shares_scales(scenario_.job) || scaled_layers_ == 0) return;
+    if (!exchanges_fp8_scales(scenario_.job) || scaled_layers_ == 0) return;
     const auto phase = is_forward ? Phase::forward : Phase::backward;
     auto last = tasks_.kernel("scales", phase, tasks_.tiny(2, smallest_kernel), 2);
     model_.set_computed(last);
@@ -147,7 +148,7 @@ class StepBuilder {
       for (auto& gradient : unit.gradients) gradient.layer = layers[static_cast<std::size_t>(gradient.layer)];
   }
 
-  void forward(const StageTurn& turn) {
+  void forward(const ChunkPass& turn) {
     const bool is_last = turn.micro_batch + 1 == scenario_.job.accumulate;
     if (turn.chunk == 0) {
       if (passes_.is_first_stage())
@@ -176,7 +177,7 @@ class StepBuilder {
     if (turn.chunk == 0) copies_.after_forward(turn.micro_batch, passes_.batch());
   }
 
-  void backward(const StageTurn& turn, BackwardPass pass) {
+  void backward(const ChunkPass& turn, BackwardPass pass) {
     ModulePosition place;
     auto next = passes_.first_gradient(turn.chunk);
     model_.begin_backward_pass();

@@ -33,7 +33,7 @@ class NoSync final : public Sync {};
 struct MakeSync {
   const RankScenario& scenario;
 
-  std::unique_ptr<Sync> operator()(const Alone&) const { return std::make_unique<NoSync>(); }
+  std::unique_ptr<Sync> operator()(const NoExchange&) const { return std::make_unique<NoSync>(); }
   std::unique_ptr<Sync> operator()(const OneCollective&) const { return std::make_unique<NoSync>(); }
   std::unique_ptr<Sync> operator()(const Ddp&) const { return std::make_unique<DdpSync>(scenario); }
   std::unique_ptr<Sync> operator()(const Fsdp1&) const { return std::make_unique<Fsdp1Sync>(scenario); }
@@ -171,7 +171,7 @@ StagePrograms stage_programs(const Scenario& scenario, const ComputeCosts& costs
     if (parts.partitions.empty()) parts.partitions.push_back(all_ranks());
     auto next = static_cast<std::uint32_t>(parts.partitions.size());
     for (const auto group : groups_inside(layout)) part.slots[static_cast<std::size_t>(group)] = {next++};
-    if (shares_scales(scenario.job)) part.scales = {next++};
+    if (exchanges_fp8_scales(scenario.job)) part.scales = {next++};
     part.first_slot = {next};
     parts.programs.push_back(model_step(scenario, costs, *sync, &part));
   }
@@ -187,7 +187,7 @@ Workload plan_stages(const Scenario& scenario, const ComputeCosts& costs) {
   RankLayout ranks{workload, scenario.job, scenario.platform};
   for (const auto& partition : parts.partitions) ranks.add(partition);
   for (const auto group : groups_inside(layout)) ranks.add_inside(group);
-  if (shares_scales(scenario.job)) ranks.add_stages();
+  if (exchanges_fp8_scales(scenario.job)) ranks.add_stages();
   for (const auto& [from, to, is_backward] : hops_of(pipeline)) {
     const auto* what = is_backward ? "gradients" : "activations";
     ranks.add_pairs(fmt::format("{} {} to {}", what, from, to), from, to);
@@ -200,19 +200,19 @@ Workload plan_stages(const Scenario& scenario, const ComputeCosts& costs) {
 
 Workload on_all_ranks(Program program, const Scenario& scenario, std::vector<Partition> partitions) {
   auto workload = empty_workload(scenario.job);
-  const bool needs_all = calls_slot(program, Slot{0}) || shares_scales(scenario.job);
+  const bool needs_all = calls_slot(program, Slot{0}) || exchanges_fp8_scales(scenario.job);
   if (partitions.empty() && needs_all) partitions.push_back(all_ranks());
   workload.programs.push_back(std::move(program));
   RankLayout ranks{workload, scenario.job, scenario.platform};
   for (const auto& partition : partitions) ranks.add(partition);
-  if (shares_scales(scenario.job)) ranks.add_stages();
+  if (exchanges_fp8_scales(scenario.job)) ranks.add_stages();
   return workload;
 }
 
 Workload plan(const Scenario& scenario, const ComputeCosts& costs) {
   if (!trains(scenario.job.strategy)) return plan_collective(scenario);
   Workload workload;
-  if (scenario.job.layout.is_cut()) {
+  if (scenario.job.layout.is_model_parallel()) {
     workload = plan_stages(scenario, costs);
   } else {
     const auto sync = make_sync(scenario);
@@ -225,7 +225,7 @@ Workload plan(const Scenario& scenario, const ComputeCosts& costs) {
 
 Workload with_costs(Workload workload, const Scenario& scenario, const ComputeCosts& costs) {
   if (!trains(scenario.job.strategy)) return workload;
-  if (scenario.job.layout.is_cut()) {
+  if (scenario.job.layout.is_model_parallel()) {
     std::ranges::move(stage_programs(scenario, costs).programs, workload.programs.begin());
   } else {
     workload.programs.front() = model_step(scenario, costs, *make_sync(scenario));

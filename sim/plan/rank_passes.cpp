@@ -45,7 +45,7 @@ RankPasses::RankPasses(const Scenario& scenario, const ComputeCosts& costs, cons
       model_{model_tasks(part ? RankScenario{scenario, *part->whole} : rank_, costs, pause_of(costs, sync),
                          blocks_ ? &*blocks_ : sync.blocks())},
       turns_{
-          turns_of_rank(pipeline_of(scenario.job.layout), part ? part->rank : 0, scenario.job.accumulate)} {
+          passes_of_rank(pipeline_of(scenario.job.layout), part ? part->rank : 0, scenario.job.accumulate)} {
   if (scenario.job.cuda_graphs == CudaGraphs::layers)
     capture_layers(model_, part ? RankScenario{scenario, *part->whole} : rank_, costs);
   find_passes();
@@ -95,7 +95,7 @@ void RankPasses::find_tasks() {
 int RankPasses::chunk_of(const ModelTask& one) const {
   if (!part_) return 0;
   if (one.task.layer == Task::none)
-    return part_->rank == 0 ? 0 : PartOfModel::none;  // the input belongs to the first rank
+    return part_->rank == 0 ? 0 : ModelShard::none;  // the input belongs to the first rank
   return part_->part.chunk[static_cast<std::size_t>(one.task.layer)];
 }
 

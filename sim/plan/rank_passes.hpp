@@ -33,7 +33,7 @@ class RankPasses {
 
   /// The model part of the rank.
   const RankScenario& rank() const { return rank_; }
-  const std::vector<StageTurn>& turns() const { return turns_; }
+  const std::vector<ChunkPass>& turns() const { return turns_; }
   BackwardPass backward_pass(std::size_t turn) const { return passes_[turn]; }
   bool is_first_stage() const { return !part_ || part_->rank == 0; }
 
@@ -69,7 +69,7 @@ class RankPasses {
   std::optional<Blocks> blocks_;  ///< of the whole model, if they are needed and the strategy has none
   std::vector<std::int32_t> block_of_rank_;  ///< by block of the whole model: block number within the rank
   ModelTasks model_;
-  std::vector<StageTurn> turns_;
+  std::vector<ChunkPass> turns_;
   std::vector<BackwardPass> passes_;         ///< by turn
   TasksByNumber forward_;                    ///< of the model, by chunk
   TasksByNumber backward_;                   ///< of the model, by chunk

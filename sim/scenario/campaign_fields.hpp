@@ -12,87 +12,90 @@ constexpr auto fields_of(std::type_identity<CheckpointSettings>) {
   using Checkpoint = CheckpointSettings;
   constexpr auto is_async = [](const Checkpoint& checkpoint) { return checkpoint.mode == SaveMode::async; };
   return std::tuple{
-      OwnField{
+      CustomField{
           "interval", value::Amount{value::Unit::span, "30 min", "", "best"},
-          "of training between two, kept to whole steps; best: that with which the campaign takes least time",
+          "training time between two checkpoints, rounded to whole steps; best: the interval with the "
+          "shortest campaign",
           "best"},
-      field("mode", &Checkpoint::mode, value::Words{"a way to save", save_mode_words},
-            "sync: ranks wait until all is on storage; async: until it is in host memory, and it goes to "
-            "storage "
-            "beside the next steps"),
+      field("mode", &Checkpoint::mode, value::Words{"a checkpoint mode", save_mode_words},
+            "sync: ranks wait until the checkpoint is on storage; async: they wait until it is in host "
+            "memory, and it is written to storage during the next steps"),
       field("sharded", &Checkpoint::sharded, value::Boolean{},
-            "each rank writes its own part; else one writes all"),
+            "each rank writes its own shard; false: one rank writes the whole checkpoint"),
       field("size", &Checkpoint::size, value::Amount{value::Unit::size, "105 GiB"},
-            "of a checkpoint; left out, weights and states of the optimizer of all trained parameters"),
-      OwnField{
+            "size of a checkpoint; default: weights and optimizer states of all trained parameters"),
+      CustomField{
           "storage", value::Name{},
-          "a tier where checkpoints go: its rates, its price of what is kept; shared with the data if they "
-          "lie there, too"},
-      OwnField{"keep", value::WholeOrWord{"all", {1, 1'000'000}}, "with storage: checkpoints that stay there",
-               "2"},
+          "storage tier of the checkpoints, with its bandwidth and price; checkpoints and training data "
+          "share it if both use it"},
+      CustomField{"keep", value::WholeOrWord{"all", {1, 1'000'000}},
+                  "with storage: number of checkpoints that are kept", "2"},
       field("write", &Checkpoint::write, value::Amount{value::Unit::bandwidth, "50 GB/s"},
-            "that the storage takes from all ranks together; this, or storage",
+            "write bandwidth of the storage, for all ranks together; use this key or storage",
             {.is_echoed = [](const Checkpoint& checkpoint) { return !checkpoint.storage; }}),
       field("read", &Checkpoint::read, value::Amount{value::Unit::bandwidth, "50 GB/s"},
-            "rate at which a checkpoint is read back; left out, as it writes; with storage as the tier is "
-            "read"),
+            "bandwidth at which a checkpoint is read; default: the write bandwidth, or the read bandwidth of "
+            "the storage tier"),
       field("per_rank", &Checkpoint::per_rank, value::Amount{value::Unit::bandwidth, "2 GB/s"},
-            "most that one rank writes or reads; left out, as much as the storage"),
+            "maximum bandwidth at which one rank writes or reads; default: the bandwidth of the storage"),
       field("overhead", &Checkpoint::overhead, value::Amount{value::Unit::pause, "2 s"},
-            "time of each checkpoint beside the bytes: planning, metadata, barrier"),
-      field(
-          "staging", &Checkpoint::staging, value::Words{"a kind of host memory", staging_words},
-          "mode async: the host memory that each rank copies to: pageable: allocated for each checkpoint, as "
-          "PyTorch's dcp.async_save does by itself; pinned: allocated by the first one after each start, and "
-          "kept (torchtitan's async_with_pinned_mem, Megatron); left out, pinned with framework megatron or "
-          "with device_copy, else pageable",
-          {.is_echoed = is_async}),
+            "time per checkpoint that does not depend on its size: planning, metadata, barrier"),
+      field("staging", &Checkpoint::staging, value::Words{"a kind of host memory", staging_words},
+            "with mode async: host memory that each rank copies to. pageable: allocated for each checkpoint, "
+            "as dcp.async_save does by default; pinned: allocated at the first checkpoint after each start "
+            "and reused (async_with_pinned_mem of torchtitan, Megatron). Default: pinned with framework "
+            "megatron or with device_copy, else pageable",
+            {.is_echoed = is_async}),
       field("device_copy", &Checkpoint::device_copy, value::Amount{value::Unit::bandwidth, "50 GB/s"},
-            "mode async: from each GPU into host memory; left out, 25 GB/s into pinned memory, 1.3 GB/s into "
-            "pageable",
+            "with mode async: bandwidth of the copy from each GPU to host memory; default: 25 GB/s to pinned "
+            "memory, 1.3 GB/s to pageable memory",
             {.is_echoed = is_async}),
       field("slowdown", &Checkpoint::slowdown, value::Slowdown{},
-            "mode async: a step takes so many times as long while a checkpoint goes to storage",
+            "with mode async: slow-down of the steps while a checkpoint is written to storage",
             {.is_echoed = is_async})};
 }
 
 constexpr auto fields_of(std::type_identity<RestartSettings>) {
   constexpr auto pause = [](const char* example) { return value::Amount{value::Unit::pause, example}; };
-  return std::tuple{
-      field("detection", &RestartSettings::detection, pause("1 min"),
-            "from a failure until the job is stopped"),
-      field("requeue", &RestartSettings::requeue, pause("2 min"),
-            "until the job has its nodes again and processes start"),
-      field("communicators", &RestartSettings::communicators, pause("1 min"), "until all ranks have met"),
-      field("loader", &RestartSettings::loader, pause("1 min"), "until data flow again")};
+  return std::tuple{field("detection", &RestartSettings::detection, pause("1 min"),
+                          "time from a failure until the job is stopped"),
+                    field("requeue", &RestartSettings::requeue, pause("2 min"),
+                          "time until the job has its nodes again and its processes start"),
+                    field("communicators", &RestartSettings::communicators, pause("1 min"),
+                          "time until all ranks have initialised their communicators"),
+                    field("loader", &RestartSettings::loader, pause("1 min"),
+                          "time until the data loader delivers the first batch")};
 }
 
 inline auto fields_of(std::type_identity<FailureSettings>) {
   using Failures = FailureSettings;
-  return std::tuple{OwnField{"model", value::Words{"a model of failures", failure_model_names()},
-                             "published rates of nodes of 8 GPUs and their causes; this, or node_mttf"},
-                    field("node_mttf", &Failures::node_mttf, value::Amount{value::Unit::span, "150 days"},
-                          "mean time until a node fails"),
-                    field("job_mttf", &Failures::job_mttf, value::Amount{value::Unit::span, "11 h"},
-                          "mean time between faults that do not grow with the nodes, as those of software"),
-                    field("again", &Failures::again, value::Amount{value::Unit::share, "5 %"},
-                          "restarts that fail once more soon after"),
-                    field("again_within", &Failures::again_within, value::Amount{value::Unit::span, "10 min"},
-                          "how soon at most")};
+  return std::tuple{
+      CustomField{"model", value::Words{"a failure model", failure_model_names()},
+                  "published failure rates and causes of nodes with 8 GPUs; use this key or node_mttf"},
+      field("node_mttf", &Failures::node_mttf, value::Amount{value::Unit::span, "150 days"},
+            "mean time to failure of a node"),
+      field("job_mttf", &Failures::job_mttf, value::Amount{value::Unit::span, "11 h"},
+            "mean time between failures whose rate does not grow with the number of nodes, such as software "
+            "errors"),
+      field("again", &Failures::again, value::Amount{value::Unit::share, "5 %"},
+            "share of restarts that are followed by another failure"),
+      field("again_within", &Failures::again_within, value::Amount{value::Unit::span, "10 min"},
+            "longest time from a restart to such a failure")};
 }
 
 inline auto fields_of(std::type_identity<SpotSettings>) {
   using Spot = SpotSettings;
   return std::tuple{
-      OwnField{"model", value::Words{"a model of spot nodes", spot_model_names()},
-               "measured or published; this, or node_up"},
+      CustomField{"model", value::Words{"a spot model", spot_model_names()},
+                  "measured or published availability of spot nodes; use this key or node_up"},
       field("node_up", &Spot::node_up, value::Amount{value::Unit::span, "3 days"},
-            "mean time that a node stays"),
+            "mean time until a spot node is taken away"),
       field("node_down", &Spot::node_down, value::Amount{value::Unit::span, "1 h"},
-            "mean time until another stands in for it; 1 h without a model"),
-      field("group", &Spot::group, value::Whole{1, 100000}, "nodes that go together; 1 without a model"),
+            "mean time until a node that was taken away is replaced; 1 h without a model"),
+      field("group", &Spot::group, value::Whole{1, 100000},
+            "number of nodes that are taken away together; 1 without a model"),
       field("notice", &Spot::notice, value::Amount{value::Unit::pause, "2 min"},
-            "what can be saved within it is"),
+            "time between the notice and the loss of a node; a checkpoint that takes no longer is saved"),
       field("share", &Spot::share, value::Amount{value::Unit::share, "50 %"},
             "share of the training nodes that are spot nodes; the others are on demand")};
 }
@@ -101,65 +104,71 @@ constexpr auto fields_of(std::type_identity<StragglerSettings>) {
   using Stragglers = StragglerSettings;
   constexpr auto are_slow = [](const Stragglers& stragglers) { return stragglers.node_every.has_value(); };
   return std::tuple{field("node_every", &Stragglers::node_every, value::Amount{value::Unit::span, "100 days"},
-                          "mean time between a node's slow episodes; left out, none is ever slow"),
+                          "mean time between two slow episodes of a node; default: no node is ever slow"),
                     field("slowdown", &Stragglers::slowdown, value::Slowdown{},
-                          "a step takes so many times as long", {.is_echoed = are_slow}),
+                          "slow-down of the steps during an episode", {.is_echoed = are_slow}),
                     field("lasts", &Stragglers::lasts, value::Amount{value::Unit::span, "72 min"},
-                          "an episode, on average", {.is_echoed = are_slow}),
+                          "mean length of an episode", {.is_echoed = are_slow}),
                     field("jitter", &Stragglers::jitter, value::Amount{value::Unit::share, "1 %"},
-                          "standard deviation of a rank's step, normal: each step waits for the slowest")};
+                          "standard deviation of a rank's step time over its mean, normally distributed; "
+                          "each step waits for the slowest rank")};
 }
 
 constexpr auto fields_of(std::type_identity<EvaluationSettings>) {
-  return std::tuple{field("every", &EvaluationSettings::every, value::Whole{1, 1'000'000'000}, "steps",
-                          {.is_required = true}),
+  return std::tuple{field("every", &EvaluationSettings::every, value::Whole{1, 1'000'000'000},
+                          "number of steps between two evaluations", {.is_required = true}),
                     field("time", &EvaluationSettings::time, value::Amount{value::Unit::span, "5 min"},
-                          "of each", {.is_required = true})};
+                          "time of each evaluation", {.is_required = true})};
 }
 
 constexpr auto fields_of(std::type_identity<CarbonSettings>) {
   using Carbon = CarbonSettings;
   return std::tuple{
       field("grid", &Carbon::grams_per_kwh, value::Amount{value::Unit::emission, "380 g/kWh"},
-            "CO2 of a kilowatt-hour", {.is_required = true}),
+            "carbon intensity of the electricity: CO2 per kilowatt-hour", {.is_required = true}),
       field("node_power", &Carbon::node_power, value::Amount{value::Unit::power, "10.2 kW"},
-            "of a node that trains", {.is_required = true}),
-      field("pue", &Carbon::pue, value::Slowdown{}, "power of the building over that of its nodes")};
+            "power of a node while it trains", {.is_required = true}),
+      field("pue", &Carbon::pue, value::Slowdown{},
+            "power usage effectiveness: power of the building over that of its nodes")};
 }
 
 constexpr auto fields_of(std::type_identity<CampaignSettings>) {
   using Campaign = CampaignSettings;
   return std::tuple{
       field("tokens", &Campaign::tokens, value::Amount{value::Unit::tokens, "300B"},
-            "how much is trained on; this, samples, epochs or rounds"),
+            "length of the training in tokens; use one of tokens, samples, epochs and rounds"),
       field("samples", &Campaign::samples, value::Amount{value::Unit::samples, "90M"},
-            "the same; for models of any kind"),
+            "length of the training in samples, for models of any kind"),
       field("rounds", &Campaign::rounds, value::Whole{1, 100'000'000},
-            "the same, of strategy.kind local_sgd: exchanges"),
-      field("epochs", &Campaign::epochs, value::Real{0.001, 1000}, "the same, with samples_per_epoch"),
+            "with strategy.kind local_sgd: length of the training in exchanges between workers"),
+      field("epochs", &Campaign::epochs, value::Real{0.001, 1000},
+            "length of the training in epochs; requires samples_per_epoch"),
       field("samples_per_epoch", &Campaign::samples_per_epoch, value::Amount{value::Unit::samples, "1281167"},
-            "required with epochs", {.is_echoed = [](const Campaign& it) { return it.epochs.has_value(); }}),
-      OwnField{"checkpoint", value::Map{}, "how the training is saved; left out, never"},
-      OwnField{"restart", value::Map{}, "what it takes to go on, beside reading the checkpoint"},
-      OwnField{"failures", value::Map{}, "what interrupts the training; left out, nothing does"},
-      OwnField{"spot", value::Map{}, "how nodes are taken away, with terms: spot"},
-      OwnField{"stragglers", value::Map{}, "slow nodes, which the whole job waits for"},
-      OwnField{"evaluation", value::Map{}, "pauses of the training; left out, none"},
+            "number of samples in an epoch; required with epochs",
+            {.is_echoed = [](const Campaign& it) { return it.epochs.has_value(); }}),
+      CustomField{"checkpoint", value::Map{}, "how checkpoints are saved; default: no checkpoints"},
+      CustomField{"restart", value::Map{},
+                  "time to resume after an interruption, in addition to reading the checkpoint"},
+      CustomField{"failures", value::Map{}, "failures that interrupt the training; default: none"},
+      CustomField{"spot", value::Map{}, "with terms spot: how nodes are taken away"},
+      CustomField{"stragglers", value::Map{}, "slow nodes, which the whole job waits for"},
+      CustomField{"evaluation", value::Map{}, "pauses of the training for evaluation; default: none"},
       field("spares", &Campaign::spares, value::Whole{0, 100000},
-            "nodes that stand by and are paid; left out, another node always comes within requeue"),
+            "number of spare nodes, which are paid for while they stand by; default: a replacement is always "
+            "available within restart.requeue"),
       field("repair", &Campaign::repair, value::Amount{value::Unit::span, "24 h"},
-            "with spares: until a failed node is back",
+            "with spares: time until a failed node is back",
             {.is_echoed = [](const Campaign& it) { return it.spares.has_value(); }}),
-      field(
-          "elastic_from", &Campaign::elastic_from, value::Whole{1, 1 << 20},
-          "with fewer nodes it goes on in whole replicas down to so many GPUs, the batch kept; left out, it "
-          "waits for all"),
-      field("terms", &Campaign::terms, value::Words{"terms of payment", terms_words},
-            "how nodes are paid for"),
-      OwnField{"prices", value::Map{}, "what a node costs, beside the platform's own price on demand"},
-      OwnField{"carbon", value::Map{}, "what its electricity emits"},
+      field("elastic_from", &Campaign::elastic_from, value::Whole{1, 1 << 20},
+            "minimum number of GPUs with which the training continues after it lost nodes, in whole "
+            "data-parallel replicas and with the same global batch; default: it waits for all nodes"),
+      field("terms", &Campaign::terms, value::Words{"payment terms", terms_words},
+            "payment terms of the nodes"),
+      CustomField{"prices", value::Map{},
+                  "price of a node, in addition to the platform's own on-demand price"},
+      CustomField{"carbon", value::Map{}, "emissions of the electricity"},
       field("seed", &Campaign::seed, value::Whole{0, 1'000'000'000},
-            "of random numbers; the same seed gives the same bytes")};
+            "seed of the random numbers; the same seed gives the same result")};
 }
 
 }  // namespace gradway

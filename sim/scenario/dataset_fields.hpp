@@ -4,28 +4,28 @@
 #include "sim/scenario/fields.hpp"
 #include "sim/scenario/input.hpp"
 
-// The keys of a dataset and of a tier of storage: of their files, and of a scenario that gives them itself.
+// The keys of a dataset and of a storage tier, in their files and in a scenario.
 namespace gradway {
 
 namespace dataset_values {
-/// Some time, or none.
 inline constexpr value::Amount cpu_time{value::Unit::time, "1.2 ms", "0 ms"};
 inline constexpr value::Real relative_error{0, 10};
-inline constexpr std::string_view for_people = "a text for people";
-inline constexpr std::string_view known_to = "how well it is known, not what it is";
+inline constexpr std::string_view not_interpreted = "not interpreted";
+inline constexpr std::string_view is_uncertainty = "an uncertainty, not a value";
 }  // namespace dataset_values
 
 constexpr auto fields_of(std::type_identity<Dataset::Cpu>) {
   using Cpu = Dataset::Cpu;
   using namespace dataset_values;
   return std::tuple{
-      field("decode", &Cpu::decode, cpu_time, "CPU time of one core to decode a sample"),
-      field("transform", &Cpu::transform, cpu_time, "the same to crop, flip and normalise it"),
-      field("collate", &Cpu::collate, cpu_time, "the same to put it into the batch"),
+      field("decode", &Cpu::decode, cpu_time, "CPU time to decode a sample, on one core"),
+      field("transform", &Cpu::transform, cpu_time,
+            "CPU time to crop, flip and normalise a sample, on one core"),
+      field("collate", &Cpu::collate, cpu_time, "CPU time to copy a sample into the batch, on one core"),
       field("error", &Cpu::error, relative_error,
-            "relative standard error of these times on the job's CPU; left out, they were measured "
-            "on another CPU",
-            {.outside_identity = known_to})};
+            "relative standard error of these times on the job's CPU; default: they were measured on another "
+            "CPU",
+            {.outside_identity = is_uncertainty})};
 }
 
 constexpr auto fields_of(std::type_identity<Dataset>) {
@@ -34,50 +34,52 @@ constexpr auto fields_of(std::type_identity<Dataset>) {
   constexpr auto is_delivered = [](const Dataset& it) { return it.delivered > Bytes{}; };
   constexpr auto gpu_decodes = [](const Dataset& it) { return it.gpu_decode > Seconds{}; };
   return std::tuple{
-      OwnField{"source", value::Text{}, "where its figures come from; required in a file", "", false,
-               for_people},
-      field("samples", &Dataset::samples, value::Real{1, 1e15}, "samples of an epoch, over all ranks",
-            {.is_required = true}),
+      CustomField{"source", value::Text{}, "where the figures come from; required in a file", "", false,
+                  not_interpreted},
+      field("samples", &Dataset::samples, value::Real{1, 1e15},
+            "number of samples in an epoch, over all ranks", {.is_required = true}),
       field("spread", &Dataset::spread, value::Real{0, 100},
-            "standard deviation of a sample's size over its mean"),
+            "standard deviation of the sample size over its mean"),
       field("format", &Dataset::format, value::Words{"a format", sample_format_words},
-            "files: each sample is a file; shards and pages: a request brings several; parquet: columns; "
-            "tokens: "
-            "slices of one file"),
-      OwnField{"cpu", value::Map{}, "CPU time of a sample"},
-      field("content", &Dataset::content, value::Words{"a content of samples", sample_content_words},
-            "what samples are; left out, not known: suits any model"),
+            "files: one file per sample; shards and pages: one request reads several samples; parquet: "
+            "columns; tokens: slices of one file"),
+      CustomField{"cpu", value::Map{}, "CPU time per sample"},
+      field("content", &Dataset::content, value::Words{"a sample content", sample_content_words},
+            "kind of samples; default: unknown, suits any model"),
       field("gpu_decode", &Dataset::gpu_decode, value::Amount{value::Unit::time, "0.3 ms"},
-            "GPU time of a sample where the GPU decodes; left out, it cannot", {.is_echoed = gpu_decodes}),
+            "GPU time to decode a sample; default: the GPU cannot decode it", {.is_echoed = gpu_decodes}),
       field("delivered", &Dataset::delivered, size,
-            "size of a sample as it goes to the GPU; left out, the model's own", {.is_echoed = is_delivered}),
-      OwnField{"sample_size", size, "size of a sample as stored, on average; required but for parquet"},
-      OwnField{"compressible", value::Boolean{},
-               "a codec makes samples smaller: not JPEG, video, random floats", "true"},
-      OwnField{"request", size,
-               "formats shards and pages: size of what one request brings; left out, a sample"},
-      OwnField{"row_group", value::Real{1, 1e12}, "required for parquet: rows that lie together, on average"},
-      OwnField{"columns", value::Maps{},
-               "format parquet: columns, each with name, size, unpacked and codec"}};
+            "size of a sample when it is copied to the GPU; default: the model's own",
+            {.is_echoed = is_delivered}),
+      CustomField{"sample_size", size, "mean size of a stored sample; required except for parquet"},
+      CustomField{"compressible", value::Boolean{},
+                  "codecs make samples smaller; false for JPEG, video and random floats", "true"},
+      CustomField{"request", size, "formats shards and pages: size of one read request; default: one sample"},
+      CustomField{"row_group", value::Real{1, 1e12},
+                  "required for parquet: mean number of rows in a row group"},
+      CustomField{"columns", value::Maps{},
+                  "format parquet: columns, each with name, size, unpacked and codec"}};
 }
 
 constexpr auto fields_of(std::type_identity<StorageTier::Burst>) {
   using It = StorageTier::Burst;
   return std::tuple{field("credit", &It::credit, value::Amount{value::Unit::size, "1 TB"},
-                          "what can be read above 'sustained' before the rate drops", {.is_required = true}),
+                          "amount of data that can be read above the sustained rate before the rate drops",
+                          {.is_required = true}),
                     field("sustained", &It::sustained, value::Amount{value::Unit::bandwidth, "300 MB/s"},
-                          "rate after that", {.is_required = true})};
+                          "rate after the credit is used up", {.is_required = true})};
 }
 
 constexpr auto fields_of(std::type_identity<StorageTier::Price>) {
   using It = StorageTier::Price;
   constexpr value::Real usd{0, 1e6};
   return std::tuple{
-      field("as_of", &It::as_of, value::Text{}, "date of the prices, all in USD", {.is_required = true}),
-      field("usd_per_gb_month", &It::usd_per_gb_month, usd, "to keep a GB for a month"),
+      field("as_of", &It::as_of, value::Text{}, "date of the prices, which are in USD",
+            {.is_required = true}),
+      field("usd_per_gb_month", &It::usd_per_gb_month, usd, "price of storing one GB for a month"),
       field("usd_per_million_requests", &It::usd_per_million_requests, value::Real{0, 1e9},
-            "of a million requests"),
-      field("usd_per_gb_out", &It::usd_per_gb_out, usd, "of a GB that leaves its region or zone")};
+            "price of a million requests"),
+      field("usd_per_gb_out", &It::usd_per_gb_out, usd, "price of one GB that leaves its region or zone")};
 }
 
 constexpr auto fields_of(std::type_identity<StorageTier>) {
@@ -87,29 +89,29 @@ constexpr auto fields_of(std::type_identity<StorageTier>) {
     return value::Amount{value::Unit::bandwidth, example};
   };
   return std::tuple{
-      OwnField{"source", value::Text{}, "where its figures come from; required in a file", "", false,
-               for_people},
-      field("kind", &Tier::kind, value::Words{"a kind of storage", Tier::kind_words},
-            "a local_drive, block_volume and memory are of each node, the others serve all nodes"),
-      field("read", &Tier::read, bandwidth("8 GB/s"), "rate of all that serve it; of a drive, in each node",
-            {.is_required = true}),
+      CustomField{"source", value::Text{}, "where the figures come from; required in a file", "", false,
+                  not_interpreted},
+      field("kind", &Tier::kind, value::Words{"a storage kind", Tier::kind_words},
+            "local_drive, block_volume and memory belong to each node; the other kinds serve all nodes"),
+      field("read", &Tier::read, bandwidth("8 GB/s"),
+            "aggregate read bandwidth; of storage that belongs to a node: per node", {.is_required = true}),
       field("first_byte", &Tier::first_byte, value::Amount{value::Unit::latency, "15 ms", "0 ms"},
-            "from a request to its first byte, on average"),
+            "mean latency from a request to its first byte"),
       field("first_byte_spread", &Tier::first_byte_spread, value::Real{0, 100},
-            "standard deviation of first_byte over its mean; 1: exponential",
+            "standard deviation of first_byte over its mean; 1: exponential distribution",
             {.is_echoed = [](const Tier& tier) { return tier.first_byte_spread > 0; }}),
       field("error", &Tier::error, relative_error,
-            "relative standard error of its rates; left out, they are figures of others",
-            {.outside_identity = known_to}),
-      field("write", &Tier::write, bandwidth("4 GB/s"), "rate at which it is written",
+            "relative standard error of the rates; default: the rates are published figures",
+            {.outside_identity = is_uncertainty}),
+      field("write", &Tier::write, bandwidth("4 GB/s"), "aggregate write bandwidth",
             {.outside_identity = "a step reads"}),
-      field("per_node", &Tier::per_node, bandwidth("2 GB/s"), "most that one node gets"),
+      field("per_node", &Tier::per_node, bandwidth("2 GB/s"), "maximum bandwidth of one node"),
       field("per_connection", &Tier::per_connection, bandwidth("90 MB/s"),
-            "most that one reader gets after its first byte"),
+            "maximum bandwidth of one reader after its first byte"),
       field("requests_per_second", &Tier::requests_per_second, value::Real{1e-3, 1e15},
-            "most requests of all that serve it; of a drive, in each node"),
-      OwnField{"burst", value::Map{}, "a token bucket in front of the sustained rate"},
-      OwnField{"price", value::Map{}, "what it costs"}};
+            "maximum rate of requests; of storage that belongs to a node: per node"),
+      CustomField{"burst", value::Map{}, "token bucket above the sustained rate"},
+      CustomField{"price", value::Map{}, "price of the storage"}};
 }
 
 }  // namespace gradway

@@ -7,26 +7,26 @@
 namespace gradway {
 namespace {
 
-constexpr bool stays = false;  // the node
+constexpr bool node_stays = false;
 
 /// @source Llama 3 paper, table 5, arXiv 2407.21783, by its counts (148 of 419 are 35.3 %, not the 30.1 %
-/// printed). Which causes take a node away is our reading.
+/// printed). Which causes take a node away is our interpretation.
 constexpr std::array llama3{FailureCause{"faulty GPU", 148},
                             FailureCause{"GPU HBM3 memory", 72},
-                            FailureCause{"software bug", 54, stays},
+                            FailureCause{"software bug", 54, node_stays},
                             FailureCause{"network switch or cable", 35},
                             FailureCause{"unplanned host maintenance", 32},
                             FailureCause{"GPU SRAM memory", 19},
                             FailureCause{"GPU system processor", 17},
                             FailureCause{"NIC", 7},
-                            FailureCause{"NCCL watchdog timeouts", 7, stays},
+                            FailureCause{"NCCL watchdog timeouts", 7, node_stays},
                             FailureCause{"silent data corruption", 6},
                             FailureCause{"GPU thermal interface or sensor", 6},
                             FailureCause{"SSD", 3},
                             FailureCause{"power supply", 3},
                             FailureCause{"server chassis", 2},
                             FailureCause{"IO expansion board", 2},
-                            FailureCause{"dependency", 2, stays},
+                            FailureCause{"dependency", 2, node_stays},
                             FailureCause{"CPU", 2},
                             FailureCause{"system memory", 2}};
 constexpr std::array hardware{FailureCause{"node", 1}};
@@ -60,19 +60,21 @@ constexpr std::array models{
 };
 
 constexpr double hour = 3600;
-/// Of 730 h, the share of instances that a band of AWS' Spot Advisor has in its middle: -730 h / ln(1 -
-/// share).
+/// Mean time from the middle of a band of AWS' Spot Advisor, the share of instances that are interrupted
+/// within a month of 730 h: -730 h / ln(1 - share).
 constexpr double up_of_15_percent = 730 * hour / 0.162519, up_of_7_5_percent = 730 * hour / 0.077962;
 
-// Rates and shares by zone from github.com/skypilot-org/spot-traces at 221da1a; means of down times are those
-// that the available share leaves: up x (1 - share) / share.
+// Rates and shares by zone from github.com/skypilot-org/spot-traces at 221da1a; the mean down time follows
+// from the share of availability: up x (1 - share) / share.
 constexpr std::array spots{
-    SpotModel{"advisor-10-20", Seconds{up_of_15_percent}, 1.0, Seconds{hour}, 1.0, 1,
-              "10 to 20 % interrupted in a month, as H100 p5 in May 2025 (AWS Spot Instance Advisor, told by "
-              "thundercompute.com); an hour until another comes is assumed"},
-    SpotModel{"advisor-5-10", Seconds{up_of_7_5_percent}, 1.0, Seconds{hour}, 1.0, 1,
-              "5 to 10 % interrupted in a month, as A100 p4d in May 2025 (AWS Spot Instance Advisor, told by "
-              "thundercompute.com); an hour until another comes is assumed"},
+    SpotModel{
+        "advisor-10-20", Seconds{up_of_15_percent}, 1.0, Seconds{hour}, 1.0, 1,
+        "10 to 20 % interrupted in a month, as H100 p5 in May 2025 (AWS Spot Instance Advisor, reported by "
+        "thundercompute.com); an hour until another comes is assumed"},
+    SpotModel{
+        "advisor-5-10", Seconds{up_of_7_5_percent}, 1.0, Seconds{hour}, 1.0, 1,
+        "5 to 10 % interrupted in a month, as A100 p4d in May 2025 (AWS Spot Instance Advisor, reported by "
+        "thundercompute.com); an hour until another comes is assumed"},
     SpotModel{"aws-v100-2023", Seconds{hour / 0.30}, 3.2 / 0.54, Seconds{hour / 0.30 * 0.36 / 0.64}, 3.8, 1,
               "AWS V100, 9 zones, February 2023: 0.30 losses of a node in an hour (skypilot-org/spot-traces "
               "221da1a)"},
@@ -107,17 +109,9 @@ std::span<const std::string_view> spot_model_names() {
   return spot_names;
 }
 
-std::span<const FailureModel> failure_models() {
-  return models;
-}
-
 const FailureModel* find_failure_model(std::string_view name) {
   const auto found = std::ranges::find(models, name, &FailureModel::name);
   return found == models.end() ? nullptr : &*found;
-}
-
-std::span<const SpotModel> spot_models() {
-  return spots;
 }
 
 const SpotModel* find_spot_model(std::string_view name) {

@@ -8,27 +8,26 @@
 
 namespace gradway {
 
-/// Why trainings were interrupted, and how often.
+/// A cause of interruptions and its frequency.
 struct FailureCause {
   std::string_view name;
-  double count = 1;        ///< of its model's
-  bool takes_node = true;  ///< the node goes to repair; else the job only starts again
+  double count = 1;        ///< number of interruptions in the source of the model
+  bool takes_node = true;  ///< the node goes to repair; false: the job only restarts
 };
 
-/// Published interruptions of a fleet of nodes with 8 GPUs.
+/// Published failures of a fleet of nodes with 8 GPUs.
 struct FailureModel {
   std::string_view name;
-  double per_node_day = 0;  ///< of a node of 8 GPUs
+  double per_node_day = 0;  ///< failures per day of a node with 8 GPUs
   std::span<const FailureCause> causes;
   std::string_view source;
 };
 
-std::span<const FailureModel> failure_models();
 std::span<const std::string_view> failure_model_names();
-/// @return null if there is none of that name
+/// @return null for an unknown name
 const FailureModel* find_failure_model(std::string_view name);
 
-/// How long nodes of spare capacity stayed and were missing. Both are log-normal: the means are several times
+/// Times for which spot nodes were available and missing. Both are log-normal: the means are several times
 /// the medians.
 struct SpotModel {
   std::string_view name{};
@@ -36,11 +35,10 @@ struct SpotModel {
   double up_mean_over_median = 1;
   Seconds down_mean{};
   double down_mean_over_median = 1;
-  int group = 1;  ///< nodes that go together
+  int group = 1;  ///< nodes that are taken away together
   std::string_view source{};
 };
 
-std::span<const SpotModel> spot_models();
 std::span<const std::string_view> spot_model_names();
 const SpotModel* find_spot_model(std::string_view name);
 

@@ -10,29 +10,29 @@
 
 namespace gradway {
 
-/// Errors of prediction that two jobs which differ in the key do not share.
-struct FieldDecides {
-  bool kernels = false;   ///< which kernels a GPU runs for a sample, on which shapes
-  bool launches = false;  ///< what the CPU does to launch them
+/// Parts of the prediction that a key affects. Two jobs that differ in the key do not share the errors of
+/// these parts.
+struct FieldEffects {
+  bool kernels = false;   ///< the kernels that a GPU runs for a sample, and their shapes
+  bool launches = false;  ///< the CPU work that launches them
   bool exchange = true;   ///< what ranks send, and when
 };
 
-/// What else is said of a key, where it is not the rule.
+/// Properties of a key that differ from the usual.
 template <class Settings, class Member>
 struct FieldTraits {
   bool is_required = false;
-  /// Whether a report repeats the key; empty: always, optional ones where they are given.
+  /// Whether a report echoes the key; empty: always, optional members if they have a value.
   bool (*is_echoed)(const Settings&) = nullptr;
-  /// What counts, where the member says "left out" and the rest of the settings decide; empty: the member.
+  /// The value that other settings imply for an empty member; empty: the member itself.
   Member (*effective)(const Settings&) = nullptr;
-  /// Why two jobs that differ in this key alone share all errors of prediction; empty: they do not.
+  /// Why two jobs that differ only in this key share all prediction errors; empty: they do not.
   std::string_view outside_identity{};
-  FieldDecides decides{};
+  FieldEffects affects{};
 };
 
-/// A key of a scenario and the member that it fills. From the tables of these follow the reader, `gradway
-/// list keys`, what reports repeat of a scenario, and the identity of its settings. The default is the
-/// member's initialiser.
+/// A key of a scenario and the member that it fills. The reader, `gradway list keys`, the echo in reports and
+/// the identity of settings follow from tables of these. The default is the member's initialiser.
 template <class Settings, class Member, class Kind>
 struct Field {
   std::string_view key;
@@ -48,31 +48,31 @@ constexpr auto field(std::string_view key, Member Settings::*member, Kind kind, 
   return Field<Settings, Member, Kind>{key, member, kind, help, traits};
 }
 
-/// A key that is read and written by code of its own, because it fills more than one member, or none.
-struct OwnField {
+/// A key that is read and written by its own code, because it fills several members or none.
+struct CustomField {
   std::string_view key;
   value::Kind kind;
   std::string_view help;
-  std::string_view otherwise{};  ///< what counts without the key
+  std::string_view default_text{};  ///< value without the key
   bool is_required = false;
   std::string_view outside_identity{};
 };
 
 template <class Row>
-inline constexpr bool is_own_field_v = std::is_same_v<std::remove_cvref_t<Row>, OwnField>;
+inline constexpr bool is_custom_field_v = std::is_same_v<std::remove_cvref_t<Row>, CustomField>;
 
 template <class Value>
 inline constexpr bool is_optional_v = false;
 template <class Value>
 inline constexpr bool is_optional_v<std::optional<Value>> = true;
 
-/// The value that counts.
+/// The value of the member, or the one that other settings imply.
 template <class Settings, class Member, class Kind>
 Member effective_value(const Field<Settings, Member, Kind>& field, const Settings& settings) {
   return field.traits.effective != nullptr ? field.traits.effective(settings) : settings.*field.member;
 }
 
-/// Whether the key says something about these settings: it is given, and none of the others makes it moot.
+/// Whether the key has an effect: it has a value, and no other setting makes it irrelevant.
 template <class Settings, class Member, class Kind>
 bool counts(const Field<Settings, Member, Kind>& field, const Settings& settings) {
   if (field.traits.is_echoed != nullptr && !field.traits.is_echoed(settings)) return false;
@@ -81,29 +81,29 @@ bool counts(const Field<Settings, Member, Kind>& field, const Settings& settings
   return true;
 }
 
-/// Whether the settings have their default here.
+/// Whether the member has its default.
 template <class Settings, class Member, class Kind>
 bool has_default(const Field<Settings, Member, Kind>& field, const Settings& settings) {
   return settings.*field.member == Settings{}.*field.member;
 }
 
-/// Calls `visit` with each row of the table of these settings, in its order: a `Field` or an `OwnField`.
+/// Calls `visit` with each row of the table of these settings, in its order: a `Field` or an `CustomField`.
 template <class Settings, class Visit>
 constexpr void for_each_row(const Visit& visit) {
   std::apply([&](const auto&... row) { (visit(row), ...); }, fields_of(std::type_identity<Settings>{}));
 }
 
-/// The same of those that fill a member.
+/// Calls `visit` with each `Field` of the table.
 template <class Settings, class Visit>
 constexpr void for_each_field(const Visit& visit) {
   for_each_row<Settings>([&](const auto& row) {
-    if constexpr (!is_own_field_v<decltype(row)>) visit(row);
+    if constexpr (!is_custom_field_v<decltype(row)>) visit(row);
   });
 }
 
-/// Gives settings that change nothing their default: jobs that differ in these alone are equal.
+/// Resets members without effect to their defaults, so that jobs which differ only in these are equal.
 template <class Settings>
-void forget_what_does_not_count(Settings& settings) {
+void reset_ineffective_fields(Settings& settings) {
   for_each_field<Settings>([&](const auto& field) {
     if (!counts(field, settings)) settings.*field.member = Settings{}.*field.member;
   });

@@ -22,17 +22,17 @@ std::optional<Fp8> fp8_of(const Job& job) {
              .has_weights = !facts_of(job.strategy).fp8_gather.empty()};
 }
 
-bool shares_scales(const Job& job) {
+bool exchanges_fp8_scales(const Job& job) {
   const auto fp8 = fp8_of(job);
   return fp8 && fp8->recipe == Fp8Recipe::delayed;
 }
 
 bool has_megatron_modules(const Job& job) {
   return job.framework == Framework::megatron ||
-         (job.framework == Framework::deepspeed && job.layout.is_cut());
+         (job.framework == Framework::deepspeed && job.layout.is_model_parallel());
 }
 
-bool reads_counts(const Job& job) {
+bool waits_for_row_counts(const Job& job) {
   if (job.experts == ExpertProducts::loop) return true;
   return (has_megatron_modules(job) || job.layout.expert > 1) && !job.layout.expert_capacity_factor;
 }

@@ -4,7 +4,7 @@
 namespace gradway {
 namespace {
 
-/// A rank's place on axis after axis, the fastest first.
+/// Splits a rank into its indices, axis by axis, the fastest-varying first.
 class Digits {
  public:
   explicit Digits(int rank) : rank_{rank} {}
@@ -23,9 +23,9 @@ class Digits {
 
 RankPlace place_of(const Layout& layout, int gpus, int rank) {
   RankPlace place;
-  const int data = gpus / layout.ranks_of_model();
+  const int data = gpus / layout.model_parallel_ranks();
   Digits digits{rank};
-  int replicas = 1;  // on the axes so far
+  int replicas = 1;  // product of the replica axes so far
   const auto among_replicas = [&](int at, int size) {
     place.replica += at * replicas;
     replicas *= size;

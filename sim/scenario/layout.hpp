@@ -10,7 +10,7 @@
 
 namespace gradway {
 
-/// Ways in which ranks can differ, by the names of Megatron's `--use-tp-pp-dp-mapping` and its likes.
+/// Dimensions of parallelism, with the names of Megatron's options such as `--use-tp-pp-dp-mapping`.
 enum class RankAxis : std::uint8_t { tensor, context, expert, data, pipeline };
 inline constexpr std::array<std::string_view, 5> rank_axis_words{"tp", "cp", "ep", "dp", "pp"};
 
@@ -22,13 +22,14 @@ constexpr std::string_view name_of(Schedule schedule) {
   return schedule_words[static_cast<std::size_t>(schedule)];
 }
 
-/// What tensor ranks send beside products. @source Megatron-LM, core/tensor_parallel/layers.py; of PyTorch's,
-/// torch/distributed/_symmetric_memory and torch/_inductor/fx_passes/micro_pipeline_tp.py
+/// Tensor-parallel communication that overlaps with matrix products. @source Megatron-LM,
+/// core/tensor_parallel/layers.py; PyTorch, torch/distributed/_symmetric_memory and
+/// torch/_inductor/fx_passes/micro_pipeline_tp.py
 enum class TensorOverlap : std::uint8_t {
-  none,   ///< nothing: Megatron before September 2021, and forks of it
-  async,  ///< Megatron: the gradient of a layer's input, beside the product that makes its weight's gradient
-  userbuffers,  ///< ... and the rest piece by piece beside parts of the products
-  async_tp      ///< PyTorch: gathers before a product and sums behind one, piece by piece beside its parts
+  none,         ///< none: Megatron before September 2021, and its forks
+  async,        ///< Megatron: the all-reduce of input gradients, with the product of weight gradients
+  userbuffers,  ///< Megatron: all communication, in pieces that overlap with parts of the products
+  async_tp      ///< PyTorch: all-gathers before and reduce-scatters after a product, in pieces
 };
 inline constexpr std::array<std::string_view, 4> tensor_overlap_words{"none", "async", "userbuffers",
                                                                       "async_tp"};
@@ -36,43 +37,44 @@ constexpr std::string_view name_of(TensorOverlap overlap) {
   return tensor_overlap_words[static_cast<std::size_t>(overlap)];
 }
 
-/// How ranks are laid out. What is left of them is data parallel.
+/// How a model is distributed over the ranks. The remaining factor of the ranks is data parallelism.
 struct Layout {
-  int tensor = 1;         ///< ranks that share each layer
-  bool sequence = false;  ///< ... and the tokens between products: Megatron's sequence parallelism
-  TensorOverlap overlap = TensorOverlap::async;  ///< of what they send
-  int context = 1;                               ///< ranks that each have a part of every sequence
+  int tensor = 1;         ///< tensor-parallel ranks, which share each layer
+  bool sequence = false;  ///< Megatron's sequence parallelism: they share the tokens between products
+  TensorOverlap overlap = TensorOverlap::async;  ///< of tensor-parallel communication
+  int context = 1;                               ///< context-parallel ranks, which share every sequence
   ContextMethod context_method = ContextMethod::ring;
-  int pipeline = 1;  ///< stages, each of some of the layers
-  int chunks = 1;    ///< of the model on each rank of a pipeline
+  int pipeline = 1;  ///< pipeline stages, each with some of the layers
+  int chunks = 1;    ///< chunks of the model on each pipeline rank (virtual stages)
   Schedule schedule = Schedule::one_f_one_b;
-  int expert = 1;               ///< ranks that share the experts of a layer: of those that share nothing else
-  int expert_tensor = 1;        ///< ... and that share each expert
-  double expert_imbalance = 1;  ///< rows of the busiest rank's experts over the average's
-  std::optional<double> expert_capacity_factor{};  ///< rows an expert has room for, over its even share
+  int expert = 1;               ///< ranks that share the experts of a layer, in their own grid
+  int expert_tensor = 1;        ///< ranks that share each expert
+  double expert_imbalance = 1;  ///< rows of the busiest rank's experts over the mean of all ranks
+  std::optional<double> expert_capacity_factor{};  ///< capacity of an expert over its even share of the rows
   std::array<RankAxis, 5> order{RankAxis::tensor, RankAxis::context, RankAxis::expert, RankAxis::data,
-                                RankAxis::pipeline};  ///< fastest first
+                                RankAxis::pipeline};  ///< fastest-varying first
 
-  /// Ranks that train on the same samples.
-  int ranks_of_model() const { return tensor * context * pipeline; }
-  /// Whether a rank holds less than all of the model and its tokens.
-  bool is_cut() const { return ranks_of_model() * expert * expert_tensor > 1; }
+  /// Number of ranks that train on the same samples.
+  int model_parallel_ranks() const { return tensor * context * pipeline; }
+  /// Whether a rank holds less than the whole model and all tokens of a sample.
+  bool is_model_parallel() const { return model_parallel_ranks() * expert * expert_tensor > 1; }
 };
 
-/// Where a rank stands on each axis.
+/// The index of a rank on each axis.
 struct RankPlace {
   int tensor = 0;
   int context = 0;
   int data = 0;
   int pipeline = 0;
-  int replica = 0;  ///< among the ranks that hold the same part: on the axes context and data
-  // The same ranks on the grid of experts, which has no context.
+  int replica = 0;  ///< among the ranks that hold the same model shard: on the axes context and data
+  // The same rank in the grid of experts, which has no context axis.
   int expert_tensor = 0;
   int expert = 0;
   int expert_data = 0;
 };
 
-/// @param gpus of the job @source Megatron-Core, core/parallel_state.py: two grids over the same ranks
+/// @param gpus number of ranks of the job @source Megatron-Core, core/parallel_state.py: two grids over the
+/// same ranks
 RankPlace place_of(const Layout& layout, int gpus, int rank);
 
 }  // namespace gradway

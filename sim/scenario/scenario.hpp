@@ -15,22 +15,22 @@
 
 namespace gradway {
 
-/// Everything a run needs, looked up and cross-checked. All that follows is a function of this value.
+/// Everything that a run needs, looked up and cross-checked. A prediction is a function of this value.
 struct Scenario {
   std::string name;
   Model model;
   Platform platform;
-  std::optional<Gpu> profiled_gpu;  ///< of the model's profile, if the platform has another
+  std::optional<Gpu> profiled_gpu;  ///< GPU of the model's profile, if the platform has another one
   Job job;
-  std::optional<Anchor> anchor{};              ///< that the scenario gave; it stands among the model's
-  std::optional<CampaignSettings> campaign{};  ///< of which this is a step
-  std::shared_ptr<const OperationCosts> kernel_costs{};  ///< of kernels that were timed; null: none were
-  std::string timed_on{};                                ///< the GPU that they were timed on
-  /// The same job on the platform of a class of clients, by class; null where its time is told otherwise.
+  std::optional<Anchor> anchor{};  ///< the scenario's own anchor, which is among the model's as well
+  std::optional<CampaignSettings> campaign{};            ///< the training of which this is one step
+  std::shared_ptr<const OperationCosts> kernel_costs{};  ///< of kernels that were timed; null: none
+  std::string timed_on{};                                ///< GPU on which they were timed
+  /// The same job on the platform of each class of clients; null for classes without a platform.
   std::vector<std::shared_ptr<const Scenario>> clients{};
   Calibration calibration;            ///< empty if the platform names none
-  std::vector<std::string> warnings;  ///< what the user should know before trusting the number
-  std::string digest;                 ///< of all files and overrides it was read from
+  std::vector<std::string> warnings;  ///< about the reliability of the prediction
+  std::string digest;                 ///< of all files and overrides that it was read from
 };
 
 }  // namespace gradway

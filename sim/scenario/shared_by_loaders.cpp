@@ -32,7 +32,7 @@ std::optional<double> storage_usd_per_million_samples(const InputSettings& input
          tier.price.usd_per_gb_out.value_or(0) * gb_of_a_sample * million * (1 - stored.hits);
 }
 
-bool shares_cards(const InputSettings& input) {
+bool shares_nics(const InputSettings& input) {
   return input.shares_network && input.dataset && input.storage && !input.storage->is_local();
 }
 
@@ -51,7 +51,7 @@ Platform with_loaders(Platform platform, const Job& job) {
   if (platform.cores_per_node > 0)
     cores = cores_for_loaders(platform.cores_per_node, ranks, ranks * input.loader_workers);
   auto storage = rates_of(input.storage);
-  if (storage) storage->over_nics = shares_cards(input);
+  if (storage) storage->over_nics = shares_nics(input);
   return with_loading(std::move(platform), storage, input.cache ? rates_of(input.cache->tier) : std::nullopt,
                       cores);
 }

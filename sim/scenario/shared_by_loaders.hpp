@@ -8,25 +8,25 @@
 
 namespace gradway {
 
-/// Samples as they lie in storage.
+/// Samples in storage.
 struct StoredSamples {
-  Bytes size{};     ///< of one, packed
-  Bytes request{};  ///< what one request brings
-  double hits =
-      0;  ///< share of reads that the node's cache answers: each epoch brings its ranks other samples
+  Bytes size{};     ///< of one compressed sample
+  Bytes request{};  ///< of one read request
+  double hits = 0;  ///< hit ratio of the node's cache; each epoch gives its ranks other samples
 };
 
 /// @pre the input has a dataset
 StoredSamples stored_samples(const InputSettings& input);
 
-/// Whether samples come over the network cards that collectives use: from storage outside the node.
-bool shares_cards(const InputSettings& input);
+/// Whether samples come over the NICs that collectives use, from storage outside the node.
+bool shares_nics(const InputSettings& input);
 
-/// The platform with what the job's loaders share: storage, caches, cores; in place of those of another job.
+/// The platform with the resources that the job's loaders share: storage, caches, cores. Replaces those of
+/// another job.
 Platform with_loaders(Platform platform, const Job& job);
 
-/// What storage takes for a million samples, in USD: to keep the dataset meanwhile, to ask for samples that
-/// no cache has, and to move them out. Empty where its file tells no price.
+/// Price of storage for a million samples in USD: storing the dataset meanwhile, requests for samples that
+/// are not cached, and egress. Empty if the price is unknown.
 std::optional<double> storage_usd_per_million_samples(const InputSettings& input, double samples_per_s);
 
 }  // namespace gradway

@@ -8,9 +8,9 @@ bool is_half(const std::optional<Number>& number) {
   return number && *number != Number::fp32;
 }
 
-/// DDP's own hooks are in C++.
+/// DDP's hooks are in C++, so that `has_hooks` is false.
 struct Facts {
-  StrategyFacts operator()(const Alone&) const { return {.exchanges = false}; }
+  StrategyFacts operator()(const NoExchange&) const { return {.exchanges = false}; }
   StrategyFacts operator()(const OneCollective&) const { return {.trains = false}; }
   StrategyFacts operator()(const Ddp& ddp) const {
     return {.shards_optimizer = ddp.zero_redundancy, .gradients_are_views = ddp.gradient_as_bucket_view};

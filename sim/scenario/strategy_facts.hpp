@@ -7,22 +7,22 @@
 
 namespace gradway {
 
-/// What other stages ask about a strategy. The initial values are those of a strategy that leaves the model
-/// as it is; each strategy states what differs (strategy_facts.cpp), and a new one does not compile until it
-/// does.
+/// Properties of a strategy that other folders need. The initial values are those of a strategy that does not
+/// change the model. Each strategy states its differences in strategy_facts.cpp, and a new one does not
+/// compile without them.
 struct StrategyFacts {
-  bool trains = true;     ///< false: one collective is called over and over, without a model
-  bool exchanges = true;  ///< false: each rank works alone
-  Framework framework = Framework::pytorch;  ///< that implements the strategy
-  bool half_parameters = false;      ///< the GPU computes with parameters of 16 bits, without autocast
-  bool sets_formats = false;         ///< it sets the format of parameters; false: the model does
-  bool has_hooks = false;            ///< Python code runs around each part of the model
-  bool shards_optimizer = false;     ///< each rank steps only its share of the parameters
-  bool offloads = false;             ///< the CPU steps the parameters, in host memory
-  bool trains_frozen = true;         ///< it is simulated with frozen parameters
+  bool trains = true;                        ///< false: repeated calls of one collective, without a model
+  bool exchanges = true;                     ///< false: ranks exchange neither gradients nor parameters
+  Framework framework = Framework::pytorch;  ///< implements the strategy
+  bool half_parameters = false;              ///< the GPU computes with 16-bit parameters, without autocast
+  bool sets_formats = false;         ///< the strategy sets the format of parameters; false: the model does
+  bool has_hooks = false;            ///< Python hooks run around each module of the model
+  bool shards_optimizer = false;     ///< each rank updates only its shard of the parameters
+  bool offloads = false;             ///< the CPU runs the optimizer in host memory
+  bool trains_frozen = true;         ///< frozen parameters are simulated
   bool gradients_are_views = false;  ///< gradients are views into the communication buckets
-  bool adds_in_fp32 = false;         ///< products add weights' gradients to buffers in fp32
-  std::string_view fp8_gather{};     ///< the key that gathers weights in fp8, if it is set
+  bool adds_in_fp32 = false;         ///< the products of weight gradients accumulate into fp32 buffers
+  std::string_view fp8_gather{};     ///< key that enables the gathering of weights in fp8, if it is set
 };
 
 StrategyFacts facts_of(const Strategy& strategy);
@@ -31,7 +31,7 @@ inline bool is_ddp(const Strategy& strategy) {
   return std::holds_alternative<Ddp>(strategy);
 }
 
-/// How often the sharded group is repeated (HSDP), to read and to set. Null if the strategy cannot repeat it.
+/// The number of replicas of the sharded group (HSDP). Null if the strategy has none.
 int* replicate_of(Strategy& strategy);
 const int* replicate_of(const Strategy& strategy);
 

@@ -13,7 +13,7 @@ namespace gradway {
 inline constexpr std::array<std::string_view, 2> timing_words{"back_to_back", "one_by_one"};
 
 namespace strategy_values {
-inline constexpr value::Words dtype{"a format of numbers", dtype_words};
+inline constexpr value::Words dtype{"a number format", dtype_words};
 inline constexpr value::Whole ahead{0, 1000};
 inline constexpr int most_ranks = 1 << 20;
 
@@ -23,40 +23,44 @@ constexpr bool splits_parameters(const Zero& zero) {
 }
 }  // namespace strategy_values
 
-constexpr auto fields_of(std::type_identity<Alone>) {
+constexpr auto fields_of(std::type_identity<NoExchange>) {
   return std::tuple{};
 }
 
 constexpr auto fields_of(std::type_identity<Ddp>) {
   return std::tuple{
       field("bucket_cap", &Ddp::bucket_cap, value::Amount{value::Unit::size, "25 MiB"},
-            "size at which a bucket of gradients closes; left out, PyTorch's own: 1 MiB for the first, 25 "
-            "MiB for "
-            "the others"),
-      field("static_graph", &Ddp::static_graph, value::Boolean{}, "as DDP's; what it saves is not predicted",
+            "size of a gradient bucket (bucket_cap_mb); default: PyTorch's own, 1 MiB for the first bucket "
+            "and 25 MiB for the others"),
+      field("static_graph", &Ddp::static_graph, value::Boolean{},
+            "DDP's static_graph; the time that it saves is not predicted",
             {.outside_identity = "what it saves is not predicted"}),
       field("gradient_as_bucket_view", &Ddp::gradient_as_bucket_view, value::Boolean{},
-            "gradients live in the buckets: fewer copies", {.decides = {.exchange = false}}),
+            "gradients are views into the communication buckets, which saves copies",
+            {.affects = {.exchange = false}}),
       field("comm_hook", &Ddp::comm_hook, value::Words{"a communication hook", hook_words},
-            "how gradients are compressed before they are sent"),
-      field("powersgd_rank", &Ddp::powersgd_rank, value::Whole{1, 4096}, "rank of PowerSGD's matrices",
+            "communication hook, which compresses gradients before they are sent"),
+      field("powersgd_rank", &Ddp::powersgd_rank, value::Whole{1, 4096},
+            "rank of PowerSGD's low-rank approximation (matrix_approximation_rank)",
             {.is_echoed = [](const Ddp& ddp) { return ddp.comm_hook == CommHook::powersgd; }}),
       field("zero_redundancy", &Ddp::zero_redundancy, value::Boolean{},
-            "ZeroRedundancyOptimizer: each rank steps whole parameters of its own and sends them",
+            "ZeroRedundancyOptimizer: each rank updates whole parameters of its own and broadcasts them",
             {.is_echoed = [](const Ddp& ddp) { return ddp.zero_redundancy; }}),
       field("parameters_as_bucket_view", &Ddp::parameters_as_bucket_view, value::Boolean{},
-            "ZeroRedundancyOptimizer sends a rank's parameters in one message",
+            "with zero_redundancy: each rank sends its parameters in one message",
             {.is_echoed = [](const Ddp& ddp) { return ddp.zero_redundancy; }})};
 }
 
 constexpr auto fields_of(std::type_identity<OneCollective>) {
   return std::tuple{
       field("operation", &OneCollective::kind, value::Words{"a collective", calibration_words::operations},
-            "what is called"),
+            "collective operation that is called"),
       field("size", &OneCollective::size, value::Amount{value::Unit::size, "1 GiB"},
-            "the buffer on each rank (all_gather, reduce_scatter: the large one)", {.is_required = true}),
-      field("timed", &OneCollective::one_by_one, value::Words{"a way to time", timing_words},
-            "calls follow each other on the GPU, or PyTorch issues each and waits for it")};
+            "size of the buffer on each rank; of all_gather and reduce_scatter the large one",
+            {.is_required = true}),
+      field("timed", &OneCollective::one_by_one, value::Words{"a timing mode", timing_words},
+            "back_to_back: calls follow each other on the GPU; one_by_one: PyTorch issues each call and "
+            "waits for it")};
 }
 
 /// Keys that FSDP2 and FSDP1 share.
@@ -64,52 +68,58 @@ template <class Sharded>
 constexpr auto sharded_formats() {
   return std::tuple{
       field("param_dtype", &Sharded::param_dtype, strategy_values::dtype,
-            "format of gathered parameters and of compute; left out, fp32 under autocast"),
+            "format of gathered parameters and of the computation; default: fp32 under autocast"),
       field("reduce_dtype", &Sharded::reduce_dtype, strategy_values::dtype,
-            "format of reduced gradients; left out, that of the gradients"),
-      field("no_sync", &Sharded::no_sync, value::Boolean{}, "of several micro-steps only the last reduces")};
+            "format in which gradients are reduced; default: the format of the gradients"),
+      field("no_sync", &Sharded::no_sync, value::Boolean{},
+            "with gradient accumulation: only the last micro-batch reduces gradients")};
 }
 
 template <class Sharded>
 constexpr auto wrap_field() {
-  return field(
-      "wrap", &Sharded::wrap, value::Wrapping{},
-      "what is gathered and reduced together: block, so many blocks, or whole; the rest of the model "
-      "belongs to the root");
+  return field("wrap", &Sharded::wrap, value::Wrapping{},
+               "parameters that are gathered and reduced together: those of a block, of N blocks, or of the "
+               "whole model; the rest of the model belongs to the root group");
 }
 
 constexpr auto fields_of(std::type_identity<Fsdp>) {
   return std::tuple_cat(
       std::tuple{
           wrap_field<Fsdp>(),
-          field(
-              "reshard_after_forward", &Fsdp::reshard, value::Resharding{strategy_values::most_ranks},
-              "free parameters after the forward pass, keep them, or keep them over so many ranks; left out, "
-              "PyTorch's own: true for all but the root"),
+          field("reshard_after_forward", &Fsdp::reshard, value::Resharding{strategy_values::most_ranks},
+                "true: free gathered parameters after the forward pass; false: keep them; N: keep them "
+                "sharded over N ranks; default: PyTorch's own, true for all groups but the root"),
           field("forward_prefetch", &Fsdp::forward_prefetch, strategy_values::ahead,
-                "groups gathered ahead, beyond the CPU's own lead"),
+                "number of groups that are gathered in advance in the forward pass, in addition to those "
+                "that the CPU issues ahead of the GPU"),
           field("backward_prefetch", &Fsdp::backward_prefetch, strategy_values::ahead,
-                "groups gathered ahead; 0: one, as PyTorch does by itself"),
-          field(
-              "cpu_offload", &Fsdp::cpu_offload, value::Boolean{},
-              "parameters, gradients and optimizer states are in host memory (CPUOffloadPolicy), and the CPU "
-              "steps them"),
+                "number of groups that are gathered in advance in the backward pass; 0: one, PyTorch's "
+                "implicit prefetching"),
+          field("cpu_offload", &Fsdp::cpu_offload, value::Boolean{},
+                "CPUOffloadPolicy: parameters, gradients and optimizer states are in host memory, and the "
+                "CPU runs the optimizer"),
           field("fp8_all_gather", &Fsdp::fp8_all_gather, value::Boolean{},
-                "precision fp8: torchao's enable_fsdp_float8_all_gather: weights are cast before they are "
-                "gathered, their scales found after the optimizer's step",
+                "with precision fp8: weights are cast before they are gathered, with scales computed after "
+                "the optimizer step (torchao's enable_fsdp_float8_all_gather)",
                 {.is_echoed = [](const Fsdp& fsdp) { return fsdp.fp8_all_gather; }})},
       sharded_formats<Fsdp>());
 }
 
 constexpr auto fields_of(std::type_identity<Fsdp1>) {
   return std::tuple_cat(
-      std::tuple{wrap_field<Fsdp1>(),
-                 field("sharding_strategy", &Fsdp1::sharding,
-                       value::Words{"a sharding strategy", sharding_words}, "as PyTorch's"),
-                 field("forward_prefetch", &Fsdp1::forward_prefetch, value::Boolean{}, "as PyTorch's"),
-                 field("backward_prefetch", &Fsdp1::backward_prefetch,
-                       value::Words{"a prefetch", prefetch_words}, "as PyTorch's"),
-                 field("limit_all_gathers", &Fsdp1::limit_all_gathers, value::Boolean{}, "as PyTorch's")},
+      std::tuple{
+          wrap_field<Fsdp1>(),
+          field("sharding_strategy", &Fsdp1::sharding, value::Words{"a sharding strategy", sharding_words},
+                "full_shard: parameters are freed after the forward pass; shard_grad_op: they stay gathered "
+                "until the backward pass has used them"),
+          field("forward_prefetch", &Fsdp1::forward_prefetch, value::Boolean{},
+                "the next group is gathered before the forward pass of the current one"),
+          field("backward_prefetch", &Fsdp1::backward_prefetch,
+                value::Words{"a prefetch mode", prefetch_words},
+                "when the backward pass gathers the next group (BackwardPrefetch). pre: before the current "
+                "group's gradients are computed; post: after; none: no prefetching"),
+          field("limit_all_gathers", &Fsdp1::limit_all_gathers, value::Boolean{},
+                "the CPU waits so that at most two groups are gathered in advance")},
       sharded_formats<Fsdp1>());
 }
 
@@ -117,60 +127,65 @@ constexpr auto fields_of(std::type_identity<Zero>) {
   using strategy_values::splits_parameters;
   return std::tuple{
       field("stage", &Zero::stage, value::Whole{1, 3},
-            "what is split: optimizer, gradients too, parameters too"),
+            "1: optimizer states are sharded; 2: gradients, too; 3: parameters, too"),
       field("reduce_bucket_size", &Zero::reduce_bucket_size, value::Elements{"5e8"},
-            "gradients that are reduced together"),
+            "number of gradient elements that are reduced together"),
       field("overlap_comm", &Zero::overlap_comm, value::Boolean{},
-            "left out, DeepSpeed's own: true for stage 3",
+            "gradient reductions overlap with the backward pass; default: DeepSpeed's own, true for stage 3 "
+            "only",
             {.effective = [](const Zero& zero) { return std::optional{zero.overlaps()}; }}),
       field("reduce_scatter", &Zero::reduce_scatter, value::Boolean{},
-            "ZeRO-3: gradients are reduce-scattered, else all-reduced",
+            "with stage 3: gradients are reduce-scattered; false: all-reduced",
             {.is_echoed = [](const Zero& zero) { return !zero.reduce_scatter; }}),
-      field(
-          "offload_optimizer", &Zero::offload_optimizer, value::Boolean{},
-          "DeepSpeed's offload_optimizer of device cpu: fp32 weights, gradients and optimizer states are in "
-          "host memory, and the CPU steps them",
-          {.is_echoed = [](const Zero& zero) { return zero.offload_optimizer; }}),
+      field("offload_optimizer", &Zero::offload_optimizer, value::Boolean{},
+            "DeepSpeed's offload_optimizer with device cpu: fp32 master weights, gradients and optimizer "
+            "states are in host memory, and the CPU runs the optimizer",
+            {.is_echoed = [](const Zero& zero) { return zero.offload_optimizer; }}),
       field("prefetch_bucket_size", &Zero::prefetch_bucket_size, value::Elements{"5e7"},
-            "ZeRO-3: parameters gathered ahead", {.is_echoed = splits_parameters}),
+            "with stage 3: maximum number of parameters that are prefetched (stage3_prefetch_bucket_size)",
+            {.is_echoed = splits_parameters}),
       field("max_live_parameters", &Zero::max_live_parameters, value::Elements{"1e9"},
-            "ZeRO-3: most parameters that are gathered at once", {.is_echoed = splits_parameters}),
+            "with stage 3: maximum number of parameters gathered at a time (stage3_max_live_parameters)",
+            {.is_echoed = splits_parameters}),
       field("max_reuse_distance", &Zero::max_reuse_distance, value::Elements{"1e9"},
-            "ZeRO-3: parameters that are used again before so many others stay gathered",
+            "with stage 3: parameters that are used again within this number of parameters stay gathered "
+            "(stage3_max_reuse_distance)",
             {.is_echoed = splits_parameters}),
       field("param_persistence_threshold", &Zero::param_persistence_threshold, value::Elements{"1e5"},
-            "ZeRO-3: parameters smaller than this stay gathered", {.is_echoed = splits_parameters}),
+            "with stage 3: parameters with fewer elements than this always stay gathered "
+            "(stage3_param_persistence_threshold)",
+            {.is_echoed = splits_parameters}),
       field("communication_dtype", &Zero::communication_dtype, strategy_values::dtype,
-            "format of reduced gradients; left out, that of the model"),
+            "format in which gradients are reduced; default: the format of the model"),
       field("grad_accum_dtype", &Zero::grad_accum_dtype, strategy_values::dtype,
-            "ZeRO-1 in bf16: format in which gradients of micro-steps are added up; left out, bf16")};
+            "with stage 1 in bf16: format in which the gradients of micro-batches are accumulated; default: "
+            "bf16")};
 }
 
 constexpr auto fields_of(std::type_identity<DistributedOptimizer>) {
   using Megatron = DistributedOptimizer;
   return std::tuple{
       field("shard_optimizer", &Megatron::shards, value::Boolean{},
-            "false is Megatron's data parallelism without the distributed optimizer: gradients are "
-            "all-reduced, "
-            "and each rank steps all parameters"),
+            "--use-distributed-optimizer; false: gradients are all-reduced, and each rank updates all "
+            "parameters"),
       field("overlap_grad_reduce", &Megatron::overlap_grad_reduce, value::Boolean{},
-            "reductions beside the backward pass"),
+            "gradient reductions overlap with the backward pass (--overlap-grad-reduce)"),
       field("overlap_param_gather", &Megatron::overlap_param_gather, value::Boolean{},
-            "gathers beside the forward pass"),
+            "parameter gathers overlap with the forward pass (--overlap-param-gather)"),
       field("bucket_size", &Megatron::bucket_size, value::Elements{"4e7"},
-            "left out, Megatron's own: 4e7, or 1e6 a rank if that is more"),
+            "number of elements in a gradient bucket; default: Megatron's own, 4e7, or 1e6 per rank if that "
+            "is more"),
       field("grad_reduce_dtype", &Megatron::grad_reduce_dtype, strategy_values::dtype,
-            "format of reduced gradients"),
+            "format in which gradients are reduced"),
       field("fp8_param_gather", &Megatron::fp8_param_gather, value::Boolean{},
-            "precision fp8: Megatron's --fp8-param-gather: weights are kept and gathered in fp8",
+            "with precision fp8: weights are kept and gathered in fp8 (--fp8-param-gather)",
             {.is_echoed = [](const Megatron& it) { return it.fp8_param_gather; }}),
-      field(
-          "tensor_owners", &Megatron::tensor_owners, value::Whole{1, strategy_values::most_ranks},
-          "InternLM's (zero1) in place of Megatron's: gradients are all-reduced, of so many ranks each steps "
-          "whole tensors and broadcasts them; left out, even slices"),
+      field("tensor_owners", &Megatron::tensor_owners, value::Whole{1, strategy_values::most_ranks},
+            "InternLM's optimizer (zero1) instead of Megatron's: gradients are all-reduced, and each of N "
+            "ranks updates whole tensors and broadcasts them; default: even shards"),
       field("gradient_accumulation_fusion", &Megatron::gradient_accumulation_fusion, value::Boolean{},
-            "products of weights' gradients add them to their buffers; false (Megatron's "
-            "--no-gradient-accumulation-fusion): a kernel of its own adds each gradient",
+            "the products of weight gradients accumulate into the gradient buffers; false: a separate kernel "
+            "adds each gradient (--no-gradient-accumulation-fusion)",
             {.is_echoed = [](const Megatron& it) { return !it.gradient_accumulation_fusion; }})};
 }
 

@@ -8,14 +8,14 @@
 
 namespace gradway {
 
-/// What a scenario calls a communication hook; in the order of the enum.
+/// Names of communication hooks in a scenario, in the order of the enum.
 inline constexpr std::array<std::string_view, 4> hook_words{"none", "fp16", "bf16", "powersgd"};
 
-/// What a scenario calls FSDP1's ways to shard and to prefetch; in the order of the enums.
+/// Names of FSDP1's sharding strategies and prefetch modes in a scenario, in the order of the enums.
 inline constexpr std::array<std::string_view, 2> sharding_words{"full_shard", "shard_grad_op"};
 inline constexpr std::array<std::string_view, 3> prefetch_words{"pre", "post", "none"};
 
-/// What a scenario calls a strategy; in the order of the variant.
+/// Names of strategies in a scenario, in the order of the variant.
 inline constexpr std::array<std::string_view, std::variant_size_v<Strategy>> strategy_words{
     "ddp", "none", "collective", "fsdp", "fsdp1", "zero", "distributed_optimizer"};
 

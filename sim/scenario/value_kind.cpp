@@ -14,18 +14,18 @@ constexpr std::array<std::string_view, 16> units{"a size",
                                                  "a bandwidth",
                                                  "a time",
                                                  "a latency",
-                                                 "a span",
-                                                 "a pause",
-                                                 "a share",
-                                                 "a share",
-                                                 "a rate",
+                                                 "a duration",
+                                                 "a duration",
+                                                 "a percentage",
+                                                 "a percentage",
+                                                 "a step rate",
                                                  "a number of tokens",
                                                  "a number of samples",
-                                                 "a price",
-                                                 "a price of data",
+                                                 "a price per hour",
+                                                 "a price per GB",
                                                  "a power",
-                                                 "what a grid emits",
-                                                 "a rate of computing"};
+                                                 "a carbon intensity",
+                                                 "a compute rate"};
 
 struct ToWords {
   std::string operator()(const Boolean&) const { return "true or false"; }
@@ -44,15 +44,19 @@ struct ToWords {
                        units[static_cast<std::size_t>(of.unit)], of.example, of.zero.empty() ? "" : ", or ",
                        of.zero);
   }
-  std::string operator()(const Elements& of) const { return fmt::format("elements such as {}", of.example); }
+  std::string operator()(const Elements& of) const {
+    return fmt::format("a number of elements such as {}", of.example);
+  }
   std::string operator()(const WholeOrWord& of) const {
     return fmt::format("{}, or {}", of.word, (*this)(of.numbers));
   }
-  std::string operator()(const Wrapping&) const { return "a wrapping such as 4 blocks"; }
-  std::string operator()(const Resharding& of) const {
-    return fmt::format("true, false or 2 to {}", of.most);
+  std::string operator()(const Wrapping&) const {
+    return "block, whole, or a number of blocks such as 4 blocks";
   }
-  std::string operator()(const AxisOrder&) const { return "an order such as tp-cp-ep-dp-pp"; }
+  std::string operator()(const Resharding& of) const {
+    return fmt::format("true, false, or 2 to {}", of.most);
+  }
+  std::string operator()(const AxisOrder&) const { return "an axis order such as tp-cp-ep-dp-pp"; }
   std::string operator()(const Described& of) const { return std::string{of.text}; }
   std::string operator()(const Name&) const { return "a name"; }
   std::string operator()(const Text&) const { return "a text"; }

@@ -10,8 +10,8 @@
 
 namespace gradway {
 
-/// The kinds of value that a key of a scenario can have. One record says what the parser accepts, what
-/// `gradway list keys` and the JSON Schema say of it, and how a report writes it.
+/// The kinds of value that a key of a scenario can have. The parser, `gradway list keys`, the JSON Schema and
+/// reports follow from one record.
 namespace value {
 
 struct Boolean {};
@@ -22,7 +22,7 @@ struct Whole {
   std::int64_t most = 0;
 };
 
-/// A number of GPUs; beyond the largest simulation the message says what can be done instead.
+/// A number of GPUs. The message for too many suggests an alternative.
 struct Gpus {
   std::int64_t most = 0;
 };
@@ -32,7 +32,7 @@ struct Real {
   double most = 0;
 };
 
-/// How many times as long something takes: from 1, not at all, to 1000.
+/// A factor on a time, from 1 (no slow-down) to 1000.
 struct Slowdown {};
 
 /// One of several words; an enum's values count from 0 in their order.
@@ -41,7 +41,7 @@ struct Words {
   std::span<const std::string_view> words;
 };
 
-/// The same, or "none" for an optional enum that has no value.
+/// One of several words, or "none" for an empty optional enum.
 struct WordsOrNone {
   std::string_view thing;
   std::span<const std::string_view> words;
@@ -52,8 +52,8 @@ enum class Unit : std::uint8_t {
   bandwidth,
   time,
   latency,
-  span,   ///< of a training: days, hours
-  pause,  ///< of any length, or none
+  span,   ///< a long time: days, hours
+  pause,  ///< a time of any length, or zero
   share,
   positive_share,
   step_rate,
@@ -70,14 +70,14 @@ enum class Unit : std::uint8_t {
 struct Amount {
   Unit unit = Unit::size;
   std::string_view example;
-  std::string_view zero{};        ///< how none of it is written; empty: there must be some
-  std::string_view instead_of{};  ///< a word that can stand in place of the amount
+  std::string_view zero{};        ///< text for zero; empty: zero is not allowed
+  std::string_view instead_of{};  ///< a word that is allowed instead of the amount
 };
 
 struct Elements {
   std::string_view example;
 };
-/// A whole number, or a word in place of one of its values.
+/// A whole number, or a word.
 struct WholeOrWord {
   std::string_view word;
   Whole numbers;
@@ -88,7 +88,7 @@ struct Resharding {
 };
 struct AxisOrder {};
 
-/// Checked by a parser of its own; people read this of it.
+/// Checked by its own parser; `text` describes it.
 struct Described {
   std::string_view text;
 };
@@ -102,13 +102,13 @@ using Kind =
     std::variant<Boolean, Whole, Gpus, Real, Slowdown, Words, WordsOrNone, Amount, Elements, WholeOrWord,
                  Wrapping, Resharding, AxisOrder, Described, Name, Text, Names, Map, Maps>;
 
-/// "1e-6" and "5e8", as people write them; six digits.
+/// "1e-6" and "5e8": six significant digits and a short exponent.
 std::string plain_number(double number);
 
-/// What can stand there, for people: "true or false", "1 to 1000", "a size such as 25 MiB".
+/// Description of the allowed values: "true or false", "1 to 1000", "a size such as 25 MiB".
 std::string in_words(const Kind& kind);
 
-/// The words that can stand there, alone or beside numbers; empty for other kinds.
+/// The allowed words, including those of kinds that also allow numbers; empty for other kinds.
 std::vector<std::string_view> words_of(const Kind& kind);
 
 }  // namespace value

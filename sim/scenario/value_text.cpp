@@ -16,7 +16,7 @@ struct Scale {
 constexpr std::array sizes{Scale{"GiB", 1073741824}, Scale{"GB", 1e9},   Scale{"MiB", 1048576},
                            Scale{"MB", 1e6},         Scale{"KiB", 1024}, Scale{"kB", 1e3}};
 
-/// {} is the shortest text that reads back as the same number.
+/// {} is the shortest text that is parsed to the same number.
 std::string size_text(double bytes) {
   for (const auto& [unit, factor] : sizes) {
     const auto count = bytes / factor;
@@ -25,7 +25,7 @@ std::string size_text(double bytes) {
   return bytes == std::floor(bytes) ? fmt::format("{:.0f} B", bytes) : fmt::format("{} B", bytes);
 }
 
-/// In ms below a second, where that reads back as the same value: 0.0062 s is not 6.2 x 0.001 s.
+/// In ms below a second, if that is parsed to the same value: 0.0062 s is not 6.2 x 0.001 s.
 std::string time_text(double seconds) {
   constexpr double ms = 1e-3;
   if (seconds == 0 || seconds >= 1) return fmt::format("{} s", seconds);
@@ -37,7 +37,7 @@ std::string time_text(double seconds) {
   return fmt::format("{} s", seconds);
 }
 
-/// Whether "none of it" cannot be written in this unit by itself.
+/// Whether zero is not allowed in this unit by default.
 bool must_be_some(Unit unit) {
   return unit == Unit::size || unit == Unit::bandwidth || unit == Unit::time || unit == Unit::tokens ||
          unit == Unit::samples || unit == Unit::node_price;

@@ -10,12 +10,12 @@
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/value_kind.hpp"
 
-/// Values as a scenario has them: text that reads back as the same value.
+/// Values as a scenario writes them: text that is parsed to the same value.
 namespace gradway::value {
 
-/// "" for none of it where there must be some.
+/// "" for zero where zero is not allowed.
 std::string text(const Amount& kind, double amount);
-/// The same for people: "1 day" in place of "86400 s".
+/// In the largest whole unit of time: "1 day" instead of "86400 s".
 std::string readable_text(const Amount& kind, double amount);
 std::string text(const Elements& kind, double count);
 std::string text(const Wrapping& kind, const Wrap& wrap);
@@ -35,7 +35,7 @@ inline std::string text(const Text&, const std::string& words) {
 inline std::string text(const Gpus&, int count) {
   return fmt::format("{}", count);
 }
-/// "" for what cannot be written: no value at all.
+/// "" for a number below the minimum, which means no value.
 inline std::string text(const Whole& kind, std::int64_t number) {
   return number < kind.least ? "" : fmt::format("{}", number);
 }
@@ -59,7 +59,7 @@ std::string text(const Amount& kind, const Quantity<Unit>& amount) {
 
 namespace gradway {
 
-/// The text of a member; "" if it has no value.
+/// Text of a member; "" if it has no value.
 template <class Kind, class Member>
 std::string value_text(const Kind& kind, const Member& member) {
   return value::text(kind, member);

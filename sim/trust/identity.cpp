@@ -36,9 +36,9 @@ class Values {
   /// The fields of a table that count and take part in the identity. @param part of the errors that they
   /// decide; none: all
   template <class Settings>
-  Values& fields(const Settings& settings, bool FieldDecides::*part = nullptr) {
+  Values& fields(const Settings& settings, bool FieldEffects::*part = nullptr) {
     for_each_field<Settings>([&](const auto& field) {
-      if (!field.traits.outside_identity.empty() || (part != nullptr && !(field.traits.decides.*part)))
+      if (!field.traits.outside_identity.empty() || (part != nullptr && !(field.traits.affects.*part)))
         return;
       const bool has_value = counts(field, settings);
       one(has_value);
@@ -87,7 +87,7 @@ class Values {
   template <class Settings>
   requires requires { fields_of(std::type_identity<Settings>{}); }
   void one(const Settings& settings) {
-    fields(settings, &FieldDecides::exchange);
+    fields(settings, &FieldEffects::exchange);
     if constexpr (requires { replicas_of(settings); }) one(replicas_of(settings));
   }
   void one(const Lora& it) { add(it.rank, it.targets, it.quantised); }
@@ -96,11 +96,11 @@ class Values {
   void one(const Column& it) { add(it.name, it.size, it.unpacked, it.codec); }
   void one(const Dataset& it) {
     add(it.name, it.sample_size, it.request, it.compressible, it.unpack, it.columns, it.row_group, it.cpu);
-    fields(it, &FieldDecides::exchange);
+    fields(it, &FieldEffects::exchange);
   }
   void one(const StorageTier& it) {
     add(it.name, it.burst);
-    fields(it, &FieldDecides::exchange);
+    fields(it, &FieldEffects::exchange);
   }
   void one(const Cache& it) { add(it.kind, it.size, it.policy, it.tier); }
 
@@ -113,7 +113,7 @@ void add_kernels(Values& values, const Scenario& scenario) {
   const auto fp8 = fp8_of(job);
   values.add(scenario.model.name, half_parameters(job), job.lora, fp8.has_value());
   if (fp8) values.add(fp8->by_transformer_engine, fp8->has_weights);
-  values.fields(job, &FieldDecides::kernels).fields(job.layout, &FieldDecides::kernels);
+  values.fields(job, &FieldEffects::kernels).fields(job.layout, &FieldEffects::kernels);
 }
 
 }  // namespace
@@ -124,12 +124,12 @@ JobIdentity identity_of(const Scenario& scenario) {
   Values kernels;
   add_kernels(kernels, scenario);
   Values launches;
-  launches.add(scenario.model.name, facts_of(job.strategy).has_hooks).fields(job, &FieldDecides::launches);
+  launches.add(scenario.model.name, facts_of(job.strategy).has_hooks).fields(job, &FieldEffects::launches);
   Values exchange;
   add_kernels(exchange, scenario);
   exchange.add(scenario.platform.name, job.optimizer, job.strategy, job.traffic)
-      .fields(job, &FieldDecides::exchange)
-      .fields(job.layout, &FieldDecides::exchange);
+      .fields(job, &FieldEffects::exchange)
+      .fields(job.layout, &FieldEffects::exchange);
   exchange.add(input.prefetch, input.background_copy, input.background_start, input.pin_memory);
   for (const auto& [name, value] : job.nccl)
     if (is_modelled(name)) exchange.add(name, value);

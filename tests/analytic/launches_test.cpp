@@ -21,7 +21,7 @@ constexpr int kernels = 20;  // of a block and direction, by 10 us each on the C
 
 /// Blocks whose forward and backward pass take 50 us each on the GPU.
 Scenario launch_bound(CudaGraphs graphs) {
-  auto scenario = sharded_ring(1, blocks_of_layers(blocks, 50_us, 50_us, 0), Alone{});
+  auto scenario = sharded_ring(1, blocks_of_layers(blocks, 50_us, 50_us, 0), NoExchange{});
   for (auto& layer : scenario.model.layers) layer.forward.kernels = layer.backward.kernels = kernels;
   auto gpu = round_gpu();
   gpu.launch_cost = 10_us;

@@ -89,7 +89,7 @@ void check_near(const std::vector<double>& found, const std::vector<double>& exp
 
 /// Ranks whose step takes 1 ms, each with a loader: four samples a batch that take `decode` each.
 Scenario loading(int ranks, int workers, Seconds decode, Bytes sample = {}) {
-  auto scenario = sharded_ring(ranks, blocks_of_layers(1, 0.4_ms, 0.6_ms, 0), Alone{});
+  auto scenario = sharded_ring(ranks, blocks_of_layers(1, 0.4_ms, 0.6_ms, 0), NoExchange{});
   scenario.job.batch_per_gpu = 4;
   scenario.job.input.loader_workers = workers;
   scenario.job.input.worker_start = {};
@@ -180,7 +180,7 @@ namespace {
 /// A rank that only wants batches, each after a second, from workers that read them in one second times `use`
 /// and the number of workers, on average and exponentially distributed.
 Seconds step_of_random_reads(int workers, int prefetch, double use) {
-  auto scenario = sharded_ring(1, blocks_of_layers(1, Seconds{1}, Seconds{}, 0), Alone{});
+  auto scenario = sharded_ring(1, blocks_of_layers(1, Seconds{1}, Seconds{}, 0), NoExchange{});
   auto& input = scenario.job.input;
   scenario.job.batch_per_gpu = 1;
   input.loader_workers = workers;

@@ -37,7 +37,7 @@ Scenario pipeline(Schedule schedule, int ranks, int chunks, int micro_batches, c
   scenario.model.optimizer_time = Seconds{};
   scenario.job.gpus = ranks;
   scenario.job.accumulate = micro_batches;
-  scenario.job.strategy = Alone{};
+  scenario.job.strategy = NoExchange{};
   scenario.job.layout.pipeline = ranks;
   scenario.job.layout.chunks = chunks;
   scenario.job.layout.schedule = schedule;

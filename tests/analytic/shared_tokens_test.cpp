@@ -55,7 +55,7 @@ Scenario one_layer(int ranks) {
   scenario.job.batch_per_gpu = batch;
   scenario.job.precision = Precision::bf16;
   scenario.job.state_dtype = Number::bf16;
-  scenario.job.strategy = Alone{};
+  scenario.job.strategy = NoExchange{};
   return scenario;
 }
 

@@ -156,12 +156,12 @@ TEST_CASE("wrong speeds and arguments of explain are told", "[cli][explain]") {
     return outcome.errors;
   };
   CHECK(errors({"--set", "faster.host_memory=2x"}) ==
-        "--set faster.host_memory=2x: error: '2x' is not a number of times as fast\n  hint: write 2\n");
+        "--set faster.host_memory=2x: error: '2x' is not a speed-up\n  hint: write 2\n");
   CHECK(errors({"--set", "faster.host=2"}) ==
-        "--set faster.host=2: error: no scenario has the key 'faster.host'\n"
+        "--set faster.host=2: error: unknown key 'faster.host'\n"
         "  hint: did you mean 'faster.host_memory'?\n");
   CHECK(errors({"--set", "faster.nvlnk=2"}) ==
-        "--set faster.nvlnk=2: error: no scenario has the key 'faster.nvlnk'\n"
+        "--set faster.nvlnk=2: error: unknown key 'faster.nvlnk'\n"
         "  hint: did you mean 'faster.nvlink'?\n");
   CHECK(errors({"--engine", "fluidd"}) ==
         "error: there is no engine 'fluidd'\n  hint: did you mean 'fluid'?\n");

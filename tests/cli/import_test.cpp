@@ -112,11 +112,11 @@ TEST_CASE("a wrong import is told, and leaves no file", "[cli][import]") {
        "  hint: what is imported, plain or packed by gzip; of nccl-tests several (see 'gradway import "
        "--help')\n"},
       {{"kineto", "trace.json", "-o", "x.yaml", "--step-time", "39"},
-       "--step-time: error: '39' has no unit\n  hint: add one such as 'us' or 'ms'\n"},
+       "--step-time: error: '39' has no unit\n  hint: add a unit such as 'us' or 'ms'\n"},
       {{"kineto", "trace.json", "-o", "x.yaml", "--step-time", "39", "parsecs"},
        "error: 'gradway import' has no use for 'parsecs'\n  hint: see 'gradway import --help'\n"},
       {{"kineto", "trace.json", "-o", "x.yaml", "--precision", "fp8"},
-       "--precision: error: 'fp8' is not a precision\n  hint: known: fp32, tf32, bf16, fp16\n"},
+       "--precision: error: invalid precision 'fp8'\n  hint: known: fp32, tf32, bf16, fp16\n"},
       {{"kineto", "trace.json", "-o", "x.yaml", "--batch", "many"},
        "--batch: error: 'many' is not a whole number\n"},
       {{"kineto", "trace.json", "-o", "x.yaml", "--gpu", "h2000"},

@@ -69,9 +69,11 @@ TEST_CASE("every key of a first scenario says what it does, and those it offers 
   arguments.insert(arguments.end(), {"--strategy", strategy});
   const auto made = run_gradway(arguments);
   REQUIRE(made.status == 0);
-  CHECK_THAT(made.output,
-             Contains("\n  # ranks, one on each GPU; nodes follow from the platform (1 to 1048576)\n"
-                      "  gpus: 16\n"));
+  CHECK_THAT(
+      made.output,
+      Contains(
+          "\n  # number of ranks, one per GPU; the number of nodes follows from the platform (1 to 1048576)\n"
+          "  gpus: 16\n"));
   std::istringstream lines{made.output};
   std::string before;
   for (std::string line; std::getline(lines, line); before = line) {

@@ -192,7 +192,7 @@ TEST_CASE("optimize says what is wrong with its arguments", "[cli][optimize]") {
        "error: '--over optimizer' needs values\n  hint: write '--over optimizer=VALUE,VALUE,...'\n"},
       {{"--over", "input.loader_workers"},
        "error: 'input.loader_workers' is searched, but samples are in memory, ready\n"
-       "  hint: name an input.dataset that they come from\n"},
+       "  hint: set input.dataset, or leave it out\n"},
       {{"--set", "input.dataset=imagenet-1k", "--over", "input.codec"},
        "error: '--over input.codec' needs values\n  hint: write '--over input.codec=VALUE,VALUE,...'\n"},
       {{"--over", "bucket_cap,optimizer=sgd,adamw"},

@@ -79,7 +79,7 @@ void check_layouts(const Scenario& written, std::size_t every) {
     if (snippet.text.find("that was predicted") != std::string::npos) continue;  // which cannot be said
     INFO(snippet.text);
     const auto again = imported(snippet);
-    CHECK(again.job.layout.ranks_of_model() == scenario.job.layout.ranks_of_model());
+    CHECK(again.job.layout.model_parallel_ranks() == scenario.job.layout.model_parallel_ranks());
     CHECK(again.job.samples() == samples);
     CHECK(step_of(again) == step_of(std::move(scenario)));
     ++compared;

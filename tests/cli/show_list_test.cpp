@@ -102,7 +102,7 @@ TEST_CASE("the keys of a scenario are listed, as text and as JSON", "[cli][list]
   const auto text = run_gradway({"list", "keys"});
   CHECK(text.status == 0);
   CHECK(text.errors.empty());
-  CHECK_THAT(text.output, Contains("\njob.gpus: 1 to 1048576; required\n    ranks") &&
+  CHECK_THAT(text.output, Contains("\njob.gpus: 1 to 1048576; required\n    number of ranks") &&
                               Contains("\noptimizer: sgd, adamw, adamw_fused, sgd_momentum, adamw_8bit, "
                                        "lion, lamb, muon; sgd if left out\n"));
   const auto json = run_gradway({"list", "keys", "--json"});
@@ -148,9 +148,11 @@ TEST_CASE("the working folder is no data folder, unless it is said", "[cli][list
   const auto shown = run_gradway({"show", "platform", "mine"}, {.folder = folder.path()});
   CHECK(shown.errors ==
         "mine: error: there is no such file\n"
-        "  hint: the folder you are in has it; with GRADWAY_PATH=. it is a data folder\n");
-  CHECK_THAT(mine.errors,
-             Contains("hint: the folder you are in has it; with GRADWAY_PATH=. it is a data folder"));
+        "  hint: the working folder has it; set GRADWAY_PATH=. to use the working folder as a data folder\n");
+  CHECK_THAT(
+      mine.errors,
+      Contains(
+          "hint: the working folder has it; set GRADWAY_PATH=. to use the working folder as a data folder"));
 }
 
 TEST_CASE("a name of the shipped data that stands for something else is told", "[cli][list]") {

@@ -97,7 +97,7 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
        "error: '--set =4' is not a key and a value\n"
        "  hint: write the key before '=', as in '--set job.gpus=4'\n"},
       {{"run", "article/g6e", "--set", "job.gups=4"},
-       "--set job.gups=4: error: no scenario has the key 'job.gups'\n  hint: did you mean 'job.gpus'?\n"},
+       "--set job.gups=4: error: unknown key 'job.gups'\n  hint: did you mean 'job.gpus'?\n"},
       {{"show", "platfrom", "x"}, "error: cannot show a 'platfrom'\n  hint: did you mean 'platform'?\n"},
       {{"show", "model", "vit_l_32", "--set", "job.gpus=4"},
        "error: '--set' changes a scenario, not a model\n"
@@ -111,14 +111,14 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
        "error: no platform has a name such as '--platforms awz-*'\n"
        "  hint: 'gradway list platforms' names all\n"},
       {{"compare", "article/p4d", "--platforms", "p5"},
-       "--platforms p5: error: no platform has the name 'p5': there is no 'platforms/p5.yaml' beside your "
+       "--platforms p5: error: unknown platform 'p5': there is no 'platforms/p5.yaml' next to your "
        "file or in the data folders\n"
        "  hint: did you mean 'aws-p5.48xlarge'?\n"},
       {{"run", "article/g6e", "--gpus", "4", "--set", "job.gpus=8"},
        "error: 'job.gpus' is given by '--set' and by '--gpus'\n  hint: leave one of them out\n"},
       {{"run", "article/g6e", "--gpus", "many"}, "--gpus many: error: 'many' is not a whole number\n"},
       {{"run", "article/g6e", "--model", "llama3"},
-       "--model llama3: error: no model has the name 'llama3': there is no 'models/llama3.yaml' beside your "
+       "--model llama3: error: unknown model 'llama3': there is no 'models/llama3.yaml' next to your "
        "file or in the data folders\n"
        "  hint: did you mean 'llama3_8b', 'llama3_70b', 'llama3_2_3b' or 'llama3_405b'?\n"},
       {{"import", "topo", GRADWAY_SOURCE_DIR "/tests/import/data/topo-4x-h200.txt", "--gpu", "h100"},
@@ -152,8 +152,8 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
       {{"init", "--model", "gpt2", "--platform", "dgx-h100", "--gpus", "eight"},
        "--gpus: error: 'eight' is not a whole number\n"},
       {{"init", "--model", "gpt2", "--platform", "h200-4x", "--gpus", "8"},
-       "gradway init: error: the scenario that is made of this is none: job.gpus 8, but the platform has 4 "
-       "GPUs\n"
+       "gradway init: error: the scenario that is made of this is none: job.gpus 8 is more than the 4 GPUs "
+       "of the platform\n"
        "  note: platforms/h200-4x.yaml:12:9: 1 node of 4 GPUs\n"
        "  hint: job.gpus 4 would fit; it would say 'gpus: 8'\n"},
       {{"init", "--model", "gpt2", "--platform", "dgx-h100", "--gpus", "8", "-o", "mine.txt"},
@@ -169,7 +169,7 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
        "error: '--tokens 300B', but 'vit_l_32' is no model of text\n"
        "  hint: '--samples' says how many of its samples are trained on\n"},
       {{"run", "published/all-reduce", "--samples", "90M"},
-       "error: '--samples 90M', but a collective alone trains nothing\n"
+       "error: '--samples 90M', but strategy.kind collective trains no model\n"
        "  hint: leave it out, or take a scenario with a model\n"},
       {{"run", "article/g6e", "--tokens", "300B", "--samples", "90M"},
        "error: '--tokens' and '--samples' both say how much is trained on\n  hint: choose one\n"},
@@ -184,11 +184,11 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
        "  hint: add 'sequence: TOKENS' to its file if it is a model of text; '--samples' counts any "
        "others\n"},
       {{"run", "article/g6e", "--samples", "90M", "--deadline", "14"},
-       "--deadline: error: '14' has no unit\n  hint: add one: s, min, h, days or weeks\n"},
+       "--deadline: error: '14' has no unit\n  hint: add a unit: s, min, h, days or weeks\n"},
       {{"compare", "article/p4d", "--platforms", "a", "--set", "platform=b"},
        "error: 'platform' is set and compared\n  hint: leave out '--set' for it\n"},
       {{"run", "article/p4d", "--price-date", "2020-01-01"},
-       "--price-date 2020-01-01: error: no price of 'aws-p4d.24xlarge' on this day is known\n"
+       "--price-date 2020-01-01: error: no price of 'aws-p4d.24xlarge' is known for this date\n"
        "  hint: prices in us-east-1 are known from 2025-01-15 to 2026-07-20\n"},
       {{"validate", "x", "--max-error", "little"},
        "error: '--max-error little' is not a percentage\n  hint: write a number of percent, as in '3' or "

@@ -93,17 +93,17 @@ TEST_CASE("a number of tokens that is none is refused", "[config][goal]") {
        "--option: error: 'many' does not begin with a number\n"
        "  hint: write a number such as '300B' or '1.5T'\n"},
       {"300Q",
-       "--option: error: 'Q' is no multiple of tokens\n"
-       "  hint: k, M, B (10^9) and T (10^12) are known, as in '300B' or '1.5T'\n"},
+       "--option: error: unknown multiple 'Q' of tokens\n"
+       "  hint: use k, M, B (10^9) or T (10^12), as in '300B' or '1.5T'\n"},
       {"300B samples",
-       "--option: error: 'B samples' is no multiple of tokens\n"
-       "  hint: k, M, B (10^9) and T (10^12) are known, as in '300B' or '1.5T'\n"},
+       "--option: error: unknown multiple 'B samples' of tokens\n"
+       "  hint: use k, M, B (10^9) or T (10^12), as in '300B' or '1.5T'\n"},
       {"1,5T", "--option: error: '1,5T' has a ',' in its number\n  hint: write 1.5, or 1,200,000\n"},
       {"-3B",
-       "--option: error: '-3B' is less than one of tokens\n"
+       "--option: error: '-3B' is too few tokens: at least 1\n"
        "  hint: write a number such as '300B' or '1.5T'\n"},
       {"0",
-       "--option: error: '0' is less than one of tokens\n"
+       "--option: error: '0' is too few tokens: at least 1\n"
        "  hint: write a number such as '300B' or '1.5T'\n"},
       {"inf",
        "--option: error: 'inf' does not begin with a number\n"
@@ -118,15 +118,15 @@ TEST_CASE("a span of time that is none is refused", "[config][goal]") {
       {"soon",
        "--option: error: 'soon' does not begin with a number\n"
        "  hint: write a number and a unit, as in '14 days'\n"},
-      {"14", "--option: error: '14' has no unit\n  hint: add one: s, min, h, days or weeks\n"},
+      {"14", "--option: error: '14' has no unit\n  hint: add a unit: s, min, h, days or weeks\n"},
       {"2 months",
-       "--option: error: 'months' is not a unit of a span of time\n"
-       "  hint: not all are equally long: write days\n"},
+       "--option: error: 'months' is not a unit of time\n"
+       "  hint: they differ in length: write days\n"},
       {"5m",
-       "--option: error: 'm' is not a unit of a span of time\n"
+       "--option: error: 'm' is not a unit of time\n"
        "  hint: write 'min' for minutes, 'days' instead of months\n"},
       {"5 lightyears",
-       "--option: error: 'lightyears' is not a unit of a span of time\n"
+       "--option: error: 'lightyears' is not a unit of time\n"
        "  hint: units: s, min, h, days, weeks\n"},
       {"-2 d", "--option: error: '-2 d' is negative\n"},
       {"0 h", "--option: error: '0 h' is too short: at least 1 s\n"},
@@ -144,12 +144,12 @@ TEST_CASE("a budget that is none is refused", "[config][goal]") {
        "--option: error: '100k' has no currency\n"
        "  hint: prices are in US dollars: write an amount as in '100k USD' or '1.5M USD'\n"},
       {"100k EUR",
-       "--option: error: 'k EUR' is neither a multiple nor the currency of prices\n"
+       "--option: error: 'k EUR' is neither a multiple nor a currency\n"
        "  hint: prices are in US dollars: write an amount as in '100k USD' or '1.5M USD'\n"},
       {"much USD",
        "--option: error: 'much USD' does not begin with a number\n"
        "  hint: write an amount, as in '100k USD' or '1.5M USD'\n"},
-      {"0 USD", "--option: error: '0 USD' buys nothing: at least 0.01 USD\n"},
+      {"0 USD", "--option: error: '0 USD' is too little: at least 0.01 USD\n"},
       {"1e9T USD", "--option: error: '1e9T USD' is too much: at most 1e18 USD\n"},
   }));
   CHECK(refusal(config::dollars, text) == message);

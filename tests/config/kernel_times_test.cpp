@@ -121,7 +121,7 @@ TEST_CASE("times of kernels are read for models by layers only, and once for all
           "[config]") {
   const Lab lab;
   lab.gpu("mine", "kernel_times: times\n");
-  const auto data = each_file_once({});
+  const auto data = with_file_cache({});
   const auto first = lab.load({}, data);
   const auto second = lab.load({{"job.batch_per_gpu", "2"}}, data);
   CHECK(first.kernel_costs == second.kernel_costs);
@@ -132,42 +132,42 @@ TEST_CASE("times of kernels are read for models by layers only, and once for all
             "schema: 1\nsource: made up\nkind: synthetic\noptimizer_time: 0 s\n"
             "layers: [{ name: a, forward: 1 ms, backward: 1 ms, parameters: 1 }]\n");
   CHECK_FALSE(lab.load({{"model", "timed"}}).kernel_costs);
-  CHECK_THAT(lab.message(), Contains("'what' is not a kind of timed kernel"));
+  CHECK_THAT(lab.message(), Contains("invalid kind of timed kernel 'what'"));
 }
 
 TEST_CASE("wrong names of times of kernels are told with their place", "[config][errors]") {
   const Lab lab;
   lab.gpu("mine", "kernel_times: time\n");
   CHECK(lab.message() ==
-        "platforms/gpus/mine.yaml:12:15: error: no calibration has the name 'time': there is no "
-        "'calibration/results/time/calibration.yaml' beside your file or in the data folders\n"
+        "platforms/gpus/mine.yaml:12:15: error: unknown calibration 'time': there is no "
+        "'calibration/results/time/calibration.yaml' next to your file or in the data folders\n"
         "   12 | kernel_times: time\n"
         "      |               ^~~~\n"
         "  hint: did you mean 'times'?\n");
   lab.gpu("mine", "kernel_times_like: mini\n");
-  CHECK_THAT(lab.message(), Contains("platforms/gpus/mine.yaml:12:20: error: no GPU has the name 'mini'") &&
+  CHECK_THAT(lab.message(), Contains("platforms/gpus/mine.yaml:12:20: error: unknown GPU 'mini'") &&
                                 Contains("  hint: did you mean 'mine'?\n"));
   lab.gpu("mine", "kernel_times_like: mine\n");
   CHECK(lab.message() ==
-        "platforms/gpus/mine.yaml:12:20: error: the GPU 'mine' has no 'kernel_times' of its own\n"
+        "platforms/gpus/mine.yaml:12:20: error: the GPU 'mine' has no 'kernel_times'\n"
         "   12 | kernel_times_like: mine\n"
         "      |                    ^~~~\n"
-        "  hint: name one that has\n");
+        "  hint: choose a GPU that has them\n");
   lab.gpu("mine", "kernel_times: times\n");
   lab.calibration("times", "h100-sxm");
   CHECK(lab.message() ==
-        "platforms/gpus/mine.yaml:12:15: error: the calibration 'times' has times of kernels on h100-sxm, "
-        "not on "
+        "platforms/gpus/mine.yaml:12:15: error: the calibration 'times' has kernel times of h100-sxm, not of "
         "mine\n"
         "   12 | kernel_times: times\n"
         "      |               ^~~~~\n"
         "  hint: write 'kernel_times_like: h100-sxm' in the GPU's file\n");
   lab.write("calibration/results/times/calibration.yaml", "schema: 1\nsource: made up\n");
   CHECK(lab.message() ==
-        "platforms/gpus/mine.yaml:12:15: error: the calibration 'times' has no times of kernels\n"
+        "platforms/gpus/mine.yaml:12:15: error: the calibration 'times' has no kernel times\n"
         "   12 | kernel_times: times\n"
         "      |               ^~~~~\n"
-        "  hint: 'gradway calibrate fit' makes them from what calibration/torch/measure_kernels.py wrote\n");
+        "  hint: 'gradway calibrate fit' writes them from the output of "
+        "calibration/torch/measure_kernels.py\n");
 }
 
 TEST_CASE("every shipped GPU has times of kernels, or a GPU that stands for it", "[config][catalogue]") {

@@ -55,7 +55,7 @@ TEST_CASE("a file is read as it stands each time, and its text counts each time"
   CHECK(read().digest != first.digest);
   here.write("m.yaml", "schema: 1\nsource: made up\nkind: none\n");
   const auto message = test::message_of(read);
-  CHECK(message.find("'none' is not a kind of model") != std::string::npos);
+  CHECK(message.find("invalid model kind 'none'") != std::string::npos);
   CHECK(test::message_of(read) == message);
   here.write("m.yaml", model_of(4));
   CHECK(read().digest == first.digest);
@@ -65,10 +65,10 @@ TEST_CASE("what needs the same files often reads each once, unless something is 
           "[config][lookup]") {
   const TemporaryFolder here;
   here.write("run.yaml", "schema: 1\nmodel: m\nplatform: lab\njob: { gpus: 1, batch_per_gpu: 1 }\n");
-  const auto data = each_file_once(DataPath{{good}});
+  const auto data = with_file_cache(DataPath{{good}});
   const auto read = [&] { return load_scenario((here.path() / "run.yaml").string(), {}, data); };
   here.write("m.yaml", "schema: 1\nsource: made up\nkind: none\n");
-  CHECK(test::message_of(read).find("'none' is not a kind of model") != std::string::npos);
+  CHECK(test::message_of(read).find("invalid model kind 'none'") != std::string::npos);
   here.write("m.yaml", model_of(4));
   const auto first = read();
   CHECK(first.model.parameter_count() == 4);
@@ -87,7 +87,7 @@ TEST_CASE("a program that runs for long reads a file again once it has changed",
     here.write("m.yaml", model_of(parameters));
     std::filesystem::last_write_time(model, when);
   };
-  const auto data = each_file_until_it_changes(DataPath{{good}});
+  const auto data = with_refreshing_file_cache(DataPath{{good}});
   const auto read = [&] {
     return load_scenario((here.path() / "run.yaml").string(), {}, data).model.parameter_count();
   };
@@ -112,7 +112,7 @@ TEST_CASE("a program that runs for long reads a file again once what it is based
   const TemporaryFolder here;
   here.write("run.yaml", "schema: 1\nmodel: m\nplatform: lab\njob: { gpus: 1, batch_per_gpu: 1 }\n");
   here.write("m.yaml", "schema: 1\nsource: made up\nbased_on: base\n");
-  const auto data = each_file_until_it_changes(DataPath{{good}});
+  const auto data = with_refreshing_file_cache(DataPath{{good}});
   auto when = std::filesystem::file_time_type::clock::now() - std::chrono::hours{1};
   std::filesystem::last_write_time(here.path() / "m.yaml", when);
   for (const int parameters : {4, 3}) {
@@ -184,7 +184,7 @@ TEST_CASE("messages name files without the absolute path of a data folder", "[co
   });
 
   CHECK(message ==
-        "models/m.yaml:3:7: error: 'dekoder' is not a kind of model\n"
+        "models/m.yaml:3:7: error: invalid model kind 'dekoder'\n"
         "    3 | kind: dekoder\n"
         "      |       ^~~~~~~\n"
         "  hint: did you mean 'decoder'?\n");

@@ -85,13 +85,13 @@ TEST_CASE("a file of prices serves the platforms that it names", "[config][price
 TEST_CASE("a price that is not known is told with those that are", "[config][prices]") {
   const Data data;
   CHECK(data.message({.date = "2024-08-17"}) ==
-        "--price-date 2024-08-17: error: no price of 'rented' on this day is known\n"
+        "--price-date 2024-08-17: error: no price of 'rented' is known for this date\n"
         "  hint: prices in here are known from 2024-08-18 to 2026-07-20\n");
   CHECK(data.message({.date = "2025-02-29"}) ==
         "--price-date 2025-02-29: error: '2025-02-29' is not a date\n"
         "  hint: write year-month-day, for example 2026-01-24\n");
   CHECK(data.message({.region = "theer"}) ==
-        "--region theer: error: no price of 'rented' in 'theer' is known\n"
+        "--region theer: error: no price of 'rented' is known in the region 'theer'\n"
         "  hint: did you mean 'there'?\n");
   CHECK(data.message({.file = "our"}) == "our: error: there is no such file\n  hint: did you mean 'ours'?\n");
 }

@@ -115,7 +115,7 @@ std::string others_in_the_map(const config::ScenarioKey& key) {
 
 /// The change that gives the key a value: by itself, or in the map or list that can be set.
 Override set_in_its_map(const config::ScenarioKey& key, const std::string& value) {
-  if (key.is_set_alone) return {key.name, value};
+  if (key.is_settable) return {key.name, value};
   const auto dot = key.name.rfind('.');
   const auto& group = row_of(key.name.substr(0, dot));
   const auto map = fmt::format("{{ {}: {}{} }}", key.name.substr(dot + 1), value, others_in_the_map(key));
@@ -129,8 +129,8 @@ std::string said_of(const config::ScenarioKey& key, const std::string& value) {
   if (!key.strategies.empty()) changes.push_back({"strategy.kind", std::string{key.strategies.front()}});
   if (key.meaning.starts_with("with storage:"))
     changes.push_back({"campaign", "{ samples: 1M, checkpoint: { storage: s3-standard } }"});
-  if (key.meaning == "required with epochs") changes.push_back({"campaign.epochs", "1"});
-  if (key.meaning.find("ZeRO-3") != std::string::npos) changes.push_back({"strategy.stage", "3"});
+  if (key.name == "campaign.samples_per_epoch") changes.push_back({"campaign.epochs", "1"});
+  if (key.meaning.find("with stage 3") != std::string::npos) changes.push_back({"strategy.stage", "3"});
   changes.push_back(set_in_its_map(key, value));
   try {
     load_scenario(GRADWAY_SOURCE_DIR "/tests/config/good/full.yaml", changes, {});
@@ -156,24 +156,24 @@ const std::vector<Kind>& kinds() {
       {std::regex{"a number (from .*)"}, "1e300", ""},
       {std::regex{"a size such as .*"}, "5", "'MB' or 'MiB'"},
       {std::regex{"a (time|latency) such as .*"}, "5", "'us' or 'ms'"},
-      {std::regex{"a rate such as .*"}, "5", "'steps/s'"},
-      {std::regex{"(best, or )?a (span|pause) such as .*"}, "5", "'5' has no unit"},
-      {std::regex{"a number of (tokens|samples) such as .*"}, "0", "is less than one of"},
-      {std::regex{"a share such as .*"}, "101 %", "at most 100 %"},
-      {std::regex{"a price such as .*"}, "5", "'USD/h'"},
+      {std::regex{"a step rate such as .*"}, "5", "'steps/s'"},
+      {std::regex{"(best, or )?a duration such as .*"}, "5", "'5' has no unit"},
+      {std::regex{"a number of (tokens|samples) such as .*"}, "0", "is too few"},
+      {std::regex{"a percentage such as .*"}, "101 %", "at most 100 %"},
+      {std::regex{"a price per hour such as .*"}, "5", "'USD/h'"},
       {std::regex{"a power such as .*"}, "5", "'W'"},
-      {std::regex{"a price of data such as .*"}, "5", "is not a price of data"},
-      {std::regex{"a rate of computing such as .*"}, "5", "'TFLOP/s'"},
-      {std::regex{"what a grid emits such as .*"}, "5", "is not what a grid emits"},
-      {std::regex{"a slow-down from .*"}, "0.5", "a slow-down is from 1 (none) to 1000"},
+      {std::regex{"a price per GB such as .*"}, "5", "is not a price per GB"},
+      {std::regex{"a compute rate such as .*"}, "5", "'TFLOP/s'"},
+      {std::regex{"a carbon intensity such as .*"}, "5", "is not a carbon intensity"},
+      {std::regex{"a slow-down from .*"}, "0.5", "a slow-down must be from 1 to 1000"},
       {std::regex{"a bandwidth such as .*"}, "5", "'GB/s'"},
-      {std::regex{"a wrapping such as .*"}, "5", "no way to wrap"},
-      {std::regex{"true, false or .*"}, "maybe", "is not true, false or a number of ranks"},
-      {std::regex{"an order such as .*"}, "tp-pp", "is no order of ranks"},
-      {std::regex{"elements such as .*"}, "0", "no number of elements"},
-      {std::regex{"a name|a text"}, "[]", "a text must stand here"},
-      {std::regex{"a map"}, "5", "a map of keys and values must stand here"},
-      {std::regex{"a list of maps|a list of names"}, "5", "must be a list"},
+      {std::regex{"block, whole, or .*"}, "5", "invalid wrap"},
+      {std::regex{"true, false, or .*"}, "maybe", "expected true, false or a number of ranks"},
+      {std::regex{"an axis order such as .*"}, "tp-pp", "invalid axis order"},
+      {std::regex{"a number of elements such as .*"}, "0", "is not a number of elements"},
+      {std::regex{"a name|a text"}, "[]", "expected text"},
+      {std::regex{"a map"}, "5", "expected a map of keys and values"},
+      {std::regex{"a list of maps|a list of names"}, "5", "expected a list"},
   };
   return all;
 }
@@ -256,9 +256,8 @@ TEST_CASE("the table says which variables of NCCL are not modelled", "[config][k
 
 TEST_CASE("keys of files alone cannot be set", "[config][keys]") {
   for (const auto& key : described_keys()) {
-    if (key.is_set_alone) continue;
+    if (key.is_settable) continue;
     CAPTURE(key.name);
-    CHECK_THROWS_WITH(config::check_scenario_key(key.name, {}),
-                      Catch::Matchers::Contains("no scenario has the key"));
+    CHECK_THROWS_WITH(config::check_scenario_key(key.name, {}), Catch::Matchers::Contains("unknown key"));
   }
 }

@@ -171,8 +171,8 @@ TEST_CASE("a longer latency delays a flow but does not lower its share", "[engin
 
   const Timeline timeline = run_with(engine, resources_of({100e9}), graph);
 
-  // Alone for 2 us: 2e5 bytes. Then 50 GB/s each: (1e9 - 2e5) / 50e9 = 19.996 ms. The other has 2e5 bytes
-  // left: 2 us.
+  // NoExchange for 2 us: 2e5 bytes. Then 50 GB/s each: (1e9 - 2e5) / 50e9 = 19.996 ms. The other has 2e5
+  // bytes left: 2 us.
   CHECK(end_of(timeline, near) == closed_form(20e-3));
   CHECK(end_of(timeline, far) == closed_form(20.002e-3));
 }

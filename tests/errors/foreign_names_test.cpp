@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/config/yaml/likely_meant.hpp"
+#include "sim/config/yaml/foreign_names.hpp"
 #include "tests/support/config_files.hpp"
 
 using namespace gradway;
@@ -33,21 +33,21 @@ void check(const std::vector<Row>& rows) {
 }
 
 Row unknown(const std::string& key, const std::string& hint) {
-  return {key, "1", fmt::format("no scenario has the key '{}'", key), hint};
+  return {key, "1", fmt::format("unknown key '{}'", key), hint};
 }
 
 }  // namespace
 
 TEST_CASE("keys of other trainers lead to the key that stands for them", "[errors][names]") {
   const std::string batch =
-      "did you mean 'job.batch_per_gpu', the samples of a micro-batch on each GPU, or 'job.global_batch', "
-      "those "
-      "of a step?";
+      "did you mean 'job.batch_per_gpu', the micro-batch of each GPU, or 'job.global_batch', the samples of "
+      "a step?";
   const std::string recompute = "did you mean 'job.recompute'? It is none, selective, selective_op or full";
-  const std::string nodes = "set 'job.gpus' to all GPUs: how many nodes these are follows from the platform";
+  const std::string nodes =
+      "set 'job.gpus' to the number of all GPUs; the number of nodes follows from the platform";
   const std::string ranks =
-      "data-parallel ranks are what is left of 'job.gpus' after tensor, context and pipeline ranks: leave it "
-      "out";
+      "leave it out: the data-parallel degree is 'job.gpus' divided by the tensor-, context- and "
+      "pipeline-parallel degrees";
   check({unknown("num_gpus", "did you mean 'job.gpus'? It counts all ranks"),
          unknown("job.num_gpus", "did you mean 'job.gpus'? It counts all ranks"), unknown("nodes", nodes),
          unknown("job.nodes", nodes), unknown("batch_size", batch), unknown("job.batch_size", batch),
@@ -82,9 +82,8 @@ TEST_CASE("the same in a file, where keys of a group go by their own names", "[e
         "text:5:20: error: unknown key 'data'\n"
         "    5 | parallel: { tp: 2, data: 4 }\n"
         "      |                    ^~~~\n"
-        "  hint: data-parallel ranks are what is left of 'job.gpus' after tensor, context and pipeline "
-        "ranks: leave "
-        "it out\n"
+        "  hint: leave it out: the data-parallel degree is 'job.gpus' divided by the tensor-, context- and "
+        "pipeline-parallel degrees\n"
         "text:6:1: error: unknown key 'num_gpus'\n"
         "    6 | num_gpus: 8\n"
         "      | ^~~~~~~~\n"
@@ -93,30 +92,30 @@ TEST_CASE("the same in a file, where keys of a group go by their own names", "[e
 
 TEST_CASE("words of other trainers lead to ours", "[errors][names]") {
   const auto precision = [](const std::string& word, const std::string& hint) {
-    return Row{"job.precision", word, fmt::format("'{}' is not a precision", word), hint};
+    return Row{"job.precision", word, fmt::format("invalid precision '{}'", word), hint};
   };
   const auto kind = [](const std::string& word, const std::string& hint) {
-    return Row{"strategy.kind", word, fmt::format("'{}' is not a strategy", word), hint};
+    return Row{"strategy.kind", word, fmt::format("invalid strategy '{}'", word), hint};
   };
   const auto again = [](const std::string& word, const std::string& hint) {
-    return Row{"job.recompute", word, fmt::format("'{}' is not what is computed again", word), hint};
+    return Row{"job.recompute", word, fmt::format("invalid recompute mode '{}'", word), hint};
   };
   check({precision("bfloat16", "did you mean 'bf16'?"),
          precision("BF16", "did you mean 'bf16'?"),
          precision("float32", "did you mean 'fp32'?"),
-         precision("fp4", "gradway does not model training in 4 bits; fp8 is the narrowest precision it has"),
+         precision("fp4", "gradway does not model training in 4 bits; fp8 is the smallest precision"),
          kind("megatron",
               "write 'kind: distributed_optimizer', and 'framework: megatron' in 'job' for its layers and "
-              "exchanges"),
+              "communication"),
          kind("deepspeed", "write 'kind: zero' and its 'stage': 1, 2 or 3"),
          kind("zero3", "write 'kind: zero' and 'stage: 3'"),
          kind("horovod",
-              "gradway does not model Horovod; 'ddp' is nearest: it reduces gradients in buckets, too"),
+              "gradway does not model Horovod; 'ddp' is similar: it also reduces gradients in buckets"),
          kind("FSDP2", "did you mean 'fsdp'? It is FSDP2"),
-         again("true", "write full: each block runs again; or selective_op, as torchtitan does"),
+         again("true", "write full, which recomputes each block, or selective_op, torchtitan's default"),
          again("false", "write none"),
-         {"optimizer", "Adam", "'Adam' is not an optimizer", "did you mean 'adamw' or 'adamw_fused'?"},
-         {"job.framework", "torchtitan", "'torchtitan' is not a framework", "did you mean 'pytorch'?"}});
+         {"optimizer", "Adam", "invalid optimizer 'Adam'", "did you mean 'adamw' or 'adamw_fused'?"},
+         {"job.framework", "torchtitan", "invalid framework 'torchtitan'", "did you mean 'pytorch'?"}});
 }
 
 TEST_CASE("variables of NCCL that gradway does not model are not guessed as others", "[errors][names]") {
@@ -148,10 +147,10 @@ TEST_CASE("names of Hugging Face lead to models", "[errors][names]") {
 }
 
 TEST_CASE("a name of Hugging Face is refused with the model that it means", "[errors][names]") {
-  check({{"model", "meta-llama/Meta-Llama-3-8B", "'meta-llama/Meta-Llama-3-8B' is not a name of a model",
+  check({{"model", "meta-llama/Meta-Llama-3-8B", "invalid model name 'meta-llama/Meta-Llama-3-8B'",
           "did you mean 'llama3_8b'?"},
          {"model", "Meta-Llama-3-70B",
-          "no model has the name 'Meta-Llama-3-70B': there is no 'models/Meta-Llama-3-70B.yaml' beside your "
+          "unknown model 'Meta-Llama-3-70B': there is no 'models/Meta-Llama-3-70B.yaml' next to your "
           "file "
           "or in the data folders",
           "did you mean 'llama3_70b'?"}});
@@ -169,13 +168,13 @@ TEST_CASE("a model of text is not trained on images, nor one of images on text",
   const auto [model, dataset, what, hint] =
       GENERATE(table<std::string, std::string, std::string, std::string>({
           {"llama3_8b", "imagenet-1k",
-           "samples of the dataset 'imagenet-1k' are images, and the model 'llama3_8b' trains on text",
+           "the dataset 'imagenet-1k' contains images, but the model 'llama3_8b' trains on text",
            "datasets of text: c4-tokens"},
           {"llama3_8b", "unet3d",
-           "samples of the dataset 'unet3d' are volumes, and the model 'llama3_8b' trains on text",
+           "the dataset 'unet3d' contains volumes, but the model 'llama3_8b' trains on text",
            "datasets of text: c4-tokens"},
           {"resnet50", "c4-tokens",
-           "samples of the dataset 'c4-tokens' are text, and the model 'resnet50' trains on images",
+           "the dataset 'c4-tokens' contains text, but the model 'resnet50' trains on images",
            "datasets of images: coco, imagenet-1k, imagenet-1k-raw, imagenet-1k-shards, laion-400m, "
            "resnet50-tfrecord"},
       }));
@@ -212,16 +211,15 @@ TEST_CASE("the samples of a step say how many micro-steps there are", "[errors][
     return message_of(set);
   };
   CHECK(refused("{gpus: 12, batch_per_gpu: 2}", "100") ==
-        "--set job.global_batch=100: error: job.global_batch 100 is no multiple of 24: 12 data-parallel "
-        "ranks, each "
-        "with micro-batches of 2\n  hint: job.global_batch 96 or 120 would fit\n");
+        "--set job.global_batch=100: error: job.global_batch 100 is not a multiple of 24 (12 data-parallel "
+        "ranks with micro-batches of 2)\n  hint: job.global_batch 96 or 120 would fit\n");
   CHECK(refused("{gpus: 12, batch_per_gpu: 2}", "10") ==
-        "--set job.global_batch=10: error: job.global_batch 10 is no multiple of 24: 12 data-parallel ranks, "
-        "each "
-        "with micro-batches of 2\n  hint: job.global_batch 24 would fit\n");
+        "--set job.global_batch=10: error: job.global_batch 10 is not a multiple of 24 (12 data-parallel "
+        "ranks with micro-batches of 2)\n  hint: job.global_batch 24 would fit\n");
   CHECK(refused("{gpus: 1, batch_per_gpu: 1}", "20000") ==
-        "--set job.global_batch=20000: error: job.global_batch 20000 makes 20000 micro-steps, 10000 at most\n"
-        "  hint: set a larger job.batch_per_gpu\n");
+        "--set job.global_batch=20000: error: job.global_batch 20000 requires 20000 micro-batches per rank, "
+        "more than 10000\n"
+        "  hint: increase job.batch_per_gpu\n");
 }
 
 TEST_CASE("samples of a step and micro-steps are not given both, and what is set replaces the file's",
@@ -232,10 +230,10 @@ TEST_CASE("samples of a step and micro-steps are not given both, and what is set
               head + "job: { gpus: 8, batch_per_gpu: 1, accumulate: 2, global_batch: 16 }\n", "mine.yaml",
               data);
         }) ==
-        "text:4:35: error: 'accumulate' clashes with 'global_batch'\n"
+        "text:4:35: error: 'accumulate' conflicts with 'global_batch'\n"
         "    4 | job: { gpus: 8, batch_per_gpu: 1, accumulate: 2, global_batch: 16 }\n"
         "      |                                   ^~~~~~~~~~\n"
-        "  note: text:4:50: accumulate follows from it\n"
+        "  note: text:4:50: global_batch is set here\n"
         "  hint: keep one of them\n");
   const test::WorkingFolder here{GRADWAY_SOURCE_DIR "/tests/errors/bad"};
   CHECK(load_scenario("good-global-batch.yaml", {}, {}).job.accumulate == 4);

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "sim/config/find/check_text.hpp"
+#include "sim/config/config.hpp"
 #include "sim/import/dataset/parquet_dataset.hpp"
 #include "tests/support/config_files.hpp"
 

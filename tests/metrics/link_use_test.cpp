@@ -59,8 +59,8 @@ TEST_CASE("a link is used as its flows share it, from the end of their latency o
   OpGraph graph;
   const auto first = graph.add_path({ResourceId{0}});
   const auto both = graph.add_path({ResourceId{0}, ResourceId{1}});
-  // Alone at 100 from 1 s to 2 s; then the second takes the 40 of its narrower link, from 2 s to 4 s; the
-  // first has 60 beside it, and 100 again for the last 80.
+  // NoExchange at 100 from 1 s to 2 s; then the second takes the 40 of its narrower link, from 2 s to 4 s;
+  // the first has 60 beside it, and 100 again for the last 80.
   graph.add(flow(300, first, Seconds{1}));
   graph.add(flow(80, both, Seconds{2}));
 

@@ -92,7 +92,7 @@ TEST_CASE("buckets hold every gradient once, the last layer's first") {
 TEST_CASE("without DDP nothing is reduced or copied") {
   auto scenario = vit_scenario();
   scenario.job.gpus = 1;
-  scenario.job.strategy = Alone{};
+  scenario.job.strategy = NoExchange{};
   const auto graph = plan_of(scenario);
   CHECK(count<Call>(graph) == 0);
   CHECK(gigabytes(graph, "bucket") == 0);
@@ -203,7 +203,7 @@ TEST_CASE("accumulation reduces once and adds up the gradients of the other micr
 TEST_CASE("an anchor scales forward and backward so that one GPU without DDP meets it") {
   auto scenario = vit_scenario();
   scenario.job.gpus = 1;
-  scenario.job.strategy = Alone{};
+  scenario.job.strategy = NoExchange{};
   Anchor anchor;
   anchor.gpu = "round";
   anchor.batch = 32;

@@ -103,7 +103,7 @@ TEST_CASE("what a scenario leaves to PyTorch stays out of the report", "[report]
   std::get<Ddp>(run.scenario.job.strategy).powersgd_rank = 4;
   CHECK(json_of(run)["scenario"]["strategy"]["powersgd_rank"] == 4);
 
-  run.scenario.job.strategy = Alone{};
+  run.scenario.job.strategy = NoExchange{};
   CHECK(json_of(run)["scenario"]["strategy"].dump() == R"({"kind":"none"})");
 }
 

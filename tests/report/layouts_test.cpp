@@ -39,7 +39,7 @@ TEST_CASE("a scenario takes each candidate, as its settings say it", "[report][l
     INFO(report::settings_of(job)[0].second << " " << report::settings_of(job)[1].second);
     const auto loaded = load_scenario("sharded/llama2_7b", set, data).job;
     CHECK(loaded.strategy == job.strategy);
-    CHECK(loaded.layout.ranks_of_model() == job.layout.ranks_of_model());
+    CHECK(loaded.layout.model_parallel_ranks() == job.layout.model_parallel_ranks());
     CHECK(loaded.layout.sequence == job.layout.sequence);
     CHECK(loaded.layout.schedule == job.layout.schedule);
     CHECK(loaded.layout.chunks == job.layout.chunks);

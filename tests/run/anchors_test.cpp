@@ -52,7 +52,7 @@ TEST_CASE("which anchor is taken does not depend on the order of the file") {
 TEST_CASE("the anchor of the nearest batch counts, and a far one is doubted more") {
   auto scenario = load("h200-4x/vit_l_32", {{"platform", "aws-g6e.48xlarge"}, {"job.gpus", "1"}});
   scenario.model.anchors = {on_l40s(64, 300_ms), on_l40s(8, 45_ms)};
-  scenario.job.strategy = Alone{};
+  scenario.job.strategy = NoExchange{};
   scenario.job.batch_per_gpu = 8;
   const auto near = simulate(scenario, "fluid");
   CHECK(near.measured.metrics.step_time.value() == Approx(45e-3).epsilon(0.01));

@@ -17,7 +17,7 @@ namespace {
 
 /// A step whose times are given, 1 ms behind a batch that takes 3 ms of a core.
 Scenario loading(int workers, std::optional<double> error = {}) {
-  auto scenario = sharded_ring(1, blocks_of_layers(1, 0.4_ms, 0.6_ms, 0), Alone{});
+  auto scenario = sharded_ring(1, blocks_of_layers(1, 0.4_ms, 0.6_ms, 0), NoExchange{});
   scenario.job.batch_per_gpu = 4;
   auto& input = scenario.job.input;
   input.loader_workers = workers;

@@ -61,8 +61,9 @@ TEST_CASE("traffic between parts that are not there is the user's error", "[run]
     return std::string{"no error"};
   };
   CHECK_THAT(message("[{ from: ib0, to: node1.ib0, load: 1 }]"),
-             Catch::Contains("platform 'azure-nd96isr-h100-v5' has no part 'ib0'") &&
+             Catch::Contains("the platform 'azure-nd96isr-h100-v5' has no device 'ib0'") &&
                  Catch::Contains("did you mean 'node0.ib0'?"));
   CHECK_THAT(message("[{ from: fabric, to: fabric, load: 1 }]"),
-             Catch::Contains("nothing leads from 'fabric' to 'fabric'") && Catch::Contains("name two parts"));
+             Catch::Contains("no path leads from 'fabric' to 'fabric'") &&
+                 Catch::Contains("name two different devices"));
 }

@@ -69,7 +69,7 @@ TEST_CASE("candidates obey the rules of their framework", "[study][layout]") {
     const auto& layout = job.layout;
     CHECK(12 % layout.tensor == 0);  // heads
     CHECK(8 % layout.tensor == 0);   // GPUs of a node
-    CHECK(16 % layout.ranks_of_model() == 0);
+    CHECK(16 % layout.model_parallel_ranks() == 0);
     CHECK(job.samples() == samples);
     CHECK((job.batch_per_gpu & (job.batch_per_gpu - 1)) == 0);
     CHECK(layout.pipeline * layout.chunks <= 12);

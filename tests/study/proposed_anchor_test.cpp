@@ -17,7 +17,7 @@ Scenario alone() {
   scenario.job.batch_per_gpu = 8;
   scenario.job.precision = Precision::bf16;
   scenario.job.optimizer = Optimizer::adamw;
-  scenario.job.strategy = Alone{};
+  scenario.job.strategy = NoExchange{};
   return scenario;
 }
 
@@ -56,6 +56,6 @@ TEST_CASE("what is no step of one GPU as built is no anchor", "[study][anchor]")
   profiled.model.profile = std::make_shared<const Profile>(profile);
   CHECK(proposed_anchor(profiled, 55_ms, ""));
   auto synthetic = ring_scenario(1, {{"layer", 1, 1_ms, 2_ms, 1000}}, 50_MB);
-  synthetic.job.strategy = Alone{};
+  synthetic.job.strategy = NoExchange{};
   CHECK_FALSE(proposed_anchor(synthetic, 55_ms, ""));
 }

@@ -61,7 +61,7 @@ inline Scenario profiled_scenario(const Profile& profile) {
   scenario.job.batch_per_gpu = profile.batch;
   scenario.job.precision = profile.precision;
   scenario.job.optimizer = profile.optimizer;
-  scenario.job.strategy = Alone{};
+  scenario.job.strategy = NoExchange{};
   return scenario;
 }
 

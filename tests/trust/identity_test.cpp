@@ -166,7 +166,7 @@ bool figure_takes_part(const config::ScenarioKey& key) {
 }
 
 bool takes_part(const config::ScenarioKey& key) {
-  if (!key.is_set_alone && key.name.starts_with("input.")) return figure_takes_part(key);
+  if (!key.is_settable && key.name.starts_with("input.")) return figure_takes_part(key);
   const auto named = named_values().find(key.name);
   const auto values = named != named_values().end() ? named->second : described_values(key.value());
   for (const auto& job : jobs()) {

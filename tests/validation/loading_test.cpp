@@ -23,7 +23,7 @@ constexpr int batch = 64;
 
 /// A step of a GPU that takes so long once it has its batch, of samples that take `each` of a core.
 Seconds step(Seconds gpu, Seconds each, int workers, std::optional<double> cores) {
-  auto scenario = sharded_ring(1, blocks_of_layers(1, gpu, Seconds{}, 0), Alone{});
+  auto scenario = sharded_ring(1, blocks_of_layers(1, gpu, Seconds{}, 0), NoExchange{});
   scenario.job.batch_per_gpu = batch;
   scenario.job.input.loader_workers = workers;
   Dataset dataset;

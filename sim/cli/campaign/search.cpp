@@ -144,10 +144,10 @@ std::vector<Failure> play_all_points(report::CampaignPoints& all, const Campaign
 Status play_campaigns(const CampaignSearch& search, const CLI::App& app, const CommandContext& context) {
   const auto& arguments = search.arguments;
   const bool writes_files = wants_files(app, arguments.out);
-  const auto data = each_file_once(context.data);
+  const auto data = with_file_cache(context.data);
   check_clashes(search);
   check_values(search.axes, [&](const std::vector<std::string>& values) {
-    return problems_of_values(arguments.scenario, overrides_of_point(search, values), data, arguments.price);
+    return check_values(arguments.scenario, overrides_of_point(search, values), data, arguments.price);
   });
   report::CampaignPoints all{.scenario = std::filesystem::path{arguments.scenario}.stem().string(),
                              .axes = search.axes,

@@ -20,11 +20,11 @@ DraftOptions draft_options(const ImportArguments& arguments, const CommandContex
   DraftOptions options;
   options.model = arguments.model;
   options.platform = arguments.platform;
-  options.known_models = names_beside(DataKind::model, arguments.out, context.data);
+  options.known_models = available_names(DataKind::model, arguments.out, context.data);
   check_known("--model", options.model, "model", options.known_models);
   if (!options.platform.empty())
     check_known("--platform", options.platform, "platform",
-                names_beside(DataKind::platform, arguments.out, context.data));
+                available_names(DataKind::platform, arguments.out, context.data));
   if (value_of("--precision", arguments.precision, config::precision))
     options.precision = arguments.precision;
   options.gpus = value_of("--gpus", arguments.gpus, config::integer(1, most_gpus));

@@ -172,7 +172,7 @@ class Completion {
     const auto equals = value.find('=');
     if (equals == std::string::npos) {
       for (const auto& key : config::described_keys()) {
-        if (key.is_set_alone && !key.is_group()) write_line(before + key.name + "=", key.help());
+        if (key.is_settable && !key.is_group()) write_line(before + key.name + "=", key.help());
       }
       return;
     }

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/config/find/check_text.hpp"
+#include "sim/config/config.hpp"
 #include "sim/samples/read_samples.hpp"
 
 namespace gradway::cli {

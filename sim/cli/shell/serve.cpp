@@ -84,7 +84,7 @@ std::string taken_away(int stream) {
 void serve() {
   std::ifstream questions{taken_away(STDIN_FILENO)};
   std::ofstream answers{taken_away(STDOUT_FILENO)};
-  const auto files = each_file_until_it_changes({});
+  const auto files = with_refreshing_file_cache({});
   while (const auto question = next_question(questions)) answer(*question, files, answers);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/config/check/layout.hpp"
+#include "sim/config/check/check.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,29 +13,30 @@
 namespace gradway::config {
 namespace {
 
-/// Up to `most`.
+/// The largest divisor up to `most`.
 int largest_divisor(int of, int most) {
   while (of % most != 0) --most;
   return most;
 }
 
-/// Why a strategy has no pipeline, and what to write instead.
+/// Why a strategy does not support pipeline parallelism, and what to write instead.
 struct Refusal {
-  std::string what{};  ///< empty: it has
+  std::string what{};  ///< empty: it does
   std::string hint{};
 };
 
 struct PipelineRefusal {
-  Refusal operator()(const Alone&) const { return {}; }
+  Refusal operator()(const NoExchange&) const { return {}; }
   Refusal operator()(const OneCollective&) const { return {}; }
   Refusal operator()(const Ddp&) const { return {}; }
   Refusal operator()(const Fsdp&) const { return {}; }
   Refusal operator()(const Fsdp1&) const {
-    return {"a pipeline under strategy fsdp1 is not simulated", "write 'kind: fsdp', which is FSDP2"};
+    return {"pipeline parallelism is not simulated with strategy fsdp1",
+            "write 'kind: fsdp', which is FSDP2"};
   }
   Refusal operator()(const Zero& zero) const {
     if (zero.stage == 1) return {};
-    return {fmt::format("DeepSpeed refuses a pipeline under ZeRO of stage {}", zero.stage),
+    return {fmt::format("DeepSpeed does not support pipeline parallelism with ZeRO stage {}", zero.stage),
             "write 'stage: 1'"};
   }
   Refusal operator()(const DistributedOptimizer&) const { return {}; }
@@ -49,13 +50,13 @@ class CheckLayout {
   void run() {
     if (layout_.pipeline == 1) refuse_without_pipeline();
     if (layout_.sequence && layout_.tensor == 1) {
-      add("parallel.sequence", "parallel.sequence would change nothing: parallel.tensor is 1",
+      add("parallel.sequence", "parallel.sequence has no effect: parallel.tensor is 1",
           "leave it out, or set parallel.tensor");
     }
     refuse_overlap();
     refuse_without_context();
-    if (layout_.expert_capacity_factor || layout_.is_cut()) check_experts();
-    if (!layout_.is_cut()) return;
+    if (layout_.expert_capacity_factor || layout_.is_model_parallel()) check_experts();
+    if (!layout_.is_model_parallel()) return;
     check_ranks();
     check_model();
     if (layout_.pipeline > 1) check_pipeline();
@@ -71,17 +72,22 @@ class CheckLayout {
   void refuse_overlap() {
     const bool is_megatron = has_megatron_modules(job_) && layout_.tensor > 1;
     if (layout_.overlap == TensorOverlap::userbuffers && !(is_megatron && layout_.sequence)) {
-      add("parallel.overlap", "userbuffers are of Megatron's layers with sequence parallelism",
+      add("parallel.overlap",
+          "parallel.overlap userbuffers requires Megatron's layers and sequence parallelism",
           "write 'framework: megatron', 'tensor' and 'sequence: true', or leave it out");
     } else if (layout_.overlap == TensorOverlap::async_tp &&
                !(job_.framework == Framework::pytorch && job_.compiled && layout_.sequence)) {
-      add("parallel.overlap", "async_tp is of PyTorch's compiled layers with sequence parallelism",
+      add("parallel.overlap",
+          "parallel.overlap async_tp requires PyTorch's compiled layers and sequence parallelism",
           "write 'framework: pytorch', 'compile: true', 'tensor' and 'sequence: true', or leave it out");
     } else if (layout_.overlap == TensorOverlap::none && is_megatron && layout_.sequence) {
-      add("parallel.overlap", "with sequence parallelism Megatron always sends beside products",
+      add("parallel.overlap",
+          "parallel.overlap none is not available: with sequence parallelism Megatron always overlaps "
+          "communication",
           "leave parallel.overlap out, or set 'sequence: false'");
     } else if (!is_megatron && layout_.overlap == TensorOverlap::none) {
-      add("parallel.overlap", "parallel.overlap would change nothing: it is of layers that Megatron cuts",
+      add("parallel.overlap",
+          "parallel.overlap has no effect: it applies to Megatron's tensor parallelism only",
           "write 'framework: megatron' and 'tensor', or leave it out");
     }
   }
@@ -91,31 +97,31 @@ class CheckLayout {
     for (const auto& [key, counts] :
          {std::pair{"parallel.virtual", layout_.chunks > 1}, {"parallel.schedule", other_schedule}}) {
       if (counts && scenario_.given.contains(key))
-        add(key, fmt::format("{} would change nothing: parallel.pipeline is 1", key),
+        add(key, fmt::format("{} has no effect: parallel.pipeline is 1", key),
             "leave it out, or set parallel.pipeline");
     }
   }
 
   void refuse_without_context() {
     if (layout_.context == 1 && layout_.context_method != Layout{}.context_method)
-      add("parallel.context_method", "parallel.context_method would change nothing: parallel.context is 1",
+      add("parallel.context_method", "parallel.context_method has no effect: parallel.context is 1",
           "leave it out, or set parallel.context");
     const bool has_ranks = layout_.expert > 1;
     if (!has_ranks && layout_.expert_imbalance != 1)
-      add("parallel.expert_imbalance",
-          "parallel.expert_imbalance would change nothing: a rank has all experts",
+      add("parallel.expert_imbalance", "parallel.expert_imbalance has no effect: parallel.expert is 1",
           "leave it out, or set parallel.expert");
     if (has_ranks && layout_.expert_imbalance != 1 && layout_.expert_capacity_factor)
       add("parallel.expert_imbalance",
-          "parallel.expert_imbalance would change nothing: each expert has room for as many rows",
-          "leave one of them out", {at("parallel.expert_capacity_factor", "the room is here")});
+          "parallel.expert_imbalance has no effect: parallel.expert_capacity_factor fixes the rows of each "
+          "expert",
+          "leave one of them out", {at("parallel.expert_capacity_factor", "the capacity is set here")});
   }
 
   void check_ranks() {
-    const auto of_model = layout_.ranks_of_model();
+    const auto of_model = layout_.model_parallel_ranks();
     if (job_.gpus % of_model != 0) {
       add(key_of_ranks(),
-          fmt::format("{} ranks hold the model, and do not divide {} GPUs", of_model, job_.gpus),
+          fmt::format("job.gpus {} is not divisible by the {} model-parallel ranks", job_.gpus, of_model),
           fmt::format("job.gpus {} would fit", std::max(1, job_.gpus / of_model) * of_model),
           {at("job.gpus", "the GPUs are here")});
       return;
@@ -123,8 +129,8 @@ class CheckLayout {
     const auto of_experts = layout_.expert * layout_.expert_tensor * layout_.pipeline;
     if (job_.gpus % of_experts == 0) return;
     add(layout_.expert > 1 ? "parallel.expert" : "parallel.expert_tensor",
-        fmt::format("{} ranks share experts{}, and do not divide {} GPUs", of_experts,
-                    layout_.pipeline > 1 ? " of all stages" : "", job_.gpus),
+        fmt::format("job.gpus {} is not divisible by the {} ranks that share the experts{}", job_.gpus,
+                    of_experts, layout_.pipeline > 1 ? " of all stages" : ""),
         fmt::format("job.gpus {} would fit", std::max(1, job_.gpus / of_experts) * of_experts),
         {at("job.gpus", "the GPUs are here")});
   }
@@ -139,12 +145,13 @@ class CheckLayout {
   void check_model() {
     const auto* key = key_of_ranks();
     if (!trains(job_.strategy)) {
-      add(key, "a collective alone has no model to cut", "leave it out");
+      add(key, "strategy.kind collective has no model to distribute", "leave it out");
     } else if (model_.model.profile) {
       add(key,
-          fmt::format("the profile '{}' was taken of the whole model on one GPU: it cannot be cut",
-                      model_.model.name),
-          "take a model that is described by its architecture: gradway list models",
+          fmt::format(
+              "the profile '{}' was recorded from the whole model on one GPU and cannot be distributed",
+              model_.model.name),
+          "choose a model that is described by its architecture (gradway list models)",
           {{model_.kind, "the profile is here"}});
     } else {
       if (layout_.tensor > 1) check_tensor();
@@ -159,17 +166,17 @@ class CheckLayout {
     if (model.causal_heads == 0) {
       return add(
           "parallel.context",
-          fmt::format("the tokens of the model '{}' cannot be shared by ranks: only those of a decoder can",
-                      model.name),
-          "leave it out, or take another model", {here});
+          fmt::format("context parallelism requires a decoder, and the model '{}' is none", model.name),
+          "leave it out, or choose another model", {here});
     }
     const int tokens = job_.sequence > 0 ? job_.sequence : model.tokens_per_sample;
     const bool swaps = layout_.context_method == ContextMethod::all_to_all;
     const int parts = swaps ? c : 2 * c;
     if (tokens % parts != 0) {
       add("parallel.context",
-          fmt::format("{} ranks cut a sequence into {} parts, which do not divide {} tokens", c, parts,
-                      tokens),
+          fmt::format(
+              "a sequence of {} tokens is not divisible into the {} parts of {} context-parallel ranks",
+              tokens, parts, c),
           fmt::format("job.sequence {} would fit", std::max(1, tokens / parts) * parts),
           {at("job.sequence", "the tokens are here")});
     }
@@ -177,11 +184,11 @@ class CheckLayout {
     const auto t = layout_.tensor;
     const auto kv = std::max(1, model.causal_kv_heads / t);
     for (const auto& [what, heads] :
-         {std::pair{"heads", std::max(1, model.causal_heads / t)}, {"heads of keys", kv}}) {
+         {std::pair{"heads", std::max(1, model.causal_heads / t)}, {"key-value heads", kv}}) {
       if (heads % c == 0) continue;
       return add("parallel.context",
-                 fmt::format("{} ranks do not divide the {} {} of a rank in the model '{}'", c, heads, what,
-                             model.name),
+                 fmt::format("parallel.context {} does not divide the {} {} per rank of the model '{}'", c,
+                             heads, what, model.name),
                  fmt::format("parallel.context {} would fit, or another context_method",
                              largest_divisor(heads, std::min(heads, c))),
                  {here});
@@ -197,12 +204,12 @@ class CheckLayout {
     const bool asks = layout_.expert * layout_.expert_tensor > 1 || layout_.expert_capacity_factor;
     if (!asks || !trains(job_.strategy) || model_.model.profile) return;
     if (experts.number == 0) {
-      return add(key, fmt::format("the model '{}' has no experts", model_.model.name),
-                 "leave it out, or take a model that has", {here});
+      return add(key, fmt::format("{} has no effect: the model '{}' has no experts", key, model_.model.name),
+                 "leave it out, or choose a model with experts", {here});
     }
     if (experts.number % layout_.expert != 0) {
       add("parallel.expert",
-          fmt::format("{} ranks do not divide the {} experts of the model '{}'", layout_.expert,
+          fmt::format("parallel.expert {} does not divide the {} experts of the model '{}'", layout_.expert,
                       experts.number, model_.model.name),
           fmt::format("parallel.expert {} would fit",
                       largest_divisor(experts.number, std::min(experts.number, layout_.expert))),
@@ -210,8 +217,9 @@ class CheckLayout {
     }
     if (experts.mlp % layout_.expert_tensor != 0) {
       add("parallel.expert_tensor",
-          fmt::format("{} ranks do not divide the {} columns of an expert of the model '{}'",
-                      layout_.expert_tensor, experts.mlp, model_.model.name),
+          fmt::format(
+              "parallel.expert_tensor {} does not divide the {} columns of an expert of the model '{}'",
+              layout_.expert_tensor, experts.mlp, model_.model.name),
           fmt::format("parallel.expert_tensor {} would fit",
                       largest_divisor(experts.mlp, std::min(experts.mlp, layout_.expert_tensor))),
           {here});
@@ -220,9 +228,9 @@ class CheckLayout {
     if (job_.gpus >= layout_.expert * layout_.expert_tensor * layout_.pipeline &&
         job_.expert_replicas() % replicate != 0) {
       add("parallel.replicate",
-          fmt::format("{} times a group do not divide the {} ranks that hold the same experts", replicate,
-                      job_.expert_replicas()),
-          "leave it out", {at("parallel.expert", "the experts are shared here")});
+          fmt::format("parallel.replicate {} does not divide the {} ranks that hold the same experts",
+                      replicate, job_.expert_replicas()),
+          "leave it out", {at("parallel.expert", "expert parallelism is set here")});
     }
   }
 
@@ -232,32 +240,35 @@ class CheckLayout {
     const auto& shape = model_.model.tensor;
     if (shape && model_.model.experts.number > 0) {
       if (!has_megatron_modules(job_)) {
-        add("parallel.tensor", "tensor parallelism of a model with experts is simulated as Megatron's alone",
+        add("parallel.tensor",
+            "tensor parallelism of a model with experts is only simulated with framework megatron",
             "write 'framework: megatron', or leave it out", {here});
       } else if (!layout_.sequence) {
-        add("parallel.tensor", "Megatron asks for sequence parallelism where a model has experts",
+        add("parallel.tensor",
+            "Megatron requires sequence parallelism for the tensor parallelism of a model with experts",
             "write 'sequence: true'", {here});
       }
     }
     if (!shape) {
       return add(
           "parallel.tensor",
-          fmt::format("the layers of the model '{}' cannot be shared by ranks: only those of a decoder "
-                      "without latent attention can",
-                      model_.model.name),
-          "set parallel.pipeline, or take another model", {here});
+          fmt::format(
+              "tensor parallelism requires a decoder without latent attention, and the model '{}' is none",
+              model_.model.name),
+          "set parallel.pipeline, or choose another model", {here});
     }
     for (const auto& [what, count] : {std::pair{"heads", shape->heads}, {"columns of its MLP", shape->mlp}}) {
       if (count % t == 0) continue;
       return add("parallel.tensor",
-                 fmt::format("{} ranks do not divide the {} {} of the model '{}'", t, count, what,
+                 fmt::format("parallel.tensor {} does not divide the {} {} of the model '{}'", t, count, what,
                              model_.model.name),
                  fmt::format("parallel.tensor {} would fit", largest_divisor(count, t)), {here});
     }
     if (shape->kv_heads % t != 0 && t % shape->kv_heads != 0) {
       add("parallel.tensor",
-          fmt::format("{} ranks and {} heads of keys do not divide each other in the model '{}'", t,
-                      shape->kv_heads, model_.model.name),
+          fmt::format(
+              "parallel.tensor {} and the {} key-value heads of the model '{}' do not divide each other", t,
+              shape->kv_heads, model_.model.name),
           fmt::format("parallel.tensor {} would fit", largest_divisor(shape->kv_heads, t)), {here});
     }
   }
@@ -266,12 +277,12 @@ class CheckLayout {
     const auto pipeline = pipeline_of(layout_);
     check_chunks();
     if (!model_.model.profile && trains(job_.strategy)) {
-      if (const auto parts = parts_to_cut(model_.model); parts < pipeline.stages()) {
+      if (const auto parts = pipeline_units(model_.model); parts < pipeline.stages()) {
         add("parallel.pipeline",
-            fmt::format("{} stages, but the model '{}' has {} block{} to put on them", pipeline.stages(),
+            fmt::format("{} pipeline stages are too many: the model '{}' has {} block{}", pipeline.stages(),
                         model_.model.name, parts, parts == 1 ? "" : "s"),
-            parts > 1 ? fmt::format("at most {} stages: parallel.pipeline times parallel.virtual", parts)
-                      : "take a model that repeats blocks",
+            parts > 1 ? fmt::format("at most {} stages (parallel.pipeline times parallel.virtual)", parts)
+                      : "choose a model with more blocks",
             {{model_.kind, "the model is here"}});
       }
     }
@@ -291,19 +302,19 @@ class CheckLayout {
     const bool v_shaped = pipeline_of(layout_).is_v_shaped();
     const bool takes_many = schedule == Schedule::interleaved || schedule == Schedule::looped_bfs;
     if (v_shaped && layout_.chunks != 2) {
-      add("parallel.virtual", fmt::format("schedule {} has 2 chunks on a rank", name_of(schedule)),
+      add("parallel.virtual", fmt::format("schedule {} requires 2 chunks per rank", name_of(schedule)),
           "write 'virtual: 2', or leave it out", {at("parallel.schedule", "the schedule is here")});
     } else if (!v_shaped && !takes_many && layout_.chunks > 1) {
       add("parallel.virtual",
-          fmt::format("schedule {} has 1 chunk on a rank, not {}", name_of(schedule), layout_.chunks),
+          fmt::format("schedule {} requires 1 chunk per rank, not {}", name_of(schedule), layout_.chunks),
           "write 'schedule: interleaved', or leave it out");
     } else if (takes_many && layout_.chunks == 1) {
-      add("parallel.schedule", fmt::format("schedule {} needs several chunks on a rank", name_of(schedule)),
+      add("parallel.schedule", fmt::format("schedule {} requires several chunks per rank", name_of(schedule)),
           "set parallel.virtual, or write 'schedule: 1f1b'");
     } else if (layout_.chunks > 1 && job_.framework == Framework::deepspeed) {
       add("parallel.schedule",
-          fmt::format("schedule {} has {} chunks on a rank, DeepSpeed one", name_of(schedule),
-                      layout_.chunks),
+          fmt::format("schedule {} with {} chunks per rank is not available in DeepSpeed, which has one",
+                      name_of(schedule), layout_.chunks),
           "write 'schedule: 1f1b', or 'framework: megatron'", {at("job.framework", "the framework is here")});
     }
   }
@@ -315,13 +326,13 @@ class CheckLayout {
     const auto need = schedule == Schedule::dual_pipe_v ? 2 * p : schedule == Schedule::zb_v ? 2 * p - 1 : 1;
     if (m < need) {
       add("job.accumulate",
-          fmt::format("schedule {} on {} ranks needs {} micro-batches at least, not {}", name_of(schedule), p,
-                      need, m),
+          fmt::format("schedule {} on {} ranks requires at least {} micro-batches, not {}", name_of(schedule),
+                      p, need, m),
           fmt::format("set job.accumulate to {} or more", need));
     }
     if (schedule == Schedule::interleaved && m % p != 0) {
       add("job.accumulate",
-          fmt::format("schedule interleaved runs micro-batches in groups of {}, which do not divide {}", p,
+          fmt::format("schedule interleaved requires a number of micro-batches divisible by {}, not {}", p,
                       m),
           fmt::format("set job.accumulate to {}", (m / p + 1) * p));
     }

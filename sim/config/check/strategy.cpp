@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/config/check/strategy.hpp"
+#include "sim/config/check/check.hpp"
 
 #include <algorithm>
 
@@ -18,33 +18,33 @@ void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
   const auto& ddp = scenario.ddp;
   if (is_collective && scenario.job.gpus == 1) {
     problems.add(Problem{scenario.place("job.gpus"),
-                         "a collective of one GPU has nothing to send",
+                         "a collective requires more than one GPU",
                          {{kind, "the strategy is here"}},
-                         "give it 2 GPUs or more"});
+                         "set job.gpus to 2 or more"});
   }
-  // Ranks that share all experts, as benchmarks of them have it, exchange tokens alone.
+  // Ranks that share all experts, as in benchmarks, exchange only tokens.
   const auto& layout = scenario.job.layout;
   const bool shares_experts = layout.expert > 1 && scenario.job.expert_replicas() == 1;
   const bool exchanges = facts_of(scenario.job.strategy).exchanges;
   if (!exchanges && scenario.job.data_parallel() > 1 && layout.context == 1 && !shares_experts) {
-    const auto ranks = scenario.job.layout.ranks_of_model();
+    const auto ranks = scenario.job.layout.model_parallel_ranks();
     problems.add(Problem{
         scenario.place("job.gpus"),
         ranks == 1
-            ? fmt::format("strategy none trains on one GPU alone, but job.gpus is {}", scenario.job.gpus)
+            ? fmt::format("strategy none trains on a single GPU, but job.gpus is {}", scenario.job.gpus)
             : fmt::format("strategy none trains one model on {} ranks, but job.gpus is {}", ranks,
                           scenario.job.gpus),
         {{kind, "the strategy is here"}},
         fmt::format("write 'kind: ddp', or 'gpus: {}'", ranks)});
   }
   if (!exchanges && layout.context > 1) {
-    problems.add(
-        Problem{scenario.place("parallel.context"),
-                fmt::format("strategy none adds up no gradients, but {} context ranks train the same "
-                            "parameters",
-                            layout.context),
-                {{kind, "the strategy is here"}},
-                "write 'kind: ddp'"});
+    problems.add(Problem{
+        scenario.place("parallel.context"),
+        fmt::format(
+            "strategy none does not reduce gradients, but {} context-parallel ranks hold the same parameters",
+            layout.context),
+        {{kind, "the strategy is here"}},
+        "write 'kind: ddp'"});
   }
   for_each_field<Ddp>([&](const auto& field) {
     if (has_default(field, ddp)) return;
@@ -56,7 +56,7 @@ void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
   });
 }
 
-/// Settings of DDP that mean nothing without another.
+/// Reports DDP's keys that have no effect without another key.
 void check_ddp(const ScenarioSpec& scenario, Problems& problems) {
   const auto& ddp = scenario.ddp;
   if (ddp.powersgd_rank != 1 && ddp.comm_hook != CommHook::powersgd) {
@@ -64,37 +64,37 @@ void check_ddp(const ScenarioSpec& scenario, Problems& problems) {
     if (scenario.given.contains("strategy.comm_hook")) {
       notes.push_back({scenario.place("strategy.comm_hook"), "the hook is here"});
     }
-    problems.add(
-        Problem{scenario.place("strategy.powersgd_rank"),
-                fmt::format("powersgd_rank {} means nothing without the hook powersgd", ddp.powersgd_rank),
-                std::move(notes), "write 'comm_hook: powersgd', or leave the rank out"});
+    problems.add(Problem{scenario.place("strategy.powersgd_rank"),
+                         fmt::format("powersgd_rank {} has no effect without the communication hook powersgd",
+                                     ddp.powersgd_rank),
+                         std::move(notes), "write 'comm_hook: powersgd', or leave the rank out"});
   }
   if (ddp.parameters_as_bucket_view && !ddp.zero_redundancy) {
     problems.add(Problem{scenario.place("strategy.parameters_as_bucket_view"),
-                         "parameters_as_bucket_view is ZeroRedundancyOptimizer's, which is not asked for",
+                         "parameters_as_bucket_view has no effect without zero_redundancy",
                          {},
                          "write 'zero_redundancy: true', or leave it out"});
   }
   if (ddp.comm_hook != CommHook::none && has_half_states(scenario.job)) {
     problems.add(Problem{scenario.place("strategy.comm_hook"),
-                         fmt::format("comm_hook compresses gradients of fp32, but job.state_dtype is {}",
+                         fmt::format("comm_hook compresses fp32 gradients, but job.state_dtype is {}",
                                      name_of(scenario.job.state_dtype)),
                          {{scenario.place("job.state_dtype"), "the format is here"}},
                          "leave comm_hook out"});
   }
 }
 
-/// What both forms of FSDP ask for.
+/// Checks of FSDP1 and FSDP2.
 template <class Sharded>
 void check_sharded(const ScenarioSpec& scenario, const Sharded& fsdp, const ModelSpec& model,
                    Problems& problems) {
   const auto& job = scenario.job;
   if (const auto ranks = job.replicas(); ranks % fsdp.replicate != 0) {
     problems.add(Problem{scenario.place("parallel.replicate"),
-                         fmt::format("{} replicas do not divide {} {}", fsdp.replicate, ranks,
+                         fmt::format("parallel.replicate {} does not divide {} {}", fsdp.replicate, ranks,
                                      ranks == job.gpus ? "GPUs" : "data-parallel ranks"),
                          {{scenario.place("job.gpus"), "the GPUs are here"}},
-                         "a number of replicas that divides them"});
+                         "set it to a divisor of that number"});
   }
   if (fsdp.wrap.blocks > 0 && blocks_of(model.model).count == 0) {
     problems.add(Problem{scenario.place("strategy.wrap"),
@@ -114,14 +114,15 @@ void check_sharded(const ScenarioSpec& scenario, const Sharded& fsdp, const Mode
   if (half && name_of(*fsdp.param_dtype) != name_of(precision_outside_fp8(job.precision))) {
     problems.add(
         Problem{scenario.place("strategy.param_dtype"),
-                fmt::format("parameters of {} are multiplied in {}, but job.precision is {}",
-                            name_of(*fsdp.param_dtype), name_of(*fsdp.param_dtype), name_of(job.precision)),
+                fmt::format("parameters in {} require job.precision {}, not {}", name_of(*fsdp.param_dtype),
+                            name_of(*fsdp.param_dtype), name_of(job.precision)),
                 {{scenario.place("job.precision"), "the precision is here"}},
                 fmt::format("set job.precision to {}", name_of(*fsdp.param_dtype))});
   }
 }
 
-/// Autocast issues casts that a model of 16 bits does not have, so a profile of one says little of the other.
+/// Autocast launches casts that a 16-bit model does not have, so that a profile of one does not predict the
+/// other.
 void check_profiled_parameters(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const auto& profile = model.model.profile;
   if (!profile || !is_half(scenario.job.precision) || profile->gradients.empty()) return;
@@ -134,14 +135,15 @@ void check_profiled_parameters(const ScenarioSpec& scenario, const ModelSpec& mo
                                                                                     : "strategy.kind");
   problems.add(Problem{
       where,
-      recorded ? fmt::format("the profile '{}' was recorded with parameters of 16 bits, the job has fp32",
-                             model.model.name)
-               : fmt::format("the profile '{}' was recorded under autocast, with parameters of fp32; the "
-                             "job computes with parameters of 16 bits",
+      recorded ? fmt::format(
+                     "the profile '{}' was recorded with 16-bit parameters, but the job has fp32 parameters",
+                     model.model.name)
+               : fmt::format("the profile '{}' was recorded under autocast with fp32 parameters, but the job "
+                             "computes with 16-bit parameters",
                              model.model.name),
       {{model.kind, "the profile is here"}},
-      recorded ? "set job.state_dtype, or strategy.param_dtype for masters in fp32, or record a step under "
-                 "autocast"
+      recorded ? "set job.state_dtype, or strategy.param_dtype to keep fp32 master weights, or record a step "
+                 "under autocast"
                : "record a step of model.to(torch.bfloat16)"});
 }
 
@@ -150,7 +152,7 @@ struct CheckStrategy {
   const ModelSpec& model;
   Problems& problems;
 
-  void operator()(const Alone&) const { check_without_ddp(scenario, problems); }
+  void operator()(const NoExchange&) const { check_without_ddp(scenario, problems); }
   void operator()(const OneCollective&) const { check_without_ddp(scenario, problems); }
   void operator()(const Ddp&) const { check_ddp(scenario, problems); }
   void operator()(const Fsdp& fsdp) const {
@@ -159,11 +161,12 @@ struct CheckStrategy {
     if (!fsdp.reshard || *fsdp.reshard <= Fsdp::kept) return;
     const auto shards = scenario.job.replicas() / fsdp.replicate;
     if (shards % *fsdp.reshard == 0) return;
-    problems.add(Problem{
-        scenario.place("strategy.reshard_after_forward"),
-        fmt::format("{} ranks do not divide the {} over which a group is sharded", *fsdp.reshard, shards),
-        {{scenario.place("job.gpus"), "the GPUs are here"}},
-        "a number that divides them, true, or false"});
+    problems.add(
+        Problem{scenario.place("strategy.reshard_after_forward"),
+                fmt::format("reshard_after_forward {} does not divide the {} ranks of a sharded group",
+                            *fsdp.reshard, shards),
+                {{scenario.place("job.gpus"), "the GPUs are here"}},
+                "set it to a divisor of that number, true, or false"});
   }
   void operator()(const Fsdp1& fsdp) const {
     check_without_ddp(scenario, problems);
@@ -178,16 +181,17 @@ struct CheckStrategy {
     check_owners(optimizer);
     if (!optimizer.overlap_param_gather || optimizer.overlap_grad_reduce) return;
     problems.add(Problem{scenario.place("strategy.overlap_param_gather"),
-                         "overlap_param_gather needs overlap_grad_reduce",
+                         "overlap_param_gather requires overlap_grad_reduce",
                          {},
-                         "set it too, as Megatron asks for"});
+                         "write 'overlap_grad_reduce: true', as Megatron requires"});
   }
 
  private:
-  /// What does not go together with another key.
+  /// Reports a conflict with another key.
   void refuse(const char* key, std::string what, const char* other, std::string hint) const {
     std::vector<Note> notes;
-    if (scenario.given.contains(other)) notes.push_back({scenario.place(other), "it is here"});
+    if (scenario.given.contains(other))
+      notes.push_back({scenario.place(other), fmt::format("{} is set here", other)});
     problems.add(Problem{scenario.place(key), std::move(what), std::move(notes), std::move(hint)});
   }
 
@@ -196,13 +200,13 @@ struct CheckStrategy {
     if (!zero.grad_accum_dtype) return;
     const auto precision = precision_outside_fp8(scenario.job.precision);
     if (*zero.grad_accum_dtype == Number::fp16)
-      return refuse(key, "gradients are added up in fp32, or in bf16 as they are made", "", "write 'fp32'");
+      return refuse(key, "grad_accum_dtype is fp32 or bf16, not fp16", "", "write 'fp32'");
     if (precision != Precision::bf16)
-      refuse(key, "DeepSpeed adds gradients up in another type only for models in bf16", "job.precision",
+      refuse(key, "grad_accum_dtype requires a model in bf16", "job.precision",
              "write 'precision: bf16', or leave it out");
     if (zero.stage != 1)
-      refuse(key, fmt::format("ZeRO's stage {} adds gradients up in their own type", zero.stage),
-             "strategy.stage", "write 'stage: 1', or leave it out");
+      refuse(key, fmt::format("grad_accum_dtype requires ZeRO stage 1, not {}", zero.stage), "strategy.stage",
+             "write 'stage: 1', or leave it out");
   }
 
   void check_owners(const DistributedOptimizer& optimizer) const {
@@ -212,22 +216,24 @@ struct CheckStrategy {
     };
     const auto ranks = scenario.job.replicas();
     if (ranks % *optimizer.tensor_owners != 0)
-      refuse(fmt::format("{} owners do not divide {} data-parallel ranks", *optimizer.tensor_owners, ranks),
-             "job.gpus", "a number that divides them; all of them are ZeRO-1 over all ranks");
+      refuse(fmt::format("tensor_owners {} does not divide the {} data-parallel ranks",
+                         *optimizer.tensor_owners, ranks),
+             "job.gpus", "set it to a divisor of that number; with all ranks it is ZeRO-1");
     if (!optimizer.shards)
-      refuse("tensors have owners only where the optimizer is shared out", "strategy.shard_optimizer",
+      refuse("tensor_owners requires a sharded optimizer", "strategy.shard_optimizer",
              "leave 'shard_optimizer: false' out");
     if (optimizer.overlap_param_gather)
-      refuse("owners send their tensors after the step, not beside the forward pass",
-             "strategy.overlap_param_gather", "leave 'overlap_param_gather' out");
+      refuse(
+          "tensor_owners conflicts with overlap_param_gather: owners broadcast their tensors after the step",
+          "strategy.overlap_param_gather", "leave 'overlap_param_gather' out");
     if (std::ranges::any_of(model.model.layers, &Layer::is_of_experts))
-      refuse(fmt::format("the model '{}' has experts, which are reduced over ranks of their own",
+      refuse(fmt::format("tensor_owners is not simulated for models with experts, such as '{}'",
                          model.model.name),
              "strategy.kind", "leave 'tensor_owners' out");
   }
 };
 
-/// Whether ranks step slices of parameters, which are no whole matrices.
+/// Whether ranks update slices of parameters instead of whole matrices.
 bool steps_slices(const Job& job) {
   return job.layout.tensor > 1 || facts_of(job.strategy).shards_optimizer;
 }
@@ -236,10 +242,12 @@ void check_optimizer(const ScenarioSpec& scenario, Problems& problems) {
   if (scenario.job.optimizer != Optimizer::muon || !steps_slices(scenario.job)) return;
   std::vector<Note> notes;
   for (const auto* key : {"strategy.kind", "parallel.tensor"})
-    if (scenario.given.contains(key)) notes.push_back({scenario.place(key), "it is here"});
+    if (scenario.given.contains(key))
+      notes.push_back({scenario.place(key), fmt::format("{} is set here", key)});
   problems.add(Problem{scenario.place("optimizer"),
-                       "Muon steps whole matrices, of which ranks have slices under this strategy or layout",
-                       std::move(notes), "use kind ddp or a pipeline, or another optimizer"});
+                       "Muon updates whole matrices, but this strategy or layout gives ranks slices of them",
+                       std::move(notes),
+                       "use strategy.kind ddp or pipeline parallelism, or another optimizer"});
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/config/check/training.hpp"
+#include "sim/config/check/check.hpp"
 
 #include <utility>
 
@@ -12,22 +12,21 @@ namespace gradway::config {
 namespace {
 
 constexpr const char* take_another =
-    "take a model that is described by its architecture: gradway list models";
+    "choose a model that is described by its architecture (gradway list models)";
 
-/// Which operations run again is known where kernels follow from the model, as PyTorch's modules issue them.
+/// The recomputed operations are only known for models whose kernels follow from PyTorch's modules.
 void check_selective_op(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const auto add = [&](std::string what, std::string hint, Note note) {
     problems.add(
         Problem{scenario.place("job.recompute"), std::move(what), {std::move(note)}, std::move(hint)});
   };
   if (!model.model.run) {
-    add(fmt::format("job.recompute selective_op chooses among operations, and the model '{}' is {}",
+    add(fmt::format("job.recompute selective_op requires a model with known operations, and '{}' {}",
                     model.model.name,
-                    model.model.profile ? "a profile, with the kernels that were recorded"
-                                        : "made of explicit times"),
+                    model.model.profile ? "is a profile with recorded kernels" : "has explicit times"),
         "write 'recompute: full'", {model.kind, "the model is here"});
   } else if (has_megatron_modules(scenario.job)) {
-    add(fmt::format("job.recompute selective_op is torchtitan's, and job.framework is {}",
+    add(fmt::format("job.recompute selective_op is torchtitan's, but job.framework is {}",
                     name_of(scenario.job.framework)),
         "write 'recompute: selective' or 'recompute: full'",
         {scenario.place("job.framework"), "the framework is here"});
@@ -45,15 +44,15 @@ class CheckFinetune {
     if (!is_half(job_.precision)) {
       const bool is_said = scenario_.given.contains("job.precision");
       add(is_said ? "job.precision" : "job.finetune",
-          fmt::format("{} keeps frozen weights in 16 bits, but job.precision is {}", word(),
-                      name_of(job_.precision)),
+          fmt::format("job.finetune {} requires precision bf16 or fp16 for the frozen weights, not {}",
+                      word(), name_of(job_.precision)),
           "set job.precision to bf16 or fp16", is_said ? std::vector<Note>{here()} : std::vector<Note>{});
     }
     if (job_.layout.tensor > 1)
-      add("parallel.tensor", "adapters of layers that ranks share are not simulated",
+      add("parallel.tensor", "fine-tuning with adapters is not simulated with tensor parallelism",
           "leave it out: set parallel.pipeline, or shard with 'kind: fsdp'", {here()});
     if (!facts_of(job_.strategy).trains_frozen)
-      add("strategy.kind", "fsdp1 with frozen parameters is not simulated",
+      add("strategy.kind", "fine-tuning with adapters is not simulated with strategy fsdp1",
           "write 'kind: fsdp', which is FSDP2", {here()});
   }
 
@@ -62,11 +61,11 @@ class CheckFinetune {
     problems_.add(Problem{scenario_.place(key), std::move(what), std::move(notes), std::move(hint)});
   }
   std::string word() const { return job_.lora->quantised ? "qlora" : "lora"; }
-  Note here() const { return {scenario_.place("job.finetune"), "the fine-tuning is here"}; }
+  Note here() const { return {scenario_.place("job.finetune"), "job.finetune is set here"}; }
 
   void check_precision() {
     if (job_.precision != Precision::fp8) return;
-    add("job.precision", fmt::format("job.finetune {} in fp8 is not simulated", word()),
+    add("job.precision", fmt::format("job.finetune {} is not simulated with precision fp8", word()),
         "write 'precision: bf16'", {here()});
   }
 
@@ -75,21 +74,20 @@ class CheckFinetune {
     const Note note{model_.kind, model.profile ? "the profile is here" : "the model is here"};
     if (model.profile) {
       add("job.finetune",
-          fmt::format("job.finetune {}, but the profile '{}' has the kernels that were recorded, with all "
+          fmt::format("job.finetune {} cannot be applied to the profile '{}', which was recorded with all "
                       "parameters trained",
                       word(), model.name),
           take_another, {note});
     } else if (!model.run || model.causal_heads == 0) {
       add("job.finetune",
-          fmt::format("job.finetune {}, but the model '{}' is no decoder: adapters are simulated beside "
-                      "the linear layers of decoders",
-                      word(), model.name),
-          "take a decoder, or write 'finetune: full'", {note});
+          fmt::format("job.finetune {} is only simulated for decoders, and the model '{}' is none", word(),
+                      model.name),
+          "choose a decoder, or write 'finetune: full'", {note});
     } else if (model.experts.number > 0) {
       add("job.finetune",
-          fmt::format("job.finetune {}, but the model '{}' has experts, whose adapters are not simulated",
-                      word(), model.name),
-          "take a model without experts, or write 'finetune: full'", {note});
+          fmt::format("job.finetune {} is not simulated for models with experts, such as '{}'", word(),
+                      model.name),
+          "choose a model without experts, or write 'finetune: full'", {note});
     }
   }
 
@@ -106,26 +104,27 @@ void check_recompute(const ScenarioSpec& scenario, const ModelSpec& model, Probl
   if (!trains(job.strategy)) return;
   if (job.recompute_every > 1 &&
       (!runs_blocks_again(job.recompute) || job.recompute == Recompute::selective_op)) {
-    problems.add(Problem{
-        scenario.place("job.recompute_every"),
-        fmt::format("job.recompute_every would change nothing: job.recompute is {}", name_of(job.recompute)),
-        {},
-        "leave it out, or write 'recompute: full'"});
+    problems.add(
+        Problem{scenario.place("job.recompute_every"),
+                fmt::format("job.recompute_every has no effect: job.recompute is {}", name_of(job.recompute)),
+                {},
+                "leave it out, or write 'recompute: full'"});
   }
   if (!runs_blocks_again(job.recompute)) return;
   const auto blocks = blocks_of(model.model).count;
   if (blocks == 0) {
     problems.add(Problem{
         scenario.place("job.recompute"),
-        fmt::format("the model '{}' has no repeated blocks that could be computed again", model.model.name),
+        fmt::format("job.recompute has no effect: the model '{}' has no repeated blocks", model.model.name),
         {{model.kind, "the model is here"}},
         "write 'recompute: none'"});
   } else if (job.recompute_every > blocks) {
-    problems.add(Problem{scenario.place("job.recompute_every"),
-                         fmt::format("one block of {} is computed again, but the model '{}' has {}",
-                                     job.recompute_every, model.model.name, blocks),
-                         {{model.kind, "the model is here"}},
-                         "write 'recompute: none'"});
+    problems.add(
+        Problem{scenario.place("job.recompute_every"),
+                fmt::format("job.recompute_every {} recomputes nothing: the model '{}' has {} blocks",
+                            job.recompute_every, model.model.name, blocks),
+                {{model.kind, "the model is here"}},
+                "write 'recompute: none'"});
   }
   if (job.recompute == Recompute::selective_op) check_selective_op(scenario, model, problems);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/config/find/check_text.hpp"
+#include "sim/config/config.hpp"
 
 #include "sim/base/contract.hpp"
 #include "sim/config/find/document.hpp"

@@ -16,11 +16,11 @@ Node broken(const Where& file) {
   return Node{.kind = Node::Kind::broken, .where = file};
 }
 
-/// @return false if nothing more can be said about a file of another schema.
-bool take_schema(Node& root, Problems& problems) {
+/// Checks and removes the key. @return false for an unsupported schema, whose keys are unknown
+bool check_schema(Node& root, Problems& problems) {
   const auto* schema = root.find("schema");
   if (schema == nullptr) {
-    problems.add(Problem{root.where, "the key 'schema' is missing", {}, "begin the file with 'schema: 1'"});
+    problems.add(Problem{root.where, "the key 'schema' is missing", {}, "start the file with 'schema: 1'"});
     return true;
   }
   if (schema != &root.entries.front()) {
@@ -31,31 +31,31 @@ bool take_schema(Node& root, Problems& problems) {
   const auto number = schema->value.kind == Node::Kind::scalar ? schema->value.text : describe(schema->value);
   std::erase_if(root.entries, [](const Entry& entry) { return entry.key == "schema"; });
   if (number == "1") return true;
-  problems.add(
-      Problem{where, fmt::format("schema {} is unknown", number), {}, "this gradway reads schema 1"});
+  problems.add(Problem{
+      where, fmt::format("unsupported schema {}", number), {}, "this version of gradway reads schema 1"});
   return false;
 }
 
-std::string circle(const std::vector<Found>& chain, const Found& again) {
+std::string circle(const std::vector<FoundFile>& chain, const FoundFile& again) {
   std::string text;
-  const auto start = std::ranges::find(chain, again.shown, &Found::shown);
+  const auto start = std::ranges::find(chain, again.shown, &FoundFile::shown);
   for (auto file = start; file != chain.end(); ++file) text += file->shown + " -> ";
   return text + again.shown;
 }
 
-Node load_chain(DataKind kind, const Found& file, const Lookup& lookup, Problems& problems,
-                std::vector<Found>& chain) {
+Node load_chain(DataKind kind, const FoundFile& file, const Lookup& lookup, Problems& problems,
+                std::vector<FoundFile>& chain) {
   auto root = load_document(file, problems);
   chain.push_back(file);
   const auto* base = root.find("based_on");
   if (base == nullptr) return root;
   const auto base_value = base->value;
   std::erase_if(root.entries, [](const Entry& entry) { return entry.key == "based_on"; });
-  const auto found = problems.attempt([&]() -> std::optional<Found> {
+  const auto found = problems.attempt([&]() -> std::optional<FoundFile> {
     const auto target = lookup.find(kind, text(base_value), base_value.where);
-    if (std::ranges::find(chain, target.path, &Found::path) == chain.end()) return target;
-    fail(base_value.where, fmt::format("'based_on' goes round in a circle: {}", circle(chain, target)),
-         "one of these files must stand on its own");
+    if (std::ranges::find(chain, target.path, &FoundFile::path) == chain.end()) return target;
+    fail(base_value.where, fmt::format("'based_on' is circular: {}", circle(chain, target)),
+         "remove 'based_on' from one of these files");
   });
   if (!found) return broken(in_file(file.shown));
   auto inherited = load_chain(kind, *found, lookup, problems, chain);
@@ -68,14 +68,14 @@ Node load_chain(DataKind kind, const Found& file, const Lookup& lookup, Problems
 
 }  // namespace
 
-Node load_document(const Found& file, Problems& problems) {
+Node load_document(const FoundFile& file, Problems& problems) {
   if (!file.instead_of.empty()) {
     problems.note(fmt::format("{} is that of '{}', not the one that is shipped with gradway", file.instead_of,
                               file.shown));
   }
   const auto source = problems.attempt([&] {
     if (file.text) return std::optional{SourceText{file.shown, *file.text}};
-    problems.opened(state_of(file.path));
+    problems.add_file(state_of(file.path));
     return std::optional{read_source(file.path, file.shown)};
   });
   return source ? read_document(*source, problems) : broken(in_file(file.shown));
@@ -84,20 +84,20 @@ Node load_document(const Found& file, Problems& problems) {
 Node read_document(const SourceText& source, Problems& problems) {
   auto root = parse_yaml(source, problems);
   if (root.kind == Node::Kind::null) {
-    problems.add(Problem{source.whole(), "the file is empty", {}, "begin it with 'schema: 1'"});
+    problems.add(Problem{source.whole(), "the file is empty", {}, "start it with 'schema: 1'"});
   } else if (root.kind != Node::Kind::map && root.kind != Node::Kind::broken) {
     problems.add(Problem{root.where,
-                         fmt::format("a file must be a map of keys and values, not {}", describe(root)),
+                         fmt::format("expected a map of keys and values, found {}", describe(root)),
                          {},
-                         "begin it with 'schema: 1'"});
+                         "start it with 'schema: 1'"});
   }
   if (root.kind != Node::Kind::map) return broken(source.whole());
   root.where = source.whole();
-  return take_schema(root, problems) ? root : broken(source.whole());
+  return check_schema(root, problems) ? root : broken(source.whole());
 }
 
-Node load_with_base(DataKind kind, const Found& file, const Lookup& lookup, Problems& problems) {
-  std::vector<Found> chain;
+Node load_with_base(DataKind kind, const FoundFile& file, const Lookup& lookup, Problems& problems) {
+  std::vector<FoundFile> chain;
   return load_chain(kind, file, lookup, problems, chain);
 }
 

@@ -8,20 +8,19 @@
 
 namespace gradway::config {
 
-/// Reads a file whose top level is a map that begins with 'schema: 1', and takes that key off.
-/// What is wrong goes to the problems; a file that cannot be used gives a broken node.
-Node load_document(const Found& file, Problems& problems);
+/// Reads a file whose top level is a map that starts with 'schema: 1', and removes that key. A file that
+/// cannot be used gives a broken node.
+Node load_document(const FoundFile& file, Problems& problems);
 
-/// The same of a text that was read already.
+/// Reads a text in the same way.
 Node read_document(const SourceText& source, Problems& problems);
 
-/// The same with `based_on: NAME`: the keys of that file (and of the one it is based on) that this one does
-/// not have itself, each with its own place. Only whole top-level keys are inherited.
-Node load_with_base(DataKind kind, const Found& file, const Lookup& lookup, Problems& problems);
+/// Reads a file and resolves `based_on: NAME`: adds the top-level keys of that file, and of the one that it
+/// is based on, which this file does not have. They keep their places.
+Node load_with_base(DataKind kind, const FoundFile& file, const Lookup& lookup, Problems& problems);
 
-/// Turns YAML text into nodes. Duplicate keys, anchors, aliases, tags, keys that are no plain words and a
-/// second document become problems; reading goes on. Text that is no YAML gives a broken node. No text at all
-/// gives null.
+/// Parses YAML. Duplicate keys, anchors, aliases, tags, keys that are not plain words and a second document
+/// are reported as problems, and reading continues. Invalid YAML gives a broken node, empty text null.
 Node parse_yaml(const SourceText& source, Problems& problems);
 
 }  // namespace gradway::config

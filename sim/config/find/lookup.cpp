@@ -13,7 +13,7 @@
 #include "sim/base/nearest.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/config/find/document.hpp"
-#include "sim/config/yaml/likely_meant.hpp"
+#include "sim/config/yaml/foreign_names.hpp"
 #include "sim/config/yaml/problems.hpp"
 
 namespace gradway::config {
@@ -21,15 +21,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where files of a kind stand in a data folder, and the keys that only this kind has.
+/// The folder of a kind of file in a data folder, and keys that only this kind has.
 struct Place {
   DataKind kind;
   std::string_view noun;
-  std::string_view listed;  ///< what `gradway list` calls them
+  std::string_view listed;  ///< argument of `gradway list`
   std::string_view folder;
-  std::string_view ending;                ///< behind the name
-  bool nested;                            ///< names may have folders in them
-  std::array<std::string_view, 6> marks;  ///< empty ones do not count
+  std::string_view ending;                ///< after the name
+  bool nested;                            ///< names may contain folders
+  std::array<std::string_view, 6> marks;  ///< empty ones are unused
 };
 
 constexpr std::array places = {
@@ -94,8 +94,7 @@ bool is_file(const fs::path& path) {
   return fs::exists(path, ignored) && !fs::is_directory(path, ignored);
 }
 
-/// The keys at the top of a file; none if it is no sound YAML (then it is read, and what is wrong gets
-/// reported).
+/// The top-level keys of a file; none if it is invalid YAML, which is reported when the file is read.
 std::set<std::string> top_keys(const fs::path& path) {
   Problems ignored;
   std::set<std::string> keys;
@@ -104,8 +103,7 @@ std::set<std::string> top_keys(const fs::path& path) {
   return keys;
 }
 
-/// A file beside the scenario can have the name of its model, and be a scenario: tells them apart by their
-/// keys.
+/// A file next to the scenario can have the name of its model and be a scenario. Their keys distinguish them.
 bool is_another_kind(const fs::path& path, DataKind kind) {
   const auto keys = top_keys(path);
   const auto has = [&keys](std::string_view mark) {
@@ -124,16 +122,16 @@ bool is_name(const Place& place, const std::string& text) {
          text.find("..") == std::string::npos && std::ranges::all_of(text, is_good);
 }
 
-/// @param alike what the name may stand for
+/// @param alike hint with names that may be meant
 void check_name(const Place& place, const std::string& name, const std::string& alike, const Where& where) {
   if (!is_name(place, name)) {
-    fail(where, fmt::format("'{}' is not a name of a {}", name, place.noun),
-         alike.empty() ? fmt::format("write the name of its file in '{}' without the ending", place.folder)
+    fail(where, fmt::format("invalid {} name '{}'", place.noun, name),
+         alike.empty() ? fmt::format("write the name of its file in '{}' without '.yaml'", place.folder)
                        : alike);
   }
   if (name.ends_with(".yaml")) {
     const auto bare = name.substr(0, name.size() - 5);
-    fail(where, fmt::format("'{}' is a file, not a name of a {}", name, place.noun),
+    fail(where, fmt::format("'{}' is a file name, not the name of a {}", name, place.noun),
          fmt::format("write '{}'", bare));
   }
 }
@@ -142,7 +140,7 @@ std::string without_ending(const std::string& text) {
   return text.substr(0, text.size() - std::string_view{".yaml"}.size());
 }
 
-/// @return the name that a file of the folder stands for, or "" if it has none.
+/// @return the name of a file of the folder, or "" if it has none
 std::string name_of(const Place& place, const fs::path& folder, const fs::path& file) {
   const auto relative = file.lexically_relative(folder).generic_string();
   if (!relative.ends_with(place.ending) || relative.starts_with('.')) return "";
@@ -163,20 +161,21 @@ void add_names(const Place& place, const fs::path& folder, std::set<std::string>
   }
 }
 
-/// Data folders with an absolute path are left out of messages: the rest says which file it is.
+/// Messages omit data folders with an absolute path.
 std::string shown_name(const fs::path& root, const fs::path& file) {
   return (root.is_absolute() ? file : root / file).generic_string();
 }
 
-/// The working folder is no data folder: what a name stands for must not depend on where one is unsaid.
+/// The working folder is not a data folder, so that the meaning of a name does not depend on it.
 bool is_in_working_folder(const Place& place, const std::string& name) {
   return is_file(fs::path{place.folder} / fmt::format("{}{}", name, place.ending));
 }
 constexpr std::string_view how_to_add_working_folder =
-    "the folder you are in has it; with GRADWAY_PATH=. it is a data folder";
+    "the working folder has it; set GRADWAY_PATH=. to use the working folder as a data folder";
 
-/// The same file, with what it stands before.
-Found before_installed(Found found, const Place& place, const std::string& name, const DataPath& data) {
+/// The file, with a note if it replaces an installed one.
+FoundFile before_installed(FoundFile found, const Place& place, const std::string& name,
+                           const DataPath& data) {
   if (data.roots.empty()) return found;
   const auto installed = data.roots.back() / place.folder / fmt::format("{}{}", name, place.ending);
   std::error_code ignored;
@@ -185,7 +184,7 @@ Found before_installed(Found found, const Place& place, const std::string& name,
   return found;
 }
 
-std::optional<Found> find_in_data(const Place& place, const std::string& name, const DataPath& data) {
+std::optional<FoundFile> find_in_data(const Place& place, const std::string& name, const DataPath& data) {
   const auto file = fs::path{place.folder} / fmt::format("{}{}", name, place.ending);
   for (const auto& root : data.roots) {
     if (is_file(root / file))
@@ -194,14 +193,14 @@ std::optional<Found> find_in_data(const Place& place, const std::string& name, c
   return std::nullopt;
 }
 
-std::optional<Found> find_beside(const Place& place, const std::string& name, const Found& folder) {
+std::optional<FoundFile> find_next_to(const Place& place, const std::string& name, const FoundFile& folder) {
   const auto in_its_folder = fs::path{place.folder} / fmt::format("{}{}", name, place.ending);
   const fs::path alone = name + ".yaml";
   const auto at = [&](const fs::path& file) {
-    return Found{folder.path / file, (fs::path{folder.shown} / file).generic_string()};
+    return FoundFile{folder.path / file, (fs::path{folder.shown} / file).generic_string()};
   };
   if (is_file(folder.path / in_its_folder)) return at(in_its_folder);
-  // Beside a platform of platforms/, its GPU is in gpus/.
+  // The GPU of a platform in platforms/ is in its gpus/.
   const auto in_a_folder_of_data =
       fs::path{place.folder}.filename() / fmt::format("{}{}", name, place.ending);
   if (is_file(folder.path / in_a_folder_of_data)) return at(in_a_folder_of_data);
@@ -211,20 +210,21 @@ std::optional<Found> find_beside(const Place& place, const std::string& name, co
 
 }  // namespace
 
-Lookup::Lookup(const Found& first, const DataPath& data)
-    : beside_{Found{first.path.parent_path(), fs::path{first.shown}.parent_path().string()}}, data_{&data} {}
+Lookup::Lookup(const FoundFile& first, const DataPath& data)
+    : first_folder_{FoundFile{first.path.parent_path(), fs::path{first.shown}.parent_path().string()}},
+      data_{&data} {}
 
-Found Lookup::find(DataKind kind, const std::string& name, const Where& where) const {
+FoundFile Lookup::find(DataKind kind, const std::string& name, const Where& where) const {
   const auto& place = place_of(kind);
   check_name(place, name, is_name(place, name) ? std::string{} : hint_of_kind(kind, name), where);
   const auto file = fmt::format("{}{}", name, place.ending);
-  if (beside_) {
-    if (const auto found = find_beside(place, name, *beside_))
+  if (first_folder_) {
+    if (const auto found = find_next_to(place, name, *first_folder_))
       return before_installed(*found, place, name, *data_);
   }
   if (const auto found = find_in_data(place, name, *data_)) return *found;
   fail(where,
-       fmt::format("no {} has the name '{}': there is no '{}/{}' beside your file or in the data folders",
+       fmt::format("unknown {} '{}': there is no '{}/{}' next to your file or in the data folders",
                    place.noun, name, place.folder, file),
        is_in_working_folder(place, name) ? std::string{how_to_add_working_folder} : hint_for(kind, name));
 }
@@ -234,7 +234,7 @@ std::string Lookup::hint_for(DataKind kind, const std::string& name) const {
   return hint.empty() ? suggestion(name, names(kind)) : hint;
 }
 
-/// Models by their names at Hugging Face, platforms by their GPU; empty: the name is neither.
+/// Models by their names at Hugging Face, platforms by their GPU; empty: neither.
 std::string Lookup::hint_of_kind(DataKind kind, const std::string& name) const {
   constexpr std::size_t most_platforms = 12;
   if (kind == DataKind::model) {
@@ -245,14 +245,15 @@ std::string Lookup::hint_of_kind(DataKind kind, const std::string& name) const {
   for (const auto& word : gpu_words(name)) {
     auto found = platforms_with(word);
     if (found.empty()) continue;
-    const bool is_cut = found.size() > most_platforms;
-    if (is_cut) found.resize(most_platforms);
-    return fmt::format("platforms with such a GPU: {}{}", fmt::join(found, ", "), is_cut ? " ..." : "");
+    const bool is_model_parallel = found.size() > most_platforms;
+    if (is_model_parallel) found.resize(most_platforms);
+    return fmt::format("platforms with such a GPU: {}{}", fmt::join(found, ", "),
+                       is_model_parallel ? " ..." : "");
   }
   return "";
 }
 
-/// Those whose GPU's name has a part such as "h100".
+/// Platforms whose GPU name starts with a word such as "h100".
 std::vector<std::string> Lookup::platforms_with(const std::string& gpu) const {
   std::vector<std::string> found;
   for (const auto& name : names(DataKind::platform)) {
@@ -271,17 +272,17 @@ const std::vector<std::string>& Lookup::names(DataKind kind) const {
   if (!is_new) return known->second;
   const auto& place = place_of(kind);
   std::set<std::string> found;
-  if (beside_) {
-    add_names(place, beside_->path / place.folder, found);
-    add_names(place, beside_->path / fs::path{place.folder}.filename(), found);
+  if (first_folder_) {
+    add_names(place, first_folder_->path / place.folder, found);
+    add_names(place, first_folder_->path / fs::path{place.folder}.filename(), found);
   }
   for (const auto& root : data_->roots) add_names(place, root / place.folder, found);
   known->second.assign(found.begin(), found.end());
   return known->second;
 }
 
-Found find_file(DataKind kind, const std::string& file, const Lookup& all, const Where& where,
-                const fs::path& from) {
+FoundFile find_file(DataKind kind, const std::string& file, const Lookup& all, const Where& where,
+                    const fs::path& from) {
   if (const auto text = all.data().texts.find(file); text != all.data().texts.end())
     return {file, file, text->second};
   const auto& place = place_of(kind);
@@ -297,12 +298,12 @@ Found find_file(DataKind kind, const std::string& file, const Lookup& all, const
     fail(where, "there is no such file", std::string{how_to_add_working_folder});
   fail(where, where.line == 0 ? "there is no such file" : fmt::format("there is no file '{}'", file),
        nearest(bare, all.names(kind)).empty()
-           ? fmt::format("give a path, or a name of 'gradway list {}'", place.listed)
+           ? fmt::format("write a path, or a name from 'gradway list {}'", place.listed)
            : suggestion(bare, all.names(kind)));
 }
 
-Found find_file(DataKind kind, const std::string& file, const DataPath& data, const Where& where,
-                const fs::path& from) {
+FoundFile find_file(DataKind kind, const std::string& file, const DataPath& data, const Where& where,
+                    const fs::path& from) {
   return find_file(kind, file, Lookup{data}, where, from);
 }
 

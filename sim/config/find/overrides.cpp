@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/config/find/overrides.hpp"
+#include "sim/config/find/resolve.hpp"
 
 #include <algorithm>
 
@@ -7,6 +7,7 @@
 
 #include "sim/config/find/document.hpp"
 #include "sim/config/find/scenario_keys.hpp"
+#include "sim/scenario/strategy_fields.hpp"
 
 namespace gradway::config {
 namespace {
@@ -25,7 +26,7 @@ Entry& entry_of(Node& map, const std::string& key, const Where& where) {
 void apply(Node& scenario, const Override& change, Problems& problems) {
   const auto where = place_of(change);
   check_scenario_key(change.key, where);
-  problems.saw(change.key);
+  problems.add_to_digest(change.key);
   auto value = parse_yaml(SourceText{where, change.value}, problems);
   auto dot = change.key.find('.');
   auto* entry = &entry_of(scenario, change.key.substr(0, dot), where);
@@ -35,7 +36,7 @@ void apply(Node& scenario, const Override& change, Problems& problems) {
                         .entries = {Entry{"based_on", entry->where, entry->value}}};
   while (dot != std::string::npos) {
     if (entry->value.kind == Node::Kind::null) entry->value = Node{.kind = Node::Kind::map, .where = where};
-    if (entry->value.kind != Node::Kind::map) return;  // reading the group says that it must be a map
+    if (entry->value.kind != Node::Kind::map) return;  // the reader of the group reports it
     const auto from = dot + 1;
     dot = change.key.find('.', from);
     entry =
@@ -45,7 +46,7 @@ void apply(Node& scenario, const Override& change, Problems& problems) {
   entry->value = std::move(value);
 }
 
-bool is_set(const std::vector<Override>& overrides, const std::string& key) {
+bool is_overridden(const std::vector<Override>& overrides, const std::string& key) {
   return std::ranges::find(overrides, key, &Override::key) != overrides.end();
 }
 
@@ -55,43 +56,50 @@ bool is_collective(Node& scenario) {
   return kind != nullptr && kind->value.text == "collective";
 }
 
-/// A key whose new value makes other keys of the file meaningless.
+/// A key whose new value makes other keys of the file irrelevant.
 struct Replacement {
   std::string_view key;
-  bool (*is_without)(std::string_view value);
+  bool (*drops)(std::string_view value);
   std::vector<std::string> dropped;
 };
 
-/// Either says how many micro-steps there are: what is set replaces what the file says.
+/// Both keys determine the number of micro-batches: the one that is set replaces the one in the file.
 void drop_other_batch(Node& scenario, const std::vector<Override>& overrides) {
   auto* job = scenario.find("job");
-  if (job == nullptr || job->value.kind != Node::Kind::map || is_set(overrides, "job")) return;
+  if (job == nullptr || job->value.kind != Node::Kind::map || is_overridden(overrides, "job")) return;
   for (const auto& [set, other] : {std::pair{"accumulate", "global_batch"}, {"global_batch", "accumulate"}})
-    if (is_set(overrides, fmt::format("job.{}", set)) && !is_set(overrides, fmt::format("job.{}", other)))
+    if (is_overridden(overrides, fmt::format("job.{}", set)) &&
+        !is_overridden(overrides, fmt::format("job.{}", other)))
       std::erase_if(job->value.entries, [&, name = other](const Entry& entry) { return entry.key == name; });
 }
 
-/// `--set strategy.kind=none` on a DDP scenario replaces the strategy: what the file says about DDP goes with
-/// it. Keys that are set too stay, and are checked.
+std::vector<std::string> keys_of_ddp() {
+  std::vector<std::string> keys;
+  for_each_field<Ddp>([&](const auto& field) { keys.emplace_back(field.key); });
+  return keys;
+}
+
+/// `--set strategy.kind=none` on a DDP scenario removes the file's keys of DDP. Keys that are set as well
+/// stay and are checked.
 void drop_replaced(Node& scenario, const std::vector<Override>& overrides) {
   static const std::vector<Replacement> replacements = {
-      {"kind",
-       [](std::string_view value) { return value == "none" || value == "collective"; },
-       {"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook", "powersgd_rank"}},
+      {"kind", [](std::string_view value) { return value == "none" || value == "collective"; },
+       keys_of_ddp()},
       {"comm_hook", [](std::string_view value) { return value != "powersgd"; }, {"powersgd_rank"}}};
-  if (is_collective(scenario) && is_set(overrides, "strategy.kind") && !is_set(overrides, "model")) {
+  if (is_collective(scenario) && is_overridden(overrides, "strategy.kind") &&
+      !is_overridden(overrides, "model")) {
     std::erase_if(scenario.entries, [](const Entry& entry) { return entry.key == "model"; });
   }
   auto* strategy = scenario.find("strategy");
-  if (strategy == nullptr || is_set(overrides, "strategy")) return;
-  for (const auto& [key, is_without, dropped] : replacements) {
+  if (strategy == nullptr || is_overridden(overrides, "strategy")) return;
+  for (const auto& [key, drops, dropped] : replacements) {
     const auto* value = strategy->value.find(key);
-    if (value == nullptr || !is_set(overrides, fmt::format("strategy.{}", key)) ||
-        !is_without(value->value.text))
+    if (value == nullptr || !is_overridden(overrides, fmt::format("strategy.{}", key)) ||
+        !drops(value->value.text))
       continue;
     std::erase_if(strategy->value.entries, [&, &names = dropped](const Entry& entry) {
       return std::ranges::find(names, entry.key) != names.end() &&
-             !is_set(overrides, "strategy." + entry.key);
+             !is_overridden(overrides, "strategy." + entry.key);
     });
   }
 }

@@ -7,12 +7,8 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/nearest.hpp"
-#include "sim/config/check/fp8.hpp"
-#include "sim/config/check/launches.hpp"
-#include "sim/config/check/layout.hpp"
-#include "sim/config/check/strategy.hpp"
-#include "sim/config/check/training.hpp"
-#include "sim/config/read/campaign.hpp"
+#include "sim/config/check/check.hpp"
+#include "sim/config/read/scenario_parts.hpp"
 #include "sim/platform/data_paths.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
 #include "sim/workload/architectures.hpp"
@@ -27,15 +23,15 @@ void check_ranks(const ScenarioSpec& scenario, const PlatformSpec& platform, Pro
   if (built == nullptr || !built->nodes || gpus <= built->node.gpus * *built->nodes) return;
   const auto nodes = *built->nodes;
   const auto has = built->node.gpus * nodes;
-  problems.add(
-      Problem{scenario.place("job.gpus"),
-              fmt::format("job.gpus {}, but the platform has {} GPU{}", gpus, has, has == 1 ? "" : "s"),
-              {{platform.size, fmt::format("{} node{} of {} GPU{}", nodes, nodes == 1 ? "" : "s",
-                                           built->node.gpus, built->node.gpus == 1 ? "" : "s")}},
-              fmt::format("job.gpus {} would fit", has)});
+  problems.add(Problem{
+      scenario.place("job.gpus"),
+      fmt::format("job.gpus {} is more than the {} GPU{} of the platform", gpus, has, has == 1 ? "" : "s"),
+      {{platform.size, fmt::format("{} node{} of {} GPU{}", nodes, nodes == 1 ? "" : "s", built->node.gpus,
+                                   built->node.gpus == 1 ? "" : "s")}},
+      fmt::format("job.gpus {} would fit", has)});
 }
 
-/// Kernels that were measured in one precision say nothing of another: the framework issues others.
+/// A profile in one precision does not predict another one, for which the framework launches other kernels.
 void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   if (!model.model.profile) return;
   const auto recorded = model.model.profile->precision;
@@ -43,39 +39,39 @@ void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problem
   if (wanted == recorded || (!is_half(wanted) && !is_half(recorded))) return;
   problems.add(
       Problem{scenario.place("job.precision"),
-              fmt::format("job.precision {}, but the profile '{}' was recorded in {}", name_of(wanted),
+              fmt::format("job.precision is {}, but the profile '{}' was recorded in {}", name_of(wanted),
                           model.model.name, name_of(recorded)),
               {{model.kind, "the profile is here"}},
               fmt::format("set it to {}, or record a step in {}", name_of(recorded), name_of(wanted))});
 }
 
-/// Keys that say how PyTorch runs a model count only where its kernels follow from its layers.
+/// Keys of PyTorch's execution only have an effect if the kernels follow from the model's layers.
 void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const bool follows = static_cast<bool>(model.model.run);
   for (const auto* key : {"job.attention", "job.memory_format", "job.compile", "job.fused_loss",
                           "job.composed_norms", "job.composed_rotary", "job.sequence"}) {
     if (follows || !scenario.given.contains(key) || !trains(scenario.job.strategy)) continue;
-    problems.add(Problem{scenario.place(key),
-                         fmt::format("{} would change nothing: the model '{}' is {}", key, model.model.name,
-                                     model.model.profile ? "a profile, with the kernels that were recorded"
-                                                         : "made of explicit times"),
-                         {{model.kind, "the model is here"}},
-                         model.model.profile ? "leave it out, or record another step" : "leave it out"});
+    problems.add(Problem{
+        scenario.place(key),
+        fmt::format("{} has no effect: the model '{}' {}", key, model.model.name,
+                    model.model.profile ? "is a profile with recorded kernels" : "has explicit times"),
+        {{model.kind, "the model is here"}},
+        model.model.profile ? "leave it out, or record a step with the other setting" : "leave it out"});
   }
   const auto sequence = scenario.job.sequence;
   if (!follows || sequence == 0) return;
   if (model.model.tokens_per_sample == 0) {
-    problems.add(
-        Problem{scenario.place("job.sequence"),
-                fmt::format("job.sequence {}, but the model '{}' has no tokens", sequence, model.model.name),
-                {{model.kind, "the model is here"}},
-                "leave it out"});
+    problems.add(Problem{scenario.place("job.sequence"),
+                         fmt::format("job.sequence {} has no effect: the model '{}' is not a text model",
+                                     sequence, model.model.name),
+                         {{model.kind, "the model is here"}},
+                         "leave it out"});
   } else if (const auto longest = model.model.longest_sequence; longest > 0 && sequence > longest) {
     problems.add(Problem{scenario.place("job.sequence"),
-                         fmt::format("job.sequence {}, but the model '{}' has {} learned positions", sequence,
-                                     model.model.name, longest),
+                         fmt::format("job.sequence {} is too long: the model '{}' has {} learned positions",
+                                     sequence, model.model.name, longest),
                          {{model.kind, "the model is here"}},
-                         fmt::format("at most {}, or a model with more positions", longest)});
+                         fmt::format("at most {}, or choose a model with more positions", longest)});
   }
 }
 
@@ -88,14 +84,14 @@ void check_norms(const ScenarioSpec& scenario, const ModelSpec& model, Problems&
     why = "Megatron's RMSNorm is one kernel";
     where = {scenario.place("job.framework"), "the framework is here"};
   } else if (job.lora) {
-    why = "frozen norms are priced as one kernel";
-    where = {scenario.place("job.finetune"), "it is here"};
+    why = "frozen norms are simulated as one kernel";
+    where = {scenario.place("job.finetune"), "job.finetune is set here"};
   } else if (!has_rms_norm_kernels(model.model.run)) {
-    why = fmt::format("the model '{}' has no RMSNorm of one kernel", model.model.name);
+    why = fmt::format("the model '{}' has no RMSNorm kernel", model.model.name);
   }
   if (why.empty()) return;
   problems.add(Problem{scenario.place("job.composed_norms"),
-                       "job.composed_norms would change nothing: " + why,
+                       "job.composed_norms has no effect: " + why,
                        {std::move(where)},
                        "leave it out"});
 }
@@ -106,22 +102,22 @@ void check_rotary(const ScenarioSpec& scenario, const ModelSpec& model, Problems
   std::string why;
   Note where{model.kind, "the model is here"};
   if (has_megatron_modules(job)) {
-    why = "Megatron's rotary positions are one kernel";
+    why = "Megatron computes rotary embeddings in one kernel";
     where = {scenario.place("job.framework"), "the framework is here"};
   } else if (job.compiled) {
     why = "torch.compile fuses them either way";
-    where = {scenario.place("job.compile"), "it is here"};
+    where = {scenario.place("job.compile"), "job.compile is set here"};
   } else if (!has_rotary_positions(model.model.run)) {
-    why = fmt::format("the model '{}' has no rotary positions", model.model.name);
+    why = fmt::format("the model '{}' has no rotary embeddings", model.model.name);
   }
   if (why.empty()) return;
   problems.add(Problem{scenario.place("job.composed_rotary"),
-                       "job.composed_rotary would change nothing: " + why,
+                       "job.composed_rotary has no effect: " + why,
                        {std::move(where)},
                        "leave it out"});
 }
 
-/// PyTorch takes a kernel that it is told to, or stops; it never takes another.
+/// PyTorch uses the requested kernel or fails; it never falls back to another one.
 void check_attention(const ScenarioSpec& scenario, const ModelSpec& model, const GpuSpec& gpu,
                      Problems& problems) {
   const auto& job = scenario.job;
@@ -129,7 +125,7 @@ void check_attention(const ScenarioSpec& scenario, const ModelSpec& model, const
   const auto heads = attention_heads_of(model.model.run);
   if (heads.empty()) {
     problems.add(Problem{scenario.place("job.attention"),
-                         fmt::format("job.attention {} would change nothing: the model '{}' has no attention",
+                         fmt::format("job.attention {} has no effect: the model '{}' has no attention",
                                      name_of(job.attention), model.model.name),
                          {{model.kind, "the model is here"}},
                          "leave it out"});
@@ -150,7 +146,7 @@ void check_attention(const ScenarioSpec& scenario, const ModelSpec& model, const
                             AttentionKernel::efficient, AttentionKernel::math, AttentionKernel::composed}) {
     if (problem_of(kernel, of_attention).empty()) kernels.push_back(name_of(kernel));
   }
-  auto hint = fmt::format("{} fit{} here", fmt::join(kernels, ", "), kernels.size() == 1 ? "s" : "");
+  auto hint = fmt::format("supported here: {}", fmt::join(kernels, ", "));
   const auto half =
       gpu.gpu.peak[static_cast<std::size_t>(Precision::bf16)] ? Precision::bf16 : Precision::fp16;
   if (!is_half(job.precision) && problem_of(job.attention, half).empty())
@@ -166,20 +162,20 @@ void check_attention(const ScenarioSpec& scenario, const ModelSpec& model, const
                        std::move(notes), std::move(hint)});
 }
 
-/// An anchor that nothing would use, whatever the platform.
+/// Reports an anchor that has no effect on any platform.
 void check_anchor(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   if (!scenario.anchor) return;
   if (model.has_times) {
-    problems.add(Problem{
-        scenario.place("anchor.gpu"),
-        fmt::format("the model '{}' has explicit times: an anchor would change nothing", model.model.name),
-        {{model.kind, "the model is synthetic"}},
-        "leave the anchor out"});
+    problems.add(
+        Problem{scenario.place("anchor.gpu"),
+                fmt::format("an anchor has no effect: the model '{}' has explicit times", model.model.name),
+                {{model.kind, "the model is synthetic"}},
+                "leave the anchor out"});
   } else if (model.model.profile && model.model.profile->gpu == scenario.anchor->gpu) {
     problems.add(
         Problem{scenario.place("anchor.gpu"),
-                fmt::format("the profile '{}' was taken on {} itself: an anchor would change nothing",
-                            model.model.name, scenario.anchor->gpu),
+                fmt::format("an anchor on {} has no effect: the profile '{}' was recorded on that GPU",
+                            scenario.anchor->gpu, model.model.name),
                 {{model.kind, "the profile is here"}},
                 "leave the anchor out"});
   }
@@ -189,12 +185,12 @@ void check_compute(const ScenarioSpec& scenario, const ModelSpec& model, const G
                    Problems& problems) {
   if (model.has_times || !trains(scenario.job.strategy)) return;
   if (gpu.gpu.ideal) {
-    problems.add(
-        Problem{scenario.place("model"),
-                fmt::format("the model '{}' has no explicit times, and the GPU '{}' of the platform is ideal",
-                            model.model.name, gpu.gpu.name),
-                {{model.kind, "only a model of kind synthetic has times"}, {gpu.peak, "the GPU is here"}},
-                "take a synthetic model, or a platform with real GPUs"});
+    problems.add(Problem{
+        scenario.place("model"),
+        fmt::format("the model '{}' has no explicit times, but the GPU '{}' of the platform is ideal",
+                    model.model.name, gpu.gpu.name),
+        {{model.kind, "only models of kind synthetic have explicit times"}, {gpu.peak, "the GPU is here"}},
+        "choose a synthetic model, or a platform with real GPUs"});
     return;
   }
   if (gpu.gpu.peak[static_cast<std::size_t>(scenario.job.precision)]) return;
@@ -205,28 +201,28 @@ void check_compute(const ScenarioSpec& scenario, const ModelSpec& model, const G
     if (value == scenario.job.precision) wanted = name;
   }
   problems.add(Problem{scenario.place("job.precision"),
-                       fmt::format("the GPU '{}' has no peak for {}", gpu.gpu.name, wanted),
+                       fmt::format("the GPU '{}' has no peak compute rate for {}", gpu.gpu.name, wanted),
                        {{gpu.peak, "its peaks are here"}},
-                       fmt::format("it has: {}{}", fmt::join(known, ", "),
+                       fmt::format("supported: {}{}", fmt::join(known, ", "),
                                    scenario.job.precision == Precision::fp8
-                                       ? "; fp8 came with compute capability 8.9: Ada, Hopper and later"
+                                       ? "; fp8 requires compute capability 8.9 (Ada, Hopper and later)"
                                        : "")});
 }
 
 }  // namespace
 
-void take_from_profile(ScenarioSpec& scenario, const Profile& profile) {
+void apply_profile_defaults(ScenarioSpec& scenario, const Profile& profile) {
   if (!scenario.given.contains("job.precision")) scenario.job.precision = profile.precision;
   if (!scenario.given.contains("optimizer")) scenario.job.optimizer = profile.optimizer;
 }
 
-void take_job(const Job& job, Model& model) {
+void apply_job(const Job& job, Model& model) {
   const bool megatron = has_megatron_modules(job) && model.run;
   const bool compiled = job.compiled && model.run;
   const bool other_sequence = job.sequence > 0 && job.sequence != model.tokens_per_sample;
   if (megatron || compiled || other_sequence || job.lora)
     model.layers = layers_of(model.run, job.sequence, megatron, job.lora, compiled);
-  // Anchors were measured with the model's own sequence, all parameters trained.
+  // Anchors were measured with the model's own sequence length and all parameters trained.
   if (other_sequence || job.lora) model.anchors.clear();
   if (!other_sequence) return;
   model.input_per_sample =
@@ -234,7 +230,7 @@ void take_job(const Job& job, Model& model) {
   model.tokens_per_sample = job.sequence;
 }
 
-void take_anchor(const ScenarioSpec& scenario, Model& model) {
+void apply_anchor(const ScenarioSpec& scenario, Model& model) {
   if (!scenario.anchor) return;
   std::erase_if(model.anchors, [&](const Anchor& own) {
     return own.gpu == scenario.anchor->gpu && own.precision == scenario.anchor->precision;
@@ -270,7 +266,7 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
 
 namespace {
 
-/// "ib0" for "node0.ib0", or what looks like it.
+/// Suggests "node0.ib0" for "ib0", or a similar name.
 std::string hint_for_part(const std::string& name, const Platform& platform) {
   std::vector<std::string> names;
   for (const auto& device : platform.devices) names.push_back(device.name);
@@ -278,8 +274,9 @@ std::string hint_for_part(const std::string& name, const Platform& platform) {
       std::ranges::find_if(names, [&](const auto& known) { return known.ends_with("." + name); });
   if (inner != names.end()) return fmt::format("did you mean '{}'?", *inner);
   if (!nearest(name, names).empty()) return suggestion(name, names);
-  return fmt::format("'gradway show platform {}' names its parts; those of several nodes begin with 'node0.'",
-                     platform.name);
+  return fmt::format(
+      "'gradway show platform {}' lists its devices; on several nodes their names start with 'node0.'",
+      platform.name);
 }
 
 }  // namespace
@@ -295,28 +292,29 @@ void check_traffic(const ScenarioSpec& scenario, const Platform& platform, Probl
     for (const auto& [name, found] : {std::pair{flow.from, from.has_value()}, {flow.to, to.has_value()}}) {
       if (found) continue;
       problems.add(Problem{where,
-                           fmt::format("platform '{}' has no part '{}'", platform.name, name),
+                           fmt::format("the platform '{}' has no device '{}'", platform.name, name),
                            {},
                            hint_for_part(name, platform)});
     }
     if (from && to && !background_path(routes, *from, *to)) {
       problems.add(Problem{where,
-                           fmt::format("nothing leads from '{}' to '{}'", flow.from, flow.to),
+                           fmt::format("no path leads from '{}' to '{}'", flow.from, flow.to),
                            {},
-                           from == to ? "name two parts" : ""});
+                           from == to ? "name two different devices" : ""});
     }
   }
 }
 
 void check_storage_network(const ScenarioSpec& scenario, const Platform& platform, Problems& problems) {
-  if (!shares_cards(scenario.job.input)) return;
+  if (!shares_nics(scenario.job.input)) return;
   const Routes routes{platform};
   if (path_over_nic(routes, platform.gpus.front())) return;
   problems.add(
       Problem{scenario.place("input.storage_network"),
-              fmt::format("platform '{}' has no network cards over which samples could come", platform.name),
+              fmt::format("input.storage_network shared requires NICs, and the platform '{}' has none",
+                          platform.name),
               {},
-              "leave it out: storage has cards of its own then"});
+              "leave it out: the storage then has its own NICs"});
 }
 
 }  // namespace gradway::config

@@ -7,26 +7,27 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/nearest.hpp"
-#include "sim/config/find/describe_fields.hpp"
 #include "sim/config/read/nccl_variables.hpp"
-#include "sim/config/yaml/likely_meant.hpp"
+#include "sim/config/yaml/foreign_names.hpp"
 #include "sim/platform/speeds.hpp"
 #include "sim/scenario/campaign_fields.hpp"
 #include "sim/scenario/dataset_fields.hpp"
+#include "sim/scenario/fields.hpp"
 #include "sim/scenario/input_fields.hpp"
 #include "sim/scenario/job_fields.hpp"
 #include "sim/scenario/layout_fields.hpp"
 #include "sim/scenario/local_sgd_fields.hpp"
 #include "sim/scenario/strategy_fields.hpp"
+#include "sim/scenario/value_text.hpp"
 
 namespace gradway::config {
 namespace {
 
 constexpr bool in_files_only = false;
 constexpr std::string_view changes_of_model = "model.";
-constexpr std::string_view of_campaign = "a campaign's, its step is the same";
+constexpr std::string_view of_campaign = "affects the campaign, not the step";
 
-/// A key that no table of fields has.
+/// A key that is not in a table of fields.
 ScenarioKey key(std::string name, value::Kind kind, std::string meaning) {
   return {std::move(name), kind, std::move(meaning)};
 }
@@ -36,14 +37,14 @@ ScenarioKey required(ScenarioKey key) {
   return key;
 }
 
-ScenarioKey with_default(std::string_view otherwise, ScenarioKey key) {
-  key.otherwise = otherwise;
+ScenarioKey with_default(std::string_view default_text, ScenarioKey key) {
+  key.default_text = default_text;
   return key;
 }
 
-/// What is not set by itself: entries of lists, and what is read before the scenario.
+/// A key that cannot be set: in entries of lists, or read before the scenario.
 ScenarioKey of_files(ScenarioKey key) {
-  key.is_set_alone = in_files_only;
+  key.is_settable = in_files_only;
   return key;
 }
 
@@ -54,12 +55,41 @@ ScenarioKey outside(std::string_view reason, ScenarioKey key) {
 
 constexpr value::Words an_optimizer{"an optimizer", optimizer_words};
 
-/// Keys in their order.
+template <class Kind, class Member>
+std::string text_of_default(const Kind& kind, const Member& member) {
+  if constexpr (std::is_same_v<Kind, value::Amount> && std::is_same_v<Member, Seconds>) {
+    return value::readable_text(kind, member.value());
+  } else {
+    return value_text(kind, member);
+  }
+}
+
+/// Describes the rows of a table of fields as keys of a scenario. @param group prefix such as "job."
+template <class Settings>
+std::vector<ScenarioKey> described_fields(std::string_view group) {
+  std::vector<ScenarioKey> keys;
+  for_each_row<Settings>([&](const auto& row) {
+    auto& key = keys.emplace_back(
+        ScenarioKey{std::string{group} + std::string{row.key}, row.kind, std::string{row.help}});
+    if constexpr (is_custom_field_v<decltype(row)>) {
+      key.default_text = row.default_text;
+      key.is_required = row.is_required;
+      key.outside_identity = row.outside_identity;
+    } else {
+      key.is_required = row.traits.is_required;
+      key.outside_identity = row.traits.outside_identity;
+      if (!key.is_required) key.default_text = text_of_default(row.kind, Settings{}.*row.member);
+    }
+  });
+  return keys;
+}
+
+/// Collects keys in their order.
 class Keys {
  public:
   void add(ScenarioKey key) { keys_.push_back(std::move(key)); }
 
-  /// The rows of a table. @param more applied to each
+  /// Adds the rows of a table. @param more applied to each
   template <class Settings, class... More>
   void fields(std::string_view group, const More&... more) {
     for (auto& key : described_fields<Settings>(group)) {
@@ -69,7 +99,7 @@ class Keys {
     }
   }
 
-  /// The rows of a kind of strategy; a row that another kind has in the same words is one with it.
+  /// Adds the rows of a kind of strategy, and merges those that are equal to a row of another kind.
   template <class Settings>
   void strategy(std::string_view kind) {
     for (auto& key : described_fields<Settings>("strategy.")) {
@@ -81,8 +111,8 @@ class Keys {
         continue;
       }
       key.strategies = {kind};
-      if (key.is_required) key.meaning = "required there: " + key.meaning;
-      key.is_required = false;  // of the group: not with other kinds
+      if (key.is_required) key.meaning = "required: " + key.meaning;
+      key.is_required = false;  // required with this kind only
       add(std::move(key));
     }
   }
@@ -96,17 +126,17 @@ class Keys {
 void add_file_keys(Keys& keys) {
   keys.add(outside("the version of the format",
                    required(of_files(key("schema", value::Described{"1"},
-                                         "the version of this format; the first key of every file")))));
-  keys.add(outside("a text for people",
-                   of_files(key("source", value::Text{}, "where the scenario comes from, for people"))));
-  keys.add(outside("the keys that it brings count",
-                   of_files(key("based_on", value::Name{},
-                                "another scenario, which gives the keys and groups that this one lacks"))));
-  keys.add(required(
-      key("model", value::Name{},
-          "Model to train, a name of gradway list models; model.KEY changes a key of its file (model.layers: "
-          "40). None with strategy.kind collective")));
-  keys.add(required(key("platform", value::Name{}, "the hardware: gradway list platforms")));
+                                         "version of the file format; the first key of every file")))));
+  keys.add(outside("not interpreted",
+                   of_files(key("source", value::Text{}, "where the scenario comes from; not interpreted"))));
+  keys.add(outside(
+      "its keys take part themselves",
+      of_files(key("based_on", value::Name{},
+                   "another scenario, from which this one takes the keys and groups that it lacks"))));
+  keys.add(required(key("model", value::Name{},
+                        "model that is trained (gradway list models); model.KEY changes a key of its file, "
+                        "as in model.layers: 40; none with strategy.kind collective")));
+  keys.add(required(key("platform", value::Name{}, "hardware (gradway list platforms)")));
 }
 
 void add_strategy_keys(Keys& keys) {
@@ -122,13 +152,12 @@ void add_strategy_keys(Keys& keys) {
     words.emplace_back("local_sgd");
     return words;
   }();
-  keys.add(key("strategy", value::Map{}, "what the ranks do together"));
+  keys.add(key("strategy", value::Map{}, "how ranks share the training and what they exchange"));
   keys.add(with_default(
-      "ddp",
-      key("strategy.kind", value::Words{"a strategy", kinds},
-          "PyTorch's DDP, FSDP2 and FSDP1, DeepSpeed's ZeRO, Megatron's distributed optimizer; none is one "
-          "GPU alone; collective calls one collective and trains nothing; local_sgd: workers that seldom "
-          "meet, each with the whole job")));
+      "ddp", key("strategy.kind", value::Words{"a strategy", kinds},
+                 "ddp, fsdp (FSDP2) and fsdp1: PyTorch's; zero: DeepSpeed's ZeRO; distributed_optimizer: "
+                 "Megatron's; none: a single GPU; collective: repeated calls of one collective, without "
+                 "training; local_sgd: workers that run the whole job each and exchange updates rarely")));
   for_each_strategy([&]<class Settings>(std::type_identity<Settings>, std::string_view name) {
     keys.strategy<Settings>(name);
   });
@@ -137,8 +166,8 @@ void add_strategy_keys(Keys& keys) {
     return row;
   };
   keys.add(of_local_sgd(
-      with_default("ddp", key("strategy.inner", value::Words{"a strategy of a worker's ranks", inner},
-                              "what the ranks of one worker do in each step, with the keys of that kind"))));
+      with_default("ddp", key("strategy.inner", value::Words{"an inner strategy", inner},
+                              "strategy of the ranks of one worker, with the keys of that kind"))));
   keys.fields<LocalSgd>("strategy.", of_local_sgd,
                         [](ScenarioKey row) { return outside(of_campaign, std::move(row)); });
   keys.fields<WanSettings>("strategy.wan.");
@@ -146,7 +175,7 @@ void add_strategy_keys(Keys& keys) {
   keys.fields<ClientClass>("strategy.clients.classes.", of_files);
 }
 
-/// What a scenario can say itself in place of a name of a dataset or a tier.
+/// Keys of datasets and storage tiers, which a scenario can contain instead of their names.
 void add_data_keys(Keys& keys) {
   keys.fields<Dataset>("input.dataset.", of_files);
   keys.fields<Dataset::Cpu>("input.dataset.cpu.", of_files);
@@ -157,39 +186,42 @@ void add_data_keys(Keys& keys) {
 }
 
 void add_anchor_keys(Keys& keys) {
-  keys.add(
-      outside("the measured step is named in the error of what rests on it",
-              key("anchor", value::Map{},
-                  "a measured step on one GPU without DDP that compute is scaled to, instead of the model's "
-                  "own")));
-  keys.add(required(key("anchor.gpu", value::Name{}, "the GPU: a file of platforms/gpus")));
+  keys.add(outside("part of the errors of times that are scaled to it",
+                   key("anchor", value::Map{},
+                       "measured step on one GPU without DDP, to which predicted compute times are scaled; "
+                       "replaces the model's own anchors")));
+  keys.add(required(key("anchor.gpu", value::Name{}, "GPU of the measurement: a file of platforms/gpus")));
   keys.add(
       required(key("anchor.precision",
                    value::Words{"a precision", std::span{precision_words}.first(precision_words.size() - 1)},
-                   "that it was measured in")));
-  keys.add(required(key("anchor.batch", value::Whole{1, 1'000'000}, "samples of the step")));
-  keys.add(required(key("anchor.optimizer", an_optimizer, "that it was measured with")));
-  keys.add(key("anchor.step_time", value::Amount{value::Unit::time, "97 ms"}, "this, or rate"));
-  keys.add(key("anchor.rate", value::Amount{value::Unit::step_rate, "8.91 steps/s"}, "this, or step_time"));
+                   "precision of the measured step")));
+  keys.add(required(key("anchor.batch", value::Whole{1, 1'000'000}, "samples of the measured step")));
+  keys.add(required(key("anchor.optimizer", an_optimizer, "optimizer of the measured step")));
+  keys.add(key("anchor.step_time", value::Amount{value::Unit::time, "97 ms"},
+               "measured step time; use this key or rate"));
+  keys.add(key("anchor.rate", value::Amount{value::Unit::step_rate, "8.91 steps/s"},
+               "measured step rate; use this key or step_time"));
   keys.add(required(key("anchor.source", value::Text{}, "where the measurement comes from")));
 }
 
 void add_traffic_keys(Keys& keys) {
-  keys.add(key("traffic", value::Maps{}, "what neighbours send beside the job, as long as it runs"));
-  keys.add(of_files(required(key("traffic.from", value::Name{}, "a part that gradway show platform names"))));
-  keys.add(of_files(required(key("traffic.to", value::Name{}, "another part"))));
-  keys.add(of_files(key("traffic.rate", value::Amount{value::Unit::bandwidth, "10 GB/s"},
-                        "what the neighbour would like; this, or load")));
+  keys.add(key("traffic", value::Maps{}, "traffic of other jobs on the same network, during the whole job"));
   keys.add(of_files(
-      key("traffic.load", value::Real{1e-6, 1}, "its share of the slowest link on the way; this, or rate")));
+      required(key("traffic.from", value::Name{}, "device that sends, as named by gradway show platform"))));
+  keys.add(of_files(required(key("traffic.to", value::Name{}, "device that receives"))));
+  keys.add(of_files(key("traffic.rate", value::Amount{value::Unit::bandwidth, "10 GB/s"},
+                        "bandwidth that the other job demands; use this key or load")));
+  keys.add(of_files(key("traffic.load", value::Real{1e-6, 1},
+                        "demand as a share of the slowest link on the path; use this key or rate")));
   keys.add(of_files(with_default(
-      "1", key("traffic.weight", value::Real{0.001, 1000}, "its share against the job's where they meet"))));
+      "1", key("traffic.weight", value::Real{0.001, 1000},
+               "weight of the traffic on a link that it shares with the job, whose weight is 1"))));
 }
 
 void add_campaign_keys(Keys& keys) {
-  keys.add(
-      outside("the whole training, of which this is the step",
-              key("campaign", value::Map{}, "the whole training of which this is a step: gradway campaign")));
+  keys.add(outside("the whole training, of which this is the step",
+                   key("campaign", value::Map{},
+                       "whole training of which the scenario is one step, for gradway campaign")));
   keys.fields<CampaignSettings>("campaign.");
   keys.fields<CheckpointSettings>("campaign.checkpoint.");
   keys.fields<RestartSettings>("campaign.restart.");
@@ -199,26 +231,29 @@ void add_campaign_keys(Keys& keys) {
   keys.fields<EvaluationSettings>("campaign.evaluation.");
   for (const auto terms : terms_words)
     keys.add(key(fmt::format("campaign.prices.{}", terms),
-                 value::Amount{value::Unit::node_price, "98.32 USD/h"}, "of a node"));
+                 value::Amount{value::Unit::node_price, "98.32 USD/h"},
+                 fmt::format("price of a node with terms {}", terms)));
   keys.fields<CarbonSettings>("campaign.carbon.");
 }
 
 std::string meaning_of(HardwarePart part) {
   switch (part) {
     case HardwarePart::gpu:
-      return "kernels, not the pauses between them";
+      return "speed-up of kernels, without the gaps between them";
     case HardwarePart::cpu:
-      return "launches, and what else the framework does on the CPU";
+      return "speed-up of kernel launches and other CPU work of the framework";
     case HardwarePart::host_memory:
-      return "memory of the sockets, copies from pageable memory, NCCL's copies through it (SHM)";
+      return "speed-up of host memory, of copies from pageable memory and of NCCL's transfers through it "
+             "(SHM)";
     case HardwarePart::pcie:
-      return "links of PCIe, and NCCL's P2P over them";
+      return "speed-up of PCIe links and of NCCL's P2P transfers over them";
     case HardwarePart::nvlink:
-      return "links of NVLink, NCCL's P2P over them, and NVLS";
+      return "speed-up of NVLink, of NCCL's P2P transfers over it, and of NVLS";
     case HardwarePart::inter_socket:
-      return "links between sockets";
+      return "speed-up of the links between CPU sockets";
     case HardwarePart::network:
-      return "links and switches, NICs with the links to their slots, connections, NCCL's NET";
+      return "speed-up of network links, switches, NICs with their PCIe links, connections, and NCCL's NET "
+             "transfers";
   }
   return "";
 }
@@ -227,7 +262,7 @@ std::string meaning_of(HardwarePart part) {
 
 std::string ScenarioKey::help() const {
   if (strategies.empty()) return meaning;
-  return fmt::format("kind{} {}: {}", strategies.size() == 1 ? "" : "s", fmt::join(strategies, " and "),
+  return fmt::format("kind{} {}: {}", strategies.size() == 1 ? "" : "s", fmt::join(strategies, ", "),
                      meaning);
 }
 
@@ -235,32 +270,33 @@ const std::vector<ScenarioKey>& described_keys() {
   static const auto all = [] {
     Keys keys;
     add_file_keys(keys);
-    keys.add(required(key("job", value::Map{}, "how it is trained")));
+    keys.add(required(key("job", value::Map{}, "batch, precision and execution of the training job")));
     keys.fields<Job>("job.");
     add_strategy_keys(keys);
-    keys.add(
-        key("parallel", value::Map{}, "how ranks are laid out; what is left of job.gpus is data parallel"));
+    keys.add(key(
+        "parallel", value::Map{},
+        "how the model is distributed over the ranks; the remaining factor of job.gpus is data parallelism"));
     keys.fields<Layout>("parallel.");
-    keys.add(
-        with_default("sgd", key("optimizer", an_optimizer,
-                                "muon: for the matrices of blocks, adamw for all else; a profile brings its "
-                                "own")));
-    keys.add(key("input", value::Map{}, "how the batch reaches the GPU"));
+    keys.add(with_default("sgd", key("optimizer", an_optimizer,
+                                     "optimizer; muon updates the matrices of the blocks and adamw all other "
+                                     "parameters; a profile has its own optimizer")));
+    keys.add(key("input", value::Map{}, "how batches reach the GPUs"));
     keys.fields<InputSettings>("input.");
     add_data_keys(keys);
     add_anchor_keys(keys);
-    keys.add(outside("the same job, simulated for longer",
-                     with_default("1", key("steps", value::Whole{1, 100'000},
-                                           "how many steps to simulate; the steady one is reported"))));
+    keys.add(
+        outside("the same job, simulated for longer",
+                with_default("1", key("steps", value::Whole{1, 100'000},
+                                      "number of steps to simulate; the steady-state step is reported"))));
     add_traffic_keys(keys);
     add_campaign_keys(keys);
-    keys.add(
-        outside("a what-if about the same hardware, whose unknowns stay the same",
-                key("faster", value::Map{}, "what if a part were so many times as fast; latencies stay")));
+    keys.add(outside(
+        "a what-if about the same hardware, with the same errors",
+        key("faster", value::Map{}, "what-if: speed-up of parts of the hardware; latencies do not change")));
     for (const auto part : all_parts)
       keys.add(with_default(
           "1", key(fmt::format("faster.{}", key_of(part)), value::Real{1e-6, 1e12}, meaning_of(part))));
-    keys.add(key("nccl", value::Map{}, "NCCL's variables, by their own names"));
+    keys.add(key("nccl", value::Map{}, "environment variables of NCCL, by their own names"));
     for (auto& variable : nccl_keys()) keys.add(std::move(variable));
     return keys.take();
   }();
@@ -270,8 +306,8 @@ const std::vector<ScenarioKey>& described_keys() {
 std::vector<std::string> scenario_keys() {
   std::vector<std::string> names;
   for (const auto& key : described_keys()) {
-    // A key that several strategies have stands in several rows.
-    if (key.is_set_alone && std::ranges::find(names, key.name) == names.end()) names.push_back(key.name);
+    // A key of several strategies can have several rows.
+    if (key.is_settable && std::ranges::find(names, key.name) == names.end()) names.push_back(key.name);
   }
   return names;
 }
@@ -281,27 +317,27 @@ void check_scenario_key(const std::string& key, const Where& where) {
   if (key.starts_with(changes_of_model)) return;
   const auto& known = described_keys();
   const auto found = std::ranges::find(known, key, &ScenarioKey::name);
-  if (found != known.end() && found->is_set_alone) return;
+  if (found != known.end() && found->is_settable) return;
   const auto names = scenario_keys();
   const auto dot = key.rfind('.');
   const auto group_name = key.substr(0, dot == std::string::npos ? 0 : dot);
   const auto last = key.substr(dot == std::string::npos ? 0 : dot + 1);
-  if (is_unmodelled_variable(last))
+  if (is_unsupported_nccl_variable(last))
     fail(where, fmt::format("gradway does not model '{}'", last), "leave it out");
   auto hint = hint_for_foreign_key(group_name, last);
   if (hint.empty() && !nearest(key, names).empty()) hint = suggestion(key, names);
   if (hint.empty()) {
-    // The keys of its group, or those that stand by themselves, and the groups.
+    // The keys of its group, or the top-level keys.
     const auto group = key.substr(0, key.find('.') + 1);
     std::vector<std::string> of_group;
     for (const auto& name : names) {
       const auto inner = name.substr(0, name.find('.') + 1);
       if (inner == group) of_group.push_back(name);
     }
-    hint = fmt::format("known: {}; 'gradway list keys' says what they mean", fmt::join(of_group, ", "));
-    if (of_group.empty()) hint = "'gradway list keys' names all";
+    hint = fmt::format("known: {}; 'gradway list keys' describes them", fmt::join(of_group, ", "));
+    if (of_group.empty()) hint = "'gradway list keys' lists all keys";
   }
-  fail(where, fmt::format("no scenario has the key '{}'", key), hint);
+  fail(where, fmt::format("unknown key '{}'", key), hint);
 }
 
 }  // namespace gradway::config

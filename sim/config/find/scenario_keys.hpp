@@ -9,36 +9,35 @@
 
 namespace gradway::config {
 
-/// A key that a scenario can have, for people: `gradway list keys` and docs/scenario-keys.md. A test holds
-/// the rows against the reader: its keys, their values and their defaults.
+/// Description of a key of a scenario, for `gradway list keys` and docs/scenario-keys.md. A test compares
+/// keys, values and defaults with the reader.
 struct ScenarioKey {
-  std::string name;  ///< with dots; what is in an entry of a list, too: "traffic.from"
-  value::Kind kind;  ///< of what can stand there
+  std::string name;  ///< with dots, also in entries of lists: "traffic.from"
+  value::Kind kind;  ///< of its value
   std::string meaning;
-  std::string otherwise = {};  ///< what counts without the key, as it would be written; empty if nothing does
-  bool is_required = false;    ///< where its group stands
-  bool is_set_alone = true;    ///< by --set, --vary and the rows of a file of cases
-  /// Kinds of strategy that have the key; empty: all. Where two kinds give a key different values, each has a
-  /// row of its own.
+  std::string default_text = {};  ///< value without the key, as it would be written; empty: none
+  bool is_required = false;       ///< within its group
+  bool is_settable = true;        ///< with --set, --vary and in the rows of a file of cases
+  /// Kinds of strategy that have the key; empty: all. A key whose values differ by kind has several rows.
   std::vector<std::string_view> strategies = {};
-  /// Why jobs that differ in the key alone share all errors of prediction; empty: they do not. Of a group:
-  /// that holds for what is in it.
+  /// Why jobs that differ only in the key share all prediction errors; empty: they do not. Applies to all
+  /// keys of a group.
   std::string_view outside_identity = {};
 
-  /// What can stand there, for people.
+  /// Description of the allowed values.
   std::string value() const { return in_words(kind); }
-  /// What the key does, for people, with the strategies that have it.
+  /// Help text, with the strategies that have the key.
   std::string help() const;
   bool is_group() const { return std::holds_alternative<value::Map>(kind); }
 };
 
-/// All keys: groups ("job") before what is in them ("job.gpus").
+/// All keys: groups ("job") before their keys ("job.gpus").
 const std::vector<ScenarioKey>& described_keys();
 
-/// The names of those that can be set.
+/// The names of the keys that can be set.
 std::vector<std::string> scenario_keys();
 
-/// @throws ConfigError at `where` for a key that cannot be set, with the nearest that can.
+/// @throws ConfigError at `where` for a key that cannot be set, with the nearest one.
 void check_scenario_key(const std::string& key, const Where& where);
 
 }  // namespace gradway::config

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/config/read/measurements.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/config/yaml/quantities.hpp"
-#include "sim/config/yaml/read_measurements.hpp"
 #include "sim/cost/plausible.hpp"
 
 namespace gradway::config {
@@ -21,13 +21,13 @@ CollectiveSample read_sample(Reader sample) {
                           .source = sample.required("source", text),
                           .nominal = sample.maybe("nominal", bandwidth)};
   const SizedTime measured{result.size, result.time};
-  if (sample.sound() && !is_plausible(measured))
+  if (sample.is_valid() && !is_plausible(measured))
     sample.error(sample.value_place("time"), implausible_text(measured), "leave the entry out");
   sample.finish();
   return result;
 }
 
-ContentionFactors read_side_by_side(Reader& entry) {
+ContentionFactors read_contention(Reader& entry) {
   ContentionFactors result{.transport = entry.required("transport", one_of("a transport", transports)),
                            .precision = entry.required("precision", precision),
                            .ranks = entry.optional("ranks", integer(2, 1 << 20), 0),
@@ -40,19 +40,19 @@ ContentionFactors read_side_by_side(Reader& entry) {
   return result;
 }
 
-void read_side_by_side_list(Reader& file, Calibration& result) {
+void read_contention_list(Reader& file, Calibration& result) {
   std::map<std::tuple<Transport, Precision, int, int>, Where> seen;
   for (auto& entry : file.maps("side_by_side")) {
-    result.contention.push_back(read_side_by_side(entry));
-    if (!entry.sound()) continue;
+    result.contention.push_back(read_contention(entry));
+    if (!entry.is_valid()) continue;
     const auto& latest = result.contention.back();
     const auto [first, is_new] =
         seen.emplace(std::tuple{latest.transport, latest.precision, latest.ranks, latest.channels},
                      entry.value_place("precision"));
     if (!is_new) {
       entry.error(entry.value_place("precision"),
-                  "this transport, precision, number of ranks and number of channels have an entry already",
-                  "keep one of them", {{first->second, "the first one is here"}});
+                  "duplicate entry: the same transport, precision, ranks and channels", "keep one of them",
+                  {{first->second, "the first one is here"}});
     }
   }
 }
@@ -87,7 +87,7 @@ std::optional<Adaptation> read_adapted(Reader& file) {
   return result;
 }
 
-/// Everything but the times of kernels. The last keys are left to the caller.
+/// Reads everything except the kernel times. The caller calls `finish`.
 Calibration read_rates(Reader& file, const std::string& name) {
   Calibration result;
   result.name = name;
@@ -100,7 +100,7 @@ Calibration read_rates(Reader& file, const std::string& name) {
   result.kernels = read_kernels(file);
   result.samples = read_sample_origin(file);
   result.adapted = read_adapted(file);
-  read_side_by_side_list(file, result);
+  read_contention_list(file, result);
   for (const auto* section : {"shared_limits", "beside_copies"})
     file.ignore(section);  // no prediction reads them
   return result;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/config/read/campaign.hpp"
+#include "sim/config/read/scenario_parts.hpp"
 
 #include <fmt/format.h>
 
-#include "sim/base/nearest.hpp"
 #include "sim/config/read/fields.hpp"
+#include "sim/config/read/measurements.hpp"
 #include "sim/config/yaml/goal_quantities.hpp"
+#include "sim/config/yaml/parse_value.hpp"
 #include "sim/config/yaml/quantities.hpp"
-#include "sim/config/yaml/read_measurements.hpp"
 #include "sim/scenario/campaign_fields.hpp"
 #include "sim/scenario/failure_models.hpp"
 
@@ -16,31 +16,24 @@ namespace {
 
 constexpr auto all_terms = choices_of<Terms>(terms_words);
 
-/// "best": nothing.
+/// Empty for "best".
 std::optional<Seconds> interval(const Node& node) {
-  if (scalar(node, "a span of time") == "best") return std::nullopt;
+  if (scalar(node, "a duration") == "best") return std::nullopt;
   return time_span(node);
 }
 
-/// The name of one of several models.
-template <class Model>
-auto name_among(std::string_view thing, std::span<const Model> models) {
-  return [thing, models](const Node& node) {
-    std::vector<std::string> names;
-    for (const auto& model : models) names.emplace_back(model.name);
-    const auto& word = scalar(node, thing);
-    if (std::ranges::find(names, word) == names.end())
-      fail(node.where, fmt::format("'{}' is not {}", word, thing), suggestion(word, names));
-    return word;
-  };
+/// Parser of one of several names.
+auto name_among(value::Words names) {
+  return [names](const Node& node) { return std::string{names.words[index_of_word(names, node)]}; };
 }
 
-/// "all": 0.
-int kept(const Node& node) {
+/// 0 for "all".
+int checkpoint_count(const Node& node) {
   const auto& word = scalar(node, "a number of checkpoints");
   if (word == "all") return 0;
   if (word.find_first_not_of("0123456789") != std::string::npos)
-    fail(node.where, fmt::format("'{}' is no number of checkpoints", word), "write one such as 2, or all");
+    fail(node.where, fmt::format("invalid number of checkpoints '{}'", word),
+         "write a number such as 2, or all");
   return integer(1, 1'000'000)(node);
 }
 
@@ -48,24 +41,24 @@ CheckpointSettings read_checkpoint(Reader checkpoint, std::optional<Named>& stor
   CheckpointSettings result;
   read_fields(checkpoint, result);
   if (const auto given = checkpoint.maybe("interval", interval)) result.interval = *given;
-  checkpoint.exactly_one({"write", "storage"}, "where checkpoints go");
+  checkpoint.exactly_one({"write", "storage"}, "the destination of checkpoints");
   storage = checkpoint.maybe("storage", named);
   if (storage) {
-    checkpoint.forbid("read", "the tier of 'storage' says how fast it is read",
-                      "leave it out, or give 'write'");
-    result.keep = checkpoint.optional("keep", kept, result.keep);
+    checkpoint.forbid("read", "'read' conflicts with 'storage', which has a read bandwidth",
+                      "leave it out, or set 'write' instead of 'storage'");
+    result.keep = checkpoint.optional("keep", checkpoint_count, result.keep);
   } else {
-    checkpoint.forbid("keep", "what is kept has no price without a tier",
-                      "name a tier as 'storage', or leave it out");
+    checkpoint.forbid("keep", "'keep' has no effect without 'storage'",
+                      "set 'storage' to a storage tier, or leave it out");
   }
   if (result.mode == SaveMode::sync) {
     for (const auto* key : {"staging", "device_copy", "slowdown"}) {
       if (checkpoint.has(key))
         checkpoint.error(
             checkpoint.value_place(key),
-            fmt::format("campaign.checkpoint.{} would change nothing: all ranks wait until a checkpoint "
-                        "is on storage",
-                        key),
+            fmt::format(
+                "campaign.checkpoint.{} has no effect: mode sync waits until the checkpoint is on storage",
+                key),
             "leave it out, or write 'mode: async'");
     }
   }
@@ -75,24 +68,24 @@ CheckpointSettings read_checkpoint(Reader checkpoint, std::optional<Named>& stor
 
 FailureSettings read_failures(Reader failures) {
   FailureSettings result;
-  result.model = failures.optional("model", name_among("a model of failures", failure_models()), "");
+  result.model = failures.optional("model", name_among({"a failure model", failure_model_names()}), "");
   read_fields(failures, result);
   if (failures.has("model") && failures.has("node_mttf"))
-    failures.error(failures.value_place("node_mttf"), "model and node_mttf both say how often nodes fail",
-                   "choose one");
-  if (failures.sound() && result.model.empty() && !result.node_mttf && !result.job_mttf)
-    failures.error(failures.where(), "it is not told how often something fails",
-                   "give model, node_mttf or job_mttf");
+    failures.error(failures.value_place("node_mttf"),
+                   "'node_mttf' conflicts with 'model', which sets the failure rate of nodes",
+                   "keep one of them");
+  if (failures.is_valid() && result.model.empty() && !result.node_mttf && !result.job_mttf)
+    failures.error(failures.where(), "the failure rate is missing", "set model, node_mttf or job_mttf");
   failures.finish();
   return result;
 }
 
 SpotSettings read_spot(Reader spot) {
   SpotSettings result;
-  result.model = spot.optional("model", name_among("a model of spot nodes", spot_models()), "");
+  result.model = spot.optional("model", name_among({"a spot model", spot_model_names()}), "");
   read_fields(spot, result);
-  if (spot.sound() && result.model.empty() && !result.node_up)
-    spot.error(spot.where(), "it is not told how long spot nodes stay", "give model or node_up");
+  if (spot.is_valid() && result.model.empty() && !result.node_up)
+    spot.error(spot.where(), "the availability of spot nodes is missing", "set model or node_up");
   spot.finish();
   return result;
 }
@@ -105,8 +98,10 @@ StragglerSettings read_stragglers(Reader stragglers) {
       if (stragglers.has(key))
         stragglers.error(
             stragglers.value_place(key),
-            fmt::format("campaign.stragglers.{} would change nothing: no node is ever slow", key),
-            "give node_every, or leave it out");
+            fmt::format(
+                "campaign.stragglers.{} has no effect: node_every is missing, so that no node is ever slow",
+                key),
+            "set node_every, or leave it out");
     }
   }
   stragglers.finish();
@@ -114,24 +109,26 @@ StragglerSettings read_stragglers(Reader stragglers) {
 }
 
 void check_goal(Reader& campaign, const CampaignSettings& settings) {
-  campaign.exactly_one({"tokens", "samples", "epochs", "rounds"}, "how much is trained on");
+  campaign.exactly_one({"tokens", "samples", "epochs", "rounds"}, "the length of the training");
   if (settings.epochs) {
     campaign.required("samples_per_epoch", samples);
   } else {
-    campaign.forbid("samples_per_epoch", "nothing is told in epochs", "leave it out, or give epochs");
+    campaign.forbid("samples_per_epoch", "'samples_per_epoch' has no effect without 'epochs'",
+                    "leave it out, or set epochs");
   }
 }
 
-/// Clients come and go by themselves.
+/// Reports keys that have no effect with federated clients.
 void check_campaign_of_clients(const ScenarioSpec& scenario, Problems& problems) {
   for (const auto* key : {"checkpoint", "restart", "failures", "spot", "stragglers", "spares", "repair",
                           "elastic_from", "terms", "prices"}) {
     const auto whole = fmt::format("campaign.{}", key);
     if (scenario.given.contains(whole))
-      problems.add(Problem{scenario.place(whole),
-                           fmt::format("{} would change nothing: clients of a server train", whole),
-                           {},
-                           "leave it out; strategy.clients has what they cost and how often they answer"});
+      problems.add(
+          Problem{scenario.place(whole),
+                  fmt::format("{} has no effect: the training runs on the clients of a server", whole),
+                  {},
+                  "leave it out; strategy.clients describes their prices and drop-outs"});
   }
 }
 
@@ -169,43 +166,46 @@ void check_campaign(const ScenarioSpec& scenario, const ModelSpec& model, const 
     problems.add(Problem{scenario.place("campaign" + key), std::move(what), {}, std::move(hint)});
   };
   if (!trains(scenario.job.strategy)) {
-    add("", "campaign would change nothing: a collective alone trains nothing", "leave it out");
+    add("", "campaign has no effect: strategy.kind collective trains no model", "leave it out");
     return;
   }
   if (campaign.tokens && model.model.tokens_per_sample == 0 && scenario.job.sequence == 0)
-    add(".tokens", fmt::format("campaign.tokens, but '{}' is no model of text", model.model.name),
-        "campaign.samples says how many of its samples are trained on");
+    add(".tokens", fmt::format("campaign.tokens requires a text model, and '{}' is none", model.model.name),
+        "set campaign.samples instead");
   const auto& local = scenario.job.local_sgd;
   if (campaign.rounds && !local)
-    add(".rounds", "campaign.rounds, but no workers meet in rounds",
-        "give tokens or samples, or 'strategy: { kind: local_sgd, ... }'");
+    add(".rounds", "campaign.rounds requires strategy.kind local_sgd",
+        "set tokens or samples, or write 'strategy: { kind: local_sgd, ... }'");
   if (local && local->clients) {
     check_campaign_of_clients(scenario, problems);
     return;
   }
   const bool is_interrupted = campaign.failures || campaign.terms == Terms::spot;
   if (is_interrupted && !campaign.checkpoint)
-    add("", "something interrupts the campaign, but nothing is ever saved: it would begin anew each time",
-        "add 'checkpoint: { write: 10 GB/s }', with what your storage takes");
+    add("",
+        "the campaign can be interrupted but saves no checkpoints: it would start over after each "
+        "interruption",
+        "add 'checkpoint: { write: 10 GB/s }' with the write bandwidth of your storage");
   const bool has_price_on_demand =
       campaign.prices[static_cast<std::size_t>(Terms::on_demand)] || platform.description.price;
   if (campaign.terms == Terms::spot && !campaign.spot)
-    add(".terms", "campaign.terms is spot, but it is not told how long spot nodes stay",
-        "add 'spot: { model: advisor-10-20 }', or node_up of your own");
+    add(".terms", "campaign.terms is spot, but the availability of spot nodes is missing",
+        "add 'spot: { model: advisor-10-20 }', or 'spot: { node_up: 3 days }'");
   if (campaign.terms != Terms::on_demand && !campaign.prices[static_cast<std::size_t>(campaign.terms)])
-    add(".terms", fmt::format("campaign.terms is {}, but such nodes have no price", name_of(campaign.terms)),
-        fmt::format("add 'prices: {{ {}: 30 USD/h }}', with what a node costs", name_of(campaign.terms)));
+    add(".terms",
+        fmt::format("campaign.terms is {}, but the price of such nodes is missing", name_of(campaign.terms)),
+        fmt::format("add 'prices: {{ {}: 30 USD/h }}' with the price of a node", name_of(campaign.terms)));
   if (campaign.terms == Terms::spot && campaign.spot && campaign.spot->share < 1 && !has_price_on_demand)
-    add(".spot.share", "some nodes are on demand, but such nodes have no price",
-        "add 'prices: { on_demand: 60 USD/h }', with what a node costs");
+    add(".spot.share", "some nodes are on demand, but the price of such nodes is missing",
+        "add 'prices: { on_demand: 60 USD/h }' with the price of a node");
   if (campaign.elastic_from && *campaign.elastic_from > scenario.job.gpus)
     add(".elastic_from",
-        fmt::format("campaign.elastic_from {}, but the job has {} GPUs", *campaign.elastic_from,
+        fmt::format("campaign.elastic_from {} is more than the {} GPUs of the job", *campaign.elastic_from,
                     scenario.job.gpus),
-        "take fewer, or leave it out: then it goes on with all of them only");
+        "set fewer, or leave it out to always wait for all nodes");
   if (scenario.given.contains("campaign.repair") && !campaign.spares)
-    add(".repair", "campaign.repair would change nothing: another node always comes",
-        "add 'spares: N', with 0 if none stands by");
+    add(".repair", "campaign.repair has no effect: without spares a failed node is always replaced",
+        "add 'spares: N'; 0 means no spare nodes");
 }
 
 }  // namespace gradway::config

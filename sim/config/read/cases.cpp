@@ -13,20 +13,20 @@ namespace gradway {
 namespace config {
 namespace {
 
-/// Finds scenarios that a file of cases names; says nothing twice.
+/// Finds the scenarios that a file of cases names.
 class ScenarioFinder {
  public:
-  ScenarioFinder(const Found& cases, const DataPath& data) : cases_{cases}, all_{data} {}
+  ScenarioFinder(const FoundFile& cases, const DataPath& data) : cases_{cases}, all_{data} {}
 
   std::string operator()(const Node& node) const {
     const auto& name = text(node);
     const auto found = find_file(DataKind::scenario, name, all_, node.where, cases_.path.parent_path());
-    // A file of the data folders is found again by its name, which keeps the folder out of later messages.
+    // The name of a file in the data folders keeps the folder out of later messages.
     return found.path == found.shown ? found.shown : name;
   }
 
  private:
-  const Found& cases_;
+  const FoundFile& cases_;
   Lookup all_;
 };
 
@@ -49,7 +49,7 @@ Case read_case(Reader& row, const std::optional<std::string>& scenario, const Sc
   result.name = row.required("name", text);
   result.scenario_file = row.optional("scenario", find, scenario.value_or(""));
   if (!scenario && !row.has("scenario"))
-    row.error(row.where(), "the case names no scenario", "give one here or at the top");
+    row.error(row.where(), "the key 'scenario' is missing", "set it in the case or at the top of the file");
   if (auto set = row.maybe_map("set")) result.set = read_set(*set, row.problems());
   row.exactly_one({"step_time", "rate", "bus_bandwidth"}, "the measured time");
   const auto time = row.maybe("step_time", duration);
@@ -71,12 +71,12 @@ Cases read_cases(Reader& file, const ScenarioFinder& find) {
     const auto& name = result.cases.back().name;
     const auto [first, is_new] = names.emplace(name, row.value_place("name"));
     if (!is_new && !name.empty()) {
-      row.error(row.value_place("name"), fmt::format("two cases have the name '{}'", name), "",
+      row.error(row.value_place("name"), fmt::format("duplicate case name '{}'", name), "",
                 {{first->second, "the first one is here"}});
     }
   }
-  if (file.sound() && result.cases.empty())
-    file.error(file.key_place("cases"), "a file of cases needs at least one");
+  if (file.is_valid() && result.cases.empty())
+    file.error(file.key_place("cases"), "a file of cases requires at least one case");
   file.finish();
   return result;
 }
@@ -89,7 +89,7 @@ Cases load_cases(const std::string& file, const DataPath& data) {
   config::Problems problems;
   const auto root = config::load_document(found, problems);
   if (const auto* job = root.find("job"); job && !root.find("cases")) {
-    config::fail(job->where, "this is a scenario, not a file of cases",
+    config::fail(job->where, "the file is a scenario, not a file of cases",
                  fmt::format("try 'gradway run {}'", found.shown));
   }
   config::Reader reader{root, config::in_file(found.shown), problems};

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/config/read/decoder.hpp"
+#include "sim/config/read/model_parts.hpp"
 
 #include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
 
-#include "sim/config/read/model_keys.hpp"
 #include "sim/workload/architectures.hpp"
 
 namespace gradway::config {
@@ -29,15 +28,15 @@ constexpr Choice<DecoderShape::Blocks> block_orders[] = {
 
 constexpr int largest_head = 4096;
 
-/// Sizes that are each possible can multiply to what no number holds.
+/// Reports a number of parameters that is implausibly large although each size is valid.
 void check_parameters(Reader& file, double parameters) {
   constexpr double most = 1e15;
-  if (!file.sound() || parameters <= most) return;
+  if (!file.is_valid() || parameters <= most) return;
   file.error(file.value_place("layers"), fmt::format("the model would have {:.1e} parameters", parameters),
-             "at most 1e15; is one of its sizes wrong?");
+             "at most 1e15; check its sizes");
 }
 
-/// About.
+/// An estimate.
 double parameters_of(const DecoderShape& shape) {
   double attention = 4.0 * shape.hidden * shape.size_of_head();
   if (const auto& latent = shape.latent)
@@ -50,7 +49,7 @@ double parameters_of(const DecoderShape& shape) {
 }
 
 void too_large(Reader& reader, const char* key, int value, const std::string& most_is, int most) {
-  if (!reader.sound() || value <= most) return;
+  if (!reader.is_valid() || value <= most) return;
   reader.error(reader.value_place(key), fmt::format("{} {} is more than {}", key, value, most_is),
                fmt::format("at most {}", most));
 }
@@ -62,24 +61,25 @@ void read_biases(Reader& file, DecoderShape& shape) {
   shape.mlp_bias = file.maybe("mlp_bias", boolean);
   shape.output_bias = file.optional("output_bias", boolean, false);
   if (shape.output_bias && shape.tied_output)
-    file.error(file.value_place("output_bias"), "a tied output has no bias", "leave one of them out",
-               {{file.value_place("tied_output"), "it is tied here"}});
+    file.error(file.value_place("output_bias"),
+               "'output_bias' conflicts with 'tied_output': a tied output layer has no bias",
+               "keep one of them", {{file.value_place("tied_output"), "tied_output is set here"}});
 }
 
 void read_positions(Reader& file, DecoderShape& shape) {
-  shape.positions = file.optional("positions", one_of("positions", positions), shape.positions);
+  shape.positions = file.optional("positions", one_of("a position encoding", positions), shape.positions);
   const Note note{file.value_place("positions"), "the positions are here"};
   if (shape.positions == DecoderShape::Positions::rotary) {
     shape.rotary_size = file.optional("rotary_size", integer(1, widest), 0);
   } else {
-    file.forbid("rotary_size", "only rotary positions turn elements of a head", "leave it out", note);
+    file.forbid("rotary_size", "'rotary_size' requires rotary positions", "leave it out", note);
   }
   if (shape.positions != DecoderShape::Positions::learned) {
-    file.forbid("position_rows", "only learned positions have rows", "leave it out", note);
+    file.forbid("position_rows", "'position_rows' requires learned positions", "leave it out", note);
     return;
   }
   shape.position_rows = file.optional("position_rows", integer(1, most_tokens), 0);
-  if (file.sound() && shape.position_rows > 0 && shape.position_rows < shape.sequence)
+  if (file.is_valid() && shape.position_rows > 0 && shape.position_rows < shape.sequence)
     file.error(
         file.value_place("position_rows"),
         fmt::format("sequence {} is longer than the {} positions", shape.sequence, shape.position_rows),
@@ -87,15 +87,15 @@ void read_positions(Reader& file, DecoderShape& shape) {
         {{file.value_place("sequence"), "the sequence is here"}});
 }
 
-/// Heads that are all alike.
+/// Reads the keys of attention without latent projections.
 void read_heads(Reader& file, DecoderShape& shape) {
   shape.kv_heads = file.optional("kv_heads", integer(1, widest), shape.heads);
   shape.head_size = file.optional("head_size", integer(1, largest_head), 0);
   shape.qk_norm = file.optional("qk_norm", boolean, false);
   if (!file.has("head_size")) check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
   if (file.has("kv_heads")) check_divides(file, "kv_heads", shape.kv_heads, "heads", shape.heads);
-  if (file.sound())
-    too_large(file, "rotary_size", shape.rotary_size, "the elements of a head", shape.size_of_head());
+  if (file.is_valid())
+    too_large(file, "rotary_size", shape.rotary_size, "the size of a head", shape.size_of_head());
 }
 
 LatentAttention read_latent(Reader& map) {
@@ -115,9 +115,9 @@ void read_attention(Reader& file, DecoderShape& shape) {
   shape.latent = read_latent(*latent);
   const Note note{file.key_place("latent_attention"), "latent attention is here"};
   for (const auto* key : {"kv_heads", "head_size", "qk_norm", "qkv_bias", "rotary_size"})
-    file.forbid(key, "latent attention has no use for it", "leave it out", note);
-  if (file.sound() && shape.positions != DecoderShape::Positions::rotary)
-    file.error(file.value_place("positions"), "latent attention has rotary positions",
+    file.forbid(key, fmt::format("'{}' is not used by latent attention", key), "leave it out", note);
+  if (file.is_valid() && shape.positions != DecoderShape::Positions::rotary)
+    file.error(file.value_place("positions"), "latent attention requires rotary positions",
                "write 'positions: rotary'", {note});
 }
 
@@ -131,10 +131,10 @@ Experts read_experts(Reader& map, int layers) {
   experts.dense_layers = map.optional("dense_layers", integer(0, most_layers), 0);
   experts.router_bias = map.optional("router_bias", boolean, false);
   too_large(map, "top_k", experts.top_k, fmt::format("the {} experts", experts.number), experts.number);
-  if (layers > 0)
-    too_large(map, "dense_layers", experts.dense_layers, "the layers have room for", layers - 1);
-  if (map.sound() && experts.shared_gate && experts.shared == 0)
-    map.error(map.value_place("shared_gate"), "there are no shared experts", "give their number: shared: 1");
+  if (layers > 0) too_large(map, "dense_layers", experts.dense_layers, "the layers allow", layers - 1);
+  if (map.is_valid() && experts.shared_gate && experts.shared == 0)
+    map.error(map.value_place("shared_gate"), "'shared_gate' requires shared experts",
+              "set their number, such as 'shared: 1'");
   map.finish();
   return experts;
 }
@@ -144,19 +144,19 @@ void read_mlps(Reader& file, DecoderShape& shape) {
   if (auto experts = file.maybe_map("experts")) {
     shape.experts = read_experts(*experts, shape.layers);
     if (shape.experts->dense_layers == 0)
-      return file.forbid("mlp", "every layer has experts, and they have a width of their own",
-                         "leave it out, or say how many layers have none: dense_layers",
+      return file.forbid("mlp", "'mlp' has no effect: every layer has experts, which have their own 'mlp'",
+                         "leave it out, or set experts.dense_layers to the number of layers without experts",
                          Note{file.key_place("experts"), "the experts are here"});
   }
   shape.mlp = file.required("mlp", integer(1, widest));
 }
 
-/// What tensor ranks divide of MLPs, or of shared experts.
+/// The width of MLPs, or of shared experts, that tensor-parallel ranks must divide.
 int divided_width(const DecoderShape& shape) {
   const auto& experts = shape.experts;
   if (!experts) return shape.mlp;
   const int shared = experts->shared * experts->mlp;
-  if (experts->dense_layers == 0) return shared;  // 0: ranks divide none
+  if (experts->dense_layers == 0) return shared;  // 0: there is none
   return shared > 0 ? std::gcd(shape.mlp, shared) : shape.mlp;
 }
 
@@ -170,13 +170,13 @@ void read_decoder(Reader& file, Model& model) {
   shape.dropout = file.optional("dropout", boolean, false);
   shape.embedding_norm = file.optional("embedding_norm", boolean, false);
   shape.norm = file.optional("norm", one_of("a norm", norms), shape.norm);
-  shape.blocks = file.optional("blocks", one_of("an order of blocks", block_orders), shape.blocks);
+  shape.blocks = file.optional("blocks", one_of("a block order", block_orders), shape.blocks);
   read_biases(file, shape);
   read_positions(file, shape);
   read_attention(file, shape);
   read_mlps(file, shape);
-  if (file.sound()) check_parameters(file, parameters_of(shape));
-  if (!file.sound()) return;
+  if (file.is_valid()) check_parameters(file, parameters_of(shape));
+  if (!file.is_valid()) return;
   set_forward_pass(model, decoder(shape));
   model.input_per_sample = Bytes{(shape.sequence + 1.0) * token_bytes};
   model.tokens_per_sample = shape.sequence;
@@ -199,7 +199,7 @@ void read_encoder_decoder(Reader& file, Model& model) {
   shape.position_buckets = file.optional("position_buckets", integer(1, widest), shape.position_buckets);
   check_parameters(
       file, 2.0 * shape.layers * shape.hidden * (8.0 * shape.heads * shape.head_size + 2.0 * shape.mlp));
-  if (!file.sound()) return;
+  if (!file.is_valid()) return;
   set_forward_pass(model, encoder_decoder(shape));
   const auto target = shape.target_sequence > 0 ? shape.target_sequence : shape.sequence;
   model.input_per_sample = Bytes{(2.0 * shape.sequence + target) * token_bytes};  // tokens, mask, labels

@@ -20,15 +20,17 @@ std::vector<Choice<NetworkKind>> network_kinds() {
   return kinds;
 }
 
-/// What one connection carries: told, or what TCP allows, a window each round trip.
+/// Bandwidth of one connection: given, or one TCP window per round trip.
 std::optional<BytesPerSecond> read_stream_rate(Reader& fabric) {
-  const auto told = fabric.maybe("stream_bandwidth", bandwidth);
-  if (told) {
+  const auto rate = fabric.maybe("stream_bandwidth", bandwidth);
+  if (rate) {
     for (const auto* key : {"window", "round_trip"}) {
-      fabric.forbid(key, "'stream_bandwidth' says already what one connection carries",
-                    "keep one of the two ways to say it");
+      fabric.forbid(
+          key,
+          fmt::format("'{}' conflicts with 'stream_bandwidth': both set the bandwidth of a connection", key),
+          "keep 'stream_bandwidth', or both 'window' and 'round_trip'");
     }
-    return told;
+    return rate;
   }
   if (!fabric.has("window") && !fabric.has("round_trip")) return std::nullopt;
   const auto window = fabric.required("window", bytes);
@@ -39,7 +41,7 @@ std::optional<BytesPerSecond> read_stream_rate(Reader& fabric) {
 void read_network(Reader& fabric, FabricDescription& description) {
   static const auto kinds = network_kinds();
   const auto kind = fabric.optional(
-      "network", one_of("a kind of network", std::span<const Choice<NetworkKind>>{kinds}), NetworkKind::wire);
+      "network", one_of("a network kind", std::span<const Choice<NetworkKind>>{kinds}), NetworkKind::wire);
   const auto& facts = facts_of(kind);
   description.efficiency = fabric.optional("efficiency", efficiency, double{facts.efficiency});
   auto& network = description.network;
@@ -56,7 +58,7 @@ void read_network(Reader& fabric, FabricDescription& description) {
 FabricDescription read_fabric(Reader fabric) {
   FabricDescription description;
   description.where = fabric.where();
-  const auto kind = fabric.required("kind", if_good(one_of("a kind of fabric", fabric_kinds)));
+  const auto kind = fabric.required("kind", nullopt_on_error(one_of("a fabric kind", fabric_kinds)));
   if (kind) description.kind = *kind;
   read_network(fabric, description);
   description.bandwidth = fabric.required("bandwidth", bandwidth);

@@ -15,17 +15,17 @@ namespace gradway::config {
 
 inline constexpr int most_nodes = 65536;
 
-/// What is between the nodes of a platform.
+/// Reads the network between the nodes of a platform.
 FabricDescription read_fabric(Reader fabric);
 
-/// How a network with leaves names its parts.
+/// Words for a network with leaf switches.
 struct LeafWords {
-  std::string_view per_leaf;  ///< the key that says how much hangs on a leaf
-  std::string_view kinds;     ///< that have leaves, for messages
+  std::string_view per_leaf;  ///< key of the number of nodes or GPUs per leaf
+  std::string_view kinds;     ///< kinds with leaves, for messages
 };
 
-/// The keys that only a network with leaves has: required there, refused elsewhere.
-/// @param has_leaves empty if the kind could not be read: nothing to say about the other keys then
+/// Reads the keys of networks with leaves: required there, errors elsewhere.
+/// @param has_leaves empty if the kind is invalid: the other keys are then not checked
 template <class Description>
 void read_leaves(Reader& network, Description& description, std::optional<bool> has_leaves,
                  const LeafWords& words, int Description::*per_leaf) {
@@ -41,7 +41,7 @@ void read_leaves(Reader& network, Description& description, std::optional<bool> 
     return;
   }
   for (const auto key : keys) {
-    network.forbid(key, fmt::format("only a {} has '{}'", words.kinds, key), "leave it out");
+    network.forbid(key, fmt::format("'{}' requires the kind {}", key, words.kinds), "leave it out");
   }
 }
 

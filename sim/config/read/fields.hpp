@@ -7,8 +7,8 @@
 
 namespace gradway::config {
 
-/// Reads the keys of a table of fields from a map; absent ones keep what the settings have.
-/// @param not_required a required key that may be left out here
+/// Reads the keys of a table of fields from a map. Members of absent keys do not change.
+/// @param not_required a required key that is optional here
 template <class Settings>
 void read_fields(Reader& map, Settings& settings, std::string_view not_required = {}) {
   for_each_field<Settings>([&](const auto& field) {
@@ -30,7 +30,7 @@ void read_fields(Reader& map, Settings& settings, std::string_view not_required 
   });
 }
 
-/// Settings whose table says all that there is to read.
+/// Reads a group whose keys are all in the table of its settings.
 template <class Settings>
 Settings read_group(Reader group) {
   Settings result;

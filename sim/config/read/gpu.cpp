@@ -20,21 +20,21 @@ void read_rates(Reader& file, Gpu& gpu) {
                          {{peak.key_place(key), fmt::format("'{}' has a peak", key)}});
     } else if (share && !gpu.peak[index]) {
       efficiencies.error(efficiencies.key_place(key), fmt::format("'{}' has an efficiency but no peak", key),
-                         "add its peak or leave it out", {{peak.where(), "the peaks are here"}});
+                         "add its peak, or leave it out", {{peak.where(), "the peaks are here"}});
     }
   }
-  if (peak.sound() && peak.entries().empty()) peak.error(peak.where(), "a GPU needs at least one peak");
+  if (peak.is_valid() && peak.entries().empty()) peak.error(peak.where(), "a GPU requires at least one peak");
   peak.finish();
   efficiencies.finish();
 }
 
-/// Whose kernels stand for those of the GPU: its own, or another's.
+/// Reads the source of kernel times: a calibration of this GPU, or another GPU.
 void read_kernel_times(Reader& file, GpuSpec& spec) {
   spec.kernel_times = file.maybe("kernel_times", named);
   spec.kernel_times_like = file.maybe("kernel_times_like", named);
   if (!spec.kernel_times || !spec.kernel_times_like) return;
-  file.error(file.key_place("kernel_times_like"), "a GPU with 'kernel_times' of its own needs no other's",
-             "keep one of the two keys", {{file.key_place("kernel_times"), "its own are here"}});
+  file.error(file.key_place("kernel_times_like"), "'kernel_times_like' conflicts with 'kernel_times'",
+             "keep one of them", {{file.key_place("kernel_times"), "kernel_times is set here"}});
 }
 
 std::optional<GpuPower> read_power(Reader& file) {
@@ -49,14 +49,14 @@ std::optional<GpuPower> read_power(Reader& file) {
   read.attention = group.required("attention", power);
   read.convolution = group.required("convolution", power);
   read.other = group.required("other", power);
-  if (group.sound() && read.idle >= read.limit)
-    group.error(group.key_place("idle"), "an idle GPU draws less than its limit", "",
+  if (group.is_valid() && read.idle >= read.limit)
+    group.error(group.key_place("idle"), "'idle' must be less than 'limit'", "",
                 {{group.key_place("limit"), "the limit is here"}});
   group.finish();
   return read;
 }
 
-/// A GPU without costs: nothing else may be said about it.
+/// Reports all other keys of an ideal GPU, which has no costs.
 void refuse_rates(Reader& file) {
   for (const auto& entry : file.entries()) {
     if (entry.key == "source" || entry.key == "ideal") continue;
@@ -72,8 +72,8 @@ GpuSpec read_gpu(Reader& file, const std::string& name) {
   auto& gpu = spec.gpu;
   gpu.name = name;
   gpu.source = file.required("source", text);
-  const auto ideal = file.optional("ideal", if_good(boolean), false);
-  if (!ideal) return spec;  // what else must stand here cannot be known
+  const auto ideal = file.optional("ideal", nullopt_on_error(boolean), false);
+  if (!ideal) return spec;  // the required keys are unknown
   gpu.ideal = *ideal;
   spec.peak = file.key_place(gpu.ideal ? "ideal" : "peak");
   if (gpu.ideal) {

@@ -17,9 +17,9 @@ namespace {
 constexpr auto caches = choices_of<Cache::Kind>(Cache::kind_words);
 constexpr auto cache_policies = choices_of<CachePolicy>(cache_policy_words);
 
-/// What stands in the scenario itself, or the name of a file.
+/// A value that the scenario contains, or the name of its file.
 template <class Value>
-struct Said {
+struct InlineOrNamed {
   std::optional<Value> value{};
   std::optional<Named> name{};
 };
@@ -27,9 +27,9 @@ struct Said {
 template <class Value>
 auto name_or(Value (*read)(Reader&, const std::string&), Problems& problems) {
   return [read, &problems](const Node& node) {
-    if (node.kind != Node::Kind::map) return Said<Value>{.name = named(node)};
+    if (node.kind != Node::Kind::map) return InlineOrNamed<Value>{.name = named(node)};
     Reader reader{node, node.where, problems};
-    return Said<Value>{.value = read(reader, "")};
+    return InlineOrNamed<Value>{.value = read(reader, "")};
   };
 }
 
@@ -37,10 +37,11 @@ Codec codec(const Node& node) {
   return codecs()[index_of_word(value::Words{"a codec", codec_words}, node)];
 }
 
-/// Of Parquet: what lies in its columns takes the place of the size of a sample.
+/// Reads the columns of a Parquet dataset, from which the sample size follows.
 void read_columns(Reader& file, Dataset& dataset) {
   for (const auto* key : {"sample_size", "request", "compressible"})
-    file.forbid(key, "this follows from the columns of a Parquet file", "leave it out");
+    file.forbid(key, fmt::format("'{}' has no effect: it follows from the columns of a Parquet file", key),
+                "leave it out");
   dataset.compressible = false;
   dataset.row_group = file.required("row_group", number(1, 1e12));
   std::vector<Column> columns;
@@ -49,17 +50,17 @@ void read_columns(Reader& file, Dataset& dataset) {
     column.unpacked = one.optional("unpacked", mean_bytes, column.size);
     column.codec = one.maybe("codec", codec);
     if (std::ranges::find(columns, column.name, &Column::name) != columns.end())
-      one.error(one.value_place("name"), fmt::format("a second column '{}'", column.name), "");
+      one.error(one.value_place("name"), fmt::format("duplicate column '{}'", column.name), "");
     one.finish();
     columns.push_back(std::move(column));
   }
   dataset = with_columns(std::move(dataset), std::move(columns));
-  if (file.sound() && dataset.sample_size == 0_B)
-    file.error(file.key_place("format"), "a Parquet file needs columns with something in them",
-               "columns: [ { name: image, size: 110 kB } ]");
+  if (file.is_valid() && dataset.sample_size == 0_B)
+    file.error(file.key_place("format"), "a Parquet file requires columns that are not empty",
+               "write columns such as 'columns: [ { name: image, size: 110 kB } ]'");
 }
 
-/// Required of a file; a scenario may give its own figures without one.
+/// The source is required in a file, and optional in a scenario.
 std::string source_of(Reader& file, const std::string& name) {
   return name.empty() ? file.optional("source", text, std::string{}) : file.required("source", text);
 }
@@ -76,7 +77,7 @@ Dataset read_dataset(Reader& file, const std::string& name) {
     read_columns(file, dataset);
   } else {
     for (const auto* key : {"columns", "row_group"})
-      file.forbid(key, fmt::format("the format {} has none", name_of(dataset.format)),
+      file.forbid(key, fmt::format("'{}' requires the format parquet, not {}", key, name_of(dataset.format)),
                   "write 'format: parquet', or leave it out");
     dataset.sample_size = file.required("sample_size", bytes);
     dataset.request = file.optional("request", bytes, Bytes{});
@@ -86,7 +87,8 @@ Dataset read_dataset(Reader& file, const std::string& name) {
   if (dataset.request > 0_B &&
       (dataset.format == SampleFormat::files || dataset.format == SampleFormat::tokens))
     file.error(file.key_place("request"),
-               fmt::format("a request brings a sample where the format is {}", name_of(dataset.format)),
+               fmt::format("'request' has no effect: with format {} each request reads one sample",
+                           name_of(dataset.format)),
                "leave it out, or set the format to shards or pages");
   file.finish();
   return dataset;
@@ -97,15 +99,16 @@ StorageTier read_storage(Reader& file, const std::string& name) {
   tier.name = name;
   tier.source = source_of(file, name);
   read_fields(file, tier);
-  if (tier.first_byte_spread > 0 && tier.first_byte == Seconds{} && file.sound())
-    file.error(file.key_place("first_byte_spread"), "there is no first_byte that could vary",
-               "give first_byte, its mean, or leave this out");
+  if (tier.first_byte_spread > 0 && tier.first_byte == Seconds{} && file.is_valid())
+    file.error(file.key_place("first_byte_spread"), "'first_byte_spread' requires 'first_byte'",
+               "set first_byte to the mean, or leave it out");
   if (auto burst = file.maybe_map("burst")) {
     tier.burst.emplace();
     read_fields(*burst, *tier.burst);
-    if (burst->sound() && tier.burst->sustained >= tier.read)
-      burst->error(burst->key_place("sustained"), "what is sustained is less than 'read', the burst's rate",
-                   "", {{file.key_place("read"), "'read' is here"}});
+    if (burst->is_valid() && tier.burst->sustained >= tier.read)
+      burst->error(burst->key_place("sustained"),
+                   "'sustained' must be less than 'read', the rate of the burst", "",
+                   {{file.key_place("read"), "'read' is here"}});
     burst->finish();
   }
   if (auto price = file.maybe_map("price")) tier.price = read_group<StorageTier::Price>(std::move(*price));
@@ -121,7 +124,7 @@ void choose_columns(ScenarioSpec& spec, Problems& problems) {
     problems.add(ConfigError{Problem{spec.place("input.columns"), what, {}, hint}});
   };
   if (dataset->format != SampleFormat::parquet)
-    return refuse("the dataset has no columns: it is no Parquet file", "leave input.columns out");
+    return refuse("input.columns requires a Parquet dataset", "leave input.columns out");
   std::vector<std::string> names;
   for (const auto& column : dataset->columns) names.push_back(column.name);
   std::vector<Column> chosen;
@@ -132,25 +135,26 @@ void choose_columns(ScenarioSpec& spec, Problems& problems) {
     if (std::ranges::find(chosen, name, &Column::name) == chosen.end()) chosen.push_back(*found);
   }
   *dataset = with_columns(std::move(*dataset), std::move(chosen));
-  if (dataset->sample_size == 0_B) refuse("these columns hold nothing", "read others too");
+  if (dataset->sample_size == 0_B) refuse("the chosen columns are empty", "choose other columns");
 }
 
 namespace {
 
-/// What a prefetch cannot be beside.
+/// Reports settings that conflict with a prefetch.
 void check_prefetch(Reader& input, const InputSettings& settings) {
   if (!settings.prefetch) return;
   const auto refuse = [&](std::string_view key, const std::string& what, const std::string& hint) {
     input.error(input.value_place(key), what, hint,
-                {{input.value_place("prefetch"), "the prefetch is here"}});
+                {{input.value_place("prefetch"), "prefetch is set here"}});
   };
   if (!settings.pin_memory)
-    refuse("pin_memory", "the CPU waits for a copy from pageable memory, so none can run beside the step",
+    refuse("pin_memory", "prefetch requires pinned memory: the CPU waits for a copy from pageable memory",
            "leave pin_memory out, or write 'prefetch: none'");
   if (settings.epoch_steps)
     refuse("epoch_steps",
-           "an epoch is simulated from empty queues, and a prefetch has a batch before its first step",
-           "leave one of them out");
+           "epoch_steps conflicts with prefetch: an epoch starts with empty queues, but a prefetch needs a "
+           "batch before its first step",
+           "keep one of them");
 }
 
 }  // namespace
@@ -164,9 +168,8 @@ void read_input(Reader input, ScenarioSpec& spec) {
   const bool loads = result.dataset || spec.dataset;
   const auto needs_dataset = [&](const char* key) {
     if (loads || !input.has(key)) return;
-    input.error(input.key_place(key),
-                fmt::format("input.{} changes nothing: samples are in memory, ready", key),
-                "name an input.dataset that they come from");
+    input.error(input.key_place(key), fmt::format("input.{} has no effect without input.dataset", key),
+                "set input.dataset, or leave it out");
   };
   for (const auto* key : {"storage", "cache", "codec", "epoch_steps", "columns"}) needs_dataset(key);
   result.columns = input.list("columns", text);
@@ -174,12 +177,13 @@ void read_input(Reader input, ScenarioSpec& spec) {
   result.storage = std::move(storage.value);
   spec.storage = std::move(storage.name);
   if (result.persistent_workers && result.loader_workers == 0)
-    input.error(input.key_place("persistent_workers"), "there are no input.loader_workers that could stay",
-                "give some, or leave persistent_workers out: PyTorch refuses it, too");
+    input.error(input.key_place("persistent_workers"),
+                "input.persistent_workers requires loader_workers above 0",
+                "set loader_workers, or leave persistent_workers out; PyTorch refuses it as well");
   result.codec = input.maybe("codec", codec);
   if (result.batch_overhead == Seconds{} && result.batch_overhead_spread > 0)
-    input.forbid("batch_overhead_spread", "there is no input.batch_overhead that could vary",
-                 "give it, its mean, or leave this out");
+    input.forbid("batch_overhead_spread", "'batch_overhead_spread' requires 'batch_overhead'",
+                 "set batch_overhead to the mean, or leave it out");
   check_prefetch(input, result);
   const auto policy =
       input.optional("cache_policy", one_of("a cache policy", cache_policies), CachePolicy::keeps);
@@ -188,7 +192,7 @@ void read_input(Reader input, ScenarioSpec& spec) {
     result.cache->policy = policy;
     if (*kind == Cache::Kind::local_nvme) spec.cache = Named{"local-nvme", input.value_place("cache")};
   } else {
-    input.forbid("cache_size", "there is no input.cache", "name one, or leave it out");
+    input.forbid("cache_size", "'cache_size' has no effect without 'cache'", "set cache, or leave it out");
   }
   input.finish("input");
 }

@@ -10,10 +10,10 @@ namespace gradway::config {
 Dataset read_dataset(Reader& file, const std::string& name);
 StorageTier read_storage(Reader& file, const std::string& name);
 
-/// Leaves the columns that the scenario reads to its dataset.
+/// Reduces the dataset to the columns that the scenario reads.
 void choose_columns(ScenarioSpec& spec, Problems& problems);
 
-/// How samples come; names of datasets and storage are not yet looked up.
+/// Reads the map `input`; names of datasets and storage tiers are not looked up.
 void read_input(Reader input, ScenarioSpec& spec);
 
 }  // namespace gradway::config

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/config/read/measurements.hpp"
 #include "sim/config/read/read.hpp"
-#include "sim/config/yaml/read_measurements.hpp"
 #include "sim/config/yaml/text_table.hpp"
 
 namespace gradway::config {
@@ -22,7 +22,7 @@ const TimedKind& read_kind(const Cell& cell) {
   return timed_kinds[index_among(cell, "a kind of timed kernel", names)];
 }
 
-/// Reads the words behind a kernel's kind.
+/// Reads the words after a kernel's kind.
 void read_words(Row& row, const TimedKind& kind, std::string& kernel) {
   for (std::size_t i = 0; i < word_count(kind); ++i) {
     const auto cell = row.next(kind.words[i]);
@@ -39,8 +39,8 @@ std::vector<double> read_size(const Cell& cell, const TimedKind& kind) {
   const auto wanted = size_count(kind);
   const auto given = static_cast<std::size_t>(1 + std::ranges::count(word, 'x'));
   if (given != wanted) {
-    fail(cell.where(), fmt::format("'{}' is not a size of {}", word, kind.name),
-         fmt::format("its size is {}", size_names(kind)));
+    fail(cell.where(), fmt::format("invalid size '{}' of {}", word, kind.name),
+         fmt::format("expected {}", size_names(kind)));
   }
   std::vector<double> size(wanted);
   for (std::size_t i = 0, at = 0; i < wanted; ++i) {
@@ -53,7 +53,7 @@ std::vector<double> read_size(const Cell& cell, const TimedKind& kind) {
   return size;
 }
 
-/// Reads rows one after the other: most begin with the words of the row before.
+/// Reads rows in order. Most start with the same words as the row before, which are then not parsed again.
 class RowReader {
  public:
   explicit RowReader(std::string_view table) {
@@ -73,7 +73,7 @@ class RowReader {
 
  private:
   void read_kernel(Row& row) {
-    kind_ = nullptr;  // unless all is well
+    kind_ = nullptr;  // stays null if the row is invalid
     const auto& kind = read_kind(row.next("kernel"));
     kernel_ = kind.name;
     read_words(row, kind, kernel_);
@@ -81,14 +81,14 @@ class RowReader {
   }
 
   std::vector<KernelTime> rows_;
-  std::string kernel_;  ///< of the row before
+  std::string kernel_;  ///< of the previous row
   const TimedKind* kind_ = nullptr;
 };
 
-/// Tells rows of the same kernel and size. @pre no row is wrong
+/// Reports rows with the same kernel and size. @pre all rows are valid
 void refuse_second_rows(const Node& node, const std::vector<KernelTime>& rows, Problems& problems) {
   const auto is_no_step = [](const KernelTime& a, const KernelTime& b) { return !is_listed_before(a, b); };
-  if (std::ranges::adjacent_find(rows, is_no_step) == rows.end()) return;  // as a fit writes them
+  if (std::ranges::adjacent_find(rows, is_no_step) == rows.end()) return;  // sorted, as a fit writes them
   std::map<std::pair<std::string_view, std::vector<double>>, Where> seen;
   auto timed = rows.begin();
   TextTable{node}.for_each_row(problems, [&](Row row) {
@@ -96,7 +96,7 @@ void refuse_second_rows(const Node& node, const std::vector<KernelTime>& rows, P
     const auto [first, is_new] = seen.emplace(std::pair{std::string_view{timed->kernel}, timed->size}, where);
     ++timed;
     if (!is_new)
-      fail(where, "this kernel and size have a row already", {{first->second, "the first one is here"}},
+      fail(where, "duplicate row: the same kernel and size", {{first->second, "the first one is here"}},
            "keep one of them");
   });
 }
@@ -118,8 +118,8 @@ std::optional<KernelTimes> read_kernel_times(Reader& file) {
   KernelTimes times;
   times.gpu = part->required("gpu", text);
   times.rows = part->required("rows", [&](const Node& node) { return read_rows(node, part->problems()); });
-  if (part->sound() && times.rows.empty())
-    part->error(part->value_place("rows"), "the table has no rows", "write a row for each kernel and size");
+  if (part->is_valid() && times.rows.empty())
+    part->error(part->value_place("rows"), "the table has no rows", "write one row for each kernel and size");
   part->finish();
   return times;
 }

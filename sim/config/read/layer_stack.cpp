@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/config/read/layer_stack.hpp"
+#include "sim/config/read/model_parts.hpp"
 
 #include <algorithm>
 #include <map>
@@ -17,7 +17,7 @@ constexpr Choice<Kind> layer_kinds[] = {
     {"conv2d", Kind::conv2d},     {"batch_norm", Kind::batch_norm},     {"relu", Kind::relu},
     {"max_pool", Kind::max_pool}, {"average_pool", Kind::average_pool}, {"linear", Kind::linear}};
 
-/// Which keys a kind of layer has besides its name.
+/// The keys of a layer kind in addition to its name.
 struct LayerKeys {
   Kind kind;
   bool outputs, window, bias;
@@ -39,16 +39,16 @@ void read_window(Reader& layer, LayerShape& shape) {
   shape.kernel = layer.required("kernel", integer(pool ? 0 : 1, 1024));
   shape.stride = layer.optional("stride", integer(1, 1024), pool && shape.kernel > 0 ? shape.kernel : 1);
   shape.padding = layer.optional("padding", integer(0, 1024), 0);
-  if (pool && layer.sound() && shape.padding * 2 > shape.kernel) {
+  if (pool && layer.is_valid() && shape.padding * 2 > shape.kernel) {
     layer.error(layer.value_place("padding"),
                 fmt::format("padding {} is more than half of the kernel {}", shape.padding, shape.kernel),
-                "PyTorch refuses such a pool");
+                "PyTorch refuses such a pooling layer");
   }
 }
 
 LayerShape read_layer(Reader& layer, std::size_t number) {
   LayerShape shape;
-  const auto kind = layer.required("kind", if_good(one_of("a kind of layer", layer_kinds)));
+  const auto kind = layer.required("kind", nullopt_on_error(one_of("a layer kind", layer_kinds)));
   shape.name = layer.optional("name", text, fmt::format("layer{}", number));
   if (!kind) return shape;
   shape.kind = *kind;
@@ -65,7 +65,7 @@ int shrunk(int size, const LayerShape& shape) {
   return (size + 2 * shape.padding - kernel) / shape.stride + 1;
 }
 
-/// What comes out of the layer. @return false if its kernel does not fit.
+/// Replaces the image by the layer's output. @return false if its kernel does not fit
 bool follow(const LayerShape& shape, ImageShape& image, Reader& layer) {
   const bool has_window = shape.kind == Kind::conv2d || is_pool(shape.kind);
   if (has_window) {
@@ -91,19 +91,19 @@ std::vector<LayerShape> read_layer_stack(Reader& file, const ImageShape& input) 
   std::vector<LayerShape> shapes;
   std::map<std::string, Where> names;
   auto image = input;
-  bool is_followed = file.sound();
+  bool is_followed = file.is_valid();
   for (auto& layer : file.maps("layers")) {
     const auto shape = read_layer(layer, shapes.size() + 1);
     const auto [first, is_new] = names.emplace(shape.name, layer.value_place("name"));
     if (!is_new) {
-      layer.error(layer.value_place("name"), fmt::format("two layers have the name '{}'", shape.name), "",
+      layer.error(layer.value_place("name"), fmt::format("duplicate layer name '{}'", shape.name), "",
                   {{first->second, "the first one is here"}});
     }
-    is_followed = is_followed && layer.sound() && follow(shape, image, layer);
+    is_followed = is_followed && layer.is_valid() && follow(shape, image, layer);
     shapes.push_back(shape);
   }
-  if (file.sound() && shapes.empty())
-    file.error(file.key_place("layers"), "a model needs 'layers', at least one");
+  if (file.is_valid() && shapes.empty())
+    file.error(file.key_place("layers"), "a model requires at least one layer");
   return shapes;
 }
 

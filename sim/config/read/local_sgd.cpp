@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/config/read/local_sgd.hpp"
+#include "sim/config/read/scenario_parts.hpp"
 
 #include <set>
 
@@ -11,10 +11,10 @@
 namespace gradway::config {
 namespace {
 
-/// Some of it: nothing at all would be no update.
-void check_some(Reader& map, const char* key, double share) {
-  if (share > 0 || !map.has(key) || !map.sound()) return;
-  map.error(map.value_place(key), fmt::format("'{}' of nothing", key), "more than 0 %");
+/// Reports a share of zero.
+void check_positive(Reader& map, const char* key, double share) {
+  if (share > 0 || !map.has(key) || !map.is_valid()) return;
+  map.error(map.value_place(key), fmt::format("'{}' must be above 0 %", key));
 }
 
 WanSettings read_wan(Reader wan) {
@@ -27,16 +27,17 @@ WanSettings read_wan(Reader wan) {
 ClientClass read_class(Reader client) {
   ClientClass result;
   read_fields(client, result);
-  check_some(client, "available", result.available);
+  check_positive(client, "available", result.available);
   result.platform = client.optional("platform", text, result.platform);
   result.platform_at = client.value_place("platform");
-  const char* told = nullptr;
+  const char* first = nullptr;
   for (const auto* key : {"slowdown", "step", "rate", "platform"}) {
     if (!client.has(key)) continue;
-    if (told != nullptr)
-      client.error(client.value_place(key), fmt::format("{} and {} both say how fast a client is", told, key),
-                   "choose one");
-    told = key;
+    if (first != nullptr)
+      client.error(client.value_place(key),
+                   fmt::format("'{}' conflicts with '{}': both set the speed of a client", key, first),
+                   "keep one of them");
+    first = key;
   }
   client.finish();
   return result;
@@ -46,24 +47,25 @@ void check_classes(Reader& clients, const ClientSettings& settings) {
   std::set<std::string> names;
   for (const auto& one : settings.classes) {
     if (!names.insert(one.name).second)
-      clients.error(clients.value_place("classes"), fmt::format("two classes are called '{}'", one.name),
-                    "give each a name of its own");
+      clients.error(clients.value_place("classes"), fmt::format("duplicate class name '{}'", one.name),
+                    "give each class its own name");
   }
   const auto limit = [&](const char* key, int value, int most, const char* what) {
     if (value > most)
-      clients.error(clients.value_place(key), fmt::format("{} {}, but {} {}", key, value, what, most),
+      clients.error(clients.value_place(key),
+                    fmt::format("{} {} is more than the {} {}", key, value, most, what),
                     fmt::format("at most {}", most));
   };
   const auto all = settings.count();
-  limit("target", settings.target, all, "all clients together are");
-  limit("least", settings.least, settings.target, "a round ends with");
+  limit("target", settings.target, all, "clients");
+  limit("least", settings.least, settings.target, "updates that complete a round");
   if (!settings.asked) return;
-  limit("asked", *settings.asked, all, "all clients together are");
+  limit("asked", *settings.asked, all, "clients");
   if (*settings.asked < settings.target)
-    clients.error(
-        clients.value_place("asked"),
-        fmt::format("asked {}, but a round needs the updates of {}", *settings.asked, settings.target),
-        "ask as many, or more as some will not answer");
+    clients.error(clients.value_place("asked"),
+                  fmt::format("asked {} is less than the {} updates that complete a round", *settings.asked,
+                              settings.target),
+                  "set at least that many, and more if some clients do not answer");
 }
 
 ClientSettings read_clients(Reader clients) {
@@ -72,44 +74,45 @@ ClientSettings read_clients(Reader clients) {
   if (!clients.has("classes")) clients.required("classes", text);
   read_fields(clients, result);
   if (result.drop_out >= 1)
-    clients.error(clients.value_place("drop_out"), "no client ever answers", "less than 100 %");
-  if (clients.sound()) check_classes(clients, result);
+    clients.error(clients.value_place("drop_out"),
+                  "drop_out must be less than 100 %: no client would ever answer", "");
+  if (clients.is_valid()) check_classes(clients, result);
   clients.finish();
   return result;
 }
 
-/// What means nothing to clients, or to workers that meet each other.
+/// Reports keys without effect for clients, or for workers that exchange with each other.
 void check_ways(Reader& strategy, const LocalSgd& result) {
   if (strategy.has("wan") == strategy.has("clients")) {
-    strategy.error(strategy.key_place(strategy.has("wan") ? "wan" : "kind"),
-                   strategy.has("wan") ? "workers have a way to each other, and are clients of a server"
-                                       : "it is not told how workers meet",
-                   strategy.has("wan") ? "keep wan or clients"
-                                       : "add 'wan: { rate: 1 GB/s, rtt: 70 ms }', or clients of a server");
+    strategy.error(
+        strategy.key_place(strategy.has("wan") ? "wan" : "kind"),
+        strategy.has("wan") ? "'wan' conflicts with 'clients'" : "the link between workers is missing",
+        strategy.has("wan") ? "keep one of them" : "add 'wan: { rate: 1 GB/s, rtt: 70 ms }', or 'clients'");
     return;
   }
   const auto refuse = [&](std::initializer_list<const char*> keys, const char* why, const char* hint) {
     for (const auto* key : keys)
       if (strategy.has(key))
-        strategy.error(strategy.value_place(key),
-                       fmt::format("strategy.{} would change nothing: {}", key, why), hint);
+        strategy.error(strategy.value_place(key), fmt::format("strategy.{} has no effect: {}", key, why),
+                       hint);
   };
   if (result.clients) {
-    refuse({"workers"}, "classes of clients have their number", "leave it out");
-    refuse({"data"}, "each class of clients has its own", "give 'data' to the classes");
+    refuse({"workers"}, "each class of clients has its own count", "leave it out");
+    refuse({"data"}, "each class of clients has its own data", "set 'data' in the classes");
     refuse({"fragments", "overlap_steps", "outer_optimizer"},
-           "a round of clients is one exchange with a server",
-           "leave it out, or give 'wan' in the place of clients");
+           "clients exchange updates with a server once per round",
+           "leave it out, or set 'wan' instead of 'clients'");
     return;
   }
   if (result.fragments > result.inner_steps)
-    strategy.error(strategy.value_place("fragments"),
-                   fmt::format("{} fragments in {} inner steps", result.fragments, result.inner_steps),
-                   "at most one an inner step");
+    strategy.error(
+        strategy.value_place("fragments"),
+        fmt::format("fragments {} is more than the {} inner steps", result.fragments, result.inner_steps),
+        "at most one fragment per inner step");
   if (result.overlap_steps > result.inner_steps / result.fragments)
     strategy.error(strategy.value_place("overlap_steps"),
-                   fmt::format("the next exchange comes after {} steps, before {} of overlap are over",
-                               result.inner_steps / result.fragments, result.overlap_steps),
+                   fmt::format("overlap_steps {} is longer than the {} steps between two exchanges",
+                               result.overlap_steps, result.inner_steps / result.fragments),
                    fmt::format("at most {}", result.inner_steps / result.fragments));
 }
 
@@ -118,19 +121,19 @@ void check_ways(Reader& strategy, const LocalSgd& result) {
 void read_local_sgd(Reader& strategy, bool is_local_sgd, ScenarioSpec& spec) {
   LocalSgd result;
   read_fields(strategy, result);
-  check_some(strategy, "top_k", result.top_k);
+  check_positive(strategy, "top_k", result.top_k);
   if (auto group = strategy.maybe_map("wan")) result.wan = read_wan(*group);
   if (auto group = strategy.maybe_map("clients")) result.clients = read_clients(*group);
   if (!is_local_sgd) {
     const auto forbid = [&](std::string_view key) {
-      strategy.forbid(key, fmt::format("only a strategy of kind local_sgd has '{}'", key),
-                      "leave it out, or write 'kind: local_sgd', with what stood there as 'inner'");
+      strategy.forbid(key, fmt::format("'{}' requires strategy.kind local_sgd", key),
+                      "leave it out, or write 'kind: local_sgd' and 'inner:' with the present kind");
     };
     forbid("inner");
     for_each_row<LocalSgd>([&](const auto& row) { forbid(row.key); });
     return;
   }
-  if (strategy.sound()) check_ways(strategy, result);
+  if (strategy.is_valid()) check_ways(strategy, result);
   if (result.clients) result.workers = result.clients->count();
   spec.job.local_sgd = std::move(result);
 }

@@ -1,30 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
-
-#include "sim/base/nearest.hpp"
+#include "sim/config/read/measurements.hpp"
 #include "sim/config/read/read.hpp"
+#include "sim/config/yaml/parse_value.hpp"
 #include "sim/config/yaml/quantities.hpp"
-#include "sim/config/yaml/read_measurements.hpp"
 
 namespace gradway::config {
 namespace {
 
 namespace words = calibration_words;
 
-/// The words of a table as choices, in the order of the enumerators.
+/// Parser of one of the words of a table, in the order of the enumerators.
 template <class Enum, std::size_t size>
 auto word_in(std::string_view thing, const std::array<std::string_view, size>& table) {
   return [thing, &table](const Node& node) {
-    const auto& word = scalar(node, thing);
-    const auto found = std::ranges::find(table, word);
-    if (found == table.end()) {
-      fail(node.where, fmt::format("'{}' is not {}", word, thing),
-           suggestion(word, std::vector<std::string>(table.begin(), table.end())));
-    }
-    return static_cast<Enum>(found - table.begin());
+    return static_cast<Enum>(index_of_word(value::Words{thing, table}, node));
   };
 }
 
@@ -96,7 +87,7 @@ std::vector<Entry> read_entries(Reader& parent, std::string_view key, Entry (*re
   return entries;
 }
 
-/// Keys of calibrations before there were lists of them.
+/// Reads the keys of older calibrations, which had no lists.
 void read_older_keys(Reader& kernels, KernelRates& rates) {
   const auto stream = kernels.maybe("memory_stream", bandwidth);
   const auto widen = kernels.maybe("memory_widen", bandwidth);

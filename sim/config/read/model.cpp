@@ -4,10 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/config/read/decoder.hpp"
-#include "sim/config/read/layer_stack.hpp"
-#include "sim/config/read/model_keys.hpp"
-#include "sim/config/read/profile.hpp"
+#include "sim/config/read/model_parts.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/config/yaml/quantities.hpp"
 #include "sim/workload/architectures.hpp"
@@ -28,7 +25,7 @@ void read_vision_transformer(Reader& file, Model& model) {
   shape.classes = file.required("classes", integer(1, widest));
   check_divides(file, "patch_size", shape.patch_size, "image_size", shape.image_size);
   check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
-  if (!file.sound()) return;
+  if (!file.is_valid()) return;
   set_forward_pass(model, vision_transformer(shape));
   model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
 }
@@ -42,7 +39,7 @@ void read_encoder(Reader& file, Model& model) {
   shape.outputs = file.required("outputs", integer(1, widest));
   shape.pooler = file.optional("pooler", boolean, shape.pooler);
   check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
-  if (!file.sound()) return;
+  if (!file.is_valid()) return;
   if (shape.sequence > shape.positions) {
     file.error(file.value_place("sequence"),
                fmt::format("sequence {} is longer than the {} positions", shape.sequence, shape.positions),
@@ -59,15 +56,15 @@ void read_residual(Reader& file, Model& model) {
   ResidualShape shape;
   shape.image_size = file.required("image_size", integer(32, 16384));
   const auto blocks = file.list("blocks", integer(1, most_layers));
-  if (file.sound() && blocks.size() != shape.blocks.size()) {
+  if (file.is_valid() && blocks.size() != shape.blocks.size()) {
     const auto where = file.has("blocks") ? file.value_place("blocks") : file.key_place("blocks");
-    file.error(where, fmt::format("a residual network has 4 stages, but 'blocks' names {}", blocks.size()),
-               "ResNet-50 has 'blocks: [3, 4, 6, 3]'");
+    file.error(where, fmt::format("a residual network has 4 stages, but 'blocks' lists {}", blocks.size()),
+               "ResNet-50, for example, has 'blocks: [3, 4, 6, 3]'");
   }
   shape.groups = file.optional("groups", integer(1, widest), shape.groups);
   shape.width_per_group = file.optional("width_per_group", integer(1, widest), shape.width_per_group);
   shape.classes = file.required("classes", integer(1, widest));
-  if (!file.sound()) return;
+  if (!file.is_valid()) return;
   std::ranges::copy(blocks, shape.blocks.begin());
   set_forward_pass(model, residual_network(shape));
   model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
@@ -79,18 +76,19 @@ void read_conv_next(Reader& file, Model& model) {
   const auto blocks = file.list("blocks", integer(1, most_layers));
   const auto channels = file.list("channels", integer(1, widest));
   for (const auto& [key, list] : {std::pair{"blocks", &blocks}, std::pair{"channels", &channels}}) {
-    if (!file.sound() || list->size() == shape.blocks.size()) continue;
+    if (!file.is_valid() || list->size() == shape.blocks.size()) continue;
     const auto where = file.has(key) ? file.value_place(key) : file.key_place(key);
-    file.error(where, fmt::format("a ConvNeXt has 4 stages, but '{}' names {}", key, list->size()),
-               "convnext_base has 'blocks: [3, 3, 27, 3]' and 'channels: [128, 256, 512, 1024]'");
+    file.error(
+        where, fmt::format("a ConvNeXt has 4 stages, but '{}' lists {}", key, list->size()),
+        "convnext_base, for example, has 'blocks: [3, 3, 27, 3]' and 'channels: [128, 256, 512, 1024]'");
   }
   shape.classes = file.required("classes", integer(1, widest));
-  if (file.sound() && shape.image_size % 32 != 0) {
+  if (file.is_valid() && shape.image_size % 32 != 0) {
     file.error(file.value_place("image_size"),
                fmt::format("image_size {} is not a multiple of 32", shape.image_size),
                fmt::format("image_size {} would fit", shape.image_size / 32 * 32));
   }
-  if (!file.sound()) return;
+  if (!file.is_valid()) return;
   std::ranges::copy(blocks, shape.blocks.begin());
   std::ranges::copy(channels, shape.channels.begin());
   set_forward_pass(model, conv_next(shape));
@@ -99,7 +97,7 @@ void read_conv_next(Reader& file, Model& model) {
 
 void read_detector(Reader& file, Model& model) {
   const DetectorShape shape{.classes = file.required("classes", integer(1, widest))};
-  if (!file.sound()) return;
+  if (!file.is_valid()) return;
   set_forward_pass(model, detector(shape));
   model.input_per_sample = Bytes{3.0 * DetectorShape::image_size * DetectorShape::image_size * fp32_bytes};
 }
@@ -112,7 +110,7 @@ void read_layers(Reader& file, Model& model) {
   input.finish();
   if (!file.has("layers")) file.map("layers");
   const auto shapes = read_layer_stack(file, image);
-  if (!file.sound()) return;
+  if (!file.is_valid()) return;
   set_forward_pass(model, sequential(image, shapes));
   model.input_per_sample = Bytes{1.0 * image.channels * image.height * image.width * fp32_bytes};
 }
@@ -133,35 +131,38 @@ void read_synthetic(Reader& file, Model& model) {
   std::vector<SyntheticLayer> layers;
   if (!file.has("layers")) file.map("layers");
   for (auto& layer : file.maps("layers")) layers.push_back(read_synthetic_layer(layer));
-  if (file.sound() && layers.empty())
-    file.error(file.key_place("layers"), "a model needs at least one layer");
+  if (file.is_valid() && layers.empty())
+    file.error(file.key_place("layers"), "a model requires at least one layer");
   model.optimizer_time = file.required("optimizer_time", duration_or_zero);
   model.input_per_sample = file.optional("input_per_sample", bytes_or_zero, Bytes{});
-  file.forbid("anchors", "a synthetic model has explicit times: anchors would change nothing",
-              "leave them out", Note{file.value_place("kind"), "the model is synthetic"});
-  if (file.sound()) model.layers = synthetic(layers);
+  file.forbid("anchors", "anchors have no effect: a synthetic model has explicit times", "leave them out",
+              Note{file.value_place("kind"), "the model is synthetic"});
+  if (file.is_valid()) model.layers = synthetic(layers);
 }
 
-/// A step measured on the profile's own GPU is no anchor: it tells what the profiler did.
+/// Reports an anchor on the profile's own GPU: the difference to the profile is the profiler's overhead.
 void refuse_own_anchor(Reader& anchor, const Reader& file, const Profile& profile, const Anchor& read) {
   if (read.gpu != profile.gpu) return;
-  anchor.error(anchor.value_place("gpu"), fmt::format("the profile was taken on {} itself", profile.gpu),
-               "write the time of its step without the profiler as 'step_time' of the profile",
-               {{file.value_place("gpu"), "the profile's GPU is here"}});
+  anchor.error(
+      anchor.value_place("gpu"),
+      fmt::format("an anchor on {} has no effect: the profile was recorded on that GPU", profile.gpu),
+      "set 'step_time' of the profile to the step time without the profiler",
+      {{file.value_place("gpu"), "the profile's GPU is here"}});
 }
 
-/// Which of two would count could only be told by their order.
+/// Reports a duplicate anchor.
 void refuse_second_anchor(Reader& anchor, const std::vector<Anchor>& all) {
   const auto& read = all.back();
   const auto is_same = [&](const Anchor& other) {
     return other.gpu == read.gpu && other.precision == read.precision && other.batch == read.batch &&
            other.optimizer == read.optimizer;
   };
-  if (!anchor.sound() || std::none_of(all.begin(), all.end() - 1, is_same)) return;
-  anchor.error(anchor.value_place("batch"),
-               fmt::format("a second anchor on {} in this precision, at batch {} and with this optimizer",
-                           read.gpu, read.batch),
-               "keep the one that was measured as the job will run");
+  if (!anchor.is_valid() || std::none_of(all.begin(), all.end() - 1, is_same)) return;
+  anchor.error(
+      anchor.value_place("batch"),
+      fmt::format("duplicate anchor: another one on {} has the same precision, batch {} and optimizer",
+                  read.gpu, read.batch),
+      "keep the one that was measured under the conditions of the job");
 }
 
 struct ModelKind {
@@ -189,7 +190,7 @@ Anchor read_anchor(Reader& anchor, std::vector<Named>& gpus) {
   result.precision = anchor.required("precision", precision);
   result.batch = anchor.required("batch", integer(1, 1'000'000));
   result.optimizer = anchor.required("optimizer", optimizer);
-  anchor.exactly_one({"step_time", "rate"}, "the time of a step");
+  anchor.exactly_one({"step_time", "rate"}, "the step time");
   const auto time = anchor.maybe("step_time", duration);
   const auto rate = anchor.maybe("rate", step_rate);
   result.step_time = time ? *time : rate.value_or(Seconds{});
@@ -203,8 +204,8 @@ ModelSpec read_model(Reader& file, const std::string& name) {
   spec.model.name = name;
   spec.model.source = file.required("source", text);
   spec.kind = file.value_place("kind");
-  const auto kind = file.required("kind", one_of("a kind of model", model_kinds));
-  if (kind.read == nullptr) return spec;  // which keys belong here cannot be known
+  const auto kind = file.required("kind", one_of("a model kind", model_kinds));
+  if (kind.read == nullptr) return spec;  // the keys of the model are unknown
   spec.has_times = kind.has_times;
   kind.read(file, spec.model);
   const auto& profile = spec.model.profile;

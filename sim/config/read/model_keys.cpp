@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/config/read/model_keys.hpp"
+#include "sim/config/read/model_parts.hpp"
 
 #include <cstdlib>
 

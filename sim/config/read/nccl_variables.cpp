@@ -25,7 +25,7 @@ std::string upper(std::string_view word) {
   return result;
 }
 
-/// NCCL reads its variables from the environment, where all is text: '1' and 1 are the same.
+/// NCCL reads text from the environment, so that '1' and 1 are the same.
 Node unquoted(const Node& node) {
   auto result = node;
   result.quoted = false;
@@ -42,7 +42,7 @@ std::string flag(const Node& node) {
   const auto is = [lower = upper(word)](std::string_view other) { return lower == other; };
   const bool yes = is("TRUE") || is("YES") || is("ON");
   const bool no = is("FALSE") || is("NO") || is("OFF");
-  fail(node.where, fmt::format("'{}' is not 0 or 1", word), yes ? "write 1" : no ? "write 0" : "");
+  fail(node.where, fmt::format("expected 0 or 1, found '{}'", word), yes ? "write 1" : no ? "write 0" : "");
 }
 
 std::string cross_nic(const Node& node) {
@@ -57,17 +57,17 @@ constexpr std::array<std::string_view, 6> levels{"LOC", "NVL", "PIX", "PXB", "PH
 /// "LOC" ... "SYS", or the numbers that NCCL had before it had names (NCCL's documentation, NCCL_P2P_LEVEL).
 std::string level(const Node& node) {
   constexpr std::array<std::string_view, 6> by_number = {"LOC", "PIX", "PXB", "PHB", "SYS", "SYS"};
-  const auto& word = scalar(node, "a level");
+  const auto& word = scalar(node, "a path level");
   auto name = upper(word);
   if (std::ranges::find(levels, name) != levels.end()) return name;
   if (word.size() == 1 && word[0] >= '0' && word[0] <= '5') {
     return std::string{by_number[static_cast<std::size_t>(word[0] - '0')]};
   }
-  fail(node.where, fmt::format("'{}' is not a level of NCCL", word),
+  fail(node.where, fmt::format("invalid path level '{}'", word),
        suggestion(name, {levels.begin(), levels.end()}));
 }
 
-/// A word of NCCL's lists and whether gradway models what it stands for.
+/// A word of NCCL's lists.
 struct ListWord {
   std::string_view name;
   bool is_modelled;
@@ -89,51 +89,51 @@ std::vector<std::string> modelled_names(std::span<const ListWord> words) {
   return names;
 }
 
-/// One word of a list in NCCL's spelling; "" for an excluded one that gradway would never choose anyway.
-std::string list_word(const Node& node, std::string_view word, std::span<const ListWord> words,
-                      bool is_excluded) {
+/// One word of a list in NCCL's spelling; "" for an excluded word that gradway does not model.
+std::string list_word(const Node& node, std::string_view noun, std::string_view word,
+                      std::span<const ListWord> words, bool is_excluded) {
   const auto same = [&](const ListWord& known) { return upper(known.name) == upper(word); };
   const auto known = std::ranges::find_if(words, same);
   if (known == words.end()) {
-    fail(node.where, fmt::format("'{}' is not known to gradway", word),
+    fail(node.where, fmt::format("unknown {} '{}'", noun, word),
          word.find_first_of(":;") == std::string_view::npos
              ? suggestion(word, modelled_names(words))
              : "write one list for all collectives, such as 'Ring' or '^Tree'");
   }
   if (!known->is_modelled && !is_excluded) {
     fail(node.where, fmt::format("gradway does not model {}", known->name),
-         fmt::format("modelled: {}", fmt::join(modelled_names(words), ", ")));
+         fmt::format("supported: {}", fmt::join(modelled_names(words), ", ")));
   }
   return known->is_modelled ? std::string{known->name} : "";
 }
 
 /// "ring,tree" -> "Ring,Tree"; "^ring" -> "^Ring".
-std::string list(const Node& node, std::string_view thing, std::span<const ListWord> words) {
-  std::string_view rest = scalar(node, thing);
+std::string list(const Node& node, std::string_view noun, std::span<const ListWord> words) {
+  std::string_view rest = scalar(node, fmt::format("a list of {}s", noun));
   const bool is_excluded = rest.starts_with('^');
   if (is_excluded) rest.remove_prefix(1);
   std::vector<std::string> names;
   for (bool more = true; more;) {
     const auto comma = std::min(rest.find(','), rest.size());
-    auto name = list_word(node, rest.substr(0, comma), words, is_excluded);
+    auto name = list_word(node, noun, rest.substr(0, comma), words, is_excluded);
     if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
     more = comma < rest.size();
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
   if (is_excluded && names.size() == modelled_names(words).size()) {
-    fail(node.where, fmt::format("'{}' excludes all that gradway models", node.text));
+    fail(node.where, fmt::format("'{}' excludes everything that gradway models", node.text));
   }
   return names.empty() ? "" : fmt::format("{}{}", is_excluded ? "^" : "", fmt::join(names, ","));
 }
 
 std::string algorithm(const Node& node) {
-  return list(node, "a list of algorithms", known_algorithms);
+  return list(node, "algorithm", known_algorithms);
 }
 std::string protocol(const Node& node) {
-  return list(node, "a list of protocols", known_protocols);
+  return list(node, "protocol", known_protocols);
 }
 
-/// Bytes: NCCL takes plain numbers; an amount with its unit means the same.
+/// In bytes. NCCL accepts plain numbers; gradway also accepts a unit.
 std::string buffer_size(const Node& node) {
   const auto& word = scalar(node, "an amount of data");
   const bool has_unit = word.find_first_not_of("0123456789-.") != std::string::npos;
@@ -149,10 +149,10 @@ std::string buffer_size(const Node& node) {
 std::string threads(const Node& node) {
   const auto value = whole(unquoted(node), 1, 100000);
   if (value == 64 || value == 128 || value == 256 || value == 512) return fmt::format("{}", value);
-  fail(node.where, fmt::format("NCCL has no {} threads in a block", value), "write 64, 128, 256 or 512");
+  fail(node.where, fmt::format("invalid number of threads {}", value), "write 64, 128, 256 or 512");
 }
 
-/// 2 is NCCL's own default: where the hardware has it.
+/// 2, NCCL's default, means: if the hardware supports it.
 std::string nvls(const Node& node) {
   return number(node, 0, 2);
 }
@@ -167,43 +167,46 @@ std::string sockets_per_thread(const Node& node) {
 struct Variable {
   std::string_view name;
   std::string (*parse)(const Node&);
-  value::Kind kind;  ///< what `parse` takes
+  value::Kind kind;  ///< kind of value that `parse` accepts
   std::string_view meaning;
 };
 
 constexpr value::Described zero_or_one{"0 or 1"};
 
 constexpr std::array variables = {
-    Variable{"NCCL_P2P_DISABLE", flag, zero_or_one, "GPUs do not copy to each other directly"},
-    Variable{"NCCL_SHM_DISABLE", flag, zero_or_one, "nor through host memory"},
-    Variable{"NCCL_NVB_DISABLE", flag, zero_or_one, "no way over NVLinks through another GPU of the node"},
-    Variable{"NCCL_PXN_DISABLE", flag, zero_or_one, "no way over a NIC of another GPU of the node"},
-    Variable{"NCCL_NET_DISABLE_INTRA", flag, zero_or_one, "accepted, not modelled"},
-    Variable{"NCCL_SHM_USE_CUDA_MEMCPY", flag, zero_or_one, "accepted, not modelled"},
-    Variable{"NCCL_CROSS_NIC", cross_nic, value::Whole{0, 2}, "accepted, not modelled"},
-    Variable{"NCCL_P2P_LEVEL", level, value::Words{"a level", levels}, "how far apart GPUs use P2P"},
-    Variable{"NCCL_NET_GDR_LEVEL", level, value::Words{"a level", levels},
-             "how far from a GPU a NIC reads and writes its memory"},
+    Variable{"NCCL_P2P_DISABLE", flag, zero_or_one, "1: no direct copies between GPUs (P2P transport)"},
+    Variable{"NCCL_SHM_DISABLE", flag, zero_or_one, "1: no transfers through host memory (SHM transport)"},
+    Variable{"NCCL_NVB_DISABLE", flag, zero_or_one, "1: no NVLink paths through another GPU of the node"},
+    Variable{"NCCL_PXN_DISABLE", flag, zero_or_one,
+             "1: no network paths through the NIC of another GPU of the node"},
+    Variable{"NCCL_NET_DISABLE_INTRA", flag, zero_or_one, "accepted, but not modelled"},
+    Variable{"NCCL_SHM_USE_CUDA_MEMCPY", flag, zero_or_one, "accepted, but not modelled"},
+    Variable{"NCCL_CROSS_NIC", cross_nic, value::Whole{0, 2}, "accepted, but not modelled"},
+    Variable{"NCCL_P2P_LEVEL", level, value::Words{"a path level", levels},
+             "maximum distance of GPUs that use P2P"},
+    Variable{"NCCL_NET_GDR_LEVEL", level, value::Words{"a path level", levels},
+             "maximum distance of a GPU and a NIC that use GPUDirect RDMA"},
     Variable{"NCCL_ALGO", algorithm, value::Words{"an algorithm", modelled_algorithms},
-             "one or several with commas; ^ in front: all but these"},
+             "algorithms that NCCL may choose, separated by commas; with a leading ^: all except these"},
     Variable{"NCCL_PROTO", protocol, value::Words{"a protocol", protocols},
-             "one or several with commas; ^ in front: all but these"},
-    Variable{"NCCL_MIN_NCHANNELS", channels, value::Whole{1, 64}, "channels at least"},
-    Variable{"NCCL_MAX_NCHANNELS", channels, value::Whole{1, 64}, "channels at most"},
+             "protocols that NCCL may choose, separated by commas; with a leading ^: all except these"},
+    Variable{"NCCL_MIN_NCHANNELS", channels, value::Whole{1, 64}, "minimum number of channels"},
+    Variable{"NCCL_MAX_NCHANNELS", channels, value::Whole{1, 64}, "maximum number of channels"},
     Variable{"NCCL_BUFFSIZE", buffer_size, value::Whole{1024, 1073741824},
-             "in bytes, or 4 MiB; accepted, not modelled"},
-    Variable{"NCCL_NTHREADS", threads, value::Described{"64, 128, 256 or 512"}, "accepted, not modelled"},
+             "buffer size in bytes, or with a unit (4 MiB); accepted, but not modelled"},
+    Variable{"NCCL_NTHREADS", threads, value::Described{"64, 128, 256 or 512"}, "accepted, but not modelled"},
     Variable{"NCCL_NVLS_ENABLE", nvls, value::Whole{0, 2},
-             "reductions in NVSwitches; 2 where the hardware has it"},
+             "reductions in NVSwitches (NVLS); 2: if the hardware supports it"},
     Variable{"NCCL_COLLNET_ENABLE", flag, zero_or_one,
-             "InfiniBand switches reduce (SHARP; its plugin must be there)"},
-    Variable{"NCCL_NET_GDR_READ", flag, zero_or_one, "NICs also read GPU memory, not only write it"},
-    Variable{"NCCL_SOCKET_NTHREADS", socket_threads, value::Whole{1, 16}, "TCP: threads of a connection"},
+             "1: reductions in InfiniBand switches (SHARP), which need its plug-in"},
+    Variable{"NCCL_NET_GDR_READ", flag, zero_or_one,
+             "1: NICs also read GPU memory directly; 0: they only write it"},
+    Variable{"NCCL_SOCKET_NTHREADS", socket_threads, value::Whole{1, 16}, "TCP: threads per connection"},
     Variable{"NCCL_NSOCKS_PERTHREAD", sockets_per_thread, value::Whole{1, 64},
-             "TCP: sockets of a thread, 64 in all"},
+             "TCP: sockets per thread; at most 64 sockets per connection"},
 };
 
-/// Variables of NCCL that no key has: they choose cards, time-outs, logs and plug-ins.
+/// NCCL variables without a key: they choose NICs, time-outs, logs and plug-ins.
 /// @source docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html, NCCL 2.28
 constexpr auto not_modelled = std::to_array<std::string_view>({
     "NCCL_IB_DISABLE",
@@ -306,10 +309,11 @@ void check_channels(Reader& nccl, const std::map<std::string, std::string>& valu
   const auto most = values.find("NCCL_MAX_NCHANNELS");
   if (least == values.end() || most == values.end() || std::stoi(least->second) <= std::stoi(most->second))
     return;
-  nccl.error(nccl.value_place("NCCL_MIN_NCHANNELS"),
-             fmt::format("NCCL_MIN_NCHANNELS {} is above NCCL_MAX_NCHANNELS {}", least->second, most->second),
-             "",
-             {{nccl.value_place("NCCL_MAX_NCHANNELS"), fmt::format("at most {} channels", most->second)}});
+  nccl.error(
+      nccl.value_place("NCCL_MIN_NCHANNELS"),
+      fmt::format("NCCL_MIN_NCHANNELS {} is more than NCCL_MAX_NCHANNELS {}", least->second, most->second),
+      "",
+      {{nccl.value_place("NCCL_MAX_NCHANNELS"), fmt::format("NCCL_MAX_NCHANNELS is {} here", most->second)}});
 }
 
 void check_sockets(Reader& nccl, const std::map<std::string, std::string>& values) {
@@ -318,15 +322,15 @@ void check_sockets(Reader& nccl, const std::map<std::string, std::string>& value
   if (threads == values.end() || each == values.end()) return;
   const auto all = std::stoi(threads->second) * std::stoi(each->second);
   if (all <= 64) return;
-  nccl.error(
-      nccl.value_place("NCCL_NSOCKS_PERTHREAD"),
-      fmt::format("{} threads of {} sockets are {}: NCCL has at most 64", threads->second, each->second, all),
-      "", {{nccl.value_place("NCCL_SOCKET_NTHREADS"), "the threads are here"}});
+  nccl.error(nccl.value_place("NCCL_NSOCKS_PERTHREAD"),
+             fmt::format("{} threads with {} sockets each are {} sockets, but NCCL has at most 64",
+                         threads->second, each->second, all),
+             "", {{nccl.value_place("NCCL_SOCKET_NTHREADS"), "NCCL_SOCKET_NTHREADS is set here"}});
 }
 
 }  // namespace
 
-bool is_unmodelled_variable(std::string_view name) {
+bool is_unsupported_nccl_variable(std::string_view name) {
   return std::ranges::find(not_modelled, upper(name)) != not_modelled.end();
 }
 
@@ -339,10 +343,10 @@ std::map<std::string, std::string> read_nccl(Reader& nccl) {
   for (const auto& entry : nccl.entries()) {
     const auto names = names_of_variables();
     if (std::ranges::find(names, entry.key) != names.end()) continue;
-    const bool is_real = is_unmodelled_variable(entry.key);
+    const bool is_real = is_unsupported_nccl_variable(entry.key);
     nccl.error(entry.where,
                is_real ? fmt::format("gradway does not model '{}'", entry.key)
-                       : fmt::format("'{}' is not a variable of NCCL that gradway knows", entry.key),
+                       : fmt::format("unknown NCCL variable '{}'", entry.key),
                is_real ? "leave it out" : suggestion(entry.key, names));
   }
   check_channels(nccl, values);

@@ -11,15 +11,14 @@
 
 namespace gradway::config {
 
-/// Checks NCCL's variables and writes each value in one way: levels by name in capitals, lists with NCCL's
-/// own spelling, numbers without ornament. Names as in NCCL's documentation; those that gradway cannot honour
-/// are refused.
+/// Reads NCCL's environment variables and normalises their values: path levels by name in capitals, lists in
+/// NCCL's spelling. Variables that gradway does not support are errors.
 std::map<std::string, std::string> read_nccl(Reader& nccl);
 
-/// Whether NCCL has the variable and gradway does not model it.
-bool is_unmodelled_variable(std::string_view name);
+/// Whether NCCL has the variable but gradway does not support it.
+bool is_unsupported_nccl_variable(std::string_view name);
 
-/// All variables that `read_nccl` takes, as keys of a scenario.
+/// All variables that `read_nccl` accepts, as keys of a scenario.
 std::vector<ScenarioKey> nccl_keys();
 
 }  // namespace gradway::config

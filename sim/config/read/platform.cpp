@@ -23,7 +23,7 @@ constexpr Choice<GeneratedPlatform::Topology> topologies[] = {
 
 NamePattern pattern(const Node& node) {
   NamePattern names{text(node), node.where};
-  expand(names);  // throws if it is no name or range
+  expand(names);  // throws if it is neither a name nor a range
   return names;
 }
 
@@ -38,12 +38,14 @@ void read_link_rates(Reader& link, LinkDescription& description) {
   const bool is_one_way = link.has("bandwidth_forward") || link.has("bandwidth_backward");
   if (!is_one_way) {
     description.forward = description.backward = link.required("bandwidth", bandwidth);
-    link.maybe("bandwidth_forward", bandwidth);  // known keys, for suggestions
+    link.maybe("bandwidth_forward", bandwidth);  // marks the keys as known, for suggestions
     link.maybe("bandwidth_backward", bandwidth);
     return;
   }
-  link.forbid("bandwidth", "'bandwidth' is the rate of both directions, but one is given alone too",
-              "keep 'bandwidth', or both 'bandwidth_forward' and 'bandwidth_backward'");
+  link.forbid(
+      "bandwidth",
+      "'bandwidth' conflicts with 'bandwidth_forward' and 'bandwidth_backward': it sets both directions",
+      "keep 'bandwidth', or both 'bandwidth_forward' and 'bandwidth_backward'");
   description.forward = link.required("bandwidth_forward", bandwidth);
   description.backward = link.required("bandwidth_backward", bandwidth);
 }
@@ -53,14 +55,14 @@ LinkDescription read_described_link(Reader link) {
   description.where = link.where();
   description.from = link.required("from", pattern);
   description.to = link.required("to", pattern);
-  const auto kind = link.required("kind", if_good(one_of("a kind of link", link_kinds)));
+  const auto kind = link.required("kind", nullopt_on_error(one_of("a link kind", link_kinds)));
   description.kind = kind.value_or(LinkKind::pcie);
   read_link_rates(link, description);
   description.latency = link.optional("latency", latency_or_zero, Seconds{});
   if (kind.value_or(LinkKind::nvlink) == LinkKind::nvlink) {
     description.count = link.optional("count", integer(1, 1024), 1);
   } else {
-    link.forbid("count", "only a link of kind nvlink has a 'count'",
+    link.forbid("count", "'count' requires a link of kind nvlink",
                 "leave it out; the bandwidth is that of the whole link",
                 Note{link.value_place("kind"), "the kind is here"});
   }
@@ -83,7 +85,7 @@ NodeDescription read_node(Reader node) {
 
 GeneratedPlatform read_generated(Reader generate) {
   GeneratedPlatform description;
-  const auto topology = generate.required("topology", if_good(one_of("a topology", topologies)));
+  const auto topology = generate.required("topology", nullopt_on_error(one_of("a topology", topologies)));
   if (topology) description.topology = *topology;
   description.bandwidth = generate.required("bandwidth", bandwidth);
   description.latency = generate.required("latency", latency_or_zero);
@@ -95,7 +97,7 @@ GeneratedPlatform read_generated(Reader generate) {
   return description;
 }
 
-/// A number, or empty for as many as the job's ranks need.
+/// A number of nodes; empty: as many as the job's ranks need.
 std::optional<int> node_count(const Node& node) {
   if (node.kind == Node::Kind::scalar && node.text == "as_needed") return std::nullopt;
   try {
@@ -118,7 +120,7 @@ NvlinkDomainDescription read_nvlink_domain(Reader domain) {
   return description;
 }
 
-/// NVSwitches join all nodes there are.
+/// Whether one NVLink domain contains all nodes.
 bool is_one_domain(const BuiltPlatform& built) {
   return built.nvlink_domain && built.nodes && *built.nodes <= built.nvlink_domain->nodes;
 }
@@ -134,9 +136,10 @@ BuiltPlatform read_built(Reader& file, Where& size) {
     built.fabric = read_fabric(*fabric);
   } else if (built.nodes != 1 && !is_one_domain(built)) {
     file.error(file.value_place("nodes"),
-               built.nodes ? fmt::format("{} nodes need a 'fabric' between them", *built.nodes)
-                           : "nodes as needed need a 'fabric' between them",
-               "add 'fabric: {kind: star, bandwidth: ..., latency: ...}'");
+               built.nodes
+                   ? fmt::format("the key 'fabric' is missing: it connects the {} nodes", *built.nodes)
+                   : "the key 'fabric' is missing: it connects the nodes",
+               "add 'fabric: { kind: star, bandwidth: ..., latency: ... }'");
   }
   return built;
 }
@@ -146,16 +149,16 @@ void read_hardware(Reader& file, PlatformSpec& spec) {
   spec.description.where = file.key_place(file.has("node") ? "node" : "generate");
   if (file.has("node")) {
     spec.description.hardware = read_built(file, spec.size);
-    file.maybe("generate", describe);  // a clash was reported
+    file.maybe("generate", describe);  // the conflict is reported already
     return;
   }
   auto generate = file.maybe_map("generate");
   if (generate) spec.description.hardware = read_generated(*generate);
   for (const std::string key : {"nodes", "fabric", "nvlink_domain"}) {
-    file.forbid(key, fmt::format("a generated platform has no '{}'", key), "leave it out",
+    file.forbid(key, fmt::format("'{}' has no effect on a generated platform", key), "leave it out",
                 Note{file.key_place("generate"), "the platform is generated"});
   }
-  file.maybe("node", describe);  // a known key
+  file.maybe("node", describe);  // marks the key as known
 }
 
 }  // namespace
@@ -168,10 +171,10 @@ PlatformSpec read_platform(Reader& file, const std::string& name) {
   spec.gpu = file.required("gpu", named);
   description.gpu = spec.gpu.name;
   spec.calibration = file.maybe("calibration", named);
-  description.collectives = file.optional(
-      "collectives", one_of("a set of rules for collectives", collective_rules), CollectiveRules::nccl);
+  description.collectives =
+      file.optional("collectives", one_of("a collective scaling", collective_rules), CollectiveRules::nccl);
   description.cores = file.optional("cores", integer(1, 100000), 0);
-  description.amd_cpu = file.optional("cpu_vendor", one_of("a vendor of CPUs", vendors), false);
+  description.amd_cpu = file.optional("cpu_vendor", one_of("a CPU vendor", vendors), false);
   description.nvls = file.optional("nvls", boolean, true);
   description.pageable_copy_rate = file.maybe("pageable_copy", bandwidth);
   description.eager_operation = file.maybe("eager_operation", latency);

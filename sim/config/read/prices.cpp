@@ -17,21 +17,22 @@ namespace gradway {
 namespace config {
 namespace {
 
-/// Reads the keys of one price and checks that no other is of the same day in the same region.
+/// Reads prices and reports duplicates: the same region and date.
 class PriceList {
  public:
-  /// @param source of a price that names none; a price must name one if this is none
+  /// @param source default source of a price; empty: each price requires its own
   Price read(Reader& entry, const std::optional<std::string>& source, const std::string& platform) {
     Price price{.per_node = entry.required("per_node_hour", price_per_hour),
                 .region = entry.required("region", text),
                 .date = entry.required("date", date),
                 .source = source ? entry.optional("source", text, *source) : entry.required("source", text)};
-    if (!entry.sound()) return price;
+    if (!entry.is_valid()) return price;
     const auto where = entry.value_place("date");
     const auto [first, is_new] = places_.emplace(platform + '\n' + price.region + '\n' + price.date, where);
     if (!is_new) {
-      entry.error(where, fmt::format("two prices of {} in {}", price.date, price.region), "keep one of them",
-                  {{first->second, "the first one is here"}});
+      entry.error(where,
+                  fmt::format("duplicate price: another one in {} has the date {}", price.region, price.date),
+                  "keep one of them", {{first->second, "the first one is here"}});
     }
     return price;
   }
@@ -107,7 +108,7 @@ std::optional<Price> choose_price(const std::vector<Price>& prices, const PriceC
                        [&](const Price& price) { return price.region == region; });
   if (here.empty()) {
     fail(in_file(fmt::format("--region {}", choice.region)),
-         fmt::format("no price of '{}' in '{}' is known", platform, choice.region),
+         fmt::format("no price of '{}' is known in the region '{}'", platform, choice.region),
          suggestion(choice.region, regions_of(prices)));
   }
   std::optional<Price> newest;
@@ -117,7 +118,7 @@ std::optional<Price> choose_price(const std::vector<Price>& prices, const PriceC
   }
   if (!newest) {
     fail(in_file(fmt::format("--price-date {}", choice.date)),
-         fmt::format("no price of '{}' on this day is known", platform), known_days(here));
+         fmt::format("no price of '{}' is known for this date", platform), known_days(here));
   }
   return newest;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/config/read/profile.hpp"
+#include "sim/config/read/model_parts.hpp"
 
 #include <algorithm>
 
@@ -34,8 +34,7 @@ void read_flag(const Cell& flag, Launch& launch) {
     launch.tiles = whole_number(flag.part(profile_words::tiles.size(), std::string_view::npos),
                                 "a number of tiles", 1, most_blocks);
   } else {
-    fail(flag.where(), fmt::format("'{}' is not a flag", flag.word()),
-         "flags: waits, fixed, stream=N, tiles=N, or -");
+    fail(flag.where(), invalid_word("a flag", flag.word()), "expected waits, fixed, stream=N, tiles=N, or -");
   }
 }
 
@@ -52,13 +51,13 @@ Launch read_launch(Row row) {
   Launch launch;
   launch.phase = static_cast<ProfiledPhase>(index_among(row.next("phase"), "a phase", profile_words::phases));
   launch.kind =
-      static_cast<KernelClass>(index_among(row.next("class"), "a class of kernels", profile_words::classes));
-  launch.cpu = Seconds{number(row.next("cpu_us"), "a time of the CPU in microseconds", 0, longest_us) / 1e6};
+      static_cast<KernelClass>(index_among(row.next("class"), "a kernel class", profile_words::classes));
+  launch.cpu = Seconds{number(row.next("cpu_us"), "a CPU time in microseconds", 0, longest_us) / 1e6};
   launch.gpu =
-      Seconds{number(row.next("gpu_us"), "a time on the GPU in microseconds", shortest_us, longest_us) / 1e6};
+      Seconds{number(row.next("gpu_us"), "a GPU time in microseconds", shortest_us, longest_us) / 1e6};
   launch.blocks = whole_number(row.next("blocks"), "a number of blocks", 0, most_blocks);
   launch.blocks_per_sm = static_cast<int>(
-      whole_number(row.next("per_sm"), "a number of blocks on a multiprocessor", 0, most_a_multiprocessor));
+      whole_number(row.next("per_sm"), "a number of blocks per multiprocessor", 0, most_a_multiprocessor));
   launch.precision =
       static_cast<Precision>(index_among(row.next("precision"), "a precision", profile_words::precisions));
   launch.flops = Flops{number(row.next("gflop"), "a number of 10^9 operations", 0, most_giga) * 1e9};
@@ -79,8 +78,8 @@ int read_element_bytes(Row& row) {
   const auto type =
       std::ranges::find(profile_words::element_types, cell.word(), &profile_words::ElementType::name);
   if (type == profile_words::element_types.end())
-    fail(cell.where(), fmt::format("'{}' is not a type of elements", cell.word()),
-         "types: fp32, bf16, fp16, fp64, int64");
+    fail(cell.where(), invalid_word("an element type", cell.word()),
+         "expected fp32, bf16, fp16, fp64 or int64");
   return type->bytes;
 }
 
@@ -108,13 +107,13 @@ std::vector<ProfiledGradient> read_gradients(const Node& node, std::size_t launc
     gradient.shape = read_shape(row);
     row.finish();
     if (gradient.after > launches)
-      fail(after.where(),
-           fmt::format("a gradient is ready after {} launches, but there are {}", gradient.after, launches));
+      fail(after.where(), fmt::format("a gradient is ready after {} launches, but the profile has {}",
+                                      gradient.after, launches));
     if (!gradients.empty() && gradient.after < gradients.back().after)
       fail(after.where(),
-           fmt::format("a gradient is ready after {} launches, the one above it after {}", gradient.after,
+           fmt::format("a gradient is ready after {} launches, but the one above it after {}", gradient.after,
                        gradients.back().after),
-           "write them in the order in which they get ready");
+           "sort the rows by 'after'");
     gradients.push_back(std::move(gradient));
   });
   return gradients;
@@ -132,7 +131,7 @@ std::vector<ProfiledBuffer> read_buffers(const Node& node, Problems& problems) {
   return buffers;
 }
 
-/// A comma behind each but the last.
+/// Reads a list of names that are separated by ", ".
 std::vector<std::string> read_names(const Node& node) {
   std::vector<std::string> names;
   const auto list = text(node);
@@ -160,30 +159,30 @@ std::vector<ProfiledMoment> read_memory(const Node& node, Problems& problems) {
     moment.output = megabytes("output");
     row.finish();
     if (!moments.empty() && moment.phase < moments.back().phase)
-      fail(phase.where(), "a moment of the forward pass stands behind one of the backward pass",
+      fail(phase.where(), "a row of the forward pass follows one of the backward pass",
            "write the forward pass first");
     moments.push_back(moment);
   });
   return moments;
 }
 
-/// Both keys or none.
+/// Reads 'memory' and 'memory_from', which require each other.
 void read_memory_of(Reader& file, Profile& profile) {
   constexpr auto sources = choices_of<MemorySource>(profile_words::memory_sources);
   auto& problems = file.problems();
-  profile.memory_from = file.optional("memory_from", one_of("a source", sources), MemorySource::none);
+  profile.memory_from = file.optional("memory_from", one_of("a memory source", sources), MemorySource::none);
   const auto moments = file.maybe("memory", [&](const Node& node) { return read_memory(node, problems); });
   profile.memory_lacks = file.maybe("memory_lacks", read_names).value_or(std::vector<std::string>{});
   profile.keeps_gradients = file.maybe("keeps_gradients", boolean);
-  if (!file.sound()) return;
+  if (!file.is_valid()) return;
   profile.memory = moments.value_or(std::vector<ProfiledMoment>{});
   const bool has_source = profile.memory_from != MemorySource::none;
   if (has_source == !profile.memory.empty()) return;
   if (has_source) {
-    file.error(file.key_place("memory_from"), "the moments that it tells the source of are missing",
+    file.error(file.key_place("memory_from"), "'memory_from' requires 'memory'",
                "add 'memory', or leave it out");
   } else {
-    file.error(file.key_place("memory"), "nothing tells where the moments come from",
+    file.error(file.key_place("memory"), "'memory' requires 'memory_from'",
                "add 'memory_from: shapes' or 'memory_from: recorded'");
   }
 }
@@ -191,12 +190,13 @@ void read_memory_of(Reader& file, Profile& profile) {
 void check_phases(Reader& file, const Profile& profile) {
   for (const auto phase : {ProfiledPhase::forward, ProfiledPhase::backward}) {
     if (std::ranges::find(profile.launches, phase, &Launch::phase) != profile.launches.end()) continue;
-    file.error(
-        file.key_place("launches"),
-        fmt::format("no launch is of the phase '{}'", profile_words::word(profile_words::phases, phase)),
-        "a profile holds a whole training step");
+    file.error(file.key_place("launches"),
+               fmt::format("the profile has no launches of the phase '{}'",
+                           profile_words::word(profile_words::phases, phase)),
+               "a profile covers a whole training step");
   }
-  if (profile.gradients.empty()) file.error(file.key_place("gradients"), "a profile needs a gradient");
+  if (profile.gradients.empty())
+    file.error(file.key_place("gradients"), "a profile requires at least one gradient");
 }
 
 std::vector<Layer> layers_of(const std::vector<ProfiledGradient>& gradients) {
@@ -231,7 +231,7 @@ void read_profile(Reader& file, Model& model) {
   auto& problems = file.problems();
   profile.launches =
       file.required("launches", [&](const Node& node) { return read_launches(node, problems); });
-  if (!file.sound()) {  // without the launches the gradients cannot be judged
+  if (!file.is_valid()) {  // gradients refer to launches
     file.maybe("gradients", text);
     file.maybe("buffers", text);
     for (const auto* key : {"memory_from", "memory", "memory_lacks", "keeps_gradients"})
@@ -243,7 +243,7 @@ void read_profile(Reader& file, Model& model) {
   const auto buffers = file.maybe("buffers", [&](const Node& node) { return read_buffers(node, problems); });
   profile.buffers = buffers.value_or(std::vector<ProfiledBuffer>{});
   read_memory_of(file, profile);
-  if (!file.sound()) return;
+  if (!file.is_valid()) return;
   check_phases(file, profile);
   model.layers = layers_of(profile.gradients);
   model.profile = std::make_shared<const Profile>(std::move(profile));

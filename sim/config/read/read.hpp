@@ -16,7 +16,7 @@
 
 namespace gradway::config {
 
-/// A name of another file and where it was written.
+/// A name of another file and its place.
 struct Named {
   std::string name;
   Where where;
@@ -24,29 +24,29 @@ struct Named {
 
 struct GpuSpec {
   Gpu gpu;
-  Where peak;                              ///< where its compute rates stand; or 'ideal'
-  std::optional<Named> kernel_times;       ///< a calibration that has times of kernels on it
-  std::optional<Named> kernel_times_like;  ///< else a GPU whose times are moved to it
+  Where peak;                              ///< place of its compute rates, or of 'ideal'
+  std::optional<Named> kernel_times;       ///< calibration with kernel times of this GPU
+  std::optional<Named> kernel_times_like;  ///< else a GPU whose kernel times are scaled to this one
 };
 
-/// A calibration, without the times of kernels that it may have.
+/// A calibration without its kernel times.
 struct CalibrationSpec {
   Calibration calibration;
-  std::optional<Named> kernel_times_gpu;  ///< whose times it has, if any
+  std::optional<Named> kernel_times_gpu;  ///< GPU of its kernel times, if it has any
 };
 
 struct PlatformSpec {
   PlatformDescription description;
   Named gpu;
   std::optional<Named> calibration;
-  Where size;  ///< where the number of GPUs of a node stands
+  Where size;  ///< place of the number of GPUs per node
 };
 
 struct ModelSpec {
   Model model;
   Where kind;
   bool has_times = false;          ///< every layer has explicit times
-  std::vector<Named> anchor_gpus;  ///< beside the model's anchors; or the one that its profile was taken on
+  std::vector<Named> anchor_gpus;  ///< GPUs of the anchors, or the one of the profile
 };
 
 struct ScenarioSpec {
@@ -54,31 +54,31 @@ struct ScenarioSpec {
   std::vector<Entry> model_changes;  ///< keys of the model's file to which the scenario gives other values
   Named platform;
   Job job;
-  std::optional<int> global_batch{};  ///< samples of a step, from which job.accumulate follows
-  Ddp ddp{};                          ///< what the file says of DDP, whatever the kind of its strategy
+  std::optional<int> global_batch{};  ///< samples of a step, which determine job.accumulate
+  Ddp ddp{};                          ///< DDP's keys in the file, with any kind of strategy
   std::optional<CampaignSettings> campaign;
-  SpeedFactors faster;                 ///< what-if
-  std::vector<Where> traffic;          ///< beside the job's
-  std::optional<Named> dataset;        ///< that the input names
-  std::optional<Named> storage;        ///< the same
-  std::optional<Named> cache;          ///< the tier that it is read from
-  std::optional<Named> checkpoints;    ///< where checkpoints go
-  std::optional<Anchor> anchor;        ///< stands for the model's own of the same GPU and precision
-  std::vector<Named> anchor_gpus;      ///< its GPU, if there is an anchor
-  std::map<std::string, Where> given;  ///< dotted keys that were written, and where their values stand
-  /// Where the value of a key stands, or the key's absence is: the file.
+  SpeedFactors faster;                 ///< what-if speed-ups
+  std::vector<Where> traffic;          ///< place of each entry of job.traffic
+  std::optional<Named> dataset;        ///< name of the dataset in `input`
+  std::optional<Named> storage;        ///< name of the storage tier in `input`
+  std::optional<Named> cache;          ///< storage tier of the cache
+  std::optional<Named> checkpoints;    ///< storage tier of the checkpoints
+  std::optional<Anchor> anchor;        ///< replaces the model's own anchors of the same GPU and precision
+  std::vector<Named> anchor_gpus;      ///< GPU of the anchor, if there is one
+  std::map<std::string, Where> given;  ///< dotted keys of the file, and the places of their values
+  /// The place of a key's value, or the file for an absent key.
   Where place(const std::string& key) const;
   Where where;
 };
 
-// Each fills its struct from a file's top-level map, names not yet looked up; problems go to the reader's.
+// Each reads a file's top-level map; names are not looked up. Problems are added to those of the reader.
 GpuSpec read_gpu(Reader& file, const std::string& name);
 PlatformSpec read_platform(Reader& file, const std::string& name);
 ModelSpec read_model(Reader& file, const std::string& name);
 Calibration read_calibration(Reader& file, const std::string& name);
 CalibrationSpec read_calibration_of_platform(Reader& file, const std::string& name);
 ScenarioSpec read_scenario(Reader& file);
-/// A measured step on one GPU. @param gpus its GPU's name is added, to be looked up
+/// Reads a measured step on one GPU. @param gpus receives the name of its GPU, which is not looked up
 Anchor read_anchor(Reader& anchor, std::vector<Named>& gpus);
 
 inline constexpr auto precisions = choices_of<Precision>(precision_words);
@@ -86,7 +86,7 @@ inline constexpr auto optimizers = choices_of<Optimizer>(optimizer_words);
 
 Named named(const Node& node);
 Precision precision(const Node& node);
-Precision precision_of_profile(const Node& node);  ///< of all but fp8
+Precision precision_of_profile(const Node& node);  ///< any precision except fp8
 Optimizer optimizer(const Node& node);
 
 }  // namespace gradway::config

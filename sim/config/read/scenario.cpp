@@ -5,14 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "sim/config/read/campaign.hpp"
 #include "sim/config/read/fields.hpp"
 #include "sim/config/read/input.hpp"
+#include "sim/config/read/measurements.hpp"
 #include "sim/config/read/nccl_variables.hpp"
 #include "sim/config/read/read.hpp"
-#include "sim/config/read/strategy.hpp"
+#include "sim/config/read/scenario_parts.hpp"
 #include "sim/config/yaml/quantities.hpp"
-#include "sim/config/yaml/read_measurements.hpp"
 #include "sim/scenario/job_fields.hpp"
 #include "sim/workload/profile_words.hpp"
 
@@ -20,7 +19,7 @@ namespace gradway::config {
 namespace {
 
 constexpr int most_accumulated = 10000;
-constexpr int most_samples = 1'000'000'000;  // of a step
+constexpr int most_samples = 1'000'000'000;  // per step
 
 constexpr auto profiled = choices_of<Precision>(profile_words::precisions);
 enum class Finetuning { full, lora, qlora };
@@ -28,10 +27,10 @@ constexpr auto finetunings = choices_of<Finetuning>(finetune_words);
 constexpr auto lora_targets = choices_of<Lora::Targets>(lora_target_words);
 
 void read_finetune(Reader& job, Job& result) {
-  const auto how = job.optional("finetune", one_of("a fine-tuning", finetunings), Finetuning::full);
+  const auto how = job.optional("finetune", one_of("a fine-tuning method", finetunings), Finetuning::full);
   Lora lora{.quantised = how == Finetuning::qlora};
   lora.rank = job.optional("lora_rank", integer(1, 65536), lora.rank);
-  lora.targets = job.optional("lora_targets", one_of("a choice of layers", lora_targets), lora.targets);
+  lora.targets = job.optional("lora_targets", one_of("a choice of LoRA targets", lora_targets), lora.targets);
   if (how != Finetuning::full) {
     result.lora = lora;
     return;
@@ -39,7 +38,7 @@ void read_finetune(Reader& job, Job& result) {
   for (const auto& [key, counts] :
        {std::pair{"lora_rank", lora.rank != Lora{}.rank}, {"lora_targets", lora.targets != Lora{}.targets}}) {
     if (counts)
-      job.error(job.value_place(key), fmt::format("job.{} would change nothing: job.finetune is full", key),
+      job.error(job.value_place(key), fmt::format("job.{} has no effect: job.finetune is full", key),
                 "leave it out, or write 'finetune: lora'");
   }
 }
@@ -51,22 +50,22 @@ void read_job(Reader job, bool trains, ScenarioSpec& spec) {
       name_of(result.state_dtype) != name_of(precision_outside_fp8(result.precision))) {
     const auto number = name_of(result.state_dtype);
     job.error(job.value_place("state_dtype"),
-              fmt::format("parameters of {} are multiplied in {}, but job.precision is {}", number, number,
+              fmt::format("parameters in {} require job.precision {}, not {}", number, number,
                           name_of(result.precision)),
               fmt::format("set job.precision to {}", number));
   }
   spec.global_batch = job.maybe("global_batch", integer(1, most_samples));
   if (spec.global_batch && job.has("accumulate"))
-    job.error(job.key_place("accumulate"), "'accumulate' clashes with 'global_batch'", "keep one of them",
-              {{job.key_place("global_batch"), "accumulate follows from it"}});
+    job.error(job.key_place("accumulate"), "'accumulate' conflicts with 'global_batch'", "keep one of them",
+              {{job.key_place("global_batch"), "global_batch is set here"}});
   read_finetune(job, result);
   job.finish("job");
 }
 
-/// Micro-steps follow from the samples of a step, once the layout tells how many ranks have their own.
-void take_global_batch(ScenarioSpec& spec, Problems& problems) {
+/// Computes job.accumulate from job.global_batch and the number of data-parallel ranks.
+void derive_accumulate(ScenarioSpec& spec, Problems& problems) {
   auto& job = spec.job;
-  if (!spec.global_batch || !problems.empty() || job.gpus % job.layout.ranks_of_model() != 0) return;
+  if (!spec.global_batch || !problems.empty() || job.gpus % job.layout.model_parallel_ranks() != 0) return;
   const std::int64_t samples = *spec.global_batch;
   const auto ranks = job.data_parallel();
   const auto of_micro_step = static_cast<std::int64_t>(ranks) * job.batch_per_gpu;
@@ -78,17 +77,16 @@ void take_global_batch(ScenarioSpec& spec, Problems& problems) {
     const auto above = below + of_micro_step;
     return refuse(
         fmt::format(
-            "job.global_batch {} is no multiple of {}: {} data-parallel rank{}, each with micro-batches "
-            "of {}",
+            "job.global_batch {} is not a multiple of {} ({} data-parallel rank{} with micro-batches of {})",
             samples, of_micro_step, ranks, ranks == 1 ? "" : "s", job.batch_per_gpu),
         below > 0 ? fmt::format("job.global_batch {} or {} would fit", below, above)
                   : fmt::format("job.global_batch {} would fit", above));
   }
   const auto steps = samples / of_micro_step;
   if (steps > most_accumulated)
-    return refuse(
-        fmt::format("job.global_batch {} makes {} micro-steps, {} at most", samples, steps, most_accumulated),
-        "set a larger job.batch_per_gpu");
+    return refuse(fmt::format("job.global_batch {} requires {} micro-batches per rank, more than {}", samples,
+                              steps, most_accumulated),
+                  "increase job.batch_per_gpu");
   job.accumulate = static_cast<int>(steps);
 }
 
@@ -96,7 +94,7 @@ BackgroundFlow read_traffic(Reader flow) {
   BackgroundFlow result;
   result.from = flow.required("from", text);
   result.to = flow.required("to", text);
-  flow.exactly_one({"rate", "load"}, "how much a neighbour sends");
+  flow.exactly_one({"rate", "load"}, "the demand of the flow");
   result.rate = flow.maybe("rate", bandwidth);
   result.load = flow.optional("load", efficiency, 1.0);
   result.weight = flow.optional("weight", weight, 1.0);
@@ -111,7 +109,7 @@ SpeedFactors read_speeds(Reader faster) {
   return speeds;
 }
 
-/// The strategy is of kind collective; asked before it is read, as other keys depend on it.
+/// Whether strategy.kind is collective. Other keys depend on it, so that it is read first.
 bool is_collective(const std::vector<Entry>& scenario) {
   const auto strategy = std::ranges::find(scenario, "strategy", &Entry::key);
   if (strategy == scenario.end()) return false;
@@ -169,7 +167,7 @@ ScenarioSpec read_scenario(Reader& file) {
   if (trains) {
     read_model_of_scenario(file, spec);
   } else {
-    file.forbid("model", "a collective alone has no model", "leave it out");
+    file.forbid("model", "'model' has no effect with strategy.kind collective", "leave it out");
   }
   spec.platform = file.required("platform", named);
   read_job(file.map("job"), trains, spec);
@@ -186,9 +184,10 @@ ScenarioSpec read_scenario(Reader& file) {
   if (auto anchor = file.maybe_map("anchor")) spec.anchor = read_anchor(*anchor, spec.anchor_gpus);
   spec.job.steps = file.optional("steps", integer(1, 100000), spec.job.steps);
   if (spec.job.input.epoch_steps)
-    file.forbid("steps", "input.epoch_steps tells how many steps are simulated", "leave one of them out");
+    file.forbid("steps", "'steps' conflicts with input.epoch_steps, which sets the number of simulated steps",
+                "keep one of them");
   file.finish("");
-  take_global_batch(spec, file.problems());
+  derive_accumulate(spec, file.problems());
   return spec;
 }
 

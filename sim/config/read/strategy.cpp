@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/config/read/strategy.hpp"
+#include "sim/config/read/scenario_parts.hpp"
 
 #include <algorithm>
 
@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "sim/config/read/fields.hpp"
-#include "sim/config/read/local_sgd.hpp"
 #include "sim/scenario/layout_fields.hpp"
 #include "sim/scenario/strategy_facts.hpp"
 #include "sim/scenario/strategy_fields.hpp"
@@ -15,21 +14,21 @@
 namespace gradway::config {
 namespace {
 
-/// The kinds of strategy whose tables have a key.
-struct KeyOfKinds {
+/// A key and the kinds of strategy that have it.
+struct KeyAndKinds {
   std::string_view key;
   std::vector<std::string_view> kinds;
 };
 
-/// Keys that are refused where a strategy of another kind stands. Those of DDP are read whatever the kind: a
-/// job may have them where they mean nothing yet, and `resolve` says so.
-const std::vector<KeyOfKinds>& keys_of_kinds() {
+/// Keys that are errors with other kinds of strategy. DDP's keys are read with every kind, and
+/// `check_strategy` reports those without effect.
+const std::vector<KeyAndKinds>& keys_and_kinds() {
   static const auto all = [] {
-    std::vector<KeyOfKinds> keys;
+    std::vector<KeyAndKinds> keys;
     for_each_strategy([&]<class Settings>(std::type_identity<Settings>, std::string_view kind) {
       if constexpr (std::is_same_v<Settings, Ddp>) return;
       for_each_field<Settings>([&](const auto& field) {
-        auto found = std::ranges::find(keys, field.key, &KeyOfKinds::key);
+        auto found = std::ranges::find(keys, field.key, &KeyAndKinds::key);
         if (found == keys.end()) found = keys.insert(keys.end(), {field.key, {}});
         found->kinds.push_back(kind);
       });
@@ -39,10 +38,10 @@ const std::vector<KeyOfKinds>& keys_of_kinds() {
   return all;
 }
 
-void refuse_others(Reader& strategy, std::string_view kind) {
-  for (const auto& [key, kinds] : keys_of_kinds()) {
+void refuse_keys_of_other_kinds(Reader& strategy, std::string_view kind) {
+  for (const auto& [key, kinds] : keys_and_kinds()) {
     if (std::ranges::find(kinds, kind) != kinds.end()) continue;
-    strategy.forbid(key, fmt::format("only a strategy of kind {} has '{}'", fmt::join(kinds, " or "), key),
+    strategy.forbid(key, fmt::format("'{}' requires strategy.kind {}", key, fmt::join(kinds, " or ")),
                     fmt::format("leave it out, or write 'kind: {}'", kinds.front()));
   }
 }
@@ -52,7 +51,8 @@ struct NamedStrategy {
   bool is_local_sgd = false;
 };
 
-/// Of local SGD the strategy is that of the ranks of one worker. @return whether it is
+/// Reads the kind; with local SGD `result` is the strategy of the ranks of one worker. @return whether it is
+/// local SGD
 bool read_kind(Reader& strategy, Strategy& result) {
   std::vector<Choice<NamedStrategy>> kinds;
   std::vector<Choice<Strategy>> inner;
@@ -65,8 +65,8 @@ bool read_kind(Reader& strategy, Strategy& result) {
       "kind", one_of("a strategy", std::span<const Choice<NamedStrategy>>{kinds}), {result});
   result = kind.strategy;
   if (!kind.is_local_sgd) return false;
-  result = strategy.optional(
-      "inner", one_of("a strategy of a worker's ranks", std::span<const Choice<Strategy>>{inner}), result);
+  result = strategy.optional("inner", one_of("an inner strategy", std::span<const Choice<Strategy>>{inner}),
+                             result);
   return true;
 }
 
@@ -82,7 +82,7 @@ void read_strategy(Reader& scenario, ScenarioSpec& spec) {
   auto& result = spec.job.strategy;
   if (auto strategy = scenario.maybe_map("strategy")) {
     const bool is_local_sgd = read_kind(*strategy, result);
-    const bool has_kind = strategy->sound();
+    const bool has_kind = strategy->is_valid();
     read_local_sgd(*strategy, is_local_sgd, spec);
     read_fields(*strategy, spec.ddp);
     std::visit(
@@ -91,12 +91,12 @@ void read_strategy(Reader& scenario, ScenarioSpec& spec) {
             settings = spec.ddp;
           } else {
             read_fields(*strategy, settings);
-            if constexpr (std::is_same_v<Settings, Zero>) forget_what_does_not_count(settings);
+            if constexpr (std::is_same_v<Settings, Zero>) reset_ineffective_fields(settings);
           }
         },
         result);
-    if (has_kind) {  // else nobody knows which keys belong there
-      refuse_others(*strategy, name_of(result));
+    if (has_kind) {  // else the keys of the strategy are unknown
+      refuse_keys_of_other_kinds(*strategy, name_of(result));
       strategy->finish("strategy");
     }
   }
@@ -107,7 +107,7 @@ void read_strategy(Reader& scenario, ScenarioSpec& spec) {
       *replicas = replicate;
     } else if (replicate > 1) {
       parallel->error(parallel->value_place("replicate"),
-                      fmt::format("a strategy of kind {} has no groups to repeat", name_of(result)),
+                      fmt::format("'replicate' requires a sharded strategy, not kind {}", name_of(result)),
                       "leave it out, or write 'kind: fsdp'");
     }
     parallel->finish("parallel");

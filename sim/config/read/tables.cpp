@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/config/read/measurements.hpp"
 #include "sim/config/yaml/quantities.hpp"
-#include "sim/config/yaml/read_measurements.hpp"
 #include "sim/config/yaml/text_table.hpp"
 #include "sim/cost/plausible.hpp"
 
@@ -25,7 +25,7 @@ constexpr Choice<std::optional<Protocol>> protocol_choices[] = {{words::any, std
                                                                 {words::protocols[1], Protocol::ll128},
                                                                 {words::protocols[2], Protocol::simple}};
 
-/// The unit behind a number; empty at the end of the row, so that the number's parser tells what is missing.
+/// The unit after a number; empty at the end of the row, so that the number's parser reports it as missing.
 std::string_view unit_of(Row& row) {
   try {
     return row.next("unit").word();
@@ -34,7 +34,7 @@ std::string_view unit_of(Row& row) {
   }
 }
 
-/// Two words of a row, "64 KiB", as the parser of a value reads them.
+/// Parses two words of a row, such as "64 KiB", as one value.
 template <class Parse>
 auto quantity(Row& row, std::string_view column, const Parse& parse) {
   const auto number = row.next(column);
@@ -46,7 +46,7 @@ auto quantity(Row& row, std::string_view column, const Parse& parse) {
                     .where = std::move(where)});
 }
 
-/// Rows of a size and its time. @param is_curve sizes must ascend and times must not fall
+/// Reads rows of a size and its time. @param is_curve sizes must increase and times must not decrease
 std::vector<SizedTime> read_sizes(const Node& node, Problems& problems, bool is_curve) {
   std::vector<SizedTime> points;
   TextTable{node}.for_each_row(problems, [&](Row row) {
@@ -58,10 +58,10 @@ std::vector<SizedTime> read_sizes(const Node& node, Problems& problems, bool is_
     const auto where = [&] { return Row{start}.next("size").where(); };
     if (!is_plausible(point)) fail(where(), implausible_text(point), "leave the row out");
     if (is_curve && !points.empty() && point.size <= points.back().size)
-      fail(where(), "the size is not above that of the row before", "begin with the smallest size");
+      fail(where(), "the size is not larger than that of the previous row", "sort the rows by size");
     if (is_curve && !points.empty() && point.time < points.back().time)
-      fail(where(), "the time is below that of the row before",
-           "a larger size takes no less time; 'gradway calibrate fit' makes such tables");
+      fail(where(), "the time is shorter than that of the previous row",
+           "times must not decrease with the size; 'gradway calibrate fit' writes such tables");
     points.push_back(point);
   });
   return points;
@@ -91,12 +91,12 @@ CollectiveTable read_table(Reader& table) {
   result.outliers = table.optional(
       "outliers", [&problems](const Node& node) { return read_sizes(node, problems, false); }, {});
   table.finish();
-  if (!table.sound()) return result;
+  if (!table.is_valid()) return result;
   if (result.points.empty()) {
     table.error(table.value_place("points"), "the table has no rows", "write a row for each size");
   } else if (result.latency > result.points.front().time * 1.001) {
-    table.error(table.value_place("latency"), "the latency is longer than the smallest size takes",
-                "the time of the first row is the latency");
+    table.error(table.value_place("latency"), "the latency is longer than the time of the smallest size",
+                "set it to the time of the first row");
   }
   return result;
 }
@@ -109,8 +109,8 @@ double percentage(const Node& node) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   const std::string_view unit{end, static_cast<std::size_t>(word.data() + word.size() - end)};
   if (error != std::errc{} || !std::isfinite(value) || value < 0 || (unit != " %" && unit != "%"))
-    fail(node.where, fmt::format("'{}' is not a percentage", word), "write a number and '%', as in 4.2 %");
-  constexpr double most = 100'000;  // a thousand times, as slow-downs
+    fail(node.where, fmt::format("'{}' is not a percentage", word), "write a number and '%', such as 4.2 %");
+  constexpr double most = 100'000;  // a factor of 1000, as for slow-downs
   if (value > most)
     fail(node.where, fmt::format("'{}' is too large for a percentage: at most 100000 %", word));
   return value / 100;
@@ -131,15 +131,14 @@ std::vector<CollectiveTable> read_tables(Reader& file) {
   std::map<Key, Where> seen;
   for (auto& entry : file.maps("tables")) {
     const auto& table = tables.emplace_back(read_table(entry));
-    if (!entry.sound()) continue;
+    if (!entry.is_valid()) continue;
     const auto [first, is_new] = seen.emplace(
         Key{table.transport, table.kind, table.algorithm, table.protocol, table.ranks, table.nodes},
         entry.key_place("transport"));
     if (!is_new) {
-      entry.error(
-          entry.key_place("transport"),
-          "this transport, operation, algorithm, protocol and number of ranks and nodes have a table already",
-          "keep one of them", {{first->second, "the first one is here"}});
+      entry.error(entry.key_place("transport"),
+                  "duplicate table: the same transport, operation, algorithm, protocol, ranks and nodes",
+                  "keep one of them", {{first->second, "the first one is here"}});
     }
   }
   return tables;

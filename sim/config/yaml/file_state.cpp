@@ -7,7 +7,7 @@
 namespace gradway::config {
 namespace {
 
-constexpr std::chrono::seconds coarsest_time{2};  // that file systems keep of a file: FAT's
+constexpr std::chrono::seconds coarsest_time{2};  // coarsest time stamp of a file system (FAT)
 
 }  // namespace
 

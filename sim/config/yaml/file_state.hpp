@@ -6,7 +6,7 @@
 
 namespace gradway::config {
 
-/// What tells a file from what it was before.
+/// State of a file by which a change is detected.
 struct FileState {
   std::filesystem::path path;
   std::filesystem::file_time_type written{};
@@ -15,10 +15,10 @@ struct FileState {
   bool operator==(const FileState&) const = default;
 };
 
-/// That of a file now; of one that is not there an empty one.
+/// The present state of a file; empty if it does not exist.
 FileState state_of(const std::filesystem::path& path);
 
-/// It was written so short a time ago that it could be written again and keep its time.
+/// Whether the file was written so recently that another write could keep its time stamp.
 bool is_fresh(const FileState& file);
 
 }  // namespace gradway::config

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz_0123456789";
 
-/// The column of the key if the line ends in `key: ` and a mark, perhaps with a comment behind it; else -1. A
-/// dash that begins an item may stand before the key.
+/// The column of the key if the line ends in `key: ` and a mark, with an optional comment; else -1. The dash
+/// of a list item may precede the key.
 int column_of_text(std::string_view line, char mark) {
   const auto key = std::min(line.find_first_not_of(" -"), line.size());
   const auto colon = std::min(line.find_first_not_of(letters, key), line.size());
@@ -20,8 +20,8 @@ int column_of_text(std::string_view line, char mark) {
   if (!line.starts_with(mark)) return -1;
   line.remove_prefix(1);
   if (mark == '>' && line.find_first_of("+-") == 0) line.remove_prefix(1);
-  const auto behind = line.find_first_not_of(' ');
-  const bool is_all = behind == std::string_view::npos || (behind > 0 && line[behind] == '#');
+  const auto rest = line.find_first_not_of(' ');
+  const bool is_all = rest == std::string_view::npos || (rest > 0 && line[rest] == '#');
   return is_all ? static_cast<int>(key) : -1;
 }
 
@@ -68,7 +68,7 @@ CutText cut_literals(const SourceText& source) {
   if (result.literals.empty()) {
     result.content = source.content();
   } else {
-    while (result.content.ends_with("\n\n")) result.content.pop_back();  // yaml-cpp takes long for each line
+    while (result.content.ends_with("\n\n")) result.content.pop_back();  // yaml-cpp is slow for each line
   }
   return result;
 }

@@ -15,13 +15,13 @@ struct LiteralText {
   std::string text;
 };
 
-/// A YAML text whose literal texts are cut out, with empty lines in their place, but for the last. yaml-cpp
-/// takes 40 ns a character for them: a profile's tables would take most of the time of reading it.
+/// A YAML text whose literal texts are replaced by empty lines, except at its end. yaml-cpp takes 40 ns per
+/// character, so that a profile's tables would take most of the time to read it.
 struct CutText {
   std::string content;
   std::vector<LiteralText> literals;  ///< in the order of the file
 
-  /// The one whose '|' stands in the line, or null.
+  /// The literal text whose '|' is in the line, or null.
   const LiteralText* find(int line) const;
 };
 

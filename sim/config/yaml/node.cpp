@@ -23,7 +23,7 @@ std::string quoted(const std::string& text) {
   return result + '"';
 }
 
-/// Characters that are safe in a plain scalar wherever it stands, also inside [] and {}.
+/// Whether the text is safe as a plain scalar everywhere, also inside [] and {}.
 bool is_plain(const std::string& text) {
   constexpr std::string_view inside = " ._-+/^";
   const auto safe = [&](char c) {

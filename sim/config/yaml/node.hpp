@@ -13,14 +13,14 @@ struct Entry;
 
 /// A value of a YAML file, with its place. No anchors, aliases or tags; keys are unique.
 struct Node {
-  /// `broken` stands where a problem was already reported: whoever reads it says nothing more.
+  /// `broken` marks a node whose problem is already reported.
   enum class Kind { null, scalar, sequence, map, broken };
 
   Kind kind = Kind::null;
   std::string text{};   ///< scalar
-  bool quoted = false;  ///< scalar: written in quotes, so not a number or a boolean
+  bool quoted = false;  ///< scalar: in quotes, so that it is neither a number nor a boolean
   Where where{};
-  int block_indent = -1;         ///< scalar after '|': columns before its lines; else -1
+  int block_indent = -1;         ///< scalar after '|': indentation of its lines; else -1
   std::vector<Node> items{};     ///< sequence
   std::vector<Entry> entries{};  ///< map, in the order of the file
 
@@ -38,10 +38,10 @@ struct Entry {
 /// that of the target.
 void merge_into(Node& target, const std::vector<Entry>& entries);
 
-/// A node as one line of YAML that parses to an equal node.
+/// A node as one line of YAML that is parsed to an equal node.
 std::string to_yaml(const Node& node);
 
-/// "a list", "a map", "nothing" or the text in quotes: how messages speak of a value.
+/// Description of a value for messages: "a list", "a map", "nothing" or the text in quotes.
 std::string describe(const Node& node);
 
 }  // namespace gradway::config

@@ -19,35 +19,35 @@
 namespace gradway::config {
 namespace {
 
-constexpr int most_values = 300'000;  // far above any description; keeps a wrong file from filling memory
+constexpr int most_values = 300'000;  // far above any valid file; bounds the memory for a wrong one
 
 struct SyntaxText {
-  std::string_view said;  ///< by yaml-cpp
+  std::string_view said;  ///< yaml-cpp's message
   std::string_view what;
   std::string_view hint;
 };
 
 constexpr std::array syntax_texts = {
     SyntaxText{"end of map not found", "this line does not fit the lines above it",
-               "keys of one map begin in the same column, each with ': ' behind it"},
+               "the keys of a map start in the same column and are followed by ': '"},
     SyntaxText{"end of sequence not found", "this line does not fit the list above it",
-               "items of one list begin with '- ' in the same column"},
+               "the items of a list start with '- ' in the same column"},
     SyntaxText{"end of map flow not found", "a '{' is not closed",
                "add the missing '}', and ',' between entries"},
     SyntaxText{"end of sequence flow not found", "a '[' is not closed",
                "add the missing ']', and ',' between items"},
-    SyntaxText{"illegal map value", "a ':' cannot stand here",
-               "one key a line; put a text with ': ' in quotes"},
-    SyntaxText{"illegal map key", "a key cannot stand here",
-               "one key a line; put a text with ': ' in quotes"},
-    SyntaxText{"illegal block entry", "a '- ' cannot stand here", "begin a list on a line of its own"},
-    SyntaxText{"illegal flow end", "a '}' or ']' closes nothing", "remove it"},
+    SyntaxText{"illegal map value", "unexpected ':'",
+               "write one key per line, and put text with ': ' in quotes"},
+    SyntaxText{"illegal map key", "unexpected key",
+               "write one key per line, and put text with ': ' in quotes"},
+    SyntaxText{"illegal block entry", "unexpected '- '", "start a list on its own line"},
+    SyntaxText{"illegal flow end", "unmatched '}' or ']'", "remove it"},
     SyntaxText{"illegal EOF in scalar", "a quote is not closed", "add the missing quote"},
     SyntaxText{"illegal document indicator in scalar", "a quote is not closed", "add the missing quote"},
-    SyntaxText{"bad file", "maps and lists are nested too deeply", "is this a description of gradway?"},
-    SyntaxText{"unknown token", "this character cannot begin a value", "put the text in quotes"},
+    SyntaxText{"bad file", "maps and lists are nested too deeply", "check that it is a file for gradway"},
+    SyntaxText{"unknown token", "a value cannot start with this character", "put the text in quotes"},
     SyntaxText{"the referenced anchor is not defined", "aliases ('*name') are not allowed",
-               "write the value out; a whole file can be reused with 'based_on'"},
+               "repeat the value; 'based_on' reuses a whole file"},
 };
 
 /// Builds nodes from the events of yaml-cpp's parser.
@@ -70,14 +70,14 @@ class Builder final : public YAML::EventHandler {
     problems_.add(Problem{at(mark, word_length(mark)),
                           "aliases ('*name') are not allowed",
                           {},
-                          "write the value out; a whole file can be reused with 'based_on'"});
+                          "repeat the value; 'based_on' reuses a whole file"});
     put(Node{.kind = Node::Kind::broken, .where = at(mark, 1)});
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     check_properties(mark, tag, anchor);
-    if (tag == "!" && !is_closed(mark)) {  // yaml-cpp takes the end of the file for the missing quote
+    if (tag == "!" && !is_closed(mark)) {  // yaml-cpp accepts the end of the file instead of the quote
       throw YAML::ParserException{mark, "illegal EOF in scalar"};
     }
     if (!has_clean_text(mark, value)) return put(Node{.kind = Node::Kind::broken, .where = at(mark, 1)});
@@ -103,7 +103,7 @@ class Builder final : public YAML::EventHandler {
  private:
   struct Frame {
     Node node;
-    std::optional<Node> key;  // of the entry whose value comes next
+    std::optional<Node> key;  // key of the entry whose value comes next
     std::map<std::string, Where> seen;
   };
 
@@ -129,7 +129,7 @@ class Builder final : public YAML::EventHandler {
     return static_cast<int>(rest.size());
   }
 
-  /// Whether the quoted text that begins here ends with its quote. Block scalars ('|', '>') have none.
+  /// Whether the quoted text that starts here ends with its quote. Block scalars ('|', '>') have none.
   bool is_closed(const YAML::Mark& mark) const {
     const auto first = rest_of_line(mark);
     if (!first.starts_with('"') && !first.starts_with('\'')) return true;
@@ -154,7 +154,7 @@ class Builder final : public YAML::EventHandler {
       problems_.add(Problem{at(mark, word_length(mark)),
                             "anchors ('&name') are not allowed",
                             {},
-                            "write the value out; a whole file can be reused with 'based_on'"});
+                            "repeat the value; 'based_on' reuses a whole file"});
     }
     if (!tag.empty() && tag != "?" && tag != "!") {
       problems_.add(
@@ -162,14 +162,14 @@ class Builder final : public YAML::EventHandler {
     }
   }
 
-  /// Escapes of a text in double quotes can say what cannot stand in the file itself.
+  /// Escapes in double quotes can contain characters that are not allowed in the file itself.
   bool has_clean_text(const YAML::Mark& mark, const std::string& value) {
     const auto bad = first_control(value, "\t\n");
     if (bad == std::string::npos) return true;
     problems_.add(Problem{at(mark, scalar_length(mark, value)),
-                          fmt::format("the text has the control character {}", code_point(value, bad)),
+                          fmt::format("the text contains the control character {}", code_point(value, bad)),
                           {},
-                          "leave out its escape"});
+                          "remove its escape sequence"});
     return false;
   }
 
@@ -187,7 +187,7 @@ class Builder final : public YAML::EventHandler {
   void put(Node node) {
     if (++values_ > most_values)
       fail(node.where, fmt::format("the file has more than {} values", most_values),
-           "is it really a description?");
+           "check that it is a file for gradway");
     if (stack_.empty()) {
       root_ = std::move(node);
       return;
@@ -206,13 +206,13 @@ class Builder final : public YAML::EventHandler {
   void put_entry(Frame& frame, const Node& key, Node value) {
     if (key.kind == Node::Kind::broken) return;
     if (key.kind != Node::Kind::scalar) {
-      problems_.add(Problem{key.where, "a key must be a plain word, not " + describe(key), {}, ""});
+      problems_.add(Problem{key.where, "expected a plain word as key, found " + describe(key), {}, ""});
       return;
     }
     const auto [first, is_new] = frame.seen.emplace(key.text, key.where);
     if (!is_new) {
       problems_.add(Problem{key.where,
-                            fmt::format("key '{}' stands here twice", key.text),
+                            fmt::format("duplicate key '{}'", key.text),
                             {{first->second, "the first one is here"}},
                             "remove one of them"});
       return;
@@ -234,15 +234,15 @@ Problem syntax_problem(const SourceText& source, const YAML::ParserException& er
       error.mark.is_null() ? source.whole() : source.place(error.mark.line, error.mark.column, 1);
   for (const auto& [said, what, hint] : syntax_texts) {
     if (error.msg == said)
-      return Problem{where, fmt::format("this is not YAML: {}", what), {}, std::string{hint}};
+      return Problem{where, fmt::format("invalid YAML: {}", what), {}, std::string{hint}};
   }
-  return Problem{where, fmt::format("this is not YAML: {}", error.msg), {}, ""};
+  return Problem{where, fmt::format("invalid YAML: {}", error.msg), {}, ""};
 }
 
 }  // namespace
 
 Node parse_yaml(const SourceText& source, Problems& problems) {
-  problems.saw(source.content());
+  problems.add_to_digest(source.content());
   const auto cut = cut_literals(source);
   std::istringstream stream{cut.content};
   Builder builder{source, cut, problems};
@@ -253,10 +253,8 @@ Node parse_yaml(const SourceText& source, Problems& problems) {
     Problems ignored;
     Builder second{source, cut, ignored};
     if (parser.HandleNextDocument(second)) {
-      problems.add(Problem{second.take().where,
-                           "a second document begins here",
-                           {},
-                           "one file holds one description; remove the '---'"});
+      problems.add(
+          Problem{second.take().where, "a file must contain a single document", {}, "remove the '---'"});
     }
     return first;
   } catch (const YAML::ParserException& error) {

@@ -19,7 +19,7 @@ std::size_t index_among(std::string_view thing, const std::vector<std::string>& 
   const auto& word = scalar(node, thing);
   const auto found = std::ranges::find(names, word);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  fail(node.where, fmt::format("'{}' is not {}", word, thing), hint_for_word(thing, word, names));
+  fail(node.where, invalid_word(thing, word), hint_for_word(thing, word, names));
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ double amount(const value::Amount& kind, const Node& node) {
       return share(node);
     case value::Unit::positive_share: {
       const auto part = share(node);
-      if (part == 0) fail(node.where, fmt::format("'{}' is nothing", node.text), "more than 0 %");
+      if (part == 0) fail(node.where, fmt::format("expected a percentage above 0 %, found '{}'", node.text));
       return part;
     }
     case value::Unit::step_rate:
@@ -83,14 +83,15 @@ double elements(const Node& node) {
   const auto* end = word.data() + word.size();
   const auto [rest, error] = std::from_chars(word.data(), end, count);
   if (error != std::errc{} || rest != end || !(count >= 1 && count <= most_elements))
-    fail(node.where, fmt::format("'{}' is no number of elements", node.text), "from 1 to 1e15, such as 5e8");
+    fail(node.where, fmt::format("'{}' is not a number of elements", node.text),
+         "write a number from 1 to 1e15, such as 5e8");
   return count;
 }
 
 int gpus(const value::Gpus& kind, const Node& node) {
   const auto count = whole(node, 1, std::numeric_limits<std::int64_t>::max());
   if (count > kind.most)
-    fail(node.where, fmt::format("{} GPUs are more than a simulation can have: 1 to {}", count, kind.most),
+    fail(node.where, fmt::format("{} GPUs are too many to simulate: 1 to {}", count, kind.most),
          "lower job.gpus, or simulate one of several equal parts of the cluster");
   return static_cast<int>(count);
 }
@@ -104,8 +105,8 @@ Wrap wrapping(const Node& node) {
   const auto* end = text_of_node.data() + text_of_node.size();
   const auto [rest, error] = std::from_chars(text_of_node.data(), end, blocks);
   if (error != std::errc{} || std::string_view(rest, end) != " blocks" || blocks < 1 || blocks > most_wrapped)
-    fail(node.where, fmt::format("'{}' is no way to wrap a model", text_of_node),
-         "write block, a number of blocks such as '4 blocks', or whole");
+    fail(node.where, fmt::format("invalid wrap '{}'", text_of_node),
+         "expected block, whole, or a number of blocks such as '4 blocks'");
   return {blocks};
 }
 
@@ -115,8 +116,8 @@ int resharding(const value::Resharding& kind, const Node& node) {
   try {
     return static_cast<int>(whole(node, 2, kind.most));
   } catch (const ConfigError&) {
-    fail(node.where, fmt::format("'{}' is not true, false or a number of ranks", node.text),
-         "true frees parameters after the forward pass, false keeps them, N keeps them over N ranks");
+    fail(node.where, fmt::format("expected true, false or a number of ranks, found '{}'", node.text),
+         "true frees parameters after the forward pass, false keeps them, N keeps them sharded over N ranks");
   }
 }
 
@@ -134,8 +135,8 @@ std::array<RankAxis, 5> axis_order(const Node& node) {
     at = end + 1;
   }
   if (seen.size() != order.size() || words.size() != 14)
-    fail(node.where, fmt::format("'{}' is no order of ranks", words),
-         "tp, cp, ep, dp and pp, the fastest first: Megatron's own is tp-cp-ep-dp-pp");
+    fail(node.where, fmt::format("invalid axis order '{}'", words),
+         "expected tp, cp, ep, dp and pp, the fastest-varying first; Megatron's own is tp-cp-ep-dp-pp");
   return order;
 }
 

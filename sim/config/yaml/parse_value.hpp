@@ -10,7 +10,7 @@
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/value_kind.hpp"
 
-/// Parsers of the kinds of value that a table of fields names.
+/// Parsers of the kinds of value in tables of fields.
 namespace gradway::config {
 
 template <class Member>
@@ -21,17 +21,17 @@ constexpr auto plain_value_of() {
     return std::type_identity<Member>{};
   }
 }
-/// What stands in a file for a member that may be left out.
+/// The type of an optional member's value.
 template <class Member>
 using PlainValue = typename decltype(plain_value_of<Member>())::type;
 
-/// Place of a word among those of a kind. @throws ConfigError with the nearest of them
+/// Index of a word among those of a kind. @throws ConfigError with the nearest one
 std::size_t index_of_word(const value::Words& words, const Node& node);
-/// The same, behind "none".
+/// The same, where index 0 is "none".
 std::size_t index_of_word(const value::WordsOrNone& words, const Node& node);
 /// In the base unit. @throws ConfigError
 double amount(const value::Amount& kind, const Node& node);
-/// Such as 5e8.
+/// A number of elements such as 5e8.
 double elements(const Node& node);
 int gpus(const value::Gpus& kind, const Node& node);
 /// "block", "4 blocks", "whole".

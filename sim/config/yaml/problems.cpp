@@ -21,25 +21,25 @@ void Problems::add(const ConfigError& error) {
 
 void Problems::add(const Problems& others) {
   list_.insert(list_.end(), others.list_.begin(), others.list_.end());
-  seen_.insert(seen_.end(), others.seen_.begin(), others.seen_.end());
+  digests_.insert(digests_.end(), others.digests_.begin(), others.digests_.end());
   files_.insert(files_.end(), others.files_.begin(), others.files_.end());
   std::ranges::copy_if(others.notes_, std::back_inserter(notes_), [&](const std::string& text) {
     return std::ranges::find(notes_, text) == notes_.end();
   });
 }
 
-void Problems::saw(std::string_view text) {
-  seen_.emplace_back().add(text);
+void Problems::add_to_digest(std::string_view text) {
+  digests_.emplace_back().add(text);
 }
 
 void Problems::note(std::string text) {
-  saw(text);  // it goes into reports
+  add_to_digest(text);  // notes are part of reports
   if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(std::move(text));
 }
 
-Digest Problems::seen() const {
+Digest Problems::digest() const {
   Digest digest;
-  for (const auto& text : seen_) digest.add(text);
+  for (const auto& text : digests_) digest.add(text);
   return digest;
 }
 
@@ -57,10 +57,15 @@ void Problems::raise() const {
   if (sorted.size() > most_shown) {
     const auto more = sorted.size() - most_shown;
     sorted.resize(most_shown);
-    sorted.push_back(
-        Problem{{}, fmt::format("{} more problems", more), {}, "mend the first ones and try again"});
+    sorted.push_back(Problem{{}, fmt::format("{} more problems", more), {}, "fix these first"});
   }
   throw ConfigError{std::move(sorted)};
+}
+
+std::string invalid_word(std::string_view thing, std::string_view word) {
+  for (const std::string_view article : {"a ", "an "})
+    if (thing.starts_with(article)) return fmt::format("invalid {} '{}'", thing.substr(article.size()), word);
+  return fmt::format("invalid {} '{}'", thing, word);
 }
 
 void fail(const Where& where, std::string what, std::string hint) {

@@ -14,19 +14,18 @@
 
 namespace gradway::config {
 
-/// What there is to say of what was read. Collects what is wrong so that reading can go on (thrown as one
-/// ConfigError at the end), a digest of every text that was read,
-/// and the files that had them.
+/// Collects the problems of all files that are read, which are thrown as one ConfigError at the end, together
+/// with notes, a digest of every text, and the files themselves.
 class Problems {
  public:
   void add(Problem problem) { list_.push_back(std::move(problem)); }
   void add(const ConfigError& error);
-  /// All that another reading told.
+  /// Adds everything that another instance has collected.
   void add(const Problems& others);
   bool empty() const { return list_.empty(); }
   std::size_t size() const { return list_.size(); }
 
-  /// What `read` gives, or an empty value if it throws ConfigError, whose problems are kept.
+  /// The result of `read`, or an empty value if it throws ConfigError, whose problems are added.
   template <class Read>
   auto attempt(const Read& read) -> std::invoke_result_t<Read> {
     try {
@@ -37,25 +36,29 @@ class Problems {
     return std::invoke_result_t<Read>();
   }
 
-  /// What is not wrong, but should be known.
+  /// Adds a note to the user that is not an error.
   void note(std::string text);
   const std::vector<std::string>& notes() const { return notes_; }
 
-  void saw(std::string_view text);
-  Digest seen() const;
+  void add_to_digest(std::string_view text);
+  Digest digest() const;
 
-  void opened(FileState file) { files_.push_back(std::move(file)); }
+  void add_file(FileState file) { files_.push_back(std::move(file)); }
   const std::vector<FileState>& files() const { return files_; }
 
-  /// Throws what was collected, if anything: file by file as they were met, each in the order of its lines.
+  /// Throws the problems, if there are any, sorted by file in the order of reading and by line.
   void raise() const;
 
  private:
   std::vector<Problem> list_;
   std::vector<std::string> notes_;
-  std::vector<Digest> seen_;  ///< of each text, so that a text that is read once counts its bytes once
+  std::vector<Digest> digests_;  ///< one for each text
   std::vector<FileState> files_;
 };
+
+/// Message for a word that is not among the allowed ones: "invalid precision 'X'".
+/// @param thing with its article: "a precision"
+std::string invalid_word(std::string_view thing, std::string_view word);
 
 /// Throws one problem.
 [[noreturn]] void fail(const Where& where, std::string what, std::string hint = "");

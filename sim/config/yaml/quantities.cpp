@@ -44,37 +44,25 @@ constexpr std::array kinds_known = {
     QuantityKind{"power", "a power", "'W'", power_units, 1e-3, "0.001 W", 1e6, "1000000 W"},
 };
 
-struct Written {
+struct NumberWithUnit {
   double number = 0;
-  std::string_view digits;  ///< the number as it was written
+  std::string_view digits;  ///< text of the number
   std::string_view unit;
 };
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
-  return text;
-}
-
-bool is_word(std::string_view text, std::string_view word) {
-  return text.size() >= word.size() &&
-         std::ranges::equal(text.substr(0, word.size()), word, {},
-                            [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-}
-
 [[noreturn]] void no_number(const Node& node, std::string_view all, const QuantityKind& kind) {
-  const auto unsigned_text = all.substr(std::min(all.size(), all.find_first_not_of("+-.")));
-  if (is_word(unsigned_text, "inf") || is_word(unsigned_text, "nan")) {
-    fail(node.where, fmt::format("{} must be a finite number, got '{}'", kind.one, all));
+  const auto word = lower_case(all.substr(std::min(all.size(), all.find_first_not_of("+-."))));
+  if (word.starts_with("inf") || word.starts_with("nan")) {
+    fail(node.where, fmt::format("{} must be finite, found '{}'", kind.one, all));
   }
   fail(node.where, fmt::format("'{}' does not begin with a number", all),
        fmt::format("write a number and a unit such as {}", kind.examples));
 }
 
-/// Cuts "450 GB/s" into its number and its unit.
-Written split(const Node& node, const QuantityKind& kind) {
+/// Splits "450 GB/s" into its number and its unit.
+NumberWithUnit split(const Node& node, const QuantityKind& kind) {
   const auto all = trim(scalar(node, kind.one));
-  Written written;
+  NumberWithUnit written;
   const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), written.number);
   if (error == std::errc::invalid_argument || !std::isfinite(written.number)) no_number(node, all, kind);
   const auto length = static_cast<std::size_t>(end - all.data());
@@ -96,10 +84,10 @@ Written split(const Node& node, const QuantityKind& kind) {
   return written;
 }
 
-[[noreturn]] void wrong_unit(const Node& node, const Written& written, const QuantityKind& kind) {
+[[noreturn]] void wrong_unit(const Node& node, const NumberWithUnit& written, const QuantityKind& kind) {
   if (written.unit.empty()) {
     fail(node.where, fmt::format("'{}' has no unit", written.digits),
-         fmt::format("add one such as {}", kind.examples));
+         fmt::format("add a unit such as {}", kind.examples));
   }
   auto hint = unit_hint(written.unit, written.number, written.digits, kind);
   for (const auto& other : kinds_known) {
@@ -115,7 +103,7 @@ Written split(const Node& node, const QuantityKind& kind) {
   fail(node.where, fmt::format("'{}' is not a unit of {}", written.unit, kind.name), hint);
 }
 
-/// @return the value in the base unit of the kind. @param any_least however small it is
+/// @return the value in the base unit of the kind. @param any_least accept values below the minimum
 double quantity(const Node& node, KindIndex index, bool zero_is_good = false, bool any_least = false) {
   const auto& kind = kinds_known[static_cast<std::size_t>(index)];
   const auto written = split(node, kind);
@@ -123,9 +111,9 @@ double quantity(const Node& node, KindIndex index, bool zero_is_good = false, bo
   if (unit == kind.units.end()) wrong_unit(node, written, kind);
   const auto value = written.number * unit->scale;
   if (std::signbit(value) && value != 0)
-    fail(node.where, fmt::format("{} must not be negative, got '{}'", kind.one, node.text));
+    fail(node.where, fmt::format("{} must not be negative, found '{}'", kind.one, node.text));
   if (value == 0 && zero_is_good) return 0;
-  if (value == 0) fail(node.where, fmt::format("{} must be above zero here, got '{}'", kind.one, node.text));
+  if (value == 0) fail(node.where, fmt::format("{} must be above zero, found '{}'", kind.one, node.text));
   if (value < kind.least && !any_least) {
     fail(node.where,
          fmt::format("'{}' is too small for {}: at least {}", node.text, kind.one, kind.least_text));
@@ -140,8 +128,7 @@ double quantity(const Node& node, KindIndex index, bool zero_is_good = false, bo
 Seconds short_time(const Node& node, bool zero_is_good) {
   const Seconds time{quantity(node, time_kind, zero_is_good)};
   if (time > Seconds{1})
-    fail(node.where,
-         fmt::format("'{}' is too long for a latency or the cost of a launch: at most 1 s", node.text));
+    fail(node.where, fmt::format("'{}' is too long for a latency or a launch cost: at most 1 s", node.text));
   return time;
 }
 

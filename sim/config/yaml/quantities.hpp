@@ -11,17 +11,17 @@
 
 namespace gradway::config {
 
-/// A unit and what one of it is in the SI base of its kind.
+/// A unit and its value in the base unit of its kind.
 struct Unit {
   std::string_view name;
   double scale;
 };
 
-/// What can be written with a unit, and the range that makes sense.
+/// A kind of quantity: its units and its valid range.
 struct QuantityKind {
   std::string_view name;      ///< "bandwidth"
   std::string_view one;       ///< "a bandwidth"
-  std::string_view examples;  ///< for a hint: "'GB/s'"
+  std::string_view examples;  ///< example of a unit, for hints: "'GB/s'"
   std::span<const Unit> units;
   double least;  ///< smallest value above zero, in the base unit
   std::string_view least_text;
@@ -29,26 +29,26 @@ struct QuantityKind {
   std::string_view most_text;
 };
 
-/// All kinds, for a look at whose unit a wrong unit is, and for tests and help.
+/// All kinds, to recognise units of another kind, and for tests and help.
 std::span<const QuantityKind> quantity_kinds();
 
-// Parsers for a Reader. All refuse a missing or wrong unit, what is not finite or negative, and nonsense
-// sizes; those without `or_zero` refuse zero too.
+// Parsers for a Reader. All reject missing or wrong units, infinite, negative and implausible values; those
+// without `or_zero` also reject zero.
 BytesPerSecond bandwidth(const Node& node);
 Bytes bytes(const Node& node);
 Bytes bytes_or_zero(const Node& node);
-Bytes mean_bytes(const Node& node);  ///< of many: can lie between 0 and 1 B
+Bytes mean_bytes(const Node& node);  ///< a mean, which can be between 0 and 1 B
 Seconds duration(const Node& node);
 Seconds duration_or_zero(const Node& node);
-Seconds latency(const Node& node);  ///< at most 1 s: also what a launch costs
+Seconds latency(const Node& node);  ///< at most 1 s; also for launch costs
 Seconds latency_or_zero(const Node& node);
 FlopsPerSecond compute_rate(const Node& node);
 UsdPerHour price_per_hour(const Node& node);
 Watts power(const Node& node);
-Seconds step_rate(const Node& node);  ///< "8.91 steps/s", as the time of a step
+Seconds step_rate(const Node& node);  ///< "8.91 steps/s" -> the step time
 
-/// What to write instead of a unit that is not one of `kind`: by a hand-written table, never by likeness of
-/// names, because 'Gb/s' looks like 'GB/s' and is wrong by eight. Empty if the table has nothing.
+/// Hint for a unit that is not one of `kind`, from a table and not by similarity: 'Gb/s' is similar to 'GB/s'
+/// and wrong by a factor of eight. Empty if the table does not have the unit.
 std::string unit_hint(std::string_view unit, double number, std::string_view number_text,
                       const QuantityKind& kind);
 

@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/nearest.hpp"
-#include "sim/config/yaml/likely_meant.hpp"
+#include "sim/config/yaml/foreign_names.hpp"
 
 namespace gradway::config {
 namespace {
@@ -23,10 +23,10 @@ Reader::Reader(const Node& node, Where where, Problems& problems)
   broken_ = true;
   if (node.kind == Node::Kind::broken) return;
   const auto& at = node.kind == Node::Kind::null ? where_ : node.where;
-  error(at, fmt::format("a map of keys and values must stand here, not {}", describe(node)));
+  error(at, fmt::format("expected a map of keys and values, found {}", describe(node)));
 }
 
-bool Reader::sound() const {
+bool Reader::is_valid() const {
   return !broken_ && (!problems_before_ || *problems_before_ == problems_->size());
 }
 
@@ -52,7 +52,8 @@ std::vector<const Node*> Reader::items(std::string_view key) {
   const Node* node = value(key);
   if (node == nullptr || node->kind == Node::Kind::broken) return result;
   if (node->kind != Node::Kind::sequence) {
-    error(node->where, fmt::format("'{}' must be a list, not {}", key, describe(*node)), "write it in [ ]");
+    error(node->where, fmt::format("expected a list for '{}', found {}", key, describe(*node)),
+          "write it in [ ]");
     return result;
   }
   for (const auto& item : node->items) result.push_back(&item);
@@ -105,12 +106,12 @@ void Reader::exactly_one(const std::vector<std::string>& keys, std::string_view 
     if (first == nullptr) {
       first = &entry;
     } else {
-      error(entry.where, fmt::format("'{}' clashes with '{}'", entry.key, first->key), "keep one of them",
-            {{first->where, fmt::format("'{}' gives {} already", first->key, thing)}});
+      error(entry.where, fmt::format("'{}' conflicts with '{}'", entry.key, first->key), "keep one of them",
+            {{first->where, fmt::format("'{}' already sets {}", first->key, thing)}});
     }
   }
   if (first == nullptr)
-    error(where_, fmt::format("{} is missing: one of '{}'", thing, fmt::join(keys, "', '")));
+    error(where_, fmt::format("{} is missing: expected one of '{}'", thing, fmt::join(keys, "', '")));
 }
 
 void Reader::forbid(std::string_view key, const std::string& reason, const std::string& hint,
@@ -127,7 +128,7 @@ void Reader::refuse_unknown(const Hint& hint_of) {
     if (std::ranges::find(known_, entry.key) != known_.end()) continue;
     const bool is_torn_text = entry.value.kind == Node::Kind::null;
     error(entry.where, fmt::format("unknown key '{}'", entry.key),
-          is_torn_text ? "a ',' inside { } begins a new key: put a text with a ',' in quotes"
+          is_torn_text ? "a ',' inside { } starts a new key: put text with a ',' in quotes"
                        : hint_of(entry.key));
   }
 }

@@ -13,25 +13,24 @@
 
 namespace gradway::config {
 
-/// Turns a node into a value; throws ConfigError at the node's place.
+/// Result of a parser, which converts a node into a value or throws ConfigError at the node's place.
 template <class Parse>
 using Parsed = std::invoke_result_t<const Parse&, const Node&>;
 
-/// Reads the keys of one map in the order of the fields they fill. What is wrong goes to the problems, an
-/// empty value takes its place and reading goes on. A value that is already known to be broken is passed over
-/// in silence.
+/// Reads the keys of one map. Invalid values are added to the problems and replaced by empty ones, and
+/// reading continues. Nodes that are already reported as broken are skipped.
 class Reader {
  public:
-  /// @param where what messages about the map as a whole point to: the key in front of it.
+  /// @param where place for messages about the whole map: its key.
   Reader(const Node& node, Where where, Problems& problems);
 
   const Where& where() const { return where_; }
   Problems& problems() const { return *problems_; }
 
-  /// Nothing was wrong since the first key was read: values can be checked against each other.
-  bool sound() const;
+  /// Whether no problem was found since the first key was read, so that values can be cross-checked.
+  bool is_valid() const;
 
-  /// The map has the key. Says nothing about whether it may.
+  /// Whether the map has the key. Does not mark it as known.
   bool has(std::string_view key) const { return map_->find(key) != nullptr; }
 
   Where key_place(std::string_view key) const;    ///< of the key, or of the map
@@ -74,20 +73,20 @@ class Reader {
 
   void error(const Where& where, std::string what, std::string hint = "", std::vector<Note> notes = {});
 
-  /// The value of `key` is one of several ways to say a thing: exactly one of `keys` must stand in the map.
+  /// Reports an error unless the map has exactly one of the keys. @param thing what they set, for messages
   void exactly_one(const std::vector<std::string>& keys, std::string_view thing);
 
-  /// The key must not stand here because of `reason`; counts as known.
+  /// Reports an error if the map has the key, and marks it as known.
   void forbid(std::string_view key, const std::string& reason, const std::string& hint,
               std::optional<Note> note = {});
 
-  /// Accepts the key without reading its value: files of earlier versions have it.
+  /// Accepts a key of earlier versions without reading its value.
   void ignore(std::string_view key) { value(key); }
 
-  /// Every key that was not asked for is unknown. The last call on a reader.
+  /// Reports all keys that were not read as unknown. The last call on a reader.
   void finish();
 
-  /// The same of a group of a scenario, where names that other trainers have for its keys are recognised.
+  /// The same for a group of a scenario; recognises the names that other trainers use for its keys.
   /// @param group empty: the scenario itself
   void finish(std::string_view group);
 
@@ -112,8 +111,8 @@ class Reader {
   const Node* map_;
   Where where_;
   Problems* problems_;
-  std::optional<std::size_t> problems_before_;  ///< none while no key was read
-  bool broken_ = false;                         ///< the node is no map: nothing can be said about its keys
+  std::optional<std::size_t> problems_before_;  ///< empty until a key is read
+  bool broken_ = false;                         ///< the node is not a map, so that its keys are not checked
   std::vector<std::string> known_;
 };
 

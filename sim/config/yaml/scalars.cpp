@@ -20,7 +20,7 @@ bool is_digits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// The whole text as a number; nothing if anything else stands in it.
+/// The whole text as a number; empty if it contains anything else.
 template <class Number>
 std::optional<Number> number_of(std::string_view text) {
   Number value{};
@@ -38,25 +38,39 @@ double plain_number(const Node& node, std::string_view thing) {
   return *value;
 }
 
-struct BooleanSlip {
+struct BooleanMisspelling {
   std::string_view written, meant;
 };
 
-constexpr BooleanSlip boolean_slips[] = {{"yes", "true"},  {"on", "true"},    {"1", "true"},  {"y", "true"},
-                                         {"no", "false"},  {"off", "false"},  {"0", "false"}, {"n", "false"},
-                                         {"true", "true"}, {"false", "false"}};
+constexpr BooleanMisspelling boolean_misspellings[] = {
+    {"yes", "true"},  {"on", "true"}, {"1", "true"},  {"y", "true"},    {"no", "false"},
+    {"off", "false"}, {"0", "false"}, {"n", "false"}, {"true", "true"}, {"false", "false"}};
 
 }  // namespace
 
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view white_space = " \t\n\v\f\r";
+  const auto first = text.find_first_not_of(white_space);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(white_space) - first + 1);
+}
+
+std::string lower_case(std::string_view text) {
+  std::string result{text};
+  std::ranges::transform(result, result.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
 const std::string& scalar(const Node& node, std::string_view thing) {
   if (node.kind != Node::Kind::scalar)
-    fail(node.where, fmt::format("{} must stand here, not {}", thing, describe(node)));
+    fail(node.where, fmt::format("expected {}, found {}", thing, describe(node)));
   return node.text;
 }
 
 std::string text(const Node& node) {
-  const auto& word = scalar(node, "a text");
-  if (word.find_first_not_of(" \t\n") == std::string::npos) fail(node.where, "the text is empty");
+  const auto& word = scalar(node, "text");
+  if (word.find_first_not_of(" \t\n") == std::string::npos) fail(node.where, "the value is empty");
   return word;
 }
 
@@ -79,12 +93,10 @@ bool boolean(const Node& node) {
   const auto& word = scalar(node, "true or false");
   if (!node.quoted && word == "true") return true;
   if (!node.quoted && word == "false") return false;
-  std::string lower = word;
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto slip = std::ranges::find(boolean_slips, lower, &BooleanSlip::written);
-  fail(node.where, fmt::format("'{}' is not true or false", word),
-       slip == std::end(boolean_slips) ? "" : fmt::format("write {}", slip->meant));
+  const auto misspelling =
+      std::ranges::find(boolean_misspellings, lower_case(word), &BooleanMisspelling::written);
+  fail(node.where, fmt::format("expected true or false, found '{}'", word),
+       misspelling == std::end(boolean_misspellings) ? "" : fmt::format("write {}", misspelling->meant));
 }
 
 int compute_capability(const Node& node) {
@@ -104,7 +116,7 @@ double efficiency(const Node& node) {
   const auto value = plain_number(node, "an efficiency");
   constexpr double least = 1e-6;  // below, times are too long to compute with
   if (value < least || value > 1) {
-    fail(node.where, fmt::format("an efficiency is from 1e-6 to 1, got '{}'", node.text),
+    fail(node.where, fmt::format("an efficiency must be from 1e-6 to 1, found '{}'", node.text),
          value > 1 && value <= 100 ? fmt::format("write {:.6g} for {:.6g} %", value / 100, value) : "");
   }
   return value;
@@ -113,24 +125,24 @@ double efficiency(const Node& node) {
 double slowdown(const Node& node) {
   const auto value = plain_number(node, "a slow-down");
   if (value < 1 || value > 1000) {
-    fail(node.where, fmt::format("a slow-down is from 1 (none) to 1000, got '{}'", node.text),
-         value > 0 && value < 1 ? "write how many times longer it takes" : "");
+    fail(node.where, fmt::format("a slow-down must be from 1 to 1000, found '{}'", node.text),
+         value > 0 && value < 1 ? "1.25 means 1.25 times as long" : "");
   }
   return value;
 }
 
 double scale_of_time(const Node& node) {
-  const auto value = plain_number(node, "a scale");
+  const auto value = plain_number(node, "a time scale");
   if (value < 0.25 || value > 4)
-    fail(node.where, fmt::format("a scale of times is from 0.25 to 4, got '{}'", node.text),
-         "machines of one kind differ by less");
+    fail(node.where, fmt::format("a time scale must be from 0.25 to 4, found '{}'", node.text),
+         "machines with the same GPU differ by less");
   return value;
 }
 
 double weight(const Node& node) {
   const auto value = plain_number(node, "a weight");
   if (value < 0.001 || value > 1000)
-    fail(node.where, fmt::format("a weight is from 0.001 to 1000, got '{}'", node.text));
+    fail(node.where, fmt::format("a weight must be from 0.001 to 1000, found '{}'", node.text));
   return value;
 }
 
@@ -144,20 +156,19 @@ double real(const Node& node, double least, double most) {
 }
 
 double times_as_fast(const Node& node) {
-  const auto& word = scalar(node, "how many times as fast");
+  const auto& word = scalar(node, "a speed-up");
   const auto value = node.quoted ? std::nullopt : number_of<double>(word);
   if (value && *value >= smallest_speed && *value <= largest_speed) return *value;
   if (value && std::isinf(*value) && *value > 0)
-    fail(node.where, fmt::format("'{}' is not a number of times as fast", word),
-         "write a large one such as 1e9");
+    fail(node.where, fmt::format("'{}' is not a speed-up", word), "write a large one such as 1e9");
   if (value && !std::isnan(*value)) {
-    fail(node.where, fmt::format("how many times as fast is from 1e-6 to 1e12, got '{}'", word),
-         *value > largest_speed ? "1e9 is as good as infinitely fast"
-                                : "0.5 makes it half as fast, 1 leaves it as it is");
+    fail(node.where, fmt::format("a speed-up must be from 1e-6 to 1e12, found '{}'", word),
+         *value > largest_speed ? "1e9 is practically infinitely fast"
+                                : "0.5 means half as fast, 1 means unchanged");
   }
   const bool has_sign =
       word.ends_with('x') && number_of<double>(std::string_view{word}.substr(0, word.size() - 1));
-  fail(node.where, fmt::format("'{}' is not a number of times as fast", word),
+  fail(node.where, fmt::format("'{}' is not a speed-up", word),
        has_sign ? fmt::format("write {}", word.substr(0, word.size() - 1)) : "write a number such as 2");
 }
 

@@ -9,19 +9,21 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/config/yaml/likely_meant.hpp"
+#include "sim/config/yaml/foreign_names.hpp"
 #include "sim/config/yaml/node.hpp"
 #include "sim/config/yaml/problems.hpp"
 
 namespace gradway::config {
 
-/// The text of a scalar; throws ConfigError for a list or a map. @param thing what it should be, for the
-/// message.
+std::string_view trim(std::string_view text);  ///< without white space at both ends
+std::string lower_case(std::string_view text);
+
+/// The text of a scalar. @param thing expected value, for the message @throws ConfigError for a list or a map
 const std::string& scalar(const Node& node, std::string_view thing);
 
-std::string text(const Node& node);        ///< any text that is not blank
-std::string date(const Node& node);        ///< a day such as 2026-01-24, which exists
-bool boolean(const Node& node);            ///< true or false, nothing else
+std::string text(const Node& node);        ///< any text except blanks
+std::string date(const Node& node);        ///< a valid date such as 2026-01-24
+bool boolean(const Node& node);            ///< true or false
 int compute_capability(const Node& node);  ///< "8.9" -> 89
 double efficiency(const Node& node);       ///< from 1e-6 to 1
 double scale_of_time(const Node& node);    ///< from 0.25 to 4
@@ -52,7 +54,7 @@ struct Choice {
   Value value;
 };
 
-/// A choice for each word of an enum whose values count from 0.
+/// One choice for each word of an enum whose values start at 0.
 template <class Enum, std::size_t size>
 constexpr std::array<Choice<Enum>, size> choices_of(const std::array<std::string_view, size>& words) {
   std::array<Choice<Enum>, size> choices{};
@@ -70,7 +72,7 @@ auto one_of(std::string_view thing, std::span<const Choice<Value>> table) {
       if (name == word) return value;
       names.emplace_back(name);
     }
-    fail(node.where, "'" + word + "' is not " + std::string{thing}, hint_for_word(thing, word, names));
+    fail(node.where, invalid_word(thing, word), hint_for_word(thing, word, names));
   };
 }
 
@@ -84,9 +86,9 @@ auto one_of(std::string_view thing, const std::array<Choice<Value>, size>& choic
   return one_of(thing, std::span<const Choice<Value>>{choices});
 }
 
-/// The same parser, but what it cannot read stays empty instead of becoming a default.
+/// The same parser with an optional result, which is empty if parsing fails.
 template <class Parse>
-auto if_good(Parse parse) {
+auto nullopt_on_error(Parse parse) {
   return [parse](const Node& node) { return std::optional{parse(node)}; };
 }
 

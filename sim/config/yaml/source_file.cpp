@@ -16,8 +16,7 @@
 namespace gradway::config {
 namespace {
 
-constexpr std::size_t largest_file =
-    4 << 20;  // far above any description; keeps a wrong file from filling memory
+constexpr std::size_t largest_file = 4 << 20;  // far above any valid file; bounds the memory for a wrong one
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 std::vector<std::string> split_lines(std::string_view content) {
@@ -32,7 +31,7 @@ std::vector<std::string> split_lines(std::string_view content) {
   return lines;
 }
 
-/// Printable ASCII and line ends alone: a text that no check can refuse.
+/// Whether the text has only printable ASCII and line ends, and therefore passes all checks.
 bool is_printable_ascii(std::string_view content) {
   return std::ranges::all_of(content, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
 }
@@ -51,21 +50,24 @@ SourceText::SourceText(std::string shown, std::string content)
   lines_ = split_lines(content_);
   if (is_printable_ascii(content_)) return;
   if (content_.find('\0') != std::string::npos) {
-    fail(whole(), "this is not a text file: it has NUL bytes", "gradway reads YAML in UTF-8");
+    fail(whole(), "the file is not a text file: it contains NUL bytes", "gradway reads YAML in UTF-8");
   }
   std::vector<Problem> tabs;
   for (int index = 0; index < static_cast<int>(lines_.size()); ++index) {
     const auto& text = line(index);
     if (const auto bad = first_bad_byte(text); bad != std::string::npos)
-      fail(place(index, static_cast<int>(bad), 1), "this byte is not UTF-8", "save the file in UTF-8");
+      fail(place(index, static_cast<int>(bad), 1), "invalid UTF-8 byte", "save the file in UTF-8");
     if (const auto bad = first_control(text, "\t"); bad != std::string::npos) {
       fail(place(index, static_cast<int>(bad), 1),
-           fmt::format("the control character {} stands here", code_point(text, bad)), "remove it");
+           fmt::format("unexpected control character {}", code_point(text, bad)), "remove it");
     }
     const auto indent = text.find_first_not_of(" \t");
     const auto tab = text.find('\t');
     if (indent != std::string::npos && tab < indent && text[indent] != '#') {
-      tabs.push_back({place(index, static_cast<int>(tab), 1), "a tab cannot indent YAML", {}, "use blanks"});
+      tabs.push_back({place(index, static_cast<int>(tab), 1),
+                      "a tab must not be used for indentation",
+                      {},
+                      "use spaces"});
     }
   }
   if (!tabs.empty()) throw ConfigError{std::move(tabs)};
@@ -74,7 +76,7 @@ SourceText::SourceText(std::string shown, std::string content)
 SourceText::SourceText(const Where& where, std::string content)
     : shown_{where.file}, content_{std::move(content)}, lines_{split_lines(content_)}, fixed_{where} {
   if (const auto bad = first_control(content_, "\t\n"); bad != std::string::npos)
-    fail(where, fmt::format("'{}' has the control character {}", content_, code_point(content_, bad)),
+    fail(where, fmt::format("'{}' contains the control character {}", content_, code_point(content_, bad)),
          "remove it");
 }
 
@@ -107,7 +109,7 @@ const std::string& SourceText::line(int zero_based) const {
 SourceText read_source(const std::filesystem::path& path, const std::string& shown) {
   const Where where = in_file(shown);
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) fail(where, "this is a folder, not a file");
+  if (std::filesystem::is_directory(path, ignored)) fail(where, "the path is a folder, not a file");
   if (!std::filesystem::exists(path, ignored)) fail(where, "there is no such file");
   const int file = open_without_waiting(path);
   if (file < 0) fail(where, "the file cannot be read", "check its permissions");
@@ -119,7 +121,7 @@ SourceText read_source(const std::filesystem::path& path, const std::string& sho
   }
   ::close(file);
   if (content.size() > largest_file)
-    fail(where, "the file is larger than 4 MiB", "is it really a description?");
+    fail(where, "the file is larger than 4 MiB", "check that it is a file for gradway");
   return SourceText{shown, std::move(content)};
 }
 

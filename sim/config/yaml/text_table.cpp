@@ -28,7 +28,7 @@ bool reads(std::string_view word, Number& value) {
 template <class Number>
 void check_range(const Cell& cell, std::string_view thing, Number value, Number least, Number most) {
   if (value >= least && value <= most) return;
-  fail(cell.where(), fmt::format("{} must be from {} to {}, got '{}'", thing, least, most, cell.word()));
+  fail(cell.where(), fmt::format("{} must be from {} to {}, found '{}'", thing, least, most, cell.word()));
 }
 
 }  // namespace
@@ -82,20 +82,20 @@ void Row::finish() const {
   left.skip_blanks();
   if (left.rest_.empty()) return;
   const auto more = left.rest("");
-  fail(more.where(), fmt::format("'{}' stands behind the last column", more.word()), "remove it");
+  fail(more.where(), fmt::format("unexpected '{}' after the last column", more.word()), "remove it");
 }
 
 TextTable::TextTable(const Node& node) : node_{&node} {
   if (node.kind == Node::Kind::scalar && node.block_indent >= 0) return;
   const bool is_long = node.text.find('\n') != std::string::npos;
-  fail(node.where, fmt::format("a table must stand here, not {}", is_long ? "a text" : describe(node)),
-       "write '|' behind the key and the rows below it, indented");
+  fail(node.where, fmt::format("expected a table, found {}", is_long ? "text" : describe(node)),
+       "write '|' after the key and the indented rows below it");
 }
 
 double number(const Cell& cell, std::string_view thing, double least, double most) {
   double value = 0;
   if (!reads(cell.word(), value) || !std::isfinite(value))
-    fail(cell.where(), fmt::format("'{}' is not a number", cell.word()), fmt::format("it is {}", thing));
+    fail(cell.where(), fmt::format("'{}' is not a number", cell.word()), fmt::format("expected {}", thing));
   check_range(cell, thing, value, least, most);
   return value;
 }
@@ -104,7 +104,7 @@ std::int64_t whole_number(const Cell& cell, std::string_view thing, std::int64_t
   std::int64_t value = 0;
   if (!reads(cell.word(), value))
     fail(cell.where(), fmt::format("'{}' is not a whole number", cell.word()),
-         fmt::format("it is {}", thing));
+         fmt::format("expected {}", thing));
   check_range(cell, thing, value, least, most);
   return value;
 }
@@ -113,7 +113,7 @@ std::size_t index_among(const Cell& cell, std::string_view thing, std::span<cons
   const auto found = std::ranges::find(words, cell.word());
   if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
   const std::string word{cell.word()};
-  fail(cell.where(), fmt::format("'{}' is not {}", word, thing),
+  fail(cell.where(), invalid_word(thing, word),
        suggestion(word, std::vector<std::string>(words.begin(), words.end())));
 }
 

@@ -10,7 +10,7 @@
 
 namespace gradway::config {
 
-/// A word of a table and where it stands.
+/// A word of a table and its place.
 class Cell {
  public:
   Cell(const Node& table, int line, std::string_view row, std::string_view word)
@@ -40,13 +40,13 @@ class Row {
   /// The next word. @param column its name. @throws ConfigError at the end of the row.
   Cell next(std::string_view column);
 
-  /// Passes over these words if they stand next, one blank apart, and more behind them.
+  /// Skips these words if they come next, separated by single blanks, and more words follow.
   bool take(std::string_view words);
 
-  /// All that is left, which may have blanks in it. @throws ConfigError if there is nothing.
+  /// The rest of the row, which may contain blanks. @throws ConfigError if it is empty.
   Cell rest(std::string_view column);
 
-  /// @throws ConfigError if something is left.
+  /// @throws ConfigError if words are left.
   void finish() const;
 
  private:
@@ -59,19 +59,20 @@ class Row {
   std::string_view rest_;
 };
 
-/// The rows of a table that is written as a literal text, so that thousands of them are read in milliseconds:
+/// The rows of a table that is written as a literal text, so that reading thousands of rows takes
+/// milliseconds:
 ///
 ///     gradients: |
 ///       # after dtype shape
 ///         612   fp32  1000x1024
-///
-/// Empty lines and those that begin with '#' are passed over.
+/// Empty lines and lines that start with '#' are skipped.
 class TextTable {
  public:
-  /// @throws ConfigError if the node is no literal text. @param node must outlive this.
+  /// @throws ConfigError if the node is not a literal text. @param node must outlive this.
   explicit TextTable(const Node& node);
 
-  /// Calls `read` with each row; what it throws goes to the problems, and the next row is read.
+  /// Calls `read` with each row. A ConfigError is added to the problems, and reading continues with the next
+  /// row.
   template <class Read>
   void for_each_row(Problems& problems, const Read& read) const {
     std::string_view rest = node_->text;

@@ -53,7 +53,7 @@ std::optional<BatchCost> batch_cost(const Scenario& scenario) {
   };
   BatchCost cost;
   cost.stored = read(1 - stored.hits, input.storage, false);
-  if (shares_cards(input)) cost.stored.weight = input.storage_weight;
+  if (shares_nics(input)) cost.stored.weight = input.storage_weight;
   if (stored.hits > 0) cost.cached = read(stored.hits, input.cache->tier, true);
   cost.core = (dataset.cpu.transform + dataset.cpu.collate) * samples;
   (input.decode_on_gpu ? cost.gpu : cost.core) +=

@@ -40,7 +40,7 @@ const Exchanges::Neighbour* Exchanges::find(int from, int to, bool is_backward) 
 }
 
 /// The rank whose output the pass needs.
-const Exchanges::Neighbour* Exchanges::source_of(const StageTurn& turn) const {
+const Exchanges::Neighbour* Exchanges::source_of(const ChunkPass& turn) const {
   const auto stage = pipeline_.stage_of(stage_.rank, turn.chunk);
   const bool is_forward = turn.pass == Pass::forward;
   if (turn.pass == Pass::weight_gradients || stage == (is_forward ? 0 : pipeline_.stages() - 1))
@@ -49,7 +49,7 @@ const Exchanges::Neighbour* Exchanges::source_of(const StageTurn& turn) const {
 }
 
 /// The rank that needs the output of the pass.
-const Exchanges::Neighbour* Exchanges::target_of(const StageTurn& turn) const {
+const Exchanges::Neighbour* Exchanges::target_of(const ChunkPass& turn) const {
   const auto stage = pipeline_.stage_of(stage_.rank, turn.chunk);
   const bool is_forward = turn.pass == Pass::forward;
   if (turn.pass == Pass::weight_gradients || stage == (is_forward ? pipeline_.stages() - 1 : 0))
@@ -58,7 +58,7 @@ const Exchanges::Neighbour* Exchanges::target_of(const StageTurn& turn) const {
 }
 
 /// Size of the message that a pass sends or receives.
-Bytes Exchanges::size_for(const StageTurn& turn, bool is_target) const {
+Bytes Exchanges::size_for(const ChunkPass& turn, bool is_target) const {
   const auto stage = pipeline_.stage_of(stage_.rank, turn.chunk);
   const bool is_own = is_target == (turn.pass == Pass::forward);
   return stage_.messages[static_cast<std::size_t>(is_own ? stage : stage - 1)];
@@ -104,7 +104,7 @@ TaskId Exchanges::wait_for(std::vector<TaskId> transfers) {
 }
 
 /// Exchanges messages between two passes.
-void Exchanges::exchange(const StageTurn* done, const StageTurn* next, const std::vector<TaskId>& computed) {
+void Exchanges::exchange(const ChunkPass* done, const ChunkPass* next, const std::vector<TaskId>& computed) {
   const auto* to = done ? target_of(*done) : nullptr;
   const auto* from = next ? source_of(*next) : nullptr;
   auto ready = computed;  // the CPU issues nothing before they have ended
@@ -128,7 +128,7 @@ void Exchanges::exchange(const StageTurn* done, const StageTurn* next, const std
   if (from && shares_ > 1) alone(gather(size_for(*next, false), ready));
 }
 
-std::optional<TaskId> Exchanges::before(const std::vector<StageTurn>& turns, std::size_t turn) {
+std::optional<TaskId> Exchanges::before(const std::vector<ChunkPass>& turns, std::size_t turn) {
   if (is_blocking_) {
     if (turn == 0) exchange(nullptr, &turns.front(), {});
     return std::nullopt;
@@ -138,7 +138,7 @@ std::optional<TaskId> Exchanges::before(const std::vector<StageTurn>& turns, std
   return transfer(*source, size_for(turns[turn], false), "receive", {});
 }
 
-void Exchanges::after(const std::vector<StageTurn>& turns, std::size_t turn, std::vector<TaskId> computed) {
+void Exchanges::after(const std::vector<ChunkPass>& turns, std::size_t turn, std::vector<TaskId> computed) {
   if (is_blocking_) {
     exchange(&turns[turn], turn + 1 < turns.size() ? &turns[turn + 1] : nullptr, computed);
   } else if (const auto* target = target_of(turns[turn])) {

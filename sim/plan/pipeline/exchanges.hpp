@@ -18,7 +18,7 @@ std::vector<RankGroup> groups_inside(const Layout& layout);
 struct RankPart {
   int rank = 0;                  ///< pipeline rank
   const Model* whole = nullptr;  ///< see `with_tied_copies`
-  PartOfModel part;
+  ModelShard part;
   std::vector<Bytes> messages{};  ///< by stage: activations of a micro-batch that it sends on
   Bytes tied{};                   ///< gradients of parameters shared by the first and the last rank
   std::array<Slot, rank_group_words.size()> slots{};  ///< by `RankGroup`, for groups of the layout
@@ -43,9 +43,9 @@ class Exchanges {
   Exchanges(const Layout& layout, Framework framework, const RankPart& stage, TaskList& tasks);
 
   /// @return tasks that the first kernel of the pass waits for
-  std::optional<TaskId> before(const std::vector<StageTurn>& turns, std::size_t turn);
+  std::optional<TaskId> before(const std::vector<ChunkPass>& turns, std::size_t turn);
   /// @param computed tasks after which the results of the pass are complete
-  void after(const std::vector<StageTurn>& turns, std::size_t turn, std::vector<TaskId> computed);
+  void after(const std::vector<ChunkPass>& turns, std::size_t turn, std::vector<TaskId> computed);
   /// All-reduce of tied gradients between the first and the last rank.
   void reduce_tied();
 
@@ -57,13 +57,13 @@ class Exchanges {
   };
 
   const Neighbour* find(int from, int to, bool is_backward) const;
-  const Neighbour* source_of(const StageTurn& turn) const;
-  const Neighbour* target_of(const StageTurn& turn) const;
+  const Neighbour* source_of(const ChunkPass& turn) const;
+  const Neighbour* target_of(const ChunkPass& turn) const;
   TaskId transfer(const Neighbour& with, Bytes size, const char* what, std::vector<TaskId> after);
-  Bytes size_for(const StageTurn& turn, bool is_target) const;
+  Bytes size_for(const ChunkPass& turn, bool is_target) const;
   TaskId gather(Bytes size, std::vector<TaskId> after);
   TaskId wait_for(std::vector<TaskId> transfers);
-  void exchange(const StageTurn* done, const StageTurn* next, const std::vector<TaskId>& computed);
+  void exchange(const ChunkPass* done, const ChunkPass* next, const std::vector<TaskId>& computed);
 
   const RankPart& stage_;
   TaskList& tasks_;

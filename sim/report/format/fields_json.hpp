@@ -42,7 +42,7 @@ inline nlohmann::ordered_json value_json(const value::Resharding& kind, int over
 template <class Settings, class AddOwn>
 void add_fields(nlohmann::ordered_json& json, const Settings& settings, const AddOwn& add_own) {
   for_each_row<Settings>([&](const auto& row) {
-    if constexpr (is_own_field_v<decltype(row)>) {
+    if constexpr (is_custom_field_v<decltype(row)>) {
       add_own(row.key);
     } else {
       if (!counts(row, settings)) return;

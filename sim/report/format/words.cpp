@@ -52,7 +52,7 @@ std::string other_keys(const Settings& settings, std::initializer_list<std::stri
   return words;
 }
 
-std::string words_of(const Alone&) {
+std::string words_of(const NoExchange&) {
   return "none: ranks do not exchange gradients";
 }
 

@@ -64,12 +64,13 @@ void write_job(Fields& fields, const Run& run) {
     add_variables(fields, job);
     return;
   }
-  const bool is_cut = job.layout.is_cut();
-  const auto micro = job.accumulate > 1
-                         ? fmt::format(" x {} {}", job.accumulate, is_cut ? "micro-batches" : "micro-steps")
-                         : "";
-  fields.add("batch", fmt::format("{} per {}{}, {} per step", job.batch_per_gpu, is_cut ? "replica" : "GPU",
-                                  micro, thousands_text(std::llround(job.samples()))));
+  const bool is_model_parallel = job.layout.is_model_parallel();
+  const auto micro = job.accumulate > 1 ? fmt::format(" x {} {}", job.accumulate,
+                                                      is_model_parallel ? "micro-batches" : "micro-steps")
+                                        : "";
+  fields.add("batch",
+             fmt::format("{} per {}{}, {} per step", job.batch_per_gpu, is_model_parallel ? "replica" : "GPU",
+                         micro, thousands_text(std::llround(job.samples()))));
   const auto fp8 = fp8_of(job);
   fields.add("precision",
              fp8 ? fmt::format("{}, {} scaling by {}", name_of(job.precision), name_of(fp8->recipe),
@@ -82,7 +83,7 @@ void write_job(Fields& fields, const Run& run) {
                            job.lora->targets == Lora::Targets::attention ? "attention's linear layers"
                                                                          : "all linear layers of blocks",
                            job.lora->quantised ? "NF4 and 16 bits" : "16 bits"));
-  if (is_cut) fields.add("layout", in_words(job.layout, job));
+  if (is_model_parallel) fields.add("layout", in_words(job.layout, job));
   fields.add("strategy", in_words(job.strategy));
   if (job.local_sgd) fields.add("workers", in_words(*job.local_sgd));
   fields.add("optimizer", name_of(job.optimizer));

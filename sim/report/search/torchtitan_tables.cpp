@@ -149,7 +149,7 @@ class Tables {
     }
     if (const auto* own = fsdp()) note_fsdp(*own);
     const auto& layout = job_.layout;
-    if (fsdp() == nullptr && layout.ranks_of_model() > 1 && is_half(job_.precision))
+    if (fsdp() == nullptr && layout.model_parallel_ranks() > 1 && is_half(job_.precision))
       notes_ += fmt::format(
           "# without data-parallel ranks torchtitan has no mixed precision; the job that was predicted is in "
           "{}\n",

@@ -26,8 +26,8 @@ std::optional<FlopsPerSecond> peak_of(const Gpu& gpu, Precision precision) {
 
 std::string kernels_text(const ListedGpu& one) {
   if (one.gpu->ideal) return "cost nothing";
-  if (one.kernels_timed_on.empty()) return "by the model's anchors";
-  return one.kernels_timed_on == one.name ? "timed" : "as of " + one.kernels_timed_on;
+  if (one.gpu_of_kernel_times.empty()) return "by the model's anchors";
+  return one.gpu_of_kernel_times == one.name ? "timed" : "as of " + one.gpu_of_kernel_times;
 }
 
 std::vector<std::string> row(const ListedGpu& one) {
@@ -92,7 +92,7 @@ void write_gpus_json(std::ostream& out, const std::vector<ListedGpu>& listed) {
       const auto peak = peak_of(*one.gpu, precision);
       peaks[std::string{name_of(precision)}] = peak ? Json(peak->value()) : Json{};
     }
-    json["kernels_timed_on"] = one.kernels_timed_on.empty() ? Json{} : Json(one.kernels_timed_on);
+    json["kernels_timed_on"] = one.gpu_of_kernel_times.empty() ? Json{} : Json(one.gpu_of_kernel_times);
   }
   out << Json{{"schema", 1}, {"gpus", std::move(gpus)}}.dump(2) << '\n';
 }

@@ -15,8 +15,8 @@ namespace gradway::report {
 /// A GPU that a name can stand for.
 struct ListedGpu {
   std::string name;
-  std::optional<Gpu> gpu;        ///< empty if its file is wrong
-  std::string kernels_timed_on;  ///< the GPU whose timed kernels stand for its own; empty: none
+  std::optional<Gpu> gpu;           ///< empty if its file is wrong
+  std::string gpu_of_kernel_times;  ///< the GPU whose timed kernels stand for its own; empty: none
 };
 
 /// A calibration that a name can stand for.

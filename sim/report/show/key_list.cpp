@@ -14,7 +14,7 @@ void write_keys(std::ostream& out, std::span<const config::ScenarioKey> keys, co
   for (const auto& key : keys) {
     out << style.paint(Paint::bold, key.name) << ": " << key.value();
     if (key.is_required) out << "; required";
-    if (!key.otherwise.empty()) out << fmt::format("; {} if left out", key.otherwise);
+    if (!key.default_text.empty()) out << fmt::format("; {} if left out", key.default_text);
     out << '\n';
     for (const auto& line : wrap(key.help(), style.width - 4)) out << "    " << line << '\n';
   }
@@ -27,8 +27,8 @@ void write_keys_json(std::ostream& out, std::span<const config::ScenarioKey> key
     list.push_back({{"key", key.name},
                     {"value", key.value()},
                     {"required", key.is_required},
-                    {"default", key.otherwise.empty() ? Json{} : Json(key.otherwise)},
-                    {"set", key.is_set_alone},
+                    {"default", key.default_text.empty() ? Json{} : Json(key.default_text)},
+                    {"set", key.is_settable},
                     {"meaning", key.help()}});
   }
   out << Json{{"schema", 1}, {"keys", std::move(list)}}.dump(2) << '\n';

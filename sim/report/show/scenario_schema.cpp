@@ -143,7 +143,7 @@ Json default_of(const ScenarioKey& key) {
       !std::holds_alternative<value::Boolean>(key.kind) && !std::holds_alternative<value::Whole>(key.kind) &&
       !std::holds_alternative<value::Real>(key.kind) && !std::holds_alternative<value::Slowdown>(key.kind) &&
       !std::holds_alternative<value::Elements>(key.kind);
-  return is_text ? Json(key.otherwise) : Json::parse(key.otherwise);
+  return is_text ? Json(key.default_text) : Json::parse(key.default_text);
 }
 
 Json value_schema(const Branch& branch) {
@@ -157,7 +157,7 @@ Json value_schema(const Branch& branch) {
   Json schema = all.size() == 1 ? std::move(all.front()) : Json{{"anyOf", all}};
   schema["description"] = fmt::format("{}", fmt::join(help, "; "));
   const auto& row = *branch.rows.front();
-  if (!row.otherwise.empty() && branch.rows.size() == 1) schema["default"] = default_of(row);
+  if (!row.default_text.empty() && branch.rows.size() == 1) schema["default"] = default_of(row);
   return schema;
 }
 

@@ -22,7 +22,7 @@ class Chart {
  public:
   Chart(const Pipeline& pipeline, int micro_batches) : pipeline_{pipeline} {
     for (int rank = 0; rank < pipeline.ranks; ++rank) {
-      turns_.push_back(turns_of_rank(pipeline, rank, micro_batches));
+      turns_.push_back(passes_of_rank(pipeline, rank, micro_batches));
       lines_.emplace_back();
     }
     std::vector<std::size_t> next(turns_.size(), 0);
@@ -42,7 +42,7 @@ class Chart {
   using Key = std::tuple<bool, int, int>;  // forward, stage, micro-batch
 
   /// @return whether all that it needs has been placed
-  bool place(std::size_t rank, const StageTurn& turn) {
+  bool place(std::size_t rank, const ChunkPass& turn) {
     const auto stage = pipeline_.stage_of(static_cast<int>(rank), turn.chunk);
     const bool is_forward = turn.pass == Pass::forward;
     std::size_t begin = lines_[rank].size();
@@ -61,7 +61,7 @@ class Chart {
     return true;
   }
 
-  static char letter(const StageTurn& turn) {
+  static char letter(const ChunkPass& turn) {
     const auto number = turn.micro_batch % 10;
     switch (turn.pass) {
       case Pass::forward:
@@ -76,7 +76,7 @@ class Chart {
   }
 
   const Pipeline& pipeline_;
-  std::vector<std::vector<StageTurn>> turns_;
+  std::vector<std::vector<ChunkPass>> turns_;
   std::vector<std::string> lines_;
   std::map<Key, std::size_t> ends_;
 };
@@ -88,10 +88,10 @@ void write_schedule_chart(std::ostream& out, const Pipeline& pipeline, int micro
   const Chart chart{pipeline, micro_batches};
   const auto label = fmt::format("stage {}  ", pipeline.ranks - 1).size();
   const auto room = style.width > label + 8 ? style.width - label : std::size_t{8};
-  bool is_cut = false;
+  bool is_model_parallel = false;
   for (int rank = 0; rank < pipeline.ranks; ++rank) {
     const auto& line = chart.lines()[static_cast<std::size_t>(rank)];
-    is_cut = is_cut || line.size() > room;
+    is_model_parallel = is_model_parallel || line.size() > room;
     out << fmt::format("{:<{}}", fmt::format("stage {}", rank), label)
         << (line.size() > room ? line.substr(0, room - 1) + ">" : line) << '\n';
   }
@@ -99,7 +99,7 @@ void write_schedule_chart(std::ostream& out, const Pipeline& pipeline, int micro
   out << style.paint(Paint::dim,
                      fmt::format("0 1 2: forward, by the last digit of the micro-batch; a b c: backward{}; "
                                  ".: nothing; transfers not shown{}",
-                                 halves, is_cut ? "; >: goes on" : ""))
+                                 halves, is_model_parallel ? "; >: goes on" : ""))
       << '\n';
 }
 

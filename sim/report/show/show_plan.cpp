@@ -150,7 +150,7 @@ void write_plan(std::ostream& out, const Scenario& scenario, const Workload& wor
   fields.add("platform", fmt::format("{}: {}", scenario.platform.name,
                                      hardware_in_words(scenario.platform, scenario.job.gpus)));
   const auto& layout = scenario.job.layout;
-  if (layout.is_cut()) fields.add("layout", in_words(layout, scenario.job));
+  if (layout.is_model_parallel()) fields.add("layout", in_words(layout, scenario.job));
   fields.add("strategy", in_words(scenario.job.strategy));
   fields.add("tasks",
              fmt::format("{} a step on {}", thousands_text(static_cast<std::int64_t>(program.tasks.size())),
@@ -163,7 +163,7 @@ void write_plan(std::ostream& out, const Scenario& scenario, const Workload& wor
     write_stages(out, workload, style);
     out << '\n';
   }
-  if (layout.is_cut()) write_groups(out, workload, style);
+  if (layout.is_model_parallel()) write_groups(out, workload, style);
   write_phases(out, program, style);
   write_collectives(out, program, style);
   write_buckets(out, scenario.model, program.units, style);

@@ -20,7 +20,7 @@ class ScheduleBuilder {
   /// DualPipe: the forward pass of one micro-batch, interleaved with the backward pass of another.
   void forward_and_backward(int forward_chunk, int backward_chunk) {
     forward(forward_chunk);
-    turns_.back().is_woven = true;
+    turns_.back().overlaps_next = true;
     backward(backward_chunk);
   }
   void backward(int chunk = 0) { turns_.push_back({Pass::backward, backward_[at(chunk)]++, chunk}); }
@@ -31,36 +31,36 @@ class ScheduleBuilder {
   /// Gradients of parameters for the oldest pending pass. @param chunk if empty, of any chunk
   void weight_gradients(std::optional<int> chunk = {}) {
     const auto oldest =
-        std::ranges::find_if(pending_, [&](const StageTurn& turn) { return !chunk || turn.chunk == *chunk; });
+        std::ranges::find_if(pending_, [&](const ChunkPass& turn) { return !chunk || turn.chunk == *chunk; });
     expects(oldest != pending_.end(), "gradients of inputs precede gradients of parameters");
     turns_.push_back({Pass::weight_gradients, oldest->micro_batch, oldest->chunk});
     pending_.erase(oldest);
   }
   bool has_pending(int chunk) const {
-    return std::ranges::find(pending_, chunk, &StageTurn::chunk) != pending_.end();
+    return std::ranges::find(pending_, chunk, &ChunkPass::chunk) != pending_.end();
   }
   bool has_pending() const { return !pending_.empty(); }
   int forwards(int chunk) const { return forward_[at(chunk)]; }
-  std::vector<StageTurn> take() { return std::move(turns_); }
+  std::vector<ChunkPass> take() { return std::move(turns_); }
 
  private:
   static std::size_t at(int chunk) { return static_cast<std::size_t>(chunk); }
 
   std::array<int, 2> forward_{};  ///< by chunk
   std::array<int, 2> backward_{};
-  std::deque<StageTurn> pending_;
-  std::vector<StageTurn> turns_;
+  std::deque<ChunkPass> pending_;
+  std::vector<ChunkPass> turns_;
 };
 
-std::vector<StageTurn> all_forward_then_backward(int micro_batches) {
+std::vector<ChunkPass> all_forward_then_backward(int micro_batches) {
   ScheduleBuilder schedule;
   for (int m = 0; m < micro_batches; ++m) schedule.forward();
   for (int m = 0; m < micro_batches; ++m) schedule.backward();
   return schedule.take();
 }
 
-std::vector<StageTurn> looped_bfs(const Pipeline& pipeline, int micro_batches) {
-  std::vector<StageTurn> turns;
+std::vector<ChunkPass> looped_bfs(const Pipeline& pipeline, int micro_batches) {
+  std::vector<ChunkPass> turns;
   for (int chunk = 0; chunk < pipeline.chunks; ++chunk)
     for (int m = 0; m < micro_batches; ++m) turns.push_back({Pass::forward, m, chunk});
   for (int chunk = pipeline.chunks; chunk-- > 0;)
@@ -70,9 +70,9 @@ std::vector<StageTurn> looped_bfs(const Pipeline& pipeline, int micro_batches) {
 
 /// 1F1B with one or several chunks, in the order of `passes`. Backward passes take the chunks from the last
 /// to the first.
-std::vector<StageTurn> one_forward_one_backward(const Pipeline& pipeline, int rank, int micro_batches) {
+std::vector<ChunkPass> one_forward_one_backward(const Pipeline& pipeline, int rank, int micro_batches) {
   const auto group = pipeline.chunks == 1 ? 1 : pipeline.ranks;
-  std::vector<StageTurn> passes;
+  std::vector<ChunkPass> passes;
   for (int first = 0; first < micro_batches; first += group) {
     const auto end = std::min(first + group, micro_batches);
     for (int chunk = 0; chunk < pipeline.chunks; ++chunk)
@@ -82,7 +82,7 @@ std::vector<StageTurn> one_forward_one_backward(const Pipeline& pipeline, int ra
   const auto ahead = pipeline.chunks == 1 ? later_ranks : 2 * later_ranks + (pipeline.chunks - 1) * group;
   const auto total = static_cast<int>(passes.size());
   const auto warm_up = std::min(ahead, total);
-  std::vector<StageTurn> turns;
+  std::vector<ChunkPass> turns;
   const auto backward = [&](int k) {
     const auto& of = passes[static_cast<std::size_t>(k)];
     turns.push_back({Pass::backward, of.micro_batch, pipeline.chunks - 1 - of.chunk});
@@ -94,7 +94,7 @@ std::vector<StageTurn> one_forward_one_backward(const Pipeline& pipeline, int ra
   return turns;
 }
 
-std::vector<StageTurn> zb_h1(const Pipeline& pipeline, int rank, int micro_batches) {
+std::vector<ChunkPass> zb_h1(const Pipeline& pipeline, int rank, int micro_batches) {
   ScheduleBuilder schedule;
   const auto warm_up = std::min(pipeline.ranks - 1 - rank, micro_batches);
   for (int m = 0; m < warm_up; ++m) schedule.forward();
@@ -107,7 +107,7 @@ std::vector<StageTurn> zb_h1(const Pipeline& pipeline, int rank, int micro_batch
   return schedule.take();
 }
 
-std::vector<StageTurn> zb_v(const Pipeline& pipeline, int rank, int micro_batches) {
+std::vector<ChunkPass> zb_v(const Pipeline& pipeline, int rank, int micro_batches) {
   ScheduleBuilder schedule;
   const auto [p, r, m] = std::array{pipeline.ranks, rank, micro_batches};
   const auto is_done = [&](int chunk) { return schedule.forwards(chunk) >= m; };
@@ -142,7 +142,7 @@ std::vector<StageTurn> zb_v(const Pipeline& pipeline, int rank, int micro_batche
   return schedule.take();
 }
 
-std::vector<StageTurn> dual_pipe_v(const Pipeline& pipeline, int rank, int micro_batches) {
+std::vector<ChunkPass> dual_pipe_v(const Pipeline& pipeline, int rank, int micro_batches) {
   ScheduleBuilder schedule;
   const auto [p, r, m] = std::array{pipeline.ranks, rank, micro_batches};
   for (int i = 0; i < 2 * (p - r - 1); ++i) schedule.forward(0);
@@ -195,7 +195,7 @@ Pipeline pipeline_of(const Layout& layout) {
   return {layout.schedule, layout.pipeline, layout.chunks};
 }
 
-std::vector<StageTurn> turns_of_rank(const Pipeline& pipeline, int rank, int micro_batches) {
+std::vector<ChunkPass> passes_of_rank(const Pipeline& pipeline, int rank, int micro_batches) {
   switch (pipeline.schedule) {
     case Schedule::gpipe:
       return all_forward_then_backward(micro_batches);

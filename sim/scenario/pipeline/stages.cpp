@@ -10,7 +10,7 @@
 namespace gradway {
 namespace {
 
-/// By layer; a model of explicit times has no blocks but layers.
+/// The block of each layer; in a model with explicit times each layer is a block.
 std::vector<std::int32_t> parts_of_layers(const Model& model) {
   auto parts = blocks_of_layers(model.layers);
   if (!model.run && std::ranges::all_of(parts, [](auto part) { return part == Blocks::none; })) {
@@ -23,10 +23,10 @@ int count_of(const std::vector<std::int32_t>& parts) {
   return parts.empty() ? 0 : *std::ranges::max_element(parts) + 1;
 }
 
-/// By part.
+/// The stage of each unit.
 std::vector<int> stages_of_parts(int parts, int stages) {
   std::vector<int> sizes(static_cast<std::size_t>(stages), parts / stages);
-  // From the second stage on; the first comes last but one, the last one last.
+  // Remaining units go to the second stage first; the first stage is last but one, the last stage last.
   for (int left = parts % stages, stage = 1 % stages; left > 0; --left) {
     ++sizes[static_cast<std::size_t>(stage)];
     stage = stage + 2 < stages ? stage + 1 : 0;
@@ -39,7 +39,7 @@ std::vector<int> stages_of_parts(int parts, int stages) {
 
 }  // namespace
 
-int parts_to_cut(const Model& model) {
+int pipeline_units(const Model& model) {
   return count_of(parts_of_layers(model));
 }
 
@@ -68,15 +68,15 @@ std::vector<StageHop> hops_of(const Pipeline& pipeline) {
   return {hops.begin(), hops.end()};
 }
 
-PartOfModel part_of(const Model& whole, const Pipeline& pipeline, int rank) {
+ModelShard part_of(const Model& whole, const Pipeline& pipeline, int rank) {
   const auto stages = stages_of_layers(whole, pipeline.stages());
-  PartOfModel part;
+  ModelShard part;
   part.model = whole;
   part.model.layers.clear();
   for (std::size_t layer = 0; layer < stages.size(); ++layer) {
     const bool is_here = pipeline.rank_of(stages[layer]) == rank;
-    part.chunk.push_back(is_here ? pipeline.chunk_of(stages[layer]) : PartOfModel::none);
-    part.place.push_back(is_here ? static_cast<std::int32_t>(part.layers.size()) : PartOfModel::none);
+    part.chunk.push_back(is_here ? pipeline.chunk_of(stages[layer]) : ModelShard::none);
+    part.place.push_back(is_here ? static_cast<std::int32_t>(part.layers.size()) : ModelShard::none);
     if (!is_here) continue;
     part.layers.push_back(static_cast<std::int32_t>(layer));
     part.model.layers.push_back(whole.layers[layer]);
@@ -99,8 +99,8 @@ Model with_tied_copies(const Model& model, const Pipeline& pipeline) {
   return copy;
 }
 
-StepMemory memory_of_turns(const StepMemory& whole, const PartOfModel& part,
-                           const std::vector<StageTurn>& turns) {
+StepMemory memory_of_passes(const StepMemory& whole, const ModelShard& part,
+                            const std::vector<ChunkPass>& turns) {
   StepMemory memory;
   if (whole.activations.empty()) return memory;
   for (const auto layer : part.layers)
@@ -108,9 +108,9 @@ StepMemory memory_of_turns(const StepMemory& whole, const PartOfModel& part,
   const auto moments = whole.activations.size();
   const auto chunk_at = [&](std::size_t moment) {
     const auto layer = whole.layers[moment];
-    return layer < 0 ? PartOfModel::none : part.chunk[static_cast<std::size_t>(layer)];
+    return layer < 0 ? ModelShard::none : part.chunk[static_cast<std::size_t>(layer)];
   };
-  // What stood before a chunk's forward pass is of others; what it leaves behind is its own.
+  // Memory before a chunk's forward pass belongs to others; what the pass adds is its own.
   struct Range {
     std::size_t from = 0;
     std::size_t to = 0;  ///< moments of the forward pass
@@ -125,7 +125,7 @@ StepMemory memory_of_turns(const StepMemory& whole, const PartOfModel& part,
     range.to = range.from;
     while (range.to < whole.forward && is_here(range.to)) ++range.to;
     if (range.from > 0 && range.from < whole.forward) range.before = whole.activations[range.from - 1];
-    // Of the loss, what its last call alone holds is gone.
+    // Memory that only the last call of the loss holds is freed.
     const auto left = range.to == whole.forward ? whole.after_forward : whole.activations[range.to - 1];
     if (range.to > range.from) range.kept = left - range.before;
   }
@@ -135,7 +135,7 @@ StepMemory memory_of_turns(const StepMemory& whole, const PartOfModel& part,
   for (const auto& turn : turns) {
     const auto& range = ranges[static_cast<std::size_t>(turn.chunk)];
     if (turn.pass == Pass::backward || turn.pass == Pass::input_gradients) {
-      // The backward pass of a moment is its mirror.
+      // The backward pass visits the moments in reverse order.
       for (auto moment = moments - range.to; moment < moments - range.from; ++moment) {
         memory.activations.push_back(under_way - range.kept + whole.activations[moment] - range.before);
         memory.gradients.push_back(whole.gradients[moment] - gradients_before(range.to));

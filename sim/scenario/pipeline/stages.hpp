@@ -12,15 +12,16 @@
 
 namespace gradway {
 
-/// How many parts of a model a pipeline can tell apart: its blocks; of a model of explicit times its layers.
-int parts_to_cut(const Model& model);
+/// Number of units of a model that can be distributed over stages: its blocks, or the layers of a model with
+/// explicit times.
+int pipeline_units(const Model& model);
 
-/// The stage of each layer: as many blocks on each, what stands before the first block on the first stage,
-/// what stands behind the last on the last one. What is left over goes to the stages after the first, as that
-/// has the embedding and the last the loss. @pre as many `parts_to_cut` as stages at least
+/// The stage of each layer. Each stage has the same number of blocks; layers before the first block are on
+/// the first stage, layers after the last block on the last one. Remaining blocks go to the stages after the
+/// first, which has the embedding; the last has the loss. @pre `pipeline_units` is at least `stages`
 std::vector<int> stages_of_layers(const Model& model, int stages);
 
-/// From one rank of a pipeline to another: activations on their way forward, or their gradients back.
+/// A transfer between two pipeline ranks: activations forward, or their gradients backward.
 struct StageHop {
   int from = 0;  ///< ranks of the pipeline
   int to = 0;
@@ -28,27 +29,27 @@ struct StageHop {
   auto operator<=>(const StageHop&) const = default;
 };
 
-/// All that a pipeline has, each once.
+/// All transfers of a pipeline, without duplicates.
 std::vector<StageHop> hops_of(const Pipeline& pipeline);
 
-/// What a rank of a pipeline holds.
-struct PartOfModel {
-  Model model;                       ///< with its own layers alone
-  std::vector<std::int32_t> chunk;   ///< by layer of the whole model; none: another rank's
-  std::vector<std::int32_t> place;   ///< by layer of the whole model: in `model`
-  std::vector<std::int32_t> layers;  ///< by layer of `model`: in the whole model
+/// The part of a model that a pipeline rank holds.
+struct ModelShard {
+  Model model;                       ///< with the layers of this rank only
+  std::vector<std::int32_t> chunk;   ///< by layer of the whole model; none: on another rank
+  std::vector<std::int32_t> place;   ///< by layer of the whole model: index in `model`
+  std::vector<std::int32_t> layers;  ///< by layer of `model`: index in the whole model
   static constexpr std::int32_t none = -1;
 };
 
-/// @param whole with tied parameters on both ends
-PartOfModel part_of(const Model& whole, const Pipeline& pipeline, int rank);
+/// @param whole the model with its tied parameters on both ends
+ModelShard part_of(const Model& whole, const Pipeline& pipeline, int rank);
 
-/// The model as a pipeline holds it: the output layer has a copy of the embedding that it shares.
+/// The model as a pipeline holds it: the output layer has its own copy of a tied embedding.
 Model with_tied_copies(const Model& model, const Pipeline& pipeline);
 
-/// What the passes of a rank hold, turn by turn: those of micro-batches that are under way, and that of the
-/// turn itself. @param whole of a micro-batch through all of the model, with its layers
-StepMemory memory_of_turns(const StepMemory& whole, const PartOfModel& part,
-                           const std::vector<StageTurn>& turns);
+/// Memory of a rank by turn: of the micro-batches in flight, and of the turn itself. @param whole memory of
+/// one micro-batch through the whole model, by layer
+StepMemory memory_of_passes(const StepMemory& whole, const ModelShard& part,
+                            const std::vector<ChunkPass>& turns);
 
 }  // namespace gradway

@@ -38,7 +38,7 @@ class Candidates {
         domain_{gpus_of_domain(written.platform, job_.gpus)},
         beyond_nodes_{beyond_nodes},
         blocks_{blocks_of(model_).count},
-        parts_{parts_to_cut(model_)} {}
+        parts_{pipeline_units(model_)} {}
 
   std::vector<Job> run() {
     for (int tensor = 1; tensor <= job_.gpus; ++tensor) {
@@ -140,7 +140,7 @@ class Candidates {
   }
 
   void add_micro_batches(const Layout& layout) {
-    const auto data = job_.gpus / layout.ranks_of_model();
+    const auto data = job_.gpus / layout.model_parallel_ranks();
     if (global_batch_ % data != 0) return;
     const auto of_rank = global_batch_ / data;
     auto job = job_;
@@ -173,7 +173,7 @@ class Candidates {
       strategy.overlap_grad_reduce = strategy.overlap_param_gather = data > 1;
       return add(std::move(job), strategy);
     }
-    if (data == 1 && !std::holds_alternative<Ddp>(job.strategy)) return add(std::move(job), Alone{});
+    if (data == 1 && !std::holds_alternative<Ddp>(job.strategy)) return add(std::move(job), NoExchange{});
     if (data == 1) {
       const auto* own = std::get_if<Ddp>(&job.strategy);
       return add(std::move(job), own != nullptr ? *own : Ddp{});

@@ -394,7 +394,7 @@ void check_can_be_cut(const Scenario& written) {
     refuse_layouts(
         fmt::format("the profile '{}' was taken of the whole model on one GPU: it cannot be cut", model.name),
         "take a model that is described by its architecture: gradway list models");
-  if (!model.tensor && parts_to_cut(model) < 2)
+  if (!model.tensor && pipeline_units(model) < 2)
     refuse_layouts(fmt::format("the model '{}' has neither layers to share nor blocks to put on stages: it "
                                "cannot be cut",
                                model.name),

@@ -20,7 +20,7 @@ namespace {
 
 /// Sets what all members of a family differ in to the initial value.
 struct LeaveFamily {
-  void operator()(Alone&) const {}
+  void operator()(NoExchange&) const {}
   void operator()(OneCollective&) const {}
   void operator()(Ddp& ddp) const {
     ddp.bucket_cap.reset();

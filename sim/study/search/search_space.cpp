@@ -135,7 +135,7 @@ class Reading {
  public:
   Reading(const SearchRequest& request, const DataPath& data)
       : request_{request},
-        data_{each_file_once(data)},
+        data_{with_file_cache(data)},
         written_{load({})},
         sharding_{sharding_settings(written_)},
         names_{written_, sharding_} {}

@@ -70,7 +70,7 @@ class Settings {
     return found_.emplace_back(std::move(setting));
   }
 
-  void list(const Alone&) {}
+  void list(const NoExchange&) {}
   void list(const Ddp&) {}
   void list(const OneCollective&) {}
 

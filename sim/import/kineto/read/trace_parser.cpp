@@ -88,11 +88,11 @@ class Handler final : public nlohmann::json_sax<Json> {
 
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
     const auto where = file_.last_place();
-    const bool is_cut = file_.at_end();
+    const bool is_model_parallel = file_.at_end();
     file_.read_to_end();  // what is damaged in a packed file shows at its end
     file_.check();
     if (file_.size() == 0) refuse_at(file_.whole(), "the file is empty", what_is_read);
-    if (is_cut) refuse_at(where, "the JSON ends in the middle", damaged_hint);
+    if (is_model_parallel) refuse_at(where, "the JSON ends in the middle", damaged_hint);
     refuse_at(where, "this is not JSON", what_is_read);
   }
 

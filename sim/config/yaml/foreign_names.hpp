@@ -7,22 +7,22 @@
 
 namespace gradway::config {
 
-/// The hint for an unknown key of a scenario: what other trainers call a key of ours, else the nearest of
+/// Hint for an unknown key of a scenario: the key that other trainers call by this name, else the nearest of
 /// `known`, else all of them.
-/// @param group "job", "strategy" ...; empty: the key stands by itself @param known keys of the group
+/// @param group "job", "strategy" ...; empty: a top-level key @param known keys of the group
 std::string hint_for_key(std::string_view group, std::string_view key, const std::vector<std::string>& known);
 
-/// The same of a word that a key cannot have. @param thing what the key takes: "a precision"
+/// Hint for an invalid word. @param thing what the key expects: "a precision"
 std::string hint_for_word(std::string_view thing, std::string_view word,
                           const std::vector<std::string>& known);
 
-/// What another trainer's name of a key means here; empty: it is no such name.
+/// Hint for another trainer's name of a key; empty: unknown.
 std::string hint_for_foreign_key(std::string_view group, std::string_view key);
 
-/// Known models that a name of Hugging Face may stand for, such as "meta-llama/Meta-Llama-3-8B".
+/// Known models that a name at Hugging Face may mean, such as "meta-llama/Meta-Llama-3-8B".
 std::vector<std::string> models_alike(std::string_view name, const std::vector<std::string>& known);
 
-/// Parts of a platform's name that a GPU's may have: "h100" of "8xH100" and of "coreweave-h100".
+/// Words of a platform's name that may name a GPU: "h100" of "8xH100" and of "coreweave-h100".
 std::vector<std::string> gpu_words(std::string_view platform);
 
 }  // namespace gradway::config

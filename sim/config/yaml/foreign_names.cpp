@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/config/yaml/likely_meant.hpp"
+#include "sim/config/yaml/foreign_names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,33 +8,33 @@
 #include <fmt/format.h>
 
 #include "sim/base/nearest.hpp"
+#include "sim/config/yaml/scalars.hpp"
 
 namespace gradway::config {
 namespace {
 
-/// A key of another trainer, or of everyday speech, and ours. "a key or another" are two.
+/// A key of another trainer, or a common word, and the hint to our key.
 struct ForeignKey {
-  std::string_view wrong;  ///< without its group, in lower case, words joined by '_'
-  std::string_view group;  ///< that it must stand in; empty: any
-  std::string_view hint;   ///< keys in quotes with their groups
+  std::string_view wrong;  ///< without its group, in lower case with '_'
+  std::string_view group;  ///< group of the key; empty: any
+  std::string_view hint;   ///< keys are in quotes with their groups
 };
 
 constexpr std::string_view gpus_hint = "did you mean 'job.gpus'? It counts all ranks";
 constexpr std::string_view nodes_hint =
-    "set 'job.gpus' to all GPUs: how many nodes these are follows from the platform";
+    "set 'job.gpus' to the number of all GPUs; the number of nodes follows from the platform";
 constexpr std::string_view batch_hint =
-    "did you mean 'job.batch_per_gpu', the samples of a micro-batch on each GPU, or 'job.global_batch', "
-    "those "
-    "of a step?";
+    "did you mean 'job.batch_per_gpu', the micro-batch of each GPU, or 'job.global_batch', the samples of a "
+    "step?";
 constexpr std::string_view accumulate_hint = "did you mean 'job.accumulate'?";
 constexpr std::string_view sequence_hint = "did you mean 'job.sequence'?";
 constexpr std::string_view recompute_hint =
     "did you mean 'job.recompute'? It is none, selective, selective_op or full";
 constexpr std::string_view data_hint =
-    "data-parallel ranks are what is left of 'job.gpus' after tensor, context and pipeline ranks: leave it "
-    "out";
+    "leave it out: the data-parallel degree is 'job.gpus' divided by the tensor-, context- and "
+    "pipeline-parallel degrees";
 constexpr std::string_view shard_hint =
-    "the ranks of a sharded group follow from 'job.gpus' and 'parallel.replicate': leave it out";
+    "leave it out: the size of a sharded group follows from 'job.gpus' and 'parallel.replicate'";
 
 constexpr auto foreign_keys = std::to_array<ForeignKey>({
     {"compile_loss", "", "did you mean 'job.fused_loss'?"},
@@ -80,13 +80,13 @@ constexpr auto foreign_keys = std::to_array<ForeignKey>({
     {"recomputation", "", recompute_hint},
     {"dtype", "", "did you mean 'job.precision', or 'strategy.param_dtype' with kind fsdp?"},
     {"mixed_precision", "", "did you mean 'job.precision', or 'strategy.param_dtype' with kind fsdp?"},
-    {"amp", "", "did you mean 'job.precision'? bf16 and fp16 are by autocast"},
+    {"amp", "", "did you mean 'job.precision'? bf16 and fp16 use autocast"},
     {"bf16", "", "write 'precision: bf16' in 'job'"},
     {"fp16", "", "write 'precision: fp16' in 'job'"},
     {"torch_compile", "", "did you mean 'job.compile'?"},
     {"channels_last", "", "write 'memory_format: channels_last' in 'job'"},
     {"attn_implementation", "", "did you mean 'job.attention'?"},
-    {"flash_attention", "", "did you mean 'job.attention'? auto takes the fastest that PyTorch would"},
+    {"flash_attention", "", "did you mean 'job.attention'? auto is PyTorch's own choice"},
     {"gradient_clipping", "", "did you mean 'job.clip_grad_norm'?"},
     {"max_grad_norm", "", "did you mean 'job.clip_grad_norm'? It is true or false"},
     {"grad_clip", "", "did you mean 'job.clip_grad_norm'? It is true or false"},
@@ -129,7 +129,7 @@ constexpr auto foreign_keys = std::to_array<ForeignKey>({
     {"instance_type", "", "did you mean 'platform'?"},
 });
 
-/// A word of another trainer, and what a key of ours says for it.
+/// A value of another trainer, and the hint to ours.
 struct ForeignWord {
   std::string_view thing;
   std::string_view wrong;  ///< in lower case
@@ -137,11 +137,11 @@ struct ForeignWord {
 };
 
 constexpr std::string_view four_bits =
-    "gradway does not model training in 4 bits; fp8 is the narrowest precision it has";
+    "gradway does not model training in 4 bits; fp8 is the smallest precision";
 constexpr std::string_view precision_thing = "a precision";
-constexpr std::string_view format_thing = "a format of numbers";
+constexpr std::string_view format_thing = "a number format";
 constexpr std::string_view strategy_thing = "a strategy";
-constexpr std::string_view recompute_thing = "what is computed again";
+constexpr std::string_view recompute_thing = "a recompute mode";
 
 constexpr auto foreign_words = std::to_array<ForeignWord>({
     {precision_thing, "bfloat16", "did you mean 'bf16'?"},
@@ -168,9 +168,11 @@ constexpr auto foreign_words = std::to_array<ForeignWord>({
     {precision_thing, "int4", four_bits},
     {precision_thing, "int8", "gradway does not model training in int8; did you mean 'fp8'?"},
     {strategy_thing, "megatron",
-     "write 'kind: distributed_optimizer', and 'framework: megatron' in 'job' for its layers and exchanges"},
+     "write 'kind: distributed_optimizer', and 'framework: megatron' in 'job' for its layers and "
+     "communication"},
     {strategy_thing, "megatron-lm",
-     "write 'kind: distributed_optimizer', and 'framework: megatron' in 'job' for its layers and exchanges"},
+     "write 'kind: distributed_optimizer', and 'framework: megatron' in 'job' for its layers and "
+     "communication"},
     {strategy_thing, "deepspeed", "write 'kind: zero' and its 'stage': 1, 2 or 3"},
     {strategy_thing, "zero1", "write 'kind: zero' and 'stage: 1'"},
     {strategy_thing, "zero2", "write 'kind: zero' and 'stage: 2'"},
@@ -179,19 +181,21 @@ constexpr auto foreign_words = std::to_array<ForeignWord>({
     {strategy_thing, "zero-2", "write 'kind: zero' and 'stage: 2'"},
     {strategy_thing, "zero-3", "write 'kind: zero' and 'stage: 3'"},
     {strategy_thing, "horovod",
-     "gradway does not model Horovod; 'ddp' is nearest: it reduces gradients in buckets, too"},
+     "gradway does not model Horovod; 'ddp' is similar: it also reduces gradients in buckets"},
     {strategy_thing, "fsdp2", "did you mean 'fsdp'? It is FSDP2"},
     {strategy_thing, "fully_shard", "did you mean 'fsdp'?"},
     {strategy_thing, "hsdp", "write 'kind: fsdp', and 'replicate' in 'parallel'"},
     {strategy_thing, "dp", "did you mean 'ddp'?"},
     {strategy_thing, "single", "did you mean 'none'?"},
-    {strategy_thing, "tp", "tensor parallelism is 'parallel.tensor', beside any strategy"},
-    {strategy_thing, "tensor", "tensor parallelism is 'parallel.tensor', beside any strategy"},
-    {strategy_thing, "pp", "pipeline parallelism is 'parallel.pipeline', beside any strategy"},
-    {strategy_thing, "pipeline", "pipeline parallelism is 'parallel.pipeline', beside any strategy"},
+    {strategy_thing, "tp", "use 'parallel.tensor', which combines with any strategy"},
+    {strategy_thing, "tensor", "use 'parallel.tensor', which combines with any strategy"},
+    {strategy_thing, "pp", "use 'parallel.pipeline', which combines with any strategy"},
+    {strategy_thing, "pipeline", "use 'parallel.pipeline', which combines with any strategy"},
     {strategy_thing, "diloco", "did you mean 'local_sgd'?"},
-    {recompute_thing, "true", "write full: each block runs again; or selective_op, as torchtitan does"},
-    {recompute_thing, "yes", "write full: each block runs again; or selective_op, as torchtitan does"},
+    {recompute_thing, "true",
+     "write full, which recomputes each block, or selective_op, torchtitan's default"},
+    {recompute_thing, "yes",
+     "write full, which recomputes each block, or selective_op, torchtitan's default"},
     {recompute_thing, "false", "write none"},
     {recompute_thing, "no", "write none"},
     {recompute_thing, "block", "did you mean 'full'?"},
@@ -205,12 +209,12 @@ constexpr auto foreign_words = std::to_array<ForeignWord>({
     {"a framework", "megatron-lm", "did you mean 'megatron'?"},
     {"a framework", "megatron-core", "did you mean 'megatron'?"},
     {"an optimizer", "adam", "did you mean 'adamw' or 'adamw_fused'?"},
-    {"an attention", "sdpa", "did you mean 'auto'? It is PyTorch's own choice"},
-    {"an attention", "eager", "did you mean 'composed'?"},
-    {"an attention", "flash2", "did you mean 'flash'?"},
-    {"an attention", "flash_attention_2", "did you mean 'flash'?"},
-    {"an attention", "flash_attn", "did you mean 'flash'?"},
-    {"an attention", "fused", "did you mean 'cudnn'?"},
+    {"an attention implementation", "sdpa", "did you mean 'auto'? It is PyTorch's own choice"},
+    {"an attention implementation", "eager", "did you mean 'composed'?"},
+    {"an attention implementation", "flash2", "did you mean 'flash'?"},
+    {"an attention implementation", "flash_attention_2", "did you mean 'flash'?"},
+    {"an attention implementation", "flash_attn", "did you mean 'flash'?"},
+    {"an attention implementation", "fused", "did you mean 'cudnn'?"},
     {"a memory format", "nhwc", "did you mean 'channels_last'?"},
     {"a memory format", "nchw", "did you mean 'contiguous'?"},
 });
@@ -223,19 +227,12 @@ bool is_number(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
-std::string in_lower_case(std::string_view text) {
-  std::string result{text};
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
-/// Runs of what `belongs`, in lower case.
+/// The longest runs of characters that `belongs` accepts, in lower case.
 template <class Belongs>
 std::vector<std::string> words_of(std::string_view text, const Belongs& belongs) {
   std::vector<std::string> words;
   bool open = false;
-  for (const char c : in_lower_case(text)) {
+  for (const char c : lower_case(text)) {
     const bool inside = belongs(c);
     if (inside && !open) words.emplace_back();
     if (inside) words.back() += c;
@@ -244,7 +241,7 @@ std::vector<std::string> words_of(std::string_view text, const Belongs& belongs)
   return words;
 }
 
-/// "1.3b" as files of models have it: "1b3".
+/// "1.3b" as in names of model files: "1b3".
 std::string with_unit_inside(const std::string& word) {
   const auto dot = word.find('.');
   if (dot == std::string::npos || dot == 0 || word.size() < dot + 3 || word.back() != 'b') return word;
@@ -255,8 +252,8 @@ bool is_release(const std::string& word) {
   return word.size() > 2 && word.front() == 'v' && is_number(word[1]) && word.find('.') != std::string::npos;
 }
 
-/// Letters and digits of a model's name, without what says only who published it or what it was tuned for.
-/// @param minor with what stands behind the dot of a release: "llama318b" rather than "llama38b"
+/// Letters and digits of a model's name, without words for its publisher or tuning.
+/// @param minor with the minor release number: "llama318b" instead of "llama38b"
 std::string letters_of_model(std::string_view name, bool minor) {
   constexpr std::array<std::string_view, 8> of_publishers{"hf",       "instruct", "chat", "base",
                                                           "pretrain", "meta",     "it",   "pt"};
@@ -272,7 +269,7 @@ std::string letters_of_model(std::string_view name, bool minor) {
   return letters;
 }
 
-/// Keys of a group are called by their own names inside it: 'gpus' rather than 'job.gpus'.
+/// Omits the group from its keys: 'gpus' instead of 'job.gpus'.
 std::string inside_group(std::string_view hint, std::string_view group) {
   std::string text{hint};
   if (group.empty()) return text;
@@ -285,7 +282,7 @@ std::string inside_group(std::string_view hint, std::string_view group) {
 }  // namespace
 
 std::string hint_for_foreign_key(std::string_view group, std::string_view key) {
-  auto plain = in_lower_case(key);
+  auto plain = lower_case(key);
   std::ranges::replace(plain, '-', '_');
   const auto found = std::ranges::find_if(foreign_keys, [&](const ForeignKey& one) {
     return one.wrong == plain && (one.group.empty() || one.group == group);
@@ -301,7 +298,7 @@ std::string hint_for_key(std::string_view group, std::string_view key,
 
 std::string hint_for_word(std::string_view thing, std::string_view word,
                           const std::vector<std::string>& known) {
-  const auto plain = in_lower_case(word);
+  const auto plain = lower_case(word);
   const auto found = std::ranges::find_if(
       foreign_words, [&](const ForeignWord& one) { return one.thing == thing && one.wrong == plain; });
   return found == foreign_words.end() ? suggestion(word, known) : std::string{found->hint};

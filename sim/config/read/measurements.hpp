@@ -13,18 +13,18 @@
 
 namespace gradway::config {
 
-// The parts of a calibration that a fit writes. Each takes one key of the file; problems go to the reader's.
+// Readers of the parts of a calibration that a fit writes; each reads one key of the file.
 std::vector<CollectiveTable> read_tables(Reader& file);
 std::vector<LinkRate> read_links(Reader& file);
 KernelRates read_kernels(Reader& file);
 std::optional<KernelTimes> read_kernel_times(Reader& file);
-/// In place of the above: whose times they are, without a look at the times.
+/// Reads only the GPU of the kernel times, and not the times.
 std::optional<Named> read_gpu_of_kernel_times(Reader& file);
 std::optional<SampleOrigin> read_sample_origin(Reader& file);
 
 /// "0.4 %" -> 0.004
 double percentage(const Node& node);
-/// Nothing if both keys are absent; either needs the other.
+/// Empty if both keys are absent; one requires the other.
 std::optional<FitError> read_error(Reader& entry, std::string_view median, std::string_view worst);
 
 inline constexpr Choice<CollectiveKind> operations[] = {

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/config/read/read.hpp"
+
+namespace gradway::config {
+
+// Each function checks one group of settings against the job, the model and the platform, and reports
+// settings without effect.
+
+/// Number of ranks, model, micro-batches and strategy against the layout.
+void check_layout(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
+void check_strategy(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
+/// Recipe, strategy and model against precision fp8.
+void check_fp8(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
+/// CUDA graphs and loops over experts against settings that make the CPU wait for the GPU.
+void check_launches(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
+void check_recompute(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
+void check_finetune(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
+
+}  // namespace gradway::config
