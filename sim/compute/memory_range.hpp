@@ -23,9 +23,14 @@ constexpr std::string_view name_of(MemoryVerdict verdict) {
 /// 90 % prediction interval of the memory that a GPU needs.
 struct MemoryRange {
   Bytes low{};
+  Bytes expected{};
   Bytes high{};
+  std::string gpu{};
+  Bytes capacity{};
   MemoryVerdict verdict = MemoryVerdict::fits;  ///< an ideal GPU holds anything
-  std::string_view largest_part;  ///< parameters, gradients, optimizer, activations, buffers or framework
+  std::string_view largest_part{};  ///< parameters, gradients, optimizer, activations, buffers or framework
+
+  bool operator==(const MemoryRange&) const = default;
 };
 
 /// Whether all memory of a step's passes is known. A profile may lack some tensors, and says nothing about
@@ -43,6 +48,7 @@ bool surely_fits(const Scenario& scenario, const MemoryUse& memory);
 bool surely_does_not_fit(const Scenario& scenario, const MemoryUse& memory);
 
 /// "does not fit: 93 of 24 GB on each l4 (88 to 99 GB, most of it activations)", with the verdict in front.
+std::string verdict_in_words(const MemoryRange& range);
 std::string verdict_in_words(const Scenario& scenario, const MemoryUse& memory);
 
 }  // namespace gradway

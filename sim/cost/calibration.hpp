@@ -29,6 +29,8 @@ struct CollectiveSample {
   /// What NCCL took a way between two GPUs of one socket for, at most: by such figures, not by what was
   /// measured, it chooses. Empty: whatever the platform that takes the sample says.
   std::optional<BytesPerSecond> nominal{};
+
+  bool operator==(const CollectiveSample&) const = default;
 };
 
 /// A measured time of something of one size.

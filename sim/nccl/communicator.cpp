@@ -213,7 +213,7 @@ CollectiveProvenance Communicator::provenance_class_of(CollectiveKind kind, cons
       evidence.adapted = evidence.adapted && upper->uncertainty
                              ? std::max(evidence.adapted, upper->uncertainty)
                              : std::nullopt;
-    const bool is_as_measured = evidence.use.upper == nullptr && uncertainties_of(evidence).empty();
+    const bool is_as_measured = evidence.use.upper == nullptr && table_extrapolations(evidence).empty();
     evidence.basis = !evidence.use.table->predicted_from.empty() ? Basis::predicted
                      : is_as_measured                            ? Basis::measured
                                                                  : Basis::stretched;

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "sim/metrics/measure.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/run/steady_state.hpp"
@@ -15,7 +13,7 @@ namespace gradway {
 namespace {
 
 /// Warns if the reported step is the mean of steps of different length.
-void about_steps(const SteadyRun& run, Provenance& provenance) {
+void add_step_warning(const SteadyRun& run, Provenance& provenance) {
   if (run.window.steps == 1) return;
   auto shortest = Seconds::infinite();
   Seconds longest{};
@@ -26,9 +24,7 @@ void about_steps(const SteadyRun& run, Provenance& provenance) {
   }
   constexpr double noticeable = 1.005;
   if (longest < shortest * noticeable) return;
-  provenance.warnings.push_back(fmt::format(
-      "step times alternate between {:.4g} and {:.4g} ms: the reported step is the mean of {} steps",
-      shortest.value() * 1e3, longest.value() * 1e3, run.window.steps));
+  add(provenance.warnings, warning::AlternatingSteps{shortest, longest, run.window.steps});
 }
 
 /// Of all ranks, on average. Where the CPU sets the pace kernels do not: what is waited for it does not
@@ -72,7 +68,7 @@ Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold,
   }
   auto measured = measure(scenario, run.workload, run.lowered, run.timeline, run.window);
   auto provenance = provenance_of(scenario, costs, communicators, run.lowered.provenance, measured.memory);
-  about_steps(run, provenance);
+  add_step_warning(run, provenance);
   const auto range = step_range(measured.metrics, provenance.step_basis);
   auto errors = possible_errors(scenario, costs, measured.metrics, provenance.step_basis);
   return {.scenario = std::move(scenario),
@@ -87,8 +83,7 @@ Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold,
           .step_basis = provenance.step_basis,
           .errors = std::move(errors),
           .basis = std::move(provenance.basis),
-          .warnings = std::move(provenance.warnings),
-          .extrapolation = std::move(provenance.extrapolation)};
+          .warnings = std::move(provenance.warnings)};
 }
 
 }  // namespace gradway

@@ -11,6 +11,7 @@
 #include "sim/platform/platform.hpp"
 #include "sim/scenario/campaign.hpp"
 #include "sim/scenario/job.hpp"
+#include "sim/scenario/scenario_warnings.hpp"
 #include "sim/workload/model.hpp"
 
 namespace gradway {
@@ -28,9 +29,9 @@ struct Scenario {
   std::string timed_on{};                                ///< the GPU that they were timed on
   /// The same job on the platform of a class of clients, by class; null where its time is told otherwise.
   std::vector<std::shared_ptr<const Scenario>> clients{};
-  Calibration calibration;            ///< empty if the platform names none
-  std::vector<std::string> warnings;  ///< what the user should know before trusting the number
-  std::string digest;                 ///< of all files and overrides it was read from
+  Calibration calibration;                ///< empty if the platform names none
+  std::vector<ScenarioWarning> warnings;  ///< of its files, before anything is simulated
+  std::string digest;                     ///< of all files and overrides it was read from
 };
 
 }  // namespace gradway

@@ -14,8 +14,8 @@ void take_anchor(const ScenarioSpec& scenario, Model& model);
 /// another number no longer count.
 void take_job(const Job& job, Model& model);
 
-/// That the scenario has an anchor, but of another GPU or precision than its job: nothing is scaled to it.
-std::vector<std::string> uncertainties_of_anchor(const ScenarioSpec& scenario, const Gpu& gpu);
+/// Warns if the scenario's anchor is of another GPU or precision than its job: nothing is scaled to it.
+std::optional<warning::UnusedAnchor> unused_anchor(const ScenarioSpec& scenario, const Gpu& gpu);
 
 /// Checks what several files say against each other. Problems are reported at the place in the scenario that
 /// named the thing, with a note to what it clashes with. All specs must have been read without a problem.

@@ -23,18 +23,15 @@ void Problems::add(const Problems& others) {
   list_.insert(list_.end(), others.list_.begin(), others.list_.end());
   seen_.insert(seen_.end(), others.seen_.begin(), others.seen_.end());
   files_.insert(files_.end(), others.files_.begin(), others.files_.end());
-  std::ranges::copy_if(others.notes_, std::back_inserter(notes_), [&](const std::string& text) {
-    return std::ranges::find(notes_, text) == notes_.end();
-  });
+  for (const auto& warning : others.warnings_) warn(warning);
 }
 
 void Problems::saw(std::string_view text) {
   seen_.emplace_back().add(text);
 }
 
-void Problems::note(std::string text) {
-  saw(text);  // it goes into reports
-  if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(std::move(text));
+void Problems::warn(ScenarioWarning warning) {
+  if (std::ranges::find(warnings_, warning) == warnings_.end()) warnings_.push_back(std::move(warning));
 }
 
 Digest Problems::seen() const {

@@ -11,6 +11,7 @@
 #include "sim/base/digest.hpp"
 #include "sim/base/problem.hpp"
 #include "sim/config/yaml/file_state.hpp"
+#include "sim/scenario/scenario_warnings.hpp"
 
 namespace gradway::config {
 
@@ -37,9 +38,9 @@ class Problems {
     return std::invoke_result_t<Read>();
   }
 
-  /// What is not wrong, but should be known.
-  void note(std::string text);
-  const std::vector<std::string>& notes() const { return notes_; }
+  /// Adds a warning, once.
+  void warn(ScenarioWarning warning);
+  const std::vector<ScenarioWarning>& warnings() const { return warnings_; }
 
   void saw(std::string_view text);
   Digest seen() const;
@@ -52,7 +53,7 @@ class Problems {
 
  private:
   std::vector<Problem> list_;
-  std::vector<std::string> notes_;
+  std::vector<ScenarioWarning> warnings_;
   std::vector<Digest> seen_;  ///< of each text, so that a text that is read once counts its bytes once
   std::vector<FileState> files_;
 };
