@@ -10,15 +10,15 @@
 
 namespace gradway {
 
-/// What NCCL's collectives of a step are made of.
+/// Limit and latency of NCCL's collectives of a step.
 struct NcclUse {
   ChannelLimit limit;
-  Seconds latency{};  ///< of all collectives of the step together
+  Seconds latency{};  ///< total of all collectives of the step
 };
 
-/// Finds what the largest part of the step waits for.
-/// @param links sorted by use, busiest first; demand of a neighbour's traffic counts as use
-/// @param nccl limit of NCCL's collectives where no link is saturated; empty on platforms with ideal ones
+/// Finds the limit of the largest part of the step.
+/// @param links sorted by use, busiest first; the demand of a neighbour's traffic counts as use
+/// @param nccl limit of NCCL's collectives if no link is saturated; empty on platforms with ideal collectives
 Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics,
                            const std::vector<ResourceUse>& links, const std::optional<NcclUse>& nccl);
 

@@ -12,16 +12,16 @@
 
 namespace gradway {
 
-/// What the ranks of each program did in a step of the window, on average.
+/// Mean parts of a step in the window, by program.
 std::vector<MeasuredProgram> measure_programs(const Workload& workload, const Lowered& lowered,
                                               const Timeline& timeline, const StepWindow& window);
 
-/// By program: of the time of the window in which none of its kernels runs, the share that lies within
-/// `at_most` of the beginning of its stretch; 1 where they run all the time.
-std::vector<double> short_waits(const Workload& workload, const Lowered& lowered, const Timeline& timeline,
-                                const StepWindow& window, Seconds at_most);
+/// By program: the share of its time without kernels that lies in the first `at_most` of each gap between
+/// kernels; 1 if there are no gaps.
+std::vector<double> idle_fractions(const Workload& workload, const Lowered& lowered, const Timeline& timeline,
+                                   const StepWindow& window, Seconds at_most);
 
-/// What a step of the window was like on average.
+/// The mean step of the window.
 Measured measure(const Scenario& scenario, const Workload& workload, const Lowered& lowered,
                  const Timeline& timeline, const StepWindow& window);
 

@@ -11,11 +11,11 @@
 namespace gradway {
 
 struct ResourceUses {
-  std::vector<ResourceUse> links;  ///< busiest first; each, or of more than `most_links_listed` one a class
-  std::vector<std::pair<ResourceId, Bytes>> carried;  ///< as Measured has them
+  std::vector<ResourceUse> links;  ///< busiest first; if more than `most_links_listed`, one of those alike
+  std::vector<std::pair<ResourceId, Bytes>> carried;  ///< as in Measured
 };
 
-/// What links and memories carry in a step.
+/// Use of links and memories in a step.
 ResourceUses use_of_resources(const StepWindow& window, const Platform& platform, const Lowered& lowered);
 
 }  // namespace gradway

@@ -57,6 +57,7 @@ provenance::Collectives collectives_from(const CollectiveProvenance& collective,
       result.from = provenance::NominalRates{};
       break;
     case Source::nvls:
+      result.transport = Transport::none;
       result.from = provenance::NvlsEstimate{};
       break;
   }

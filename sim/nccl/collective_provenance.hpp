@@ -25,8 +25,8 @@ struct CollectiveProvenance {
   Source source = Source::nominal;
   Basis basis = Basis::nominal;
   CollectiveKind kind = CollectiveKind::all_reduce;
-  Transport transport = Transport::p2p;   ///< of the channels
-  Transport doubted_as = Transport::p2p;  ///< whose uncertainties count
+  Transport transport = Transport::p2p;              ///< of the channels
+  Transport uncertainty_transport = Transport::p2p;  ///< whose uncertainties count
   int ranks = 0;
   int nodes = 1;
   bool nvlink = false;                       ///< every hop inside a node
@@ -79,7 +79,7 @@ struct NvlsEstimate {
 
 /// Where the times of a transport's collectives come from.
 struct Collectives {
-  Transport transport = Transport::none;  ///< none with ideal rings
+  Transport transport = Transport::none;  ///< none with ideal rings and NVLS
   bool is_floor = false;                  ///< of one node, as a lower bound of several
   std::variant<IdealRings, CollectiveTimes, CollectiveSample, NominalRates, NvlsEstimate> from{};
 

@@ -27,11 +27,11 @@ void add_step_warning(const SteadyRun& run, Provenance& provenance) {
   add(provenance.warnings, warning::AlternatingSteps{shortest, longest, run.window.steps});
 }
 
-/// Of all ranks, on average. Where the CPU sets the pace kernels do not: what is waited for it does not
-/// count. @param cooling as much of a wait counts
+/// Mean idle time and exposed communication of all ranks over their kernel time. Waits for launches do not
+/// count. @param cooling the part of each wait that counts
 Waiting waiting_of(const SteadyRun& run, Seconds cooling) {
   Seconds busy{}, communication{}, idle{};
-  const auto counts = short_waits(run.workload, run.lowered, run.timeline, run.window, cooling);
+  const auto counts = idle_fractions(run.workload, run.lowered, run.timeline, run.window, cooling);
   std::size_t i = 0;
   for (const auto& program : measure_programs(run.workload, run.lowered, run.timeline, run.window)) {
     const auto& parts = program.parts;
@@ -51,16 +51,16 @@ Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold,
   report_progress(on_progress, "planning the step");
   auto costs = compute_costs(scenario);
   auto workload = plan(scenario, costs);
-  report_progress(on_progress, "laying collectives over the links");
+  report_progress(on_progress, "mapping collectives to links");
   check(workload);
   const Communicators communicators{workload, scenario};
-  report_progress(on_progress, "looking for ranks that do the same");
+  report_progress(on_progress, "folding ranks");
   const auto scene = scene_of(workload, scenario, communicators, fold);
   const auto lowered = [&](const Workload& steps) { return lower(steps, scenario, communicators, scene); };
   auto run = run_to_steady_state(std::move(workload), scenario.platform, engine, lowered, on_progress);
   if (const auto waiting = costs.slowdown > 1 ? waiting_of(run, costs.cooling) : Waiting{};
       waiting != Waiting{}) {
-    report_progress(on_progress, "once more, at the clocks of GPUs that wait");
+    report_progress(on_progress, "repeating at the clocks of waiting GPUs");
     costs = compute_costs(scenario, waiting);
     workload = with_costs(std::move(run.workload), scenario, costs);
     run = {};

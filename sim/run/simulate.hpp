@@ -18,15 +18,15 @@
 
 namespace gradway {
 
-/// A finished simulation with all its stages, for the writers of reports and traces.
+/// The values of all stages of a finished simulation, for the writers of reports and traces.
 struct Run {
   Scenario scenario;
   std::string engine;
   Workload workload;
   OpGraph ops;
-  Folding folding;  ///< which ranks stand for which in `ops` and `timeline`
+  Folding folding;  ///< representatives of ranks in `ops` and `timeline`
   Timeline timeline;
-  StepWindow window;  ///< the steps that are reported
+  StepWindow window;  ///< reported steps
   Measured measured;
   TimeRange range;  ///< of the step's time
   StepBasis step_basis;

@@ -184,11 +184,11 @@ void add_collectives(const Calibration& calibration, const std::vector<Collectiv
     for (auto& extrapolation : extrapolations_of(collective))
       add(provenance.warnings, std::move(extrapolation));
     const auto uncertainty =
-        uncertainty_of_collectives(collective.basis, collective.doubted_as, collective.adapted);
+        uncertainty_of_collectives(collective.basis, collective.uncertainty_transport, collective.adapted);
     if (uncertainty <= most) continue;
     most = uncertainty;
     provenance.step_basis.communication = collective.basis;
-    provenance.step_basis.transport = collective.doubted_as;
+    provenance.step_basis.transport = collective.uncertainty_transport;
     provenance.step_basis.adapted = collective.adapted;
   }
 }

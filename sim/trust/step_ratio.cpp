@@ -9,16 +9,16 @@
 namespace gradway {
 namespace {
 
-/// Standard deviations of a normal distribution that hold nine of ten cases.
+/// Standard deviations from the mean to the ends of a 90 % interval of a normal distribution.
 constexpr double nine_of_ten = 1.645;
 
-/// What an error does to a step if it makes it longer, and if it makes it shorter.
+/// Change of a step by an error that lengthens it, and by one that shortens it.
 struct Shift {
   Seconds up{};
   Seconds down{};
 };
 
-/// What an error does to each of two steps.
+/// Changes of two steps by one error.
 struct Shifts {
   Shift one;
   Shift other;
@@ -36,7 +36,7 @@ void add(ErrorsOfTwo& all, const std::vector<PossibleError>& errors, Shift Shift
   }
 }
 
-/// Logarithms of a factor, up and down, of independent causes.
+/// Sums of the squared logarithms of independent factors, up and down.
 class Spread {
  public:
   void add(double up, double down) {

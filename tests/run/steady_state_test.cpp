@@ -83,7 +83,7 @@ TEST_CASE("steps that alternate are reported as their mean, with a warning") {
   const auto parts =
       m.compute + m.optimizer + m.exposed_communication + m.input_wait + m.launch_bound + m.idle;
   CHECK(parts.value() == Approx(m.step_time.value()).epsilon(1e-9));
-  CHECK(std::get<bottleneck::Waiting>(run.measured.bottleneck).wait == bottleneck::Wait::background_copy);
+  CHECK(std::get<bottleneck::Idle>(run.measured.bottleneck).wait == bottleneck::Wait::background_copy);
 }
 
 TEST_CASE("no step is shorter than what its copy engine moves for it") {

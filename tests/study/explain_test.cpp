@@ -159,8 +159,7 @@ TEST_CASE("a step bound by its launches is told what launches that cost nothing 
   auto profile = even_profile(100, 20_us, 1_us);
   profile.step_time = Seconds{201 * 20e-6};
   const auto explanation = explain(profiled_scenario(profile), "fluid", 1);
-  CHECK(std::get<bottleneck::Waiting>(explanation.run.measured.bottleneck).wait ==
-        bottleneck::Wait::launches);
+  CHECK(std::get<bottleneck::Idle>(explanation.run.measured.bottleneck).wait == bottleneck::Wait::launches);
   CHECK(explanation.helps.front().name == "no_launch_cost");
   CHECK(find(explanation.no_help, "gpu_2x"));
 }
