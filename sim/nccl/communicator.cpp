@@ -55,7 +55,7 @@ Communicator::Communicator(const Routes& routes, NcclSettings settings, const Ca
   }
   if (!choose_plan(CollectiveKind::all_reduce, 1_MiB, facts_, settings_)) {
     throw ConfigError{{{},
-                       "NCCL_ALGO and NCCL_PROTO leave no way to run an all-reduce",
+                       "NCCL_ALGO and NCCL_PROTO exclude every algorithm and protocol of an all-reduce",
                        {},
                        "LL128 needs NVLink between all GPUs of a node; allow Simple or LL"}};
   }
@@ -177,12 +177,12 @@ void Communicator::find_calibration() {
   if (sample_->time <= plan->latency) {
     throw ConfigError{
         {{},
-         fmt::format("calibration '{}': {} of {:.4g} MB on {} ranks in {:.4g} us cannot be, its latency "
+         fmt::format("calibration '{}': {} of {:.4g} MB on {} ranks in {:.4g} us is impossible, its latency "
                      "alone is {:.4g} us",
                      calibration_.name, name_of(sample_->kind), sample_->size.value() / 1e6, sample_->ranks,
                      sample_->time.value() * 1e6, plan->latency.value() * 1e6),
          {},
-         "check its 'time' and 'size'; a large buffer tells the rate best"}};
+         "check its 'time' and 'size'; a large buffer shows the rate best"}};
   }
   calibrated_ = (sample_->size / (sample_->time - plan->latency)) / plan->algorithm_bandwidth;
 }

@@ -44,6 +44,7 @@ struct UnusedAnchor {
 
 }  // namespace warning
 
-using ScenarioWarning = std::variant<warning::ReplacedFile, warning::UnusedKernelTimes, warning::UnusedAnchor>;
+using ScenarioWarning =
+    std::variant<warning::ReplacedFile, warning::UnusedKernelTimes, warning::UnusedAnchor>;
 
 }  // namespace gradway

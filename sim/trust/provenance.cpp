@@ -200,7 +200,7 @@ Provenance provenance_of(const Scenario& scenario, const ComputeCosts& costs,
                          const std::vector<CollectiveProvenance>& collectives, const MemoryUse& memory) {
   const auto& platform = scenario.platform;
   Provenance provenance;
-  // First, so that nobody takes a what-if for a prediction of the platform as it is.
+  // First, so that users do not mistake it for a prediction of the platform as it is.
   if (!platform.speeds.as_built())
     add(provenance.warnings, warning::WhatIfSpeeds{platform.speeds, platform.name});
   for (const auto& of_files : scenario.warnings)

@@ -115,8 +115,9 @@ TEST_CASE("what cannot run is left out with the reason", "[cli][optimize]") {
   CHECK_THAT(tight.output, Contains("left out") && Contains("hook powersgd of rank 1: may not fit: "));
   const auto impossible = run_gradway({"optimize", "article/g6e", "--set", "nccl.NCCL_PROTO=LL128"});
   CHECK(impossible.status == 2);
-  CHECK_THAT(impossible.errors,
-             Contains("error: NCCL_ALGO and NCCL_PROTO leave no way to run an all-reduce"));
+  CHECK_THAT(
+      impossible.errors,
+      Contains("error: NCCL_ALGO and NCCL_PROTO exclude every algorithm and protocol of an all-reduce"));
 }
 
 TEST_CASE("a setting that brings nothing is not in the best", "[cli][optimize]") {
