@@ -124,7 +124,6 @@ TEST_CASE("a run tells what it is at, in the order of its work") {
            on_progress);
   REQUIRE(told.size() >= 5);
   const std::vector<std::string> first(told.begin(), told.begin() + 5);
-  CHECK(first == std::vector<std::string>{"planning the step", "laying collectives over the links",
-                                          "looking for ranks that do the same", "simulating",
-                                          "checking and measuring"});
+  CHECK(first == std::vector<std::string>{"planning the step", "mapping collectives to links",
+                                          "folding ranks", "simulating", "checking and measuring"});
 }
