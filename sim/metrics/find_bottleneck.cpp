@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/metrics/find_bottleneck.hpp"
+#include "sim/metrics/measure.hpp"
 
 #include <algorithm>
 #include <array>

@@ -8,10 +8,8 @@
 #include <vector>
 
 #include "sim/cost/nccl_model.hpp"
-#include "sim/metrics/find_bottleneck.hpp"
 #include "sim/metrics/intervals.hpp"
 #include "sim/metrics/loading.hpp"
-#include "sim/metrics/resource_uses.hpp"
 #include "sim/metrics/utilisation.hpp"
 #include "sim/metrics/view.hpp"
 #include "sim/nccl/rank_order.hpp"

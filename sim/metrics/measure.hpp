@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "sim/engine/timeline.hpp"
@@ -8,6 +10,7 @@
 #include "sim/lower/lower.hpp"
 #include "sim/metrics/metrics.hpp"
 #include "sim/metrics/steps.hpp"
+#include "sim/nccl/communicator.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace gradway {
@@ -24,5 +27,25 @@ std::vector<double> idle_fractions(const Workload& workload, const Lowered& lowe
 /// The mean step of the window.
 Measured measure(const Scenario& scenario, const Workload& workload, const Lowered& lowered,
                  const Timeline& timeline, const StepWindow& window);
+
+struct ResourceUses {
+  std::vector<ResourceUse> links;  ///< busiest first; if more than `most_links_listed`, one of those alike
+  std::vector<std::pair<ResourceId, Bytes>> carried;  ///< as in Measured
+};
+
+/// Use of links and memories in a step.
+ResourceUses use_of_resources(const StepWindow& window, const Platform& platform, const Lowered& lowered);
+
+/// Limit and latency of NCCL's collectives of a step.
+struct NcclUse {
+  ChannelLimit limit;
+  Seconds latency{};  ///< total of all collectives of the step
+};
+
+/// Finds the limit of the largest part of the step.
+/// @param links sorted by use, busiest first; the demand of a neighbour's traffic counts as use
+/// @param nccl limit of NCCL's collectives if no link is saturated; empty on platforms with ideal collectives
+Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics,
+                           const std::vector<ResourceUse>& links, const std::optional<NcclUse>& nccl);
 
 }  // namespace gradway

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/metrics/resource_uses.hpp"
+#include "sim/metrics/measure.hpp"
 
 #include <algorithm>
 #include <map>
