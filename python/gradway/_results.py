@@ -104,8 +104,9 @@ class Run(_Document):
     memory: dict[str, float]  #: bytes, by what holds them
     bottleneck: Bottleneck
     links: tuple[Link, ...]
-    basis: tuple[str, ...]  #: what the prediction rests on
+    basis: tuple[str, ...]  #: what the prediction is based on
     warnings: tuple[str, ...]
+    warning_codes: tuple[str, ...]  #: of each warning; `gradway help CODE` explains it
     price: dict | None  #: USD a node and hour, with its region and date; None: not known
     costs: dict | None  #: of a comparison: `run_hours` and `run_usd` of the samples that were asked for, and more
     training: dict | None  #: time and cost of a whole training, if it was asked for
@@ -118,7 +119,8 @@ class Run(_Document):
         return _taken(cls, document, metrics=_taken(Metrics, document["metrics"]), set=document.get("set", {}),
                       interval={what: ends and tuple(ends) for what, ends in document["interval"].items()}, bottleneck=Bottleneck(**document["bottleneck"]),
                       links=tuple(_taken(Link, link) for link in document["links"]), basis=tuple(document["basis"]),
-                      warnings=tuple(document["warnings"]))
+                      warnings=tuple(document["warnings"]),
+                      warning_codes=tuple(document["warning_codes"]))
 
     @property
     def model(self) -> str:
@@ -299,6 +301,7 @@ class Campaign(_Document):
     definitions: dict[str, str]
     basis: tuple[str, ...]
     warnings: tuple[str, ...]
+    warning_codes: tuple[str, ...]  #: of each warning; `gradway help CODE` explains it
     document: dict = field(repr=False)
 
     @classmethod
@@ -309,7 +312,8 @@ class Campaign(_Document):
         means = {name: estimate[name] for name in ("mean_s", "mean_usd", "mean_buckets_s")}
         return _taken(cls, document, **spreads, **means, best_interval_s=document["interval"]["best_s"],
                       in_time=document["limits"]["deadline_kept"], in_budget=document["limits"]["budget_kept"],
-                      basis=tuple(document["basis"]), warnings=tuple(document["warnings"]))
+                      basis=tuple(document["basis"]), warnings=tuple(document["warnings"]),
+                      warning_codes=tuple(document["warning_codes"]))
 
     def records(self) -> list[dict]:
         """A row for each change that was tried: what it saves on average."""
@@ -333,13 +337,15 @@ class Optimum(_Document):
     simulated: int
     basis: tuple[str, ...]
     warnings: tuple[str, ...]
+    warning_codes: tuple[str, ...]  #: of each warning; `gradway help CODE` explains it
     document: dict = field(repr=False)
 
     @classmethod
     def of(cls, document: dict) -> Optimum:
         settings = {name: _taken(Setting, document[name]) for name in ("best", "fastest", "defaults", "as_written")}
         return _taken(cls, document, **settings, code=document.get("pytorch") or document.get("deepspeed"),
-                      basis=tuple(document["basis"]), warnings=tuple(document["warnings"]))
+                      basis=tuple(document["basis"]), warnings=tuple(document["warnings"]),
+                      warning_codes=tuple(document["warning_codes"]))
 
     def records(self) -> list[dict]:
         """Four rows, which `setting` names."""

@@ -117,8 +117,8 @@ std::span<const Command> commands() {
               "gradway schema > gradway-scenario.json    # then, in the first line of a scenario:\n"
               "# yaml-language-server: $schema=gradway-scenario.json",
               add_schema, "", is_aside},
-      Command{"help", "explain a topic, or a command", "gradway help units\ngradway help run", add_help, "",
-              is_aside},
+      Command{"help", "explain a topic, a command, or the code of a warning",
+              "gradway help units\ngradway help memory-tight", add_help, "", is_aside},
       Command{"manual", "print the manual page", "gradway manual | man -l -", add_manual, "", is_aside},
       Command{"completion", "print what completes the commands in a shell",
               "source <(gradway completion bash)", add_completion, "", is_aside},

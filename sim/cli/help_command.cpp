@@ -20,6 +20,12 @@ Status help(const std::string& asked, const CLI::App& program, const CommandCont
     topic->write(context.results, context.style);
     return Status::done;
   }
+  const auto warnings = report::warning_help();
+  if (const auto row = std::ranges::find(warnings, asked, &report::WarningHelp::code);
+      row != warnings.end()) {
+    write_warning(context.results, *row, context.style);
+    return Status::done;
+  }
   const auto known = commands();
   const auto command = std::ranges::find(known, asked, &Command::name);
   if (command == known.end())
@@ -36,13 +42,16 @@ std::vector<std::string> help_topics() {
   for (const auto& command : commands()) {
     if (std::ranges::find(names, command.name) == names.end()) names.emplace_back(command.name);
   }
+  for (const auto& warning : report::warning_help()) names.emplace_back(warning.code);
   return names;
 }
 
 Action add_help(CLI::App& app) {
   const auto topic = std::make_shared<std::string>();
   // Required: else the parser would take the name of a command for one to run.
-  app.add_option("TOPIC", *topic, "a topic, or a command; 'gradway help' names all")->required();
+  app.add_option("TOPIC", *topic,
+                 "a topic, a command, or the code of a warning; 'gradway help' names topics and commands")
+      ->required();
   return [topic, &app](const CommandContext& context) { return help(*topic, *app.get_parent(), context); };
 }
 

@@ -74,7 +74,7 @@ MemoryRange memory_range(const Scenario& scenario, const MemoryUse& memory) {
   const auto& gpu = scenario.platform.gpu_models.front();
   const auto states = sum_of_states(memory) + memory.context + memory.nccl;
   const auto activations = memory.allocated() - sum_of_states(memory);
-  MemoryRange range;
+  MemoryRange range{.expected = memory.needed(), .gpu = gpu.name, .capacity = gpu.memory};
   range.low = of_states.low * states + of_activations.low * activations + of_slack.low * memory.slack;
   range.high = of_states.high * states + of_activations.high * activations + of_slack.high * memory.slack +
                memory.first_buckets;
@@ -96,12 +96,14 @@ bool surely_does_not_fit(const Scenario& scenario, const MemoryUse& memory) {
   return memory_range(scenario, memory).verdict == MemoryVerdict::does_not_fit;
 }
 
-std::string verdict_in_words(const Scenario& scenario, const MemoryUse& memory) {
-  const auto range = memory_range(scenario, memory);
-  const auto& gpu = scenario.platform.gpu_models.front();
+std::string verdict_in_words(const MemoryRange& range) {
   return fmt::format("{}: {:.3g} of {:.3g} GB on each {} ({:.3g} to {:.3g} GB, most of it {})",
-                     name_of(range.verdict), memory.needed().value() / 1e9, gpu.memory.value() / 1e9,
-                     gpu.name, range.low.value() / 1e9, range.high.value() / 1e9, range.largest_part);
+                     name_of(range.verdict), range.expected.value() / 1e9, range.capacity.value() / 1e9,
+                     range.gpu, range.low.value() / 1e9, range.high.value() / 1e9, range.largest_part);
+}
+
+std::string verdict_in_words(const Scenario& scenario, const MemoryUse& memory) {
+  return verdict_in_words(memory_range(scenario, memory));
 }
 
 }  // namespace gradway

@@ -24,9 +24,14 @@ constexpr std::string_view name_of(MemoryVerdict verdict) {
 /// 90 % prediction interval of the memory that a GPU needs.
 struct MemoryRange {
   Bytes low{};
+  Bytes expected{};
   Bytes high{};
+  std::string gpu{};
+  Bytes capacity{};
   MemoryVerdict verdict = MemoryVerdict::fits;  ///< always `fits` on an ideal GPU
-  std::string_view largest_part;  ///< parameters, gradients, optimizer, activations, buffers or framework
+  std::string_view largest_part{};  ///< parameters, gradients, optimizer, activations, buffers or framework
+
+  bool operator==(const MemoryRange&) const = default;
 };
 
 /// Whether all memory of a step's passes is known. A profile may lack tensors, and never has the memory of
@@ -44,6 +49,7 @@ bool surely_fits(const Scenario& scenario, const MemoryUse& memory);
 bool surely_does_not_fit(const Scenario& scenario, const MemoryUse& memory);
 
 /// The verdict in words: "does not fit: 93 of 24 GB on each l4 (88 to 99 GB, most of it activations)".
+std::string verdict_in_words(const MemoryRange& range);
 std::string verdict_in_words(const Scenario& scenario, const MemoryUse& memory);
 
 }  // namespace gradway

@@ -160,8 +160,7 @@ class Loader {
                                  const GpuSpec& gpu) {
     if (const auto& own = measured.kernel_times_gpu; own && !own->name.empty()) {
       if (own->name == gpu.gpu.name) return {kernel_times_of(*platform.calibration, gpu.gpu), gpu.gpu.name};
-      problems_.note(fmt::format("the calibration '{}' has times of kernels on {}: they are not used for {}",
-                                 measured.calibration.name, own->name, gpu.gpu.name));
+      problems_.warn(warning::UnusedKernelTimes{measured.calibration.name, own->name, gpu.gpu.name});
     }
     if (gpu.kernel_times) return {kernel_times_of(*gpu.kernel_times, gpu.gpu), gpu.gpu.name};
     if (!gpu.kernel_times_like) return {};
@@ -302,9 +301,8 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   apply_job(spec.job, model.model);
   built = with_loaders(std::move(built), spec.job);
   apply_anchor(spec, model.model);
-  auto warnings = uncertainties_of_anchor(spec, gpu.gpu);
-  const auto& notes = loader.problems().notes();
-  warnings.insert(warnings.begin(), notes.begin(), notes.end());
+  auto warnings = loader.problems().warnings();
+  if (auto unused = unused_anchor(spec, gpu.gpu)) warnings.emplace_back(*std::move(unused));
   return Scenario{.name = stem(found),
                   .model = std::move(model.model),
                   .platform = std::move(built),

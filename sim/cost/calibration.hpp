@@ -29,6 +29,8 @@ struct CollectiveSample {
   /// Upper limit of NCCL's nominal bandwidth between two GPUs of a socket, by which it chooses algorithms.
   /// Empty: as on the platform that uses the sample.
   std::optional<BytesPerSecond> nominal{};
+
+  bool operator==(const CollectiveSample&) const = default;
 };
 
 /// A measured time for one size.

@@ -14,6 +14,8 @@ namespace gradway {
 struct FitError {
   double median = 0;
   double worst = 0;
+
+  bool operator==(const FitError&) const = default;
 };
 
 /// The samples of a fitted figure.

@@ -10,12 +10,12 @@
 
 namespace gradway {
 
-/// What can limit a step. Each `share` is a fraction of the step's time.
+/// Limits of a step. Each `share` is a fraction of the step's time.
 namespace bottleneck {
 
 /// The step takes no time.
-struct Nothing {
-  bool operator==(const Nothing&) const = default;
+struct EmptyStep {
+  bool operator==(const EmptyStep&) const = default;
 };
 
 /// Kernels of the forward and the backward pass run for most of the step.
@@ -26,7 +26,7 @@ struct Kernels {
   bool operator==(const Kernels&) const = default;
 };
 
-/// The optimizer, which moves much and computes little, takes most of the step.
+/// The optimizer, which is bound by memory bandwidth, takes most of the step.
 struct Optimizer {
   std::string gpu;
   double share = 0;
@@ -37,25 +37,25 @@ struct Optimizer {
 /// A link or memory is saturated while collectives run.
 struct FullLink {
   std::string name;
-  bool is_shared = false;  ///< a neighbour's traffic wants it as well
+  bool is_shared = false;  ///< with a neighbour's traffic
 
   bool operator==(const FullLink&) const = default;
 };
 
-/// No link is saturated, and the latencies of the collectives' steps are the limit.
+/// No link is saturated; the limit is the latency of the collectives' steps.
 struct Latency {
   std::string busiest;                   ///< link
   double used = 0;                       ///< fraction of the busiest link while collectives run
-  std::optional<double> of_collectives;  ///< fraction of the collectives' time that is latency; NCCL only
+  std::optional<double> of_collectives;  ///< share of latency in the collectives' time; NCCL only
 
   bool operator==(const Latency&) const = default;
 };
 
-/// No link is saturated, and the channels of NCCL, which copy the data, are the limit.
+/// No link is saturated; the limit is NCCL's channels, which copy the data.
 struct Channels {
   std::string busiest;                    ///< link
   double used = 0;                        ///< fraction of the busiest link while collectives run
-  HardwarePart part = HardwarePart::gpu;  ///< that the channels copy through
+  HardwarePart part = HardwarePart::gpu;  ///< through which the channels copy
   std::string transport;                  ///< "SHM"
 
   bool operator==(const Channels&) const = default;
@@ -75,7 +75,7 @@ enum class LoaderLimit {
   storage,           ///< reads at its full rate
   cores,             ///< of the node are all busy
   training_process,  ///< makes its batches itself, because it has no workers
-  workers,           ///< each needs longer for a batch than the steps that it has for it
+  workers,           ///< each takes longer for a batch than the steps in between
 };
 
 /// The GPU waits for batches of its loader.
@@ -96,18 +96,18 @@ enum class Wait {
   other,            ///< ranks, or latencies
 };
 
-/// The GPU waits for most of the step.
-struct Waiting {
+/// The GPU waits, for another reason than communication or a loader, for most of the step.
+struct Idle {
   Wait wait = Wait::other;
   double share = 0;
 
-  bool operator==(const Waiting&) const = default;
+  bool operator==(const Idle&) const = default;
 };
 
 }  // namespace bottleneck
 
-/// What the largest part of the step waits for.
-using Bottleneck = std::variant<bottleneck::Nothing, bottleneck::Kernels, bottleneck::Optimizer,
-                                bottleneck::Communication, bottleneck::Loader, bottleneck::Waiting>;
+/// The limit of the largest part of the step.
+using Bottleneck = std::variant<bottleneck::EmptyStep, bottleneck::Kernels, bottleneck::Optimizer,
+                                bottleneck::Communication, bottleneck::Loader, bottleneck::Idle>;
 
 }  // namespace gradway

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/metrics/find_bottleneck.hpp"
+#include "sim/metrics/measure.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 namespace gradway {
 namespace {
 
-// A link this busy while collectives run limits them; below it, their own channels do.
+// Share of a link in use during collectives from which on it limits them; below it, their own channels do.
 constexpr double saturated = 0.9;
 
 /// Collectives are bound by latency if it is at least this fraction of their time.
@@ -39,7 +39,7 @@ Bottleneck communication(const Metrics& metrics, const std::vector<ResourceUse>&
   return found;
 }
 
-/// The stage of the loader that sets the pace: a shared resource that is used up, or each worker by itself.
+/// The stage of the loader that limits it: a saturated shared resource, or each worker by itself.
 bottleneck::LoaderLimit limit_of_loader(const Loading& loading, int workers) {
   constexpr double used_up = 0.95;
   if (loading.storage_busy.value_or(0) >= used_up) return bottleneck::LoaderLimit::storage;
@@ -59,11 +59,11 @@ Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics,
   enum Share { compute, optimizer, exposed, input, launch, idle };
   const std::array<Seconds, 6> parts{metrics.compute,    metrics.optimizer,    metrics.exposed_communication,
                                      metrics.input_wait, metrics.launch_bound, metrics.idle};
-  if (metrics.step_time == Seconds{}) return bottleneck::Nothing{};
+  if (metrics.step_time == Seconds{}) return bottleneck::EmptyStep{};
   const auto largest = std::ranges::max_element(parts);
   const auto share = *largest / metrics.step_time;
   const auto& settings = scenario.job.input;
-  // A step never waits for a loader that keeps up. One that is late sets the pace, however long kernels run.
+  // A step never waits for a fast enough loader. A late one limits it, however long kernels run.
   constexpr double late = 0.05;
   if (metrics.loading && metrics.input_wait > late * metrics.step_time)
     return bottleneck::Loader{.share = metrics.input_wait / metrics.step_time,
@@ -79,13 +79,13 @@ Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics,
     case exposed:
       return communication(metrics, links, nccl, share);
     case input:
-      return bottleneck::Waiting{bottleneck::Wait::input_copy, share};
+      return bottleneck::Idle{bottleneck::Wait::input_copy, share};
     case launch:
-      return bottleneck::Waiting{bottleneck::Wait::launches, share};
+      return bottleneck::Idle{bottleneck::Wait::launches, share};
     case idle:
       break;
   }
-  return bottleneck::Waiting{wait_when_idle(settings), share};
+  return bottleneck::Idle{wait_when_idle(settings), share};
 }
 
 }  // namespace gradway

@@ -15,7 +15,7 @@ struct Change {
   int by = 0;
 };
 
-/// In order of time. Intervals of one kind mostly follow each other, which keeps this linear.
+/// In order of time. Intervals of one kind are mostly sorted, which keeps this linear.
 std::vector<Change> changes_of(const std::vector<Interval>& intervals, int kinds, Seconds from, Seconds to) {
   std::vector<std::vector<Change>> by_kind(static_cast<std::size_t>(kinds));
   for (const auto& interval : intervals) {

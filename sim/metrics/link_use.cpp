@@ -12,14 +12,14 @@
 namespace gradway {
 namespace {
 
-/// A flow begins to share, or ends.
+/// A flow starts to share, or ends.
 struct Event {
   Seconds at;
   bool begins;
   std::uint32_t op;
 };
 
-/// Lets the flows of a timeline come and go, and keeps the use of the resources that are watched.
+/// Replays the flows of a timeline and records the use of the watched resources.
 class Replay {
  public:
   Replay(const Platform& platform, const OpGraph& graph, const Timeline& timeline,
@@ -61,7 +61,7 @@ class Replay {
     std::uint32_t times;  ///< that its path names the resource
   };
 
-  /// Of all flows that move anything: those on links, and kernels, which slow them.
+  /// Events of the flows on links, and of kernels, which contend with them.
   std::vector<Event> events() const {
     std::vector<Event> found;
     for (std::size_t i = 0; i < graph_.size(); ++i) {
@@ -118,7 +118,7 @@ class Replay {
     for (const auto slot : shares_.solve()) mark(in_slot_[slot]);
   }
 
-  /// What the op uses has to be summed up anew.
+  /// Marks the resources of the op: their use must be summed up again.
   void mark(std::uint32_t op) {
     for (const auto& use : paths_.uses(graph_.ops()[op].path)) {
       const auto place = watched_[use.resource];
@@ -150,8 +150,8 @@ class Replay {
   SideTable sides_;
   std::vector<MaxMin::Slot> slots_;     ///< by op, while it shares
   std::vector<std::uint32_t> in_slot_;  ///< op by slot
-  std::vector<bool> is_shared_;  ///< by number of a resource in the paths: by more than the kernels of a GPU
-  std::vector<std::uint32_t> watched_;  ///< by number, too: its place among those that are watched
+  std::vector<bool> is_shared_;  ///< by number of a resource in the paths: not by a GPU's kernels alone
+  std::vector<std::uint32_t> watched_;  ///< by number: place among the watched resources
   std::vector<std::vector<User>> now_using_;
   std::vector<bool> is_stale_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> stale_;  ///< places and their numbers

@@ -9,24 +9,24 @@
 
 namespace gradway {
 
-/// How much of a resource is in use from a date on, as fractions of its capacity.
+/// Use of a resource from a date on, as fractions of its capacity.
 struct UseChange {
   Seconds at{};
   double own = 0;     ///< by the job
   double others = 0;  ///< by a neighbour's traffic
 };
 
-/// How much of each of the given resources is in use over a run: by resource, its changes in order of date;
-/// before the first one it is idle, as it is after the last.
+/// Use of the given resources over a run: for each resource its changes in order of date. Before the first
+/// and after the last change it is idle.
 ///
-/// A timeline tells when each flow started and ended, not how fast it went in between. The rates are found
-/// anew: flows come and go at the dates of the timeline, and share as the engines let them (max-min with
-/// weights, caps and what kernels and collectives cost each other). So the curve is that of the engine, not
-/// an average over each flow: its integral over a flow's time is the flow's amount, and no resource is ever
-/// in use beyond its capacity, but for rounding. An endless flow is under way from its start to the end of
-/// the run.
+/// A timeline has the start and the end of each flow, but not its rates. They are recomputed: flows start and
+/// end at the dates of the timeline and share as in the engines (max-min with weights, caps and contention).
+/// So the curve is that of the engine, not an average over each flow: its integral over a flow's time is the
+/// flow's amount, and apart from rounding no resource exceeds its capacity. An endless flow lasts from its
+/// start to the end of the run.
 ///
-/// Resources that stand for others (see Folding) show what each of these does; the others show nothing.
+/// Representative resources (see Folding) have the use of each resource that they stand for; the others have
+/// none.
 /// @pre the timeline is that of the graph; capacities of the resources are above zero and finite
 std::vector<std::vector<UseChange>> link_use(const Platform& platform, const OpGraph& graph,
                                              const Timeline& timeline,

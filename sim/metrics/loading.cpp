@@ -13,11 +13,11 @@
 namespace gradway {
 namespace {
 
-/// Sums up what the actors that are simulated do, as often as they stand for others.
-class Sums {
+/// Sums up the work of simulated actors, weighted by the number of actors that each represents.
+class LoadingSums {
  public:
-  Sums(const Workload& workload, const Platform& platform, const Lowered& lowered, const Timeline& timeline,
-       const StepWindow& window)
+  LoadingSums(const Workload& workload, const Platform& platform, const Lowered& lowered,
+              const Timeline& timeline, const StepWindow& window)
       : workload_{workload},
         platform_{platform},
         lowered_{lowered},
@@ -59,7 +59,7 @@ class Sums {
     begin = std::min(begin, timeline_.start[i]);
     end = std::max(end, timeline_.end[i]);
     const auto& task = program_of(op.origin).tasks[static_cast<std::size_t>(op.origin.task)];
-    // A rank without workers has its batch when it has made it.
+    // A rank without workers has its batch once it has made it.
     if (op.origin.actor < workload_.ranks && std::holds_alternative<HostWork>(task.work))
       note_batch(op.origin.actor, timeline_.end[i]);
     if (!window_.has(op.origin.step)) return;
@@ -72,7 +72,7 @@ class Sums {
     for (const auto resource : lowered_.ops.path(op.path)) amounts_[resource.index()] += op.amount;
   }
 
-  /// Of a stream with workers, as a share of each; a thread that pins is another.
+  /// Adds work of the workers' stream as a share of each worker. Pinning threads are another stream.
   void note_work(const Origin& origin, const Task& task, Seconds time) {
     const bool is_of_workers = origin.actor >= workload_.ranks && task.stream == StreamId{0};
     if (is_of_workers != loading_.has_workers) return;
@@ -82,7 +82,7 @@ class Sums {
     workers_of_.insert(origin.actor);
   }
 
-  /// @pre all work was noted
+  /// @pre all work was added
   void find_work_of_a_worker() {
     double loaders = 0;
     for (const auto actor : workers_of_) loaders += alike_[static_cast<std::size_t>(actor)];
@@ -91,25 +91,25 @@ class Sums {
     loading_.making = loading_.making / loaders;
   }
 
-  /// A rank has its batch when it has taken it, or, without workers, when it has made it.
+  /// A rank has its batch once it has taken it, or, without workers, made it.
   bool is_batch(std::size_t i) const {
     const auto& origin = lowered_.ops.op(OpId{i}).origin;
-    return origin.activity == Activity::load || is_taken(lowered_.ops, i, program_of(origin));
+    return origin.activity == Activity::load || ends_take(lowered_.ops, i, program_of(origin));
   }
 
   void add_take(std::size_t i) {
     const auto& origin = lowered_.ops.op(OpId{i}).origin;
-    if (!is_taken(lowered_.ops, i, program_of(origin))) return;
+    if (!ends_take(lowered_.ops, i, program_of(origin))) return;
     note_batch(origin.actor, timeline_.end[i]);
     if (window_.has(origin.step)) note_wait(origin, timeline_.end[i] - timeline_.end[i - 1]);
   }
 
   void note_wait(const Origin& origin, Seconds waited) { waits_[origin.step][origin.actor] += waited; }
 
-  /// Ranks that exchange something in every step go on when the last of them has its batch.
+  /// Ranks that exchange something in every step continue once the last of them has its batch.
   void find_longest_waits() {
-    // In an epoch's window ranks have ended the first step on average; the last of them has not. While the
-    // first rank waits there for its own batch, that is counted with its waits.
+    // An epoch's window starts at the mean end of the first step; the last rank has not ended it. The wait of
+    // the first rank for its own batch in that time is counted with its waits.
     loading_.for_others = std::max(Seconds{}, before_ - std::max(window_.from, own_before_)) / window_.steps;
     for (const auto& [step, ranks] : waits_) {
       Seconds longest{};
@@ -168,7 +168,7 @@ class Sums {
 
 }  // namespace
 
-bool is_taken(const OpGraph& ops, std::size_t op, const Program& program) {
+bool ends_take(const OpGraph& ops, std::size_t op, const Program& program) {
   const auto& origin = ops.op(OpId{op}).origin;
   if (op == 0 || origin.activity != Activity::marker || origin.task == Origin::none) return false;
   const auto& before = ops.op(OpId{op - 1}).origin;
@@ -188,7 +188,7 @@ void add_epoch(Metrics& metrics, const InputSettings& input, const Workload& wor
     return;
   }
   loading.epoch_steps = std::ceil(input.dataset->samples / metrics.samples);
-  if (input.loader_workers == 0) return;  // each step waits for all of its batch, the first one as the others
+  if (input.loader_workers == 0) return;  // each step waits for its whole batch
   const auto waits = metrics.input_wait + loading.for_others;
   const auto last_batches = (metrics.step_time - waits) * input.loader_workers;
   loading.epoch_start = start + std::max(fill - waits * loading.epoch_steps, std::min(fill, last_batches));
@@ -213,7 +213,7 @@ std::optional<Loading> measure_loading(const Workload& workload, const Platform&
     });
   });
   if (!loads) return std::nullopt;
-  return Sums{workload, platform, lowered, timeline, window}.run();
+  return LoadingSums{workload, platform, lowered, timeline, window}.run();
 }
 
 }  // namespace gradway

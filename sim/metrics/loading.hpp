@@ -11,27 +11,26 @@
 
 namespace gradway {
 
-/// @return nothing where nobody loads
+/// @return empty if the job has no loaders
 std::optional<Loading> measure_loading(const Workload& workload, const Platform& platform,
                                        const Lowered& lowered, const Timeline& timeline,
                                        const StepWindow& window);
 
-/// Adds what an epoch takes beside its steps. Nothing is made ahead over its border, so its first batch is
-/// waited for. Where all other steps wait, too, workers that began together end so: W batches come at once
-/// and are worked off one by one. An epoch that was simulated whole tells it by itself.
-/// @param metrics with the parts of its step and its loading, without a start of workers yet
+/// Adds the time of an epoch that is not in its steps. No batch is made before the epoch starts, so ranks
+/// wait for the first one. If all other steps wait, too, workers that start together end together: W batches
+/// arrive at once and are consumed one by one. If the whole epoch was simulated, its own time is used.
+/// @param metrics with the parts of the step and its loading, without the start of workers
 void add_epoch(Metrics& metrics, const InputSettings& input, const Workload& workload,
                const StepWindow& window);
 
-/// From the start of an epoch to the end of its last step.
+/// Time from the start of an epoch to the end of its last step.
 Seconds epoch_time(const Metrics& metrics, const Loading& loading);
 
 /// AU as MLPerf Storage defines it: the share of a step in which accelerators do not wait for samples.
 /// @source github.com/mlcommons/storage, Submission_guidelines.md
 double accelerator_utilisation(const Metrics& metrics);
 
-/// Whether an op is the end of a take of a program: it stands behind the moment at which the program came to
-/// it.
-bool is_taken(const OpGraph& ops, std::size_t op, const Program& program);
+/// Whether an op ends a take of a program; the op before it marks the arrival of the program there.
+bool ends_take(const OpGraph& ops, std::size_t op, const Program& program);
 
 }  // namespace gradway

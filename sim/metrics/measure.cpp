@@ -8,10 +8,8 @@
 #include <vector>
 
 #include "sim/cost/nccl_model.hpp"
-#include "sim/metrics/find_bottleneck.hpp"
 #include "sim/metrics/intervals.hpp"
 #include "sim/metrics/loading.hpp"
-#include "sim/metrics/resource_uses.hpp"
 #include "sim/metrics/utilisation.hpp"
 #include "sim/metrics/view.hpp"
 #include "sim/nccl/rank_order.hpp"
@@ -21,11 +19,10 @@
 namespace gradway {
 namespace {
 
-// What fills a moment of the step, the most important first; the last is what is left. Collectives by
-// purpose.
+// Activity at a moment of the step, by precedence; `kinds`: none. Collectives by purpose.
 enum Kind { optimizer, compute, collective, input = collective + purpose_words.size(), launch, kinds };
 
-/// Kind of an op that a program sees, or `kinds` if it does not count.
+/// Kind of an op that a program sees; `kinds` if it does not count.
 int kind_of(const Op& op, const View& view) {
   const auto& origin = op.origin;
   if (!view.sees(origin)) return kinds;
@@ -34,7 +31,7 @@ int kind_of(const Op& op, const View& view) {
       return origin.phase == Phase::optimizer ? optimizer : compute;
     case Activity::collective:
       return collective + static_cast<int>(view.purpose_of(origin));
-    case Activity::copy:  // a background copy is nobody's wait
+    case Activity::copy:  // nothing waits for a background copy
       if (origin.phase == Phase::communication) return collective;
       return view.program().is_background_copy(view.program().tasks[static_cast<std::size_t>(origin.task)])
                  ? kinds
@@ -57,13 +54,13 @@ std::vector<std::size_t> ops_within(const StepWindow& window, const OpGraph& ops
   return found;
 }
 
-/// Where the time of a program's step goes. @param within what `ops_within` found
+/// Parts of a program's step. @param within as `ops_within` returns them
 StepParts split_step(const View& view, const StepWindow& window, const std::vector<std::size_t>& within,
                      const OpGraph& ops, const Timeline& timeline) {
   std::vector<Interval> all;
   std::vector<Interval> collectives;
   for (const auto i : within) {
-    if (view.sees(ops.op(OpId{i}).origin) && is_taken(ops, i, view.program()))
+    if (view.sees(ops.op(OpId{i}).origin) && ends_take(ops, i, view.program()))
       all.push_back({timeline.end[i - 1], timeline.end[i], input});
     const auto kind = kind_of(ops.op(OpId{i}), view);
     if (kind == kinds) continue;
@@ -85,7 +82,7 @@ StepParts split_step(const View& view, const StepWindow& window, const std::vect
   return parts;
 }
 
-/// What an actor of a program sends in a step.
+/// Counts the collectives that an actor of the program calls in a step, and the bytes that it sends.
 void count_calls(Metrics& metrics, const Workload& workload, ProgramId program) {
   const auto actor = std::ranges::find(workload.actors, program, &Actor::program);
   for (const auto& task : workload.programs[program.index()].tasks) {
@@ -132,10 +129,9 @@ void add_cost(Metrics& metrics, const Scenario& scenario) {
   }
 }
 
-/// Of the calls of a program; flows of one call pay theirs side by side.
+/// Total latency of a program's calls. Flows of one call have theirs at the same time.
 Seconds latency_of_collectives(const StepWindow& window, const View& view, const OpGraph& ops) {
-  std::map<std::pair<std::uint16_t, std::int32_t>, Seconds>
-      longest;  // by program and task that laid the call
+  std::map<std::pair<std::uint16_t, std::int32_t>, Seconds> longest;  // by program and task of the call
   for (const auto& op : ops.ops()) {
     const auto& origin = op.origin;
     if (origin.activity != Activity::collective || origin.step != window.step || !view.sees(origin)) continue;
@@ -147,7 +143,7 @@ Seconds latency_of_collectives(const StepWindow& window, const View& view, const
   return sum;
 }
 
-/// What each program's ranks have in all, NCCL's buffers too.
+/// The ranks and the memory of each program, NCCL's buffers included.
 std::vector<MeasuredProgram> measured_programs(const Workload& workload, const std::vector<int>& channels) {
   std::vector<MeasuredProgram> measured;
   for (std::size_t i = 0; i < workload.programs_of_ranks(); ++i) {
@@ -162,7 +158,7 @@ std::vector<MeasuredProgram> measured_programs(const Workload& workload, const s
   return measured;
 }
 
-/// The program whose work ends the step; of several that of the lowest rank.
+/// The program whose work ends the step; among several, that of the lowest rank.
 ProgramId last_program(const Workload& workload, const StepWindow& window, const OpGraph& ops,
                        const Timeline& timeline) {
   std::vector<Seconds> ends(workload.programs.size());
@@ -194,8 +190,8 @@ std::vector<MeasuredProgram> measure_programs(const Workload& workload, const Lo
   return measured;
 }
 
-std::vector<double> short_waits(const Workload& workload, const Lowered& lowered, const Timeline& timeline,
-                                const StepWindow& window, Seconds at_most) {
+std::vector<double> idle_fractions(const Workload& workload, const Lowered& lowered, const Timeline& timeline,
+                                   const StepWindow& window, Seconds at_most) {
   const auto within = ops_within(window, lowered.ops, timeline);
   std::vector<double> shares;
   for (std::size_t i = 0; i < workload.programs_of_ranks(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/metrics/resource_uses.hpp"
+#include "sim/metrics/measure.hpp"
 
 #include <algorithm>
 #include <map>
@@ -8,8 +8,9 @@ namespace gradway {
 namespace {
 
 struct Amounts {
-  std::vector<double> carried;          ///< by resource: bytes that flows of the step carry
-  std::map<ResourceId, double> wanted;  ///< bytes a second that endless flows ask for; few resources have any
+  std::vector<double> carried;  ///< by resource: bytes of the step's flows
+  std::map<ResourceId, double>
+      wanted;  ///< bytes per second that endless flows demand; few resources have any
 };
 
 Amounts amounts(const StepWindow& window, const Platform& platform, const OpGraph& ops) {
@@ -36,7 +37,7 @@ ResourceUses use_of_resources(const StepWindow& window, const Platform& platform
            of.carried[representative[id.index()].index()] != 0;
   };
   std::size_t used = 0;
-  std::map<ResourceId, std::size_t> alike;  // by resource that stands for itself
+  std::map<ResourceId, std::size_t> alike;  // by representative resource
   for (std::size_t i = 0; i < platform.resources.size(); ++i) {
     if (!is_used(ResourceId{i})) continue;
     ++used;
@@ -52,7 +53,7 @@ ResourceUses use_of_resources(const StepWindow& window, const Platform& platform
     const auto bytes = of.carried[stands_for.index()];
     if (stands_for == id) uses.carried.emplace_back(id, Bytes{bytes});
     if (is_large && stands_for != id) continue;
-    // What a loader reads for the first steps of an epoch comes before them.
+    // A loader reads for the first steps of an epoch before they start.
     const auto busy = std::min(1.0, bytes / (resource.rate() * window.each().value()));
     const auto wanted = of.wanted.find(stands_for);
     uses.links.push_back({platform.name_of(id), busy, Bytes{bytes},

@@ -14,14 +14,14 @@ namespace {
 
 constexpr double same = 1e-6;            // of the steps compared; engines round to 1e-9 of a run
 constexpr double equally_long = 0.01;    // of steps that alternate without repeating
-constexpr std::size_t whole_turns = 12;  // of steps that take turns by 2, 3, 4 or 6
+constexpr std::size_t whole_turns = 12;  // for steps that alternate in cycles of 2, 3, 4 or 6
 
 /// Several steps as one window. @pre 0 <= last - steps
 StepWindow joined(const std::vector<StepWindow>& windows, std::size_t last, std::size_t steps) {
   return {static_cast<int>(last), windows[last - steps].to, windows[last].to, static_cast<int>(steps)};
 }
 
-/// Ops of the steps of a run: they stand in its graph step by step.
+/// Ops of the steps of a run, which its graph has step by step.
 class OpsOfSteps {
  public:
   OpsOfSteps(const OpGraph& ops, const Timeline& timeline, int steps)
@@ -31,8 +31,8 @@ class OpsOfSteps {
     }
   }
 
-  /// Whether GPUs and links do the same in both steps, one `later` than the other. The CPU does not count:
-  /// its lead may grow for many steps after nothing waits for it any more.
+  /// Whether GPUs and links do the same in both steps, `later` in one of them. The CPU does not count: its
+  /// lead may grow for many steps after nothing waits for it.
   bool are_alike(std::size_t step, std::size_t other, Seconds later, Seconds slack) const {
     const auto count = first_[step + 1] - first_[step];
     if (first_[other + 1] - first_[other] != count) return false;
@@ -100,7 +100,7 @@ StepWindow epoch_window(const Workload& workload, const OpGraph& ops, const Time
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const auto& origin = ops.op(OpId{i}).origin;
     if (origin.step != 0 || origin.actor < 0 || origin.actor >= workload.ranks) continue;
-    if (!is_taken(ops, i, workload.programs[origin.program]) && origin.activity != Activity::load) continue;
+    if (!ends_take(ops, i, workload.programs[origin.program]) && origin.activity != Activity::load) continue;
     auto& at = first[origin.actor];
     at = std::max(at, timeline.end[i]);
   }
@@ -113,13 +113,13 @@ StepWindow epoch_window(const Workload& workload, const OpGraph& ops, const Time
   return window;
 }
 
-std::optional<StepWindow> level_steps(const Workload& workload, const OpGraph& ops,
-                                      const Timeline& timeline) {
+std::optional<StepWindow> stable_steps(const Workload& workload, const OpGraph& ops,
+                                       const Timeline& timeline) {
   const auto windows = step_windows(workload, ops, timeline);
   const auto last = windows.size() - 1 - static_cast<std::size_t>(workload.after_reported);
   auto quarter = last / 4;
   if (quarter == 0) return std::nullopt;
-  // With one step more of the long ones than of the short ones the halves would differ by that.
+  // Both halves must have the same number of long and of short steps.
   const auto turns = std::lcm(static_cast<std::size_t>(workload.turns()), whole_turns);
   const auto of_loaders = static_cast<std::size_t>(workload.turns());
   quarter -= quarter % (quarter >= turns                          ? turns

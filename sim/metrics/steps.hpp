@@ -10,9 +10,9 @@
 
 namespace gradway {
 
-/// The part of a run that counts as some of its steps: from the end of the last op of the step before (for
-/// the first step: from the start of the run) to the end of their own last op. What the CPU or a copy engine
-/// did ahead of time lies in windows before.
+/// The time of some steps of a run: from the end of the last op of the previous step (of the first step: from
+/// the start of the run) to the end of their own last op. Work that the CPU or a copy engine did ahead of
+/// time is in earlier windows.
 struct StepWindow {
   int step = 0;  ///< the last of them
   Seconds from{};
@@ -23,21 +23,23 @@ struct StepWindow {
   bool has(int other) const { return other <= step && other > step - steps; }
 };
 
-/// All steps of a run, in their order, one by one.
+/// A window for each step of a run, in order.
 std::vector<StepWindow> step_windows(const Workload& workload, const OpGraph& ops, const Timeline& timeline);
 
-/// The steady state: the fewest steps before the last `after_reported` ones in which all that the GPUs and
-/// links do repeats what they did in as many steps before. Mostly one; several where the CPU, which may be
-/// ahead by many launches, lets steps alternate. Empty if nothing repeats, or the run is too short to tell.
+/// The steady state: the fewest steps before the last `after_reported` ones that repeat the same number of
+/// steps before them in all work of GPUs and links. Mostly one; several where steps alternate because the CPU
+/// may be ahead by many launches. Empty if nothing repeats, or the run is too short.
 std::optional<StepWindow> repeating_steps(const Workload& workload, const OpGraph& ops,
                                           const Timeline& timeline);
 
-/// A whole epoch but for its first step, as MLPerf Storage counts: from the moment at which ranks have ended
-/// that step on average, each as soon as it had its batch, to the end. @pre at least two steps
-/// @source github.com/mlcommons/storage, v1.0: the time of the first step is taken off that of the epoch
+/// An epoch without its first step, as MLPerf Storage counts: from the mean time at which ranks end that
+/// step, each as soon as it has its batch, to the end. @pre at least two steps
+/// @source github.com/mlcommons/storage, v1.0: the time of the first step is subtracted from that of the
+/// epoch
 StepWindow epoch_window(const Workload& workload, const OpGraph& ops, const Timeline& timeline);
 
-/// Where nothing repeats exactly: the later half of the steps, if the two halves of it take equally long.
-std::optional<StepWindow> level_steps(const Workload& workload, const OpGraph& ops, const Timeline& timeline);
+/// If nothing repeats exactly: the later half of the steps, if its two halves take equally long.
+std::optional<StepWindow> stable_steps(const Workload& workload, const OpGraph& ops,
+                                       const Timeline& timeline);
 
 }  // namespace gradway

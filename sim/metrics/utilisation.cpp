@@ -7,12 +7,12 @@
 namespace gradway {
 namespace {
 
-/// Both passes, of which one may compute parts of the other anew.
+/// FLOPs of both passes without parts of the forward pass that the backward pass recomputes.
 Flops without_recomputation(Flops forward, Flops backward) {
   return forward + std::min(backward, 2 * forward);
 }
 
-/// Of the kernels of one class: attention computes something anew on purpose, and a profile may hold
+/// FLOPs of a class of kernels per sample. Fused attention recomputes its scores, and a profile may have
 /// checkpointed layers.
 Flops of_profile(const Profile& profile, KernelClass kind) {
   Flops forward{};

@@ -9,19 +9,19 @@
 
 namespace gradway {
 
-/// What an actor sees of a run: its own ops, or those of the actor that was simulated for it, and the ops of
-/// its groups.
+/// The ops of a run that belong to an actor: its own, or those of its representative, and those of its
+/// groups.
 class View {
  public:
   View(const Workload& workload, const Folding& folding, ActorId actor);
-  /// Of the first actor that runs a program.
+  /// View of the first actor that runs a program.
   View(const Workload& workload, const Folding& folding, ProgramId program);
 
   const Program& program() const { return program_; }
   bool sees(const Origin& origin) const;
-  /// Returns the task of `program()` that an op which it sees belongs to. @param calls of the same workload
+  /// The task of `program()` that an op belongs to. @pre it sees the op @param calls of the same workload
   std::int32_t task_of(const Origin& origin, const MatchingCalls& calls) const;
-  /// Of the group of a collective that it sees; its own collectives are those of its first group.
+  /// Purpose of a collective that it sees; collectives without a group are those of its first group.
   Purpose purpose_of(const Origin& origin) const;
 
  private:

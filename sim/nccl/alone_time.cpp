@@ -8,19 +8,18 @@
 namespace gradway {
 namespace {
 
-// So that something is left for the flows, which links and neighbours can slow.
+// The rest is time of the flows, which links and neighbours can slow down.
 constexpr double largest_share_of_latency = 0.9;
-// What it could cost others stays below what prediction or measurement can tell.
+// Its effect on others is smaller than any prediction or measurement can resolve.
 constexpr double tiny_share_of_latency = 1e-3;
 
-/// Of the first: what it moves, so many times.
+/// Amount of a flow over that of the first flow.
 double amount_of(const CollectiveFlow& flow, const std::vector<CollectiveFlow>& flows) {
   return flow.amount / flows.front().amount;
 }
 
-/// Rate that the first of several flows gets when nothing else uses the links and all end together: where
-/// they move as much, max-min shares are equal where all meet, and the most used resource decides for the
-/// slowest.
+/// Rate of the first of several flows that run alone and end at the same time: with equal amounts, max-min
+/// shares are equal on common resources, and the most used resource limits the slowest flow.
 BytesPerSecond rate_alone(const std::vector<CollectiveFlow>& flows, const Platform& platform, Rates rates) {
   std::vector<std::pair<ResourceId, double>> uses;
   for (const auto& flow : flows) {
@@ -64,13 +63,13 @@ Seconds time_alone(const LoweredCollective& lowered, const Platform& platform) {
   return lowered.latency + longest;
 }
 
-void take_no_links_if_tiny(LoweredCollective& lowered, const Platform& platform) {
+void drop_negligible_flows(LoweredCollective& lowered, const Platform& platform) {
   if (lowered.flows.empty()) return;
   const auto& flow = lowered.flows.front();
   const auto is_tiny_at = [&](BytesPerSecond rate) {
     return flow.amount / rate <= lowered.latency * tiny_share_of_latency;
   };
-  // No way is faster than any of its links: most collectives need no more than one of them looked at.
+  // No path is faster than any of its links, so checking one link suffices for most collectives.
   const auto one = *flow.path.begin();
   if (!is_tiny_at(BytesPerSecond{platform.resources[one.index()].rate()})) return;
   if (!is_tiny_at(rate_alone(lowered.flows, platform, Rates::sped_up))) return;

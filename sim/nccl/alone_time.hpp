@@ -5,24 +5,23 @@
 
 namespace gradway {
 
-/// Whose rates count: those of the platform that was measured, or those that a what-if gives it.
+/// Rates of the platform as built, or with its what-if speeds.
 enum class Rates { as_built, sped_up };
 
-/// Makes a collective take a measured time when nothing else uses its links: the measured rate becomes the
-/// cap of its flows. The latency stays unless it is nearly all of that time. Where the links could not carry
-/// all bytes so fast, fewer are carried: the rest never reached them (buffers of some MB in host memory are
-/// served from the caches of the CPU).
+/// Sets the time of a collective that runs alone to a measured time: the measured rate becomes the cap of its
+/// flows. The latency stays unless it is nearly all of that time. If the links cannot carry all bytes in the
+/// time, the flows carry fewer: the rest does not reach them (buffers of some MB in host memory are served
+/// from the CPU's caches).
 /// @pre the flows are equal in amount
 void take_time(LoweredCollective& lowered, Seconds time, const Platform& platform, Rates rates);
 
-/// How long a collective takes when nothing else uses its links, what-if included. @pre the flows are equal
-/// in amount
+/// Time of a collective that runs alone, with what-if speeds. @pre the flows are equal in amount
 Seconds time_alone(const LoweredCollective& lowered, const Platform& platform);
 
-/// Makes a collective whose bytes take the links less than a thousandth of its latency a matter of time
-/// alone: nobody meets it there. Ranks whose place in NCCL's trees only such ones tell apart then do the
-/// same.
-/// @pre the flows end together when nothing else uses their links
-void take_no_links_if_tiny(LoweredCollective& lowered, const Platform& platform);
+/// Replaces the flows of a collective by their time if they use the links for less than a thousandth of its
+/// latency, where they contend with nothing. Ranks that differ only by such collectives in NCCL's trees can
+/// then be folded.
+/// @pre the flows end at the same time if nothing else uses their links
+void drop_negligible_flows(LoweredCollective& lowered, const Platform& platform);
 
 }  // namespace gradway

@@ -12,12 +12,12 @@
 namespace gradway {
 namespace {
 
-/// A broadcast goes once along the ring and does not close it.
+/// A broadcast passes the ring once without closing it.
 bool closes_ring(CollectiveKind kind) {
   return kind != CollectiveKind::broadcast && kind != CollectiveKind::send;
 }
 
-/// All GPUs of the node of its first one are in the communicator.
+/// Whether the communicator has all GPUs of its first node.
 bool covers_first_node(const Routes& routes, const GpuNumbers& gpus) {
   const auto& platform = routes.platform();
   const auto node = [&](std::size_t gpu) { return platform.device(platform.gpus[gpu]).node; };
@@ -31,7 +31,7 @@ bool covers_first_node(const Routes& routes, const GpuNumbers& gpus) {
 CollectiveWays::CollectiveWays(const Routes& routes, const NcclSettings& settings, GpuNumbers gpus)
     : routes_{routes}, settings_{settings}, gpus_{std::move(gpus)} {
   if (gpus_.size() == 1) return;
-  // PXN goes over GPUs of the communicator alone. Where it has not all of a node, each uses its nearest NIC.
+  // PXN uses GPUs of the communicator only. Without all GPUs of a node each uses its nearest NIC.
   if (!covers_first_node(routes, gpus_)) settings_.pxn_disable = true;
   relays_ = may_relay(routes.platform(), settings_) &&
             has_direct_nvlinks(routes, gpus_by_domain(routes.platform(), gpus_).front());
@@ -56,21 +56,21 @@ int CollectiveWays::nvlinks(std::size_t from_gpu, std::size_t to_gpu) const {
   return between ? std::min(links(from_gpu, *between), links(*between, to_gpu)) : links(from_gpu, to_gpu);
 }
 
-/// Inside a node it is that of the first node that had such a hop, moved to this one.
+/// Inside a node: the hop of the first node with the same devices, moved to this node.
 Hop CollectiveWays::hop(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const {
   const auto& platform = routes_.platform();
   const auto& size = platform.node_size;
   const auto from = platform.gpus[from_gpu];
   const auto to = platform.gpus[to_gpu];
   const auto node = platform.device(from).node;
-  if (size.devices == 0) return sought(from_gpu, to_gpu, rail);
+  if (size.devices == 0) return find_hop(from_gpu, to_gpu, rail);
   if (node != platform.device(to).node) return hop_between(from_gpu, to_gpu, rail);
   const auto number = static_cast<std::size_t>(node);
   const Ends asked{from.index() - number * size.devices, to.index() - number * size.devices, rail};
   auto known = inside_.find(asked);
   if (known == inside_.end()) {
-    auto found = sought(from_gpu, to_gpu, rail);
-    if (found.relayed) return found;  // the same GPUs of another node may have fewer beside them
+    auto found = find_hop(from_gpu, to_gpu, rail);
+    if (found.relayed) return found;  // other nodes may lack the relay
     const auto is_inside = [&](ResourceId id) { return id.index() / size.resources == number; };
     if (!std::ranges::all_of(found.path, is_inside)) return found;
     for (auto& id : found.path) id = ResourceId{id.index() - number * size.resources};
@@ -81,19 +81,20 @@ Hop CollectiveWays::hop(std::size_t from_gpu, std::size_t to_gpu, std::size_t ra
   return hop;
 }
 
-/// Where nodes are alike it is that of the first two nodes that had such a hop, moved to these. Ideal rules
-/// deal out equal ways by the number of the sender, which another node does not have.
+/// If nodes are alike: the hop of the first two nodes with the same devices, moved to these. Ideal rules
+/// choose among equal paths by the number of the sender, which differs between nodes.
 Hop CollectiveWays::hop_between(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const {
   const auto& platform = routes_.platform();
   const auto& nodes = routes_.identical_nodes();
-  if (!nodes.hold() || platform.collectives == CollectiveRules::ideal) return sought(from_gpu, to_gpu, rail);
+  if (!nodes.hold() || platform.collectives == CollectiveRules::ideal)
+    return find_hop(from_gpu, to_gpu, rail);
   const auto a_node = platform.node_size.devices;
   const auto from = platform.gpus[from_gpu].index();
   const auto to = platform.gpus[to_gpu].index();
   const Ends asked{from % a_node, to % a_node, rail};
   auto known = between_.find(asked);
   if (known == between_.end()) {
-    auto found = sought(from_gpu, to_gpu, rail);
+    auto found = find_hop(from_gpu, to_gpu, rail);
     const auto is_of_both = [&](ResourceId id) {
       return nodes.node_of(id) == from / a_node || nodes.node_of(id) == to / a_node;
     };
@@ -108,7 +109,7 @@ Hop CollectiveWays::hop_between(std::size_t from_gpu, std::size_t to_gpu, std::s
   return hop;
 }
 
-Hop CollectiveWays::sought(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const {
+Hop CollectiveWays::find_hop(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const {
   const auto& platform = routes_.platform();
   const auto from = platform.gpus[from_gpu];
   const auto to = platform.gpus[to_gpu];
@@ -123,19 +124,19 @@ Hop CollectiveWays::sought(std::size_t from_gpu, std::size_t to_gpu, std::size_t
        "NCCL_P2P_DISABLE, NCCL_SHM_DISABLE or NCCL_P2P_LEVEL leave only NET, and the node has no NIC"}};
 }
 
-/// Both directions of each edge.
-std::vector<Hops> CollectiveWays::lay(const std::vector<std::vector<Edge>>& trees) const {
-  std::vector<Hops> laid;
+/// Hops of trees, in both directions of each edge.
+std::vector<Hops> CollectiveWays::hops_of(const std::vector<std::vector<Edge>>& trees) const {
+  std::vector<Hops> hops;
   for (const auto& edges : trees) {
-    const auto rail = laid.size() / 2;  // trees come in pairs, one a NIC
-    auto& tree = laid.emplace_back();
+    const auto rail = hops.size() / 2;  // a pair of trees for each NIC
+    auto& tree = hops.emplace_back();
     tree.reserve(2 * edges.size());
     for (const auto& [child, parent] : edges) {
       tree.add(hop(child, parent, rail));
       tree.add(hop(parent, child, rail));
     }
   }
-  return laid;
+  return hops;
 }
 
 /// The bytes that NVSwitches reduce and multicast: each GPU sends them to its switch and gets them back.
@@ -149,10 +150,10 @@ std::vector<ResourceId> CollectiveWays::through_nvswitches() const {
   return path;
 }
 
-/// What the switches between nodes reduce: a NIC sends its part once and gets the sum. A way a NIC; what GPUs
-/// of a node exchange beside is a chain to the one at the NIC and back, what NVSwitches reduce, or, direct, a
-/// flow of its own (`nvswitches`). A hop to the next node stands for one up to the switch and one down: on
-/// every link they carry the same.
+/// Paths of data that switches between nodes reduce, one for each NIC, which sends its part once and receives
+/// the sum. Inside a node: a chain to the GPU at the NIC and back, a reduction by NVSwitches, or, for CollNet
+/// direct, a flow of its own (`nvswitches`). A hop to the next node stands for one up to the switch and one
+/// down, which carry the same on every link.
 std::vector<SharedPath> CollectiveWays::through_reducing_switches(Algorithm algorithm) const {
   const auto& platform = routes_.platform();
   const auto domain = [&](std::size_t gpu) { return platform.nvlink_domain(platform.gpus[gpu]); };
@@ -165,7 +166,7 @@ std::vector<SharedPath> CollectiveWays::through_reducing_switches(Algorithm algo
       const auto way = hop(from, to, paths.size());
       path.insert(path.end(), way.path.begin(), way.path.end());
     };
-    std::vector<std::size_t> heads;  // by node: where the ring comes in
+    std::vector<std::size_t> heads;  // by node: the GPU at which the ring enters
     for (std::size_t i = 0; i < order.size(); ++i) {
       const auto next = order[(i + 1) % order.size()];
       if (domain(order[i]) != domain(next)) {
@@ -189,18 +190,19 @@ const SharedPath& CollectiveWays::nvswitches() const {
 const std::vector<SharedPath>& CollectiveWays::paths(CollectiveKind kind, Algorithm algorithm) const {
   const bool closes = algorithm != Algorithm::ring || closes_ring(kind);
   const auto [place, is_new] = paths_.try_emplace({algorithm, closes});
-  if (is_new) place->second = lay_paths(algorithm, closes);
+  if (is_new) place->second = find_paths(algorithm, closes);
   return place->second;
 }
 
-std::vector<SharedPath> CollectiveWays::lay_paths(Algorithm algorithm, bool closes) const {
+std::vector<SharedPath> CollectiveWays::find_paths(Algorithm algorithm, bool closes) const {
   std::vector<SharedPath> paths;
   switch (algorithm) {
     case Algorithm::ring:
       for (const auto& ring : rings_) paths.emplace_back(closes ? ring.path() : ring.path_without_last());
       break;
     case Algorithm::tree:
-      for (auto& tree : lay(tree_edges(routes_, gpus_, relays_))) paths.emplace_back(std::move(tree).path());
+      for (auto& tree : hops_of(tree_edges(routes_, gpus_, relays_)))
+        paths.emplace_back(std::move(tree).path());
       break;
     case Algorithm::nvls:
       if (gpus_by_domain(routes_.platform(), gpus_).size() > 1) return through_reducing_switches(algorithm);
@@ -211,7 +213,7 @@ std::vector<SharedPath> CollectiveWays::lay_paths(Algorithm algorithm, bool clos
       return through_reducing_switches(algorithm);
     case Algorithm::nvls_tree: {
       const auto nvlinks = through_nvswitches();
-      for (const auto& tree : lay(tree_edges_between_nodes(routes_, gpus_, relays_))) {
+      for (const auto& tree : hops_of(tree_edges_between_nodes(routes_, gpus_, relays_))) {
         auto path = nvlinks;
         path.insert(path.end(), tree.path().begin(), tree.path().end());
         paths.emplace_back(std::move(path));

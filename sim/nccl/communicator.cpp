@@ -18,7 +18,7 @@
 namespace gradway {
 namespace {
 
-/// Latency of `laps` times around the ring, less the hop that no chunk needs: a chunk starts behind the
+/// Latency of `laps` laps around the ring without the hop that no chunk needs: a chunk starts after the
 /// shortest.
 Seconds around(const Hops& ring, double laps) {
   Seconds sum{};
@@ -55,59 +55,59 @@ Communicator::Communicator(const Routes& routes, NcclSettings settings, const Ca
   }
   if (!choose_plan(CollectiveKind::all_reduce, 1_MiB, facts_, settings_)) {
     throw ConfigError{{{},
-                       "NCCL_ALGO and NCCL_PROTO leave no way to run an all-reduce",
+                       "NCCL_ALGO and NCCL_PROTO exclude every algorithm and protocol of an all-reduce",
                        {},
                        "LL128 needs NVLink between all GPUs of a node; allow Simple or LL"}};
   }
   find_calibration();
-  measure_against_one_node();
+  build_single_node_reference();
   large_ = choose(CollectiveKind::all_reduce, 256_MiB);
 }
 
-void Communicator::measure_against_one_node() {
+void Communicator::build_single_node_reference() {
   if (facts_.nodes == 1 || (calibration_.tables.empty() && calibration_.collectives.empty())) return;
   auto gpus = gpus_by_domain(platform(), gpus_).front();
   if (gpus.size() == 1) return;
-  // What a node does at least is what it does at its best, however NCCL was told to cross nodes.
+  // The lower bound is the best time of a node, whatever NCCL's variables demand between nodes.
   auto settings = settings_;
   settings.algo.clear();
   settings.proto.clear();
   one_node_ = std::make_unique<Communicator>(routes_, std::move(settings), calibration_, std::move(gpus));
 }
 
-/// Each node does at least what it would do alone, at the rates that were measured there. The more ranks, the
-/// more bytes each of them sends: in a ring, and on average over its ranks in a tree.
-void Communicator::take_no_less_than_one_node(LoweredCollective& lowered, CollectiveKind kind, Bytes size,
-                                              const CollectivePlan& plan) const {
+/// Limits the time to at least that of a node alone, at its measured rates. With more ranks each rank sends
+/// more bytes: in a ring, and on average over its ranks in a tree.
+void Communicator::clamp_to_single_node(LoweredCollective& lowered, CollectiveKind kind, Bytes size,
+                                        const CollectivePlan& plan) const {
   const auto& one = *one_node_;
   const bool is_pairs = kind == CollectiveKind::all_to_all;
   const double node_ranks = one.facts().ranks;
-  // A chain passes the buffer up and down, whole; a ring of one node less of it, direct ways as much.
+  // A chain moves the whole buffer up and down, a ring of one node less of it, direct paths as much.
   const auto more = plan.algorithm == Algorithm::collnet_chain ? node_ranks / (node_ranks - 1)
                     : is_nvls(plan.algorithm) || is_collnet(plan.algorithm) || is_pairs
                         ? 1
                         : bus_factor(kind, facts_.ranks) / bus_factor(kind, one.facts().ranks);
-  // Of an all-to-all only the part for ranks of the same node stays there.
+  // Only the part of an all-to-all for ranks of the same node stays there.
   const auto alone = one.lower(kind, is_pairs ? size * one.facts().ranks / facts_.ranks : size);
   const auto least = time_alone(alone, platform()) * more;
   if (time_alone(lowered, platform()) >= least) return;
   take_time(lowered, least, platform(), Rates::sped_up);
   lowered.limit = alone.limit;
-  for (auto evidence : alone.provenance) {
-    evidence.is_floor = true;
-    add(lowered.provenance, {evidence});
+  for (auto collective : alone.provenance) {
+    collective.is_floor = true;
+    add(lowered.provenance, {collective});
   }
 }
 
-/// Of the slowest hop of rings and trees.
+/// Transport of the slowest hop of rings and trees.
 Transport Communicator::channels_transport() const {
   return facts_.nodes > 1 ? Transport::net : facts_.transport;
 }
 
-/// NVSwitches reduce whatever way the channels take: NCCL_P2P_DISABLE does not switch NVLS off.
-/// @source NCCL 2.28.9 and 2.30.7: src/graph/paths.cc redirects only ways between GPUs, the search for NVLS
-///         (src/graph/search.cc) follows those from a GPU to the NVSwitch, and src/transport/nvls.cc asks for
-///         multicast alone. Read, not tried: no node with multicast was to be had
+/// NVSwitches reduce whatever path the channels take: NCCL_P2P_DISABLE does not disable NVLS.
+/// @source NCCL 2.28.9 and 2.30.7: src/graph/paths.cc redirects only paths between GPUs, the search for NVLS
+///         (src/graph/search.cc) follows those from a GPU to the NVSwitch, and src/transport/nvls.cc checks
+///         multicast alone. Read, not tried: no node with multicast was available
 Transport Communicator::transport_of(const CollectivePlan& plan) const {
   return is_nvls(plan.algorithm) && facts_.nodes == 1 ? Transport::p2p : channels_transport();
 }
@@ -125,7 +125,7 @@ HardwarePart Communicator::part_of_transport() const {
   return facts_.nvlink ? HardwarePart::nvlink : HardwarePart::pcie;
 }
 
-/// Where nothing was measured NVLS has a rate of its own, that of NVLink; between nodes, too.
+/// Without measurements NVLS has a rate of its own, that of NVLink, between nodes, too.
 ChannelLimit Communicator::limit_of(const CollectivePlan& plan) const {
   if (!is_nvls(plan.algorithm)) return {part_of_transport(), name_of(channels_transport())};
   const bool is_nvlink = tables_->empty() || transport_of(plan) == Transport::p2p;
@@ -134,23 +134,23 @@ ChannelLimit Communicator::limit_of(const CollectivePlan& plan) const {
 
 const ContentionFactors* Communicator::contention(const Footprint& kernel) const {
   if (facts_.ranks == 1 || platform().collectives == CollectiveRules::ideal) return nullptr;
-  const auto beside = [&](Transport transport) {
+  const auto measured_over = [&](Transport transport) {
     return measured_contention(calibration_.contention, transport, facts_.ranks, kernel, large_.channels);
   };
-  if (const auto* measured = beside(transport_of(large_))) return measured;
-  // Between nodes, too, the multiprocessors copy as they do inside one.
-  return facts_.nodes > 1 ? beside(facts_.transport) : nullptr;
+  if (const auto* measured = measured_over(transport_of(large_))) return measured;
+  // Between nodes the multiprocessors copy as inside one.
+  return facts_.nodes > 1 ? measured_over(facts_.transport) : nullptr;
 }
 
-/// The communicator of another number of ranks. Rings of a mesh of NVLinks depend on it; else the rates are
-/// taken as those of this one.
+/// Facts of a communicator with another number of ranks. Rings of a mesh of NVLinks depend on it; else the
+/// rates are those of this one.
 CommunicatorFacts Communicator::facts_as_measured(int ranks) const {
   const auto node = gpus_by_domain(platform(), gpus_).front();
-  const auto there_are = std::min(ranks, static_cast<int>(platform().gpus.size()));
-  const auto gpus = first_gpus(there_are);
-  // More ranks than a node has were measured on another kind of node.
+  const auto available = std::min(ranks, static_cast<int>(platform().gpus.size()));
+  const auto gpus = first_gpus(available);
+  // More ranks than this node has were measured on another kind of node.
   const bool is_inside =
-      facts_.nodes == 1 && there_are == ranks && gpus_by_domain(platform(), gpus).size() == 1;
+      facts_.nodes == 1 && available == ranks && gpus_by_domain(platform(), gpus).size() == 1;
   if (!is_inside || !has_direct_nvlinks(routes_, node)) {
     auto same = facts_;
     same.ranks = ranks;
@@ -177,12 +177,12 @@ void Communicator::find_calibration() {
   if (sample_->time <= plan->latency) {
     throw ConfigError{
         {{},
-         fmt::format("calibration '{}': {} of {:.4g} MB on {} ranks in {:.4g} us cannot be, its latency "
+         fmt::format("calibration '{}': {} of {:.4g} MB on {} ranks in {:.4g} us is impossible, its latency "
                      "alone is {:.4g} us",
                      calibration_.name, name_of(sample_->kind), sample_->size.value() / 1e6, sample_->ranks,
                      sample_->time.value() * 1e6, plan->latency.value() * 1e6),
          {},
-         "check its 'time' and 'size'; a large buffer tells the rate best"}};
+         "check its 'time' and 'size'; a large buffer shows the rate best"}};
   }
   calibrated_ = (sample_->size / (sample_->time - plan->latency)) / plan->algorithm_bandwidth;
 }
@@ -191,51 +191,50 @@ std::optional<TableTime> Communicator::table_time(CollectiveKind kind, Bytes siz
                                                   const CollectivePlan& plan) const {
   const bool reduces_between = is_collnet(plan.algorithm) || (is_nvls(plan.algorithm) && facts_.collnet);
   if (tables_->empty() || reduces_between || transport_of(plan) != channels_transport()) return std::nullopt;
-  // Both directions of a link work at once: one alone takes as long.
+  // Both directions of a link work at the same time: one alone takes as long.
   return tables_->time(kind == CollectiveKind::send ? CollectiveKind::send_recv : kind, size, plan);
 }
 
-CollectiveProvenance Communicator::provenance_class_of(CollectiveKind kind, const CollectivePlan& plan,
-                                                       const std::optional<TableTime>& measured) const {
+CollectiveProvenance Communicator::provenance_of(CollectiveKind kind, const CollectivePlan& plan,
+                                                 const std::optional<TableTime>& measured) const {
   using enum CollectiveProvenance::Source;
   const auto transport = transport_of(plan);
-  CollectiveProvenance evidence{.kind = kind,
-                                .transport = transport,
-                                .doubted_as = transport,
-                                .ranks = facts_.ranks,
-                                .nodes = facts_.nodes,
-                                .nvlink = facts_.nvlink};
+  CollectiveProvenance collective{.kind = kind,
+                                  .transport = transport,
+                                  .uncertainty_transport = transport,
+                                  .ranks = facts_.ranks,
+                                  .nodes = facts_.nodes,
+                                  .nvlink = facts_.nvlink};
   if (measured) {
-    evidence.source = table;
-    evidence.use = measured->use;
-    evidence.adapted = evidence.use.table->uncertainty;
-    if (const auto* upper = evidence.use.upper)
-      evidence.adapted = evidence.adapted && upper->uncertainty
-                             ? std::max(evidence.adapted, upper->uncertainty)
-                             : std::nullopt;
-    const bool is_as_measured = evidence.use.upper == nullptr && uncertainties_of(evidence).empty();
-    evidence.basis = !evidence.use.table->predicted_from.empty() ? Basis::predicted
-                     : is_as_measured                            ? Basis::measured
-                                                                 : Basis::stretched;
+    collective.source = table;
+    collective.use = measured->use;
+    collective.adapted = collective.use.table->uncertainty;
+    if (const auto* upper = collective.use.upper)
+      collective.adapted = collective.adapted && upper->uncertainty
+                               ? std::max(collective.adapted, upper->uncertainty)
+                               : std::nullopt;
+    const bool is_as_measured = collective.use.upper == nullptr && table_extrapolations(collective).empty();
+    collective.basis = !collective.use.table->predicted_from.empty() ? Basis::predicted
+                       : is_as_measured                              ? Basis::measured
+                                                                     : Basis::stretched;
   } else if (is_nvls(plan.algorithm)) {
-    evidence.source = nvls;
+    collective.source = nvls;
   } else if (sample_) {
-    evidence.source = sample;
-    evidence.sample = sample_;
+    collective.source = sample;
+    collective.sample = sample_;
     const bool is_as_measured = sample_->ranks == facts_.ranks && !settings_.has_channel_limits();
-    evidence.basis = is_as_measured ? Basis::published : Basis::stretched;
+    collective.basis = is_as_measured ? Basis::published : Basis::stretched;
   } else if (transport == Transport::p2p && !facts_.nvlink) {
-    // P2P over PCIe that nobody measured crosses the same host bridges as SHM, and NCCL assumes as much of
-    // them.
-    evidence.doubted_as = Transport::shm;
+    // P2P over PCIe crosses the same host bridges as SHM, for which NCCL assumes the same rate.
+    collective.uncertainty_transport = Transport::shm;
   }
-  return evidence;
+  return collective;
 }
 
 CollectivePlan Communicator::choose(CollectiveKind kind, Bytes size) const {
   auto settings = settings_;
   auto plan = choose_plan(kind, size, facts_, settings);
-  if (!plan) {  // NCCL_ALGO=Tree leaves only all-reduce; NCCL then falls back to what exists
+  if (!plan) {  // NCCL_ALGO=Tree leaves only all-reduce; NCCL then falls back to its defaults
     settings = NcclSettings{};
     plan = choose_plan(kind, size, facts_, settings);
   }
@@ -243,7 +242,7 @@ CollectivePlan Communicator::choose(CollectiveKind kind, Bytes size) const {
   return *plan;
 }
 
-/// Buffer bytes a second that a plan reaches, where NCCL's own estimate is what chose it.
+/// Buffer bytes per second that a plan reaches; NCCL chose it by its own estimate.
 BytesPerSecond Communicator::rate_of(const CollectivePlan& plan, CollectiveKind kind,
                                      const CollectivePlan& with_all) const {
   if (is_nvls(plan.algorithm)) return nvls_reach(facts_);
@@ -277,14 +276,14 @@ LoweredCollective Communicator::ideal(CollectiveKind kind, Bytes size) const {
       {{.source = CollectiveProvenance::Source::ideal, .basis = Basis::given, .kind = kind}}};
 }
 
-/// What the connections of a flow's channels carry over a hop between nodes.
+/// Rate that the connections of a flow's channels reach over a hop between nodes.
 double Communicator::most_of_streams(double channels) const {
   const auto& network = platform().network;
   if (facts_.nodes == 1 || !network || !network->stream_rate) {
     return std::numeric_limits<double>::infinity();
   }
-  const bool is_told = settings_.socket_threads || settings_.sockets_per_thread;
-  const auto streams = is_told
+  const bool is_set = settings_.socket_threads || settings_.sockets_per_thread;
+  const auto streams = is_set
                            ? settings_.socket_threads.value_or(1) * settings_.sockets_per_thread.value_or(1)
                            : network->streams;
   return std::max(1.0, channels) * streams * network->stream_rate->value() *
@@ -307,7 +306,7 @@ std::vector<CollectiveFlow> Communicator::flows_of(CollectiveKind kind, Bytes si
   return flows;
 }
 
-/// Each at the rate of its own transport: what was measured of the slowest scales that alone.
+/// Flows at the rates of their own transports; a measurement scales the slowest one only.
 std::vector<CollectiveFlow> Communicator::flows_of_pairs(Bytes size, const CollectivePlan& plan,
                                                          bool is_measured) const {
   constexpr auto kind = CollectiveKind::all_to_all;
@@ -334,8 +333,7 @@ LoweredCollective Communicator::lower(CollectiveKind kind, Bytes size) const {
   if (platform().collectives == CollectiveRules::ideal) return ideal(kind, size);
   const auto plan = choose(kind, size);
   const auto measured = table_time(kind, size, plan);
-  LoweredCollective lowered{.latency = plan.latency,
-                            .provenance = {provenance_class_of(kind, plan, measured)}};
+  LoweredCollective lowered{.latency = plan.latency, .provenance = {provenance_of(kind, plan, measured)}};
   if (size == 0_B) return lowered;
   lowered.flows = flows_of(kind, size, plan, measured.has_value());
   if (measured) take_time(lowered, measured->time, platform(), Rates::as_built);
@@ -345,8 +343,8 @@ LoweredCollective Communicator::lower(CollectiveKind kind, Bytes size) const {
   lowered.limit = limit_of(plan);
   const auto faster = platform().speeds[lowered.limit->part];
   for (auto& flow : lowered.flows) flow.cap = std::min(most, flow.cap * faster);
-  if (one_node_) take_no_less_than_one_node(lowered, kind, size, plan);
-  take_no_links_if_tiny(lowered, platform());
+  if (one_node_) clamp_to_single_node(lowered, kind, size, plan);
+  drop_negligible_flows(lowered, platform());
   return lowered;
 }
 

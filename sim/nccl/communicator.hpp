@@ -15,21 +15,21 @@
 
 namespace gradway {
 
-/// A part of a collective as one flow. A ring or a tree is tightly coupled: it moves at the pace of its
-/// slowest hop. So one flow uses the resources of all its hops at once.
+/// A part of a collective as one flow. A ring or a tree is tightly coupled: its slowest hop sets the rate of
+/// all. So one flow uses the resources of all its hops at once.
 struct CollectiveFlow {
   SharedPath path;
   Bytes amount{};  ///< that each hop carries
-  double cap = 0;  ///< bytes a second: what the channels move when no link is in the way
+  double cap = 0;  ///< bytes per second that the channels move if no link limits them
 };
 
-/// What bounds NCCL's channels where no link is full.
+/// The limit of NCCL's channels if no link is saturated.
 struct ChannelLimit {
-  HardwarePart part = HardwarePart::nvlink;  ///< that they copy through; a what-if of it makes them faster
+  HardwarePart part = HardwarePart::nvlink;  ///< through which they copy; a what-if of it makes them faster
   std::string_view transport{};              ///< "SHM"
 };
 
-/// A collective of a communicator, ready for an engine: the latency, then the flows side by side.
+/// A collective of a communicator, ready for an engine: the latency, then all flows at the same time.
 struct LoweredCollective {
   Seconds latency{};
   std::vector<CollectiveFlow> flows{};             ///< empty for one rank
@@ -37,38 +37,38 @@ struct LoweredCollective {
   std::vector<CollectiveProvenance> provenance{};  ///< empty for one rank
 };
 
-/// Lays the collectives of one communicator, any set of GPUs, over the links of the platform.
+/// Maps the collectives of one communicator, any set of GPUs, to the links of the platform.
 ///
 /// `nccl` platforms: transport hop by hop, channels, algorithm and protocol as NCCL chooses them. Where the
 /// calibration has tables of the transport, a collective alone takes just the table's time; else a single
 /// measured collective replaces the nominal rate of its transport. `ideal` platforms: a ring at the full rate
 /// of its links, one link latency a step.
 ///
-/// On a platform with speeds NCCL still chooses as on the one that was built: a what-if asks what faster
-/// hardware gains, not what NCCL would make of another machine. The channels move so many times as fast as
-/// the part they copy through, latencies stay, and links that are no faster still bound them.
+/// On a platform with what-if speeds NCCL still chooses as on the platform as built: a what-if shows the gain
+/// of faster hardware, not other choices of NCCL. The rate of channels is multiplied by the speed of the part
+/// through which they copy; latencies stay, and links that are not faster still limit them.
 class Communicator {
  public:
   /// @param routes of the platform; it and the calibration must outlive this
-  /// @param gpus one at least, in the order of the ranks
-  /// @throws ConfigError if two neighbours have no transport, if NCCL_ALGO and NCCL_PROTO leave nothing, or
-  ///         if a measured collective was faster than its latency.
+  /// @param gpus at least one, in the order of the ranks
+  /// @throws ConfigError if two neighbours have no transport, if NCCL_ALGO and NCCL_PROTO exclude every plan,
+  ///         or if a measured collective is faster than its latency
   Communicator(const Routes& routes, NcclSettings settings, const Calibration& calibration, GpuNumbers gpus);
 
   LoweredCollective lower(CollectiveKind kind, Bytes size) const;
-  /// What NCCL would choose. @pre more than one rank, on a platform with NCCL's rules
+  /// NCCL's choice. @pre more than one rank, on a platform with NCCL's rules
   CollectivePlan choose(CollectiveKind kind, Bytes size) const;
 
   const CommunicatorFacts& facts() const { return facts_; }
-  /// What such a kernel and collectives of this communicator cost each other, if it was measured.
+  /// Measured contention of such a kernel with collectives of this communicator; null: not measured.
   const ContentionFactors* contention(const Footprint& kernel) const;
   /// Channels of a large all-reduce. @pre as for `choose`
   int channels() const { return large_.channels; }
 
  private:
-  void measure_against_one_node();
-  void take_no_less_than_one_node(LoweredCollective& lowered, CollectiveKind kind, Bytes size,
-                                  const CollectivePlan& plan) const;
+  void build_single_node_reference();
+  void clamp_to_single_node(LoweredCollective& lowered, CollectiveKind kind, Bytes size,
+                            const CollectivePlan& plan) const;
   CommunicatorFacts facts_as_measured(int ranks) const;
   Transport channels_transport() const;
   Transport transport_of(const CollectivePlan& plan) const;
@@ -79,8 +79,8 @@ class Communicator {
   double most_of_streams(double channels) const;
   void find_calibration();
   std::optional<TableTime> table_time(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
-  CollectiveProvenance provenance_class_of(CollectiveKind kind, const CollectivePlan& plan,
-                                           const std::optional<TableTime>& measured) const;
+  CollectiveProvenance provenance_of(CollectiveKind kind, const CollectivePlan& plan,
+                                     const std::optional<TableTime>& measured) const;
   LoweredCollective ideal(CollectiveKind kind, Bytes size) const;
   std::vector<CollectiveFlow> flows_of(CollectiveKind kind, Bytes size, const CollectivePlan& plan,
                                        bool is_measured) const;
@@ -94,11 +94,11 @@ class Communicator {
   GpuNumbers gpus_;
   CollectiveWays ways_;
   CommunicatorFacts facts_;
-  CollectivePlan large_{};                    ///< of a large all-reduce; not used on ideal platforms
+  CollectivePlan large_{};                    ///< of a large all-reduce; unused on ideal platforms
   std::optional<CollectiveTables> tables_;    ///< of the calibration; empty on ideal platforms
   const CollectiveSample* sample_ = nullptr;  ///< of the calibration, without tables
-  double calibrated_ = 1;                     ///< its rate over the nominal one
-  /// The GPUs of one node alone, if something was measured of them: several nodes cannot be faster.
+  double calibrated_ = 1;                     ///< rate of the sample over the nominal one
+  /// The GPUs of one node, if the calibration has measurements: several nodes cannot be faster.
   std::unique_ptr<Communicator> one_node_;
 };
 

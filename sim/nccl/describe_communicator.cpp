@@ -10,8 +10,7 @@
 namespace gradway {
 namespace {
 
-/// What NCCL takes a way over PCIe for: the nominal rate of 16 lanes, which what was measured lies a little
-/// above.
+/// NCCL's rate of a path over PCIe: the nominal rate of 16 lanes, slightly below the measured one.
 /// @source NCCL 2.28.9, src/graph/topo.cc: width times lane, 12 GB/s for Gen3 x16 and doubled with each
 /// generation
 BytesPerSecond nccl_pcie_rate(BytesPerSecond measured) {
@@ -21,11 +20,11 @@ BytesPerSecond nccl_pcie_rate(BytesPerSecond measured) {
   return measured;
 }
 
-/// What NCCL takes for the way between sockets of AMD, whatever it carries.
+/// NCCL's rate between AMD sockets, whatever their link.
 /// @source NCCL 2.28.9, src/graph/topo.h
 constexpr BytesPerSecond nccl_amd_sockets = 16_GBps;
 
-/// What the rings of one node carry together: those along direct NVLinks share none, others are one.
+/// Total rate of the rings of one node: rings along direct NVLinks share none; else there is one ring.
 class InsideNode {
  public:
   void add(std::size_t ring, BytesPerSecond nominal) {
@@ -34,7 +33,7 @@ class InsideNode {
   }
 
   BytesPerSecond together(int nodes) const {
-    if (slowest_.empty()) return BytesPerSecond::infinite();  // one rank a node
+    if (slowest_.empty()) return BytesPerSecond::infinite();  // one rank per node
     if (nodes > 1) return std::ranges::min(slowest_, {}, &BytesPerSecond::value);
     BytesPerSecond sum{};
     for (const auto rate : slowest_) sum += rate;
@@ -50,7 +49,7 @@ bool are_on_nvswitches(const Platform& platform, const Routes& routes, const Gpu
       gpus, [&](std::size_t gpu) { return routes.links_to_nvswitch(platform.gpus[gpu]).has_value(); });
 }
 
-/// NVLink SHARP needs an NVSwitch for all GPUs of a node, Hopper or later, and nobody who switched it off.
+/// NVLink SHARP needs an NVSwitch for all GPUs of a node and Hopper or later, and must not be disabled.
 /// @return the nominal rate of a GPU into the switch; empty if there is no NVLS
 std::optional<BytesPerSecond> nvls_rate(const Platform& platform, const Routes& routes,
                                         const NcclSettings& settings, const GpuNumbers& gpus) {

@@ -8,8 +8,8 @@
 
 namespace gradway {
 
-/// What NCCL takes the communicator of some GPUs for when it prices its algorithms: its own
-/// nominal rates of the slowest hops, the slowest transport inside a node, and what leaves a node.
+/// Properties of a communicator by which NCCL estimates the times of its algorithms: its nominal rates of the
+/// slowest hops, the slowest transport inside a node, and the rate between nodes.
 CommunicatorFacts describe_communicator(const Platform& platform, const Routes& routes,
                                         const NcclSettings& settings, const CollectiveWays& ways,
                                         const GpuNumbers& gpus);

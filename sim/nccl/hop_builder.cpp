@@ -5,14 +5,14 @@
 
 namespace gradway {
 
-HopBuilder& HopBuilder::way(DeviceId from, DeviceId to, Routes::Over over, std::size_t label) {
-  const auto route = routes_.find(from, to, over, label);
-  if (!route) {
+HopBuilder& HopBuilder::route(DeviceId from, DeviceId to, Routes::Over over, std::size_t label) {
+  const auto found = routes_.find(from, to, over, label);
+  if (!found) {
     complete_ = false;
     return *this;
   }
-  route->append_resources(hop_.path);
-  hop_.latency += route->latency();
+  found->append_resources(hop_.path);
+  hop_.latency += found->latency();
   return *this;
 }
 

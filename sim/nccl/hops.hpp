@@ -10,11 +10,11 @@
 
 namespace gradway {
 
-/// Hops one after the other, as of a ring or a tree. There are as many as ranks and more, and they are alike
-/// but for the resources: what they have in common is kept once.
+/// Hops of a ring or a tree, in order. There are at least as many as ranks, and most differ in resources
+/// only, so that their other properties are stored once.
 class Hops {
  public:
-  /// A hop without its way.
+  /// A hop without its resources.
   struct Kind {
     Transport transport = Transport::none;
     bool nvlink = false;
@@ -28,7 +28,7 @@ class Hops {
 
   std::size_t size() const { return kind_.size(); }
   const Kind& operator[](std::size_t index) const { return kinds_[kind_[index]]; }
-  /// The resources of all of them in order.
+  /// The resources of all hops, in order.
   const std::vector<ResourceId>& path() const& { return path_; }
   std::vector<ResourceId> path() && {
     path_.shrink_to_fit();

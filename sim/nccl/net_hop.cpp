@@ -18,7 +18,7 @@ class NetHop {
     auto out = rail_nic(from, rail);
     if (out && !is_near(from, *out)) {
       const auto proxy = proxy_gpu(from, *out);
-      if (proxy) hop_.way(from, *proxy, Routes::Over::nvlink);
+      if (proxy) hop_.route(from, *proxy, Routes::Over::nvlink);
       if (proxy) sender = *proxy;
       if (!proxy) out = nearest_nic(from, rail);
     }
@@ -26,7 +26,7 @@ class NetHop {
     if (in && !is_near(to, *in)) in = nearest_nic(to, rail);
     if (!out || !in) return std::nullopt;
     reach_nic(sender, *out, sender, can_be_read(sender));
-    if (*out != *in) hop_.way(*out, *in, Routes::Over::network, rail);
+    if (*out != *in) hop_.route(*out, *in, Routes::Over::network, rail);
     reach_nic(*in, to, to, true);
     return hop_.build(Transport::net);
   }
@@ -39,7 +39,7 @@ class NetHop {
     return nics.empty() ? std::nullopt : std::optional{nics[rail % nics.size()]};
   }
 
-  /// Of those that are as near as the nearest, the one that the rail falls on.
+  /// The nearest NIC; among several, the one that the rail selects.
   std::optional<DeviceId> nearest_nic(DeviceId gpu, std::size_t rail) const {
     const auto nearest = routes_.nearest(gpu, DeviceKind::nic);
     return nearest.empty() ? std::nullopt : std::optional{nearest[rail % nearest.size()]};
@@ -54,7 +54,7 @@ class NetHop {
     return std::nullopt;
   }
 
-  /// NICs may read the memory of this GPU.
+  /// Whether NICs may read the memory of this GPU.
   bool can_be_read(DeviceId gpu) const {
     if (settings_.net_gdr_read) return *settings_.net_gdr_read;
     constexpr int a100 = 80;
@@ -64,19 +64,19 @@ class NetHop {
         others, [&](DeviceId other) { return other != gpu && routes_.nvlinks(gpu, other) > 0; });
   }
 
-  /// Between a GPU and its NIC, in either direction.
+  /// Adds the path between a GPU and its NIC, in either direction.
   void reach_nic(DeviceId from, DeviceId to, DeviceId gpu, bool may_be_direct) {
     const auto level = settings_.net_gdr_level.value_or(PathType::pxb);
     const bool can = !platform_.network || platform_.network->gpudirect;
     const auto socket = routes_.home_socket(gpu);
     if (!socket || (can && may_be_direct && routes_.path_type(from, to) <= level)) {
-      hop_.way(from, to, Routes::Over::host);
+      hop_.route(from, to, Routes::Over::host);
       return;
     }
     const bool has_sockets = platform_.network && platform_.network->kind == NetworkKind::tcp;
-    hop_.way(from, *socket, Routes::Over::host)
+    hop_.route(from, *socket, Routes::Over::host)
         .through_memory(*socket, has_sockets ? 2 : 1)
-        .way(*socket, to, Routes::Over::host);
+        .route(*socket, to, Routes::Over::host);
   }
 
   const Routes& routes_;

@@ -7,19 +7,19 @@
 
 namespace gradway {
 
-/// Both GPUs have a NIC on their node.
+/// Whether both GPUs have a NIC on their node.
 bool have_nics(const Routes& routes, DeviceId a, DeviceId b);
 
-/// From one GPU over the network to another.
+/// A hop from one GPU over the network to another.
 ///
 /// The NIC is the one of the rail if the GPU is near it (PXB or nearer); else, for sends and unless
 /// NCCL_PXN_DISABLE, the data goes over NVLink to a GPU that is near it (PXN); else the NIC nearest to the
 /// GPU. Between a GPU and its NIC data goes directly (GPUDirect RDMA) if the network can, and the path is
 /// within NCCL_NET_GDR_LEVEL (default PXB), and for sends if the GPU is an A100 or later, or the node has
-/// NVLinks, or NCCL_NET_GDR_READ says so; else it is written to host memory and read again. TCP without
+/// NVLinks, or NCCL_NET_GDR_READ says so; else it is written to host memory and read from there. TCP without
 /// GPUDirect also copies it between NCCL's buffers and the sockets'.
-/// @param rail a NIC of the node, by number, and which way through the fabric
-/// @return nothing if a part of the way is missing
+/// @param rail a NIC of the node, by number; also selects the path through the fabric
+/// @return empty if a part of the path is missing
 /// @source NCCL 2.28.9, src/graph/paths.cc (ncclTopoCheckGdr, PXN) and src/transport/net.cc
 std::optional<Hop> net_hop(const Routes& routes, const NcclSettings& settings, DeviceId from, DeviceId to,
                            std::size_t rail);

@@ -8,13 +8,13 @@
 namespace gradway {
 namespace {
 
-/// More GPUs than any node joins without a switch belong to a ring made up for analysis.
+/// No node joins more GPUs without a switch; larger rings are synthetic, for analysis.
 constexpr std::size_t most_gpus = 64;
 
-/// Links left from one GPU to another, in one direction; by position in the node.
+/// Unused links from one GPU to another, in one direction, by position in the node.
 using Links = std::vector<std::vector<int>>;
 
-/// Empty if no NVLink joins two of them directly, as on most platforms.
+/// Direct NVLinks between the GPUs; empty if there are none, as on most platforms.
 Links direct_links(const Routes& routes, const std::vector<std::size_t>& gpus) {
   if (gpus.size() > most_gpus) return {};
   const auto& platform = routes.platform();
@@ -33,14 +33,15 @@ Links direct_links(const Routes& routes, const std::vector<std::size_t>& gpus) {
   return links;
 }
 
-/// By position: the relay of two that no link joins, if there is one.
+/// By position: the relay between two GPUs without a link, if there is one.
 using RelayTable = std::vector<std::vector<std::optional<std::size_t>>>;
 
-/// Looks for a ring through all positions, depth first; most links left go first, so that rings that follow
-/// find some. Gives up after so many steps: a node has few GPUs, and most searches end at once.
+/// Searches a ring through all positions, depth first. GPUs with most unused links are tried first, so that
+/// links remain for further rings. Stops after `most_steps`: a node has few GPUs, and most searches end at
+/// once.
 class RingSearch {
  public:
-  /// @param links those of a ring that is found are taken from them
+  /// @param links without those of a found ring afterwards
   /// @param relays empty: none
   RingSearch(Links& links, const RelayTable& relays)
       : links_{links}, relays_{relays}, visited_(links.size(), false) {}
@@ -80,12 +81,12 @@ class RingSearch {
   std::optional<std::size_t> relay(std::size_t from, std::size_t to) const {
     return relays_.empty() ? std::nullopt : relays_[from][to];
   }
-  /// Links that are left on the way.
+  /// Unused links between the two, through the relay if there is one.
   int room(std::size_t from, std::size_t to) const {
     const auto through = relay(from, to);
     return through ? std::min(links_[from][*through], links_[*through][to]) : links_[from][to];
   }
-  /// Takes links of the way, or gives them back.
+  /// Takes links between the two, or gives them back.
   void use(std::size_t from, std::size_t to, int count) {
     const auto through = relay(from, to);
     links_[from][through.value_or(to)] -= count;
@@ -112,7 +113,7 @@ RelayTable relay_table(const Routes& routes, const std::vector<std::size_t>& gpu
   return table;
 }
 
-/// Rings until no link is left for another.
+/// Rings until there are no links for another.
 std::vector<std::vector<std::size_t>> all_rings(Links links, const RelayTable& relays,
                                                 const std::vector<std::size_t>& gpus) {
   std::vector<std::vector<std::size_t>> rings;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All-to-all: every pair sends at once.
+// All-to-all: all pairs send at the same time.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -10,10 +10,10 @@
 namespace gradway {
 namespace {
 
-/// Pairs that go side by side with others of their kind, as one flow.
+/// Pairs of one kind, which send at the same time, as one flow.
 class PairsAsOne {
  public:
-  /// @param parts so many of them carry what one rank sends to one other
+  /// @param parts number of hops among which the bytes from one rank to another are divided
   void add(const Hop& hop, int parts) {
     for (const auto resource : hop.path) ++uses_[{resource, parts}];
     latency_ = std::max(latency_, hop.latency);
@@ -24,7 +24,7 @@ class PairsAsOne {
     if (uses_.empty()) return std::nullopt;
     long parts = 1;
     for (const auto& [use, count] : uses_) parts = std::lcm(parts, static_cast<long>(use.second));
-    std::map<ResourceId, long> load;  // in parts of what one sends to another
+    std::map<ResourceId, long> load;  // in parts of the bytes from one rank to another
     for (const auto& [use, count] : uses_) load[use.first] += count * (parts / use.second);
     long common = 0;
     for (const auto& [resource, count] : load) common = std::gcd(common, count);
@@ -42,7 +42,7 @@ class PairsAsOne {
 
 }  // namespace
 
-/// NICs of its node, by number, that no other is nearer than.
+/// The nearest NICs of its node, by number.
 std::vector<std::size_t> CollectiveWays::nearest_rails(std::size_t gpu) const {
   const auto& platform = routes_.platform();
   const auto id = platform.gpus[gpu];

@@ -14,10 +14,10 @@ namespace {
 
 using Nodes = std::vector<GpuNumbers>;
 
-/// The GPUs beside a NIC, counted within a node: where a ring enters and leaves the node.
-struct Door {
+/// The GPUs near a NIC at which a ring enters and leaves the node, by number within the node.
+struct RingEntry {
   std::size_t entry = 0;
-  std::optional<std::size_t> exit;  ///< empty if no other GPU is as near
+  std::optional<std::size_t> exit;  ///< empty if no other GPU is equally near
 };
 
 /// Parts of one of NCCL's nodes, in order.
@@ -32,7 +32,7 @@ std::vector<DeviceId> in_domain(const Routes& routes, int domain, DeviceKind kin
   return found;
 }
 
-/// Of these NICs those that no other one of them is nearer to some of these GPUs.
+/// The NICs that are nearest to at least one of these GPUs.
 std::vector<DeviceId> nearest_nics(const Routes& routes, const GpuNumbers& gpus,
                                    const std::vector<DeviceId>& nics) {
   const auto& platform = routes.platform();
@@ -46,10 +46,10 @@ std::vector<DeviceId> nearest_nics(const Routes& routes, const GpuNumbers& gpus,
   return {near.begin(), near.end()};
 }
 
-/// The ways out of a node, one a NIC. Several NICs that are as near to several GPUs take turns.
-std::vector<Door> doors(const Routes& routes, const GpuNumbers& first_node) {
+/// Ring entries of a node, one for each NIC. NICs that are equally near to several GPUs use them in turn.
+std::vector<RingEntry> ring_entries(const Routes& routes, const GpuNumbers& first_node) {
   const auto& platform = routes.platform();
-  std::vector<Door> found;
+  std::vector<RingEntry> found;
   std::vector<std::size_t> uses(first_node.size(), 0);
   const auto domain = platform.nvlink_domain(platform.gpus[first_node.front()]);
   auto nics = in_domain(routes, domain, DeviceKind::nic);
@@ -59,34 +59,34 @@ std::vector<Door> doors(const Routes& routes, const GpuNumbers& first_node) {
     std::vector<PathType> distance;
     for (const auto gpu : first_node) distance.push_back(routes.path_type(platform.gpus[gpu], nic));
     const auto nearest = *std::ranges::min_element(distance);
-    Door door;
+    RingEntry entry;
     auto least = static_cast<std::size_t>(-1);
     for (std::size_t i = 0; i < distance.size(); ++i) {
       if (distance[i] != nearest || uses[i] >= least) continue;
       least = uses[i];
-      door.entry = i;
+      entry.entry = i;
     }
-    ++uses[door.entry];
+    ++uses[entry.entry];
     for (std::size_t i = 0; i < distance.size() && nearest <= PathType::pxb; ++i) {
-      if (distance[i] == nearest && i != door.entry) door.exit = i;
+      if (distance[i] == nearest && i != entry.entry) entry.exit = i;
     }
-    found.push_back(door);
+    found.push_back(entry);
   }
   return found;
 }
 
-/// The order of a node's GPUs for a ring that comes in by a door.
-GpuNumbers through(GpuNumbers ring, const GpuNumbers& node, const Door& door, bool any_order) {
-  if (door.entry >= ring.size()) return ring;
-  std::ranges::rotate(ring, std::ranges::find(ring, node[door.entry]));
-  if (any_order && door.exit && *door.exit < ring.size()) {
-    const auto exit = std::ranges::find(ring, node[*door.exit]);
+/// The order of a node's GPUs for a ring that enters it there.
+GpuNumbers rotated_to(GpuNumbers ring, const GpuNumbers& node, const RingEntry& at, bool any_order) {
+  if (at.entry >= ring.size()) return ring;
+  std::ranges::rotate(ring, std::ranges::find(ring, node[at.entry]));
+  if (any_order && at.exit && *at.exit < ring.size()) {
+    const auto exit = std::ranges::find(ring, node[*at.exit]);
     std::rotate(exit, exit + 1, ring.end());
   }
   return ring;
 }
 
-/// The GPUs have the same places in their nodes as those of another node. @pre nodes are alike
+/// Whether the GPUs have the same positions in their nodes. @pre nodes are alike
 bool are_alike(const Platform& platform, const GpuNumbers& node, const GpuNumbers& other) {
   if (node.size() != other.size()) return false;
   const auto a_node =
@@ -95,7 +95,7 @@ bool are_alike(const Platform& platform, const GpuNumbers& node, const GpuNumber
       node, other, {}, [&](auto gpu) { return gpu % a_node; }, [&](auto gpu) { return gpu % a_node; });
 }
 
-/// A ring of each node; nodes with the same GPUs as the first one have its order.
+/// A ring for each node; nodes with the same GPUs as the first node have its order.
 Nodes node_rings(const Routes& routes, const Nodes& nodes, bool relays) {
   Nodes rings;
   for (const auto& node : nodes) {
@@ -109,7 +109,7 @@ Nodes node_rings(const Routes& routes, const Nodes& nodes, bool relays) {
   return rings;
 }
 
-/// The parent of a node in the tree of `count`; the root has none. Parents have a lower last bit.
+/// The parent of a node in the tree of `count` nodes; empty for the root.
 std::optional<std::size_t> parent_by_bits(std::size_t node, std::size_t count) {
   if (node == 0) return std::nullopt;
   const auto bit = node & (~node + 1);
@@ -136,11 +136,11 @@ void for_each_edge(std::size_t nodes, std::size_t rails, const Add& add) {
   }
 }
 
-/// The GPU beside the door of a tree's NIC.
-std::size_t head(const GpuNumbers& ring, const GpuNumbers& node, const std::vector<Door>& ways,
+/// The GPU near a tree's NIC.
+std::size_t head(const GpuNumbers& ring, const GpuNumbers& node, const std::vector<RingEntry>& entries,
                  std::size_t tree) {
-  if (ways.empty()) return ring.front();
-  return through(ring, node, ways[tree / 2], false).front();
+  if (entries.empty()) return ring.front();
+  return rotated_to(ring, node, entries[tree / 2], false).front();
 }
 
 }  // namespace
@@ -172,13 +172,13 @@ Nodes ring_orders(const Routes& routes, const GpuNumbers& gpus, bool relays) {
   if (nodes.size() == 1) return nvlink_rings(routes, nodes.front(), relays);
   const auto rings = node_rings(routes, nodes, relays);
   const bool any_order = !has_direct_nvlinks(routes, nodes.front());
-  auto ways = doors(routes, nodes.front());
-  if (ways.empty()) ways.emplace_back();
+  auto entries = ring_entries(routes, nodes.front());
+  if (entries.empty()) entries.emplace_back();
   Nodes orders;
-  for (const auto& door : ways) {
+  for (const auto& entry : entries) {
     auto& order = orders.emplace_back();
     for (std::size_t i = 0; i < nodes.size(); ++i)
-      std::ranges::copy(through(rings[i], nodes[i], door, any_order), std::back_inserter(order));
+      std::ranges::copy(rotated_to(rings[i], nodes[i], entry, any_order), std::back_inserter(order));
   }
   return orders;
 }
@@ -188,12 +188,12 @@ std::vector<std::vector<Edge>> tree_edges_between_nodes(const Routes& routes, co
   const auto nodes = gpus_by_domain(routes.platform(), gpus);
   if (nodes.size() == 1) return {};
   const auto rings = node_rings(routes, nodes, relays);
-  const auto ways = doors(routes, nodes.front());
-  const auto rails = std::max<std::size_t>(1, ways.size());
+  const auto entries = ring_entries(routes, nodes.front());
+  const auto rails = std::max<std::size_t>(1, entries.size());
   std::vector<std::vector<Edge>> trees(2 * rails);
   for_each_edge(nodes.size(), rails, [&](std::size_t tree, std::size_t child, std::size_t parent) {
     trees[tree].push_back(
-        {head(rings[child], nodes[child], ways, tree), head(rings[parent], nodes[parent], ways, tree)});
+        {head(rings[child], nodes[child], entries, tree), head(rings[parent], nodes[parent], entries, tree)});
   });
   return trees;
 }
@@ -203,11 +203,11 @@ std::vector<std::vector<Edge>> tree_edges(const Routes& routes, const GpuNumbers
   auto trees = tree_edges_between_nodes(routes, gpus, relays);
   if (trees.empty()) trees.emplace_back();
   const auto rings = node_rings(routes, nodes, relays);
-  const auto ways = nodes.size() == 1 ? std::vector<Door>{} : doors(routes, nodes.front());
+  const auto entries = nodes.size() == 1 ? std::vector<RingEntry>{} : ring_entries(routes, nodes.front());
   for (std::size_t tree = 0; tree < trees.size(); ++tree) {
     for (std::size_t node = 0; node < nodes.size(); ++node) {
       const auto chain =
-          ways.empty() ? rings[node] : through(rings[node], nodes[node], ways[tree / 2], false);
+          entries.empty() ? rings[node] : rotated_to(rings[node], nodes[node], entries[tree / 2], false);
       for (std::size_t i = 1; i < chain.size(); ++i) trees[tree].push_back({chain[i], chain[i - 1]});
     }
   }

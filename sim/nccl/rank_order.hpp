@@ -14,18 +14,18 @@ using GpuNumbers = std::vector<std::size_t>;
 /// The first GPUs of the platform: those of a whole job.
 GpuNumbers first_gpus(int count);
 
-/// GPUs by what NCCL takes for a node, in order: a node, or all nodes that NVSwitches join.
+/// GPUs by NCCL's nodes, in order: a node, or all nodes that NVSwitches join.
 std::vector<GpuNumbers> gpus_by_domain(const Platform& platform, const GpuNumbers& gpus);
 
-/// Machines that the first `gpus` GPUs lie on.
+/// Number of machines with the first `gpus` GPUs.
 int node_count(const Platform& platform, int gpus);
 
-/// The orders in which rings visit the GPUs: node by node, inside a node along NVLinks where they make a
-/// ring, else in the order of the ranks. On one node there are as many rings as its NVLinks have room for
-/// between direct neighbours; one if an NVSwitch or no NVLink joins them. On several nodes there is one ring
-/// for each NIC of a node: it enters a node at a GPU near that NIC, and leaves it at another one near it if
-/// there is one. Rings go through relays where direct NVLinks make none (`nvlink_rings`), if `relays` says
-/// that there are. A communicator of some GPUs of each node takes the NICs that are nearest to these.
+/// The orders in which rings visit the GPUs: node by node, inside a node along NVLinks if they form a ring,
+/// else in the order of the ranks. One node has as many rings as its direct NVLinks allow; one if an NVSwitch
+/// or no NVLink joins the GPUs. Several nodes have one ring for each NIC of a node: it enters a node at a GPU
+/// near that NIC, and leaves it at another GPU near it, if there is one. If direct NVLinks form no ring,
+/// rings go through relays (`nvlink_rings`), provided that `relays` is true. A communicator of some GPUs of
+/// each node uses the NICs nearest to these.
 std::vector<GpuNumbers> ring_orders(const Routes& routes, const GpuNumbers& gpus, bool relays = true);
 
 /// A tree edge between two GPUs.
@@ -34,15 +34,15 @@ struct Edge {
   std::size_t parent = 0;
 };
 
-/// The edges of NCCL's double binary trees: a chain through the GPUs of each node, and between the nodes the
-/// tree that the bits of their numbers make; the second tree of a pair is its mirror image (or shifted by one
-/// for an odd number of nodes), so that leaves of one are inner nodes of the other. On several nodes there is
-/// a pair for each NIC of a node, whose chains start at a GPU beside it (trees 2i and 2i + 1 for NIC i). One
-/// tree on a single node.
+/// The edges of NCCL's double binary trees: a chain through the GPUs of each node, and between nodes the
+/// binary tree of their numbers; the second tree of a pair is its mirror image (or shifted by one for an odd
+/// number of nodes), so that leaves of one are inner nodes of the other. Several nodes have a pair for each
+/// NIC of a node, whose chains start at a GPU near it (trees 2i and 2i + 1 for NIC i). A single node has one
+/// tree.
 /// @source NCCL 2.28.9, src/graph/trees.cc
 std::vector<std::vector<Edge>> tree_edges(const Routes& routes, const GpuNumbers& gpus, bool relays = true);
 
-/// The edges of the same trees that join nodes: between the GPUs beside the NIC.
+/// The edges of the same trees between nodes: they join the GPUs near the NIC.
 std::vector<std::vector<Edge>> tree_edges_between_nodes(const Routes& routes, const GpuNumbers& gpus,
                                                         bool relays = true);
 

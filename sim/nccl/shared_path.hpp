@@ -9,12 +9,12 @@
 
 namespace gradway {
 
-/// The resources of a flow, which many flows have in common: all collectives of one kind and algorithm.
+/// The resources of a flow, shared by the flows of all collectives of one kind and algorithm.
 class SharedPath {
  public:
   using Resources = std::vector<ResourceId>;
 
-  // NOLINTNEXTLINE(google-explicit-constructor): a path stands wherever its resources do
+  // NOLINTNEXTLINE(google-explicit-constructor): a path can be used as its resources
   SharedPath(Resources resources) : resources_{std::make_shared<const Resources>(std::move(resources))} {}
   // NOLINTNEXTLINE(google-explicit-constructor)
   operator const Resources&() const { return *resources_; }
@@ -22,7 +22,7 @@ class SharedPath {
   auto begin() const { return resources_->begin(); }
   auto end() const { return resources_->end(); }
   std::size_t size() const { return resources_->size(); }
-  /// Paths with one address are one path.
+  /// Equal addresses mean equal paths.
   const Resources* address() const { return resources_.get(); }
 
  private:

@@ -10,9 +10,9 @@ std::optional<Hop> shm_hop(const Routes& routes, const Platform& platform, Devic
   const auto socket = routes.home_socket(to);
   if (!socket) return std::nullopt;
   return HopBuilder{routes, platform}
-      .way(from, *socket, Routes::Over::host)
+      .route(from, *socket, Routes::Over::host)
       .through_memory(*socket)
-      .way(*socket, to, Routes::Over::host)
+      .route(*socket, to, Routes::Over::host)
       .build(Transport::shm);
 }
 
@@ -38,13 +38,13 @@ std::optional<Hop> make_hop(const Routes& routes, const Platform& platform, cons
                             DeviceId from, DeviceId to, std::size_t rail, std::optional<DeviceId> relay) {
   if (platform.collectives == CollectiveRules::ideal) {
     return HopBuilder{routes, platform}
-        .way(from, to, Routes::Over::any, from.index() + rail)
+        .route(from, to, Routes::Over::any, from.index() + rail)
         .build(Transport::p2p);
   }
   if (relay && may_relay(platform, settings)) {
     auto hop = HopBuilder{routes, platform}
-                   .way(from, *relay, Routes::Over::nvlink)
-                   .way(*relay, to, Routes::Over::nvlink)
+                   .route(from, *relay, Routes::Over::nvlink)
+                   .route(*relay, to, Routes::Over::nvlink)
                    .build(Transport::p2p);
     if (hop) hop->nvlink = hop->relayed = true;
     return hop;
@@ -53,7 +53,7 @@ std::optional<Hop> make_hop(const Routes& routes, const Platform& platform, cons
     case Transport::p2p: {
       const bool nvlink = routes.nvlinks(from, to) > 0;
       auto hop = HopBuilder{routes, platform}
-                     .way(from, to, nvlink ? Routes::Over::nvlink : Routes::Over::host)
+                     .route(from, to, nvlink ? Routes::Over::nvlink : Routes::Over::host)
                      .build(Transport::p2p);
       if (hop) hop->nvlink = nvlink;
       return hop;

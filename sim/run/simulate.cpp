@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "sim/metrics/measure.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/run/steady_state.hpp"
@@ -15,7 +13,7 @@ namespace gradway {
 namespace {
 
 /// Warns if the reported step is the mean of steps of different length.
-void about_steps(const SteadyRun& run, Provenance& provenance) {
+void add_step_warning(const SteadyRun& run, Provenance& provenance) {
   if (run.window.steps == 1) return;
   auto shortest = Seconds::infinite();
   Seconds longest{};
@@ -26,16 +24,14 @@ void about_steps(const SteadyRun& run, Provenance& provenance) {
   }
   constexpr double noticeable = 1.005;
   if (longest < shortest * noticeable) return;
-  provenance.warnings.push_back(fmt::format(
-      "step times alternate between {:.4g} and {:.4g} ms: the reported step is the mean of {} steps",
-      shortest.value() * 1e3, longest.value() * 1e3, run.window.steps));
+  add(provenance.warnings, warning::AlternatingSteps{shortest, longest, run.window.steps});
 }
 
-/// Of all ranks, on average. Where the CPU sets the pace kernels do not: what is waited for it does not
-/// count. @param longest_wait longer waits count as this
+/// Mean idle time and exposed communication of all ranks over their kernel time. Waits for launches do not
+/// count. @param longest_wait the part of each wait that counts
 WaitRatio waiting_of(const SteadyRun& run, Seconds longest_wait) {
   Seconds busy{}, communication{}, idle{};
-  const auto counts = short_waits(run.workload, run.lowered, run.timeline, run.window, longest_wait);
+  const auto counts = idle_fractions(run.workload, run.lowered, run.timeline, run.window, longest_wait);
   std::size_t i = 0;
   for (const auto& program : measure_programs(run.workload, run.lowered, run.timeline, run.window)) {
     const auto& parts = program.parts;
@@ -55,10 +51,10 @@ Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold,
   report_progress(on_progress, "planning the step");
   auto costs = compute_costs(scenario);
   auto workload = plan(scenario, costs);
-  report_progress(on_progress, "laying collectives over the links");
+  report_progress(on_progress, "mapping collectives to links");
   check(workload);
   const Communicators communicators{workload, scenario};
-  report_progress(on_progress, "looking for ranks that do the same");
+  report_progress(on_progress, "folding ranks");
   const auto lowering_plan = make_lowering_plan(workload, scenario, communicators, fold);
   const auto lowered = [&](const Workload& steps) {
     return lower(steps, scenario.platform, communicators, lowering_plan);
@@ -66,7 +62,7 @@ Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold,
   auto run = run_to_steady_state(std::move(workload), scenario.platform, engine, lowered, on_progress);
   if (const auto waiting = costs.slowdown > 1 ? waiting_of(run, costs.longest_wait) : WaitRatio{};
       waiting != WaitRatio{}) {
-    report_progress(on_progress, "once more, at the clocks of GPUs that wait");
+    report_progress(on_progress, "repeating at the clocks of waiting GPUs");
     costs = compute_costs(scenario, waiting);
     workload = with_costs(std::move(run.workload), scenario, costs);
     run = {};
@@ -74,7 +70,7 @@ Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold,
   }
   auto measured = measure(scenario, run.workload, run.lowered, run.timeline, run.window);
   auto provenance = provenance_of(scenario, costs, communicators, run.lowered.provenance, measured.memory);
-  about_steps(run, provenance);
+  add_step_warning(run, provenance);
   const auto range = step_range(measured.metrics, provenance.step_basis);
   auto errors = possible_errors(scenario, costs, measured.metrics, provenance.step_basis);
   return {.scenario = std::move(scenario),
@@ -89,8 +85,7 @@ Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold,
           .step_basis = provenance.step_basis,
           .errors = std::move(errors),
           .basis = std::move(provenance.basis),
-          .warnings = std::move(provenance.warnings),
-          .extrapolation = std::move(provenance.extrapolation)};
+          .warnings = std::move(provenance.warnings)};
 }
 
 }  // namespace gradway

@@ -18,25 +18,24 @@
 
 namespace gradway {
 
-/// A finished simulation with all its stages, for the writers of reports and traces.
+/// The values of all stages of a finished simulation, for the writers of reports and traces.
 struct Run {
   Scenario scenario;
   std::string engine;
   Workload workload;
   OpGraph ops;
-  Folding folding;  ///< which ranks stand for which in `ops` and `timeline`
+  Folding folding;  ///< representatives of ranks in `ops` and `timeline`
   Timeline timeline;
-  StepWindow window;  ///< the steps that are reported
+  StepWindow window;  ///< reported steps
   Measured measured;
-  TimeRange range;                    ///< of the step's time
-  StepBasis step_basis;               ///< what the parts of the step rest on
-  std::vector<PossibleError> errors;  ///< that the step's time may have
-  std::vector<std::string> basis;     ///< what the prediction rests on
-  std::vector<std::string> warnings;  ///< what to know before trusting it
-  std::string extrapolation;          ///< as in Provenance; one of the warnings
+  TimeRange range;  ///< of the step's time
+  StepBasis step_basis;
+  std::vector<PossibleError> errors;  ///< of the step's time
+  std::vector<ProvenanceFact> basis;
+  std::vector<Warning> warnings;
 };
 
-/// The whole simulator: each line of its body is one stage, and data only goes down.
+/// The whole simulator: each line of its body is one stage, and data flows in one direction.
 /// @param engine "auto" or a name from engines()
 Run simulate(Scenario scenario, std::string_view engine = "auto", FoldRanks fold = FoldRanks::yes,
              const ProgressCallback& on_progress = {});

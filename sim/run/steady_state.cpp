@@ -11,13 +11,13 @@
 namespace gradway {
 namespace {
 
-// Where nothing repeats within these, the mean of the later half is off by about one step in a hundred.
+// If nothing repeats within these, the mean of the later half is off by about 1 % of a step.
 constexpr int many_steps = 200;
 constexpr int some_steps = 16;
 constexpr int most_steps_of_loaders = 1600;
 constexpr std::size_t many_ops = 2'000'000;  // half a second in an engine
 
-/// A CPU that may be ahead by many steps needs several times as many to get there.
+/// A CPU that may be ahead by many steps takes several times as many to get there.
 bool is_long_enough(const SteadyRun& run) {
   const auto steps = run.workload.steps;
   const auto ahead = run.workload.after_reported;
@@ -25,15 +25,15 @@ bool is_long_enough(const SteadyRun& run) {
   return steps >= std::max(many_steps, 16 * ahead) || (is_large && steps >= std::max(some_steps, 4 * ahead));
 }
 
-/// Steps that draw numbers, or whose loader workers meet now sooner, now later, level slowly.
+/// Steps with random numbers, or with loader workers that finish in varying order, settle slowly.
 bool may_take_longer(const SteadyRun& run) {
   return (run.workload.varies() || run.workload.turns() > 1) && run.workload.steps < most_steps_of_loaders;
 }
 
 [[noreturn]] void fail_to_settle(const SteadyRun& run) {
   throw SimulationError{
-      fmt::format("the {} steps that were simulated do not settle: they keep getting longer or shorter; "
-                  "simulate more of them (steps: {})",
+      fmt::format("the {} simulated steps do not settle: they keep getting longer or shorter; "
+                  "simulate more steps (steps: {})",
                   run.workload.steps, 4 * run.workload.steps)};
 }
 
@@ -64,7 +64,7 @@ SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::
     }
     auto window = run.workload.varies() ? std::nullopt : repeating_steps(run.workload, ops, run.timeline);
     if (!window && is_long_enough(run)) {
-      window = level_steps(run.workload, ops, run.timeline);
+      window = stable_steps(run.workload, ops, run.timeline);
       if (!window && !may_take_longer(run)) fail_to_settle(run);
     }
     if (!window) continue;

@@ -12,19 +12,18 @@
 
 namespace gradway {
 
-/// A simulation that was long enough.
+/// A simulation that reached its steady state.
 struct SteadyRun {
-  Workload workload;  ///< with the steps that were simulated
+  Workload workload;  ///< with the number of simulated steps
   std::string engine;
   Lowered lowered;
   Timeline timeline;
-  StepWindow window;  ///< of the steps that count
+  StepWindow window;  ///< reported steps
 };
 
-/// Lowers and runs a workload, with twice as many steps each time, until its steps repeat; of a whole epoch
-/// just its steps.
+/// Lowers and runs a workload, doubling the number of steps until they repeat. A whole epoch runs once.
 /// @param engine "auto" or a name from engines()
-/// @throws SimulationError if they do not even settle on average
+/// @throws SimulationError if not even their mean settles
 SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::string_view engine,
                               const std::function<Lowered(const Workload&)>& lowered,
                               const ProgressCallback& on_progress = {});

@@ -11,6 +11,7 @@
 #include "sim/platform/platform.hpp"
 #include "sim/scenario/campaign.hpp"
 #include "sim/scenario/job.hpp"
+#include "sim/scenario/scenario_warnings.hpp"
 #include "sim/workload/model.hpp"
 
 namespace gradway {
@@ -28,9 +29,9 @@ struct Scenario {
   std::string timed_on{};                                ///< GPU on which they were timed
   /// The same job on the platform of each class of clients; null for classes without a platform.
   std::vector<std::shared_ptr<const Scenario>> clients{};
-  Calibration calibration;            ///< empty if the platform names none
-  std::vector<std::string> warnings;  ///< about the reliability of the prediction
-  std::string digest;                 ///< of all files and overrides that it was read from
+  Calibration calibration;                ///< empty if the platform names none
+  std::vector<ScenarioWarning> warnings;  ///< from its files, before anything is simulated
+  std::string digest;                     ///< of all files and overrides that it was read from
 };
 
 }  // namespace gradway

@@ -22,7 +22,7 @@
 namespace gradway {
 namespace {
 
-/// Digests values of any type, member by member. Values of different types in the same order differ.
+/// Digests values of any type, member by member.
 class Values {
  public:
   std::string hex() const { return digest_.hex(); }
@@ -33,8 +33,8 @@ class Values {
     return *this;
   }
 
-  /// The fields of a table that count and take part in the identity. @param part of the errors that they
-  /// decide; none: all
+  /// Adds the fields of a table that have an effect and belong to the identity.
+  /// @param part only fields that decide this kind of error; null: all fields
   template <class Settings>
   Values& fields(const Settings& settings, bool FieldEffects::*part = nullptr) {
     for_each_field<Settings>([&](const auto& field) {
@@ -107,7 +107,7 @@ class Values {
   Digest digest_;
 };
 
-/// The settings that decide which kernels a rank's GPU runs for a sample, and on which shapes.
+/// Adds the settings that decide the kernels of a sample on a rank's GPU, and their shapes.
 void add_kernels(Values& values, const Scenario& scenario) {
   const auto& job = scenario.job;
   const auto fp8 = fp8_of(job);
@@ -146,7 +146,7 @@ JobIdentity identity_of(const Scenario& scenario) {
 std::string identity_of_links(const Platform& platform, Transport transport) {
   Values values;
   values.add(transport, platform.gpu_models.front().compute_capability);  // NCCL's rates follow it
-  // Where nodes are alike, those of the first one stand at the front.
+  // If nodes are alike, the links of the first node are at the front.
   const auto count = platform.node_size.links > 0 ? platform.node_size.links : platform.links.size();
   const auto links = std::span{platform.links}.first(count);
   const bool has_nvlink =
@@ -154,7 +154,7 @@ std::string identity_of_links(const Platform& platform, Transport transport) {
   for (const auto& link : links) {
     if (transport == Transport::p2p && has_nvlink && link.kind != LinkKind::nvlink) continue;
     values.add(link.kind, link.count, platform.device(link.from).kind, platform.device(link.to).kind);
-    // Of NVLinks a generation has one rate; what was measured of it somewhere is no other link.
+    // All NVLinks of a generation have one rate; a measured rate does not make another link.
     if (link.kind != LinkKind::nvlink)
       values.add(link.latency, platform.resources[link.resource.index()].capacity);
   }

@@ -11,20 +11,21 @@
 
 namespace gradway {
 
-/// A job by value, as digests of the settings that each kind of prediction error depends on. Two jobs share
-/// an error only if the digest that it depends on is equal.
+/// Digests of the settings of a job, one for each kind of prediction error. Two jobs share an error only if
+/// its digest is equal.
 struct JobIdentity {
-  std::string kernels;   ///< which kernels a GPU runs, but for the optimizer's, the batch and the sequence
-  std::string launches;  ///< how a program issues them, on any CPU
-  std::string exchange;  ///< everything that decides what ranks exchange, and when
-  std::string step;      ///< the same, and whether gradients are views into buckets: all but `samples`
-  std::string samples;   ///< what a sample costs to make
-  std::string storage;   ///< what samples are read from, and how
+  std::string kernels;   ///< kernels of a GPU, without those of the optimizer, the batch and the sequence
+  std::string launches;  ///< how a program launches them, on any CPU
+  std::string exchange;  ///< what ranks exchange, and when
+  std::string step;      ///< `exchange`, and whether gradients are views into buckets
+  std::string samples;   ///< CPU time of a sample
+  std::string storage;   ///< source of samples, and how they are read
 
   auto operator<=>(const JobIdentity&) const = default;
 };
 
-/// Each key of a scenario takes part, or says why not (`ScenarioKey::outside_identity`): a test walks them.
+/// Each key of a scenario takes part, or states why not (`ScenarioKey::outside_identity`). A test checks all
+/// keys.
 JobIdentity identity_of(const Scenario& scenario);
 
 /// Digest of the links of a node that NCCL uses with this transport, and of the network if it is NET. Equal

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "sim/compute/compute_costs.hpp"
@@ -10,33 +9,37 @@
 #include "sim/lower/communicators.hpp"
 #include "sim/metrics/metrics.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/trust/provenance_fact.hpp"
+#include "sim/trust/warning.hpp"
 
 namespace gradway {
 
-/// What the parts of a step rest on.
+/// What kind of source each part of a step has.
 struct StepBasis {
   Basis compute = Basis::given;  ///< and the optimizer
   double batch_ratio = 1;        ///< of the job's batch and its anchor's, the larger over the smaller
   Basis launches = Basis::given;
   Basis communication = Basis::given;
-  Basis contention = Basis::given;        ///< what kernels and collectives cost each other
+  Basis contention = Basis::given;        ///< between kernels and collectives
   Transport transport = Transport::none;  ///< whose uncertainties count
-  std::optional<double> adapted{};  ///< uncertainty of collectives of such a machine, scaled to this one
-  double making = 0;   ///< uncertainty of what samples take of a core, as `uncertainty_of_making`
-  double reading = 0;  ///< uncertainty of storage, as `uncertainty_of_reading`
+  std::optional<double> adapted{};        ///< uncertainty of collectives that were adapted to this machine
+  double making = 0;                      ///< as `uncertainty_of_making`
+  double reading = 0;                     ///< as `uncertainty_of_reading`
 };
 
-/// Why one should believe a prediction, and why one should not.
+/// What a prediction is based on, and how far that was measured.
 struct Provenance {
   StepBasis step_basis;
-  std::vector<std::string> basis;
-  std::vector<std::string> warnings;
-  std::string extrapolation;  ///< The warning that communication is extrapolated. Empty if it was measured.
+  std::vector<ProvenanceFact> basis;
+  std::vector<Warning> warnings;
 };
 
-/// @param rests_on of all collectives that the job runs
+/// @param collectives of all calls of the job
 Provenance provenance_of(const Scenario& scenario, const ComputeCosts& costs,
                          const Communicators& communicators,
-                         const std::vector<CollectiveProvenance>& provenance, const MemoryUse& memory);
+                         const std::vector<CollectiveProvenance>& collectives, const MemoryUse& memory);
+
+/// Adds what kernels, launches and the optimizer are based on.
+void add_compute_provenance(const Scenario& scenario, const ComputeCosts& costs, Provenance& provenance);
 
 }  // namespace gradway

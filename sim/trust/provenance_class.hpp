@@ -5,13 +5,13 @@
 
 namespace gradway {
 
-/// What a prediction rests on, in short; the surest first.
+/// Summary of a prediction's provenance, the most certain first.
 enum class ProvenanceClass {
-  measured,   ///< a step on such a GPU, and collectives of such a machine if the job has any; or given times
-  anchored,   ///< a step on such a GPU, but no collective: they go by NCCL's own rates
-  kernels,    ///< single kernels of such a GPU, but no step
-  moved,      ///< a step, or single kernels, of another GPU, moved by the two datasheets
-  datasheet,  ///< nothing that the step is mostly made of
+  measured,   ///< a step on such a GPU, and collectives on such a machine if the job has any; or given times
+  anchored,   ///< a step on such a GPU, but no collectives: NCCL's own rates apply
+  kernels,    ///< single kernels on such a GPU, but no step
+  moved,      ///< a step, or single kernels, on another GPU, moved by the two datasheets
+  datasheet,  ///< no measurement of the main parts of the step
 };
 
 ProvenanceClass provenance_class_of(const StepBasis& step_basis);

@@ -11,23 +11,21 @@
 
 namespace gradway {
 
-/// Where the real time of a step is to be expected in nine of ten cases.
+/// 90 % prediction interval of a step time.
 struct TimeRange {
   Seconds low{};
   Seconds high{};
 };
 
-/// How far off a time of a basis can be, as a fraction of it: nine of ten cases are nearer. By the kind of
-/// time; each figure's source stands beside it. See sim/decisions/0012-intervals.md.
+/// Half-width of the 90 % prediction interval of a time, as a fraction of it, by the kind of time and its
+/// basis. The code has the source of each figure; see also sim/decisions/0012-intervals.md.
 /// @param batch_ratio as in StepBasis
 double uncertainty_of_compute(Basis basis, double batch_ratio);
 double uncertainty_of_launches(Basis basis);
-/// @param adapted uncertainty of the tables, if they were adapted to the machine by rows that were measured
-/// on it
+/// @param adapted uncertainty of the tables, if they were adapted to the machine by its own measurements
 double uncertainty_of_collectives(Basis basis, Transport transport, std::optional<double> adapted = {});
 double uncertainty_of_contention(Basis basis);
-/// What a step takes longer because ranks exchange something in it. @param basis of what kernels and
-/// collectives cost each other
+/// Costs of an exchange between ranks that the model of the step leaves out. @param basis of contention
 double uncertainty_of_exchange(Basis basis);
 double uncertainty_of_making(const Dataset& dataset);
 double uncertainty_of_reading(const InputSettings& input);
@@ -37,14 +35,14 @@ enum class PartOfStep {
   launches,
   exposed_communication,
   hidden_communication,
-  hidden_launches,  ///< the CPU was ahead, but would not be if it were slower
-  contention,       ///< what kernels and collectives cost each other while both run
-  exchange,         ///< what else several ranks cost: they wait for the slowest, and for what is not modelled
-  input,            ///< copies that nothing hides
-  making,           ///< samples, by loaders
-  reading,          ///< them from storage
+  hidden_launches,  ///< the CPU is ahead, but would not be if it were slower
+  contention,       ///< between kernels and collectives
+  exchange,  ///< other costs of several ranks: waits for the slowest, and effects that are not modelled
+  input,     ///< exposed copies
+  making,    ///< of samples by loaders
+  reading,   ///< of samples from storage
 };
-/// In the order of the enum, as reports have them.
+/// Names in reports, in the order of the enum.
 inline constexpr std::array<std::string_view, 10> part_words{"compute",
                                                              "launches",
                                                              "exposed_communication",
@@ -57,30 +55,29 @@ inline constexpr std::array<std::string_view, 10> part_words{"compute",
                                                              "reading_samples"};
 static_assert(part_words.size() == static_cast<std::size_t>(PartOfStep::reading) + 1);
 
-/// Whether the CPU that launches kernels makes the part long or short.
+/// Whether the time of the part depends on the CPU that launches kernels.
 constexpr bool is_of_the_host(PartOfStep part) {
   return part == PartOfStep::launches || part == PartOfStep::hidden_launches;
 }
 
-/// A part of a step, and by which fraction of itself it may be off.
+/// A part of a step with its relative uncertainty.
 struct UncertainPart {
   PartOfStep part = PartOfStep::compute;
   Seconds time{};
   double uncertainty = 0;
-  Seconds spare{};                      ///< as much longer it may take before the step does
-  Seconds saves = Seconds::infinite();  ///< at most, if it is shorter
+  Seconds spare{};                      ///< slack: time that it may take longer without effect on the step
+  Seconds saves = Seconds::infinite();  ///< largest saving of the step if it is shorter
 };
 std::vector<UncertainPart> uncertain_parts(const Metrics& metrics, const StepBasis& step_basis);
 
-/// What a step gains or loses when a part takes 1 + uncertainty times as long, or as short, as predicted.
-/// Communication that kernels hide can lengthen the step, but not shorten it; so can ranks that wait; nor can
-/// a loader save more than the step waits for it.
+/// Change of the step if a part takes 1 + uncertainty times the predicted time, or that time divided by it.
+/// Overlapped communication and waiting ranks can lengthen the step, but not shorten it, and a loader saves
+/// at most the time that the step waits for it.
 Seconds lengthens(const UncertainPart& part);
 Seconds shortens(const UncertainPart& part);
 
-/// Launches that the step waits for and those that it hides are issued by one CPU: they are off together.
-/// Every other part is off by its own uncertainty, independently of the others: the root of the sum of
-/// squares.
+/// Launches that the step waits for and those that it hides are issued by one CPU, so their errors add up.
+/// The errors of all other parts are independent: they add as squares.
 TimeRange step_range(const Metrics& metrics, const StepBasis& step_basis);
 
 }  // namespace gradway

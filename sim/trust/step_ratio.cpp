@@ -11,13 +11,13 @@
 namespace gradway {
 namespace {
 
-/// What an error does to a step if it makes it longer, and if it makes it shorter.
+/// Change of a step by an error that lengthens it, and by one that shortens it.
 struct Shift {
   Seconds up{};
   Seconds down{};
 };
 
-/// What an error does to each of two steps.
+/// Changes of two steps by one error.
 struct Shifts {
   Shift one;
   Shift other;
@@ -35,7 +35,7 @@ void add(ErrorsOfTwo& all, const std::vector<PossibleError>& errors, Shift Shift
   }
 }
 
-/// Logarithms of a factor, up and down, of independent causes.
+/// Sums of the squared logarithms of independent factors, up and down.
 class Spread {
  public:
   void add(double up, double down) {

@@ -144,9 +144,9 @@ TEST_CASE("an unmeasured all-to-all takes the time of a send/recv of each rank's
   CHECK(seconds() == Approx(308e-6));
   const auto provenance = (*WorldCommunicator{scenario}).lower(all_to_all, 100_MB).provenance;
   REQUIRE(provenance.size() == 1);
-  CHECK(uncertainties_of(provenance[0]) ==
-        std::vector<std::string>{
-            "P2P all-to-all was not measured: send/recv is scaled by the bytes that each moves"});
+  CHECK(table_extrapolations(provenance[0]) ==
+        std::vector<warning::ExtrapolatedCollectives>{
+            {Transport::p2p, all_to_all, extrapolation::OtherOperation{CollectiveKind::send_recv}}});
   table.kind = all_to_all;
   table.points = {{1_KiB, 8_us}, {100_MB, 500_us}};
   scenario.calibration.tables.push_back(table);

@@ -9,6 +9,7 @@
 #include "sim/cost/framework_cost.hpp"
 #include "sim/run/simulate.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/facts.hpp"
 #include "tests/support/sharded.hpp"
 
 using namespace gradway;
@@ -123,25 +124,29 @@ double issue_ms(const Scenario& scenario) {
   return simulate(scenario, "fluid").measured.metrics.issue.value() * 1e3;
 }
 
-bool says(const Scenario& scenario, const std::string& text) {
-  const auto basis = simulate(scenario, "fluid").basis;
-  return std::ranges::any_of(basis,
-                             [&](const std::string& line) { return line.find(text) != std::string::npos; });
+provenance::LaunchCost launches_of(const Scenario& scenario) {
+  const auto run = simulate(scenario, "fluid");
+  const auto* cost = test::find_fact<provenance::LaunchCost>(run.basis);
+  REQUIRE(cost);
+  return *cost;
 }
 
 }  // namespace
 
-TEST_CASE("launches, hooks and the optimizer follow the host of the platform or its calibration", "[host]") {
+TEST_CASE("launches, hooks and the optimizer follow the launch cost of the platform or its calibration",
+          "[host]") {
+  using From = provenance::LaunchCost;
   for (const auto* strategy : {"ddp", "fsdp", "zero"}) {
     CAPTURE(strategy);
     auto scenario = gpt_under(strategy);
     const auto usual = issue_ms(scenario);
-    CHECK(says(scenario, "launches: 44 us of CPU time an operation, assumed"));
+    CHECK(launches_of(scenario) == From{.operation = eager_operation});
     scenario.calibration.kernels.launches.push_back({LaunchCost::operation, eager_operation / 4, {}});
     CHECK(issue_ms(scenario) == Approx(usual / 4));
-    CHECK(says(scenario, "launches: 11 us of CPU time an operation, as measured for the calibration"));
+    CHECK(launches_of(scenario) ==
+          From{eager_operation / 4, From::From::calibration, scenario.calibration.name});
     scenario.platform.eager_operation = eager_operation / 2;  // its own word counts before a calibration's
     CHECK(issue_ms(scenario) == Approx(usual / 2));
-    CHECK(says(scenario, "launches: 22 us of CPU time an operation, as the platform dgx-h100 says"));
+    CHECK(launches_of(scenario) == From{eager_operation / 2, From::From::platform, "dgx-h100"});
   }
 }

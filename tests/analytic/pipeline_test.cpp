@@ -149,7 +149,7 @@ TEST_CASE("of each wait the beginning counts, up to the given length", "[analyti
   lowered.ops = run.ops;
   lowered.folding = run.folding;
   const auto shares = [&](Seconds at_most) {
-    return short_waits(run.workload, lowered, run.timeline, run.window, at_most);
+    return idle_fractions(run.workload, lowered, run.timeline, run.window, at_most);
   };
   CHECK(shares(1_ms)[0] == Approx(1.0 / 3));
   CHECK(shares(1_ms)[1] == Approx(2.0 / 3));

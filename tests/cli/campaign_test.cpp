@@ -107,7 +107,7 @@ TEST_CASE("a tier of storage gives checkpoints their time and their price", "[cl
   CHECK(slow["estimate"]["mean_storage_usd"].get<double>() ==
         Approx(2 * 94.34 * 0.14 * slow["estimate"]["mean_s"].get<double>() / 3600 / 730).epsilon(1e-4));
   const auto warned = play({"--set", "campaign.checkpoint={ storage: local-nvme }"});
-  CHECK_THAT(warned.output, Contains("does not tell how fast it is") && Contains("lie in the nodes"));
+  CHECK_THAT(warned.output, Contains("has no write rate") && Contains("are inside the nodes"));
 }
 
 TEST_CASE("a scenario without a campaign is told what to add", "[cli][campaign]") {
@@ -138,7 +138,7 @@ TEST_CASE("a campaign without failures warns that real ones have some", "[cli][c
   const auto outcome =
       run_gradway({"campaign", "sharded/llama2_7b", "--set", "campaign.tokens=1B", "--seeds", "5"});
   CHECK(outcome.status == 0);
-  CHECK_THAT(outcome.output, Contains("no failures are told of"));
+  CHECK_THAT(outcome.output, Contains("no failure model is configured"));
 }
 
 TEST_CASE("a hundred clients are played in one command, against moving their data", "[cli][campaign]") {

@@ -96,10 +96,11 @@ TEST_CASE("the document of an explanation has all that is needed to repeat it", 
   std::ranges::sort(keys);
   CHECK(keys == std::vector<std::string>{"basis", "bottleneck", "counterfactuals", "does_not_fit", "engine",
                                          "evidence", "exposed", "fits", "gradway", "interval", "no_help",
-                                         "scenario", "schema", "slow_gpu", "step_time_s", "warnings"});
+                                         "scenario", "schema", "slow_gpu", "step_time_s", "warning_codes",
+                                         "warnings"});
   CHECK(document.at("schema") == 1);
   CHECK(document.at("scenario").at("faster") == Json{{"gpu", 2.0}});
-  CHECK(document.at("warnings").at(0).get<std::string>().starts_with("what if, not what is: GPU kernels 2"));
+  CHECK(document.at("warnings").at(0).get<std::string>().starts_with("this is a what-if: GPU kernels 2"));
   const double step = document.at("step_time_s");
   CHECK(step == step_of({"run", "article/g6e", "--engine", "fluid", "--json", "--set",
                          "strategy.bucket_cap=100 MiB", "--set", "faster.gpu=2"}));

@@ -50,6 +50,7 @@ bool is_here(const std::string& program) {
 TEST_CASE("every topic and command has its help", "[cli][help]") {
   const auto all = run_gradway({"help"});
   CHECK(all.output == run_gradway({"--help"}).output);
+  const auto warnings = run_gradway({"help", "warnings"}).output;
   const auto topics = completed({"help", ""});
   CHECK(topics.size() > 20);
   for (const auto& topic : topics) {
@@ -58,9 +59,20 @@ TEST_CASE("every topic and command has its help", "[cli][help]") {
     CHECK(help.status == 0);
     CHECK(help.errors.empty());
     CHECK(help.output.size() > 80);
-    CHECK_THAT(all.output, Contains("\n  " + topic + " "));
+    const bool is_warning = help.output.find("\n  what to do ") != std::string::npos;
+    CHECK_THAT(is_warning ? warnings : all.output, Contains("\n  " + topic + " "));
   }
   CHECK(run_gradway({"help", "run"}).output == run_gradway({"run", "--help"}).output);
+}
+
+TEST_CASE("the code at the end of a warning leads to its explanation", "[cli][help]") {
+  const auto run = run_gradway({"run", "article/g6e", "--set", "nccl.NCCL_IB_TIMEOUT=22"});
+  CHECK_THAT(run.output, Contains("[unmodelled-nccl-variable]"));
+  const auto help = run_gradway({"help", "unmodelled-nccl-variable"});
+  CHECK_THAT(help.output, StartsWith("A variable of NCCL is accepted, but not modelled\n"));
+  const auto unknown = run_gradway({"help", "memory-tigt"});
+  CHECK(unknown.status == 2);
+  CHECK_THAT(unknown.errors, Contains("did you mean 'memory-tight'?"));
 }
 
 TEST_CASE("the scenario of its topic runs", "[cli][help]") {

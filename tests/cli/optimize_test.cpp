@@ -94,8 +94,7 @@ TEST_CASE("other keys are searched with their values", "[cli][optimize]") {
   CHECK(slow.at("best").at("set").at("job.accumulate") == "2");
   CHECK_THAT(slow.at("pytorch").get<std::string>(),
              Contains("os.environ[\"NCCL_PROTO\"] = \"LL\"") && Contains("1 of 2 backward passes"));
-  CHECK(slow.at("warnings").at(0) ==
-        "job.accumulate=2 changes what is learned from a step, not only its speed");
+  CHECK(slow.at("warnings").at(0) == "job.accumulate=2 changes what a step learns, not only its speed");
   CHECK_FALSE(slow.at("basis").empty());
   const auto values = optimized({"article/g6e", "--over", "bucket_cap=25 MiB,100 MB"});
   CHECK(values.at("settings") == 2);
@@ -116,8 +115,9 @@ TEST_CASE("what cannot run is left out with the reason", "[cli][optimize]") {
   CHECK_THAT(tight.output, Contains("left out") && Contains("hook powersgd of rank 1: may not fit: "));
   const auto impossible = run_gradway({"optimize", "article/g6e", "--set", "nccl.NCCL_PROTO=LL128"});
   CHECK(impossible.status == 2);
-  CHECK_THAT(impossible.errors,
-             Contains("error: NCCL_ALGO and NCCL_PROTO leave no way to run an all-reduce"));
+  CHECK_THAT(
+      impossible.errors,
+      Contains("error: NCCL_ALGO and NCCL_PROTO exclude every algorithm and protocol of an all-reduce"));
 }
 
 TEST_CASE("a setting that brings nothing is not in the best", "[cli][optimize]") {
@@ -256,7 +256,7 @@ TEST_CASE("settings that miss a limit of the training are not ranked", "[cli][op
   CHECK(none.at("no_setting_meets_limits") == true);
   CHECK(none.at("best").at("training").at("deadline_met") == "no");
   CHECK(none.at("best").at("step_time_s") == free.at("best").at("step_time_s"));
-  CHECK(none.at("warnings").at(0) == "no setting keeps the limits of the training: all are ranked");
+  CHECK(none.at("warnings").at(0) == "no setting meets the limits of the training: all are ranked");
 }
 
 TEST_CASE("what optimize tells of sharding's settings is what run tells of them", "[cli][optimize]") {

@@ -171,8 +171,8 @@ TEST_CASE("a name of the shipped data that stands for something else is told", "
     return Json::parse(outcome.output).at("warnings");
   };
   const auto told = [&](const Json& list, const std::string& file) {
-    return std::ranges::count(list, Json("the platform aws-g6e.48xlarge is that of '" + file +
-                                         "', not the one that is shipped with gradway"));
+    return std::ranges::count(list, Json("the platform aws-g6e.48xlarge is read from '" + file +
+                                         "' instead of the file that is shipped with gradway"));
   };
   CHECK(told(warnings("article/g6e", "data"), "data/platforms/aws-g6e.48xlarge.yaml") == 1);
   CHECK(told(warnings("beside/g6e.yaml", ""), "beside/platforms/aws-g6e.48xlarge.yaml") == 1);

@@ -325,12 +325,11 @@ TEST_CASE("a scenario's anchor takes the place of the model's for its GPU and pr
   CHECK(scenario.warnings.empty());
 }
 
-TEST_CASE("a scenario's anchor that its job cannot use is told", "[config]") {
+TEST_CASE("a scenario's anchor that its job cannot use is a warning", "[config]") {
   const auto scenario = load_scenario(good + "/anchored.yaml", {{"job.precision", "fp32"}}, {});
 
-  CHECK(scenario.warnings ==
-        std::vector<std::string>{
-            "the scenario's anchor is of fast in bf16, the job runs on fast in fp32: it is not used"});
+  CHECK(scenario.warnings == std::vector<ScenarioWarning>{
+                                 warning::UnusedAnchor{"fast", Precision::bf16, "fast", Precision::fp32}});
 }
 
 TEST_CASE("a scenario's anchor is refused for a profile of the same GPU", "[config]") {

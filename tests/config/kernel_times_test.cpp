@@ -108,8 +108,8 @@ TEST_CASE("the platform's calibration counts first, if it is of its GPU", "[conf
   lab.calibration("measured", "another");
   const auto scenario = lab.load();
   CHECK(time_of(scenario) == Approx(4.5e-6));
-  CHECK(scenario.warnings == std::vector<std::string>{"the calibration 'measured' has times of kernels on "
-                                                      "another: they are not used for mine"});
+  CHECK(scenario.warnings ==
+        std::vector<ScenarioWarning>{warning::UnusedKernelTimes{"measured", "another", "mine"}});
 }
 
 TEST_CASE("a GPU may have no times of kernels", "[config]") {

@@ -178,11 +178,11 @@ TEST_CASE("ring orders visit every rank once, and trees join all ranks without a
 
 namespace {
 
-std::vector<std::string> warnings_of_all_reduce(const Scenario& scenario) {
+std::vector<warning::ExtrapolatedCollectives> warnings_of_all_reduce(const Scenario& scenario) {
   const WorldCommunicator lowering{scenario};
   const auto provenance = lowering->lower(CollectiveKind::all_reduce, 1000_MB).provenance;
   REQUIRE(provenance.size() == 1);
-  return warnings_of(provenance[0]);
+  return extrapolations_of(provenance[0]);
 }
 
 }  // namespace
@@ -202,23 +202,23 @@ TEST_CASE("a rate that was not measured over host memory, or on other ranks, giv
   auto scenario = on(built_platform(tree_node()), 6);
   scenario.job.nccl = {{"NCCL_P2P_DISABLE", "1"}};
   CHECK(warnings_of_all_reduce(scenario) ==
-        std::vector<std::string>{
-            "the rate of SHM collectives on this platform was never measured: NCCL's nominal rate "
-            "is often too high"});
+        std::vector<warning::ExtrapolatedCollectives>{
+            {Transport::shm, std::nullopt, extrapolation::NotMeasured{}}});
   scenario.calibration.collectives = {
       {CollectiveKind::all_reduce, Transport::shm, 8, 1000_MB, 500_ms, "test"}};
   CHECK(warnings_of_all_reduce(scenario) ==
-        std::vector<std::string>{"SHM collectives were measured on 8 ranks, not on 6"});
+        std::vector<warning::ExtrapolatedCollectives>{
+            {Transport::shm, std::nullopt, extrapolation::OtherRanks{8, 6}}});
 }
 
 TEST_CASE("a measured collective faster than its latency is the user's error") {
   auto scenario = on(built_platform(nvswitch_node(8)), 8);
   scenario.calibration.name = "lab";
   scenario.calibration.collectives = {{CollectiveKind::all_reduce, Transport::p2p, 8, 1_GiB, 1_us, "test"}};
-  CHECK_THROWS_WITH(
-      WorldCommunicator{scenario},
-      "error: calibration 'lab': all-reduce of 1074 MB on 8 ranks in 1 us cannot be, its latency alone is "
-      "56 us\n  hint: check its 'time' and 'size'; a large buffer tells the rate best\n");
+  CHECK_THROWS_WITH(WorldCommunicator{scenario},
+                    "error: calibration 'lab': all-reduce of 1074 MB on 8 ranks in 1 us is impossible, its "
+                    "latency alone is "
+                    "56 us\n  hint: check its 'time' and 'size'; a large buffer shows the rate best\n");
 }
 
 TEST_CASE("a GPU that cannot reach its NIC has no transport between nodes") {

@@ -112,7 +112,7 @@ TEST_CASE("a step that takes no time has no shares, and says so") {
   CHECK(all.metrics.step_time == Seconds{});
   CHECK(all.metrics.gpu_busy_fraction == 0);
   CHECK(all.metrics.tflops_per_gpu == 0);
-  CHECK(all.bottleneck == Bottleneck{bottleneck::Nothing{}});
+  CHECK(all.bottleneck == Bottleneck{bottleneck::EmptyStep{}});
 }
 
 TEST_CASE("a step of kernels is bound by kernels") {

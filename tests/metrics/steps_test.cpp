@@ -25,7 +25,7 @@ struct Kernels {
   }
 
   std::optional<StepWindow> repeating() const { return repeating_steps(workload, ops, timeline); }
-  std::optional<StepWindow> level() const { return level_steps(workload, ops, timeline); }
+  std::optional<StepWindow> level() const { return stable_steps(workload, ops, timeline); }
 
   Workload workload;
   OpGraph ops;

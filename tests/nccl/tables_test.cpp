@@ -38,23 +38,25 @@ Scenario scenario_with(std::vector<CollectiveTable> tables, int ranks = 6) {
 
 const CollectiveTable six = measured(Transport::shm, 6, {{1_KiB, 20_us}, {1_GiB, 500_ms}});
 
-/// What is said of collectives, each thing once.
-struct Told {
-  Told(const WorldCommunicator& lowering, const Calibration& calibration,
-       const std::vector<std::pair<CollectiveKind, Bytes>>& calls) {
+using Extrapolations = std::vector<warning::ExtrapolatedCollectives>;
+
+/// Provenance and extrapolations of some calls, each once.
+struct Facts {
+  Facts(const WorldCommunicator& lowering, const Calibration& calibration,
+        const std::vector<std::pair<CollectiveKind, Bytes>>& calls) {
     std::vector<CollectiveProvenance> all;
     for (const auto& [kind, size] : calls) add(all, lowering->lower(kind, size).provenance);
-    const auto once = [](std::vector<std::string>& list, const std::string& text) {
-      if (std::ranges::find(list, text) == list.end()) list.push_back(text);
+    const auto once = [](auto& list, const auto& fact) {
+      if (std::ranges::find(list, fact) == list.end()) list.push_back(fact);
     };
-    for (const auto& evidence : all) {
-      once(basis, basis_text(evidence, calibration));
-      for (const auto& warning : warnings_of(evidence)) once(warnings, warning);
+    for (const auto& collective : all) {
+      once(basis, collectives_from(collective, calibration));
+      for (const auto& one : extrapolations_of(collective)) once(extrapolated, one);
     }
   }
 
-  std::vector<std::string> basis;
-  std::vector<std::string> warnings;
+  std::vector<provenance::Collectives> basis;
+  Extrapolations extrapolated;
 };
 
 }  // namespace
@@ -90,16 +92,23 @@ TEST_CASE("bytes that a link could not carry in the measured time are not carrie
   CHECK(lowered.flows[0].amount.value() < 10.0 / 6 * 1073741824);
 }
 
-TEST_CASE("what is used of a table is told once, with its date and its errors", "[lower]") {
+TEST_CASE("a table is one fact of the provenance, with its date and its errors", "[lower]") {
   const auto scenario = scenario_with({six});
   const WorldCommunicator lowering{scenario};
-  const Told told{
+  const Facts facts{
       lowering, scenario.calibration, {{all_reduce, 1_MiB}, {all_reduce, 2_MiB}, {all_reduce, 3_MiB}}};
-  CHECK(told.basis ==
-        std::vector<std::string>{"SHM all-reduce: calibration lab of 2026-11-21, 6 ranks, 1 KiB to 1 GiB; "
-                                 "fits its samples within 0.1 % (worst 2.0 %), a size left out within 3.0 % "
-                                 "(worst 10.0 %)"});
-  CHECK(told.warnings.empty());
+  REQUIRE(facts.basis.size() == 1);
+  CHECK(facts.basis[0].transport == Transport::shm);
+  CHECK(std::get<provenance::CollectiveTimes>(facts.basis[0].from) ==
+        provenance::CollectiveTimes{.kind = all_reduce,
+                                    .calibration = "lab",
+                                    .date = "2026-11-21",
+                                    .ranks = 6,
+                                    .smallest = 1_KiB,
+                                    .largest = 1_GiB,
+                                    .residual = six.residual,
+                                    .interpolation = six.interpolation});
+  CHECK(facts.extrapolated.empty());
 }
 
 TEST_CASE("each thing that was not measured is a warning, once", "[lower]") {
@@ -107,17 +116,16 @@ TEST_CASE("each thing that was not measured is a warning, once", "[lower]") {
   scenario.calibration.tables[0].predicted_from = "copies";
   scenario.job.nccl["NCCL_ALGO"] = "Tree";
   const WorldCommunicator lowering{scenario};
-  const Told told{lowering,
-                  scenario.calibration,
-                  {{all_reduce, 2_GiB}, {all_reduce, 4_GiB}, {CollectiveKind::broadcast, 1_MiB}}};
-  CHECK(told.warnings ==
-        std::vector<std::string>{
-            "SHM all-reduce was not measured: its time is predicted from copies",
-            "SHM all-reduce was not measured as NCCL's variables demand: scaled by NCCL's own estimates",
-            "SHM collectives were measured on 6 ranks, not on 4: the same bus bandwidth is assumed",
-            "SHM all-reduce was measured up to 1 GiB: the bandwidth of that size is assumed beyond it",
-            "SHM broadcast was not measured: its time is predicted from copies",
-            "SHM broadcast was not measured: all-reduce is scaled by the bytes that each moves"});
+  const auto broadcast = CollectiveKind::broadcast;
+  const Facts facts{
+      lowering, scenario.calibration, {{all_reduce, 2_GiB}, {all_reduce, 4_GiB}, {broadcast, 1_MiB}}};
+  CHECK(facts.extrapolated ==
+        Extrapolations{{Transport::shm, all_reduce, extrapolation::PredictedTable{"copies"}},
+                       {Transport::shm, all_reduce, extrapolation::OtherPlan{}},
+                       {Transport::shm, std::nullopt, extrapolation::OtherRanks{6, 4}},
+                       {Transport::shm, all_reduce, extrapolation::BeyondSizes{1_GiB}},
+                       {Transport::shm, broadcast, extrapolation::PredictedTable{"copies"}},
+                       {Transport::shm, broadcast, extrapolation::OtherOperation{all_reduce}}});
 }
 
 TEST_CASE("tables of one node that serve several are a warning", "[lower]") {
@@ -128,20 +136,20 @@ TEST_CASE("tables of one node that serve several are a warning", "[lower]") {
   const auto lowered = lowering->lower(all_reduce, 1_GiB);
   CHECK(lowered.flows.size() > 1);
   CHECK(lowered.latency.value() + lowered.flows[0].amount.value() / lowered.flows[0].cap == Approx(0.5));
-  CHECK(Told{lowering, scenario.calibration, {{all_reduce, 1_GiB}}}.warnings ==
-        std::vector<std::string>{
-            "NET all-reduce was measured inside one node, the job has 2: the same times are assumed"});
+  CHECK(Facts{lowering, scenario.calibration, {{all_reduce, 1_GiB}}}.extrapolated ==
+        Extrapolations{{Transport::net, all_reduce, extrapolation::MoreNodes{2}}});
 }
 
-TEST_CASE("a number of ranks between two tables is told in the basis", "[lower]") {
+TEST_CASE("a number of ranks between two tables is in the provenance", "[lower]") {
   const auto scenario =
       scenario_with({measured(Transport::shm, 2, {{1_KiB, 10_us}, {1_GiB, 100_ms}}), six}, 4);
   const WorldCommunicator lowering{scenario};
-  const Told told{lowering, scenario.calibration, {{all_reduce, 1_MiB}}};
-  REQUIRE(told.basis.size() == 1);
-  CHECK_THAT(told.basis[0],
-             Catch::StartsWith("SHM all-reduce: calibration lab of 2026-11-21, 4 ranks from 2 and 6, "));
-  CHECK(told.warnings.empty());
+  const Facts facts{lowering, scenario.calibration, {{all_reduce, 1_MiB}}};
+  REQUIRE(facts.basis.size() == 1);
+  const auto& times = std::get<provenance::CollectiveTimes>(facts.basis[0].from);
+  CHECK(times.ranks == 4);
+  CHECK(times.measured_ranks == std::vector{2, 6});
+  CHECK(facts.extrapolated.empty());
 }
 
 TEST_CASE("tables that fit nothing that is asked for leave NCCL's nominal rates, with a warning", "[lower]") {
@@ -150,10 +158,10 @@ TEST_CASE("tables that fit nothing that is asked for leave NCCL's nominal rates,
   tree.protocol = Protocol::ll128;
   const auto scenario = scenario_with({tree});
   const WorldCommunicator lowering{scenario};
-  const Told told{lowering, scenario.calibration, {{all_reduce, 1_GiB}, {all_reduce, 2_GiB}}};
-  CHECK(told.basis ==
-        std::vector<std::string>{"SHM all-reduce: NCCL's nominal channel rates, nothing measured"});
-  CHECK(told.warnings.size() == 1);
+  const Facts facts{lowering, scenario.calibration, {{all_reduce, 1_GiB}, {all_reduce, 2_GiB}}};
+  CHECK(facts.basis == std::vector<provenance::Collectives>{
+                           {.transport = Transport::shm, .from = provenance::NominalRates{}}});
+  CHECK(facts.extrapolated.size() == 1);
 }
 
 TEST_CASE("a table wins over a single measured collective of its transport", "[lower]") {

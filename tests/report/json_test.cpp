@@ -39,7 +39,8 @@ TEST_CASE("a report has the documented fields in their order", "[report][json]")
                                          "memory",         "price",
                                          "bottleneck",     "links",
                                          "rests_on",       "basis",
-                                         "doubts",         "warnings"});
+                                         "doubts",         "warnings",
+                                         "warning_codes"});
   CHECK(report["schema"] == 1);
   CHECK(report["gradway"] == "1.2.3");
   CHECK(report["engine"] == "fluid");
@@ -48,8 +49,9 @@ TEST_CASE("a report has the documented fields in their order", "[report][json]")
         R"(each GPU sends 4.194 MB at 2 GB/s, and this link is full meanwhile"})");
   CHECK(report["links"].dump() == R"([{"name":"gpu0 -> gpu1","busy_fraction":0.25,"bytes":4194304},)"
                                   R"({"name":"gpu1 -> gpu0","busy_fraction":0.125,"bytes":0.5}])");
-  CHECK(report["basis"].dump() == R"(["explicit times","a made-up platform"])");
-  CHECK(report["warnings"].dump() == R"(["nothing here is real"])");
+  CHECK(report["basis"].dump() == R"(["compute: explicit times of the model","platform made-up: a book"])");
+  CHECK(report["warnings"].dump() == R"(["NCCL_ALGO=RING is accepted, but not modelled"])");
+  CHECK(report["warning_codes"].dump() == R"(["unmodelled-nccl-variable"])");
 }
 
 TEST_CASE("a report holds the metrics in SI units", "[report][json]") {
@@ -133,8 +135,8 @@ TEST_CASE("the same run gives the same bytes", "[report][json]") {
 
 TEST_CASE("bytes that are no UTF-8 do not stop a report", "[report][json]") {
   auto run = testing::made_up_run();
-  run.warnings = {"\xff is no letter"};
-  CHECK(json_of(run)["warnings"][0] == "\xEF\xBF\xBD is no letter");
+  run.warnings = {warning::UnmodelledNcclVariable{"\xff", "1"}};
+  CHECK(json_of(run)["warnings"][0] == "\xEF\xBF\xBD=1 is accepted, but not modelled");
 }
 
 TEST_CASE("what was asked beside a run stands in its report", "[report][json]") {

@@ -127,8 +127,8 @@ Run made_up_run(int ranks) {
   run.window = {0, 0_ms, 10_ms};
   run.measured = made_up_measured();
   run.range = {9_ms, 12_ms};
-  run.basis = {"explicit times", "a made-up platform"};
-  run.warnings = {"nothing here is real"};
+  run.basis = {provenance::GivenTimes{}, provenance::PlatformSource{"made-up", "a book"}};
+  run.warnings = {warning::UnmodelledNcclVariable{"NCCL_ALGO", "RING"}};
   return run;
 }
 

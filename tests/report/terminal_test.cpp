@@ -39,8 +39,8 @@ Run verbose_run() {
   run.scenario.platform.name = word;
   run.measured.bottleneck = bottleneck::Communication{.limit = bottleneck::FullLink{word, false}};
   run.measured.links[0].name = word;
-  run.basis = {word, "short"};
-  run.warnings = {word};
+  run.basis = {provenance::Failures{word}, provenance::GivenTimes{}};
+  run.warnings = {warning::UnmodelledNcclVariable{word, word}};
   return run;
 }
 
@@ -61,18 +61,17 @@ TEST_CASE("a run is written with its job, its result and its provenance", "[repo
   CHECK_THAT(text, Contains("36.00 USD/h, 1.562 USD per million samples"));
   CHECK_THAT(text, Contains("this link is full meanwhile"));
   CHECK_THAT(text, Contains("gpu0 -> gpu1                25.0 %          4.194 MB"));
-  CHECK_THAT(text, Contains("- explicit times"));
-  CHECK_THAT(text, Contains("nothing here is real"));
+  CHECK_THAT(text, Contains("provenance   compute: explicit times of the model"));
+  CHECK_THAT(text, Contains("NCCL_ALGO=RING is accepted, but not modelled [unmodelled-nccl-variable]"));
 }
 
 TEST_CASE("without --verbose a run is what decides, and says where more is", "[report][terminal]") {
   auto run = testing::made_up_run();
-  run.extrapolation = "contention was measured elsewhere";
-  run.warnings.push_back(run.extrapolation);
+  run.warnings.emplace_back(warning::ExtrapolatedContention{.measured_on = "elsewhere"});
   const auto text = text_of(run, {}, report::Detail::brief);
 
-  for (const auto* part : {"step time", "throughput", "memory", "USD/h", "compute", "bottleneck",
-                           "nothing here is real", "--verbose"}) {
+  for (const auto* part :
+       {"step time", "throughput", "memory", "USD/h", "compute", "bottleneck", "not modelled", "--verbose"}) {
     CAPTURE(part);
     CHECK_THAT(text, Contains(part));
   }
@@ -83,20 +82,27 @@ TEST_CASE("without --verbose a run is what decides, and says where more is", "[r
   CHECK(std::ranges::count(text, '\n') <= 40);
 }
 
-TEST_CASE("the provenance of a run is its first clauses, each said once", "[report][terminal]") {
+TEST_CASE("the terminal has each statement of a provenance once, without citations", "[report][terminal]") {
   auto run = testing::made_up_run();
-  run.basis = {"compute: kernels timed on h100-sxm (own measurement, 2026)",
-               "launches: 44 us of CPU time an operation; others took half",
-               "NET all-reduce: nominal rates, nothing measured",
-               "P2P all-reduce: nominal rates, nothing measured",
-               "the profile alone. It is old",
-               "platform made-up: a book"};
-  CHECK_THAT(text_of(run),
-             Contains("  provenance   - compute: kernels timed on h100-sxm\n"
-                      "               - launches: 44 us of CPU time an operation\n"
-                      "               - NET all-reduce, P2P all-reduce: nominal rates, nothing measured\n"
-                      "               - the profile alone\n"));
-  CHECK_THAT(text_of(run), !Contains("a book"));
+  const auto nominal = [](Transport transport) {
+    return provenance::Collectives{.transport = transport, .from = provenance::NominalRates{}};
+  };
+  run.basis = {provenance::Roofline{"h100-sxm", "a datasheet"},
+               provenance::LaunchCost{.operation = 44_us},
+               nominal(Transport::net),
+               nominal(Transport::p2p),
+               provenance::SustainedRate{"efs", BytesPerSecond{50e6}},
+               provenance::PlatformSource{"made-up", "a book"}};
+  const auto text = text_of(run, {false, 120});
+  CHECK_THAT(
+      text,
+      Contains(
+          "  provenance   - compute: roofline from the datasheet of h100-sxm and efficiencies\n"
+          "               - launches: 44 us of CPU time per operation, assumed: our own hosts took 20 to "
+          "61 us\n"
+          "               - NET all-reduce, P2P all-reduce: NCCL's nominal channel rates, nothing measured\n"
+          "               - storage efs delivers 50 MB/s once its burst credit is used up\n"));
+  for (const auto* part : {"a book", "a datasheet", "eager_operation"}) CHECK_THAT(text, !Contains(part));
 }
 
 TEST_CASE("the parts of a step are written with their times and shares", "[report][terminal]") {

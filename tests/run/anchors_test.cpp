@@ -6,6 +6,7 @@
 
 #include "sim/config/config.hpp"
 #include "sim/run/simulate.hpp"
+#include "tests/support/facts.hpp"
 
 using namespace gradway;
 
@@ -13,10 +14,6 @@ namespace {
 
 Scenario load(const std::string& name, const std::vector<Override>& set = {}) {
   return load_scenario(name, set, DataPath{{GRADWAY_SOURCE_DIR}});
-}
-
-bool has(const std::vector<std::string>& lines, const std::string& part) {
-  return std::ranges::any_of(lines, [&](const auto& line) { return line.find(part) != std::string::npos; });
 }
 
 Seconds step(const Scenario& scenario) {
@@ -58,7 +55,7 @@ TEST_CASE("the anchor of the nearest batch counts, and a far one is doubted more
   CHECK(near.measured.metrics.step_time.value() == Approx(45e-3).epsilon(0.01));
   scenario.model.anchors.pop_back();
   const auto far = simulate(scenario, "fluid");
-  CHECK(has(far.warnings, "the anchor was measured at batch 64, the job has 8: efficiency may differ"));
+  CHECK(test::has_fact(far.warnings, warning::AnchorOtherBatch{64, 8}));
   const auto width = [](const Run& run) {
     return (run.range.high - run.range.low) / run.measured.metrics.step_time;
   };
@@ -76,10 +73,14 @@ TEST_CASE("an anchor above the peak of its GPU is the user's error") {
 
 TEST_CASE("an anchor outside what the operations can be off by is warned about") {
   auto scenario = load("article/g6e");
-  CHECK_FALSE(has(simulate(scenario, "fluid").warnings, "times the step without it"));
+  CHECK_FALSE(test::find_fact<warning::ImplausibleAnchor>(simulate(scenario, "fluid").warnings));
   scenario.model.anchors = {on_l40s(32, 200_ms)};
-  CHECK(has(simulate(scenario, "fluid").warnings,
-            "times the step without it, where 999 of 1,000 are 0.59 to 1.69"));
+  const auto warnings = simulate(scenario, "fluid").warnings;
+  const auto* implausible = test::find_fact<warning::ImplausibleAnchor>(warnings);
+  REQUIRE(implausible);
+  CHECK(implausible->scale > implausible->high);
+  CHECK(implausible->low == Approx(0.59).epsilon(0.01));
+  CHECK(implausible->high == Approx(1.69).epsilon(0.01));
 }
 
 TEST_CASE("a key that changes nothing says so") {
@@ -87,33 +88,30 @@ TEST_CASE("a key that changes nothing says so") {
   const auto set = simulate(
       load("article/g6e", {{"strategy.static_graph", "true"}, {"input.loader_workers", "0"}}), "fluid");
   CHECK(set.measured.metrics.step_time == plain.measured.metrics.step_time);
-  for (const auto* key :
-       {"strategy.static_graph: what it saves is not predicted", "input.loader_workers changes nothing"}) {
-    CHECK(has(set.warnings, key));
-    CHECK_FALSE(has(plain.warnings, key));
-  }
+  const warning::KeyWithoutEffect workers{.key = "input.loader_workers", .needs = "input.dataset"};
+  CHECK(test::has_fact(set.warnings, workers));
+  CHECK(test::has_fact(set.warnings, warning::StaticGraphNotPredicted{}));
+  CHECK_FALSE(test::has_fact(plain.warnings, workers));
+  CHECK_FALSE(test::has_fact(plain.warnings, warning::StaticGraphNotPredicted{}));
 }
 
 TEST_CASE("keys of storage and workers that change nothing say so") {
   const auto warned = [](const std::string& input) {
     const auto run = simulate(load("loading/resnet50", {{"input", input}}), "fluid");
-    std::vector<std::string> said;
-    for (const auto& warning : run.warnings)
-      if (warning.find("changes nothing") != std::string::npos) said.push_back(warning);
-    return said;
+    return test::facts_of<warning::KeyWithoutEffect>(run.warnings);
   };
   const std::string dataset = "dataset: imagenet-1k, loader_workers: 8, ";
-  using Said = std::vector<std::string>;
+  using Warned = std::vector<warning::KeyWithoutEffect>;
+  using Why = warning::KeyWithoutEffect::Why;
   CHECK(warned("{ persistent_workers: true, worker_start: 9 ms }") ==
-        Said{"input.persistent_workers changes nothing: there is no input.dataset",
-             "input.worker_start changes nothing: there is no input.dataset"});
+        Warned{{.key = "input.persistent_workers", .needs = "input.dataset"},
+               {.key = "input.worker_start", .needs = "input.dataset"}});
   CHECK(warned("{" + dataset + "storage: local-nvme, storage_network: shared }") ==
-        Said{"input.storage_network changes nothing: the storage lies in each node"});
+        Warned{{.key = "input.storage_network", .why = Why::storage_is_local}});
   CHECK(warned("{" + dataset + "storage_network: shared }") ==
-        Said{"input.storage_network changes nothing: there is no input.storage"});
+        Warned{{.key = "input.storage_network", .needs = "input.storage"}});
   CHECK(warned("{" + dataset + "storage: aws-efs, storage_weight: 2 }") ==
-        Said{"input.storage_weight changes nothing: storage has a network of its own"});
-  CHECK(warned("{" + dataset + "epoch: first }") ==
-        Said{"input.epoch changes nothing: there is no input.cache"});
+        Warned{{.key = "input.storage_weight", .why = Why::storage_has_own_network}});
+  CHECK(warned("{" + dataset + "epoch: first }") == Warned{{.key = "input.epoch", .needs = "input.cache"}});
   CHECK(warned("{" + dataset + "epoch: first, persistent_workers: true }").empty());
 }

@@ -6,6 +6,7 @@
 
 #include "sim/config/config.hpp"
 #include "sim/run/simulate.hpp"
+#include "tests/support/facts.hpp"
 #include "tests/support/world_communicator.hpp"
 
 using namespace gradway;
@@ -14,10 +15,6 @@ namespace {
 
 Scenario all_reduce(const std::vector<Override>& set) {
   return load_scenario("published/all-reduce", set, DataPath{{GRADWAY_SOURCE_DIR}});
-}
-
-bool has(const std::vector<std::string>& lines, const std::string& part) {
-  return std::ranges::any_of(lines, [&](const auto& line) { return line.find(part) != std::string::npos; });
 }
 
 double width(const Run& run) {
@@ -30,12 +27,11 @@ TEST_CASE("an all-reduce by NVLS rests on what NVIDIA says of it, with P2P or wi
   const auto nvls = simulate(all_reduce({{"platform", "dgx-h100"}}));
   const auto without_p2p = simulate(all_reduce({{"platform", "dgx-h100"}, {"nccl.NCCL_P2P_DISABLE", "1"}}));
   for (const auto* run : {&nvls, &without_p2p}) {
-    CHECK(has(run->basis,
-              "NVLS all-reduce: NCCL's own estimate times 0.81, which 8 H100 reach (Sylvain Jeaugey"));
-    CHECK_FALSE(has(run->basis, "SHM"));
-    CHECK_FALSE(has(run->basis, "nominal channel rates"));
-    CHECK_FALSE(has(run->warnings, "SHM"));
-    CHECK(has(run->basis, "contention: kernels"));
+    const auto collectives = test::facts_of<provenance::Collectives>(run->basis);
+    REQUIRE(collectives.size() == 1);
+    CHECK(std::holds_alternative<provenance::NvlsEstimate>(collectives[0].from));
+    CHECK(test::facts_of<warning::ExtrapolatedCollectives>(run->warnings).empty());
+    CHECK(test::find_fact<provenance::Contention>(run->basis));
     CHECK(width(*run) < 0.6);
   }
   CHECK(without_p2p.measured.metrics.step_time.value() == Approx(nvls.measured.metrics.step_time.value()));
@@ -45,7 +41,8 @@ TEST_CASE("an all-reduce by NVLS rests on what NVIDIA says of it, with P2P or wi
 TEST_CASE("without P2P and NVLS an all-reduce goes through host memory, and rests on that") {
   const auto run = simulate(
       all_reduce({{"platform", "dgx-h100"}, {"nccl.NCCL_P2P_DISABLE", "1"}, {"nccl.NCCL_NVLS_ENABLE", "0"}}));
-  CHECK(has(run.basis, "SHM all-reduce: NCCL's nominal channel rates, nothing measured"));
+  CHECK(test::has_fact(
+      run.basis, provenance::Collectives{.transport = Transport::shm, .from = provenance::NominalRates{}}));
   CHECK(run.measured.metrics.bus_bandwidth->value() < 30e9);
   CHECK(width(run) > 2);
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sim/run/simulate.hpp"
+#include "tests/support/facts.hpp"
 #include "tests/support/profiles.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -81,8 +82,9 @@ TEST_CASE("what else is copied starts as it is told, behind the batch of its ste
   input.background_copy = 0_B;
   const auto run = simulate(scenario, "fluid");
   CHECK(run.measured.metrics.step_time.value() == Approx(compute + 1e-3).margin(margin));
-  CHECK(std::ranges::count(run.warnings,
-                           "input.background_start changes nothing: there is no input.background_copy") == 1);
+  CHECK(test::facts_of<warning::KeyWithoutEffect>(run.warnings) ==
+        std::vector<warning::KeyWithoutEffect>{
+            {.key = "input.background_start", .needs = "input.background_copy"}});
 }
 
 TEST_CASE("a prefetched batch lies beside the one in use", "[prefetch]") {

@@ -5,6 +5,7 @@
 
 #include "sim/compute/compute_costs.hpp"
 #include "sim/run/simulate.hpp"
+#include "tests/support/facts.hpp"
 #include "tests/support/profiles.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -28,11 +29,6 @@ Profile uneven_profile() {
   return profile;
 }
 
-std::size_t count_of(const std::vector<std::string>& texts, const std::string& part) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      texts, [&](const std::string& text) { return text.find(part) != std::string::npos; }));
-}
-
 }  // namespace
 
 TEST_CASE("a profiled step on one GPU takes what its replay takes, in both engines") {
@@ -54,23 +50,24 @@ TEST_CASE("with kernels ten times as fast a profile is bound by its launches, an
   for (auto& launch : profile.launches) launch.gpu = launch.gpu / 10;
   const auto run = simulate(profiled_scenario(profile), "fluid");
   CHECK(run.measured.metrics.launch_bound > 0.7 * run.measured.metrics.step_time);
-  CHECK(count_of(run.warnings, "looks bound by the CPU's launches") == 1);
+  CHECK(test::find_fact<warning::LaunchBoundProfile>(run.warnings));
   profile.step_time = run.measured.metrics.step_time;
-  CHECK(count_of(simulate(profiled_scenario(profile), "fluid").warnings, "launches") == 0);
+  const auto with_step = simulate(profiled_scenario(profile), "fluid");
+  CHECK_FALSE(test::find_fact<warning::LaunchBoundProfile>(with_step.warnings));
 }
 
-TEST_CASE("what was stretched from the profile is told") {
+TEST_CASE("each difference between profile and job is a warning") {
   auto scenario = profiled_scenario(even_profile(10, 1_us, 50_us));
   scenario.job.batch_per_gpu = 9;
   scenario.job.optimizer = Optimizer::adamw;
   scenario.profiled_gpu = round_gpu();
   const auto warnings = simulate(scenario, "fluid").warnings;
-  CHECK(count_of(warnings, "recorded at batch 8, the job has 9") == 1);
-  CHECK(count_of(warnings, "another optimizer") == 1);
-  CHECK(count_of(warnings, "by roofline") == 1);
+  CHECK(test::has_fact(warnings, warning::ProfileOtherBatch{8, 9}));
+  CHECK(test::find_fact<warning::ProfileOtherOptimizer>(warnings)->job == Optimizer::adamw);
+  CHECK(test::find_fact<warning::ProfileMovedByRoofline>(warnings));
 }
 
-TEST_CASE("a profile of TF32's kernels under fp32 is told, and the other way round, and names decide") {
+TEST_CASE("a profile of TF32 kernels under fp32 is a warning, and vice versa, by the names of kernels") {
   auto profile = even_profile(100, 2_us, 20_us);
   const auto share = GENERATE(0, 40, 60, 100);  // of the forward kernels, which are products
   for (int i = 0; i < 100; ++i) {
@@ -85,9 +82,12 @@ TEST_CASE("a profile of TF32's kernels under fp32 is told, and the other way rou
   scenario.job.precision = wanted;
   const bool agree = (share > 50) == (wanted == Precision::tf32);
   const auto run = simulate(scenario, "fluid");
-  const auto told = share > 50 ? "job.precision is fp32, but the profile 'profiled' was recorded in tf32"
-                               : "job.precision is tf32, but the profile 'profiled' was recorded in fp32";
-  CHECK(count_of(run.warnings, told) == (agree ? 0 : 1));
+  const auto warnings = test::facts_of<warning::ProfileOtherPrecision>(run.warnings);
+  CHECK(warnings.size() == (agree ? 0 : 1));
+  for (const auto& one : warnings) {
+    CHECK(one.recorded == profile.precision);
+    CHECK(one.job == wanted);
+  }
   // Which of them the job runs is not known: its interval is that of kernels measured elsewhere.
   scenario.job.precision = profile.precision;
   const auto of_its_own = simulate(scenario, "fluid");
@@ -101,8 +101,10 @@ TEST_CASE("what an import called fp32 is TF32 if its kernels are") {
     launch.kind = KernelClass::matrix;
     launch.precision = Precision::tf32;
   }
-  CHECK(count_of(simulate(profiled_scenario(profile), "fluid").warnings,
-                 "kernels that round to TF32 took 100 % of the time of its products") == 1);
+  const auto warnings = simulate(profiled_scenario(profile), "fluid").warnings;
+  const auto* precision = test::find_fact<warning::ProfileOtherPrecision>(warnings);
+  REQUIRE(precision);
+  CHECK(precision->tf32_share == Approx(1));
 }
 
 TEST_CASE("a prefetch in the steady state costs the step nothing if the copy engine has time for it") {

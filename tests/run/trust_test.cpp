@@ -5,6 +5,7 @@
 
 #include "sim/config/config.hpp"
 #include "sim/run/simulate.hpp"
+#include "tests/support/facts.hpp"
 
 using namespace gradway;
 
@@ -14,10 +15,6 @@ Scenario vit() {
   return load_scenario("h200-4x/vit_l_32", {}, DataPath{{GRADWAY_SOURCE_DIR}});
 }
 
-bool has(const std::vector<std::string>& lines, const std::string& part) {
-  return std::ranges::any_of(lines, [&](const auto& line) { return line.find(part) != std::string::npos; });
-}
-
 }  // namespace
 
 TEST_CASE("a run repeats what its calibration got wrong of samples that were held back") {
@@ -25,19 +22,18 @@ TEST_CASE("a run repeats what its calibration got wrong of samples that were hel
   scenario.calibration.holdout_errors = {{"collectives below 64 KiB", 4, {0.01, 0.05}},
                                          {"products", 9, {0.2, 0.4}},
                                          {"side by side", 2, {0.03, 0.04}}};
-  CHECK(has(simulate(scenario).basis,
-            "calibration h200-4x-tables, median error of samples held back from a fit: collectives below 64 "
-            "KiB 1.0 "
-            "% (worst "
-            "5.0 %), side by side 3.0 % (worst 4.0 %)"));
+  CHECK(test::has_fact(
+      simulate(scenario).basis,
+      provenance::HeldBackErrors{
+          "h200-4x-tables", {{"collectives below 64 KiB", {0.01, 0.05}}, {"side by side", {0.03, 0.04}}}}));
   scenario.calibration.holdout_errors.clear();
-  CHECK_FALSE(has(simulate(scenario).basis, "held back"));
+  CHECK_FALSE(test::find_fact<provenance::HeldBackErrors>(simulate(scenario).basis));
 }
 
 TEST_CASE("slow-downs measured with other channels are taken, with a warning") {
   auto scenario = vit();
   const auto own = simulate(scenario);
-  CHECK_FALSE(has(own.warnings, "channels"));
+  CHECK_FALSE(test::find_fact<warning::ExtrapolatedContention>(own.warnings));
   // A second entry with other channels, and other factors, changes nothing; alone it stands in.
   const auto measured = scenario.calibration.contention;
   auto others = measured;
@@ -51,6 +47,6 @@ TEST_CASE("slow-downs measured with other channels are taken, with a warning") {
   scenario.calibration.contention = others;
   const auto stretched = simulate(scenario);
   CHECK(stretched.measured.metrics.step_time > own.measured.metrics.step_time);
-  CHECK(has(stretched.warnings,
-            "contention between kernels and collectives was measured with 1 NCCL channels (here 24)"));
+  CHECK(
+      test::has_fact(stretched.warnings, warning::ExtrapolatedContention{.channels = 1, .job_channels = 24}));
 }

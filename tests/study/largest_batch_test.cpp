@@ -7,6 +7,7 @@
 #include "sim/run/simulate.hpp"
 #include "sim/study/search/largest_batch.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/facts.hpp"
 #include "tests/support/profiles.hpp"
 
 using namespace gradway;
@@ -114,9 +115,8 @@ TEST_CASE("a report says when the memory of a profile lacks activations", "[stud
   auto profile = test::even_profile(1, 5_us, 20_us);
   const auto warns = [&] {
     const auto run = simulate(test::profiled_scenario(profile), "fluid");
-    return std::ranges::any_of(run.warnings, [](const std::string& warning) {
-      return warning.find("nothing proves that the job fits") != std::string::npos;
-    });
+    return test::find_fact<warning::UnknownActivations>(run.warnings) ||
+           test::find_fact<warning::IncompleteActivations>(run.warnings);
   };
   CHECK(warns());
   profile.memory_from = MemorySource::shapes;

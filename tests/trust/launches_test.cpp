@@ -2,18 +2,18 @@
 #include <catch2/catch.hpp>
 
 #include "sim/compute/compute_costs.hpp"
-#include "sim/trust/trust_in_compute.hpp"
+#include "sim/trust/provenance.hpp"
 #include "tests/support/profiles.hpp"
 
 using namespace gradway;
 
-TEST_CASE("CPU times of a trace without the time of a step beside it are doubted more") {
+TEST_CASE("launch times of a trace are less certain without a measured step time") {
   const auto basis = [](std::optional<Seconds> step_time, Seconds cpu) {
     auto profile = test::even_profile(50, cpu, 10_us, 2_us);
     profile.step_time = step_time;
     const auto scenario = test::profiled_scenario(profile);
     Provenance provenance;
-    about_compute(scenario, compute_costs(scenario), provenance);
+    add_compute_provenance(scenario, compute_costs(scenario), provenance);
     return provenance.step_basis.launches;
   };
   CHECK(basis({}, 2_us) == Basis::elsewhere);

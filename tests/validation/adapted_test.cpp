@@ -26,7 +26,7 @@ Samples samples_in(const std::vector<std::string>& names) {
 }
 
 /// Does the probe take such a row to adapt: powers of eight from 16 KiB, other collectives on all ranks.
-bool is_taken(const CollectiveRow& row, int most_ranks) {
+bool ends_take(const CollectiveRow& row, int most_ranks) {
   if (row.algorithm) return false;
   const bool reduces = row.kind == CollectiveKind::all_reduce;
   if (!reduces && row.ranks < most_ranks) return false;
@@ -78,7 +78,7 @@ void add_errors(const Machine& machine, Transport transport, Errors& errors) {
   for (const auto& row : samples.collectives) most = std::max(most, row.ranks);
   std::erase_if(samples.collectives, [&](const CollectiveRow& row) {
     if (row.size < machine.from) return true;
-    if (is_taken(row, most)) return false;
+    if (ends_take(row, most)) return false;
     unseen.push_back(row);
     return true;
   });

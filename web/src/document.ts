@@ -120,6 +120,7 @@ export interface Report {
   links_left_out?: number;
   basis: string[];
   warnings: string[];
+  warning_codes: string[];
   training?: Training;
   /** Of a pipeline. */
   programs?: Program[];
@@ -337,7 +338,7 @@ export interface ExplainDocument extends AnyDocument {
   /** What runs the scenario as it was explained. */
   command: string;
   report: Report;
-  explain: { evidence: string[]; exposed: { name: string; calls: number; exposed_s: number; why: string }[]; counterfactuals: Counterfactual[]; no_help: Counterfactual[]; basis: string[]; warnings: string[] };
+  explain: { evidence: string[]; exposed: { name: string; calls: number; exposed_s: number; why: string }[]; counterfactuals: Counterfactual[]; no_help: Counterfactual[]; basis: string[]; warnings: string[]; warning_codes: string[] };
 }
 
 /** A setting that was tried. */
@@ -364,6 +365,7 @@ export interface OptimizeDocument extends AnyDocument {
     left_out: { reason?: string }[];
     basis: string[];
     warnings: string[];
+    warning_codes: string[];
     settings: number;
     simulated: number;
     [code: string]: unknown;
@@ -388,5 +390,5 @@ export interface TriedLayout {
 
 export interface LayoutsDocument extends AnyDocument {
   kind: 'layouts';
-  layouts: { global_batch: number; layouts: TriedLayout[]; candidates: number; do_not_fit: number; basis: string[]; warnings: string[]; [code: string]: unknown };
+  layouts: { global_batch: number; layouts: TriedLayout[]; candidates: number; do_not_fit: number; basis: string[]; warnings: string[]; warning_codes: string[]; [code: string]: unknown };
 }

@@ -9,6 +9,7 @@ import { basis, misfit, title, warnings, what } from './header';
 import { arrows } from './names';
 import { bottleneck, runAnswer } from './run/page';
 import { step } from './run/step';
+import { coded } from './summary';
 import { cell, tableOf, type Table } from './table';
 import type { Palette } from './theme';
 
@@ -84,7 +85,7 @@ export function explainPage(data: ExplainDocument): HTMLElement[] {
     title(data.title, what([model, hardware, strategy], data)),
     runAnswer(report),
     bottleneck(report),
-    warnings(explain.warnings),
+    warnings(coded(explain)),
     help(data),
     step(report),
     explain.exposed.length > 0

@@ -6,6 +6,7 @@ import { draw, section, type Option } from './chart';
 import { h, tip } from './dom';
 import { bytesText, countText, counted, known, numberText, percentText, rangeText, shareText, timeText, usdText } from './format';
 import { answer, basis, tiles, title, warnings, what, type Tile } from './header';
+import { coded } from './summary';
 import { cell, tableOf, type Table } from './table';
 import { spanOf, whiskers } from './whiskers';
 import type { Palette } from './theme';
@@ -117,7 +118,7 @@ export function optimizePage(data: OptimizeDocument): HTMLElement[] {
   const parts = [
     title(data.title, what([data.job, `${counted(found.settings, 'setting')}, ${counted(found.simulated, 'step')} simulated`], data)),
     answer(`${settingText(found.best.set) || 'The defaults'}: ${timeText(found.best.step_time_s)} a step (90 % interval: ${rangeText(found.best.interval)}). ${found.verdict.charAt(0).toUpperCase()}${found.verdict.slice(1)}.`),
-    warnings(found.warnings),
+    warnings(coded(found)),
     section('settings', 'Settings', gain > 5e-4 ? `The best is ${shareText(gain)} faster than the scenario as it is written` : 'The scenario as it is written is as fast as the best', chart.element),
     found.bucket_caps && found.bucket_caps.points.length > 1 ? bucketCaps(found.bucket_caps) : null,
     snippetOf(found),
@@ -189,7 +190,7 @@ export function layoutsPage(data: LayoutsDocument): HTMLElement[] {
       tile('Memory of a GPU', bytesText(best.memory_needed_bytes), best.memory_needed_bytes, 'that it must hold'),
       known(best.cost_usd_per_million_samples) && tile('Cost', usdText(best.cost_usd_per_million_samples), best.cost_usd_per_million_samples, 'a million samples'),
     ]),
-    warnings(found.warnings),
+    warnings(coded(found)),
     section('layouts', 'Layouts', name, chart.element),
     section('table', 'Table', counted(found.layouts.length, 'layout'), tableOf(layoutTable(found.layouts))),
     snippetOf(found),

@@ -12,6 +12,7 @@
 #include "sim/cli/shell/help.hpp"
 #include "sim/config/find/scenario_keys.hpp"
 #include "sim/config/yaml/quantities.hpp"
+#include "sim/report/format/fields.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/show/show.hpp"
 
@@ -119,6 +120,19 @@ void write_strategies(std::ostream& out, const report::Style& style) {
   write_keys_of("strategy.", out, style);
 }
 
+void write_warnings(std::ostream& out, const report::Style& style) {
+  std::size_t width = 0;
+  for (const auto& row : report::warning_help()) width = std::max(width, row.code.size());
+  out << "A prediction lists what you should know before you rely on it. Each warning ends\n"
+         "with its code in brackets; 'gradway help CODE' explains it. In report.json,\n"
+         "'warnings' has the sentences and 'warning_codes' their codes.\n\n";
+  for (const auto& row : report::warning_help()) {
+    const auto lines = report::wrap(row.meaning, std::max(style.width, width + 24) - width - 4);
+    out << fmt::format("  {:<{}}  {}\n", row.code, width, lines.front());
+    for (std::size_t i = 1; i < lines.size(); ++i) out << std::string(width + 4, ' ') << lines[i] << '\n';
+  }
+}
+
 void write_exit_status(std::ostream& out, const report::Style&) {
   for (const auto& [status, meaning] : exit_statuses())
     out << fmt::format("  {}  {}\n", static_cast<int>(status), meaning);
@@ -138,9 +152,19 @@ std::span<const Topic> topics() {
       Topic{"strategies", "DDP, FSDP, ZeRO and their keys", write_strategies},
       Topic{"layouts", "tensor, pipeline, context and expert parallelism", write_layouts},
       Topic{"sweep", "many settings at once", write_sweep},
+      Topic{"warnings", "codes of warnings; CODE explains one", write_warnings},
       Topic{"exit-status", "how gradway ends", write_exit_status},
   };
   return table;
+}
+
+void write_warning(std::ostream& out, const report::WarningHelp& warning, const report::Style& style) {
+  for (const auto& line : report::wrap(warning.meaning, style.width)) out << line << '\n';
+  out << '\n';
+  report::Fields fields{out, style};
+  fields.add("when", warning.when);
+  fields.add("error", warning.error);
+  fields.add("what to do", warning.advice);
 }
 
 }  // namespace gradway::cli

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "sim/report/format/style.hpp"
+#include "sim/report/format/warning_words.hpp"
 
 namespace gradway::cli {
 
@@ -17,5 +18,8 @@ struct Topic {
 };
 
 std::span<const Topic> topics();
+
+/// What `gradway help CODE` says of a warning.
+void write_warning(std::ostream& out, const report::WarningHelp& warning, const report::Style& style);
 
 }  // namespace gradway::cli

@@ -70,8 +70,9 @@ Node load_chain(DataKind kind, const FoundFile& file, const Lookup& lookup, Prob
 
 Node load_document(const FoundFile& file, Problems& problems) {
   if (!file.instead_of.empty()) {
-    problems.note(fmt::format("{} is that of '{}', not the one that is shipped with gradway", file.instead_of,
-                              file.shown));
+    problems.saw(file.instead_of);  // reports contain the warning
+    problems.saw(file.shown);
+    problems.warn(warning::ReplacedFile{file.instead_of, file.shown});
   }
   const auto source = problems.attempt([&] {
     if (file.text) return std::optional{SourceText{file.shown, *file.text}};

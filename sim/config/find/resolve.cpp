@@ -238,11 +238,11 @@ void apply_anchor(const ScenarioSpec& scenario, Model& model) {
   model.anchors.push_back(*scenario.anchor);
 }
 
-std::vector<std::string> uncertainties_of_anchor(const ScenarioSpec& scenario, const Gpu& gpu) {
+std::optional<warning::UnusedAnchor> unused_anchor(const ScenarioSpec& scenario, const Gpu& gpu) {
   const auto& anchor = scenario.anchor;
-  if (!anchor || (anchor->gpu == gpu.name && anchor->precision == scenario.job.precision)) return {};
-  return {fmt::format("the scenario's anchor is of {} in {}, the job runs on {} in {}: it is not used",
-                      anchor->gpu, name_of(anchor->precision), gpu.name, name_of(scenario.job.precision))};
+  const auto precision = scenario.job.precision;
+  if (!anchor || (anchor->gpu == gpu.name && anchor->precision == precision)) return std::nullopt;
+  return warning::UnusedAnchor{anchor->gpu, anchor->precision, gpu.name, precision};
 }
 
 void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const PlatformSpec& platform,

@@ -23,18 +23,15 @@ void Problems::add(const Problems& others) {
   list_.insert(list_.end(), others.list_.begin(), others.list_.end());
   digests_.insert(digests_.end(), others.digests_.begin(), others.digests_.end());
   files_.insert(files_.end(), others.files_.begin(), others.files_.end());
-  std::ranges::copy_if(others.notes_, std::back_inserter(notes_), [&](const std::string& text) {
-    return std::ranges::find(notes_, text) == notes_.end();
-  });
+  for (const auto& warning : others.warnings_) warn(warning);
 }
 
 void Problems::add_to_digest(std::string_view text) {
   digests_.emplace_back().add(text);
 }
 
-void Problems::note(std::string text) {
-  add_to_digest(text);  // notes are part of reports
-  if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(std::move(text));
+void Problems::warn(ScenarioWarning warning) {
+  if (std::ranges::find(warnings_, warning) == warnings_.end()) warnings_.push_back(std::move(warning));
 }
 
 Digest Problems::digest() const {

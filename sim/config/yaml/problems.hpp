@@ -11,6 +11,7 @@
 #include "sim/base/digest.hpp"
 #include "sim/base/problem.hpp"
 #include "sim/config/yaml/file_state.hpp"
+#include "sim/scenario/scenario_warnings.hpp"
 
 namespace gradway::config {
 
@@ -36,9 +37,9 @@ class Problems {
     return std::invoke_result_t<Read>();
   }
 
-  /// Adds a note to the user that is not an error.
-  void note(std::string text);
-  const std::vector<std::string>& notes() const { return notes_; }
+  /// Adds a warning, once.
+  void warn(ScenarioWarning warning);
+  const std::vector<ScenarioWarning>& warnings() const { return warnings_; }
 
   void add_to_digest(std::string_view text);
   Digest digest() const;
@@ -51,7 +52,7 @@ class Problems {
 
  private:
   std::vector<Problem> list_;
-  std::vector<std::string> notes_;
+  std::vector<ScenarioWarning> warnings_;
   std::vector<Digest> digests_;  ///< one for each text
   std::vector<FileState> files_;
 };

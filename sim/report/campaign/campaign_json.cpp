@@ -5,7 +5,9 @@
 
 #include "sim/report/campaign/campaign.hpp"
 #include "sim/report/campaign/campaign_estimate_json.hpp"
+#include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
+#include "sim/report/format/warning_words.hpp"
 
 namespace gradway::report {
 namespace {
@@ -208,7 +210,7 @@ JsonDocument json_document(const Campaign& campaign, std::string_view version) {
   const auto& [run, questions, answers] = campaign;
   const auto& local = run.scenario.job.local_sgd;
   auto warnings = run.warnings;
-  warnings.insert(warnings.end(), answers.warnings.begin(), answers.warnings.end());
+  for (const auto& warning : answers.warnings) add(warnings, warning);
   auto basis = run.basis;
   basis.insert(basis.end(), answers.basis.begin(), answers.basis.end());
   return Json{{"schema", 1},
@@ -226,8 +228,9 @@ JsonDocument json_document(const Campaign& campaign, std::string_view version) {
               {"typical", typical_json(answers.typical)},
               {"labels", labels_json()},
               {"definitions", definitions_json()},
-              {"basis", std::move(basis)},
-              {"warnings", std::move(warnings)}};
+              {"basis", in_words(basis)},
+              {"warnings", in_words(warnings)},
+              {"warning_codes", codes_of(warnings)}};
 }
 
 void write_json(std::ostream& out, const Campaign& campaign, std::string_view version) {

@@ -8,10 +8,11 @@
 #include "sim/report/campaign/campaign.hpp"
 #include "sim/report/format/fields.hpp"
 #include "sim/report/format/local_sgd_text.hpp"
-#include "sim/report/format/provenance.hpp"
+#include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
+#include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 
 namespace gradway::report {
@@ -230,8 +231,8 @@ void write_text(std::ostream& out, const Campaign& campaign, const Style& style)
                          thousands_text(answers.estimate.runs)));
   fields.add("provenance", provenance_in_short(answers.basis));
   auto warnings = run.warnings;
-  warnings.insert(warnings.end(), answers.warnings.begin(), answers.warnings.end());
-  fields.add("warning", warnings, Paint::yellow);
+  for (const auto& warning : answers.warnings) add(warnings, warning);
+  fields.add("warning", with_codes(warnings), Paint::yellow);
 }
 
 }  // namespace gradway::report

@@ -36,7 +36,7 @@ struct LimitInWords {
 };
 
 struct InWords {
-  BottleneckWords operator()(const bottleneck::Nothing& /*none*/) const {
+  BottleneckWords operator()(const bottleneck::EmptyStep& /*none*/) const {
     return {"nothing", "the step takes no time"};
   }
   BottleneckWords operator()(const bottleneck::Kernels& kernels) const {
@@ -69,16 +69,16 @@ struct InWords {
     return {"loader workers", fmt::format("{}: each of {} workers needs {:.4g} ms for one", waits,
                                           loader.workers, 1e3 * loader.batch.value())};
   }
-  BottleneckWords operator()(const bottleneck::Waiting& waiting) const {
-    const auto of_step = fmt::format("{:.0f} % of the step", 100 * waiting.share);
-    switch (waiting.wait) {
+  BottleneckWords operator()(const bottleneck::Idle& idle) const {
+    const auto of_step = fmt::format("{:.0f} % of the step", 100 * idle.share);
+    switch (idle.wait) {
       case bottleneck::Wait::input_copy:
         return {"input copy", "the GPU waits for its input " + of_step};
       case bottleneck::Wait::launches:
         return {"CPU launches", "the GPU waits for the CPU to issue kernels " + of_step};
       case bottleneck::Wait::background_copy:
       case bottleneck::Wait::prefetch:
-        return {waiting.wait == bottleneck::Wait::prefetch ? "prefetch" : "background copy",
+        return {idle.wait == bottleneck::Wait::prefetch ? "prefetch" : "background copy",
                 fmt::format("the GPU has nothing to do {}, in which the copies for steps to come hold its "
                             "copy engine",
                             of_step)};

@@ -64,7 +64,8 @@ constexpr std::array page_keys{
             }},
     PageKey{"/bottleneck/resource", true, [](const PointResult& it) { return Json(it.bottleneck); }},
     PageKey{"/basis", true, [](const PointResult& it) { return Json(it.basis); }},
-    PageKey{"/warnings", true, [](const PointResult& it) { return Json(it.warnings); }}};
+    PageKey{"/warnings", true, [](const PointResult& it) { return Json(it.warnings); }},
+    PageKey{"/warning_codes", true, [](const PointResult& it) { return Json(it.warning_codes); }}};
 
 Json value_of(const PageKey& key, const SweepPoint& point) {
   const std::string_view path = key.path;

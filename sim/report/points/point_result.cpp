@@ -72,6 +72,7 @@ PointResult result_in(const Json& report) {
   result.provenance = report.at("rests_on");
   result.basis = report.at("basis");
   result.warnings = report.at("warnings");
+  result.warning_codes = report.value("warning_codes", std::vector<std::string>{});
   return result;
 }
 

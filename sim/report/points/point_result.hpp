@@ -33,7 +33,8 @@ struct PointResult {
   std::string bottleneck{};
   std::string provenance{};
   std::vector<std::string> basis{};
-  std::vector<std::string> warnings{};
+  std::vector<std::string> warnings{};       ///< sentences
+  std::vector<std::string> warning_codes{};  ///< of each; empty in reports of gradway 0.2
 
   bool fits() const { return does_not_fit.empty(); }
   /// @return empty if it is not known, or infinite

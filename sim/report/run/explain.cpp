@@ -13,8 +13,10 @@
 #include "sim/report/format/fields.hpp"
 #include "sim/report/format/local_sgd_json.hpp"
 #include "sim/report/format/local_sgd_text.hpp"
+#include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/text.hpp"
+#include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/run/terminal.hpp"
 
@@ -26,11 +28,104 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t bar_width = 20;
 constexpr std::size_t narrowest_text = 20;
 
-/// Sentences without full stops: why the bottleneck is the limit, then what supports that.
-std::vector<std::string> provenance_class_of(const Explanation& explanation) {
-  std::vector<std::string> evidence{in_words(explanation.run.measured.bottleneck).why};
-  evidence.insert(evidence.end(), explanation.evidence.begin(), explanation.evidence.end());
+/// "587 ms"
+std::string ms_text(Seconds time) {
+  return fmt::format("{:.4g} ms", time.value() * 1e3);
+}
+
+/// Sentences without full stops: why the bottleneck is the limit, then the facts that support it.
+std::vector<std::string> evidence_in_words(const Explanation& explanation) {
+  const auto& run = explanation.run;
+  std::vector<std::string> evidence{in_words(run.measured.bottleneck).why};
+  if (run.scenario.model.run) {
+    std::vector<std::string> classes;
+    for (const auto& [kind, share] : explanation.kernels)
+      classes.push_back(
+          fmt::format("{} {:.0f} %", operation_class_words[static_cast<std::size_t>(kind)], 100 * share));
+    evidence.push_back(fmt::format("share of the kernel time: {}", fmt::join(classes, ", ")));
+  }
+  if (!explanation.overlap) return evidence;
+  const auto& overlap = *explanation.overlap;
+  if (trains(run.scenario.job.strategy))
+    evidence.push_back(
+        fmt::format("without any communication the step would take {}; the collectives alone, one after the "
+                    "other, take {}",
+                    ms_text(overlap.without_collectives), ms_text(overlap.collectives)));
+  if (!explanation.mostly_communication) return evidence;
+  if (overlap.links > Seconds{}) {
+    const auto carried = run.measured.metrics.bytes_sent_per_gpu / overlap.links;
+    evidence.push_back(fmt::format("the links and memories on the paths could carry {:.3g} GB/s of each GPU",
+                                   carried.value() / 1e9));
+  }
+  for (const auto& basis : overlap.basis) evidence.push_back(in_words(ProvenanceFact{basis}));
   return evidence;
+}
+
+struct ChangeInWords {
+  std::string operator()(const change::FasterPart& faster) const {
+    const auto way = faster.part == gradway::HardwarePart::host_memory ? "through" : "over";
+    const auto copies = faster.transport.empty()
+                            ? ""
+                            : fmt::format(" and what NCCL copies {} it ({})", way, faster.transport);
+    return fmt::format("{}{} twice as fast", gradway::in_words(faster.part), copies);
+  }
+  std::string operator()(const change::InfiniteLinks& /*none*/) const {
+    return "all links and host memory infinitely fast";
+  }
+  std::string operator()(const change::FreeLaunches& /*none*/) const {
+    return "launches that cost the CPU nothing";
+  }
+  std::string operator()(const change::ShardingChoice& choice) const { return choice.words; }
+  std::string operator()(const change::MoreWorkers& workers) const {
+    return workers.twice ? "twice as many loader workers" : "one more loader worker per rank";
+  }
+  std::string operator()(const change::DecodingOnGpu& /*none*/) const { return "samples decoded on the GPU"; }
+  std::string operator()(const change::ReadySamples& /*none*/) const {
+    return "samples ready in memory (a bound)";
+  }
+  std::string operator()(const change::PerfectOverlap& /*none*/) const {
+    return "all communication overlapped by kernels without contention (a bound, not a simulation)";
+  }
+  std::string operator()(const change::SlowGpu& slow) const {
+    return fmt::format("one GPU of {} whose kernels take {:.0f} % longer", slow.gpus,
+                       100 * (slow_gpu_factor - 1));
+  }
+  std::string operator()(const change::MoreInnerSteps& /*none*/) const { return "twice as many inner steps"; }
+  std::string operator()(const change::Int8Updates& /*none*/) const { return "updates sent in int8"; }
+  std::string operator()(const change::LongestOverlap& /*none*/) const {
+    return "exchanges overlapped by all inner steps until the next exchange";
+  }
+  std::string operator()(const change::FasterWan& /*none*/) const {
+    return "links between workers twice as fast";
+  }
+  std::string operator()(const change::MoreConnections& /*none*/) const {
+    return "twice as many TCP connections";
+  }
+};
+
+/// "host memory twice as fast, which does not fit"
+std::string words_of(const Counterfactual& one) {
+  auto words = std::visit(ChangeInWords{}, one.change);
+  if (one.verdict != MemoryVerdict::fits) words += fmt::format(", which {}", name_of(one.verdict));
+  return words;
+}
+
+std::string words_of(const CallWait& wait) {
+  switch (wait.what) {
+    case CallWait::For::earlier_call:
+      return fmt::format("waits for {} on its communicator", wait.task);
+    case CallWait::For::step_start:
+      return "starts with the step";
+    case CallWait::For::launch:
+      return "waits for its launch by the CPU";
+    case CallWait::For::optimizer:
+      return "waits for the optimizer, which writes what it sends";
+    case CallWait::For::memory:
+      return fmt::format("waits for its memory: {}", wait.task);
+    case CallWait::For::last_input:
+      return "its input is ready last, so no kernel is left to overlap it";
+  }
+  return {};
 }
 
 /// As much of the bar as the gain is of the step.
@@ -50,7 +145,7 @@ void write_help(std::ostream& out, const Counterfactual& one, Seconds step, cons
   const auto gain = one.gain(step);
   const auto head = fmt::format("{:>13}  ", gain_text(gain));
   const auto indent = 2 + bar_width + head.size();
-  const auto lines = wrap(fmt::format("{}: {}", one.words, time_text(one.step_time)),
+  const auto lines = wrap(fmt::format("{}: {}", words_of(one), time_text(one.step_time)),
                           std::max(style.width, indent + narrowest_text) - indent);
   out << "  " << style.paint(one.bound() ? Paint::dim : Paint::green, bar(gain)) << head << lines.front()
       << '\n';
@@ -87,7 +182,7 @@ void write_answers(std::ostream& out, Fields& fields, const Explanation& explana
     for (const auto& one : explanation.helps) write_help(out, one, step, style);
   }
   std::vector<std::string> useless;
-  for (const auto& one : explanation.no_help) useless.push_back(one.words);
+  for (const auto& one : explanation.no_help) useless.push_back(words_of(one));
   if (!useless.empty()) {
     out << '\n';
     fields.add("no help",
@@ -95,7 +190,7 @@ void write_answers(std::ostream& out, Fields& fields, const Explanation& explana
   }
   if (const auto& slow = explanation.slow_gpu) {
     if (useless.empty()) out << '\n';
-    fields.add("slow GPU", fmt::format("{}: {}, {} longer", slow->words, time_text(slow->step_time),
+    fields.add("slow GPU", fmt::format("{}: {}, {} longer", words_of(*slow), time_text(slow->step_time),
                                        percent_text(-slow->gain(step))));
   }
   if (explanation.outer) write_meetings(out, fields, explanation, style);
@@ -108,7 +203,7 @@ void write_answers(std::ostream& out, Fields& fields, const Explanation& explana
 Json answer_json(const Counterfactual& one, Seconds step) {
   Json set = Json::object();
   for (const auto& [key, value] : one.set) set[key] = value;
-  return {{"name", one.name},       {"words", one.words},
+  return {{"name", one.name},       {"words", words_of(one)},
           {"set", std::move(set)},  {"step_time_s", one.step_time.value()},
           {"gain", one.gain(step)}, {"gain_s", (step - one.step_time).value()},
           {"bound", one.bound()}};
@@ -126,20 +221,21 @@ Json meetings_json(const Explanation& explanation) {
   return json;
 }
 
-/// "1.6 ms of root reduce-scatter: its input was made last ..."
+/// "1.6 ms of root reduce-scatter: its input is ready last ..."
 std::vector<std::string> exposed_in_words(const Explanation& explanation) {
   std::vector<std::string> words;
-  for (const auto& [name, calls, exposed, why] : explanation.exposed) {
+  for (const auto& [name, calls, exposed, wait] : explanation.exposed) {
     const auto times = calls > 1 ? fmt::format("{} calls of {}", calls, name) : name;
-    words.push_back(fmt::format("{} of {}: {}", time_text(exposed), times, why));
+    words.push_back(fmt::format("{} of {}: {}", time_text(exposed), times, words_of(wait)));
   }
   return words;
 }
 
 Json exposed_json(const Explanation& explanation) {
   auto list = Json::array();
-  for (const auto& [name, calls, exposed, why] : explanation.exposed)
-    list.push_back({{"name", name}, {"calls", calls}, {"exposed_s", exposed.value()}, {"why", why}});
+  for (const auto& [name, calls, exposed, wait] : explanation.exposed)
+    list.push_back(
+        {{"name", name}, {"calls", calls}, {"exposed_s", exposed.value()}, {"why", words_of(wait)}});
   return list;
 }
 
@@ -161,7 +257,8 @@ void write_text(std::ostream& out, const Explanation& explanation, std::string_v
   fields.add(surely_does_not_fit(scenario, run.measured.memory) ? "would take" : "step time",
              time_text(metrics.step_time), Paint::bold);
   if (run.range.low < run.range.high)
-    fields.add("expected", fmt::format("{} in nine of ten cases", range_text(run.range.low, run.range.high)));
+    fields.add("interval",
+               fmt::format("{} (90 % prediction interval)", range_text(run.range.low, run.range.high)));
   if (metrics.cost_usd_per_million_samples)
     fields.add("cost",
                fmt::format("{:.4g} USD for a million samples", *metrics.cost_usd_per_million_samples));
@@ -169,12 +266,12 @@ void write_text(std::ostream& out, const Explanation& explanation, std::string_v
   write_breakdown(out, metrics, style, Detail::full);
   out << '\n';
   fields.add("bottleneck", in_words(run.measured.bottleneck).resource, Paint::bold);
-  fields.add("", provenance_class_of(explanation));
+  fields.add("", evidence_in_words(explanation));
   if (!explanation.exposed.empty()) fields.add("exposed", exposed_in_words(explanation));
   write_answers(out, fields, explanation, command, style);
   if (run.warnings.empty()) return;
   out << '\n';
-  fields.add("warning", run.warnings, Paint::yellow);
+  fields.add("warning", with_codes(run.warnings), Paint::yellow);
 }
 
 JsonDocument json_document(const Explanation& explanation, std::string_view version) {
@@ -192,13 +289,14 @@ JsonDocument json_document(const Explanation& explanation, std::string_view vers
       {"fits", it_fits},
       {"does_not_fit", it_fits ? Json(nullptr) : Json(verdict_in_words(run.scenario, run.measured.memory))},
       {"bottleneck", {{"resource", bottleneck.resource}, {"why", bottleneck.why}}},
-      {"evidence", provenance_class_of(explanation)},
+      {"evidence", evidence_in_words(explanation)},
       {"exposed", exposed_json(explanation)},
       {"counterfactuals", answers_json(explanation.helps, step)},
       {"no_help", answers_json(explanation.no_help, step)},
       {"slow_gpu", explanation.slow_gpu ? answer_json(*explanation.slow_gpu, step) : Json(nullptr)},
-      {"basis", run.basis},
-      {"warnings", run.warnings}};
+      {"basis", in_words(run.basis)},
+      {"warnings", in_words(run.warnings)},
+      {"warning_codes", codes_of(run.warnings)}};
   if (explanation.outer) json["local_sgd"] = meetings_json(explanation);
   return json;
 }

@@ -13,8 +13,10 @@
 #include "sim/report/format/bottleneck_words.hpp"
 #include "sim/report/format/errors_json.hpp"
 #include "sim/report/format/local_sgd_json.hpp"
+#include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/training_json.hpp"
+#include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 
 namespace gradway::report {
@@ -181,9 +183,10 @@ JsonDocument json_document(const Run& run, std::string_view version, const RunQu
             {"bottleneck", bottleneck_json(run.measured.bottleneck)},
             {"links", std::move(links)},
             {"rests_on", name_of(provenance_class_of(run.step_basis))},
-            {"basis", run.basis},
+            {"basis", in_words(run.basis)},
             {"doubts", errors_json(run.errors)},
-            {"warnings", run.warnings}};
+            {"warnings", in_words(run.warnings)},
+            {"warning_codes", codes_of(run.warnings)}};
   if (run.measured.by_program.size() > 1) json["programs"] = programs_json(run);
   if (questions.largest_batch) json["largest_batch"] = largest_batch_json(*questions.largest_batch);
   if (questions.goal)

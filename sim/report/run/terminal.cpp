@@ -14,10 +14,11 @@
 #include "sim/report/format/bottleneck_words.hpp"
 #include "sim/report/format/fields.hpp"
 #include "sim/report/format/local_sgd_text.hpp"
-#include "sim/report/format/provenance.hpp"
+#include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
+#include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/trust/provenance_class.hpp"
 
@@ -250,17 +251,18 @@ std::string provenance_in_words(const Run& run) {
   if (step_basis.compute == Basis::given && step_basis.communication == Basis::given)
     return "times given in the files of the model and the platform";
   auto words = std::string{provenance_sentences[static_cast<std::size_t>(provenance_class_of(step_basis))]};
-  if (!run.extrapolation.empty()) words += "; parts of the communication are extrapolated";
+  if (std::ranges::any_of(run.warnings, is_extrapolation))
+    words += "; parts of the communication are extrapolated";
   return words;
 }
 
 /// `Detail::brief` omits the details of extrapolated communication: the provenance says that it is.
 void write_warnings(std::ostream& out, Fields& fields, const Run& run, Detail detail) {
   auto warnings = run.warnings;
-  if (detail == Detail::brief) std::erase(warnings, run.extrapolation);
+  if (detail == Detail::brief) std::erase_if(warnings, is_extrapolation);
   if (warnings.empty()) return;
   out << '\n';
-  fields.add("warning", warnings, Paint::yellow);
+  fields.add("warning", with_codes(warnings), Paint::yellow);
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/training_json.hpp"
+#include "sim/report/format/warning_words.hpp"
 
 namespace gradway::report {
 namespace {
@@ -77,8 +79,9 @@ JsonDocument json_document(const LaidOut& laid_out, std::string_view version) {
               {"slower", found.slowdown},
               {"not_searched", std::move(worth)},
               {"left_out", std::move(left_out)},
-              {"basis", best.basis},
-              {"warnings", best.warnings},
+              {"basis", in_words(best.basis)},
+              {"warnings", in_words(best.warnings)},
+              {"warning_codes", codes_of(best.warnings)},
               {snippet.framework, snippet.text}};
 }
 

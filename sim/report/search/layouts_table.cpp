@@ -11,6 +11,7 @@
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
+#include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/search/layouts.hpp"
 
@@ -146,7 +147,7 @@ void write_remarks(std::ostream& out, const LaidOut& laid_out, const Style& styl
                                   found.simulated, found.candidates, found.do_not_fit, found.slowdown));
   fields.add("not searched", not_searched(found));
   fields.add("left out", left_out(laid_out), Paint::yellow);
-  fields.add("warning", found.recommended().warnings, Paint::yellow);
+  fields.add("warning", with_codes(found.recommended().warnings), Paint::yellow);
 }
 
 void write_indented(std::ostream& out, const std::string& text) {

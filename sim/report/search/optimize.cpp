@@ -8,10 +8,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_json.hpp"
 #include "sim/report/format/training_text.hpp"
+#include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/search/snippet.hpp"
 #include "sim/scenario/strategy_facts.hpp"
@@ -156,17 +158,15 @@ std::string verdict(const Optimized& found) {
   return fmt::format("{} faster than {}{}", percent_text(gain), whose, beside);
 }
 
-std::vector<std::string> warnings_of(const Optimized& found) {
-  std::vector<std::string> warnings;
+std::vector<Warning> warnings_of(const Optimized& found) {
+  std::vector<Warning> warnings;
   if (found.none_meets && !(found.goal->budget_usd && !found.optimum.best.metrics.cost_per_hour))
-    warnings.emplace_back("no setting keeps the limits of the training: all are ranked");
+    add(warnings, warning::NoSettingWithinLimits{});
   for (const auto& [key, value] : found.changes[found.optimum.best.job]) {
     if (key == "job.accumulate" || key == "job.batch_per_gpu" || key == "optimizer")
-      warnings.push_back(
-          fmt::format("{}={} changes what is learned from a step, not only its speed", key, value));
+      add(warnings, warning::LearningChanged{key, value});
   }
-  const auto& own = found.optimum.best.warnings;
-  warnings.insert(warnings.end(), own.begin(), own.end());
+  for (const auto& of_run : found.optimum.best.warnings) add(warnings, of_run);
   return warnings;
 }
 
@@ -193,6 +193,7 @@ JsonDocument json_document(const Optimized& found, std::string_view version) {
                         {"training", training_json(training)}});
   }
   const auto snippet = snippet_of(job_of(found, optimum.best));
+  const auto warnings = warnings_of(found);
   Json all{{"schema", 1},
            {"gradway", version},
            {"scenario", found.scenario},
@@ -217,8 +218,9 @@ JsonDocument json_document(const Optimized& found, std::string_view version) {
            {"bucket_caps", optimum.curve.empty() ? Json(nullptr) : caps_json(optimum)},
            {"lossy_left_out", std::move(lossy)},
            {"left_out", std::move(left_out)},
-           {"basis", optimum.best.basis},
-           {"warnings", warnings_of(found)},
+           {"basis", in_words(optimum.best.basis)},
+           {"warnings", in_words(warnings)},
+           {"warning_codes", codes_of(warnings)},
            {"settings", found.settings},
            {"simulated", found.simulated},
            {snippet.framework, snippet.text}};

@@ -54,7 +54,7 @@ std::string_view framework_of(const Optimized& found);
 std::string verdict(const Optimized& found);
 
 /// What to know before taking the best: of its prediction, and of settings that change more than speed.
-std::vector<std::string> warnings_of(const Optimized& found);
+std::vector<Warning> warnings_of(const Optimized& found);
 
 /// For a person: the best settings, what they bring and what each of them does, how flat the optimum is, what
 /// was left out, and the code for the framework.

@@ -12,6 +12,7 @@
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
+#include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/search/optimize.hpp"
 #include "sim/report/search/snippet.hpp"
@@ -264,7 +265,7 @@ void write_remarks(std::ostream& out, const Optimized& found, const Style& style
   fields.add("tried", tried + (is_ddp(found) ? "; caps that cut the same buckets are one"
                                              : "; prefetches beside what is within 5 % of the best"));
   fields.add("left out", left_out(found), Paint::yellow);
-  fields.add("warning", warnings_of(found), Paint::yellow);
+  fields.add("warning", with_codes(warnings_of(found)), Paint::yellow);
 }
 
 }  // namespace

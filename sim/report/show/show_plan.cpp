@@ -10,6 +10,7 @@
 #include "sim/report/format/fields.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
+#include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/show/schedule_chart.hpp"
 
@@ -155,7 +156,7 @@ void write_plan(std::ostream& out, const Scenario& scenario, const Workload& wor
   fields.add("tasks",
              fmt::format("{} a step on {}", thousands_text(static_cast<std::int64_t>(program.tasks.size())),
                          layout.pipeline > 1 ? "the first stage" : "each rank"));
-  fields.add("warning", scenario.warnings, Paint::yellow);
+  fields.add("warning", with_codes(warnings_of(scenario.warnings)), Paint::yellow);
   out << '\n';
   if (layout.pipeline > 1) {
     write_schedule_chart(out, pipeline_of(layout), scenario.job.accumulate, style);

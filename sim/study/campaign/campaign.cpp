@@ -158,73 +158,44 @@ CampaignRun typical_of(const std::vector<CampaignRun>& runs, const CampaignPlan&
   return simulate_campaign(plan, interval, static_cast<int>(seed), RunDetail::interruptions);
 }
 
-std::string basis_of_storage(const StorageTier& tier, double data) {
-  auto text = fmt::format("checkpoints: {} ({})", tier.name, tier.source);
-  if (data > 0) text += fmt::format("; the data of the job take {:.3g} % of what it gives", 100 * data);
-  if (tier.price.usd_per_gb_month) text += fmt::format("; prices of {}", tier.price.as_of);
-  return text;
-}
-
-std::vector<std::string> basis_of(const Scenario& scenario, const Metrics& metrics) {
+std::vector<ProvenanceFact> basis_of(const Scenario& scenario, const Metrics& metrics) {
   const auto& settings = *scenario.campaign;
-  std::vector<std::string> basis;
+  std::vector<ProvenanceFact> basis;
   if (settings.failures) {
-    if (const auto* model = find_failure_model(settings.failures->model))
-      basis.push_back(fmt::format("failures: {}; they come at random", model->source));
-    else
-      basis.emplace_back("failures: the scenario's own rates; they come at random");
+    const auto* model = find_failure_model(settings.failures->model);
+    basis.emplace_back(provenance::Failures{model != nullptr ? std::string{model->source} : ""});
   }
-  if (settings.checkpoint && settings.checkpoint->storage)
-    basis.push_back(basis_of_storage(*settings.checkpoint->storage, loader_share(scenario, metrics)));
+  if (settings.checkpoint && settings.checkpoint->storage) {
+    const auto& tier = *settings.checkpoint->storage;
+    basis.emplace_back(
+        provenance::CheckpointStorage{.storage = tier.name,
+                                      .source = tier.source,
+                                      .data_share = loader_share(scenario, metrics),
+                                      .prices_of = tier.price.usd_per_gb_month ? tier.price.as_of : ""});
+  }
   if (settings.spot && settings.terms == Terms::spot) {
     const auto* model = find_spot_model(settings.spot->model);
-    basis.push_back(
-        fmt::format("spot nodes: {}", model != nullptr ? model->source : "the scenario's own rates"));
+    basis.emplace_back(provenance::SpotNodes{model != nullptr ? std::string{model->source} : ""});
   }
-  if (scenario.job.local_sgd)
-    basis.emplace_back(
-        "local SGD: whether the loss follows is not predicted; the samples of all workers count (8 workers "
-        "with "
-        "500 inner steps matched synchronous training on C4, DiLoCo, arXiv 2311.08105)");
+  if (scenario.job.local_sgd) basis.emplace_back(provenance::LocalSgdLoss{});
   return basis;
 }
 
-std::vector<std::string> warnings_of(const CampaignPlan& plan, const CampaignSettings& settings,
-                                     const IntervalChoice& interval, const CampaignEstimate& estimate) {
-  std::vector<std::string> warnings;
-  if (!settings.failures && !plan.rounds)
-    warnings.emplace_back(
-        "no failures are told of: real campaigns have some; campaign.failures.model names published rates");
+std::vector<Warning> warnings_of(const CampaignPlan& plan, const CampaignSettings& settings,
+                                 const IntervalChoice& interval, const CampaignEstimate& estimate) {
+  std::vector<Warning> warnings;
+  if (!settings.failures && !plan.rounds) add(warnings, warning::NoFailureModel{});
   if (settings.checkpoint && settings.checkpoint->storage) {
     const auto& tier = *settings.checkpoint->storage;
-    if (!tier.write)
-      warnings.push_back(
-          fmt::format("the tier '{}' does not tell how fast it is written: as fast as it is read, it is "
-                      "taken",
-                      tier.name));
-    if (tier.is_local() && settings.failures)
-      warnings.push_back(
-          fmt::format("checkpoints on '{}' lie in the nodes: what fails with its node is lost, which is "
-                      "not played",
-                      tier.name));
+    if (!tier.write) add(warnings, warning::UnknownWriteRate{tier.name});
+    if (tier.is_local() && settings.failures) add(warnings, warning::CheckpointsLostWithNode{tier.name});
   }
-  const auto pause = seconds_of(plan.checkpoint.pause), mttf = plan.mttf();
-  if (plan.saves && pause + seconds_of(plan.checkpoint.write) > mttf)
-    warnings.push_back(fmt::format(
-        "a checkpoint takes {:.4g} s, but something fails every {:.4g} s on average: faster storage, "
-        "smaller or sharded checkpoints, or fewer nodes would help",
-        (pause + seconds_of(plan.checkpoint.write)).value(), mttf.value()));
-  if (plan.saves && interval.used < seconds_of(plan.checkpoint.write))
-    warnings.push_back(
-        fmt::format("the interval of {:.4g} s is shorter than the {:.4g} s until a checkpoint is on storage: "
-                    "each waits for the "
-                    "one before",
-                    interval.used.value(), seconds_of(plan.checkpoint.write).value()));
-  if (estimate.unfinished > 0)
-    warnings.push_back(
-        fmt::format("{} of {} runs were given up after 50 times the time of their steps: the figures "
-                    "are too good",
-                    estimate.unfinished, estimate.runs));
+  const auto write = seconds_of(plan.checkpoint.write);
+  const auto checkpoint = seconds_of(plan.checkpoint.pause) + write;
+  if (plan.saves && checkpoint > plan.mttf())
+    add(warnings, warning::CheckpointExceedsMttf{checkpoint, plan.mttf()});
+  if (plan.saves && interval.used < write) add(warnings, warning::IntervalTooShort{interval.used, write});
+  if (estimate.unfinished > 0) add(warnings, warning::UnfinishedRuns{estimate.unfinished, estimate.runs});
   return warnings;
 }
 

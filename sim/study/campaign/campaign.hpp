@@ -52,8 +52,8 @@ struct CampaignAnswers {
   std::optional<double> in_time{}, in_budget{};  ///< shares of the runs
   /// By how much what the runs need, so sure as was asked, is above the limits; below zero: there is room.
   std::optional<double> late_s{}, over_usd{};
-  std::vector<std::string> basis{};
-  std::vector<std::string> warnings{};
+  std::vector<ProvenanceFact> basis{};
+  std::vector<Warning> warnings{};
 };
 
 /// What is asked of a campaign.

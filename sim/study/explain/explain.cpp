@@ -6,11 +6,9 @@
 #include <cmath>
 #include <exception>
 #include <functional>
-#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/compute/compute_costs.hpp"
 #include "sim/compute/memory_range.hpp"
@@ -29,7 +27,7 @@ bool has(const Parts& parts, HardwarePart part) {
   return parts[static_cast<std::size_t>(part)];
 }
 
-/// The parts that the job itself uses; a neighbour's traffic does not count.
+/// Parts that the job itself uses, without those of a neighbour's traffic.
 Parts used_parts(const Run& run) {
   Parts used{};
   const auto parts = parts_of_resources(run.scenario.platform);
@@ -43,15 +41,11 @@ Parts used_parts(const Run& run) {
   return used;
 }
 
-std::string twice_as_fast(HardwarePart part, const std::optional<ChannelLimit>& limit) {
-  const bool has_channels = limit && limit->part == part;
-  const auto way = part == HardwarePart::host_memory ? "through" : "over";
-  const auto channels =
-      has_channels ? fmt::format(" and what NCCL copies {} it ({})", way, limit->transport) : "";
-  return fmt::format("{}{} twice as fast", in_words(part), channels);
+change::FasterPart faster(HardwarePart part, const std::optional<ChannelLimit>& limit) {
+  return {part, limit && limit->part == part ? std::string{limit->transport} : ""};
 }
 
-/// A factor as one types it.
+/// "1e9", "2": as users type a factor.
 std::string factor_text(double factor) {
   auto text = fmt::format("{}", factor);
   if (text.ends_with(".0")) text.resize(text.size() - 2);
@@ -61,44 +55,45 @@ std::string factor_text(double factor) {
   return text;
 }
 
-/// One GPU of several is slow: all others wait for it wherever they meet.
+/// One GPU of several is a straggler, for which all others wait.
 std::optional<Counterfactual> with_slow_gpu(const Scenario& scenario, std::string_view engine) {
   if (scenario.job.gpus < 2 || scenario.job.slow_gpu > 1 || !trains(scenario.job.strategy))
     return std::nullopt;
   auto changed = scenario;
   changed.job.slow_gpu = slow_gpu_factor;
-  return Counterfactual{"slow_gpu",
-                        fmt::format("one GPU of {} whose kernels take {:.0f} % longer", scenario.job.gpus,
-                                    100 * (slow_gpu_factor - 1)),
-                        {{"job.slow_gpu", factor_text(slow_gpu_factor)}},
-                        simulate(changed, engine).measured.metrics.step_time};
+  return Counterfactual{.name = "slow_gpu",
+                        .change = change::SlowGpu{scenario.job.gpus},
+                        .set = {{"job.slow_gpu", factor_text(slow_gpu_factor)}},
+                        .step_time = simulate(changed, engine).measured.metrics.step_time};
 }
 
-/// How workers could meet otherwise, and the mean step that follows.
+/// Mean steps with other settings of the exchanges between workers.
 std::vector<Counterfactual> other_meetings(const Run& run, const LocalSgd& settings) {
   std::vector<Counterfactual> found;
-  const auto add = [&](std::string name, std::string words, std::string key, std::string value,
-                       const auto& change) {
+  const auto add = [&](std::string name, Change change, std::string key, std::string value,
+                       const auto& apply) {
     auto changed = settings;
-    change(changed);
+    apply(changed);
     const auto loop = outer_loop_of(run.scenario.model, changed, run.measured.metrics.step_time);
-    found.push_back(
-        {std::move(name), std::move(words), {{std::move(key), std::move(value)}}, loop.mean_step()});
+    found.push_back({.name = std::move(name),
+                     .change = std::move(change),
+                     .set = {{std::move(key), std::move(value)}},
+                     .step_time = loop.mean_step()});
   };
-  add("inner_steps_2x", "twice as many inner steps", "strategy.inner_steps",
+  add("inner_steps_2x", change::MoreInnerSteps{}, "strategy.inner_steps",
       fmt::format("{}", settings.inner_steps * 2), [](LocalSgd& one) { one.inner_steps *= 2; });
   if (exchanged_bytes[static_cast<std::size_t>(settings.exchanged)] > 1)
-    add("exchanged_int8", "updates sent in int8", "strategy.exchanged", "int8",
+    add("exchanged_int8", change::Int8Updates{}, "strategy.exchanged", "int8",
         [](LocalSgd& one) { one.exchanged = Exchanged::int8; });
   const auto most = settings.inner_steps / settings.fragments;
   if (settings.overlap_steps < most)
-    add("overlap_steps_most", "exchanges beside all inner steps until the next", "strategy.overlap_steps",
-        fmt::format("{}", most), [&](LocalSgd& one) { one.overlap_steps = most; });
-  add("wan_2x", "ways between workers twice as fast", "strategy.wan.rate",
+    add("overlap_steps_most", change::LongestOverlap{}, "strategy.overlap_steps", fmt::format("{}", most),
+        [&](LocalSgd& one) { one.overlap_steps = most; });
+  add("wan_2x", change::FasterWan{}, "strategy.wan.rate",
       fmt::format("{} B/s", settings.wan->rate.value() * 2),
       [](LocalSgd& one) { one.wan->rate = one.wan->rate * 2; });
   if (settings.wan->window || settings.wan->loss > 0)
-    add("streams_2x", "twice as many TCP connections", "strategy.wan.streams",
+    add("streams_2x", change::MoreConnections{}, "strategy.wan.streams",
         fmt::format("{}", settings.wan->streams * 2), [](LocalSgd& one) { one.wan->streams *= 2; });
   const auto now = outer_loop_of(run.scenario.model, settings, run.measured.metrics.step_time).mean_step();
   std::erase_if(found, [&](const Counterfactual& one) { return one.step_time >= now; });
@@ -106,22 +101,21 @@ std::vector<Counterfactual> other_meetings(const Run& run, const LocalSgd& setti
   return found;
 }
 
-/// The counterfactuals of one run before they are simulated, and what each changes.
+/// Counterfactuals of a run before they are simulated, each with its change of the scenario.
 class Questions {
  public:
   Questions(const Run& run, const std::optional<ChannelLimit>& limit)
       : own_{run.scenario.platform.speeds}, used_{used_parts(run)} {
     for (const auto part : all_parts) {
-      if (has(used_, part)) ask(fmt::format("{}_2x", key_of(part)), twice_as_fast(part, limit), {part}, 2);
+      if (has(used_, part)) ask(fmt::format("{}_2x", key_of(part)), faster(part, limit), {part}, 2);
     }
     std::vector<HardwarePart> links;
     for (const auto part : {HardwarePart::host_memory, HardwarePart::pcie, HardwarePart::nvlink,
                             HardwarePart::inter_socket, HardwarePart::network})
       if (has(used_, part)) links.push_back(part);
-    if (!links.empty())
-      ask("infinite_links", "all links and host memory infinitely fast", links, practically_infinite);
+    if (!links.empty()) ask("infinite_links", change::InfiniteLinks{}, links, practically_infinite);
     if (has(used_, HardwarePart::cpu))
-      ask("no_launch_cost", "launches that cost the CPU nothing", {HardwarePart::cpu}, practically_infinite);
+      ask("no_launch_cost", change::FreeLaunches{}, {HardwarePart::cpu}, practically_infinite);
     for (const auto& setting : sharding_settings(run.scenario)) {
       for (const auto& value : setting.values)
         if (!value.words.empty()) ask(setting, value);
@@ -134,8 +128,8 @@ class Questions {
   std::vector<Counterfactual>& answers() { return answers_; }
 
  private:
-  void ask(std::string name, std::string words, const std::vector<HardwarePart>& parts, double factor) {
-    Counterfactual one{std::move(name), std::move(words), {}, {}};
+  void ask(std::string name, Change change, const std::vector<HardwarePart>& parts, double factor) {
+    Counterfactual one{.name = std::move(name), .change = std::move(change), .set = {}};
     auto speeds = own_;
     for (const auto part : parts) {
       speeds[part] = std::min(speeds[part] * factor, largest_speed);
@@ -150,38 +144,39 @@ class Questions {
   void ask(const ShardingSetting& setting, const SettingValue& value) {
     auto name = fmt::format("{}_{}", setting.name, value.text);
     std::ranges::replace(name, ' ', '_');
-    answers_.push_back({std::move(name), value.words, {{setting.key, value.text}}, {}});
+    answers_.push_back({.name = std::move(name),
+                        .change = change::ShardingChoice{value.words},
+                        .set = {{setting.key, value.text}}});
     changes_.emplace_back(
         [strategy = value.strategy](Scenario& scenario) { scenario.job.strategy = strategy; });
   }
 
   void ask_of_loaders(const InputSettings& input) {
-    const auto ask = [&](std::string name, std::string words, std::string key, std::string value,
-                         std::function<void(InputSettings&)> change) {
-      answers_.push_back({std::move(name), std::move(words), {}, {}});
+    const auto ask = [&](std::string name, Change change, std::string key, std::string value,
+                         std::function<void(InputSettings&)> apply) {
+      answers_.push_back({.name = std::move(name), .change = std::move(change), .set = {}});
       if (!key.empty()) answers_.back().set.emplace_back(std::move(key), std::move(value));
-      changes_.emplace_back([change = std::move(change)](Scenario& scenario) {
-        change(scenario.job.input);
+      changes_.emplace_back([apply = std::move(apply)](Scenario& scenario) {
+        apply(scenario.job.input);
         scenario.platform = with_loaders(std::move(scenario.platform), scenario.job);
       });
     };
-    const auto workers = [&](int count, std::string words) {
-      ask(fmt::format("loader_workers_{}", count), std::move(words), "input.loader_workers",
+    const auto workers = [&](int count, bool twice) {
+      ask(fmt::format("loader_workers_{}", count), change::MoreWorkers{twice}, "input.loader_workers",
           fmt::format("{}", count), [count](InputSettings& of) { of.loader_workers = count; });
     };
-    workers(input.loader_workers + 1, "one more loader worker a rank");
-    if (input.loader_workers > 1) workers(2 * input.loader_workers, "twice as many loader workers");
+    workers(input.loader_workers + 1, false);
+    if (input.loader_workers > 1) workers(2 * input.loader_workers, true);
     if (!input.decode_on_gpu && input.dataset->gpu_decode > Seconds{})
-      ask("decode_gpu", "samples decoded on the GPU", "input.decode", "gpu",
+      ask("decode_gpu", change::DecodingOnGpu{}, "input.decode", "gpu",
           [](InputSettings& of) { of.decode_on_gpu = true; });
-    ask("ready_samples", "samples ready in memory (a bound)", "", "",
-        [](InputSettings& of) { of.dataset.reset(); });
+    ask("ready_samples", change::ReadySamples{}, "", "", [](InputSettings& of) { of.dataset.reset(); });
   }
 
   SpeedFactors own_;
   Parts used_;
   std::vector<Counterfactual> answers_;
-  std::vector<std::function<void(Scenario&)>> changes_;  ///< beside the answers
+  std::vector<std::function<void(Scenario&)>> changes_;  ///< by answer
 };
 
 void answer(Questions& questions, const Scenario& scenario, std::string_view engine, int threads) {
@@ -193,8 +188,7 @@ void answer(Questions& questions, const Scenario& scenario, std::string_view eng
       const auto measured = simulate(changed, engine).measured;
       auto& one = questions.answers()[i];
       one.step_time = measured.metrics.step_time;
-      if (!fits(changed, measured.memory))
-        one.words += fmt::format(", which {}", name_of(memory_range(changed, measured.memory).verdict));
+      if (!fits(changed, measured.memory)) one.verdict = memory_range(changed, measured.memory).verdict;
     } catch (...) {
       errors[i] = std::current_exception();
     }
@@ -203,51 +197,23 @@ void answer(Questions& questions, const Scenario& scenario, std::string_view eng
     if (error) std::rethrow_exception(error);
 }
 
-std::string ms_text(Seconds time) {
-  return fmt::format("{:.4g} ms", time.value() * 1e3);
-}
-
-/// No other part of the step is as long.
+/// Exposed communication is the longest part of the step.
 bool is_communication(const Metrics& metrics) {
   const auto others = {metrics.compute, metrics.optimizer, metrics.input_wait, metrics.launch_bound,
                        metrics.idle};
   return metrics.exposed_communication > std::max(others);
 }
 
-/// Which classes of kernels take the time of the forward and backward pass.
-std::string classes_in_words(const ComputeCosts& costs) {
+/// Classes of kernels by their share of the time of both passes, without those below 1 %.
+std::vector<KernelShare> kernel_shares(const ComputeCosts& costs) {
   const auto all = total({costs.by_class.begin(), costs.by_class.end()});
-  std::vector<std::size_t> order(costs.by_class.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return costs.by_class[i]; });
-  std::vector<std::string> words;
-  for (const auto i : order) {
-    const auto share = 100 * (costs.by_class[i] / all);
-    if (share >= 1) words.push_back(fmt::format("{} {:.0f} %", operation_class_words[i], share));
+  std::vector<KernelShare> shares;
+  for (std::size_t i = 0; i < costs.by_class.size(); ++i) {
+    const auto share = costs.by_class[i] / all;
+    if (100 * share >= 1) shares.push_back({static_cast<OperationClass>(i), share});
   }
-  return fmt::format("of the kernels' time: {}", fmt::join(words, ", "));
-}
-
-std::vector<std::string> provenance_class_of(const Run& run, const std::optional<Overlap>& overlap) {
-  const auto& metrics = run.measured.metrics;
-  std::vector<std::string> evidence;
-  if (run.scenario.model.run) evidence.push_back(classes_in_words(compute_costs(run.scenario)));
-  if (!overlap) return evidence;
-  const bool has_model = trains(run.scenario.job.strategy);
-  if (has_model) {
-    evidence.push_back(
-        fmt::format("without any communication the step would take {}; the collectives alone, one after the "
-                    "other, take {}",
-                    ms_text(overlap->without_collectives), ms_text(overlap->collectives)));
-  }
-  if (!is_communication(metrics)) return evidence;
-  if (overlap->links > Seconds{}) {
-    const auto carried = metrics.bytes_sent_per_gpu / overlap->links;
-    evidence.push_back(fmt::format("links and memories on the way would carry {:.3g} GB/s of each GPU",
-                                   carried.value() / 1e9));
-  }
-  for (const auto& basis : overlap->basis) evidence.push_back(basis);
-  return evidence;
+  std::ranges::stable_sort(shares, std::greater{}, &KernelShare::share);
+  return shares;
 }
 
 }  // namespace
@@ -256,9 +222,10 @@ Explanation explain(const Scenario& scenario, std::string_view engine, int threa
   Explanation explanation{.run = simulate(scenario, engine)};
   const auto& run = explanation.run;
   const auto step = run.measured.metrics.step_time;
-  std::optional<Overlap> overlap;
-  if (run.measured.metrics.communication > Seconds{}) overlap = overlap_of(run, engine);
-  explanation.evidence = provenance_class_of(run, overlap);
+  if (run.scenario.model.run) explanation.kernels = kernel_shares(compute_costs(run.scenario));
+  const auto& overlap = explanation.overlap;
+  if (run.measured.metrics.communication > Seconds{}) explanation.overlap = overlap_of(run, engine);
+  explanation.mostly_communication = is_communication(run.measured.metrics);
   if (trains(scenario.job.strategy)) explanation.exposed = exposed_calls(run);
   if (step == Seconds{}) return explanation;
   explanation.slow_gpu = with_slow_gpu(scenario, engine);
@@ -271,11 +238,10 @@ Explanation explain(const Scenario& scenario, std::string_view engine, int threa
   answer(questions, scenario, engine, threads);
   auto answers = std::move(questions.answers());
   if (overlap && trains(run.scenario.job.strategy)) {
-    answers.push_back(
-        {"perfect_overlap",
-         "all communication beside kernels, neither slowing the other (a bound, not a simulation)",
-         {},
-         overlap->bound()});
+    answers.push_back({.name = "perfect_overlap",
+                       .change = change::PerfectOverlap{},
+                       .set = {},
+                       .step_time = overlap->bound()});
   }
   std::ranges::stable_sort(answers, {}, &Counterfactual::step_time);
   for (auto& one : answers) {

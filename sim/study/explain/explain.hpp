@@ -5,58 +5,107 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "sim/campaign/local_sgd.hpp"
+#include "sim/compute/memory_range.hpp"
+#include "sim/platform/speeds.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/study/explain/exposed_calls.hpp"
 #include "sim/study/explain/overlap.hpp"
+#include "sim/workload/operation.hpp"
 
 namespace gradway {
 
-/// As good as infinitely fast: a step of a day would shrink to less than the latency of one collective.
+/// Factor of an infinitely fast part: a step of a day would shrink to less than the latency of a collective.
 inline constexpr double practically_infinite = 1e9;
 
-/// A gain below this share of the step is no help.
+/// A smaller share of the step is no gain.
 inline constexpr double least_gain = 0.01;
 
-/// What a step would take if something were otherwise.
+/// What a counterfactual changes; report/run/explain.cpp words it.
+namespace change {
+
+/// A part of the hardware is twice as fast.
+struct FasterPart {
+  HardwarePart part = HardwarePart::gpu;
+  std::string transport{};  ///< of NCCL, whose copies through the part are faster too; empty: none
+};
+struct InfiniteLinks {};  ///< host memory, too
+struct FreeLaunches {};
+/// A setting of a sharded strategy.
+struct ShardingChoice {
+  std::string words;  ///< of the table in study/search/sharding_settings.cpp
+};
+struct MoreWorkers {
+  bool twice = false;  ///< else one more
+};
+struct DecodingOnGpu {};
+struct ReadySamples {};    ///< a bound
+struct PerfectOverlap {};  ///< a bound
+struct SlowGpu {
+  int gpus = 0;  ///< of the job, one of which is slow
+};
+struct MoreInnerSteps {};  ///< twice as many
+struct Int8Updates {};
+struct LongestOverlap {};   ///< of exchanges with inner steps
+struct FasterWan {};        ///< twice as fast
+struct MoreConnections {};  ///< twice as many
+
+}  // namespace change
+
+using Change =
+    std::variant<change::FasterPart, change::InfiniteLinks, change::FreeLaunches, change::ShardingChoice,
+                 change::MoreWorkers, change::DecodingOnGpu, change::ReadySamples, change::PerfectOverlap,
+                 change::SlowGpu, change::MoreInnerSteps, change::Int8Updates, change::LongestOverlap,
+                 change::FasterWan, change::MoreConnections>;
+
+/// Step time with one thing changed.
 struct Counterfactual {
-  std::string name;                                      ///< "host_memory_2x"; unique
-  std::string words;                                     ///< "host memory twice as fast"
-  std::vector<std::pair<std::string, std::string>> set;  ///< the scenario's keys that give it; empty: a bound
+  std::string name;  ///< "host_memory_2x"; unique
+  Change change;
+  std::vector<std::pair<std::string, std::string>> set;  ///< keys of the scenario; empty: a bound
   Seconds step_time{};
+  MemoryVerdict verdict = MemoryVerdict::fits;  ///< not `fits` if the expected memory exceeds the GPU's
 
   bool bound() const { return set.empty(); }
-  /// Share of the step that it takes away; negative if the step gets longer.
+  /// Share of the step that it saves; negative if the step gets longer.
   double gain(Seconds step) const { return (step - step_time) / step; }
 };
 
-/// How much longer kernels take on the slow GPU that `explain` asks for: the least that monitors of
-/// production jobs call a straggler (GREYHOUND, ATC 2025: 10 % of an iteration).
+/// Slowdown of the kernels of the straggler that `explain` simulates: the least that monitors of production
+/// jobs report (GREYHOUND, ATC 2025: 10 % of an iteration).
 inline constexpr double slow_gpu_factor = 1.1;
 
-/// What bounds a step, and what would help.
-struct Explanation {
-  Run run;
-  std::vector<std::string> evidence{};    ///< that supports the bottleneck
-  std::vector<ExposedCalls> exposed{};    ///< collectives that nothing hides
-  std::vector<Counterfactual> helps{};    ///< the greatest gain first
-  std::vector<Counterfactual> no_help{};  ///< less than `least_gain` either way, in the same order
-  std::optional<OuterLoop> outer{};       ///< of workers that meet now and then
-  std::vector<Counterfactual> meeting{};  ///< the mean step of these with one thing changed, the best first
-  std::optional<Counterfactual> slow_gpu{};  ///< one of several GPUs is slow: what that costs
+/// Share of a class of operations in the kernel time of both passes.
+struct KernelShare {
+  OperationClass kind = OperationClass::product;
+  double share = 0;
 };
 
-/// Simulates the scenario, then again with each part of the hardware that the step uses twice as fast, with
-/// its links and host memory practically infinitely fast, with launches that practically cost nothing; and
-/// the bound of perfect overlap (Overlap); a
-/// strategy that shards, with each of its settings changed. What the scenario itself makes faster is
+/// What limits a step, and what would help.
+struct Explanation {
+  Run run;
+  std::vector<KernelShare> kernels{};  ///< at least 1 % each, the largest first; empty without operations
+  std::optional<Overlap> overlap{};    ///< empty without communication
+  bool mostly_communication = false;   ///< exposed communication is the longest part of the step
+  std::vector<ExposedCalls> exposed{};
+  std::vector<Counterfactual> helps{};       ///< the greatest gain first
+  std::vector<Counterfactual> no_help{};     ///< less than `least_gain` either way, in the same order
+  std::optional<OuterLoop> outer{};          ///< of local SGD over a WAN
+  std::vector<Counterfactual> meeting{};     ///< mean steps of `outer` with one change, the best first
+  std::optional<Counterfactual> slow_gpu{};  ///< cost of a straggler
+};
+
+/// Simulates the scenario, then again with each used part of the hardware twice as fast, with links and host
+/// memory practically infinitely fast, with practically free launches, and with each setting of a sharded
+/// strategy changed. Adds the bound of perfect overlap (Overlap). Speeds that the scenario itself sets are
 /// multiplied.
 ///
-/// Each but the bound is what `simulate` gives of the scenario with its `set`.
+/// The step time of each counterfactual but bounds is that of `simulate` for the scenario with its `set`.
 /// @param engine "auto" or a name from engines()
-/// @param threads at once, at least 1
+/// @param threads at a time, at least 1
 Explanation explain(const Scenario& scenario, std::string_view engine, int threads);
 
 }  // namespace gradway

@@ -6,8 +6,6 @@
 #include <map>
 #include <optional>
 
-#include <fmt/format.h>
-
 #include "sim/metrics/intervals.hpp"
 #include "sim/metrics/view.hpp"
 
@@ -16,14 +14,14 @@ namespace {
 
 constexpr double least_share = 1e-3;
 
-/// When a task of the step was under way; its launch by the CPU, too.
+/// When a task of the step ran, and when the CPU had launched it.
 struct Times {
   Seconds start = Seconds::infinite();
   Seconds end{};
   Seconds launched{};
 };
 
-/// "block all-gather" of "block 17 all-gather": numbers do not tell kinds apart.
+/// "block all-gather" of "block 17 all-gather": tasks whose names differ in numbers only are of one kind.
 std::string kind_of(const std::string& name) {
   std::string kind;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -36,9 +34,9 @@ std::string kind_of(const std::string& name) {
   return kind;
 }
 
-class Causes {
+class CallTimes {
  public:
-  explicit Causes(const Run& run) : run_{run}, program_{run.workload.first_program()} {
+  explicit CallTimes(const Run& run) : run_{run}, program_{run.workload.first_program()} {
     times_.resize(program_.tasks.size());
     const View view{run.workload, run.folding, ActorId{0}};
     const MatchingCalls calls{run.workload};
@@ -63,40 +61,39 @@ class Causes {
 
   const Times& of(std::size_t task) const { return times_[task]; }
 
-  /// Of the time that a call is under way, what no kernel hides.
+  /// Time of a call that no kernel overlaps.
   Seconds exposed(std::size_t task) const {
     const auto& times = times_[task];
     if (times.end <= times.start) return {};
     return times.end - times.start - covered(kernels_, times.start, times.end);
   }
 
-  /// What came last of all that the start of a task waited for.
-  std::string why(std::size_t task) const {
+  /// The last event that the start of a call waited for.
+  CallWait wait_of(std::size_t task) const {
     const auto before = before_on_stream(task);
     const auto own = latest_of(program_.tasks[task].after);
     if (before && (!own || times_[*before].end >= times_[*own].end))
-      return fmt::format("behind {} on its communicator", kind_of(program_.tasks[*before].name));
-    if (!own) return "from the start of the step";
-    return why_input(*own);
+      return {CallWait::For::earlier_call, kind_of(program_.tasks[*before].name)};
+    if (!own) return {CallWait::For::step_start};
+    return wait_of_input(*own);
   }
 
  private:
-  /// @param task that makes what a call sends
-  std::string why_input(std::size_t task) const {
+  /// @param task that produces the data of a call
+  CallWait wait_of_input(std::size_t task) const {
     const auto& times = times_[task];
     const auto& of_task = program_.tasks[task];
     const auto gate = latest_of(of_task.after);
     const auto gate_end = gate ? times_[*gate].end : Seconds{};
     const auto before = before_on_stream(task);
     const auto before_end = before ? times_[*before].end : Seconds{};
-    if (times.launched > gate_end && times.launched > before_end) return "the CPU issues it late";
+    if (times.launched > gate_end && times.launched > before_end) return {CallWait::For::launch};
     if (gate && gate_end >= before_end) {
       const auto& name = program_.tasks[*gate].name;
-      return fmt::format("waits for {}", *gate < task && name == "parameters are there"
-                                             ? "the optimizer, which writes what it sends"
-                                             : "its memory: " + kind_of(name));
+      if (*gate < task && name == "parameters are there") return {CallWait::For::optimizer};
+      return {CallWait::For::memory, kind_of(name)};
     }
-    return "its input was made last: nothing is left to hide it";
+    return {CallWait::For::last_input};
   }
 
   std::optional<std::size_t> before_on_stream(std::size_t task) const {
@@ -121,28 +118,28 @@ class Causes {
 }  // namespace
 
 std::vector<ExposedCalls> exposed_calls(const Run& run) {
-  const Causes causes{run};
+  const CallTimes times{run};
   struct Kind {
     ExposedCalls calls;
-    std::map<std::string, Seconds> reasons;
+    std::map<CallWait, Seconds> waits;
   };
   std::map<std::string, Kind> kinds;
   const auto& tasks = run.workload.first_program().tasks;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (!std::holds_alternative<Call>(tasks[i].work)) continue;
-    const auto exposed = causes.exposed(i);
+    const auto exposed = times.exposed(i);
     if (exposed <= Seconds{}) continue;
-    auto& [calls, reasons] = kinds[kind_of(tasks[i].name)];
+    auto& [calls, waits] = kinds[kind_of(tasks[i].name)];
     ++calls.calls;
     calls.exposed += exposed;
-    reasons[causes.why(i)] += exposed;
+    waits[times.wait_of(i)] += exposed;
   }
   std::vector<ExposedCalls> found;
   for (auto& [name, kind] : kinds) {
     if (kind.calls.exposed < run.measured.metrics.step_time * least_share) continue;
     kind.calls.name = name;
-    kind.calls.why =
-        std::ranges::max_element(kind.reasons, {}, [](const auto& one) { return one.second; })->first;
+    kind.calls.wait =
+        std::ranges::max_element(kind.waits, {}, [](const auto& one) { return one.second; })->first;
     found.push_back(std::move(kind.calls));
   }
   std::ranges::stable_sort(found, [](const auto& a, const auto& b) { return a.exposed > b.exposed; });

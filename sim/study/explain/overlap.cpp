@@ -11,7 +11,7 @@
 namespace gradway {
 namespace {
 
-/// The graph with nothing left of its collectives but that they are waited for.
+/// The graph with a join in place of each collective.
 OpGraph without_collectives(const OpGraph& graph) {
   OpGraph rest;
   rest.reserve(graph.size(), graph.edges().size());
@@ -57,10 +57,10 @@ Overlap overlap_of(const Run& run, std::string_view engine) {
     if (!call) continue;
     const auto& communicator = communicators.of(actor->groups[call->group.index]);
     auto lowered = communicator.lower(call->kind, call->bytes);
-    for (const auto& evidence : lowered.provenance) {
-      auto line = basis_text(evidence, run.scenario.calibration);
-      if (std::ranges::find(overlap.basis, line) == overlap.basis.end())
-        overlap.basis.push_back(std::move(line));
+    for (const auto& collective : lowered.provenance) {
+      auto from = collectives_from(collective, run.scenario.calibration);
+      if (std::ranges::find(overlap.basis, from) == overlap.basis.end())
+        overlap.basis.push_back(std::move(from));
     }
     overlap.collectives += time_alone(lowered, run.scenario.platform);
     if (call->bytes >= largest) overlap.limit = lowered.limit;

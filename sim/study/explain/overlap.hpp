@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,11 +15,11 @@ struct Overlap {
   Seconds without_collectives{};  ///< the step if each collective ended as soon as it is ready
   Seconds collectives{};          ///< all of a step alone, back to back
   Seconds links{};  ///< the same if only links and memories bounded them: no latencies, no channels
-  std::optional<ChannelLimit> limit;  ///< of the largest collective; empty without NCCL
-  std::vector<std::string> basis;     ///< what the collectives' rates rest on
+  std::optional<ChannelLimit> limit;           ///< of the largest collective; empty without NCCL
+  std::vector<provenance::Collectives> basis;  ///< of the collectives' rates
 
-  /// No order of the step's work is faster: the collectives queue on one communicator, and the rest has its
-  /// own time. A bound, not a simulation: that the two slow each other is left out.
+  /// Lower bound of the step: the collectives queue on one communicator, and the rest has its own time.
+  /// Contention between the two is left out.
   Seconds bound() const { return std::max(without_collectives, collectives); }
 };
 

@@ -23,8 +23,8 @@ struct TriedLayout {
   std::vector<PossibleError> errors;  ///< that it may have
   Bytes memory{};                     ///< of the largest stage
   MemoryVerdict verdict = MemoryVerdict::fits;
-  std::vector<std::string> basis;     ///< what the prediction rests on
-  std::vector<std::string> warnings;  ///< what to know before trusting it
+  std::vector<ProvenanceFact> basis;
+  std::vector<Warning> warnings;
 };
 
 /// A layout that the GPUs do not hold.

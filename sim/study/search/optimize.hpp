@@ -21,8 +21,8 @@ struct Tried {
   TimeRange range;                    ///< of the step's time
   std::vector<PossibleError> errors;  ///< that it may have
   Bytes memory{};                     ///< that the GPU must hold
-  std::vector<std::string> basis;     ///< what the prediction rests on
-  std::vector<std::string> warnings;  ///< what to know before trusting it
+  std::vector<ProvenanceFact> basis;
+  std::vector<Warning> warnings;
   std::string cannot_run;  ///< why, "does not fit: 93 of 24 GB on each l4"; empty: it can. Then only figures
                            ///< of steps that were simulated count
   bool surely_fits = false;  ///< with the upper end of the interval of its memory

@@ -68,6 +68,7 @@ export interface CampaignReport {
   definitions: Record<string, string>;
   basis: string[];
   warnings: string[];
+  warning_codes: string[];
 }
 
 export interface CampaignDocument extends AnyDocument {

@@ -2,6 +2,7 @@
 // A whole training: how long, how much, how sure, and why.
 import { countText, counted, known, percentText, rangeText, spanText, timeText, usdText } from '../format';
 import { answer, basis, tiles, title, warnings, what } from '../header';
+import { coded } from '../summary';
 import { clients, movedData } from './clients';
 import type { CampaignDocument, CampaignReport, Spread } from './document';
 import { interval } from './interval';
@@ -32,7 +33,7 @@ export function campaignPage(data: CampaignDocument): HTMLElement[] {
       { name: 'Steps', text: countText(plan.steps), exact: plan.steps, notes: [`${timeText(plan.step_s)} each`] },
       carbon && { name: 'CO2', text: `${Number((carbon.median / 1000).toPrecision(4))} t`, exact: carbon.median },
     ]),
-    warnings(campaign.warnings),
+    warnings(coded(campaign)),
     clients(campaign),
     plan.rounds ? null : timeline(campaign),
     waterfall(campaign),

@@ -5,6 +5,7 @@ import { h, value } from '../dom';
 import * as text from '../format';
 import { answer, basis, misfit, tiles, title, warnings, what, type Tile } from '../header';
 import { arrows } from '../names';
+import { coded } from '../summary';
 import { buckets } from './buckets';
 import { links } from './links';
 import { memory } from './memory';
@@ -113,7 +114,7 @@ export function runPage(data: RunDocument): HTMLElement[] {
     runAnswer(report),
     headline(report),
     bottleneck(report),
-    warnings(report.warnings),
+    warnings(coded(report)),
     step(report),
     stages(report),
     pipeline(data.pipeline, report),

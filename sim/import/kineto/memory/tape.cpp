@@ -134,8 +134,8 @@ void Tape::begin_inside(const Tape& outer, std::size_t call) {
   std::map<int, int> seen;
   for (const auto& view : outer.views_) {
     const auto& it = outer.at(view.tensor);
-    const bool is_taken = it.made < of.first && it.last_use >= of.first && !it.is_weight;
-    if (!is_taken) continue;
+    const bool ends_take = it.made < of.first && it.last_use >= of.first && !it.is_weight;
+    if (!ends_take) continue;
     const auto [known, is_new] = seen.emplace(view.tensor, static_cast<int>(made_.size()));
     if (is_new) {
       made_.push_back({.elements = it.elements,

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "sim/cost/framework_cost.hpp"
+#include "sim/cost/kernel_cost.hpp"
+#include "sim/scenario/strategy_facts.hpp"
+#include "sim/trust/provenance.hpp"
+#include "sim/trust/step_range.hpp"
+
+namespace gradway {
+namespace {
+
+/// Raises the basis of compute to at least this one.
+void limit_compute(Provenance& provenance, Basis basis) {
+  provenance.step_basis.compute = std::max(provenance.step_basis.compute, basis);
+}
+
+void add_profiler(const Profile& profile, const ProfileCosts& costs, Provenance& provenance) {
+  provenance.basis.emplace_back(provenance::ProfiledLaunches{.launches = profile.launches.size(),
+                                                             .gpu = profile.gpu,
+                                                             .steps = profile.steps,
+                                                             .traced_step = profile.traced_step,
+                                                             .pause = costs.pause,
+                                                             .cpu_scale = costs.cpu_scale});
+  if (profile.step_time) {
+    provenance.basis.emplace_back(provenance::UnprofiledStep{*profile.step_time, costs.launch_bound});
+  } else if (costs.launch_bound) {
+    add(provenance.warnings, warning::LaunchBoundProfile{costs.step});
+  }
+}
+
+/// Warns of an anchor that was measured at another batch, or that looks like a step of another job.
+void add_anchor(const Scenario& scenario, const Anchor& anchor, double scale, Basis without,
+                Provenance& provenance) {
+  const auto batch = scenario.job.batch_per_gpu;
+  if (anchor.batch != batch) {
+    const auto [smaller, larger] = std::minmax(anchor.batch, batch);
+    provenance.step_basis.batch_ratio = static_cast<double>(larger) / smaller;
+    add(provenance.warnings, warning::AnchorOtherBatch{anchor.batch, batch});
+  }
+  // 90 % of the anchors are within the uncertainty, 999 of 1,000 within its square (3.29 standard deviations
+  // of the logarithm, against 1.645): one in ten correct anchors must not be called into question.
+  const auto usual = 1 + uncertainty_of_compute(without, 1);
+  const auto rare = usual * usual;
+  if (scale > rare || scale < 1 / rare)
+    add(provenance.warnings, warning::ImplausibleAnchor{scale, 1 / rare, rare});
+}
+
+void add_move(const Scenario& scenario, const ProfileCosts& costs, Provenance& provenance) {
+  const auto& profile = *scenario.model.profile;
+  const auto& gpu = scenario.platform.gpu_models.front();
+  const auto& job = scenario.job;
+  provenance.step_basis.compute = Basis::measured;
+  provenance.step_basis.launches = profile.step_time ? Basis::measured : Basis::elsewhere;
+  if (costs.extrapolation == Extrapolation::anchor) {
+    provenance.step_basis.compute = Basis::stretched;
+    provenance.basis.emplace_back(provenance::AnchoredProfile{profile.gpu, gpu.name});
+    add_anchor(scenario, *costs.anchor, costs.anchor_scale, Basis::elsewhere, provenance);
+  } else if (costs.extrapolation == Extrapolation::roofline) {
+    provenance.step_basis.compute = Basis::elsewhere;
+    provenance.basis.emplace_back(
+        provenance::MovedProfile{profile.gpu, gpu.name, costs.extrapolation_factor});
+    add(provenance.warnings, warning::ProfileMovedByRoofline{profile.gpu, gpu.name});
+  }
+  if (costs.extrapolation != Moved::not_at_all) {
+    provenance.step_basis.launches = Basis::elsewhere;
+    add(provenance.warnings, warning::LaunchesOfOtherHost{profile.gpu});
+  }
+  if (job.batch_per_gpu != profile.batch) {
+    limit_compute(provenance, Basis::stretched);
+    add(provenance.warnings, warning::ProfileOtherBatch{profile.batch, job.batch_per_gpu});
+  }
+  if (job.optimizer != profile.optimizer) {
+    limit_compute(provenance, Basis::stretched);
+    add(provenance.warnings, warning::ProfileOtherOptimizer{profile.optimizer, job.optimizer});
+  }
+}
+
+/// Share of the time of a profile's 32-bit matrix products in kernels that round to TF32, as their names
+/// say.
+double share_of_tf32(const Profile& profile) {
+  Seconds all{};
+  Seconds rounded{};
+  for (const auto& launch : profile.launches) {
+    const bool is_tf32 = launch.precision == Precision::tf32;
+    if (launch.kind != KernelClass::matrix || (!is_tf32 && launch.precision != Precision::fp32)) continue;
+    all += launch.gpu;
+    if (is_tf32) rounded += launch.gpu;
+  }
+  return all > Seconds{} ? rounded / all : 0;
+}
+
+/// Products in fp32 and in TF32 are other kernels with other durations. PyTorch's switches decide, not the
+/// types of tensors. Where profile and job disagree, it is unknown which of the two the job will run.
+void add_tf32_of_profile(const Scenario& scenario, Provenance& provenance) {
+  const auto& profile = *scenario.model.profile;
+  const auto wanted = scenario.job.precision;
+  if (wanted != Precision::fp32 && wanted != Precision::tf32) return;
+  const auto share = share_of_tf32(profile);
+  const auto recorded =
+      share > 0.5 || profile.precision == Precision::tf32 ? Precision::tf32 : Precision::fp32;
+  if (recorded == wanted) return;
+  limit_compute(provenance, Basis::elsewhere);
+  add(provenance.warnings, warning::ProfileOtherPrecision{scenario.model.name, recorded, wanted, share});
+}
+
+Basis basis_of_kernels(const Scenario& scenario) {
+  if (!scenario.kernel_costs) return Basis::nominal;
+  return scenario.timed_on == scenario.platform.gpu_models.front().name ? Basis::predicted : Basis::moved;
+}
+
+/// For a model without a measured step: the source of its operations' times.
+void add_kernels(const Scenario& scenario, const ComputeCosts& costs, Provenance& provenance) {
+  const auto& gpu = scenario.platform.gpu_models.front();
+  if (scenario.kernel_costs) {
+    provenance.basis.emplace_back(
+        provenance::TimedKernels{gpu.name, scenario.timed_on, scenario.kernel_costs->source()});
+  } else {
+    provenance.basis.emplace_back(provenance::Roofline{gpu.name, gpu.source});
+    add(provenance.warnings, warning::RooflineOnly{gpu.name});
+  }
+  if (costs.slowdown > 1)
+    provenance.basis.emplace_back(provenance::LoweredClocks{gpu.power->limit, costs.slowdown});
+}
+
+/// CPU time of launches where no profile has it.
+void add_launches(const Scenario& scenario, const ComputeCosts& costs, Provenance& provenance) {
+  using provenance::LaunchCost;
+  const auto host = host_operation(scenario);
+  LaunchCost cost{.operation = costs.operation};
+  if (costs.operation < host.time) {
+    cost.from = LaunchCost::From::anchor;
+    provenance.basis.emplace_back(std::move(cost));
+    provenance.step_basis.launches = Basis::elsewhere;
+    return;
+  }
+  using From = HostOperation::From;
+  provenance.step_basis.launches = host.from == From::assumed ? Basis::nominal : Basis::measured;
+  if (facts_of(scenario.job.strategy).has_hooks)
+    provenance.step_basis.launches = std::max(provenance.step_basis.launches, Basis::predicted);
+  if (host.from == From::platform) {
+    cost.from = LaunchCost::From::platform;
+    cost.name = scenario.platform.name;
+  } else if (host.from == From::calibration) {
+    cost.from = LaunchCost::From::calibration;
+    cost.name = scenario.calibration.name;
+  }
+  provenance.basis.emplace_back(std::move(cost));
+}
+
+void add_graphs(const Scenario& scenario, Provenance& provenance) {
+  using Scope = provenance::GraphLaunches::Scope;
+  const auto graphs = scenario.job.cuda_graphs;
+  if (graphs == CudaGraphs::none) return;
+  const bool by_layer = graphs == CudaGraphs::layers;
+  provenance.basis.emplace_back(
+      provenance::GraphLaunches{by_layer                             ? Scope::layers
+                                : has_megatron_modules(scenario.job) ? Scope::step_without_optimizer
+                                                                     : Scope::step,
+                                graph_cpu.launch + (by_layer ? graph_cpu.call : Seconds{})});
+}
+
+/// A profile of one GPU has no hooks of a sharded strategy.
+void add_hooks(const Scenario& scenario, Provenance& provenance) {
+  if (!facts_of(scenario.job.strategy).has_hooks) return;
+  provenance.step_basis.launches = std::max(provenance.step_basis.launches, Basis::predicted);
+  // Kernels during gathers, casts and copies: own steps that the GPU bounds, from profiles of one GPU, 90 %
+  // within 4.7 % on two H200 (30) and 6 % on two H100 (24).
+  limit_compute(provenance, Basis::stretched);
+  provenance.basis.emplace_back(provenance::StrategyHooks{});
+}
+
+/// Features whose kernels or steps were not, or hardly, compared with measurements.
+void add_unvalidated(const Scenario& scenario, Provenance& provenance) {
+  const auto& job = scenario.job;
+  if (job.attention == AttentionKernel::flash1) {
+    // 114 published steps of MPT, whose attention is its Triton version (docs/ACCURACY.md): with 16,384
+    // tokens and more up to a third shorter than predicted.
+    limit_compute(provenance, Basis::moved);
+    add(provenance.warnings, warning::FlashAttention1{});
+  }
+  if (scenario.model.experts.number > 0) {
+    // Six own steps with experts on one H100 and one H200 each (tests/validation/recent_models_test.cpp).
+    limit_compute(provenance, Basis::elsewhere);
+    add(provenance.warnings, warning::ExpertsUncertain{job.layout.expert_imbalance});
+  }
+  if (job.lora) add(provenance.warnings, warning::FineTuningNotValidated{job.lora->quantised});
+  if (fp8_of(job)) add(provenance.warnings, warning::Fp8NotValidated{});
+}
+
+/// Tensor cores need images in NHWC: in NCHW each convolution is converted, or runs in a slower kernel.
+void add_memory_format(const Scenario& scenario, const ComputeCosts& costs, Provenance& provenance) {
+  constexpr double least_saving = 0.05;  // of the passes' time
+  const auto& job = scenario.job;
+  const auto convolutions = costs.by_class[static_cast<std::size_t>(OperationClass::convolution)];
+  const bool on_tensor_cores = is_half(job.precision) || job.precision == Precision::tf32;
+  if (job.channels_last || !on_tensor_cores || convolutions <= Seconds{}) return;
+  auto other = scenario;
+  other.job.channels_last = true;
+  const auto other_costs = compute_costs(other);
+  const auto saving = 1 - (total(other_costs.forward) + total(other_costs.backward)) /
+                              (total(costs.forward) + total(costs.backward));
+  if (saving > least_saving) add(provenance.warnings, warning::ChannelsLastFaster{saving});
+}
+
+/// PyTorch's default is in between: convolutions in TF32, matrix products in fp32.
+void add_tf32(const Scenario& scenario, const ComputeCosts& costs, Provenance& provenance) {
+  constexpr double least_share = 0.2;  // of the kernels' time
+  const auto& gpu = scenario.platform.gpu_models.front();
+  const auto convolutions = costs.by_class[static_cast<std::size_t>(OperationClass::convolution)];
+  if (scenario.job.precision != Precision::fp32 || !gpu.peak[static_cast<std::size_t>(Precision::tf32)] ||
+      convolutions <= least_share * total({costs.by_class.begin(), costs.by_class.end()}))
+    return;
+  add(provenance.warnings, warning::Fp32WithoutTf32{});
+}
+
+void add_profile(const Scenario& scenario, const ProfileCosts& costs, Provenance& provenance) {
+  add_profiler(*scenario.model.profile, costs, provenance);
+  add_move(scenario, costs, provenance);
+  add_tf32_of_profile(scenario, provenance);
+  add_hooks(scenario, provenance);
+  add_graphs(scenario, provenance);
+}
+
+}  // namespace
+
+void add_compute_provenance(const Scenario& scenario, const ComputeCosts& costs, Provenance& provenance) {
+  if (!trains(scenario.job.strategy)) return;
+  if (const auto optimizer = scenario.job.optimizer; !cost_of(optimizer).is_timed)
+    add(provenance.warnings, warning::OptimizerNotTimed{optimizer});
+  if (costs.profile) return add_profile(scenario, *costs.profile, provenance);
+  const bool explicit_times = std::ranges::all_of(scenario.model.layers, [](const Layer& layer) {
+    return layer.forward.time.has_value() && layer.backward.time.has_value();
+  });
+  if (explicit_times) {
+    provenance.basis.emplace_back(provenance::GivenTimes{});
+    return;
+  }
+  add_hooks(scenario, provenance);
+  provenance.step_basis.compute = basis_of_kernels(scenario);
+  if (!costs.anchor) {
+    add_kernels(scenario, costs, provenance);
+    add_launches(scenario, costs, provenance);
+    add_graphs(scenario, provenance);
+    add_unvalidated(scenario, provenance);
+    add_tf32(scenario, costs, provenance);
+    add_memory_format(scenario, costs, provenance);
+    return;
+  }
+  const auto& anchor = *costs.anchor;
+  provenance.step_basis.compute =
+      anchor.batch == scenario.job.batch_per_gpu ? Basis::measured : Basis::stretched;
+  provenance.basis.emplace_back(
+      provenance::AnchoredOperations{.gpu = scenario.platform.gpu_models.front().name,
+                                     .scale = costs.anchor_scale,
+                                     .step = anchor.step_time,
+                                     .batch = anchor.batch,
+                                     .source = anchor.source});
+  add_launches(scenario, costs, provenance);
+  add_graphs(scenario, provenance);
+  // Some CPU was fast enough for the anchor.
+  provenance.step_basis.launches = std::min(provenance.step_basis.launches, Basis::elsewhere);
+  add_anchor(scenario, anchor, costs.anchor_scale, basis_of_kernels(scenario), provenance);
+}
+
+}  // namespace gradway
