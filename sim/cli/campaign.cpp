@@ -27,7 +27,7 @@ Status campaign(const CampaignArguments& arguments, const CLI::App& app, const C
   check_engine(arguments.engine);
   if (!arguments.vary.empty()) return vary_campaign(arguments, app, context);
   const bool writes_files = wants_files(app, arguments.out);
-  const auto questions = questions_of(arguments, arguments.jobs > 0 ? arguments.jobs : all_cores());
+  const auto questions = questions_of(arguments, arguments.jobs > 0 ? arguments.jobs : hardware_threads());
   Progress progress{context};
   const auto on_progress = progress.callback();
   const auto run = step_of_campaign(arguments, overrides_of(arguments.set, arguments.short_hands),

@@ -50,7 +50,7 @@ Explanation explained(const ExplainArguments& arguments, const CommandContext& c
       load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data, arguments.price);
   announce_large_platform(context, scenario.platform);
   report_progress(on_progress, "simulating what would help");
-  return gradway::explain(scenario, arguments.engine, arguments.jobs > 0 ? arguments.jobs : all_cores());
+  return gradway::explain(scenario, arguments.engine, arguments.jobs > 0 ? arguments.jobs : hardware_threads());
 }
 
 Status explain(const ExplainArguments& arguments, const CLI::App& app, const CommandContext& context) {

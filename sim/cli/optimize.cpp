@@ -21,7 +21,7 @@
 namespace gradway::cli {
 namespace {
 
-report::Optimized in_words(AskedSearch asked, SearchResult result, const std::string& engine) {
+report::Optimized in_words(ParsedSearch asked, SearchResult result, const std::string& engine) {
   const auto& written = asked.space.jobs.front();
   report::Optimized found{.scenario = written.name,
                           .model = written.model.name,
@@ -60,7 +60,7 @@ Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const C
   auto asked = read_search(search, context.data);
   check_goal(goal, arguments.training, asked.space.jobs.front());
   asked.space.goal = goal;
-  const auto threads = arguments.jobs > 0 ? arguments.jobs : all_cores();
+  const auto threads = arguments.jobs > 0 ? arguments.jobs : hardware_threads();
   auto result = gradway::optimize(asked.space, arguments.engine,
                                   [&](std::size_t count, const std::function<void(std::size_t)>& work) {
                                     Progress progress{context, "step", count};
@@ -72,8 +72,8 @@ Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const C
   if (!result.optimum) {
     const auto& all = result.left_out;  // the job as written is among them: it needs too much memory
     const auto least = std::ranges::min_element(
-        all, {}, [](const Tried& one) { return one.memory > 0_B ? one.memory : Bytes::infinite(); });
-    refuse(fmt::format("the job {}, with the settings that need least", least->cannot_run),
+        all, {}, [](const SettingResult& one) { return one.memory > 0_B ? one.memory : Bytes::infinite(); });
+    refuse(fmt::format("the job {}, with the settings that need least", least->failure_reason),
            "take a smaller batch, or GPUs with more memory");
   }
   const auto found = in_words(std::move(asked), std::move(result), arguments.engine);

@@ -46,7 +46,7 @@ int samples_of_step(const OptimizeArguments& arguments, const Scenario& written)
   return static_cast<int>(std::lround(samples));
 }
 
-[[noreturn]] void refuse_all(const Scenario& written, const LayoutsFound& found) {
+[[noreturn]] void refuse_all(const Scenario& written, const LayoutSearchResult& found) {
   if (found.unfit.empty())
     refuse(fmt::format("no layout can run: {}", found.refused.front().reason), "leave out what NCCL is told");
   const auto& least = found.unfit.front();
@@ -68,7 +68,7 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
   const auto written = load_scenario(arguments.search.scenario, set, context.data, arguments.search.price);
   check_goal(goal, arguments.training, written);
   const auto samples = samples_of_step(arguments, written);
-  const auto threads = arguments.jobs > 0 ? arguments.jobs : all_cores();
+  const auto threads = arguments.jobs > 0 ? arguments.jobs : hardware_threads();
   auto found = [&] {
     Progress progress{context, Progress::Elsewhere::lines};
     return search_layouts(

@@ -39,7 +39,7 @@ void for_each_in_parallel(std::size_t count, int threads, const std::function<vo
   take_turns();
 }
 
-int all_cores() {
+int hardware_threads() {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 

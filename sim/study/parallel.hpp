@@ -12,6 +12,6 @@ namespace gradway {
 void for_each_in_parallel(std::size_t count, int threads, const std::function<void(std::size_t)>& work);
 
 /// As many threads as the machine runs at once.
-int all_cores();
+int hardware_threads();
 
 }  // namespace gradway

@@ -32,7 +32,7 @@ Scenario decoder_of(const std::string& framework) {
   return load_scenario("sharded/llama2_7b", small_decoder(framework), layout_data);
 }
 
-LayoutsFound search(const Scenario& scenario, int threads = 2) {
+LayoutSearchResult search(const Scenario& scenario, int threads = 2) {
   return search_layouts(scenario, samples, "fluid",
                         [&](std::size_t count, const std::function<void(std::size_t)>& work) {
                           for_each_in_parallel(count, threads, work);
@@ -147,7 +147,7 @@ TEST_CASE("on the front of layouts nothing is both as fast and as small", "[stud
   for (std::size_t i = 0; i < found.ranked.size(); ++i) {
     const auto is_beaten =
         std::any_of(found.ranked.begin(), found.ranked.begin() + static_cast<std::ptrdiff_t>(i),
-                    [&](const TriedLayout& faster) { return faster.memory <= found.ranked[i].memory; });
+                    [&](const LayoutResult& faster) { return faster.memory <= found.ranked[i].memory; });
     CHECK(found.on_front[i] != is_beaten);
   }
 }
@@ -165,26 +165,26 @@ TEST_CASE("the search says what keys that it does not search would be worth", "[
   scenario.job.strategy = Fsdp{};
   scenario.job.optimizer = Optimizer::adamw;
   const auto found = search(scenario);
-  REQUIRE(found.worth.size() >= 2);
+  REQUIRE(found.key_gains.size() >= 2);
   const auto& best = found.ranked.front();
   const auto keys = unsearched_keys(scenario, best.job);
   auto all = best.job;
-  for (std::size_t i = 0; i + 1 < found.worth.size(); ++i) {
-    const auto& worth = found.worth[i];
-    const auto key = std::ranges::find(keys, worth.set, &UnsearchedKey::set);
+  for (std::size_t i = 0; i + 1 < found.key_gains.size(); ++i) {
+    const auto& gain = found.key_gains[i];
+    const auto key = std::ranges::find(keys, gain.set, &UnsearchedKey::set);
     REQUIRE(key != keys.end());
-    CHECK(worth.step_time < best.metrics.step_time);
+    CHECK(gain.step_time < best.metrics.step_time);
     auto job = best.job;
     key->change(job);
     key->change(all);
-    CHECK(simulated(scenario, job).measured.metrics.step_time.value() == worth.step_time.value());
+    CHECK(simulated(scenario, job).measured.metrics.step_time.value() == gain.step_time.value());
   }
-  CHECK(simulated(scenario, all).measured.metrics.step_time.value() == found.worth.back().step_time.value());
+  CHECK(simulated(scenario, all).measured.metrics.step_time.value() == found.key_gains.back().step_time.value());
 }
 
 TEST_CASE("a tied layout with room in the memory is recommended before a tight one", "[study][layout]") {
   using enum MemoryVerdict;
-  LayoutsFound found;
+  LayoutSearchResult found;
   const auto add = [&](MemoryVerdict verdict) { found.ranked.emplace_back().verdict = verdict; };
   add(tight);
   add(may_not_fit);

@@ -65,7 +65,7 @@ double least_step(const SearchSpace& space, const Strategy& strategy, std::size_
   auto least = std::numeric_limits<double>::infinity();
   for (const auto& value : setting.values) {
     auto with = strategy;
-    setting.take(with, value.strategy);
+    setting.assign(with, value.strategy);
     least = std::min(least, least_step(space, with, from + 1));
   }
   return least;
@@ -104,7 +104,7 @@ TEST_CASE("what does not fit is listed with the reason, and never ranked", "[run
   REQUIRE_FALSE(found.left_out.empty());
   for (const auto& one : found.left_out) {
     CHECK(one.memory > memory);
-    CHECK(one.cannot_run.find(" not fit: ") != std::string::npos);
+    CHECK(one.failure_reason.find(" not fit: ") != std::string::npos);
   }
   CHECK(found.optimum->best.memory <= memory);
   CHECK(found.optimum->fastest.memory <= memory);
@@ -124,7 +124,7 @@ TEST_CASE("blocks are recomputed only where the settings do not fit without", "[
   const auto tight = search(with_recompute("fsdp", memory));
   REQUIRE(tight.optimum);
   CHECK(tight.optimum->best.job == 1);
-  CHECK_FALSE(tight.optimum->as_written.cannot_run.empty());
+  CHECK_FALSE(tight.optimum->as_written.failure_reason.empty());
 }
 
 TEST_CASE("a rank alone has nothing to shard, so the defaults are best", "[run][optimize]") {
@@ -132,15 +132,15 @@ TEST_CASE("a rank alone has nothing to shard, so the defaults are best", "[run][
   const auto found = search(all_settings(sharded_ring(2, blocks_of_layers(4, 1_ms, 2_ms, 0), strategy)));
   REQUIRE(found.optimum);
   CHECK(found.optimum->best.strategy == found.optimum->defaults.strategy);
-  CHECK(found.optimum->turned_back.empty());
+  CHECK(found.optimum->reverted.empty());
 }
 
 TEST_CASE("of sharding's settings that are level the one that changes least is best", "[run][optimize]") {
   const auto scenario = decoder(GENERATE("fsdp", "fsdp1", "zero"), 80_GB);
   const auto optimum = *search(all_settings(scenario)).optimum;
-  const auto choice = [&](const Tried& tried) { return choice_of(scenario.job, tried); };
+  const auto choice = [&](const SettingResult& tried) { return choice_of(scenario.job, tried); };
   CHECK(are_tied(choice(optimum.best), choice(optimum.fastest)));
-  for (const auto& [key, without] : optimum.turned_back) {
+  for (const auto& [key, without] : optimum.reverted) {
     CAPTURE(key);
     // Ties are not transitive: what is tied with the best may still be slower than the fastest for sure.
     CHECK_FALSE(are_tied(choice(without), choice(optimum.fastest)));

@@ -39,7 +39,7 @@ SearchSpace whole_space(Scenario scenario, std::vector<CommHook> hooks) {
   return space;
 }
 
-const Ddp& ddp(const Tried& tried) {
+const Ddp& ddp(const SettingResult& tried) {
   return std::get<Ddp>(tried.strategy);
 }
 
@@ -66,7 +66,7 @@ double by_brute_force(const SearchSpace& space) {
       strategy.gradient_as_bucket_view = view;
       least = std::min(least, step(scenario, strategy));
       std::vector<int> before;
-      for (int cap = 1; cap <= whole_caps(scenario.model).last; ++cap) {
+      for (int cap = 1; cap <= full_cap_range(scenario.model).last; ++cap) {
         strategy.bucket_cap = cap * 1_MiB;
         auto ends = bucket_ends(ddp_buckets(scenario.model, strategy.bucket_cap));
         if (ends == before) continue;
@@ -82,9 +82,9 @@ double by_brute_force(const SearchSpace& space) {
 
 TEST_CASE("caps that cut the same buckets are one, and every whole MiB has its cut", "[run][optimize]") {
   const auto model = load_model("vit_l_32", data);
-  const auto whole = whole_caps(model);
+  const auto whole = full_cap_range(model);
   CHECK(whole.last == 1170);  // 306,535,400 gradients of 4 bytes
-  const auto cuts = bucket_cuts(model, {std::nullopt, 2000_MiB}, whole);
+  const auto cuts = equivalent_caps(model, {std::nullopt, 2000_MiB}, whole);
   int next = 1;
   for (const auto& cut : cuts) {
     if (!cut.range) continue;
@@ -106,9 +106,9 @@ TEST_CASE("of caps that are the same the roundest is written", "[run][optimize]"
   CHECK(written(25, 32) == 30_MiB);
   CHECK(written(33, 39) == 33_MiB);
   CHECK(written(95, 98) == 100_MiB);  // all that give one bucket
-  CHECK(digits_of(100_MiB) == 1);
-  CHECK(digits_of(25_MiB) == 2);
-  CHECK(digits_of(100_MB) > 4);
+  CHECK(significant_digits(100_MiB) == 1);
+  CHECK(significant_digits(25_MiB) == 2);
+  CHECK(significant_digits(100_MB) > 4);
 }
 
 namespace {
@@ -172,11 +172,11 @@ TEST_CASE("of settings that cannot be told from the fastest the one that changes
           "[run][optimize]") {
   const auto scenario = shipped(GENERATE("article/p4d", "article/g6e", "h200-4x/vit_l_32"));
   const auto optimum = found(whole_space(scenario, {CommHook::none}));
-  const auto choice = [&](const Tried& tried) { return choice_of(scenario.job, tried); };
+  const auto choice = [&](const SettingResult& tried) { return choice_of(scenario.job, tried); };
   CHECK(optimum.best.metrics.step_time >= optimum.fastest.metrics.step_time);
   CHECK(are_tied(choice(optimum.best), choice(optimum.fastest)));
   // What it has beside PyTorch's defaults is a gain for sure.
-  for (const auto& [key, without] : optimum.turned_back) {
+  for (const auto& [key, without] : optimum.reverted) {
     CAPTURE(key);
     CHECK_FALSE(are_tied(choice(without), choice(optimum.best)));
   }
@@ -190,8 +190,8 @@ TEST_CASE("what the settings bring is told against PyTorch's defaults and the jo
   const auto optimum = found(whole_space(scenario, {CommHook::none}));
   CHECK(optimum.defaults.metrics.step_time.value() == step(scenario, pytorch_defaults()));
   CHECK(optimum.as_written.metrics.step_time.value() == step(scenario, std::get<Ddp>(scenario.job.strategy)));
-  REQUIRE_FALSE(optimum.turned_back.empty());
-  for (const auto& [key, without] : optimum.turned_back) {
+  REQUIRE_FALSE(optimum.reverted.empty());
+  for (const auto& [key, without] : optimum.reverted) {
     CAPTURE(key);
     auto expected = ddp(optimum.best);
     if (key == "bucket_cap") expected.bucket_cap.reset();
@@ -216,8 +216,8 @@ TEST_CASE("caps in the flat range are within a percent, those beside it are not"
     REQUIRE(with_cap(cap) <= 1 + flatness);
   }
   if (first > 1) CHECK(with_cap(first - 1) > 1 + flatness);
-  CHECK(optimum.flat_to_the_end == (last == whole_caps(scenario.model).last));
-  if (!optimum.flat_to_the_end) CHECK(with_cap(last + 1) > 1 + flatness);
+  CHECK(optimum.is_flat_to_end == (last == full_cap_range(scenario.model).last));
+  if (!optimum.is_flat_to_end) CHECK(with_cap(last + 1) > 1 + flatness);
   for (const auto& [cap, tried] : optimum.curve) {
     CHECK(tried.metrics.step_time.value() ==
           Approx(with_cap(cap) * optimum.best.metrics.step_time.value()).epsilon(1e-12));
@@ -289,8 +289,8 @@ TEST_CASE("jobs compare by the time of a sample", "[run][optimize]") {
   const auto optimum = found(space);
   CHECK(optimum.best.job == 1);
   CHECK(optimum.best.metrics.step_time > optimum.defaults.metrics.step_time);
-  REQUIRE(optimum.turned_back.front().key.empty());
-  CHECK(optimum.turned_back.front().without.job == 0);
+  REQUIRE(optimum.reverted.front().key.empty());
+  CHECK(optimum.reverted.front().without.job == 0);
 }
 
 TEST_CASE("the search gives the same on one thread and on several", "[run][optimize]") {

@@ -158,9 +158,9 @@ TEST_CASE("what cannot be told from the first is tied with it, and none wins", "
   CHECK(tied.which == std::vector<std::size_t>{1, 0});
   CHECK(tied.difference == Approx(0.2));
 
-  CHECK(tied.first_is_ahead.at(1) == 0.5);
-  CHECK(tied.first_is_ahead.at(0).value() > 0.5);
-  CHECK(tied.first_is_ahead.at(0).value() < 0.95);
+  CHECK(tied.probability_first_leads.at(1) == 0.5);
+  CHECK(tied.probability_first_leads.at(0).value() > 0.5);
+  CHECK(tied.probability_first_leads.at(0).value() < 0.95);
 
   // 13 cannot be told from 10, but from 12: it is not the first for sure.
   const auto beaten = leaders_of({choice(10, "b", 0.2), choice(12, "a", 0.2), choice(13, "a", 0.2)});
@@ -170,8 +170,8 @@ TEST_CASE("what cannot be told from the first is tied with it, and none wins", "
   // 11.5 is slower than 10 for sure: what is slower still is not tied, though it may be the faster.
   const auto between = leaders_of({choice(10, "a", 0.5), choice(11.5, "a", 0.5), choice(12, "b", 0.4)});
   CHECK(between.winner() == 0);
-  CHECK(between.first_is_ahead.at(2).value() < 0.95);
-  CHECK(between.sure() == between.first_is_ahead.at(2).value());
+  CHECK(between.probability_first_leads.at(2).value() < 0.95);
+  CHECK(between.confidence() == between.probability_first_leads.at(2).value());
   // A difference of 0.05 % is none, however sure it is.
   CHECK(leaders_of({choice(10, "a", 0.5), choice(10.005, "a", 0.5), choice(20, "a", 0.5)}).which.size() == 2);
   CHECK(leaders_of({std::nullopt}).which.empty());

@@ -60,15 +60,15 @@ TEST_CASE("a limit is kept, may be kept or is not, as the interval lies", "[stud
   // 2048 s (1843.2 to 2457.6), 20.48 USD (18.432 to 24.576)
   struct Row {
     double limit;
-    Met met;
+    LimitStatus met;
     bool ranked;
   };
-  const auto [limit, met, ranked] = GENERATE(values<Row>({{2457.7, Met::yes, true},
-                                                          {2457.5, Met::may, true},
-                                                          {2048.1, Met::may, true},
-                                                          {2047.9, Met::may, false},
-                                                          {1843.3, Met::may, false},
-                                                          {1843.1, Met::no, false}}));
+  const auto [limit, met, ranked] = GENERATE(values<Row>({{2457.7, LimitStatus::met, true},
+                                                          {2457.5, LimitStatus::may_be_met, true},
+                                                          {2048.1, LimitStatus::may_be_met, true},
+                                                          {2047.9, LimitStatus::may_be_met, false},
+                                                          {1843.3, LimitStatus::may_be_met, false},
+                                                          {1843.1, LimitStatus::missed, false}}));
   CAPTURE(limit);
   const auto in_time = of({.tokens = {}, .samples = 1048576, .deadline = Seconds{limit}});
   CHECK(in_time.in_time == met);
@@ -84,14 +84,14 @@ TEST_CASE("of two limits the one that is kept worse counts, and without a price 
           "[study][training]") {
   TrainingGoal goal{.tokens = {}, .samples = 1048576, .deadline = Seconds{9999}, .budget_usd = 20.0};
   const auto both = of(goal);
-  CHECK(both.in_time == Met::yes);
-  CHECK(worst_of_limits(both) == Met::may);
+  CHECK(both.in_time == LimitStatus::met);
+  CHECK(worst_limit_status(both) == LimitStatus::may_be_met);
   CHECK_FALSE(meets(both));
 
   auto metrics = half_a_second();
   metrics.cost_per_hour.reset();
   const auto unpriced = of(goal, metrics);
   CHECK_FALSE(unpriced.in_budget.has_value());
-  CHECK_FALSE(worst_of_limits(unpriced).has_value());
+  CHECK_FALSE(worst_limit_status(unpriced).has_value());
   CHECK_FALSE(meets(unpriced));
 }

@@ -123,7 +123,7 @@ std::string command_of(const CampaignSearch& search) {
 std::vector<Failure> play_all_points(report::CampaignPoints& all, const CampaignSearch& search,
                                      const DataPath& data, const CommandContext& context) {
   const auto groups = by_step(search, all.points);
-  const auto cores = search.arguments.jobs > 0 ? search.arguments.jobs : all_cores();
+  const auto cores = search.arguments.jobs > 0 ? search.arguments.jobs : hardware_threads();
   auto questions = all.questions;
   questions.threads = std::max(1, cores / static_cast<int>(groups.size()));  // groups are played side by side
   std::vector<Failure> failures(all.points.size());

@@ -16,7 +16,7 @@ std::vector<Failure> run_points(const CommandContext& context, std::string what,
                                 const std::function<void(std::size_t)>& run) {
   std::vector<Failure> failures(count);
   Progress progress{context, std::move(what), count};
-  for_each_in_parallel(count, jobs > 0 ? jobs : all_cores(), [&](std::size_t i) {
+  for_each_in_parallel(count, jobs > 0 ? jobs : hardware_threads(), [&](std::size_t i) {
     failures[i] = failure_of([&] {
       run(i);
       return Status::done;

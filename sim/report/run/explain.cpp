@@ -76,7 +76,7 @@ void write_meetings(std::ostream& out, Fields& fields, const Explanation& explan
   fields.add("", fmt::format("a step takes {} with its share of the exchanges",
                              time_text(explanation.outer->mean_step())));
   out << '\n';
-  for (const auto& one : explanation.meeting) write_help(out, one, explanation.outer->mean_step(), style);
+  for (const auto& one : explanation.outer_changes) write_help(out, one, explanation.outer->mean_step(), style);
 }
 
 void write_answers(std::ostream& out, Fields& fields, const Explanation& explanation,
@@ -100,7 +100,7 @@ void write_answers(std::ostream& out, Fields& fields, const Explanation& explana
   }
   if (explanation.outer) write_meetings(out, fields, explanation, style);
   auto commands = explanation.helps;
-  for (const auto& one : explanation.meeting)
+  for (const auto& one : explanation.outer_changes)
     if (one.gain(explanation.outer->mean_step()) >= least_gain) commands.push_back(one);
   write_commands(out, commands, command);
 }
@@ -122,7 +122,7 @@ Json answers_json(const std::vector<Counterfactual>& answers, Seconds step) {
 
 Json meetings_json(const Explanation& explanation) {
   auto json = outer_loop_json(*explanation.outer, *explanation.run.scenario.job.local_sgd);
-  json["counterfactuals"] = answers_json(explanation.meeting, explanation.outer->mean_step());
+  json["counterfactuals"] = answers_json(explanation.outer_changes, explanation.outer->mean_step());
   return json;
 }
 

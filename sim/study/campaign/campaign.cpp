@@ -19,7 +19,7 @@ constexpr int most_seeds_of_a_search = 200;
 constexpr int bars = 24;
 
 /// Clients cost what their classes say, or nothing is known of it.
-NodeHour hour_of(const Scenario& scenario, Terms terms) {
+NodeRates node_rates(const Scenario& scenario, Terms terms) {
   const auto& local = scenario.job.local_sgd;
   if (!local || !local->clients) {
     const auto price = price_of_node(scenario, terms);
@@ -39,7 +39,7 @@ NodeHour hour_of(const Scenario& scenario, Terms terms) {
 /// The best interval of a plan that differs from another, if the other's is the best of its own.
 Seconds interval_of(const CampaignPlan& changed, const CampaignPlan& plan, Seconds used) {
   if (plan.interval) return *plan.interval;
-  return std::max(used * (daly_within_limits(changed) / daly_within_limits(plan)),
+  return std::max(used * (clamped_daly_interval(changed) / clamped_daly_interval(plan)),
                   seconds_of(changed.checkpoint.write));
 }
 
@@ -49,7 +49,7 @@ struct Change {
 };
 
 /// What can be changed of rounds of clients.
-std::vector<Change> changes_of_rounds(const CampaignPlan& plan) {
+std::vector<Change> round_changes(const CampaignPlan& plan) {
   std::vector<Change> changes;
   const auto add = [&](std::string words, const auto& change) {
     auto changed = plan;
@@ -80,7 +80,7 @@ std::vector<Change> changes_of_rounds(const CampaignPlan& plan) {
 
 /// What a buyer can change, one thing at a time.
 std::vector<Change> changes_of(const CampaignPlan& plan) {
-  if (plan.rounds) return changes_of_rounds(plan);
+  if (plan.rounds) return round_changes(plan);
   std::vector<Change> changes;
   const auto add = [&](std::string words, const auto& change) {
     auto changed = plan;
@@ -119,11 +119,11 @@ std::vector<Change> changes_of(const CampaignPlan& plan) {
   return changes;
 }
 
-std::vector<CampaignWhatIf> what_ifs_of(const CampaignPlan& plan, Seconds used, const NodeHour& hour,
+std::vector<CampaignWhatIf> what_ifs_of(const CampaignPlan& plan, Seconds used, const NodeRates& rates,
                                         const CampaignQuestions& questions) {
   const auto seeds = std::min(questions.seeds, most_seeds_of_a_search);
   const auto played = [&](const CampaignPlan& one, Seconds interval) {
-    return estimate_of(play_all(one, interval, seeds, questions.threads), one, hour);
+    return estimate_of(simulate_seeds(one, interval, seeds, questions.threads), one, rates);
   };
   const auto base = played(plan, used);
   std::vector<CampaignWhatIf> found;
@@ -228,7 +228,7 @@ std::vector<std::string> warnings_of(const CampaignPlan& plan, const CampaignSet
   return warnings;
 }
 
-[[noreturn]] void refuse_hopeless(const CampaignPlan& plan, Seconds interval) {
+[[noreturn]] void refuse_endless_campaign(const CampaignPlan& plan, Seconds interval) {
   if (plan.rounds)
     throw ConfigError{Problem{
         {},
@@ -251,7 +251,7 @@ std::vector<std::string> warnings_of(const CampaignPlan& plan, const CampaignSet
 
 /// By how much the figure of so many of the runs is above a limit; below zero: it is below.
 template <class Figure>
-double over(const std::vector<CampaignRun>& runs, double limit, double sure, const Figure& figure) {
+double excess(const std::vector<CampaignRun>& runs, double limit, double sure, const Figure& figure) {
   std::vector<double> values;
   for (const auto& run : runs) values.push_back(figure(run));
   return quantile(std::move(values), sure) - limit;
@@ -265,16 +265,16 @@ double share_within(const std::vector<CampaignRun>& runs, double limit, const Fi
 }
 
 void add_limits(CampaignAnswers& answers, const std::vector<CampaignRun>& runs,
-                const CampaignQuestions& questions, const NodeHour& hour) {
+                const CampaignQuestions& questions, const NodeRates& rates) {
   const auto seconds = [](const CampaignRun& one) { return seconds_of(one.elapsed).value(); };
-  const auto usd = [&](const CampaignRun& one) { return hour.usd_of(one); };
+  const auto usd = [&](const CampaignRun& one) { return rates.usd_of(one); };
   if (questions.deadline) {
     answers.in_time = share_within(runs, questions.deadline->value(), seconds);
-    answers.late_s = over(runs, questions.deadline->value(), questions.sure, seconds);
+    answers.late_s = excess(runs, questions.deadline->value(), questions.sure, seconds);
   }
-  if (questions.budget_usd && hour.usd) {
+  if (questions.budget_usd && rates.usd) {
     answers.in_budget = share_within(runs, *questions.budget_usd, usd);
-    answers.over_usd = over(runs, *questions.budget_usd, questions.sure, usd);
+    answers.over_usd = excess(runs, *questions.budget_usd, questions.sure, usd);
   }
 }
 
@@ -288,12 +288,12 @@ void add_terms(CampaignAnswers& answers, const Run& run, const CampaignQuestions
     if (terms == Terms::spot && !scenario_terms.spot) continue;
     const auto plan = with_terms(answers.plan, scenario_terms);
     const auto interval = interval_of(plan, answers.plan, answers.interval.used);
-    const auto hour = hour_of(run.scenario, terms);
-    if (!hour.usd) continue;
+    const auto rates = node_rates(run.scenario, terms);
+    if (!rates.usd) continue;
     const auto runs =
-        play_all(plan, interval, std::min(questions.seeds, most_seeds_of_a_search), questions.threads);
+        simulate_seeds(plan, interval, std::min(questions.seeds, most_seeds_of_a_search), questions.threads);
     const auto share = terms == Terms::spot ? scenario_terms.spot->share : 1;
-    answers.terms.push_back({terms, *price, share, estimate_of(runs, plan, hour)});
+    answers.terms.push_back({terms, *price, share, estimate_of(runs, plan, rates)});
   }
 }
 
@@ -314,25 +314,25 @@ CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions,
       .per_node = price_of_node(run.scenario, settings.terms)};
   const auto& plan = answers.plan;
   const auto few = std::min(questions.seeds, most_seeds_of_a_search);
-  if (efficiency(plan.interruptions(), plan.interval.value_or(daly_within_limits(plan))) < 0.01)
-    refuse_hopeless(plan, plan.interval.value_or(daly_within_limits(plan)));
+  if (efficiency(plan.interruptions(), plan.interval.value_or(clamped_daly_interval(plan))) < 0.01)
+    refuse_endless_campaign(plan, plan.interval.value_or(clamped_daly_interval(plan)));
   report_progress(on_progress, "looking for the best interval between checkpoints");
   answers.interval = choose_interval(plan, few, questions.threads);
-  const auto hour = hour_of(run.scenario, settings.terms);
+  const auto rates = node_rates(run.scenario, settings.terms);
   report_progress(on_progress, "playing the campaign");
-  const auto runs = play_all(plan, answers.interval.used, questions.seeds, questions.threads);
-  answers.estimate = estimate_of(runs, plan, hour);
-  if (answers.estimate.unfinished == answers.estimate.runs) refuse_hopeless(plan, answers.interval.used);
-  add_limits(answers, runs, questions, hour);
+  const auto runs = simulate_seeds(plan, answers.interval.used, questions.seeds, questions.threads);
+  answers.estimate = estimate_of(runs, plan, rates);
+  if (answers.estimate.unfinished == answers.estimate.runs) refuse_endless_campaign(plan, answers.interval.used);
+  add_limits(answers, runs, questions, rates);
   answers.basis = basis_of(run.scenario, run.measured.metrics);
   answers.warnings = warnings_of(plan, settings, answers.interval, answers.estimate);
   if (questions.only_figures) return answers;
   answers.typical = typical_of(runs, plan, answers.interval.used);
   answers.histogram = histogram_of(runs);
   report_progress(on_progress, "asking what would help");
-  answers.what_ifs = what_ifs_of(plan, answers.interval.used, hour, questions);
+  answers.what_ifs = what_ifs_of(plan, answers.interval.used, rates, questions);
   add_terms(answers, run, questions);
-  answers.moved = moved_data(run, plan, answers.estimate, answers.per_node);
+  answers.moved = central_training(run, plan, answers.estimate, answers.per_node);
   return answers;
 }
 

@@ -11,7 +11,7 @@
 #include "sim/run/simulate.hpp"
 #include "sim/study/campaign/campaign_estimate.hpp"
 #include "sim/study/campaign/campaign_interval.hpp"
-#include "sim/study/campaign/moved_data.hpp"
+#include "sim/study/campaign/central_training.hpp"
 
 namespace gradway {
 
@@ -46,7 +46,7 @@ struct CampaignAnswers {
   IntervalChoice interval{};
   std::vector<CampaignWhatIf> what_ifs{};
   std::vector<CampaignTerms> terms{};
-  std::optional<MovedData> moved{};
+  std::optional<CentralTraining> moved{};
   CampaignRun typical{};  ///< of median length, with its stops
   std::vector<HistogramBar> histogram{};
   std::optional<double> in_time{}, in_budget{};  ///< shares of the runs

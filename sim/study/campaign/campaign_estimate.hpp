@@ -11,12 +11,12 @@
 namespace gradway {
 
 /// Shares of the time of a campaign, by the names under which they are published; see `share_words`.
-struct Shares {
+struct TimeShares {
   double goodput = 0;
   double effective = 0;
   double ettr = 0;
 };
-Shares shares_of(const CampaignRun& run);
+TimeShares time_shares(const CampaignRun& run);
 
 /// What many runs of a campaign have in common. An `Expected` is the median, and the ends between which nine
 /// of ten runs lie.
@@ -43,7 +43,7 @@ struct CampaignEstimate {
 };
 
 /// What an hour of a campaign's nodes costs and emits.
-struct NodeHour {
+struct NodeRates {
   std::optional<UsdPerHour> usd{};       ///< of nodes that nobody takes away
   std::optional<UsdPerHour> spot_usd{};  ///< of spot nodes
   std::optional<CarbonSettings> carbon{};
@@ -55,10 +55,10 @@ struct NodeHour {
 };
 
 /// Plays seeds 0, 1, 2, ...; the same whatever the number of threads.
-std::vector<CampaignRun> play_all(const CampaignPlan& plan, Seconds interval, int seeds, int threads);
+std::vector<CampaignRun> simulate_seeds(const CampaignPlan& plan, Seconds interval, int seeds, int threads);
 
 /// @pre some runs
 CampaignEstimate estimate_of(const std::vector<CampaignRun>& runs, const CampaignPlan& plan,
-                             const NodeHour& hour);
+                             const NodeRates& rates);
 
 }  // namespace gradway

@@ -29,6 +29,6 @@ IntervalChoice choose_interval(const CampaignPlan& plan, int seeds, int threads)
 
 /// Daly's interval where something interrupts and a pause costs anything, within what is possible; else all
 /// of the training.
-Seconds daly_within_limits(const CampaignPlan& plan);
+Seconds clamped_daly_interval(const CampaignPlan& plan);
 
 }  // namespace gradway

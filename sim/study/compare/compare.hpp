@@ -20,7 +20,7 @@ struct Alternative {
   Metrics metrics;
   TimeRange range;
   Bottleneck bottleneck;
-  ProvenanceClass evidence = ProvenanceClass::measured;
+  ProvenanceClass provenance = ProvenanceClass::measured;
   std::vector<PossibleError> errors{};  ///< of the step's time
   std::optional<Price> price{};         ///< of a node; none if it is not known
 };

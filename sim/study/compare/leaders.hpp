@@ -38,14 +38,14 @@ struct Leaders {
   /// By choice, of those that can be chosen: probability that the first one's figure is the smaller. One half
   /// for the first and its equals. A choice that is not tied can have a probability below 95 %, if one that
   /// is tied beats it for sure, or beats one that is ahead of it.
-  std::vector<std::optional<double>> first_is_ahead;
+  std::vector<std::optional<double>> probability_first_leads;
 
   bool tied() const { return which.size() > 1; }
   /// The one that is ahead of all others.
   std::optional<std::size_t> winner() const;
   bool has(std::size_t choice) const;
   /// The least of the probabilities that the first is ahead, of the choices that are not tied with it.
-  double sure() const;
+  double confidence() const;
 };
 
 /// The least figure, and what follows it, until one comes that one of the first 32 beats for sure.

@@ -18,7 +18,7 @@ struct TrainingGoal {
 };
 
 /// Is a limit kept? `may`: it lies within the interval.
-enum class Met { yes, may, no };
+enum class LimitStatus { met, may_be_met, missed };
 
 /// A training of many steps, all as the predicted one.
 struct Training {
@@ -29,8 +29,8 @@ struct Training {
   std::optional<Expected> usd;  ///< none without a price
   std::optional<Seconds> deadline;
   std::optional<double> budget_usd;
-  std::optional<Met> in_time;    ///< none without a deadline
-  std::optional<Met> in_budget;  ///< none without a budget or a price
+  std::optional<LimitStatus> in_time;    ///< none without a deadline
+  std::optional<LimitStatus> in_budget;  ///< none without a budget or a price
 };
 
 /// @pre the goal is in samples, or the model is one of text
@@ -42,6 +42,6 @@ bool meets(const Training& training);
 bool meets(const std::optional<TrainingGoal>& goal, const Metrics& metrics, const TimeRange& range);
 
 /// Of both limits the one that is kept worse. None if there is none, or it is not known.
-std::optional<Met> worst_of_limits(const Training& training);
+std::optional<LimitStatus> worst_limit_status(const Training& training);
 
 }  // namespace gradway

@@ -23,15 +23,15 @@ namespace gradway {
 namespace {
 
 /// Parts of the hardware, by number.
-using Parts = std::array<bool, all_parts.size()>;
+using PartSet = std::array<bool, all_parts.size()>;
 
-bool has(const Parts& parts, Part part) {
+bool has(const PartSet& parts, Part part) {
   return parts[static_cast<std::size_t>(part)];
 }
 
 /// The parts that the job itself uses; a neighbour's traffic does not count.
-Parts used_parts(const Run& run) {
-  Parts used{};
+PartSet used_parts(const Run& run) {
+  PartSet used{};
   const auto parts = parts_of_resources(run.scenario.platform);
   for (const auto& op : run.ops.ops()) {
     if (op.origin.activity == Activity::launch && op.latency > Seconds{})
@@ -75,7 +75,7 @@ std::optional<Counterfactual> with_slow_gpu(const Scenario& scenario, std::strin
 }
 
 /// How workers could meet otherwise, and the mean step that follows.
-std::vector<Counterfactual> other_meetings(const Run& run, const LocalSgd& settings) {
+std::vector<Counterfactual> outer_loop_changes(const Run& run, const LocalSgd& settings) {
   std::vector<Counterfactual> found;
   const auto add = [&](std::string name, std::string words, std::string key, std::string value,
                        const auto& change) {
@@ -107,90 +107,90 @@ std::vector<Counterfactual> other_meetings(const Run& run, const LocalSgd& setti
 }
 
 /// The counterfactuals of one run before they are simulated, and what each changes.
-class Questions {
+class CounterfactualList {
  public:
-  Questions(const Run& run, const std::optional<ChannelLimit>& limit)
+  CounterfactualList(const Run& run, const std::optional<ChannelLimit>& limit)
       : own_{run.scenario.platform.speeds}, used_{used_parts(run)} {
     for (const auto part : all_parts) {
-      if (has(used_, part)) ask(fmt::format("{}_2x", key_of(part)), twice_as_fast(part, limit), {part}, 2);
+      if (has(used_, part)) add(fmt::format("{}_2x", key_of(part)), twice_as_fast(part, limit), {part}, 2);
     }
     std::vector<Part> links;
     for (const auto part : {Part::host_memory, Part::pcie, Part::nvlink, Part::inter_socket, Part::network})
       if (has(used_, part)) links.push_back(part);
     if (!links.empty())
-      ask("infinite_links", "all links and host memory infinitely fast", links, practically_infinite);
+      add("infinite_links", "all links and host memory infinitely fast", links, practically_infinite);
     if (has(used_, Part::cpu))
-      ask("no_launch_cost", "launches that cost the CPU nothing", {Part::cpu}, practically_infinite);
+      add("no_launch_cost", "launches that cost the CPU nothing", {Part::cpu}, practically_infinite);
     for (const auto& setting : sharding_settings(run.scenario)) {
       for (const auto& value : setting.values)
-        if (!value.words.empty()) ask(setting, value);
+        if (!value.words.empty()) add(setting, value);
     }
-    if (run.scenario.job.input.dataset) ask_of_loaders(run.scenario.job.input);
+    if (run.scenario.job.input.dataset) add_loader_changes(run.scenario.job.input);
   }
 
-  std::size_t count() const { return answers_.size(); }
+  std::size_t count() const { return counterfactuals_.size(); }
   void change(Scenario& scenario, std::size_t i) const { changes_[i](scenario); }
-  std::vector<Counterfactual>& answers() { return answers_; }
+  std::vector<Counterfactual>& counterfactuals() { return counterfactuals_; }
 
  private:
-  void ask(std::string name, std::string words, const std::vector<Part>& parts, double factor) {
+  void add(std::string name, std::string words, const std::vector<Part>& parts, double factor) {
     Counterfactual one{std::move(name), std::move(words), {}, {}};
     auto speeds = own_;
     for (const auto part : parts) {
       speeds[part] = std::min(speeds[part] * factor, largest_speed);
       one.set.emplace_back(fmt::format("faster.{}", key_of(part)), factor_text(speeds[part]));
     }
-    answers_.push_back(std::move(one));
+    counterfactuals_.push_back(std::move(one));
     changes_.emplace_back([speeds](Scenario& scenario) {
       scenario.platform = with_speeds(std::move(scenario.platform), speeds);
     });
   }
 
-  void ask(const ShardingSetting& setting, const SettingValue& value) {
+  void add(const ShardingSetting& setting, const SettingValue& value) {
     auto name = fmt::format("{}_{}", setting.name, value.text);
     std::ranges::replace(name, ' ', '_');
-    answers_.push_back({std::move(name), value.words, {{setting.key, value.text}}, {}});
+    counterfactuals_.push_back({std::move(name), value.words, {{setting.key, value.text}}, {}});
     changes_.emplace_back(
         [strategy = value.strategy](Scenario& scenario) { scenario.job.strategy = strategy; });
   }
 
-  void ask_of_loaders(const InputSettings& input) {
-    const auto ask = [&](std::string name, std::string words, std::string key, std::string value,
+  void add_loader_changes(const InputSettings& input) {
+    const auto add = [&](std::string name, std::string words, std::string key, std::string value,
                          std::function<void(InputSettings&)> change) {
-      answers_.push_back({std::move(name), std::move(words), {}, {}});
-      if (!key.empty()) answers_.back().set.emplace_back(std::move(key), std::move(value));
+      counterfactuals_.push_back({std::move(name), std::move(words), {}, {}});
+      if (!key.empty()) counterfactuals_.back().set.emplace_back(std::move(key), std::move(value));
       changes_.emplace_back([change = std::move(change)](Scenario& scenario) {
         change(scenario.job.input);
         scenario.platform = with_loaders(std::move(scenario.platform), scenario.job);
       });
     };
     const auto workers = [&](int count, std::string words) {
-      ask(fmt::format("loader_workers_{}", count), std::move(words), "input.loader_workers",
+      add(fmt::format("loader_workers_{}", count), std::move(words), "input.loader_workers",
           fmt::format("{}", count), [count](InputSettings& of) { of.loader_workers = count; });
     };
     workers(input.loader_workers + 1, "one more loader worker a rank");
     if (input.loader_workers > 1) workers(2 * input.loader_workers, "twice as many loader workers");
     if (!input.decode_on_gpu && input.dataset->gpu_decode > Seconds{})
-      ask("decode_gpu", "samples decoded on the GPU", "input.decode", "gpu",
+      add("decode_gpu", "samples decoded on the GPU", "input.decode", "gpu",
           [](InputSettings& of) { of.decode_on_gpu = true; });
-    ask("ready_samples", "samples ready in memory (a bound)", "", "",
+    add("ready_samples", "samples ready in memory (a bound)", "", "",
         [](InputSettings& of) { of.dataset.reset(); });
   }
 
   Speeds own_;
-  Parts used_;
-  std::vector<Counterfactual> answers_;
+  PartSet used_;
+  std::vector<Counterfactual> counterfactuals_;
   std::vector<std::function<void(Scenario&)>> changes_;  ///< beside the answers
 };
 
-void answer(Questions& questions, const Scenario& scenario, std::string_view engine, int threads) {
-  std::vector<std::exception_ptr> errors(questions.count());
-  for_each_in_parallel(questions.count(), threads, [&](std::size_t i) {
+void simulate_all(CounterfactualList& list, const Scenario& scenario, std::string_view engine, int threads) {
+  std::vector<std::exception_ptr> errors(list.count());
+  for_each_in_parallel(list.count(), threads, [&](std::size_t i) {
     try {
       auto changed = scenario;
-      questions.change(changed, i);
+      list.change(changed, i);
       const auto measured = simulate(changed, engine).measured;
-      auto& one = questions.answers()[i];
+      auto& one = list.counterfactuals()[i];
       one.step_time = measured.metrics.step_time;
       if (!fits(changed, measured.memory))
         one.words += fmt::format(", which {}", name_of(memory_range(changed, measured.memory).verdict));
@@ -227,7 +227,7 @@ std::string classes_in_words(const ComputeCosts& costs) {
   return fmt::format("of the kernels' time: {}", fmt::join(words, ", "));
 }
 
-std::vector<std::string> provenance_class_of(const Run& run, const std::optional<Overlap>& overlap) {
+std::vector<std::string> bottleneck_evidence(const Run& run, const std::optional<Overlap>& overlap) {
   const auto& metrics = run.measured.metrics;
   std::vector<std::string> evidence;
   if (run.scenario.model.run) evidence.push_back(classes_in_words(compute_costs(run.scenario)));
@@ -257,27 +257,27 @@ Explanation explain(const Scenario& scenario, std::string_view engine, int threa
   const auto step = run.measured.metrics.step_time;
   std::optional<Overlap> overlap;
   if (run.measured.metrics.communication > Seconds{}) overlap = overlap_of(run, engine);
-  explanation.evidence = provenance_class_of(run, overlap);
+  explanation.evidence = bottleneck_evidence(run, overlap);
   if (trains(scenario.job.strategy)) explanation.exposed = exposed_calls(run);
   if (step == Seconds{}) return explanation;
   explanation.slow_gpu = with_slow_gpu(scenario, engine);
   if (const auto& local = run.scenario.job.local_sgd; local && local->wan) {
     explanation.outer = outer_loop_of(run.scenario, *local, step);
-    explanation.meeting = other_meetings(run, *local);
+    explanation.outer_changes = outer_loop_changes(run, *local);
   }
 
-  Questions questions{run, overlap ? overlap->limit : std::nullopt};
-  answer(questions, scenario, engine, threads);
-  auto answers = std::move(questions.answers());
+  CounterfactualList list{run, overlap ? overlap->limit : std::nullopt};
+  simulate_all(list, scenario, engine, threads);
+  auto counterfactuals = std::move(list.counterfactuals());
   if (overlap && trains(run.scenario.job.strategy)) {
-    answers.push_back(
+    counterfactuals.push_back(
         {"perfect_overlap",
          "all communication beside kernels, neither slowing the other (a bound, not a simulation)",
          {},
          overlap->bound()});
   }
-  std::ranges::stable_sort(answers, {}, &Counterfactual::step_time);
-  for (auto& one : answers) {
+  std::ranges::stable_sort(counterfactuals, {}, &Counterfactual::step_time);
+  for (auto& one : counterfactuals) {
     auto& list = std::abs(one.gain(step)) < least_gain ? explanation.no_help : explanation.helps;
     list.push_back(std::move(one));
   }

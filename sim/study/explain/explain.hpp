@@ -44,7 +44,7 @@ struct Explanation {
   std::vector<Counterfactual> helps{};    ///< the greatest gain first
   std::vector<Counterfactual> no_help{};  ///< less than `least_gain` either way, in the same order
   std::optional<OuterLoop> outer{};       ///< of workers that meet now and then
-  std::vector<Counterfactual> meeting{};  ///< the mean step of these with one thing changed, the best first
+  std::vector<Counterfactual> outer_changes{};  ///< the mean step of these with one thing changed, the best first
   std::optional<Counterfactual> slow_gpu{};  ///< one of several GPUs is slow: what that costs
 };
 

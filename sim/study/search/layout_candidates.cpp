@@ -42,7 +42,7 @@ class Candidates {
 
   std::vector<Job> run() {
     for (int tensor = 1; tensor <= job_.gpus; ++tensor) {
-      if (!can_share(tensor)) continue;
+      if (!can_split(tensor)) continue;
       for (const int context : contexts_of(tensor))
         for (const int expert : experts_of()) add_pipelines(tensor, context, expert);
     }
@@ -52,7 +52,7 @@ class Candidates {
  private:
   bool is_megatron() const { return job_.framework == Framework::megatron; }
 
-  bool can_share(int tensor) const {
+  bool can_split(int tensor) const {
     if (job_.gpus % tensor != 0 || (tensor > domain_) != beyond_nodes_) return false;
     if (tensor <= domain_ ? domain_ % tensor != 0 : tensor % domain_ != 0) return false;
     if (tensor == 1) return true;
@@ -71,20 +71,20 @@ class Candidates {
     const auto& layout = job_.layout;
     std::vector<int> found;
     if (layout.context > 1) {
-      if (heads_go_round(tensor, layout.context)) found.push_back(layout.context);
+      if (heads_divide(tensor, layout.context)) found.push_back(layout.context);
       return found;
     }
     const int tokens = job_.sequence > 0 ? job_.sequence : model_.tokens_per_sample;
     for (int context = 1; context == 1 || (tokens / context >= enough_tokens && tensor * context <= domain_);
          context *= 2) {
       const bool cuts = model_.causal_heads > 0 && !job_.lora && tokens % (2 * context) == 0;
-      if (context == 1 || (cuts && heads_go_round(tensor, context))) found.push_back(context);
+      if (context == 1 || (cuts && heads_divide(tensor, context))) found.push_back(context);
     }
     return found;
   }
 
   /// Ranks of context parallelism that exchange heads divide them.
-  bool heads_go_round(int tensor, int context) const {
+  bool heads_divide(int tensor, int context) const {
     if (context == 1 || job_.layout.context_method != ContextMethod::all_to_all) return true;
     const auto divides = [&](int heads) { return std::max(1, heads / tensor) % context == 0; };
     return divides(model_.causal_heads) && divides(model_.causal_kv_heads);

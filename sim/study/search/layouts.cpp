@@ -22,8 +22,8 @@
 namespace gradway {
 namespace {
 
-constexpr double worth_without_sequence = 0.02;  // of the best
-constexpr double worth_a_word = 0.01;            // the same, of a key that is not searched
+constexpr double near_best_without_sequence = 0.02;  // of the best
+constexpr double least_reported_gain = 0.01;            // the same, of a key that is not searched
 // Simulated at once, whatever the threads: what is known of the best before must not depend on them.
 constexpr std::size_t at_once = 8;
 
@@ -45,8 +45,8 @@ Kind kind_of(const Job& job) {
 }
 
 /// Layouts that hide as much of their exchanges and launches: they differ in replicas alone.
-using Alike = std::tuple<Kind, int, int, int, std::size_t>;
-Alike alike(const Job& job) {
+using ReplicaFamily = std::tuple<Kind, int, int, int, std::size_t>;
+ReplicaFamily replica_family(const Job& job) {
   return {kind_of(job), job.layout.pipeline, job.layout.chunks, job.batch_per_gpu, job.strategy.index()};
 }
 
@@ -54,7 +54,7 @@ Alike alike(const Job& job) {
 constexpr double slack = 1.05;
 
 /// What a candidate needs and takes at least.
-struct Asked {
+struct Requirements {
   Bytes needs{};
   Seconds at_least{};  ///< a step
 };
@@ -91,11 +91,11 @@ Seconds least_time(const Workload& workload, const Job& job, int planned, double
 }
 
 /// Asks of candidates what they need, without simulating them. Not for several threads at once.
-class Asking {
+class RequirementEstimator {
  public:
-  explicit Asking(const Scenario& written) : scenario_{written} {}
+  explicit RequirementEstimator(const Scenario& written) : scenario_{written} {}
 
-  Asked ask(const Job& job) {
+  Requirements estimate(const Job& job) {
     scenario_.job = job;
     scenario_.job.accumulate = enough_micro_batches(job);
     auto [at, is_new] = costs_.try_emplace({job.strategy.index(), job.batch_per_gpu});
@@ -106,10 +106,10 @@ class Asking {
         slowdown = time_of_passes(compute_costs(scenario_)) / least;
     }
     const auto workload = plan(scenario_, costs);
-    Asked asked{.at_least = least_time(workload, job, scenario_.job.accumulate, slowdown)};
+    Requirements required{.at_least = least_time(workload, job, scenario_.job.accumulate, slowdown)};
     for (const auto& program : workload.programs)
-      asked.needs = std::max(asked.needs, program.memory.needed());
-    return asked;
+      required.needs = std::max(required.needs, program.memory.needed());
+    return required;
   }
 
  private:
@@ -132,9 +132,9 @@ class LayoutSearch {
                const ProgressCallback& on_progress)
       : written_{written}, engine_{engine}, for_each_{for_each}, on_progress_{on_progress} {}
 
-  LayoutsFound run(std::vector<Job> candidates) {
+  LayoutSearchResult run(std::vector<Job> candidates) {
     found_.candidates = candidates.size();
-    ask_all(std::move(candidates));
+    estimate_all(std::move(candidates));
     std::ranges::stable_sort(fitting_, {}, &Fitting::at_least);
     simulate_in_order();
     try_without_sequence();
@@ -166,7 +166,7 @@ class LayoutSearch {
   }
 
   /// Those of a kind share what their kernels cost.
-  void ask_all(std::vector<Job> candidates) {
+  void estimate_all(std::vector<Job> candidates) {
     std::map<Kind, std::vector<Job>> by_kind;
     for (auto& job : candidates) by_kind[kind_of(job)].push_back(std::move(job));
     std::vector<std::vector<Job>> kinds;
@@ -179,7 +179,7 @@ class LayoutSearch {
     std::vector<Answers> answers(kinds.size());
     report_progress(on_progress_, "asking layouts what they need");
     each(kinds.size(), [&](std::size_t i) {
-      Asking asking{written_};
+      RequirementEstimator estimator{written_};
       auto& [fitting, unfit, do_not_fit] = answers[i];
       std::map<decltype(cut_of(written_.job)), bool> too_large;
       for (auto& job : kinds[i]) {
@@ -188,14 +188,14 @@ class LayoutSearch {
           ++do_not_fit;
           continue;
         }
-        const auto asked = asking.ask(job);
-        if (fits(asked.needs)) {
-          fitting.push_back({std::move(job), asked.at_least});
+        const auto required = estimator.estimate(job);
+        if (fits(required.needs)) {
+          fitting.push_back({std::move(job), required.at_least});
           continue;
         }
         ++do_not_fit;
         too_large[cut_of(job)] = true;
-        unfit.push_back({std::move(job), asked.needs});
+        unfit.push_back({std::move(job), required.needs});
       }
     });
     for (auto& [fitting, unfit, do_not_fit] : answers) {
@@ -211,9 +211,9 @@ class LayoutSearch {
   }
 
   /// The least time that a candidate can be expected to take.
-  Seconds expected_of(const Fitting& one) const {
-    const auto known = misses_.find(alike(one.job));
-    return known == misses_.end() ? one.at_least : one.at_least * known->second;
+  Seconds expected_time(const Fitting& one) const {
+    const auto known = least_ratios_.find(replica_family(one.job));
+    return known == least_ratios_.end() ? one.at_least : one.at_least * known->second;
   }
 
   void simulate_in_order() {
@@ -221,8 +221,8 @@ class LayoutSearch {
     while (!rest.empty()) {
       if (!found_.ranked.empty()) {
         found_.slower +=
-            std::erase_if(rest, [&](const Fitting& one) { return expected_of(one) > best_ * slack; });
-        std::ranges::stable_sort(rest, {}, [&](const Fitting& one) { return expected_of(one); });
+            std::erase_if(rest, [&](const Fitting& one) { return expected_time(one) > best_ * slack; });
+        std::ranges::stable_sort(rest, {}, [&](const Fitting& one) { return expected_time(one); });
       }
       const auto count = std::min(rest.size(), at_once);
       if (count == 0) return;
@@ -235,28 +235,28 @@ class LayoutSearch {
 
   void try_without_sequence() {
     if (written_.job.framework != Framework::megatron) return;
-    std::vector<Fitting> beside;
+    std::vector<Fitting> variants;
     for (const auto& one : found_.ranked) {
-      if (!one.job.layout.sequence || one.metrics.step_time > best_ * (1 + worth_without_sequence)) continue;
+      if (!one.job.layout.sequence || one.metrics.step_time > best_ * (1 + near_best_without_sequence)) continue;
       auto job = one.job;
       job.layout.sequence = false;
-      beside.push_back({std::move(job), {}});
+      variants.push_back({std::move(job), {}});
     }
-    found_.candidates += beside.size();
-    simulate_all(beside);
+    found_.candidates += variants.size();
+    simulate_all(variants);
   }
 
   void try_selective_checkpoints() {
-    std::ranges::stable_sort(found_.ranked, {}, [](const TriedLayout& it) { return it.metrics.step_time; });
-    std::vector<Fitting> beside;
+    std::ranges::stable_sort(found_.ranked, {}, [](const LayoutResult& it) { return it.metrics.step_time; });
+    std::vector<Fitting> variants;
     std::set<decltype(cut_of(written_.job))> seen;
     for (const auto& one : found_.ranked) {
-      if (beside.size() == at_once) break;
+      if (variants.size() == at_once) break;
       auto job = with_selective_checkpoints(written_, one.job);
-      if (job && seen.insert(cut_of(*job)).second) beside.push_back({*std::move(job), {}});
+      if (job && seen.insert(cut_of(*job)).second) variants.push_back({*std::move(job), {}});
     }
-    found_.candidates += beside.size();
-    simulate_all(beside);
+    found_.candidates += variants.size();
+    simulate_all(variants);
   }
 
   /// One after the other, and all that help at once.
@@ -264,31 +264,31 @@ class LayoutSearch {
     if (found_.ranked.empty()) return;
     const auto& best = found_.ranked.front();
     const auto keys = unsearched_keys(written_, best.job);
-    std::vector<std::optional<TriedLayout>> tried(keys.size());
+    std::vector<std::optional<LayoutResult>> tried(keys.size());
     report_progress(on_progress_, "trying keys that are not searched");
     each(keys.size(), [&](std::size_t i) {
       auto job = best.job;
       keys[i].change(job);
-      tried[i] = if_it_runs(job);
+      tried[i] = simulate_if_feasible(job);
     });
     auto all = best.job;
-    KeyWorth together;
+    KeyGain together;
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (!tried[i] || tried[i]->metrics.step_time > best.metrics.step_time * (1 - worth_a_word)) continue;
-      found_.worth.push_back({keys[i].set, tried[i]->metrics.step_time, tried[i]->memory});
+      if (!tried[i] || tried[i]->metrics.step_time > best.metrics.step_time * (1 - least_reported_gain)) continue;
+      found_.key_gains.push_back({keys[i].set, tried[i]->metrics.step_time, tried[i]->memory});
       keys[i].change(all);
       together.set.insert(together.set.end(), keys[i].set.begin(), keys[i].set.end());
     }
-    if (found_.worth.size() < 2) return;
-    const auto tried_together = if_it_runs(all);
+    if (found_.key_gains.size() < 2) return;
+    const auto tried_together = simulate_if_feasible(all);
     if (!tried_together) return;
     together.step_time = tried_together->metrics.step_time;
     together.memory = tried_together->memory;
-    found_.worth.push_back(std::move(together));
+    found_.key_gains.push_back(std::move(together));
   }
 
   /// Empty: NCCL refuses it, or it does not fit.
-  std::optional<TriedLayout> if_it_runs(const Job& job) const {
+  std::optional<LayoutResult> simulate_if_feasible(const Job& job) const {
     try {
       auto tried = simulate_one(job);
       if (fits(tried.memory)) return tried;
@@ -299,7 +299,7 @@ class LayoutSearch {
   }
 
   void simulate_all(const std::vector<Fitting>& jobs) {
-    std::vector<std::optional<TriedLayout>> results(jobs.size());
+    std::vector<std::optional<LayoutResult>> results(jobs.size());
     std::vector<std::string> reasons(jobs.size());
     each(jobs.size(), [&](std::size_t i) {
       try {
@@ -317,7 +317,7 @@ class LayoutSearch {
     }
   }
 
-  TriedLayout simulate_one(const Job& job) const {
+  LayoutResult simulate_one(const Job& job) const {
     auto scenario = written_;
     scenario.job = job;
     const auto run = simulate(std::move(scenario), engine_);
@@ -332,11 +332,11 @@ class LayoutSearch {
   }
 
   /// With NCCL's buffers it may need more than there is.
-  void take(TriedLayout tried, Seconds at_least) {
+  void take(LayoutResult tried, Seconds at_least) {
     ++found_.simulated;
     const auto step = tried.metrics.step_time;
     if (at_least > Seconds{}) {
-      auto& least = misses_.try_emplace(alike(tried.job), step / at_least).first->second;
+      auto& least = least_ratios_.try_emplace(replica_family(tried.job), step / at_least).first->second;
       least = std::min(least, step / at_least);
     }
     if (!fits(tried.memory)) {
@@ -349,7 +349,7 @@ class LayoutSearch {
   }
 
   void rank() {
-    std::ranges::stable_sort(found_.ranked, {}, [](const TriedLayout& it) { return it.metrics.step_time; });
+    std::ranges::stable_sort(found_.ranked, {}, [](const LayoutResult& it) { return it.metrics.step_time; });
     std::vector<std::optional<Choice>> choices;
     auto smallest = Bytes::infinite();
     for (const auto& one : found_.ranked) {
@@ -380,10 +380,10 @@ class LayoutSearch {
   const std::string& engine_;
   const ForEach& for_each_;
   const ProgressCallback& on_progress_;
-  LayoutsFound found_;
+  LayoutSearchResult found_;
   std::vector<Fitting> fitting_;
   Seconds best_ = Seconds::infinite();  ///< step so far
-  std::map<Alike, double> misses_;      ///< the least of which a step was so many times its bound
+  std::map<ReplicaFamily, double> least_ratios_;      ///< the least of which a step was so many times its bound
 };
 
 void check_can_be_cut(const Scenario& written) {
@@ -406,16 +406,16 @@ void check_can_be_cut(const Scenario& written) {
 
 }  // namespace
 
-const TriedLayout& LayoutsFound::recommended() const {
+const LayoutResult& LayoutSearchResult::recommended() const {
   for (std::size_t i = 0; i < ranked.size(); ++i)
     if (ranked[i].verdict == MemoryVerdict::fits && leaders.has(i)) return ranked[i];
   return ranked.front();
 }
 
-LayoutsFound search_layouts(const Scenario& written, int global_batch, const std::string& engine,
+LayoutSearchResult search_layouts(const Scenario& written, int global_batch, const std::string& engine,
                             const ForEach& for_each, const ProgressCallback& on_progress) {
   check_can_be_cut(written);
-  LayoutsFound found;
+  LayoutSearchResult found;
   for (const bool beyond_nodes : {false, true}) {
     auto candidates = candidate_layouts(written, global_batch, beyond_nodes);
     if (candidates.empty()) continue;

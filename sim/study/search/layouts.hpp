@@ -16,7 +16,7 @@
 namespace gradway {
 
 /// A layout that was simulated.
-struct TriedLayout {
+struct LayoutResult {
   Job job;
   Metrics metrics;
   TimeRange range;                    ///< of the step's time
@@ -40,27 +40,27 @@ struct RefusedLayout {
 };
 
 /// What keys that are not searched would make of the fastest layout.
-struct KeyWorth {
+struct KeyGain {
   std::vector<std::pair<std::string, std::string>> set;
   Seconds step_time{};
   Bytes memory{};
 };
 
-struct LayoutsFound {
-  std::vector<TriedLayout> ranked;  ///< the fastest first
+struct LayoutSearchResult {
+  std::vector<LayoutResult> ranked;  ///< the fastest first
   Leaders leaders;                  ///< of them
   std::vector<bool> on_front;       ///< beside them: none that was simulated is as fast and as small
   std::vector<UnfitLayout> unfit;   ///< one of each way to cut the model, which needs least; the least first
   std::vector<RefusedLayout> refused;
-  std::vector<KeyWorth>
-      worth;  ///< keys that would make the fastest faster, and fit; the last one: all of them
+  std::vector<KeyGain>
+      key_gains;  ///< keys that would make the fastest faster, and fit; the last one: all of them
   std::size_t candidates = 0;  ///< that the rules allow
   std::size_t do_not_fit = 0;  ///< of them
   std::size_t simulated = 0;
   std::size_t slower = 0;  ///< for sure, by what their kernels take alone, or as others of their kind did
 
   /// The fastest; if its memory is tight, the fastest of those tied with it that surely fits.
-  const TriedLayout& recommended() const;
+  const LayoutResult& recommended() const;
 };
 
 /// Layouts of the scenario's job that train on so many samples a step, by the rules of its framework:
@@ -90,7 +90,7 @@ std::optional<Job> with_selective_checkpoints(const Scenario& written, const Job
 /// is simulated on the fastest.
 /// @param engine a name from engines()
 /// @throws SimulationError if a simulation could not finish, ConfigError if no layout is to be found
-LayoutsFound search_layouts(const Scenario& written, int global_batch, const std::string& engine,
+LayoutSearchResult search_layouts(const Scenario& written, int global_batch, const std::string& engine,
                             const ForEach& for_each, const ProgressCallback& on_progress = {});
 
 }  // namespace gradway

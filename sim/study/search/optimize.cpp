@@ -8,11 +8,11 @@
 
 namespace gradway {
 
-Seconds time_per_sample(const Job& job, const Tried& tried) {
+Seconds time_per_sample(const Job& job, const SettingResult& tried) {
   return tried.metrics.step_time / job.samples();
 }
 
-Choice choice_of(const Job& job, const Tried& tried) {
+Choice choice_of(const Job& job, const SettingResult& tried) {
   return {time_per_sample(job, tried).value(), tried.metrics.step_time, tried.errors};
 }
 

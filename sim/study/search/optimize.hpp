@@ -14,7 +14,7 @@
 namespace gradway {
 
 /// A setting and what came of it.
-struct Tried {
+struct SettingResult {
   std::size_t job = 0;  ///< of the search space
   Strategy strategy;
   Metrics metrics;
@@ -23,46 +23,46 @@ struct Tried {
   Bytes memory{};                     ///< that the GPU must hold
   std::vector<std::string> basis;     ///< what the prediction rests on
   std::vector<std::string> warnings;  ///< what to know before trusting it
-  std::string cannot_run;  ///< why, "does not fit: 93 of 24 GB on each l4"; empty: it can. Then only figures
+  std::string failure_reason;  ///< why, "does not fit: 93 of 24 GB on each l4"; empty: it can. Then only figures
                            ///< of steps that were simulated count
   bool surely_fits = false;  ///< with the upper end of the interval of its memory
 };
 
 /// Time that a sample takes: steps of different batches compare by it.
-Seconds time_per_sample(const Job& job, const Tried& tried);
-Choice choice_of(const Job& job, const Tried& tried);
+Seconds time_per_sample(const Job& job, const SettingResult& tried);
+Choice choice_of(const Job& job, const SettingResult& tried);
 
 /// A setting of the best turned back to what the framework (or, beside the strategy, the scenario) has.
-struct TurnedBack {
+struct RevertedSetting {
   std::string key;  ///< "bucket_cap", "wrap", "input.loader_workers"; "" for the job
-  Tried without;
+  SettingResult without;
 };
 
 /// A point of the curve over bucket caps, all else as in the best.
 struct CapPoint {
   int mib = 0;
-  Tried tried;
+  SettingResult tried;
 };
 
 /// What is recommended where a setting of a strategy that shards, or a key of the job, has a value.
 struct BestOfValue {
   std::string setting;         ///< "wrap", "input.loader_workers"
   std::string value;           ///< "4 blocks"; "": the framework's own
-  std::optional<Tried> tried;  ///< empty: none that was tried can run, or keeps the limits
+  std::optional<SettingResult> tried;  ///< empty: none that was tried can run, or keeps the limits
 };
 
 struct Optimum {
-  Tried best;      ///< that one should take: of those that are tied with the fastest, what changes least
-  Tried fastest;   ///< by the predicted figures alone
-  Tried defaults;  ///< the framework's, in the job as written
-  Tried as_written;
-  std::vector<Tried> best_of_hooks;  ///< of DDP: one a hook (and rank) that has settings that fit
+  SettingResult best;      ///< that one should take: of those that are tied with the fastest, what changes least
+  SettingResult fastest;   ///< by the predicted figures alone
+  SettingResult defaults;  ///< the framework's, in the job as written
+  SettingResult as_written;
+  std::vector<SettingResult> best_of_hooks;  ///< of DDP: one a hook (and rank) that has settings that fit
   /// Of strategies that shard, and of keys of the job, for every value that was searched.
   std::vector<BestOfValue> best_of_values;
-  std::vector<TurnedBack> turned_back;  ///< each searched setting of the best that is none of the defaults
+  std::vector<RevertedSetting> reverted;  ///< each searched setting of the best that is none of the defaults
   std::vector<CapPoint> curve;          ///< evenly spaced by the logarithm; empty if caps were not searched
   std::optional<CapRange> flat;         ///< caps around the best's, all else as in it, within `flatness`
-  bool flat_to_the_end = false;         ///< ... and all larger ones
+  bool is_flat_to_end = false;         ///< ... and all larger ones
 };
 
 /// A cap is as good as the best if it takes at most this much longer.
@@ -79,9 +79,9 @@ Strategy family_of(Strategy strategy);
 /// What a search found.
 struct SearchResult {
   std::optional<Optimum> optimum;  ///< none if no setting can run
-  std::vector<Tried> left_out;     ///< settings that cannot run: one of each family that needs least
+  std::vector<SettingResult> left_out;     ///< settings that cannot run: one of each family that needs least
   /// The fastest of each family of which none keeps the limits of the training
-  std::vector<Tried> missed;
+  std::vector<SettingResult> missed;
   bool none_meets = false;  ///< no setting at all keeps them: then all are ranked, and `missed` is empty
   double settings = 0;      ///< of the search space
   std::size_t simulated = 0;

@@ -42,9 +42,9 @@ struct Name {
 };
 
 /// The settings of a strategy. @param sharding its own, if it shards
-class Names {
+class SearchableSettings {
  public:
-  Names(const Scenario& scenario, const std::vector<ShardingSetting>& sharding) {
+  SearchableSettings(const Scenario& scenario, const std::vector<ShardingSetting>& sharding) {
     if (is_ddp(scenario.job.strategy)) {
       for (const auto* name : ddp_names) all_.push_back({name, std::string{"strategy."} + name});
     }
@@ -97,7 +97,7 @@ class Names {
 };
 
 /// What `--over` names, each with its values, or none if it was only named.
-std::vector<Axis> axes_of(const std::vector<std::string>& over, const Names& names) {
+std::vector<Axis> axes_of(const std::vector<std::string>& over, const SearchableSettings& names) {
   std::vector<Axis> axes;
   const auto add = [&](Axis axis) {
     axis.key = names.name_of_key(axis.key);
@@ -131,22 +131,22 @@ std::vector<Axis> axes_of(const std::vector<std::string>& over, const Names& nam
   return axes;
 }
 
-class Reading {
+class SearchReader {
  public:
-  Reading(const SearchRequest& request, const DataPath& data)
+  SearchReader(const SearchRequest& request, const DataPath& data)
       : request_{request},
         data_{each_file_once(data)},
         written_{load({})},
         sharding_{sharding_settings(written_)},
-        names_{written_, sharding_} {}
+        searchable_{written_, sharding_} {}
 
-  AskedSearch read() {
+  ParsedSearch read() {
     check_strategy(written_);
-    auto axes = axes_of(request_.over, names_);
+    auto axes = axes_of(request_.over, searchable_);
     if (request_.over.empty()) add_defaults(axes);
     for (const auto& axis : axes) {
       if (is_set(axis.key))
-        fail({}, fmt::format("'{}' is set and searched", names_.key_of(axis.key)),
+        fail({}, fmt::format("'{}' is set and searched", searchable_.key_of(axis.key)),
              "leave out '--set' or '--over' for it");
       asked_.keys.push_back(axis.key);
     }
@@ -164,7 +164,7 @@ class Reading {
 
  private:
   bool is_set(const std::string& name) const {
-    return std::ranges::find(request_.set, names_.key_of(name), &Override::key) != request_.set.end();
+    return std::ranges::find(request_.set, searchable_.key_of(name), &Override::key) != request_.set.end();
   }
 
   void add_defaults(std::vector<Axis>& axes) const {
@@ -184,10 +184,10 @@ class Reading {
     return !written_.model.profile && blocks_of(written_.model).count > 0;
   }
 
-  Override told(const std::string& name, const std::string& value) const {
+  Override override_for(const std::string& name, const std::string& value) const {
     Where where;
     where.file = fmt::format("--over {}={}", name, value);
-    return {names_.key_of(name), value, std::move(where)};
+    return {searchable_.key_of(name), value, std::move(where)};
   }
 
   Scenario load(const std::vector<Override>& changes) const {
@@ -217,7 +217,7 @@ class Reading {
   std::vector<Value> values_of(const Axis& axis, Value Ddp::*member) const {
     std::vector<Value> values;
     for (const auto& value : axis.values) {
-      std::vector<Override> changes{told(axis.key, value)};
+      std::vector<Override> changes{override_for(axis.key, value)};
       if (axis.key == "powersgd_rank") changes.insert(changes.begin(), {"strategy.comm_hook", "powersgd"});
       values.push_back(std::get<Ddp>(load(changes).job.strategy).*member);
     }
@@ -276,14 +276,14 @@ class Reading {
       if (axis.values.empty()) continue;
       searched.values.clear();
       for (const auto& value : axis.values)
-        searched.values.push_back({value, load({told(axis.key, value)}).job.strategy});
+        searched.values.push_back({value, load({override_for(axis.key, value)}).job.strategy});
     }
   }
 
   /// The cross product of what is no setting of the strategy.
   void read_jobs(std::vector<Axis> axes) {
     std::erase_if(axes, [&](const Axis& axis) {
-      return names_.has(axis.key) && (axis.key != recompute || axis.values.empty());
+      return searchable_.has(axis.key) && (axis.key != recompute || axis.values.empty());
     });
     if (axes.empty()) return;
     for (auto& axis : axes) {
@@ -296,7 +296,7 @@ class Reading {
       std::vector<Override> changes;
       for (std::size_t k = 0; k < axes.size(); ++k)
         if (written_value(written_.job.input, axes[k].key) != values[k])
-          changes.push_back(told(axes[k].key, values[k]));
+          changes.push_back(override_for(axes[k].key, values[k]));
       if (!changes.empty()) add_job(std::move(changes));
     }
   }
@@ -328,7 +328,7 @@ class Reading {
     for (std::size_t job = 0, all = jobs.size(); job < all; ++job) {
       auto changes = asked_.space.changes[job];
       const bool recomputes = runs_blocks_again(jobs[job].job.recompute);
-      changes.push_back(told(axis->key, recomputes ? "none" : "full"));
+      changes.push_back(override_for(axis->key, recomputes ? "none" : "full"));
       add_job(std::move(changes));
       const auto other = jobs.size() - 1;
       asked_.space.recompute.push_back(recomputes ? RecomputeToTry{other, job} : RecomputeToTry{job, other});
@@ -339,8 +339,8 @@ class Reading {
   DataPath data_;
   Scenario written_;
   std::vector<ShardingSetting> sharding_;
-  Names names_;
-  AskedSearch asked_;
+  SearchableSettings searchable_;
+  ParsedSearch asked_;
 };
 
 }  // namespace
@@ -362,8 +362,8 @@ bool has(const SearchSpace& space, const Ddp& strategy) {
          is_among(space.views, strategy.gradient_as_bucket_view) && is_among(space.hooks, strategy.comm_hook);
 }
 
-AskedSearch read_search(const SearchRequest& request, const DataPath& data) {
-  return Reading{request, data}.read();
+ParsedSearch read_search(const SearchRequest& request, const DataPath& data) {
+  return SearchReader{request, data}.read();
 }
 
 }  // namespace gradway

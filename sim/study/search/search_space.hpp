@@ -61,7 +61,7 @@ struct SearchRequest {
 };
 
 /// A search and the words for it.
-struct AskedSearch {
+struct ParsedSearch {
   SearchSpace space;
   std::vector<std::string> keys;         ///< that are searched, as `--over` names them
   std::vector<CommHook> lossy_left_out;  ///< hooks that would be searched, were they allowed
@@ -73,6 +73,6 @@ struct AskedSearch {
 /// settings (study/search/sharding_settings.hpp) and, where memory asks for it, recompute.
 /// @throws ConfigError for names that are no settings, settings that are set too, values that a scenario
 /// would not take, lossy hooks that are not allowed, and other strategies.
-AskedSearch read_search(const SearchRequest& request, const DataPath& data);
+ParsedSearch read_search(const SearchRequest& request, const DataPath& data);
 
 }  // namespace gradway

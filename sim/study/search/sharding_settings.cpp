@@ -64,7 +64,7 @@ class Settings {
       other.*member = value;
       setting.values.push_back({text_of(value), std::move(other), std::move(words)});
     }
-    setting.take = [member](Strategy& to, const Strategy& from) {
+    setting.assign = [member](Strategy& to, const Strategy& from) {
       std::get<Kind>(to).*member = std::get<Kind>(from).*member;
     };
     return found_.emplace_back(std::move(setting));
@@ -83,9 +83,9 @@ class Settings {
         {Fsdp::kept, words_if(!is_kept, "parameters kept after the forward pass")}};
     for (const auto ranks : ranks_of_a_node()) reshard.push_back({ranks});
     add(fsdp, &Fsdp::reshard, std::move(reshard));
-    add(fsdp, &Fsdp::forward_prefetch, {{0}, {1, asked_ahead(fsdp.forward_prefetch == 0)}, {2}}).only_hides =
+    add(fsdp, &Fsdp::forward_prefetch, {{0}, {1, prefetch_words(fsdp.forward_prefetch == 0)}, {2}}).is_prefetch =
         true;
-    add(fsdp, &Fsdp::backward_prefetch, {{0}, {2}}).only_hides = true;
+    add(fsdp, &Fsdp::backward_prefetch, {{0}, {2}}).is_prefetch = true;
     add_replicate(fsdp);
   }
 
@@ -96,9 +96,9 @@ class Settings {
     add(fsdp, &Fsdp1::sharding,
         {{full_shard},
          {shard_grad_op, words_if(fsdp.sharding == full_shard, "parameters kept after the forward pass")}});
-    add(fsdp, &Fsdp1::forward_prefetch, {{false}, {true, asked_ahead(!fsdp.forward_prefetch)}}).only_hides =
+    add(fsdp, &Fsdp1::forward_prefetch, {{false}, {true, prefetch_words(!fsdp.forward_prefetch)}}).is_prefetch =
         true;
-    add(fsdp, &Fsdp1::backward_prefetch, {{pre}, {post}, {none}}).only_hides = true;
+    add(fsdp, &Fsdp1::backward_prefetch, {{pre}, {post}, {none}}).is_prefetch = true;
     add_replicate(fsdp);
   }
 
@@ -120,7 +120,7 @@ class Settings {
           words_if(overlaps && !optimizer.overlap_param_gather, "gathers beside the next forward pass")}});
   }
 
-  static std::string asked_ahead(bool asked) {
+  static std::string prefetch_words(bool asked) {
     return words_if(asked, "the next group asked for before this one's kernels");
   }
 
@@ -174,7 +174,7 @@ class Settings {
 
 bool ShardingSetting::is_same(const Strategy& one, const Strategy& other) const {
   auto changed = one;
-  take(changed, other);
+  assign(changed, other);
   return changed == one;
 }
 
@@ -183,7 +183,7 @@ std::vector<ShardingSetting> sharding_settings(const Scenario& scenario) {
 }
 
 Strategy framework_defaults(const std::vector<ShardingSetting>& all, Strategy strategy) {
-  for (const auto& setting : all) setting.take(strategy, setting.values.front().strategy);
+  for (const auto& setting : all) setting.assign(strategy, setting.values.front().strategy);
   return strategy;
 }
 
@@ -210,7 +210,7 @@ Strategy simplest(Strategy strategy, int gpus) {
   return strategy;
 }
 
-std::vector<std::pair<std::string, std::string>> chosen_in(const std::vector<ShardingSetting>& settings,
+std::vector<std::pair<std::string, std::string>> chosen_values(const std::vector<ShardingSetting>& settings,
                                                            const Strategy& strategy) {
   std::vector<std::pair<std::string, std::string>> chosen;
   for (const auto& setting : settings) {

@@ -22,8 +22,8 @@ struct ShardingSetting {
   std::string name;                                      ///< "wrap", as `optimize --over` has it
   std::string key;                                       ///< "strategy.wrap"
   std::vector<SettingValue> values;                      ///< worth a try; the framework's own first
-  bool only_hides = false;                               ///< it holds nothing more: prefetches
-  std::function<void(Strategy&, const Strategy&)> take;  ///< sets it as the second strategy has it
+  bool is_prefetch = false;                               ///< it holds nothing more: prefetches
+  std::function<void(Strategy&, const Strategy&)> assign;  ///< sets it as the second strategy has it
 
   /// Do two strategies have the same value of it?
   bool is_same(const Strategy& one, const Strategy& other) const;
@@ -42,7 +42,7 @@ bool is_consistent(const Strategy& strategy, int gpus);
 Strategy simplest(Strategy strategy, int gpus);
 
 /// Name and text of each setting's value in a strategy, but for values that are not among the setting's.
-std::vector<std::pair<std::string, std::string>> chosen_in(const std::vector<ShardingSetting>& settings,
+std::vector<std::pair<std::string, std::string>> chosen_values(const std::vector<ShardingSetting>& settings,
                                                            const Strategy& strategy);
 
 }  // namespace gradway

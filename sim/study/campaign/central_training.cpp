@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/study/campaign/moved_data.hpp"
+#include "sim/study/campaign/central_training.hpp"
 
 #include <algorithm>
 
@@ -12,38 +12,38 @@ namespace {
 constexpr Bytes gb{1e9};
 
 /// Those of all workers but the one that trains come over its own way.
-void add_way(MovedData& moved, const LocalSgd& local) {
+void add_way(CentralTraining& moved, const LocalSgd& local) {
   const auto& wan = *local.wan;
-  moved.moved = local.data * ((local.workers - 1.0) / local.workers);
-  moved.moving = moved.moved / tcp_rate({wan.rate, wan.rtt, wan.window, wan.loss, wan.streams});
-  moved.moving_usd = moved.moved / gb * wan.usd_per_gb;
+  moved.data = local.data * ((local.workers - 1.0) / local.workers);
+  moved.transfer_time = moved.data / tcp_rate({wan.rate, wan.rtt, wan.window, wan.loss, wan.streams});
+  moved.transfer_usd = moved.data / gb * wan.usd_per_gb;
 }
 
 /// Each client sends its own, while it is there.
-void add_way(MovedData& moved, const ClientSettings& clients) {
+void add_way(CentralTraining& moved, const ClientSettings& clients) {
   for (const auto& one : clients.classes) {
-    moved.moved += one.data * one.count;
-    moved.moving = std::max(moved.moving, one.data / one.up / one.available);
-    moved.moving_usd += one.data * one.count / gb * one.usd_per_gb;
+    moved.data += one.data * one.count;
+    moved.transfer_time = std::max(moved.transfer_time, one.data / one.up / one.available);
+    moved.transfer_usd += one.data * one.count / gb * one.usd_per_gb;
   }
 }
 
 }  // namespace
 
-std::optional<MovedData> moved_data(const Run& run, const CampaignPlan& plan,
+std::optional<CentralTraining> central_training(const Run& run, const CampaignPlan& plan,
                                     const CampaignEstimate& estimate, const std::optional<UsdPerHour>& node) {
   const auto& local = run.scenario.job.local_sgd;
   if (!local) return std::nullopt;
-  MovedData moved{.exchanged = Bytes{estimate.mean_sent_bytes}};
+  CentralTraining moved{.exchanged = Bytes{estimate.mean_sent_bytes}};
   if (local->clients) {
     add_way(moved, *local->clients);
   } else {
     add_way(moved, *local);
   }
-  if (!(moved.moved > Bytes{})) return std::nullopt;
+  if (!(moved.data > Bytes{})) return std::nullopt;
   const auto at_once = local->clients ? local->clients->target : local->workers;
   moved.training = run.measured.metrics.step_time * (plan.steps * at_once);
-  moved.at_best = moved.training / local->workers;
+  moved.best_training_time = moved.training / local->workers;
   if (node) {
     const auto nodes = node_count(run.scenario.platform, run.scenario.job.gpus);
     moved.training_usd = moved.training.value() / 3600 * node->value() * nodes;
