@@ -93,7 +93,7 @@ TEST_CASE("a search of layouts that cannot be says what to do", "[cli][optimize]
   CHECK_THAT(error_of(layout_search("deepspeed", {})), Contains("job.framework=megatron"));
   CHECK_THAT(error_of({"optimize", "article/g6e", "--layout", "--set", "model=resnet50-h200", "--set",
                        "job.precision=bf16"}),
-             Contains("it cannot be cut"));
+             Contains("it cannot be distributed"));
   CHECK_THAT(error_of({"optimize", "sharded/llama2_7b", "--layout", "--set", "job.gpus=1"}),
              Contains("no layout fits: "));
 }

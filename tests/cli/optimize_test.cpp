@@ -171,28 +171,28 @@ TEST_CASE("optimize says what is wrong with its arguments", "[cli][optimize]") {
   using Row = std::pair<std::vector<std::string>, std::string>;
   const auto [arguments, errors] = GENERATE(values<Row>({
       {{"--over", "buckt_cap"},
-       "error: 'buckt_cap' is no setting that can be searched\n  hint: did you mean 'bucket_cap'?\n"},
+       "error: cannot search over 'buckt_cap'\n  hint: did you mean 'bucket_cap'?\n"},
       {{"--over", "nccl.NCCL_PROTOS=LL"},
-       "error: 'nccl.NCCL_PROTOS' is no setting that can be searched\n"
+       "error: cannot search over 'nccl.NCCL_PROTOS'\n"
        "  hint: did you mean 'nccl.NCCL_PROTO'?\n"},
       {{"--over", "colour"},
-       "error: 'colour' is no setting that can be searched\n"
+       "error: cannot search over 'colour'\n"
        "  hint: known: bucket_cap, static_graph, gradient_as_bucket_view, comm_hook, powersgd_rank, "
        "optimizer, job.accumulate, job.batch_per_gpu, input.loader_workers, input.prefetch_factor, "
        "input.storage, input.decode, input.pin_memory, input.codec, input.cache, input.dataset, "
        "input.cache_policy, nccl.NAME\n"},
       {{"--over", "platform=a,b"},
-       "error: 'platform' is no setting that can be searched\n"
-       "  hint: 'gradway compare' sets platforms and numbers of GPUs side by side\n"},
+       "error: cannot search over 'platform'\n"
+       "  hint: 'gradway compare' compares platforms and numbers of GPUs\n"},
       {{"--over", "steps=1,2"},
-       "error: 'steps' is no setting that can be searched\n  hint: 'gradway sweep' takes any key\n"},
+       "error: cannot search over 'steps'\n  hint: 'gradway sweep' can vary any key\n"},
       {{"--over", "bucket_cap,strategy.bucket_cap"},
        "error: '--over bucket_cap' is given twice\n  hint: give each setting once\n"},
       {{"--over", "optimizer"},
        "error: '--over optimizer' needs values\n  hint: write '--over optimizer=VALUE,VALUE,...'\n"},
       {{"--over", "input.loader_workers"},
-       "error: 'input.loader_workers' is searched, but samples are in memory, ready\n"
-       "  hint: name an input.dataset that they come from\n"},
+       "error: 'input.loader_workers' is searched, but the scenario has no dataset\n"
+       "  hint: set input.dataset, as in '--set input.dataset=imagenet-1k'\n"},
       {{"--set", "input.dataset=imagenet-1k", "--over", "input.codec"},
        "error: '--over input.codec' needs values\n  hint: write '--over input.codec=VALUE,VALUE,...'\n"},
       {{"--over", "bucket_cap,optimizer=sgd,adamw"},
@@ -202,16 +202,16 @@ TEST_CASE("optimize says what is wrong with its arguments", "[cli][optimize]") {
        "error: '--over bucket_cap,' has an empty name\n  hint: write names between the commas\n"},
       {{"--over", "optimizer=sgd,sgd"},
        "error: '--over optimizer' has the value 'sgd' twice\n"
-       "  hint: give each key once, with values that differ\n"},
+       "  hint: give each key once, with different values\n"},
       {{"--over", "bucket_cap", "--set", "strategy.bucket_cap=25 MiB"},
        "error: 'strategy.bucket_cap' is set and searched\n  hint: leave out '--set' or '--over' for it\n"},
       {{"--over", "comm_hook=none,bf16"},
-       "error: the hook bf16 changes the gradients' values\n  hint: give --lossy to search it\n"},
+       "error: the hook bf16 changes the values of gradients\n  hint: give --lossy to search it\n"},
       {{"--over", "powersgd_rank"},
        "error: 'powersgd_rank' is searched, but the hook powersgd is not\n"
        "  hint: search comm_hook with --lossy, or set strategy.comm_hook=powersgd\n"},
       {{"--set", "strategy.kind=none", "--set", "job.gpus=1"},
-       "error: the strategy of 'g6e' is none: only those of DDP, FSDP and ZeRO have settings to search\n"
+       "error: the strategy of 'g6e' is none: only DDP, FSDP and ZeRO have settings to search\n"
        "  hint: set strategy.kind=ddp, or write 'kind: ddp'\n"},
       {{"--over", "bucket_cap=25 MB/s"},
        "--over bucket_cap=25 MB/s: error: 'MB/s' is not a unit of data\n"
@@ -317,10 +317,10 @@ TEST_CASE("optimize of sharding says what is wrong with its arguments", "[cli][o
   using Row = std::pair<std::vector<std::string>, std::string>;
   const auto [arguments, errors] = GENERATE(values<Row>({
       {{"--over", "reshard_after_foward"},
-       "error: 'reshard_after_foward' is no setting that can be searched\n"
+       "error: cannot search over 'reshard_after_foward'\n"
        "  hint: did you mean 'reshard_after_forward'?\n"},
       {{"--over", "bucket_cap"},
-       "error: 'bucket_cap' is no setting that can be searched\n"
+       "error: cannot search over 'bucket_cap'\n"
        "  hint: known: wrap, reshard_after_forward, forward_prefetch, backward_prefetch, replicate, "
        "recompute, optimizer, job.accumulate, job.batch_per_gpu, input.loader_workers, "
        "input.prefetch_factor, "
@@ -332,9 +332,9 @@ TEST_CASE("optimize of sharding says what is wrong with its arguments", "[cli][o
       {{"--over", "replicate", "--set", "parallel.replicate=2"},
        "error: 'parallel.replicate' is set and searched\n  hint: leave out '--set' or '--over' for it\n"},
       {{"--set", "strategy={kind: distributed_optimizer}"},
-       "error: the strategy of 'llama2_7b' is distributed_optimizer: only those of DDP, FSDP and ZeRO have "
+       "error: the strategy of 'llama2_7b' is distributed_optimizer: only DDP, FSDP and ZeRO have "
        "settings to search\n"
-       "  hint: 'gradway explain' tries what could be set otherwise, 'gradway sweep' what you name\n"},
+       "  hint: 'gradway explain' tries other settings, and 'gradway sweep' can vary any key\n"},
   }));
   auto command = arguments;
   command.insert(command.begin(), {"optimize", "sharded/llama2_7b"});

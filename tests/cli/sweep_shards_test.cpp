@@ -175,7 +175,7 @@ TEST_CASE("a shard and a merge say what is wrong with their arguments", "[cli][s
   CHECK(errors(command({"--shard", "1/2", "--out", out, "--csv"})) ==
         "error: '--shard' is a part of a sweep, which has no document of its own\n"
         "  hint: leave out '--json' and '--csv': 'gradway sweep --merge' has them\n");
-  CHECK_THAT(errors(command({"--shard", "3/2", "--out", out})), Contains("is none of 2 shards"));
+  CHECK_THAT(errors(command({"--shard", "3/2", "--out", out})), Contains("does not exist"));
   CHECK(errors({"sweep", "article/g6e", "--merge", out}) ==
         "error: '--merge' has no use for SCENARIO\n  hint: shards know what they were asked for\n");
   CHECK(errors({"sweep", "--merge", out, "--set", "job.gpus=2"}) ==

@@ -213,9 +213,9 @@ TEST_CASE("a sweep says what is wrong with its arguments", "[cli][sweep]") {
         "error: '--vary job.gpus' has the value '1' twice\n  hint: give each key once, with values that "
         "differ\n");
   CHECK(errors({"--vary", "job.gpus=1,,2"}) ==
-        "error: '--vary job.gpus' has an empty value\n  hint: give each key once, with values that differ\n");
+        "error: '--vary job.gpus' has an empty value\n  hint: give each key once, with different values\n");
   CHECK(errors({"--vary", "job.gpus=1", "--vary", "job.gpus=2"}) ==
-        "error: '--vary job.gpus' is given twice\n  hint: give each key once, with values that differ\n");
+        "error: '--vary job.gpus' is given twice\n  hint: give each key once, with different values\n");
   CHECK(errors({"--vary", "job.gpus"}) ==
         "error: '--vary job.gpus' is not a key and its values\n"
         "  hint: write '--vary KEY=VALUE,VALUE,...', as in '--vary job.gpus=1,2,4,8'\n");
@@ -227,8 +227,8 @@ TEST_CASE("a sweep says what is wrong with its arguments", "[cli][sweep]") {
     too_many.insert(too_many.end(), {"--vary", std::string{key} + "=" + values});
   }
   CHECK(errors(too_many) ==
-        "error: these values make more than 1000000 points\n"
-        "  hint: vary fewer keys, or each with fewer values\n");
+        "error: the sweep has more than 1000000 points\n"
+        "  hint: vary fewer keys, or give fewer values\n");
   CHECK(errors({"--vary", "job.gpus=1,2", "--set", "job.gpus=4"}) ==
         "error: 'job.gpus' is set and varied\n  hint: leave out '--set' or '--vary' for it\n");
   CHECK(errors({"--vary", "job.gpus=1,2", "--json", "--csv"}) ==

@@ -127,7 +127,7 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
       {{"sweep", "article/g6e", "--vary", "job.gpus=8..1"},
        "error: '--vary job.gpus' has the range '8..1', which ends before it begins\n  hint: write '1..8'\n"},
       {{"sweep", "article/g6e", "--vary", "job.gpus=1..2000000"},
-       "error: '--vary job.gpus' has the range '1..2000000' of more than 1000000 values\n"
+       "error: '--vary job.gpus' has the range '1..2000000' with more than 1000000 values\n"
        "  hint: give fewer values\n"},
       {{"compare", "article/p4d", "--platforms", "a", "--gpus", "4..2"},
        "error: '--gpus' has the range '4..2', which ends before it begins\n  hint: write '2..4'\n"},

@@ -95,13 +95,13 @@ TEST_CASE("the chance of a limit is the share of the runs that keep it", "[study
   CHECK(*limited.in_budget == 1);
 }
 
-TEST_CASE("a campaign that gets nowhere is refused, with what to do", "[study][campaign]") {
+TEST_CASE("a campaign that cannot finish is refused with a hint", "[study][campaign]") {
   const auto run = step_of({{"campaign.failures.job_mttf", "2 min"},
                             {"campaign.checkpoint.mode", "sync"},
                             {"campaign.checkpoint.write", "100 MB/s"}});
   CHECK_THROWS_WITH(
       answers_of(run, {.seeds = 10}),
-      Catch::Matchers::Contains("the campaign gets nowhere: something interrupts it every 120 s") &&
+      Catch::Matchers::Contains("the campaign does not finish: it is interrupted every 120 s") &&
           Catch::Matchers::Contains("save faster (campaign.checkpoint."));
 }
 

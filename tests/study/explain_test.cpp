@@ -81,7 +81,7 @@ TEST_CASE("on the article's g6e host memory is the bottleneck, and faster host m
   CHECK(first_twice->gain(explanation.run.measured.metrics.step_time) ==
         Approx(0.5 * 587 / 706.1).epsilon(0.002));
   CHECK(std::ranges::any_of(explanation.evidence, [](const std::string& text) {
-    return text.find("would carry 16 GB/s of each GPU") != std::string::npos;
+    return text.find("can carry 16 GB/s for each GPU") != std::string::npos;
   }));
 }
 

@@ -12,7 +12,6 @@
 #include "sim/config/config.hpp"
 #include "sim/study/parallel.hpp"
 #include "sim/study/search/layouts.hpp"
-#include "sim/study/search/unsearched_keys.hpp"
 
 using namespace gradway;
 

@@ -52,19 +52,19 @@ TEST_CASE("a shard is written as its number and how many there are", "[study][sh
   for (const auto* text : {"", "3", "3/", "/8", "3/8/1", "a/b", "-1/8", "3/8 ", "3 of 8"}) {
     CHECK(message(text) ==
           "error: '--shard " + std::string{text} +
-              "' is not a shard\n  hint: write '--shard I/N', as in '--shard 3/8' for the third "
+              "' is not a shard\n  hint: write '--shard I/N', such as '--shard 3/8' for the third "
               "of eight\n");
   }
   for (const auto* text : {"0/8", "9/8"}) {
     CHECK(message(text) ==
           "error: '--shard " + std::string{text} +
-              "' is none of 8 shards\n  hint: they count from 1: '--shard 1/8' is the first, "
+              "' does not exist\n  hint: shards count from 1: '--shard 1/8' is the first, "
               "'--shard 8/8' the last\n");
   }
   CHECK(message("1/0") ==
-        "error: '--shard 1/0' is none of 0 shards\n  hint: they count from 1: '--shard 1/1' is the first, "
+        "error: '--shard 1/0' does not exist\n  hint: shards count from 1: '--shard 1/1' is the first, "
         "'--shard "
         "1/1' the last\n");
   CHECK(message("1/100001") ==
-        "error: '--shard 1/100001' is none of 100001 shards\n  hint: 100000 is the most\n");
+        "error: '--shard 1/100001' has too many shards\n  hint: the largest number of shards is 100000\n");
 }

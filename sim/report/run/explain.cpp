@@ -126,12 +126,24 @@ Json meetings_json(const Explanation& explanation) {
   return json;
 }
 
-/// "1.6 ms of root reduce-scatter: its input was made last ..."
+std::string in_words(const ExposureReason& reason) {
+  switch (reason.cause) {
+    case ExposureCause::communicator: return fmt::format("queued after {} on its communicator", reason.task);
+    case ExposureCause::step_start: return "starts with the step";
+    case ExposureCause::late_launch: return "the CPU launches it late";
+    case ExposureCause::optimizer: return "waits for the optimizer, which writes what it sends";
+    case ExposureCause::memory: return fmt::format("waits until {} frees its buffer", reason.task);
+    case ExposureCause::late_input: return "its input is computed last, so that no kernel can hide it";
+  }
+  return "";
+}
+
+/// "1.6 ms of root reduce-scatter: its input is computed last ..."
 std::vector<std::string> exposed_in_words(const Explanation& explanation) {
   std::vector<std::string> words;
   for (const auto& [name, calls, exposed, why] : explanation.exposed) {
     const auto times = calls > 1 ? fmt::format("{} calls of {}", calls, name) : name;
-    words.push_back(fmt::format("{} of {}: {}", time_text(exposed), times, why));
+    words.push_back(fmt::format("{} of {}: {}", time_text(exposed), times, in_words(why)));
   }
   return words;
 }
@@ -139,7 +151,8 @@ std::vector<std::string> exposed_in_words(const Explanation& explanation) {
 Json exposed_json(const Explanation& explanation) {
   auto list = Json::array();
   for (const auto& [name, calls, exposed, why] : explanation.exposed)
-    list.push_back({{"name", name}, {"calls", calls}, {"exposed_s", exposed.value()}, {"why", why}});
+    list.push_back(
+        {{"name", name}, {"calls", calls}, {"exposed_s", exposed.value()}, {"why", in_words(why)}});
   return list;
 }
 

@@ -62,7 +62,7 @@ std::vector<CampaignRun> simulate_seeds(const CampaignPlan& plan, Seconds interv
 
 CampaignEstimate estimate_of(const std::vector<CampaignRun>& runs, const CampaignPlan& plan,
                              const NodeRates& rates) {
-  expects(!runs.empty(), "an estimate rests on some runs");
+  expects(!runs.empty(), "an estimate needs at least one run");
   const auto seconds = [](const CampaignRun& run) { return seconds_of(run.elapsed).value(); };
   const auto usd = [&](const CampaignRun& run) { return rates.usd_of(run); };
   const auto shares = [](double TimeShares::*share) {

@@ -9,7 +9,8 @@
 namespace gradway {
 namespace {
 
-/// Of least squares: time = a/t + bt + c. @return sqrt(a/b), where it is least; the ends if it has no bottom
+/// Fits time = a/t + bt + c by least squares. @return its minimum sqrt(a/b), or an end of the range if it has
+/// none
 double fitted_minimum(const std::vector<double>& t, const std::vector<double>& time, double shortest,
                     double longest) {
   const auto count = static_cast<double>(t.size());

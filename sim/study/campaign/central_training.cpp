@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/study/campaign/central_training.hpp"
+#include "sim/study/campaign/campaign.hpp"
 
 #include <algorithm>
 
@@ -11,16 +11,16 @@ namespace {
 
 constexpr Bytes gb{1e9};
 
-/// Those of all workers but the one that trains come over its own way.
-void add_way(CentralTraining& moved, const LocalSgd& local) {
+/// The data of all other workers is sent over the link of the worker that trains.
+void add_transfer(CentralTraining& moved, const LocalSgd& local) {
   const auto& wan = *local.wan;
   moved.data = local.data * ((local.workers - 1.0) / local.workers);
   moved.transfer_time = moved.data / tcp_rate({wan.rate, wan.rtt, wan.window, wan.loss, wan.streams});
   moved.transfer_usd = moved.data / gb * wan.usd_per_gb;
 }
 
-/// Each client sends its own, while it is there.
-void add_way(CentralTraining& moved, const ClientSettings& clients) {
+/// Each client sends its own data while it is available.
+void add_transfer(CentralTraining& moved, const ClientSettings& clients) {
   for (const auto& one : clients.classes) {
     moved.data += one.data * one.count;
     moved.transfer_time = std::max(moved.transfer_time, one.data / one.up / one.available);
@@ -36,9 +36,9 @@ std::optional<CentralTraining> central_training(const Run& run, const CampaignPl
   if (!local) return std::nullopt;
   CentralTraining moved{.exchanged = Bytes{estimate.mean_sent_bytes}};
   if (local->clients) {
-    add_way(moved, *local->clients);
+    add_transfer(moved, *local->clients);
   } else {
-    add_way(moved, *local);
+    add_transfer(moved, *local);
   }
   if (!(moved.data > Bytes{})) return std::nullopt;
   const auto at_once = local->clients ? local->clients->target : local->workers;

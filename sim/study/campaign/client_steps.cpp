@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/study/campaign/client_steps.hpp"
+#include "sim/study/campaign/campaign.hpp"
 
 #include <fmt/format.h>
 
@@ -18,8 +18,7 @@ std::vector<Seconds> client_steps(const Run& run, std::string_view engine) {
     if (one.rate && !(work > Flops{}))
       throw ConfigError{
           Problem{{},
-                  fmt::format("clients of class '{}' have a rate, but nobody knows the FLOPs of "
-                              "the model '{}'",
+                  fmt::format("clients of class '{}' have a rate, but the FLOPs of the model '{}' are unknown",
                               one.name, run.scenario.model.name),
                   {},
                   "give them 'step', 'slowdown' or 'platform'"}};

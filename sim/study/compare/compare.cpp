@@ -10,7 +10,7 @@
 namespace gradway {
 namespace {
 
-/// What grows with the time of a step, so is as uncertain as it.
+/// A value that is proportional to the step time, with the relative interval of the step time.
 Expected scaled_by_step(double value, const Alternative& alternative) {
   const auto& step = alternative.metrics.step_time;
   if (step == Seconds{}) return {value, value, value};

@@ -9,15 +9,14 @@
 namespace gradway {
 namespace {
 
-/// Leaders that a choice is held against: in a sweep of thousands of tied points all pairs would take
-/// minutes.
+/// Number of leaders that a choice is compared with. All pairs of thousands of tied points would take minutes.
 constexpr std::size_t most_compared = 32;
 
-/// Runs of one step on one machine differ by more (docs/ACCURACY.md).
+/// Relative difference below which figures are equal. Runs of one step differ by more (docs/ACCURACY.md).
 constexpr double equal_within = 1e-3;
 
-/// What luck makes of the ratio of two figures, around its median. Runs of one seed have the same luck as far
-/// as their campaigns are alike.
+/// The 90 % interval of the ratio of two figures over the seeds, relative to its median. Runs with the same
+/// seed have the same random events as far as their campaigns are the same.
 Expected seed_variation(const Choice& one, const Choice& other) {
   if (one.by_seed.empty() || one.by_seed.size() != other.by_seed.size()) return {1, 1, 1};
   std::vector<double> ratios;
@@ -71,7 +70,7 @@ Leaders leaders_of(const std::vector<std::optional<Choice>>& choices) {
   Leaders leaders;
   leaders.probability_first_leads.resize(choices.size());
   if (order.empty()) return leaders;
-  // In the order of their figures: who is beaten for sure is beaten by one that stands before.
+  // Choices are visited in the order of their figures, so that only earlier ones can certainly beat a choice.
   const auto is_beaten = [&](std::size_t i) {
     const auto end =
         leaders.which.begin() + static_cast<std::ptrdiff_t>(std::min(leaders.which.size(), most_compared));

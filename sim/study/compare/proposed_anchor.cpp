@@ -8,7 +8,8 @@
 namespace gradway {
 namespace {
 
-/// Explicit times, and those of a profile on its own GPU, are not scaled.
+/// Whether compute times are scaled by an anchor. Explicit times, and those of a profile on its own GPU, are
+/// not.
 bool can_be_anchored(const Scenario& scenario) {
   const auto& model = scenario.model;
   const auto& gpu = scenario.platform.gpu_models.front();

@@ -17,7 +17,7 @@ LimitStatus limit_status(const Expected& expected, double limit) {
 }  // namespace
 
 Training training_of(const TrainingGoal& goal, const Metrics& metrics, const TimeRange& range) {
-  expects(goal.samples || (goal.tokens && metrics.tokens_per_sample), "it is known how much is trained on");
+  expects(goal.samples || (goal.tokens && metrics.tokens_per_sample), "the number of samples is known");
   Training training;
   const double tokens_of_a_sample = metrics.tokens_per_sample.value_or(0);
   training.samples = goal.tokens ? *goal.tokens / tokens_of_a_sample : *goal.samples;
@@ -48,7 +48,7 @@ bool meets(const std::optional<TrainingGoal>& goal, const Metrics& metrics, cons
 
 std::optional<LimitStatus> worst_limit_status(const Training& training) {
   if (training.budget_usd && !training.usd) return std::nullopt;
-  return std::max(training.in_time, training.in_budget);  // none comes before all
+  return std::max(training.in_time, training.in_budget);  // an empty optional is less than all values
 }
 
 }  // namespace gradway

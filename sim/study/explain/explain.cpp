@@ -22,14 +22,14 @@
 namespace gradway {
 namespace {
 
-/// Parts of the hardware, by number.
+/// A set of parts of the hardware.
 using PartSet = std::array<bool, all_parts.size()>;
 
 bool has(const PartSet& parts, Part part) {
   return parts[static_cast<std::size_t>(part)];
 }
 
-/// The parts that the job itself uses; a neighbour's traffic does not count.
+/// The parts that the job itself uses, without the traffic of neighbours.
 PartSet used_parts(const Run& run) {
   PartSet used{};
   const auto parts = parts_of_resources(run.scenario.platform);
@@ -51,7 +51,7 @@ std::string twice_as_fast(Part part, const std::optional<ChannelLimit>& limit) {
   return fmt::format("{}{} twice as fast", in_words(part), channels);
 }
 
-/// A factor as one types it.
+/// A factor in short form: "2", "1e9".
 std::string factor_text(double factor) {
   auto text = fmt::format("{}", factor);
   if (text.ends_with(".0")) text.resize(text.size() - 2);
@@ -61,7 +61,7 @@ std::string factor_text(double factor) {
   return text;
 }
 
-/// One GPU of several is slow: all others wait for it wherever they meet.
+/// The step with a straggler, for which all other ranks wait at each collective.
 std::optional<Counterfactual> with_slow_gpu(const Scenario& scenario, std::string_view engine) {
   if (scenario.job.gpus < 2 || scenario.job.slow_gpu > 1 || !trains(scenario.job.strategy))
     return std::nullopt;
@@ -74,7 +74,7 @@ std::optional<Counterfactual> with_slow_gpu(const Scenario& scenario, std::strin
                         simulate(changed, engine).measured.metrics.step_time};
 }
 
-/// How workers could meet otherwise, and the mean step that follows.
+/// Changes to the outer loop of local SGD that shorten the mean step, the best first.
 std::vector<Counterfactual> outer_loop_changes(const Run& run, const LocalSgd& settings) {
   std::vector<Counterfactual> found;
   const auto add = [&](std::string name, std::string words, std::string key, std::string value,
@@ -92,9 +92,10 @@ std::vector<Counterfactual> outer_loop_changes(const Run& run, const LocalSgd& s
         [](LocalSgd& one) { one.exchanged = Exchanged::int8; });
   const auto most = settings.inner_steps / settings.fragments;
   if (settings.overlap_steps < most)
-    add("overlap_steps_most", "exchanges beside all inner steps until the next", "strategy.overlap_steps",
+    add("overlap_steps_most", "exchanges that overlap with all inner steps until the next",
+        "strategy.overlap_steps",
         fmt::format("{}", most), [&](LocalSgd& one) { one.overlap_steps = most; });
-  add("wan_2x", "ways between workers twice as fast", "strategy.wan.rate",
+  add("wan_2x", "links between workers twice as fast", "strategy.wan.rate",
       fmt::format("{} B/s", settings.wan->rate.value() * 2),
       [](LocalSgd& one) { one.wan->rate = one.wan->rate * 2; });
   if (settings.wan->window || settings.wan->loss > 0)
@@ -106,7 +107,7 @@ std::vector<Counterfactual> outer_loop_changes(const Run& run, const LocalSgd& s
   return found;
 }
 
-/// The counterfactuals of one run before they are simulated, and what each changes.
+/// The counterfactuals of a run and the change of the scenario for each. Their step times are filled in later.
 class CounterfactualList {
  public:
   CounterfactualList(const Run& run, const std::optional<ChannelLimit>& limit)
@@ -120,7 +121,7 @@ class CounterfactualList {
     if (!links.empty())
       add("infinite_links", "all links and host memory infinitely fast", links, practically_infinite);
     if (has(used_, Part::cpu))
-      add("no_launch_cost", "launches that cost the CPU nothing", {Part::cpu}, practically_infinite);
+      add("no_launch_cost", "kernel launches that take no CPU time", {Part::cpu}, practically_infinite);
     for (const auto& setting : sharding_settings(run.scenario)) {
       for (const auto& value : setting.values)
         if (!value.words.empty()) add(setting, value);
@@ -168,19 +169,19 @@ class CounterfactualList {
       add(fmt::format("loader_workers_{}", count), std::move(words), "input.loader_workers",
           fmt::format("{}", count), [count](InputSettings& of) { of.loader_workers = count; });
     };
-    workers(input.loader_workers + 1, "one more loader worker a rank");
+    workers(input.loader_workers + 1, "one more loader worker per rank");
     if (input.loader_workers > 1) workers(2 * input.loader_workers, "twice as many loader workers");
     if (!input.decode_on_gpu && input.dataset->gpu_decode > Seconds{})
       add("decode_gpu", "samples decoded on the GPU", "input.decode", "gpu",
           [](InputSettings& of) { of.decode_on_gpu = true; });
-    add("ready_samples", "samples ready in memory (a bound)", "", "",
+    add("ready_samples", "all samples ready in memory (a bound)", "", "",
         [](InputSettings& of) { of.dataset.reset(); });
   }
 
   Speeds own_;
   PartSet used_;
   std::vector<Counterfactual> counterfactuals_;
-  std::vector<std::function<void(Scenario&)>> changes_;  ///< beside the answers
+  std::vector<std::function<void(Scenario&)>> changes_;  ///< one per counterfactual
 };
 
 void simulate_all(CounterfactualList& list, const Scenario& scenario, std::string_view engine, int threads) {
@@ -206,14 +207,14 @@ std::string ms_text(Seconds time) {
   return fmt::format("{:.4g} ms", time.value() * 1e3);
 }
 
-/// No other part of the step is as long.
+/// Whether exposed communication is the longest part of the step.
 bool is_communication(const Metrics& metrics) {
   const auto others = {metrics.compute, metrics.optimizer, metrics.input_wait, metrics.launch_bound,
                        metrics.idle};
   return metrics.exposed_communication > std::max(others);
 }
 
-/// Which classes of kernels take the time of the forward and backward pass.
+/// "share of kernel time: matrix products 70 %, attention 20 %"; classes of at least 1 %, the largest first.
 std::string classes_in_words(const ComputeCosts& costs) {
   const auto all = total({costs.by_class.begin(), costs.by_class.end()});
   std::vector<std::size_t> order(costs.by_class.size());
@@ -224,7 +225,7 @@ std::string classes_in_words(const ComputeCosts& costs) {
     const auto share = 100 * (costs.by_class[i] / all);
     if (share >= 1) words.push_back(fmt::format("{} {:.0f} %", operation_class_words[i], share));
   }
-  return fmt::format("of the kernels' time: {}", fmt::join(words, ", "));
+  return fmt::format("share of kernel time: {}", fmt::join(words, ", "));
 }
 
 std::vector<std::string> bottleneck_evidence(const Run& run, const std::optional<Overlap>& overlap) {
@@ -235,14 +236,13 @@ std::vector<std::string> bottleneck_evidence(const Run& run, const std::optional
   const bool has_model = trains(run.scenario.job.strategy);
   if (has_model) {
     evidence.push_back(
-        fmt::format("without any communication the step would take {}; the collectives alone, one after the "
-                    "other, take {}",
+        fmt::format("the step would take {} without communication; the collectives alone take {} in sequence",
                     ms_text(overlap->without_collectives), ms_text(overlap->collectives)));
   }
   if (!is_communication(metrics)) return evidence;
   if (overlap->links > Seconds{}) {
     const auto carried = metrics.bytes_sent_per_gpu / overlap->links;
-    evidence.push_back(fmt::format("links and memories on the way would carry {:.3g} GB/s of each GPU",
+    evidence.push_back(fmt::format("the links and memories in use can carry {:.3g} GB/s for each GPU",
                                    carried.value() / 1e9));
   }
   for (const auto& basis : overlap->basis) evidence.push_back(basis);
@@ -272,14 +272,14 @@ Explanation explain(const Scenario& scenario, std::string_view engine, int threa
   if (overlap && trains(run.scenario.job.strategy)) {
     counterfactuals.push_back(
         {"perfect_overlap",
-         "all communication beside kernels, neither slowing the other (a bound, not a simulation)",
+         "all communication overlapped with kernels without contention (a bound, not a simulation)",
          {},
          overlap->bound()});
   }
   std::ranges::stable_sort(counterfactuals, {}, &Counterfactual::step_time);
   for (auto& one : counterfactuals) {
-    auto& list = std::abs(one.gain(step)) < least_gain ? explanation.no_help : explanation.helps;
-    list.push_back(std::move(one));
+    auto& found = std::abs(one.gain(step)) < least_gain ? explanation.no_help : explanation.helps;
+    found.push_back(std::move(one));
   }
   return explanation;
 }

@@ -1,30 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/study/explain/exposed_calls.hpp"
-
 #include <algorithm>
 #include <cctype>
 #include <map>
 #include <optional>
 
-#include <fmt/format.h>
-
 #include "sim/metrics/intervals.hpp"
 #include "sim/metrics/view.hpp"
+#include "sim/study/explain/explain.hpp"
 
 namespace gradway {
 namespace {
 
 constexpr double least_share = 1e-3;
 
-/// When a task of the step was under way; its launch by the CPU, too.
-struct Times {
+/// When a task of the step ran, and when the CPU had launched it.
+struct TaskTimes {
   Seconds start = Seconds::infinite();
   Seconds end{};
   Seconds launched{};
 };
 
-/// "block all-gather" of "block 17 all-gather": numbers do not tell kinds apart.
-std::string kind_of(const std::string& name) {
+/// The name under which tasks of all layers are shown together: "block all-gather" for "block 17 all-gather".
+std::string name_without_numbers(const std::string& name) {
   std::string kind;
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (std::isdigit(static_cast<unsigned char>(name[i])) == 0) {
@@ -36,9 +33,16 @@ std::string kind_of(const std::string& name) {
   return kind;
 }
 
-class Causes {
+/// A place in the compute stream that waits for nothing but what was issued there before, at the beginning of
+/// a step for the optimizer of the step before.
+bool waits_for_compute_stream(const Task& task) {
+  return std::holds_alternative<Wait>(task.work) && task.after.empty();
+}
+
+/// The timeline of the first rank's tasks in the last reported step.
+class CallAnalysis {
  public:
-  explicit Causes(const Run& run) : run_{run}, program_{run.workload.first_program()} {
+  explicit CallAnalysis(const Run& run) : run_{run}, program_{run.workload.first_program()} {
     times_.resize(program_.tasks.size());
     const View view{run.workload, run.folding, ActorId{0}};
     const MatchingCalls calls{run.workload};
@@ -51,7 +55,7 @@ class Causes {
         times.launched = run.timeline.end[i];
         continue;
       }
-      // The marker before a call's parts stands for its wait, not for its work.
+      // The marker before the parts of a call is its wait, not its work.
       const bool is_call = std::holds_alternative<Call>(program_.tasks[task].work);
       if (is_call && origin.activity == Activity::marker) continue;
       times.start = std::min(times.start, run.timeline.start[i]);
@@ -61,42 +65,36 @@ class Causes {
     }
   }
 
-  const Times& of(std::size_t task) const { return times_[task]; }
-
-  /// Of the time that a call is under way, what no kernel hides.
+  /// Time of a call during which no kernel runs.
   Seconds exposed(std::size_t task) const {
     const auto& times = times_[task];
     if (times.end <= times.start) return {};
     return times.end - times.start - covered(kernels_, times.start, times.end);
   }
 
-  /// What came last of all that the start of a task waited for.
-  std::string why(std::size_t task) const {
+  /// What the start of a call waited for longest.
+  ExposureReason why(std::size_t task) const {
     const auto before = before_on_stream(task);
     const auto own = latest_of(program_.tasks[task].after);
     if (before && (!own || times_[*before].end >= times_[*own].end))
-      return fmt::format("behind {} on its communicator", kind_of(program_.tasks[*before].name));
-    if (!own) return "from the start of the step";
+      return {ExposureCause::communicator, name_without_numbers(program_.tasks[*before].name)};
+    if (!own) return {ExposureCause::step_start};
     return why_input(*own);
   }
 
  private:
-  /// @param task that makes what a call sends
-  std::string why_input(std::size_t task) const {
+  /// @param task that computes or copies the input of a call
+  ExposureReason why_input(std::size_t task) const {
     const auto& times = times_[task];
-    const auto& of_task = program_.tasks[task];
-    const auto gate = latest_of(of_task.after);
+    const auto gate = latest_of(program_.tasks[task].after);
     const auto gate_end = gate ? times_[*gate].end : Seconds{};
     const auto before = before_on_stream(task);
     const auto before_end = before ? times_[*before].end : Seconds{};
-    if (times.launched > gate_end && times.launched > before_end) return "the CPU issues it late";
-    if (gate && gate_end >= before_end) {
-      const auto& name = program_.tasks[*gate].name;
-      return fmt::format("waits for {}", *gate < task && name == "parameters are there"
-                                             ? "the optimizer, which writes what it sends"
-                                             : "its memory: " + kind_of(name));
-    }
-    return "its input was made last: nothing is left to hide it";
+    if (times.launched > gate_end && times.launched > before_end) return {ExposureCause::late_launch};
+    if (!gate || gate_end < before_end) return {ExposureCause::late_input};
+    const auto& waited_for = program_.tasks[*gate];
+    if (*gate < task && waits_for_compute_stream(waited_for)) return {ExposureCause::optimizer};
+    return {ExposureCause::memory, name_without_numbers(waited_for.name)};
   }
 
   std::optional<std::size_t> before_on_stream(std::size_t task) const {
@@ -114,28 +112,28 @@ class Causes {
 
   const Run& run_;
   const Program& program_;
-  std::vector<Times> times_;
+  std::vector<TaskTimes> times_;
   std::vector<Interval> kernels_;
 };
 
 }  // namespace
 
 std::vector<ExposedCalls> exposed_calls(const Run& run) {
-  const Causes causes{run};
+  const CallAnalysis analysis{run};
   struct Kind {
     ExposedCalls calls;
-    std::map<std::string, Seconds> reasons;
+    std::map<ExposureReason, Seconds> reasons;
   };
   std::map<std::string, Kind> kinds;
   const auto& tasks = run.workload.first_program().tasks;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (!std::holds_alternative<Call>(tasks[i].work)) continue;
-    const auto exposed = causes.exposed(i);
+    const auto exposed = analysis.exposed(i);
     if (exposed <= Seconds{}) continue;
-    auto& [calls, reasons] = kinds[kind_of(tasks[i].name)];
+    auto& [calls, reasons] = kinds[name_without_numbers(tasks[i].name)];
     ++calls.calls;
     calls.exposed += exposed;
-    reasons[causes.why(i)] += exposed;
+    reasons[analysis.why(i)] += exposed;
   }
   std::vector<ExposedCalls> found;
   for (auto& [name, kind] : kinds) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/study/explain/overlap.hpp"
+#include "sim/study/explain/explain.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -11,7 +11,7 @@
 namespace gradway {
 namespace {
 
-/// The graph with nothing left of its collectives but that they are waited for.
+/// The graph with each collective replaced by a join, which ends as soon as the collective could start.
 OpGraph without_collectives(const OpGraph& graph) {
   OpGraph rest;
   rest.reserve(graph.size(), graph.edges().size());

@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto one_mib = 1_MiB;
 
-constexpr int most_digits = 17;  // more than a double tells
+constexpr int most_digits = 17;  // more than the precision of a double
 
 }  // namespace
 

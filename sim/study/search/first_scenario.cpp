@@ -28,7 +28,7 @@ std::string precision_for(const Gpu& gpu) {
   return has(Precision::bf16) ? "bf16" : has(Precision::fp16) ? "fp16" : "fp32";
 }
 
-/// A way to train that is tried: keys of the job, of the strategy and of the layout beyond the usual ones.
+/// A setup to try: the strategy, and the keys that it needs in addition to the common ones.
 struct TrainingSetup {
   std::string strategy;
   ScenarioSettings job{};
@@ -36,7 +36,7 @@ struct TrainingSetup {
   ScenarioSettings layout{};
 };
 
-/// What is written of a model on a GPU, whatever the way.
+/// The settings that all setups of a model on a GPU share.
 struct CommonSettings {
   std::string precision;  ///< empty: a profile has its own
   ScenarioSettings job{};
@@ -64,7 +64,7 @@ ScenarioSettings settings_of(const FirstScenarioRequest& request, const CommonSe
   return settings;
 }
 
-/// The largest power of two up to `most` that fits; nothing if not even one sample does.
+/// The largest power of two up to `most` that fits. None if not even one sample fits.
 std::optional<int> batch_for(const Scenario& scenario, int most) {
   if (scenario.platform.gpu_models.front().ideal || !knows_memory(scenario)) return most;
   try {
@@ -81,7 +81,7 @@ std::string framework_of(const FirstScenarioRequest& request) {
   return request.strategy == name_of(DistributedOptimizer{}) ? "megatron" : "pytorch";
 }
 
-constexpr std::string_view no_more_than_needed = "activations are recomputed no more than memory asks for";
+constexpr std::string_view least_recomputation = "activations are recomputed only as far as memory requires";
 
 /// @source github.com/karpathy/nanoGPT, train.py and model.py: dtype, compile, grad_clip, fused AdamW, and
 /// the loss in the model's forward pass
@@ -128,13 +128,13 @@ constexpr std::string_view deepspeed =
     "docs/source/en/deepspeed.md): the "
     "model in 16 bits, ZeRO of the lowest stage that fits, overlapped, AdamW, clipped gradients";
 
-/// What its samples and layers make of a model.
+/// Properties of a model that decide which recipe fits.
 struct Traits {
-  bool is_known = false;  ///< its kernels follow from its layers
+  bool is_known = false;  ///< its kernels are derived from its layers
   bool is_text = false;
   bool has_experts = false;
   bool has_attention = false;
-  bool has_blocks = false;  ///< that can run again
+  bool has_blocks = false;  ///< that can be recomputed
 };
 
 Traits traits_of(const Model& model) {
@@ -146,7 +146,7 @@ Traits traits_of(const Model& model) {
           .has_blocks = !model.profile && model.tokens_per_sample > 0};
 }
 
-/// Chooses what is written, by framework and model.
+/// Settings by framework and model.
 class Recipes {
  public:
   Recipes(const FirstScenarioRequest& request, const Model& model, const Platform& platform)
@@ -180,11 +180,11 @@ class Recipes {
       found.optimizer = "sgd_momentum";
       found.recipe = convnets;
     }
-    if (traits_.has_blocks) found.recipe += fmt::format("; {}", no_more_than_needed);
+    if (traits_.has_blocks) found.recipe += fmt::format("; {}", least_recomputation);
     return found;
   }
 
-  /// From the simplest on.
+  /// The setups to try, the simplest first.
   std::vector<TrainingSetup> setups() const {
     if (framework_ == "megatron") return megatron_setups();
     if (framework_ == "deepspeed") return deepspeed_setups();
@@ -210,7 +210,7 @@ class Recipes {
     return setups;
   }
 
-  /// FSDP's mixed precision in place of autocast over parameters of fp32.
+  /// FSDP's mixed precision instead of autocast with fp32 parameters.
   TrainingSetup with_formats(TrainingSetup setup) const {
     const bool halves = precision_ == "bf16" || precision_ == "fp16";
     if (setup.strategy.starts_with("fsdp") && halves && traits_.is_known && !gpu_.ideal)
@@ -219,7 +219,7 @@ class Recipes {
     return setup;
   }
 
-  /// Experts over the GPUs of a node, then tensor ranks there.
+  /// Experts distributed over the GPUs of a node, then tensor parallelism within the node.
   std::vector<TrainingSetup> megatron_setups() const {
     TrainingSetup first{request_.strategy.empty() ? "distributed_optimizer" : request_.strategy};
     const bool overlaps = first.strategy == "distributed_optimizer" && request_.gpus > 1;
@@ -241,7 +241,7 @@ class Recipes {
     return setups;
   }
 
-  /// Over the GPUs of a node, as far as they divide each other.
+  /// Expert parallelism over the largest power of two of a node's GPUs that divides the experts.
   ScenarioSettings shared_experts() const {
     int ranks = 1;
     while (traits_.has_experts && 2 * ranks <= gpus_of_node_ && request_.gpus % (2 * ranks) == 0 &&

@@ -16,59 +16,60 @@
 #include "sim/plan/plan.hpp"
 #include "sim/scenario/pipeline/schedule.hpp"
 #include "sim/scenario/pipeline/stages.hpp"
-#include "sim/study/search/unsearched_keys.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway {
 namespace {
 
-constexpr double near_best_without_sequence = 0.02;  // of the best
-constexpr double least_reported_gain = 0.01;            // the same, of a key that is not searched
-// Simulated at once, whatever the threads: what is known of the best before must not depend on them.
-constexpr std::size_t at_once = 8;
+constexpr double near_best_without_sequence = 0.02;  // relative to the best step time
+constexpr double least_reported_gain = 0.01;         // of an unsearched key, relative to the best step time
+// Layouts per batch. It does not depend on the threads, so that the result does not, either.
+constexpr std::size_t batch_size = 8;
 
 [[noreturn]] void refuse_layouts(std::string what, std::string hint) {
   throw ConfigError{Problem{Where{}, std::move(what), {}, std::move(hint)}};
 }
 
-/// Ways to cut the model that differ in more than the micro-batch.
+/// Identifies layouts that differ in the micro-batch only.
 auto cut_of(const Job& job) {
   const auto& layout = job.layout;
   return std::tuple{layout.tensor,   layout.sequence, layout.context, layout.expert, layout.pipeline,
                     layout.schedule, layout.chunks,   job.recompute,  job.strategy};
 }
 
-/// As many ranks that share layers, tokens and experts, and what is computed again.
+/// Ranks that share layers, tokens and experts, and recomputation. Layouts of a kind have the same kernels.
 using Kind = std::tuple<int, int, int, Recompute>;
 Kind kind_of(const Job& job) {
   return {job.layout.tensor, job.layout.context, job.layout.expert, job.recompute};
 }
 
-/// Layouts that hide as much of their exchanges and launches: they differ in replicas alone.
+/// Layouts that differ in replicas only, so that they hide similar shares of communication and launches.
 using ReplicaFamily = std::tuple<Kind, int, int, int, std::size_t>;
 ReplicaFamily replica_family(const Job& job) {
   return {kind_of(job), job.layout.pipeline, job.layout.chunks, job.batch_per_gpu, job.strategy.index()};
 }
 
-// What is expected of a layout by one that is alike may miss by this; the bound alone never does.
+// Tolerance of the time that is expected from similar layouts. The lower bound alone needs none.
 constexpr double slack = 1.05;
 
-/// What a candidate needs and takes at least.
+/// Memory of a candidate, and a lower bound of its step time.
 struct Requirements {
   Bytes needs{};
-  Seconds at_least{};  ///< a step
+  Seconds at_least{};
 };
 
-/// As many micro-batches as fill the pipeline: with more as much is in flight, and each takes as long.
+/// Enough micro-batches to fill the pipeline. More of them need no more memory and take the same time each.
 int enough_micro_batches(const Job& job) {
   const auto& layout = job.layout;
   const bool keeps_all = layout.schedule == Schedule::gpipe || layout.schedule == Schedule::looped_bfs;
   return keeps_all ? job.accumulate : std::min(job.accumulate, 2 * layout.pipeline);
 }
 
-/// The kernels of the slowest stage, and the way of a micro-batch to it and back, at full clocks: GPUs that
-/// wait much have them. Gradients of parameters that have passes of their own fill the bubble. Or all stages'
-/// kernels on average, at the clocks of GPUs that never wait: to wait costs more than clocks win by it.
+/// Lower bound of the step time, the larger of two bounds. One is the kernels of the slowest stage and the
+/// passes of a micro-batch through the stages before it, at full clocks, which GPUs that often wait have;
+/// separate passes for weight gradients fill the bubble. The other is the average of all stages' kernels at
+/// the clocks of GPUs that never wait, because waiting costs more than the higher clocks gain.
+/// @param planned micro-batches in `workload`
 /// @param slowdown of passes on a GPU that never waits
 Seconds least_time(const Workload& workload, const Job& job, int planned, double slowdown) {
   const auto pipeline = pipeline_of(job.layout);
@@ -90,7 +91,7 @@ Seconds least_time(const Workload& workload, const Job& job, int planned, double
   return std::max(least, of_all / static_cast<double>(workload.programs.size()) * slowdown);
 }
 
-/// Asks of candidates what they need, without simulating them. Not for several threads at once.
+/// Estimates memory and a lower bound of the step time of candidates without simulating them. Not thread-safe.
 class RequirementEstimator {
  public:
   explicit RequirementEstimator(const Scenario& written) : scenario_{written} {}
@@ -115,7 +116,7 @@ class RequirementEstimator {
  private:
   struct Passes {
     ComputeCosts at_full_clocks;
-    double slowdown = 1;  ///< of them on a GPU that never waits
+    double slowdown = 1;  ///< on a GPU that never waits
   };
 
   static Seconds time_of_passes(const ComputeCosts& costs) {
@@ -123,7 +124,7 @@ class RequirementEstimator {
   }
 
   Scenario scenario_;
-  std::map<std::pair<std::size_t, int>, Passes> costs_;  ///< of a strategy with a batch
+  std::map<std::pair<std::size_t, int>, Passes> costs_;  ///< by strategy and batch
 };
 
 class LayoutSearch {
@@ -150,7 +151,7 @@ class LayoutSearch {
     Seconds at_least{};
   };
 
-  /// Runs work of several threads. @throws what the first that failed threw
+  /// Runs work in parallel. @throws the error of the first that failed
   template <class Work>
   void each(std::size_t count, const Work& work) {
     std::vector<std::exception_ptr> failures(count);
@@ -165,7 +166,7 @@ class LayoutSearch {
       if (failure) std::rethrow_exception(failure);
   }
 
-  /// Those of a kind share what their kernels cost.
+  /// Estimates the candidates of a kind together, because they share the costs of kernels.
   void estimate_all(std::vector<Job> candidates) {
     std::map<Kind, std::vector<Job>> by_kind;
     for (auto& job : candidates) by_kind[kind_of(job)].push_back(std::move(job));
@@ -177,13 +178,13 @@ class LayoutSearch {
       std::size_t do_not_fit = 0;
     };
     std::vector<Answers> answers(kinds.size());
-    report_progress(on_progress_, "asking layouts what they need");
+    report_progress(on_progress_, "estimating the memory of layouts");
     each(kinds.size(), [&](std::size_t i) {
       RequirementEstimator estimator{written_};
       auto& [fitting, unfit, do_not_fit] = answers[i];
       std::map<decltype(cut_of(written_.job)), bool> too_large;
       for (auto& job : kinds[i]) {
-        // Larger micro-batches stand behind the smaller ones.
+        // Larger micro-batches follow the smaller ones, and need more memory.
         if (too_large[cut_of(job)]) {
           ++do_not_fit;
           continue;
@@ -210,7 +211,7 @@ class LayoutSearch {
     return gpu.ideal || needs <= gpu.memory;
   }
 
-  /// The least time that a candidate can be expected to take.
+  /// The least step time to expect: the lower bound, scaled by what similar layouts took.
   Seconds expected_time(const Fitting& one) const {
     const auto known = least_ratios_.find(replica_family(one.job));
     return known == least_ratios_.end() ? one.at_least : one.at_least * known->second;
@@ -224,9 +225,9 @@ class LayoutSearch {
             std::erase_if(rest, [&](const Fitting& one) { return expected_time(one) > best_ * slack; });
         std::ranges::stable_sort(rest, {}, [&](const Fitting& one) { return expected_time(one); });
       }
-      const auto count = std::min(rest.size(), at_once);
+      const auto count = std::min(rest.size(), batch_size);
       if (count == 0) return;
-      report_progress(on_progress_, fmt::format("simulating layouts, {} to go", rest.size()),
+      report_progress(on_progress_, fmt::format("simulating layouts, {} left", rest.size()),
                       1 - static_cast<double>(rest.size()) / static_cast<double>(fitting_.size()));
       simulate_all({rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(count)});
       rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(count));
@@ -251,7 +252,7 @@ class LayoutSearch {
     std::vector<Fitting> variants;
     std::set<decltype(cut_of(written_.job))> seen;
     for (const auto& one : found_.ranked) {
-      if (variants.size() == at_once) break;
+      if (variants.size() == batch_size) break;
       auto job = with_selective_checkpoints(written_, one.job);
       if (job && seen.insert(cut_of(*job)).second) variants.push_back({*std::move(job), {}});
     }
@@ -259,7 +260,7 @@ class LayoutSearch {
     simulate_all(variants);
   }
 
-  /// One after the other, and all that help at once.
+  /// Tries each unsearched key on the fastest layout, then all keys that help together.
   void try_other_keys() {
     if (found_.ranked.empty()) return;
     const auto& best = found_.ranked.front();
@@ -287,7 +288,7 @@ class LayoutSearch {
     found_.key_gains.push_back(std::move(together));
   }
 
-  /// Empty: NCCL refuses it, or it does not fit.
+  /// None if NCCL refuses the job, or if it does not fit.
   std::optional<LayoutResult> simulate_if_feasible(const Job& job) const {
     try {
       auto tried = simulate_one(job);
@@ -331,7 +332,7 @@ class LayoutSearch {
             .warnings = run.warnings};
   }
 
-  /// With NCCL's buffers it may need more than there is.
+  /// Adds a result. With NCCL's buffers the layout may not fit any more.
   void take(LayoutResult tried, Seconds at_least) {
     ++found_.simulated;
     const auto step = tried.metrics.step_time;
@@ -382,23 +383,24 @@ class LayoutSearch {
   const ProgressCallback& on_progress_;
   LayoutSearchResult found_;
   std::vector<Fitting> fitting_;
-  Seconds best_ = Seconds::infinite();  ///< step so far
+  Seconds best_ = Seconds::infinite();  ///< the least step time so far
   std::map<ReplicaFamily, double> least_ratios_;      ///< the least of which a step was so many times its bound
 };
 
 void check_can_be_cut(const Scenario& written) {
   const auto& model = written.model;
   if (!trains(written.job.strategy))
-    refuse_layouts("a collective alone has no model to lay out", "take a scenario with a model");
+    refuse_layouts("a collective has no model to distribute", "use a scenario with a model");
   if (model.profile)
     refuse_layouts(
-        fmt::format("the profile '{}' was taken of the whole model on one GPU: it cannot be cut", model.name),
-        "take a model that is described by its architecture: gradway list models");
+        fmt::format("the profile '{}' was measured with the whole model on one GPU: it cannot be distributed",
+                    model.name),
+        "use a model that is described by its architecture: gradway list models");
   if (!model.tensor && parts_to_cut(model) < 2)
-    refuse_layouts(fmt::format("the model '{}' has neither layers to share nor blocks to put on stages: it "
-                               "cannot be cut",
+    refuse_layouts(fmt::format("the model '{}' cannot be distributed: it has neither layers for tensor "
+                               "parallelism nor blocks for pipeline stages",
                                model.name),
-                   "take a model that repeats blocks: gradway list models");
+                   "use a model with repeated blocks: gradway list models");
   if (written.job.framework == Framework::deepspeed)
     refuse_layouts("layouts are searched for PyTorch and Megatron, not for DeepSpeed",
                    "set job.framework=megatron, or pytorch");
@@ -424,10 +426,10 @@ LayoutSearchResult search_layouts(const Scenario& written, int global_batch, con
     if (!found.ranked.empty()) return found;
   }
   if (found.candidates == 0)
-    refuse_layouts(fmt::format("no layout of {} GPUs makes {} samples a step: data-parallel ranks, "
-                               "micro-batches and their number do not divide them",
+    refuse_layouts(fmt::format("no layout of {} GPUs has a global batch of {} samples: no number of "
+                               "data-parallel ranks and micro-batches divides it",
                                written.job.gpus, global_batch),
-                   fmt::format("'--global-batch {}' would fit", written.job.gpus));
+                   fmt::format("'--global-batch {}' is possible", written.job.gpus));
   return found;
 }
 

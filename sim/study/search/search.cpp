@@ -33,7 +33,7 @@ std::vector<SettingResult> Search::candidates() {
   return found;
 }
 
-/// What one has to change for a setting, and to put up with.
+/// Number of changes that a setting needs, and whether it is lossy.
 std::pair<int, bool> Search::changes(const SettingResult& tried) const {
   const auto* ddp = std::get_if<Ddp>(&tried.strategy);
   const auto of_job = std::max<std::size_t>(changes_of(tried.job).size(), tried.job != 0 ? 1 : 0);
@@ -45,7 +45,7 @@ const std::vector<Override>& Search::changes_of(std::size_t job) const {
   return job < space_.changes.size() ? space_.changes[job] : none;
 }
 
-/// A job has the value that was written where none is changed.
+/// Whether a job has this value of a setting: its changed value, or the one that the scenario has.
 bool Search::has_value(std::size_t job, const JobSetting& setting, const std::string& value) const {
   const auto& changes = changes_of(job);
   const auto found = std::ranges::find(changes, setting.key, &Override::key);
@@ -53,7 +53,7 @@ bool Search::has_value(std::size_t job, const JobSetting& setting, const std::st
   return written_value(space_.jobs.front().job.input, setting.key) == value;
 }
 
-/// The job that differs in that key alone, which it has as written.
+/// The job with the same changes but that of `key`.
 std::optional<std::size_t> Search::job_without(std::size_t job, const std::string& key) const {
   const auto& own = changes_of(job);
   for (std::size_t other = 0; other < space_.changes.size(); ++other) {
@@ -86,15 +86,16 @@ const SettingResult& Search::fastest_of(const std::vector<const SettingResult*>&
   return **std::ranges::min_element(all, {}, [&](const SettingResult* one) { return cost(*one); });
 }
 
-/// Nobody can tell which of the two is faster, or nobody cares.
+/// Whether the two are equal within the negligible difference, or statistically tied.
 bool Search::is_as_good(const SettingResult& fastest, const SettingResult& one) const {
   if (cost(one) <= (1 + negligible_difference) * cost(fastest)) return true;
   const auto ratio = figure_ratio(choice(fastest), choice(one));
   return ratio.low <= 1 && 1 <= ratio.high;
 }
 
-/// Of those that are as good as the fastest, the one that changes least; of those the fastest, and of those
-/// that are as fast the one that is least trouble.
+/// Of all that are as good as the fastest, the ones with the fewest changes; of these the fastest; and of
+/// equally fast ones the one with the least memory and the roundest cap. If the fastest may not fit, only
+/// settings that certainly fit are considered.
 const SettingResult& Search::simplest_of_best(const std::vector<const SettingResult*>& all) const {
   const auto& fastest = fastest_of(all);
   std::vector<const SettingResult*> with_room;
@@ -118,8 +119,9 @@ const SettingResult& Search::simplest_of_best(const std::vector<const SettingRes
   return **std::ranges::min_element(good, {}, tie_break);
 }
 
-/// Nobody can tell the simplest from the fastest, but something between the two, which differs from it in
-/// less, may be faster than it for sure. Of such the one that changes least, until there is none.
+/// The simplest setting is tied with the fastest, but a setting between the two may certainly be faster than
+/// it, as it has fewer errors that the two do not share. Takes the one with the fewest changes of those, until
+/// there is none.
 const SettingResult& Search::recommended(const std::vector<const SettingResult*>& all) const {
   const auto* best = &simplest_of_best(all);
   for (;;) {
@@ -134,7 +136,7 @@ const SettingResult& Search::recommended(const std::vector<const SettingResult*>
   }
 }
 
-/// @param fitting family by family
+/// @param fitting sorted by family
 std::vector<SettingResult> Search::families_missing_limits(const std::vector<SettingResult>& fitting) const {
   const auto family = [](const SettingResult& tried) { return std::pair{tried.job, family_of(tried.strategy)}; };
   std::vector<SettingResult> missed;
@@ -164,7 +166,7 @@ std::optional<Optimum> Search::optimum(const std::vector<SettingResult>& ranked)
   return found;
 }
 
-/// Turns back what brings nothing, or nothing that is sure, to values that are searched.
+/// Reverts the settings whose benefit is not certain, as far as the reverted value is searched.
 SettingResult Search::revert_unneeded(SettingResult best, const SettingResult& fastest) {
   const auto is_unneeded = [&](const RevertedSetting& one) {
     return has(one.without.strategy) && one.without.failure_reason.empty() &&

@@ -11,7 +11,7 @@
 
 namespace gradway {
 
-/// What searches of all strategies share: whom they rank, and whom they recommend.
+/// The part of a search that is the same for all strategies: ranking and recommendation.
 class Search {
  public:
   Search(const SearchSpace& space, const std::string& engine, const ForEach& for_each)
@@ -24,28 +24,31 @@ class Search {
   Search(const Search&) = default;
   Search& operator=(const Search&) = delete;
 
-  /// Differences of this share are none.
+  /// Relative differences up to this are ignored.
   static constexpr double negligible_difference = 1e-4;
 
-  /// Simulates what is worth it.
+  /// Simulates the settings that may be the best.
   virtual void try_settings() = 0;
-  /// All that `try_settings` may have tried, family by family.
+  /// All settings that `try_settings` may have simulated, by family.
   virtual std::vector<Setting> settings() const = 0;
   virtual Strategy defaults() const = 0;
   virtual bool has(const Strategy& strategy) const = 0;
+  /// Number of settings that differ from the framework's defaults.
   virtual int departures(const Strategy& strategy) const = 0;
-  /// The strategy with each of its searched settings that are none of the defaults at the default.
+  /// For each searched setting that is not at its default: its key, and the strategy with it reverted.
   virtual std::vector<std::pair<std::string, Strategy>> without_each(const Strategy& strategy) const = 0;
-  /// What else there is to tell. @param ranked all settings that are
+  /// Adds the results that only this strategy has. @param ranked all settings that are ranked
   virtual void add_details(Optimum& found, const std::vector<SettingResult>& ranked) = 0;
   virtual double count_settings() const = 0;
 
   const SearchSpace& space() const { return space_; }
   SettingSimulator& tried() { return tried_; }
-  double cost(const SettingResult& tried) const { return time_per_sample(space_.jobs[tried.job].job, tried).value(); }
-  /// What has been tried and fits.
+  double cost(const SettingResult& tried) const {
+    return time_per_sample(space_.jobs[tried.job].job, tried).value();
+  }
+  /// All simulated settings that can run.
   std::vector<SettingResult> candidates();
-  /// Of settings that cannot be told from the fastest the one that changes least.
+  /// Of the settings that are tied with the fastest, the one with the fewest changes.
   const SettingResult& recommended(const std::vector<const SettingResult*>& all) const;
 
  private:
@@ -58,7 +61,9 @@ class Search {
   const SettingResult& fastest_of(const std::vector<const SettingResult*>& all) const;
   bool is_as_good(const SettingResult& fastest, const SettingResult& one) const;
   const SettingResult& simplest_of_best(const std::vector<const SettingResult*>& all) const;
-  bool meets_limits(const SettingResult& tried) const { return meets(space_.goal, tried.metrics, tried.range); }
+  bool meets_limits(const SettingResult& tried) const {
+    return meets(space_.goal, tried.metrics, tried.range);
+  }
   std::vector<SettingResult> families_missing_limits(const std::vector<SettingResult>& fitting) const;
   std::optional<Optimum> optimum(const std::vector<SettingResult>& ranked);
   SettingResult revert_unneeded(SettingResult best, const SettingResult& fastest);
@@ -66,7 +71,13 @@ class Search {
 
   const SearchSpace& space_;
   SettingSimulator tried_;
-  bool enforces_limits_ = true;  ///< settings that miss those of the training are not ranked
+  bool enforces_limits_ = true;  ///< settings that miss the limits of the training are not ranked
 };
+
+/// `optimize` for DDP.
+SearchResult search_ddp(const SearchSpace& space, const std::string& engine, const ForEach& for_each);
+
+/// `optimize` for sharded strategies.
+SearchResult search_sharded(const SearchSpace& space, const std::string& engine, const ForEach& for_each);
 
 }  // namespace gradway

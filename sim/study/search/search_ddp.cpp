@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/study/search/search_ddp.hpp"
-
+// Searches the settings of DDP.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -11,16 +10,16 @@
 namespace gradway {
 namespace {
 
-constexpr double near_best = 0.02;
+constexpr double near_best = 0.02;  // relative difference of the cost from the best with the same hook
 constexpr int curve_points = 48;
 
-/// PyTorch's default stands for both values where both are searched: what a static graph saves is not
-/// modelled.
+/// The value of static_graph to simulate. If both are searched, it is PyTorch's default, because the effect of
+/// a static graph is not modelled.
 bool static_graph_of(const SearchSpace& space) {
   return std::ranges::find(space.static_graph, false) == space.static_graph.end();
 }
 
-/// Settings but for their buckets.
+/// Settings that differ in their buckets only.
 struct Family {
   std::size_t job = 0;
   Ddp strategy;
@@ -123,7 +122,7 @@ class DdpSearch final : public Search {
     return {family.job, family.strategy};
   }
 
-  /// The cut of a whole MiB; cuts with ranges come first, in order.
+  /// Index in `cuts_` of a cap in whole MiB. Partitions with ranges come first, in order.
   std::size_t cut_of(int mib) const {
     const auto found =
         std::partition_point(cuts_.begin(), cuts_.begin() + static_cast<std::ptrdiff_t>(ranged_),
@@ -177,7 +176,7 @@ class DdpSearch final : public Search {
     tried().try_all(settings);
   }
 
-  /// The best's steps over all caps, and how far one can go from its cap.
+  /// Adds the step times over all caps with the best's other settings, and the range of caps that are as good.
   void add_curve(Optimum& found) {
     if (!space().any_bucket_cap) return;
     const Family best{found.best.job, std::get<Ddp>(found.best.strategy)};
@@ -197,7 +196,7 @@ class DdpSearch final : public Search {
     found.is_flat_to_end = high + 1 == ranged_;
   }
 
-  /// The cut of the best's cap, or the best among the whole MiB if that is PyTorch's default.
+  /// The partition of the best's cap. If that is PyTorch's default: the best one of a cap in whole MiB.
   template <class IsFlat>
   std::optional<std::size_t> start_of_flat_range(const Optimum& found, const IsFlat& is_flat) {
     const Family best{found.best.job, std::get<Ddp>(found.best.strategy)};
@@ -218,9 +217,9 @@ class DdpSearch final : public Search {
 
   CapRange cap_range_;
   std::vector<EquivalentCaps> cuts_;
-  std::size_t ranged_;  ///< cuts that whole MiB give
+  std::size_t ranged_;  ///< number of partitions that caps in whole MiB give
   std::vector<Family> families_;
-  std::vector<std::size_t> spaced_;  ///< cuts that every family was tried with, in order
+  std::vector<std::size_t> spaced_;  ///< partitions that were simulated for every family, in order
 };
 
 }  // namespace

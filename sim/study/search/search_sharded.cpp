@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/study/search/search_sharded.hpp"
-
+// Searches the settings of sharded strategies.
 #include <algorithm>
 
 #include "sim/study/search/search.hpp"
@@ -8,9 +7,9 @@
 namespace gradway {
 namespace {
 
-constexpr double worth_prefetching = 0.05;  // of the best
+constexpr double worth_prefetching = 0.05;  // relative difference of the cost from the best
 
-/// All combinations of the values of settings.
+/// All combinations of the settings' values, from a start strategy.
 std::vector<Strategy> combinations(const std::vector<ShardingSetting>& settings, const Strategy& start) {
   std::vector<Strategy> all{start};
   for (const auto& setting : settings) {
@@ -31,11 +30,11 @@ class ShardedSearch final : public Search {
         written_{space.jobs.front().job.strategy},
         gpus_{space.jobs.front().job.gpus} {
     for (const auto& setting : space.sharding) (setting.is_prefetch ? prefetch_settings_ : memory_settings_).push_back(setting);
-    families_ = canonical(combinations(memory_settings_, at_first(prefetch_settings_, written_)));
+    families_ = canonical(combinations(memory_settings_, framework_defaults(prefetch_settings_, written_)));
   }
 
  private:
-  /// Strategies that agree with themselves, each once.
+  /// The canonical forms of the consistent strategies, without duplicates.
   std::vector<Strategy> canonical(std::vector<Strategy> strategies) const {
     std::vector<Strategy> kept;
     for (auto& strategy : strategies) {
@@ -46,15 +45,11 @@ class ShardedSearch final : public Search {
     return kept;
   }
 
-  static Strategy at_first(const std::vector<ShardingSetting>& settings, Strategy strategy) {
-    return framework_defaults(settings, strategy);
-  }
-
   std::vector<Strategy> members_of(const Strategy& family) const {
     return canonical(combinations(prefetch_settings_, family));
   }
 
-  /// Jobs that are tried whatever fits.
+  /// The jobs that are tried with all families: those without added activation checkpointing.
   std::vector<std::size_t> first_jobs() const {
     std::vector<std::size_t> jobs;
     for (std::size_t job = 0; job < space().jobs.size(); ++job)
@@ -76,7 +71,7 @@ class ShardedSearch final : public Search {
     tried().try_all(prefetches_of_good_ones(candidates()));
   }
 
-  /// Prefetches with all that is nearly as fast as the best, and with the best that has any.
+  /// All prefetches for the settings that are nearly as fast as the best, or else for the best that has any.
   std::vector<Setting> prefetches_of_good_ones(std::vector<SettingResult> fitting) const {
     std::ranges::stable_sort(fitting, {}, [&](const SettingResult& it) { return cost(it); });
     std::vector<Setting> added;
@@ -151,11 +146,11 @@ class ShardedSearch final : public Search {
     return members * static_cast<double>(space().jobs.size());
   }
 
-  std::vector<ShardingSetting> all_;  ///< searched or not
+  std::vector<ShardingSetting> all_;  ///< including those that are not searched
   Strategy written_;
   int gpus_;
-  std::vector<ShardingSetting> memory_settings_;  ///< searched ones that change the memory
-  std::vector<ShardingSetting> prefetch_settings_;   ///< ... and those that do not
+  std::vector<ShardingSetting> memory_settings_;    ///< searched settings that change the memory
+  std::vector<ShardingSetting> prefetch_settings_;  ///< the other searched settings
   std::vector<Strategy> families_;
 };
 

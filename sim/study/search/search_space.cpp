@@ -20,14 +20,14 @@ namespace {
 
 using config::fail;
 
-// Settings of DDP, which need no values, and keys of any strategy, which do.
+// Settings of DDP, whose values are optional, and keys of any strategy, which need values.
 constexpr std::array ddp_names{"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook",
                                "powersgd_rank"};
 constexpr std::array other_names{"optimizer", "job.accumulate", "job.batch_per_gpu"};
 constexpr std::array default_names{"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook"};
 constexpr std::string_view recompute = "recompute";
 
-// "Typically only a small value 1-4 is used" (powerSGD_hook.py, PyTorch 2.8), by factors of two.
+// "Typically only a small value 1-4 is used" (powerSGD_hook.py, PyTorch 2.8); powers of two.
 const std::vector<int> usual_ranks{1, 2, 4};
 
 template <class Range, class Value>
@@ -35,13 +35,13 @@ bool is_among(const Range& range, const Value& value) {
   return std::ranges::find(range, value) != range.end();
 }
 
-/// A setting as `--over` names it, and the scenario's key.
+/// The name of a setting in `--over`, and its key in a scenario.
 struct Name {
   std::string name;
   std::string key;
 };
 
-/// The settings of a strategy. @param sharding its own, if it shards
+/// The settings of a strategy that can be searched. @param sharding those of a sharded strategy
 class SearchableSettings {
  public:
   SearchableSettings(const Scenario& scenario, const std::vector<ShardingSetting>& sharding) {
@@ -55,7 +55,7 @@ class SearchableSettings {
   const std::vector<Name>& all() const { return all_; }
   bool has(const std::string& name) const { return std::ranges::find(all_, name, &Name::name) != all_.end(); }
 
-  /// Where a key is one of a setting, the setting's name.
+  /// The name of the setting with this key; else the key.
   std::string name_of_key(const std::string& key) const {
     const auto found = std::ranges::find(all_, key, &Name::key);
     return found == all_.end() ? key : found->name;
@@ -72,12 +72,12 @@ class SearchableSettings {
   }
 
   [[noreturn]] void refuse(const std::string& name) const {
-    const auto what = fmt::format("'{}' is no setting that can be searched", name);
+    const auto what = fmt::format("cannot search over '{}'", name);
     if (is_among(config::scenario_keys(), name)) {
       fail({}, what,
            name == "platform" || name == "job.gpus"
-               ? "'gradway compare' sets platforms and numbers of GPUs side by side"
-               : "'gradway sweep' takes any key");
+               ? "'gradway compare' compares platforms and numbers of GPUs"
+               : "'gradway sweep' can vary any key");
     }
     std::vector<std::string> names;
     for (const auto& one : all_) names.push_back(one.name);
@@ -96,7 +96,7 @@ class SearchableSettings {
   std::vector<Name> all_;
 };
 
-/// What `--over` names, each with its values, or none if it was only named.
+/// The settings of `--over` with their values, which are empty where only names are given.
 std::vector<Axis> axes_of(const std::vector<std::string>& over, const SearchableSettings& names) {
   std::vector<Axis> axes;
   const auto add = [&](Axis axis) {
@@ -179,7 +179,7 @@ class SearchReader {
     if (knows_memory_of_blocks()) add(std::string{recompute});
   }
 
-  /// What a profile's blocks would keep if they ran again is not known.
+  /// Whether the memory of recomputed blocks is known. For profiles it is not.
   bool knows_memory_of_blocks() const {
     return !written_.model.profile && blocks_of(written_.model).count > 0;
   }
@@ -198,8 +198,8 @@ class SearchReader {
 
   static const char* hint_of(const Strategy& strategy) {
     if (!facts_of(strategy).exchanges) return "set strategy.kind=ddp, or write 'kind: ddp'";
-    if (!trains(strategy)) return "'gradway sweep' varies what NCCL is told";
-    return "'gradway explain' tries what could be set otherwise, 'gradway sweep' what you name";
+    if (!trains(strategy)) return "'gradway sweep' can vary NCCL's variables";
+    return "'gradway explain' tries other settings, and 'gradway sweep' can vary any key";
   }
 
   static void check_strategy(const Scenario& scenario) {
@@ -207,12 +207,12 @@ class SearchReader {
     const auto facts = facts_of(strategy);
     if (facts.trains && facts.exchanges && facts.framework != Framework::megatron) return;
     fail({},
-         fmt::format("the strategy of '{}' is {}: only those of DDP, FSDP and ZeRO have settings to search",
+         fmt::format("the strategy of '{}' is {}: only DDP, FSDP and ZeRO have settings to search",
                      scenario.name, name_of(strategy)),
          hint_of(strategy));
   }
 
-  /// Values of a key of DDP, as a scenario that has them understands them.
+  /// Values of a key of DDP, parsed as in a scenario.
   template <class Value>
   std::vector<Value> values_of(const Axis& axis, Value Ddp::*member) const {
     std::vector<Value> values;
@@ -224,7 +224,7 @@ class SearchReader {
     return values;
   }
 
-  /// The values that a key of DDP takes: those that were given, else all if it was named, else its own.
+  /// The values to try for a key of DDP: those of `--over`, all if only its name is given, else the scenario's.
   template <class Value>
   std::vector<Value> choose(const std::vector<Axis>& axes, std::string_view name, Value Ddp::*member,
                             std::vector<Value> all) const {
@@ -254,20 +254,20 @@ class SearchReader {
     }
   }
 
-  /// Takes lossy hooks out unless they are allowed.
+  /// Removes lossy hooks unless they are allowed.
   void allow(std::vector<CommHook>& hooks, bool were_named) {
     if (request_.lossy) return;
     for (const auto hook : hooks) {
       if (!is_lossy(hook)) continue;
       if (were_named)
-        fail({}, fmt::format("the hook {} changes the gradients' values", name_of(hook)),
+        fail({}, fmt::format("the hook {} changes the values of gradients", name_of(hook)),
              "give --lossy to search it");
       asked_.lossy_left_out.push_back(hook);
     }
     std::erase_if(hooks, is_lossy);
   }
 
-  /// The values that were given, else those of the table.
+  /// The values of `--over`, else those of the table.
   void read_sharding(const std::vector<Axis>& axes) {
     for (const auto& axis : axes) {
       auto setting = std::ranges::find(sharding_, axis.key, &ShardingSetting::name);
@@ -280,7 +280,7 @@ class SearchReader {
     }
   }
 
-  /// The cross product of what is no setting of the strategy.
+  /// Adds a job for each point of the cross product of keys that are not settings of the strategy.
   void read_jobs(std::vector<Axis> axes) {
     std::erase_if(axes, [&](const Axis& axis) {
       return searchable_.has(axis.key) && (axis.key != recompute || axis.values.empty());
@@ -303,8 +303,8 @@ class SearchReader {
 
   std::vector<std::string> usual_values_of(const std::string& key) const {
     if (!written_.job.input.dataset && key != "input.pin_memory")
-      fail({}, fmt::format("'{}' is searched, but samples are in memory, ready", key),
-           "name an input.dataset that they come from");
+      fail({}, fmt::format("'{}' is searched, but the scenario has no dataset", key),
+           "set input.dataset, as in '--set input.dataset=imagenet-1k'");
     auto values = usual_values(written_, key, data_);
     if (values.empty())
       fail({}, fmt::format("'--over {}' needs values", key),
@@ -317,12 +317,12 @@ class SearchReader {
     asked_.space.changes.push_back(std::move(changes));
   }
 
-  /// Each job with and without activation checkpointing, if that was named without values.
+  /// Adds each job with (or without) activation checkpointing, if `--over recompute` has no values.
   void read_recompute(const std::vector<Axis>& axes) {
     const auto axis = std::ranges::find(axes, recompute, &Axis::key);
     if (axis == axes.end() || !axis->values.empty()) return;
     if (!knows_memory_of_blocks())
-      fail({}, "what the blocks keep when they are recomputed is not known for this model",
+      fail({}, "the memory of recomputed blocks is not known for this model",
            "write '--over recompute=none,full' to compare them nevertheless");
     auto& jobs = asked_.space.jobs;
     for (std::size_t job = 0, all = jobs.size(); job < all; ++job) {

@@ -40,7 +40,7 @@ SettingResult SettingSimulator::simulate_one(const Setting& setting) const try {
           .failure_reason = fits(scenario, memory) ? "" : verdict_in_words(scenario, memory),
           .surely_fits = surely_fits(scenario, memory)};
 } catch (const ConfigError& error) {
-  if (setting.job == 0) throw;  // the user's own words are wrong, not what the search made of them
+  if (setting.job == 0) throw;  // the scenario itself is wrong, not a change that the search made
   return {.job = setting.job,
           .strategy = setting.strategy,
           .metrics = {},

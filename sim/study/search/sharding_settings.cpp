@@ -19,7 +19,7 @@ struct ValueToTry {
   std::string words{};
 };
 
-/// The key of a member, and the text of a value of it: "" where the key is left out.
+/// The key of a member and the text of its value, which is empty if the key is left out.
 template <class Settings, class Value>
 std::pair<std::string, std::string> written(Value Settings::*member, const Value& value) {
   std::pair<std::string, std::string> key_and_text;
@@ -30,9 +30,8 @@ std::pair<std::string, std::string> written(Value Settings::*member, const Value
   return key_and_text;
 }
 
-/// Words that are asked for under a condition only.
-std::string words_if(bool asked, std::string words) {
-  return asked ? std::move(words) : std::string{};
+std::string words_if(bool condition, std::string words) {
+  return condition ? std::move(words) : std::string{};
 }
 
 class Settings {
@@ -45,7 +44,7 @@ class Settings {
   }
 
  private:
-  /// A setting whose key and texts are in the table of its kind.
+  /// Adds a setting whose key and texts are in the field table of its strategy.
   template <class Kind, class Value>
   ShardingSetting& add(const Kind& strategy, Value Kind::*member, std::vector<ValueToTry<Value>> values) {
     const auto name = written(member, strategy.*member).first;
@@ -105,7 +104,7 @@ class Settings {
   void list(const Zero& zero) {
     add(zero, &Zero::stage, {{1}, {2}, {3}});
     add(zero, &Zero::overlap_comm,
-        {{std::nullopt}, {true, words_if(!zero.overlaps(), "reductions beside the backward pass")}, {false}});
+        {{std::nullopt}, {true, words_if(!zero.overlaps(), "reductions during the backward pass")}, {false}});
     add(zero, &Zero::reduce_bucket_size, {{5e8}, {2e8}, {5e7}});
     add(zero, &Zero::prefetch_bucket_size, {{5e7}, {2e8}, {5e8}});
   }
@@ -113,15 +112,15 @@ class Settings {
   void list(const DistributedOptimizer& optimizer) {
     const bool overlaps = optimizer.overlap_grad_reduce;
     add(optimizer, &DistributedOptimizer::overlap_grad_reduce,
-        {{false}, {true, words_if(!overlaps, "reductions beside the backward pass")}});
+        {{false}, {true, words_if(!overlaps, "reductions during the backward pass")}});
     add(optimizer, &DistributedOptimizer::overlap_param_gather,
         {{false},
          {true,
-          words_if(overlaps && !optimizer.overlap_param_gather, "gathers beside the next forward pass")}});
+          words_if(overlaps && !optimizer.overlap_param_gather, "all-gathers during the next forward pass")}});
   }
 
-  static std::string prefetch_words(bool asked) {
-    return words_if(asked, "the next group asked for before this one's kernels");
+  static std::string prefetch_words(bool is_tried) {
+    return words_if(is_tried, "the all-gather of the next group launched before the kernels of this one");
   }
 
   template <class Sharded>
@@ -149,13 +148,13 @@ class Settings {
     for (int count = 2; count < gpus; ++count) {
       if (gpus % count != 0) continue;
       replicas.push_back({count, words_if(fsdp.replicate == 1 && count == nodes,
-                                          "sharded inside each node, repeated over the nodes")});
+                                          "sharded within each node, replicated over the nodes")});
     }
     add(fsdp, &Sharded::replicate, "replicate", "parallel.replicate", std::move(replicas),
         [](int count) { return fmt::to_string(count); });
   }
 
-  /// The GPUs of a node, or parts of the only one.
+  /// Numbers of ranks to reshard over: the GPUs of a node, or the divisors of the GPUs of a single node.
   std::vector<int> ranks_of_a_node() const {
     const auto gpus = scenario_.job.gpus;
     const auto nodes = node_count(scenario_.platform, gpus);

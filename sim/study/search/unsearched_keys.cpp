@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/study/search/unsearched_keys.hpp"
+#include "sim/study/search/layouts.hpp"
 
 namespace gradway {
 namespace {
