@@ -23,7 +23,7 @@ Status help(const std::string& asked, const CLI::App& program, const CommandCont
   const auto known = commands();
   const auto command = std::ranges::find(known, asked, &Command::name);
   if (command == known.end())
-    refuse(fmt::format("there is no help on '{}'", asked), suggestion(asked, help_topics()));
+    refuse(fmt::format("there is no topic or command '{}'", asked), suggestion(asked, help_topics()));
   context.results << command_help(*program.get_subcommand(asked), *command);
   return Status::done;
 }
@@ -41,8 +41,8 @@ std::vector<std::string> help_topics() {
 
 Action add_help(CLI::App& app) {
   const auto topic = std::make_shared<std::string>();
-  // Required: else the parser would take the name of a command for one to run.
-  app.add_option("TOPIC", *topic, "a topic, or a command; 'gradway help' names all")->required();
+  // Required, because the parser would otherwise run a command of this name.
+  app.add_option("TOPIC", *topic, "topic or command; 'gradway help' lists all")->required();
   return [topic, &app](const CommandContext& context) { return help(*topic, *app.get_parent(), context); };
 }
 

@@ -39,7 +39,8 @@ TEST_CASE("the best interval that is played is Daly's, within what little it mat
 
 TEST_CASE("figures do not depend on the number of threads", "[study][campaign]") {
   const auto plan = plan_of_a_month();
-  const auto one = simulate_seeds(plan, Seconds{600}, 40, 1), three = simulate_seeds(plan, Seconds{600}, 40, 3);
+  const auto one = simulate_seeds(plan, Seconds{600}, 40, 1),
+             three = simulate_seeds(plan, Seconds{600}, 40, 3);
   for (std::size_t i = 0; i < one.size(); ++i) CHECK(one[i].times == three[i].times);
 }
 

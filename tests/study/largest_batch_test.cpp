@@ -91,11 +91,10 @@ TEST_CASE("where there is no largest batch, the reason is told", "[study][fit]")
   profile.memory_from = MemorySource::shapes;
   profile.memory = {{.grows = 1_MB}};
   profile.memory_lacks = {"mine::op"};
-  CHECK(
-      refusal(test::profiled_scenario(profile)) ==
-      "error: the largest batch of the profile 'profiled' is unknown: its memory does not include all "
-      "activations\n" +
-          hint);
+  CHECK(refusal(test::profiled_scenario(profile)) ==
+        "error: the largest batch of the profile 'profiled' is unknown: its memory does not include all "
+        "activations\n" +
+            hint);
 }
 
 TEST_CASE("a profile that tells its memory has a largest batch", "[study][fit]") {

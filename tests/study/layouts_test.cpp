@@ -178,7 +178,8 @@ TEST_CASE("the search says what keys that it does not search would be worth", "[
     key->change(all);
     CHECK(simulated(scenario, job).measured.metrics.step_time.value() == gain.step_time.value());
   }
-  CHECK(simulated(scenario, all).measured.metrics.step_time.value() == found.key_gains.back().step_time.value());
+  CHECK(simulated(scenario, all).measured.metrics.step_time.value() ==
+        found.key_gains.back().step_time.value());
 }
 
 TEST_CASE("a tied layout with room in the memory is recommended before a tight one", "[study][layout]") {

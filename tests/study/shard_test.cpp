@@ -56,10 +56,9 @@ TEST_CASE("a shard is written as its number and how many there are", "[study][sh
               "of eight\n");
   }
   for (const auto* text : {"0/8", "9/8"}) {
-    CHECK(message(text) ==
-          "error: '--shard " + std::string{text} +
-              "' does not exist\n  hint: shards count from 1: '--shard 1/8' is the first, "
-              "'--shard 8/8' the last\n");
+    CHECK(message(text) == "error: '--shard " + std::string{text} +
+                               "' does not exist\n  hint: shards count from 1: '--shard 1/8' is the first, "
+                               "'--shard 8/8' the last\n");
   }
   CHECK(message("1/0") ==
         "error: '--shard 1/0' does not exist\n  hint: shards count from 1: '--shard 1/1' is the first, "

@@ -36,27 +36,27 @@ Status status_of(const std::vector<Failure>& failures) {
 
 void raise_wrong_input(const std::vector<Failure>& failures) {
   std::vector<Problem> problems;
-  std::set<std::string> told;
+  std::set<std::string> seen;
   for (const auto& failure : failures) {
     if (failure.status != Status::done && failure.status != Status::wrong_input) return;
     for (const auto& problem : failure.problems) {
-      if (told.insert(to_text(problem)).second) problems.push_back(problem);
+      if (seen.insert(to_text(problem)).second) problems.push_back(problem);
     }
   }
   if (!problems.empty()) throw ConfigError{std::move(problems)};
 }
 
-void tell_each_once(const std::vector<Failure>& failures, std::ostream& messages) {
-  std::vector<std::string> told;
+void write_distinct_failures(const std::vector<Failure>& failures, std::ostream& messages) {
+  std::vector<std::string> seen;
   for (const auto& failure : failures) {
-    if (failure.status == Status::done || std::ranges::find(told, failure.text) != told.end()) continue;
-    told.push_back(failure.text);
+    if (failure.status == Status::done || std::ranges::find(seen, failure.text) != seen.end()) continue;
+    seen.push_back(failure.text);
     messages << failure.text;
   }
 }
 
 void add_jobs(CLI::App& app, int& jobs) {
-  app.add_option("--jobs", jobs, "points at once; all cores if not given")
+  app.add_option("--jobs", jobs, "number of simulations to run in parallel (default: one per core)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
 }

@@ -117,7 +117,9 @@ std::string why_it_misses(const Training& training) {
 
 void add_training(Fields& fields, const TrainingGoal& goal, const Training& training) {
   const auto paint_of = [](LimitStatus met) {
-    return met == LimitStatus::missed ? Paint::red : met == LimitStatus::may_be_met ? Paint::yellow : Paint::none;
+    return met == LimitStatus::missed       ? Paint::red
+           : met == LimitStatus::may_be_met ? Paint::yellow
+                                            : Paint::none;
   };
   fields.add(
       "training",

@@ -106,8 +106,9 @@ constexpr std::array ranged{"usd_per_step", "usd_per_million_samples", "run_hour
 }  // namespace
 
 bool is_mixed(const Compared& compared) {
-  return std::ranges::any_of(
-      compared.runs, [&](const Alternative& one) { return one.provenance != compared.runs.front().provenance; });
+  return std::ranges::any_of(compared.runs, [&](const Alternative& one) {
+    return one.provenance != compared.runs.front().provenance;
+  });
 }
 
 void write_csv(std::ostream& out, const Compared& compared) {

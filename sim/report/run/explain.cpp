@@ -76,7 +76,8 @@ void write_meetings(std::ostream& out, Fields& fields, const Explanation& explan
   fields.add("", fmt::format("a step takes {} with its share of the exchanges",
                              time_text(explanation.outer->mean_step())));
   out << '\n';
-  for (const auto& one : explanation.outer_changes) write_help(out, one, explanation.outer->mean_step(), style);
+  for (const auto& one : explanation.outer_changes)
+    write_help(out, one, explanation.outer->mean_step(), style);
 }
 
 void write_answers(std::ostream& out, Fields& fields, const Explanation& explanation,
@@ -128,12 +129,18 @@ Json meetings_json(const Explanation& explanation) {
 
 std::string in_words(const ExposureReason& reason) {
   switch (reason.cause) {
-    case ExposureCause::communicator: return fmt::format("queued after {} on its communicator", reason.task);
-    case ExposureCause::step_start: return "starts with the step";
-    case ExposureCause::late_launch: return "the CPU launches it late";
-    case ExposureCause::optimizer: return "waits for the optimizer, which writes what it sends";
-    case ExposureCause::memory: return fmt::format("waits until {} frees its buffer", reason.task);
-    case ExposureCause::late_input: return "its input is computed last, so that no kernel can hide it";
+    case ExposureCause::communicator:
+      return fmt::format("queued after {} on its communicator", reason.task);
+    case ExposureCause::step_start:
+      return "starts with the step";
+    case ExposureCause::late_launch:
+      return "the CPU launches it late";
+    case ExposureCause::optimizer:
+      return "waits for the optimizer, which writes what it sends";
+    case ExposureCause::memory:
+      return fmt::format("waits until {} frees its buffer", reason.task);
+    case ExposureCause::late_input:
+      return "its input is computed last, so that no kernel can hide it";
   }
   return "";
 }

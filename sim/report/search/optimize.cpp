@@ -110,14 +110,18 @@ Job job_of(const Optimized& found, const SettingResult& tried) {
 }
 
 double gain_over(const Optimized& found, const SettingResult& other) {
-  const auto time = [&](const SettingResult& tried) { return time_per_sample(found.jobs[tried.job], tried).value(); };
+  const auto time = [&](const SettingResult& tried) {
+    return time_per_sample(found.jobs[tried.job], tried).value();
+  };
   const auto best = time(found.optimum.best);
   return best > 0 ? time(other) / best - 1 : 0;
 }
 
 bool is_tied_with_best(const Optimized& found, const SettingResult& other) {
   const auto best = choice_in(found, found.optimum.best);
-  const auto is_tied = [&](const SettingResult& one) { return gradway::are_tied(best, choice_in(found, one)); };
+  const auto is_tied = [&](const SettingResult& one) {
+    return gradway::are_tied(best, choice_in(found, one));
+  };
   if (!is_tied(other)) return false;
   const auto gain = gain_over(found, other);
   return std::ranges::none_of(named_settings(found), [&](const SettingResult* one) {

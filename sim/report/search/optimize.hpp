@@ -26,10 +26,10 @@ struct Optimized {
   std::vector<ShardingSetting> sharding;  ///< searched settings of a strategy that shards
   std::vector<CommHook> lossy_left_out;   ///< that would have been searched, were they allowed
   Optimum optimum;
-  std::vector<SettingResult> left_out;         ///< settings that cannot run
-  std::optional<TrainingGoal> goal{};  ///< of the whole training, if it was asked for
-  std::vector<SettingResult> missed;           ///< settings that miss its limits
-  bool none_meets = false;             ///< ... as all do
+  std::vector<SettingResult> left_out;  ///< settings that cannot run
+  std::optional<TrainingGoal> goal{};   ///< of the whole training, if it was asked for
+  std::vector<SettingResult> missed;    ///< settings that miss its limits
+  bool none_meets = false;              ///< ... as all do
   double settings = 0;
   std::size_t simulated = 0;
 };

@@ -187,7 +187,8 @@ std::vector<std::string> unfit_hooks(const Optimized& found) {
   for (const auto& one : found.left_out) {
     std::string words = one.memory > 0_B ? hook_in_words(std::get<Ddp>(one.strategy)) : "";
     words += changes_in_words(found, one);
-    items.push_back(fmt::format("{}: {}", words.starts_with(", ") ? words.substr(2) : words, one.failure_reason));
+    items.push_back(
+        fmt::format("{}: {}", words.starts_with(", ") ? words.substr(2) : words, one.failure_reason));
   }
   return items;
 }

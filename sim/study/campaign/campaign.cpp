@@ -229,12 +229,12 @@ std::vector<std::string> warnings_of(const CampaignPlan& plan, const CampaignSet
 
 [[noreturn]] void refuse_endless_campaign(const CampaignPlan& plan, Seconds interval) {
   if (plan.rounds)
-    throw ConfigError{Problem{
-        {},
-        fmt::format("the campaign does not finish: hardly any round has {} updates in time",
-                    plan.rounds->least),
-        {},
-        "extend the deadline of a round, ask more clients, or require fewer updates (least)"}};
+    throw ConfigError{
+        Problem{{},
+                fmt::format("the campaign does not finish: hardly any round has {} updates in time",
+                            plan.rounds->least),
+                {},
+                "extend the deadline of a round, ask more clients, or require fewer updates (least)"}};
   const auto what = plan.interruptions();
   throw ConfigError{Problem{
       {},
@@ -321,7 +321,8 @@ CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions,
   report_progress(on_progress, "simulating the campaign");
   const auto runs = simulate_seeds(plan, answers.interval.used, questions.seeds, questions.threads);
   answers.estimate = estimate_of(runs, plan, rates);
-  if (answers.estimate.unfinished == answers.estimate.runs) refuse_endless_campaign(plan, answers.interval.used);
+  if (answers.estimate.unfinished == answers.estimate.runs)
+    refuse_endless_campaign(plan, answers.interval.used);
   add_limits(answers, runs, questions, rates);
   answers.basis = basis_of(run.scenario, run.measured.metrics);
   answers.warnings = warnings_of(plan, settings, answers.interval, answers.estimate);

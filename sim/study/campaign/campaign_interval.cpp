@@ -12,7 +12,7 @@ namespace {
 /// Fits time = a/t + bt + c by least squares. @return its minimum sqrt(a/b), or an end of the range if it has
 /// none
 double fitted_minimum(const std::vector<double>& t, const std::vector<double>& time, double shortest,
-                    double longest) {
+                      double longest) {
   const auto count = static_cast<double>(t.size());
   double u = 0, v = 0, y = 0;
   for (std::size_t i = 0; i < t.size(); ++i) u += 1 / t[i], v += t[i], y += time[i];

@@ -19,8 +19,9 @@ struct IntervalChoice {
   std::optional<Seconds> young{}, daly{};  ///< none if nothing interrupts
   Seconds shortest{};                      ///< one step, or the time until a checkpoint is on storage
   double goodput_used = 0, goodput_best = 0;
-  std::optional<double> goodput_daly{};  ///< Daly's equation 20 at the used interval: failures and pauses only
-  std::vector<Point> curve{};            ///< in order of intervals
+  std::optional<double>
+      goodput_daly{};          ///< Daly's equation 20 at the used interval: failures and pauses only
+  std::vector<Point> curve{};  ///< in order of intervals
 };
 
 /// Simulates the campaign with intervals around Daly's, fits a/t + bt + c to the mean times, and takes the

@@ -31,7 +31,8 @@ void add_transfer(CentralTraining& moved, const ClientSettings& clients) {
 }  // namespace
 
 std::optional<CentralTraining> central_training(const Run& run, const CampaignPlan& plan,
-                                    const CampaignEstimate& estimate, const std::optional<UsdPerHour>& node) {
+                                                const CampaignEstimate& estimate,
+                                                const std::optional<UsdPerHour>& node) {
   const auto& local = run.scenario.job.local_sgd;
   if (!local) return std::nullopt;
   CentralTraining moved{.exchanged = Bytes{estimate.mean_sent_bytes}};

@@ -16,12 +16,12 @@ std::vector<Seconds> client_steps(const Run& run, std::string_view engine) {
   for (std::size_t i = 0; i < local->clients->classes.size(); ++i) {
     const auto& one = local->clients->classes[i];
     if (one.rate && !(work > Flops{}))
-      throw ConfigError{
-          Problem{{},
-                  fmt::format("clients of class '{}' have a rate, but the FLOPs of the model '{}' are unknown",
-                              one.name, run.scenario.model.name),
-                  {},
-                  "give them 'step', 'slowdown' or 'platform'"}};
+      throw ConfigError{Problem{
+          {},
+          fmt::format("clients of class '{}' have a rate, but the FLOPs of the model '{}' are unknown",
+                      one.name, run.scenario.model.name),
+          {},
+          "give them 'step', 'slowdown' or 'platform'"}};
     if (!one.platform.empty()) {
       steps.push_back(simulate(*run.scenario.clients.at(i), engine).measured.metrics.step_time);
     } else if (one.rate) {

@@ -9,7 +9,8 @@
 namespace gradway {
 namespace {
 
-/// Number of leaders that a choice is compared with. All pairs of thousands of tied points would take minutes.
+/// Number of leaders that a choice is compared with. All pairs of thousands of tied points would take
+/// minutes.
 constexpr std::size_t most_compared = 32;
 
 /// Relative difference below which figures are equal. Runs of one step differ by more (docs/ACCURACY.md).

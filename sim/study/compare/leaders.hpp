@@ -33,7 +33,7 @@ bool are_tied(const Choice& one, const Choice& other);
 /// the same figure have the same status.
 struct Leaders {
   std::vector<std::size_t> which;  ///< the smallest figure first; empty if there are no choices
-  double difference = 0;           ///< of the largest from the smallest of their figures, relative to the latter
+  double difference = 0;  ///< of the largest from the smallest of their figures, relative to the latter
   /// By choice: probability that the figure of the first is smaller. One half for the first and its equals;
   /// none for what cannot be chosen. It can be below 95 % for a choice that is not tied, if a tied choice, or
   /// one between them, is certainly better.

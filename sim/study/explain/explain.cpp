@@ -93,8 +93,7 @@ std::vector<Counterfactual> outer_loop_changes(const Run& run, const LocalSgd& s
   const auto most = settings.inner_steps / settings.fragments;
   if (settings.overlap_steps < most)
     add("overlap_steps_most", "exchanges that overlap with all inner steps until the next",
-        "strategy.overlap_steps",
-        fmt::format("{}", most), [&](LocalSgd& one) { one.overlap_steps = most; });
+        "strategy.overlap_steps", fmt::format("{}", most), [&](LocalSgd& one) { one.overlap_steps = most; });
   add("wan_2x", "links between workers twice as fast", "strategy.wan.rate",
       fmt::format("{} B/s", settings.wan->rate.value() * 2),
       [](LocalSgd& one) { one.wan->rate = one.wan->rate * 2; });
@@ -107,7 +106,8 @@ std::vector<Counterfactual> outer_loop_changes(const Run& run, const LocalSgd& s
   return found;
 }
 
-/// The counterfactuals of a run and the change of the scenario for each. Their step times are filled in later.
+/// The counterfactuals of a run and the change of the scenario for each. Their step times are filled in
+/// later.
 class CounterfactualList {
  public:
   CounterfactualList(const Run& run, const std::optional<ChannelLimit>& limit)

@@ -57,8 +57,8 @@ struct ExposureReason {
 struct ExposedCalls {
   std::string name;  ///< "block all-gather", which includes those of all blocks
   int calls = 0;
-  Seconds exposed{};  ///< time in which the GPU computes nothing
-  ExposureReason why; ///< for the largest part of this time
+  Seconds exposed{};   ///< time in which the GPU computes nothing
+  ExposureReason why;  ///< for the largest part of this time
 };
 
 /// The exposed collectives of the first rank in the last reported step, the longest first. Kinds with less
@@ -67,9 +67,9 @@ std::vector<ExposedCalls> exposed_calls(const Run& run);
 
 /// A step without its communication, and its communication without the step.
 struct Overlap {
-  Seconds without_collectives{};  ///< step time if each collective ended when it is ready to start
-  Seconds collectives{};          ///< sum of the times of all collectives, each alone
-  Seconds links{};                ///< the same if only bandwidth limited them: no latencies, no channels
+  Seconds without_collectives{};      ///< step time if each collective ended when it is ready to start
+  Seconds collectives{};              ///< sum of the times of all collectives, each alone
+  Seconds links{};                    ///< the same if only bandwidth limited them: no latencies, no channels
   std::optional<ChannelLimit> limit;  ///< of the largest collective; none without NCCL
   std::vector<std::string> basis;     ///< provenance of the collectives' rates
 
@@ -84,7 +84,7 @@ Overlap overlap_of(const Run& run, std::string_view engine);
 /// What bounds a step, and what would help.
 struct Explanation {
   Run run;
-  std::vector<std::string> evidence{};    ///< facts that support the bottleneck
+  std::vector<std::string> evidence{};  ///< facts that support the bottleneck
   std::vector<ExposedCalls> exposed{};
   std::vector<Counterfactual> helps{};    ///< the greatest gain first
   std::vector<Counterfactual> no_help{};  ///< those that change less than `least_gain`, in the same order

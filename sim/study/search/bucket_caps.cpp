@@ -40,7 +40,7 @@ CapRange full_cap_range(const Model& model) {
 }
 
 std::vector<EquivalentCaps> equivalent_caps(const Model& model, const std::vector<BucketCap>& caps,
-                                     std::optional<CapRange> range) {
+                                            std::optional<CapRange> range) {
   expects(range || !caps.empty(), "there is a cap");
   std::vector<EquivalentCaps> cuts;
   std::map<std::vector<int>, std::size_t> known;

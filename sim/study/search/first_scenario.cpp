@@ -44,8 +44,8 @@ struct CommonSettings {
   std::string recipe{};
 };
 
-ScenarioSettings settings_of(const FirstScenarioRequest& request, const CommonSettings& common, const TrainingSetup& setup,
-                             int batch) {
+ScenarioSettings settings_of(const FirstScenarioRequest& request, const CommonSettings& common,
+                             const TrainingSetup& setup, int batch) {
   ScenarioSettings settings{{"schema", "1"},
                             {"model", request.model},
                             {"platform", request.platform},
@@ -225,7 +225,7 @@ class Recipes {
     const bool overlaps = first.strategy == "distributed_optimizer" && request_.gpus > 1;
     if (overlaps)
       first.strategy_settings = {{"strategy.overlap_grad_reduce", "true"},
-                           {"strategy.overlap_param_gather", "true"}};
+                                 {"strategy.overlap_param_gather", "true"}};
     first.layout = shared_experts();
     std::vector<TrainingSetup> setups{first};
     for (int tensor = 2; can_share(tensor); tensor *= 2) {

@@ -91,7 +91,8 @@ Seconds least_time(const Workload& workload, const Job& job, int planned, double
   return std::max(least, of_all / static_cast<double>(workload.programs.size()) * slowdown);
 }
 
-/// Estimates memory and a lower bound of the step time of candidates without simulating them. Not thread-safe.
+/// Estimates memory and a lower bound of the step time of candidates without simulating them. Not
+/// thread-safe.
 class RequirementEstimator {
  public:
   explicit RequirementEstimator(const Scenario& written) : scenario_{written} {}
@@ -238,7 +239,8 @@ class LayoutSearch {
     if (written_.job.framework != Framework::megatron) return;
     std::vector<Fitting> variants;
     for (const auto& one : found_.ranked) {
-      if (!one.job.layout.sequence || one.metrics.step_time > best_ * (1 + near_best_without_sequence)) continue;
+      if (!one.job.layout.sequence || one.metrics.step_time > best_ * (1 + near_best_without_sequence))
+        continue;
       auto job = one.job;
       job.layout.sequence = false;
       variants.push_back({std::move(job), {}});
@@ -275,7 +277,8 @@ class LayoutSearch {
     auto all = best.job;
     KeyGain together;
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (!tried[i] || tried[i]->metrics.step_time > best.metrics.step_time * (1 - least_reported_gain)) continue;
+      if (!tried[i] || tried[i]->metrics.step_time > best.metrics.step_time * (1 - least_reported_gain))
+        continue;
       found_.key_gains.push_back({keys[i].set, tried[i]->metrics.step_time, tried[i]->memory});
       keys[i].change(all);
       together.set.insert(together.set.end(), keys[i].set.begin(), keys[i].set.end());
@@ -383,8 +386,8 @@ class LayoutSearch {
   const ProgressCallback& on_progress_;
   LayoutSearchResult found_;
   std::vector<Fitting> fitting_;
-  Seconds best_ = Seconds::infinite();  ///< the least step time so far
-  std::map<ReplicaFamily, double> least_ratios_;      ///< the least of which a step was so many times its bound
+  Seconds best_ = Seconds::infinite();            ///< the least step time so far
+  std::map<ReplicaFamily, double> least_ratios_;  ///< smallest ratio of step time to bound
 };
 
 void check_can_be_cut(const Scenario& written) {
@@ -415,7 +418,7 @@ const LayoutResult& LayoutSearchResult::recommended() const {
 }
 
 LayoutSearchResult search_layouts(const Scenario& written, int global_batch, const std::string& engine,
-                            const ForEach& for_each, const ProgressCallback& on_progress) {
+                                  const ForEach& for_each, const ProgressCallback& on_progress) {
   check_can_be_cut(written);
   LayoutSearchResult found;
   for (const bool beyond_nodes : {false, true}) {

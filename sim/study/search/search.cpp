@@ -114,14 +114,15 @@ const SettingResult& Search::simplest_of_best(const std::vector<const SettingRes
   const auto tie_break = [&](const SettingResult* one) {
     const auto* ddp = std::get_if<Ddp>(&one->strategy);
     const auto cap = ddp != nullptr ? ddp->bucket_cap.value_or(0_B) : 0_B;
-    return std::tuple{cost(*one) > (1 + negligible_difference) * least_cost, one->memory, significant_digits(cap), cap, cost(*one)};
+    return std::tuple{cost(*one) > (1 + negligible_difference) * least_cost, one->memory,
+                      significant_digits(cap), cap, cost(*one)};
   };
   return **std::ranges::min_element(good, {}, tie_break);
 }
 
 /// The simplest setting is tied with the fastest, but a setting between the two may certainly be faster than
-/// it, as it has fewer errors that the two do not share. Takes the one with the fewest changes of those, until
-/// there is none.
+/// it, as it has fewer errors that the two do not share. Takes the one with the fewest changes of those,
+/// until there is none.
 const SettingResult& Search::recommended(const std::vector<const SettingResult*>& all) const {
   const auto* best = &simplest_of_best(all);
   for (;;) {
@@ -138,14 +139,16 @@ const SettingResult& Search::recommended(const std::vector<const SettingResult*>
 
 /// @param fitting sorted by family
 std::vector<SettingResult> Search::families_missing_limits(const std::vector<SettingResult>& fitting) const {
-  const auto family = [](const SettingResult& tried) { return std::pair{tried.job, family_of(tried.strategy)}; };
+  const auto family = [](const SettingResult& tried) {
+    return std::pair{tried.job, family_of(tried.strategy)};
+  };
   std::vector<SettingResult> missed;
   for (auto first = fitting.begin(); first != fitting.end();) {
-    const auto last = std::find_if(first, fitting.end(),
-                                   [&](const SettingResult& other) { return family(other) != family(*first); });
+    const auto last = std::find_if(
+        first, fitting.end(), [&](const SettingResult& other) { return family(other) != family(*first); });
     if (std::none_of(first, last, [&](const SettingResult& one) { return meets_limits(one); }))
-      missed.push_back(
-          *std::min_element(first, last, [&](const SettingResult& a, const SettingResult& b) { return cost(a) < cost(b); }));
+      missed.push_back(*std::min_element(
+          first, last, [&](const SettingResult& a, const SettingResult& b) { return cost(a) < cost(b); }));
     first = last;
   }
   return missed;

@@ -13,8 +13,8 @@ namespace {
 constexpr double near_best = 0.02;  // relative difference of the cost from the best with the same hook
 constexpr int curve_points = 48;
 
-/// The value of static_graph to simulate. If both are searched, it is PyTorch's default, because the effect of
-/// a static graph is not modelled.
+/// The value of static_graph to simulate. If both are searched, it is PyTorch's default, because the effect
+/// of a static graph is not modelled.
 bool static_graph_of(const SearchSpace& space) {
   return std::ranges::find(space.static_graph, false) == space.static_graph.end();
 }
@@ -50,7 +50,7 @@ class DdpSearch final : public Search {
       : Search{space, engine, for_each},
         cap_range_{full_cap_range(space.jobs.front().model)},
         cuts_{equivalent_caps(space.jobs.front().model, space.bucket_caps,
-                          space.any_bucket_cap ? std::optional{cap_range_} : std::nullopt)},
+                              space.any_bucket_cap ? std::optional{cap_range_} : std::nullopt)},
         ranged_{static_cast<std::size_t>(
             std::ranges::count_if(cuts_, [](const EquivalentCaps& cut) { return cut.range.has_value(); }))},
         families_{families_of(space)} {}
@@ -165,7 +165,8 @@ class DdpSearch final : public Search {
     for (const auto& family : families_) {
       const auto is_good = [&](std::size_t cut) {
         const auto one = tried().get(with_cut(family, cut));
-        return one.failure_reason.empty() && cost(one) <= (1 + near_best) * best.at(family.strategy.comm_hook);
+        return one.failure_reason.empty() &&
+               cost(one) <= (1 + near_best) * best.at(family.strategy.comm_hook);
       };
       for (std::size_t i = 0; i + 1 < spaced_.size(); ++i) {
         if (!is_good(spaced_[i]) && !is_good(spaced_[i + 1])) continue;
@@ -176,7 +177,8 @@ class DdpSearch final : public Search {
     tried().try_all(settings);
   }
 
-  /// Adds the step times over all caps with the best's other settings, and the range of caps that are as good.
+  /// Adds the step times over all caps with the best's other settings, and the range of caps that are as
+  /// good.
   void add_curve(Optimum& found) {
     if (!space().any_bucket_cap) return;
     const Family best{found.best.job, std::get<Ddp>(found.best.strategy)};

@@ -29,7 +29,8 @@ class ShardedSearch final : public Search {
         all_{sharding_settings(space.jobs.front())},
         written_{space.jobs.front().job.strategy},
         gpus_{space.jobs.front().job.gpus} {
-    for (const auto& setting : space.sharding) (setting.is_prefetch ? prefetch_settings_ : memory_settings_).push_back(setting);
+    for (const auto& setting : space.sharding)
+      (setting.is_prefetch ? prefetch_settings_ : memory_settings_).push_back(setting);
     families_ = canonical(combinations(memory_settings_, framework_defaults(prefetch_settings_, written_)));
   }
 

@@ -224,7 +224,8 @@ class SearchReader {
     return values;
   }
 
-  /// The values to try for a key of DDP: those of `--over`, all if only its name is given, else the scenario's.
+  /// The values to try for a key of DDP: those of `--over`, all if only its name is given, else the
+  /// scenario's.
   template <class Value>
   std::vector<Value> choose(const std::vector<Axis>& axes, std::string_view name, Value Ddp::*member,
                             std::vector<Value> all) const {

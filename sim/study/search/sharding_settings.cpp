@@ -82,8 +82,8 @@ class Settings {
         {Fsdp::kept, words_if(!is_kept, "parameters kept after the forward pass")}};
     for (const auto ranks : ranks_of_a_node()) reshard.push_back({ranks});
     add(fsdp, &Fsdp::reshard, std::move(reshard));
-    add(fsdp, &Fsdp::forward_prefetch, {{0}, {1, prefetch_words(fsdp.forward_prefetch == 0)}, {2}}).is_prefetch =
-        true;
+    add(fsdp, &Fsdp::forward_prefetch, {{0}, {1, prefetch_words(fsdp.forward_prefetch == 0)}, {2}})
+        .is_prefetch = true;
     add(fsdp, &Fsdp::backward_prefetch, {{0}, {2}}).is_prefetch = true;
     add_replicate(fsdp);
   }
@@ -95,8 +95,8 @@ class Settings {
     add(fsdp, &Fsdp1::sharding,
         {{full_shard},
          {shard_grad_op, words_if(fsdp.sharding == full_shard, "parameters kept after the forward pass")}});
-    add(fsdp, &Fsdp1::forward_prefetch, {{false}, {true, prefetch_words(!fsdp.forward_prefetch)}}).is_prefetch =
-        true;
+    add(fsdp, &Fsdp1::forward_prefetch, {{false}, {true, prefetch_words(!fsdp.forward_prefetch)}})
+        .is_prefetch = true;
     add(fsdp, &Fsdp1::backward_prefetch, {{pre}, {post}, {none}}).is_prefetch = true;
     add_replicate(fsdp);
   }
@@ -115,8 +115,8 @@ class Settings {
         {{false}, {true, words_if(!overlaps, "reductions during the backward pass")}});
     add(optimizer, &DistributedOptimizer::overlap_param_gather,
         {{false},
-         {true,
-          words_if(overlaps && !optimizer.overlap_param_gather, "all-gathers during the next forward pass")}});
+         {true, words_if(overlaps && !optimizer.overlap_param_gather,
+                         "all-gathers during the next forward pass")}});
   }
 
   static std::string prefetch_words(bool is_tried) {
@@ -210,7 +210,7 @@ Strategy simplest(Strategy strategy, int gpus) {
 }
 
 std::vector<std::pair<std::string, std::string>> chosen_values(const std::vector<ShardingSetting>& settings,
-                                                           const Strategy& strategy) {
+                                                               const Strategy& strategy) {
   std::vector<std::pair<std::string, std::string>> chosen;
   for (const auto& setting : settings) {
     const auto value = std::ranges::find_if(

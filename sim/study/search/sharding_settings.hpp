@@ -19,11 +19,12 @@ struct SettingValue {
 
 /// A setting of a sharded strategy that does not change the result of the training.
 struct ShardingSetting {
-  std::string name;                                        ///< "wrap", as in `optimize --over`
-  std::string key;                                         ///< "strategy.wrap"
-  std::vector<SettingValue> values;                        ///< to try; the framework's default first
-  bool is_prefetch = false;                                ///< it changes overlap, but not memory
-  std::function<void(Strategy&, const Strategy&)> assign;  ///< copies it from the second strategy to the first
+  std::string name;                  ///< "wrap", as in `optimize --over`
+  std::string key;                   ///< "strategy.wrap"
+  std::vector<SettingValue> values;  ///< to try; the framework's default first
+  bool is_prefetch = false;          ///< it changes overlap, but not memory
+  std::function<void(Strategy&, const Strategy&)>
+      assign;  ///< copies it from the second strategy to the first
 
   /// Whether two strategies have the same value of it.
   bool is_same(const Strategy& one, const Strategy& other) const;
