@@ -84,7 +84,7 @@ TEST_CASE("every figure of a shipped calibration can be shown", "[cli][calibrate
   CHECK_THAT(run_gradway({"show", "calibration", "h200-4"}).errors, Contains("did you mean 'h200-4x'?"));
 }
 
-TEST_CASE("a calibration is not overwritten unless that is asked for", "[cli][calibrate]") {
+TEST_CASE("a calibration is overwritten only with --force", "[cli][calibrate]") {
   const TemporaryFolder folder;
   folder.write("s.json", three_rows);
   folder.write("out.yaml", "mine\n");
@@ -103,7 +103,7 @@ TEST_CASE("a calibration is not overwritten unless that is asked for", "[cli][ca
   CHECK(content_of(folder.path() / "out.yaml") == first);
 }
 
-TEST_CASE("wrong samples or arguments leave nothing behind", "[cli][calibrate]") {
+TEST_CASE("wrong samples or arguments leave no file", "[cli][calibrate]") {
   const TemporaryFolder folder;
   folder.write("s.json", three_rows);
   folder.write("bad.json",
@@ -141,7 +141,7 @@ TEST_CASE("wrong samples or arguments leave nothing behind", "[cli][calibrate]")
   CHECK(files == 2);
 }
 
-TEST_CASE("packed samples give the bytes of plain ones", "[cli][calibrate]") {
+TEST_CASE("compressed samples give the same bytes as plain ones", "[cli][calibrate]") {
   const TemporaryFolder folder;
   folder.write("s.json", probed);
   write_packed(folder.path() / "s.json.gz", probed);
@@ -210,7 +210,7 @@ TEST_CASE("a calibration is checked against samples, row by row and by groups", 
   CHECK(std::ranges::count(all.output, '\n') > 200);
 }
 
-TEST_CASE("a calibration is adapted to a machine, says so, and stands for it", "[cli][calibrate]") {
+TEST_CASE("a calibration is adapted to a machine and says so", "[cli][calibrate]") {
   const TemporaryFolder folder;
   folder.write("s.json", probed);
   // Latency as there, each byte 1.5 times as long.
@@ -248,7 +248,7 @@ TEST_CASE("a calibration is adapted to a machine, says so, and stands for it", "
   CHECK_THAT(run.output, Contains("calibration mine is theirs, adapted by rows of another"));
 }
 
-TEST_CASE("arguments of one action are no use to the other", "[cli][calibrate]") {
+TEST_CASE("options of one action are refused by the others", "[cli][calibrate]") {
   const TemporaryFolder folder;
   folder.write("s.json", three_rows);
   const auto errors = [&](const std::vector<std::string>& arguments) {

@@ -66,7 +66,7 @@ TEST_CASE("the folder of --out holds the page and the document of a campaign", "
   CHECK_THAT(content_of(folder.path() / "report.html"), Contains(R"("kind":"campaign")"));
 }
 
-TEST_CASE("a campaign that is killed leaves nothing half-written", "[cli][campaign]") {
+TEST_CASE("a killed campaign leaves no partial files", "[cli][campaign]") {
   const TemporaryFolder folder;
   const auto out = folder.path() / "out";
   const auto command = fmt::format(
@@ -81,7 +81,7 @@ TEST_CASE("a campaign that is killed leaves nothing half-written", "[cli][campai
   CHECK_FALSE(fs::exists(out / "report.json"));
 }
 
-TEST_CASE("campaigns stand side by side, each as it is alone", "[cli][campaign]") {
+TEST_CASE("varied campaigns have the results of single campaigns", "[cli][campaign]") {
   const auto outcome = play({"--vary", "campaign.checkpoint.interval=best,2 h", "--json"});
   REQUIRE(outcome.status == 0);
   const auto document = Json::parse(outcome.output);
@@ -110,7 +110,7 @@ TEST_CASE("a tier of storage gives checkpoints their time and their price", "[cl
   CHECK_THAT(warned.output, Contains("does not tell how fast it is") && Contains("lie in the nodes"));
 }
 
-TEST_CASE("a scenario without a campaign is told what to add", "[cli][campaign]") {
+TEST_CASE("a scenario without a campaign is refused with a hint", "[cli][campaign]") {
   const auto outcome = run_gradway({"campaign", "article/g6e"});
   CHECK(outcome.status == 2);
   CHECK_THAT(outcome.errors,
@@ -120,7 +120,7 @@ TEST_CASE("a scenario without a campaign is told what to add", "[cli][campaign]"
         0);
 }
 
-TEST_CASE("impossible campaigns say why and what to do", "[cli][campaign]") {
+TEST_CASE("impossible campaigns are refused with a reason and a hint", "[cli][campaign]") {
   const auto hopeless = play({"--set", "campaign.failures.job_mttf=2 min", "--set",
                               "campaign.checkpoint.write=50 MB/s", "--set", "campaign.checkpoint.mode=sync"});
   CHECK(hopeless.status == 2);
@@ -141,7 +141,7 @@ TEST_CASE("a campaign without failures warns that real ones have some", "[cli][c
   CHECK_THAT(outcome.output, Contains("no failures are told of"));
 }
 
-TEST_CASE("a hundred clients are played in one command, against moving their data", "[cli][campaign]") {
+TEST_CASE("a campaign with a hundred clients is compared with moving their data", "[cli][campaign]") {
   const auto outcome = run_gradway({"campaign", "campaign/federated", "--seeds", "20", "--json"});
   REQUIRE(outcome.status == 0);
   const auto report = Json::parse(outcome.output);
@@ -158,7 +158,7 @@ TEST_CASE("a hundred clients are played in one command, against moving their dat
                               Contains("against the data in one place"));
 }
 
-TEST_CASE("run, explain and campaign tell of workers that seldom meet", "[cli][campaign]") {
+TEST_CASE("run, explain and campaign report the outer loop of local SGD", "[cli][campaign]") {
   // 4 workers, 26.95 GB in fp32, three quarters of it twice over 5 GB/s, and three round trips of 71 ms
   const auto exchange = 6.738415616 * 4 * 1.5 / 4.957746 + 3 * 0.071;
   const auto run = Json::parse(run_gradway({"run", "campaign/llama2_7b-sites", "--json"}).output);
@@ -198,7 +198,7 @@ TEST_CASE("streaming fragments and sparse updates pause as long as their closed 
         Approx(6.738415616 * 0.01 * 8 * 3 / 4.957746 + 1.5 * 0.071).epsilon(1e-5));
 }
 
-TEST_CASE("a search over campaigns takes the cheapest that keeps its limits", "[cli][campaign]") {
+TEST_CASE("a search over campaigns recommends the cheapest that keeps its limits", "[cli][campaign]") {
   const auto optimum = [](std::vector<std::string> more) {
     more.insert(more.begin(), {"optimize", scenario, "--campaign", "--seeds", "60"});
     return run_gradway(more);
@@ -231,7 +231,7 @@ TEST_CASE("a search over campaigns takes the cheapest that keeps its limits", "[
       Contains("there is nothing to choose"));
 }
 
-TEST_CASE("a search over campaigns takes each cluster with its fastest layout", "[cli][campaign]") {
+TEST_CASE("a search over campaigns uses the fastest layout of each cluster", "[cli][campaign]") {
   const auto outcome = run_gradway({"optimize", scenario, "--campaign", "--layout", "--seeds", "20", "--over",
                                     "job.gpus=4,8", "--set", "campaign.terms=on_demand", "--json"});
   REQUIRE(outcome.status == 0);
@@ -244,8 +244,7 @@ TEST_CASE("a search over campaigns takes each cluster with its fastest layout", 
   CHECK_FALSE(run["layout"].get<std::string>().empty());
 }
 
-TEST_CASE("compared campaigns are ranked by cost, and those that miss a limit say by how much",
-          "[cli][campaign]") {
+TEST_CASE("compared campaigns are ranked by cost, and missed limits have an amount", "[cli][campaign]") {
   const TemporaryFolder folder;
   const auto outcome =
       run_gradway({"compare", scenario, "--campaign", "--platforms", "aws-p5.48xlarge,aws-p4d.24xlarge",

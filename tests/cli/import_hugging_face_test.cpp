@@ -142,7 +142,7 @@ TEST_CASE("a window that no sample reaches is none, and Mistral has one without 
                "otherwise\n"));
 }
 
-TEST_CASE("a Hugging Face model that gradway cannot say is refused", "[cli][import][errors]") {
+TEST_CASE("a Hugging Face model that gradway cannot describe is refused", "[cli][import][errors]") {
   struct Row {
     std::string keys;
     std::string errors;

@@ -96,7 +96,7 @@ TEST_CASE("logs of nccl-tests become samples that a calibration is fitted to", "
              Contains("warning: gradway does not model hypercube: its 18 rows are kept, and of no use yet"));
 }
 
-TEST_CASE("what a node says of itself wrongly is refused, and leaves no file", "[cli][import][errors]") {
+TEST_CASE("wrong properties of a node are refused and leave no file", "[cli][import][errors]") {
   const Desk desk;
   desk.folder.write("topo.txt", matrix);
   desk.folder.write("lists.txt", "GPU 0: NVIDIA L40S (UUID: 1)\n" + matrix);

@@ -102,7 +102,7 @@ TEST_CASE("a GPU without a file gets one beside the platform, once", "[cli][impo
   CHECK_THAT(printed.output, Catch::Matchers::StartsWith("schema: 1\n") && Contains("\ngpu: b9000\n"));
 }
 
-TEST_CASE("a calibration that is still to come is told", "[cli][import]") {
+TEST_CASE("a calibration that does not exist yet is announced", "[cli][import]") {
   const Desk desk;
   desk.folder.write("s.json", pair_box());
   const auto outcome = desk.import("s.json", {"-o", "mine.yaml", "--calibration", "mine"});
@@ -154,7 +154,7 @@ TEST_CASE("samples that cannot be imported leave no file", "[cli][import][errors
   CHECK(desk.files() == before);
 }
 
-TEST_CASE("damaged gzip data is told as such", "[cli][import][errors]") {
+TEST_CASE("damaged gzip data is reported as such", "[cli][import][errors]") {
   const Desk desk;
   desk.folder.write("bad.json.gz",
                     std::string{"\x1f\x8b\x08\0\0\0\0\0\0\x03\xff\xff\xff\xff\xff\xff\xff\xff", 18});

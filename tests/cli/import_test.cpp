@@ -89,7 +89,7 @@ TEST_CASE("a model that is there is replaced only by force", "[cli][import]") {
   CHECK_THAT(desk.content("x.yaml"), Contains("kind: profile"));
 }
 
-TEST_CASE("a wrong import is told, and leaves no file", "[cli][import]") {
+TEST_CASE("a wrong import is refused and leaves no file", "[cli][import]") {
   const Desk desk;
   desk.folder.write("cut.json", "{\"traceEvents\": [");
   using Row = std::pair<std::vector<std::string>, std::string>;

@@ -86,7 +86,7 @@ TEST_CASE("every key of a first scenario says what it does, and those it offers 
   CHECK(run.status == 0);
 }
 
-TEST_CASE("a first scenario that cannot fit says so", "[cli][init]") {
+TEST_CASE("a first scenario that does not fit has a warning", "[cli][init]") {
   const auto made = run_gradway(init("gpt3_175b", "dgx-h100", "8"));
   CHECK(made.status == 0);
   CHECK_THAT(made.errors, StartsWith("warning: the job does not fit into the GPUs' memory: "));

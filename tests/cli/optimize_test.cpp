@@ -53,7 +53,7 @@ TEST_CASE("optimize meets the article's hand-tuned settings on both machines", "
   CHECK(lossy.at("best_of_hooks").at(2).at("step_time_s") <= step_time("article/g6e", g6e));
 }
 
-TEST_CASE("what optimize tells of settings is what run tells of them", "[cli][optimize]") {
+TEST_CASE("the figures of optimize are those of run", "[cli][optimize]") {
   const auto found = optimized({"article/g6e", "--over", "bucket_cap,comm_hook", "--lossy"});
   for (const auto* which : {"best", "fastest", "defaults", "as_written"}) {
     const auto& one = found.at(which);
@@ -68,7 +68,7 @@ TEST_CASE("what optimize tells of settings is what run tells of them", "[cli][op
   CHECK(found.at("gain_over_defaults").get<double>() == Approx(defaults / best - 1));
 }
 
-TEST_CASE("only what is asked for is searched, and lossy hooks only if allowed", "[cli][optimize]") {
+TEST_CASE("only requested settings are searched, and lossy hooks only if allowed", "[cli][optimize]") {
   const auto caps = optimized({"article/g6e", "--over", "bucket_cap", "--set", "strategy.comm_hook=bf16"});
   CHECK(caps.at("best").at("set").at("strategy").at("comm_hook") == "bf16");
   CHECK(caps.at("best").at("set").at("strategy").at("gradient_as_bucket_view") == false);
@@ -120,14 +120,13 @@ TEST_CASE("what cannot run is left out with the reason", "[cli][optimize]") {
              Contains("error: NCCL_ALGO and NCCL_PROTO leave no way to run an all-reduce"));
 }
 
-TEST_CASE("a setting that brings nothing is not in the best", "[cli][optimize]") {
+TEST_CASE("a setting without a benefit is not recommended", "[cli][optimize]") {
   const auto found = optimized({"article/g6e", "--lossy", "--over", "bucket_cap,comm_hook,powersgd_rank",
                                 "--over", "nccl.NCCL_PROTO=Simple,LL"});
   for (const auto& one : found.at("turned_back")) CHECK(one.at("gain") > 1e-4);
 }
 
-TEST_CASE("a job on one GPU can be optimised, and one that is as good as it gets says so",
-          "[cli][optimize]") {
+TEST_CASE("a job on one GPU can be optimized, and an optimal job is reported as such", "[cli][optimize]") {
   const auto one = optimized({"article/p4d", "--set", "job.gpus=1"});
   CHECK(one.at("best").at("set").at("strategy").at("gradient_as_bucket_view") ==
         true);  // saves the copies back
@@ -135,7 +134,7 @@ TEST_CASE("a job on one GPU can be optimised, and one that is as good as it gets
   CHECK_THAT(table.output, Contains("not worth changing: PyTorch's defaults are "));
 }
 
-TEST_CASE("optimize searches what a loader can be told, and writes it as code", "[cli][optimize]") {
+TEST_CASE("optimize searches loader settings and writes them as code", "[cli][optimize]") {
   const auto found =
       optimized({"loading/resnet50", "--set", "input.storage=s3-standard", "--over",
                  "input.loader_workers=2,8", "--over", "input.dataset=imagenet-1k,imagenet-1k-shards"});
@@ -167,7 +166,7 @@ TEST_CASE("optimize writes its result and the code into a folder", "[cli][optimi
         Json::parse(outcome.output).at("pytorch").get<std::string>());
 }
 
-TEST_CASE("optimize says what is wrong with its arguments", "[cli][optimize]") {
+TEST_CASE("wrong arguments of optimize are refused with a hint", "[cli][optimize]") {
   using Row = std::pair<std::vector<std::string>, std::string>;
   const auto [arguments, errors] = GENERATE(values<Row>({
       {{"--over", "buckt_cap"},
@@ -259,7 +258,7 @@ TEST_CASE("settings that miss a limit of the training are not ranked", "[cli][op
   CHECK(none.at("warnings").at(0) == "no setting keeps the limits of the training: all are ranked");
 }
 
-TEST_CASE("what optimize tells of sharding's settings is what run tells of them", "[cli][optimize]") {
+TEST_CASE("the figures of sharded settings in optimize are those of run", "[cli][optimize]") {
   const auto strategy =
       GENERATE("{kind: fsdp, param_dtype: bf16}", "{kind: fsdp1, param_dtype: bf16}", "{kind: zero}");
   const auto found = optimized({"sharded/llama2_7b", "--set", std::string{"strategy="} + strategy});
@@ -274,7 +273,7 @@ TEST_CASE("what optimize tells of sharding's settings is what run tells of them"
   }
 }
 
-TEST_CASE("of sharding's settings only those are searched that are asked for", "[cli][optimize]") {
+TEST_CASE("only requested sharded settings are searched", "[cli][optimize]") {
   const auto some = optimized({"sharded/llama2_7b", "--over", "wrap,parallel.replicate"});
   CHECK(some.at("searched") == Json{"wrap", "replicate"});
   CHECK_FALSE(some.at("best").at("set").at("strategy").contains("reshard_after_forward"));
@@ -287,7 +286,7 @@ TEST_CASE("of sharding's settings only those are searched that are asked for", "
   CHECK(batches.at("best").at("set").at("job.batch_per_gpu") == "2");
 }
 
-TEST_CASE("optimize of sharding recomputes where memory asks for it", "[cli][optimize]") {
+TEST_CASE("optimize of sharded settings recomputes where memory requires it", "[cli][optimize]") {
   const std::vector<std::string> job{"sharded/llama2_7b", "--over", "reshard_after_forward,recompute",
                                      "--set", "job.batch_per_gpu=8"};
   const auto found = optimized(job);
@@ -313,7 +312,7 @@ TEST_CASE("the code that optimize writes for ZeRO is what import reads", "[cli][
   CHECK(step_time(out + "/mine.yaml", {{"optimizer", "adamw_fused"}}) == best.at("step_time_s"));
 }
 
-TEST_CASE("optimize of sharding says what is wrong with its arguments", "[cli][optimize]") {
+TEST_CASE("wrong arguments of optimize for sharded settings are refused with a hint", "[cli][optimize]") {
   using Row = std::pair<std::vector<std::string>, std::string>;
   const auto [arguments, errors] = GENERATE(values<Row>({
       {{"--over", "reshard_after_foward"},

@@ -153,7 +153,7 @@ TEST_CASE("the working folder is no data folder, unless it is said", "[cli][list
              Contains("hint: the folder you are in has it; with GRADWAY_PATH=. it is a data folder"));
 }
 
-TEST_CASE("a name of the shipped data that stands for something else is told", "[cli][list]") {
+TEST_CASE("a name that hides one of gradway's own data is reported", "[cli][list]") {
   const TemporaryFolder folder;
   const auto shipped =
       content_of(std::filesystem::path{GRADWAY_SOURCE_DIR} / "platforms/aws-g6e.48xlarge.yaml");

@@ -63,7 +63,7 @@ TEST_CASE("shards give the bytes of the sweep on one machine", "[cli][sweep]") {
   CHECK(merge(folder.path() / "here" / "shard-1-of-5").status == 2);
 }
 
-TEST_CASE("a shard that ended in the middle does only the rest", "[cli][sweep]") {
+TEST_CASE("a shard that was interrupted continues", "[cli][sweep]") {
   const TemporaryFolder folder;
   const auto points = folder.path() / "shard-1-of-1" / "points";
   const std::vector<std::string> vary{"--vary", "job.batch_per_gpu=1..400"};
@@ -158,7 +158,7 @@ TEST_CASE("shards that are missing, of another sweep or damaged are named", "[cl
   CHECK_FALSE(merge(out).output.empty());
 }
 
-TEST_CASE("a shard and a merge say what is wrong with their arguments", "[cli][sweep]") {
+TEST_CASE("wrong arguments of shards and merges are refused with a hint", "[cli][sweep]") {
   const TemporaryFolder folder;
   const auto out = (folder.path() / "out").string();
   const auto errors = [](const std::vector<std::string>& arguments) {
@@ -185,7 +185,7 @@ TEST_CASE("a shard and a merge say what is wrong with their arguments", "[cli][s
                                                  "  hint: name the folders that '--shard' wrote into\n");
 }
 
-TEST_CASE("points of which all fail are told by the merge as by the sweep", "[cli][sweep]") {
+TEST_CASE("a merge reports points that all fail like the sweep", "[cli][sweep]") {
   const TemporaryFolder folder;
   const std::vector<std::string> vary{"--vary", "job.gpus=9,10"};
   for (const auto* which : {"1/2", "2/2"}) CHECK(shard(folder.path(), which, vary).status == 2);

@@ -38,7 +38,7 @@ TEST_CASE("a sweep gives the same bytes on one thread and on several", "[cli][sw
   CHECK(with("1") == with("4"));
 }
 
-TEST_CASE("a point that fails stands beside the others", "[cli][sweep]") {
+TEST_CASE("a failed point does not affect the others", "[cli][sweep]") {
   const auto outcome = run_gradway({"sweep", "h200-4x/vit_l_32", "--vary", "job.gpus=9,4", "--csv"});
   CHECK(outcome.status == 2);
   CHECK(outcome.output.find("\n9,") != std::string::npos);
@@ -50,7 +50,7 @@ TEST_CASE("a point that fails stands beside the others", "[cli][sweep]") {
         std::string::npos);
 }
 
-TEST_CASE("a second sweep into the same folder does only the rest", "[cli][sweep]") {
+TEST_CASE("a second sweep into the same folder continues the first", "[cli][sweep]") {
   const TemporaryFolder folder;
   const auto out = (folder.path() / "out").string();
   const auto sweep = [&](const std::string& vary, const std::string& set) {
@@ -69,7 +69,7 @@ TEST_CASE("a second sweep into the same folder does only the rest", "[cli][sweep
   CHECK(content_of(folder.path() / "out" / "sweep.csv").starts_with("job.gpus,step_time_s,"));
 }
 
-TEST_CASE("a finished point that was damaged is run again", "[cli][sweep]") {
+TEST_CASE("a damaged point is simulated again", "[cli][sweep]") {
   const TemporaryFolder folder;
   const auto out = (folder.path() / "out").string();
   const std::vector<std::string> sweep{"sweep", "article/g6e", "--vary", "job.gpus=2,4", "--out", out};
@@ -118,7 +118,7 @@ TEST_CASE("a finished point that cannot be what was written is run again", "[cli
   CHECK(content_of(files[0]) == whole);
 }
 
-TEST_CASE("a point is kept under a digest of the program, the scenario and the data", "[cli][sweep]") {
+TEST_CASE("the key of a stored point is a digest of the program, the scenario and the data", "[cli][sweep]") {
   namespace fs = std::filesystem;
   const TemporaryFolder folder;
   run_gradway({"sweep", "article/g6e", "--vary", "job.gpus=2", "--out", (folder.path() / "out").string()});
@@ -133,7 +133,7 @@ TEST_CASE("a point is kept under a digest of the program, the scenario and the d
   CHECK(fs::exists(folder.path() / "out" / "points" / (key.hex() + ".json")));
 }
 
-TEST_CASE("a value that is wrong wherever it stands is an error before anything runs", "[cli][sweep]") {
+TEST_CASE("a value that is wrong at every point is an error before anything runs", "[cli][sweep]") {
   const TemporaryFolder folder;
   const auto out = folder.path() / "out";
   const auto errors = [&](std::vector<std::string> arguments) {
@@ -161,8 +161,7 @@ TEST_CASE("a value that is wrong wherever it stands is an error before anything 
              Catch::StartsWith("--set job.gups=4: error: no scenario has the key"));
 }
 
-TEST_CASE("what a killed sweep left half-written is removed by the next one, and nothing else",
-          "[cli][sweep]") {
+TEST_CASE("only the temporary files of a killed sweep are removed by the next one", "[cli][sweep]") {
   const TemporaryFolder folder;
   const auto left = {"out/.sweep.json.0123456789abcdef", "out/points/.00.json.fedcba9876543210"};
   const auto others = {"out/.sweep.json.0123456789abcdeg", "out/.notes", "out/points/0123456789abcdef"};
@@ -186,7 +185,7 @@ TEST_CASE("a sweep of which no point runs writes nothing", "[cli][sweep]") {
   CHECK_FALSE(std::filesystem::exists(out));
 }
 
-TEST_CASE("a value that is wrong beside some others only is wrong there only", "[cli][sweep]") {
+TEST_CASE("a value that is wrong at some points only is an error of these points", "[cli][sweep]") {
   const auto outcome = run_gradway({"sweep", "article/p4d", "--vary", "strategy.kind=none,ddp", "--vary",
                                     "strategy.bucket_cap=25 MiB,50 MiB", "--csv"});
   CHECK(outcome.status == 2);
@@ -200,7 +199,7 @@ TEST_CASE("a sweep over steps that take no time has its table", "[cli][sweep]") 
   CHECK(outcome.output.find("nan") == std::string::npos);
 }
 
-TEST_CASE("a sweep says what is wrong with its arguments", "[cli][sweep]") {
+TEST_CASE("wrong arguments of a sweep are refused with a hint", "[cli][sweep]") {
   const auto errors = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"sweep", "article/g6e"});
     const auto outcome = run_gradway(arguments);
@@ -242,7 +241,7 @@ TEST_CASE("a comma inside brackets or quotes belongs to the value", "[cli][sweep
   CHECK(outcome.output.find("\n\"{NCCL_PROTO: 'LL,Simple'}\",") != std::string::npos);
 }
 
-TEST_CASE("a range is varied as the numbers in it", "[cli][sweep]") {
+TEST_CASE("a range is varied over its numbers", "[cli][sweep]") {
   const auto range = run_gradway({"sweep", "article/g6e", "--vary", "job.gpus=2..4", "--csv"});
   CHECK(range.status == 0);
   CHECK(range.output == run_gradway({"sweep", "article/g6e", "--vary", "job.gpus=2,3,4", "--csv"}).output);

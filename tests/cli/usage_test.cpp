@@ -30,14 +30,14 @@ TEST_CASE("help and version go to standard output", "[cli][usage]") {
                                       "changes)?|unknown), build [0-9a-f]{16}, data [0-9a-f]{16}\\)\n"));
 }
 
-TEST_CASE("without a command there is help, but no success", "[cli][usage]") {
+TEST_CASE("without a command the help is printed with an error status", "[cli][usage]") {
   const auto outcome = run_gradway({});
   CHECK(outcome.status == 2);
   CHECK(outcome.output.empty());
   CHECK_THAT(outcome.errors, Contains("usage: gradway COMMAND"));
 }
 
-TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
+TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
   using Row = std::tuple<std::vector<std::string>, std::string>;
   const auto [arguments, errors] = GENERATE(values<Row>({
       {{"vallidate", "x"},
@@ -206,7 +206,7 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
   CHECK(outcome.errors == errors);
 }
 
-TEST_CASE("every override that is none is told", "[cli][usage]") {
+TEST_CASE("every invalid override is reported", "[cli][usage]") {
   const auto outcome = run_gradway({"run", "article/g6e", "--set", "a", "--set", "b"});
   CHECK(outcome.status == 2);
   CHECK_THAT(outcome.errors, Contains("'--set a'") && Contains("'--set b'"));

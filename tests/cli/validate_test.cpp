@@ -125,7 +125,7 @@ TEST_CASE("a key can be set in all cases, above the scenario and below the case"
   CHECK_THAT(validated({"--set", "job.gpu=8"}).errors, Contains("job.gpus"));
 }
 
-TEST_CASE("a problem that all cases have is told once", "[cli][validate]") {
+TEST_CASE("a problem of all cases is reported once", "[cli][validate]") {
   const TemporaryFolder folder;
   folder.write("job.yaml", std::string{job} + "optimiser: sgd\n");
   folder.write("cases.yaml", cases("  - { name: one, set: {}, step_time: 1 ms }\n"

@@ -40,7 +40,7 @@ Part limit_of(const Explanation& explanation) {
 
 }  // namespace
 
-TEST_CASE("each answer is what a run of the scenario with its settings gives", "[explain]") {
+TEST_CASE("each counterfactual has the step time of a run with its settings", "[explain]") {
   using Set = std::vector<Override>;
   const auto [name, set] = GENERATE(
       std::pair<std::string, Set>{"article/g6e", {}},
@@ -67,7 +67,7 @@ TEST_CASE("each answer is what a run of the scenario with its settings gives", "
   for (const auto& one : explanation.no_help) CHECK(std::abs(one.gain(step)) < least_gain);
 }
 
-TEST_CASE("on the article's g6e host memory is the bottleneck, and faster host memory what helps most",
+TEST_CASE("on the article's g6e host memory is the bottleneck, and faster host memory helps most",
           "[explain]") {
   const auto explanation = explain(load_scenario("article/g6e", {}, data), "fluid", 2);
   CHECK(limit_of(explanation) == Part::host_memory);
@@ -85,8 +85,7 @@ TEST_CASE("on the article's g6e host memory is the bottleneck, and faster host m
   }));
 }
 
-TEST_CASE("on two of them a node is the limit, so faster host memory helps and a faster network does not",
-          "[explain]") {
+TEST_CASE("on two g6e nodes faster host memory helps, and a faster network does not", "[explain]") {
   const auto explanation = explain(load_scenario("article/g6e", {{"job.gpus", "16"}}, data), "fluid", 2);
   CHECK(limit_of(explanation) == Part::host_memory);
   CHECK(find(explanation.helps, "host_memory_2x"));
@@ -124,7 +123,7 @@ TEST_CASE("no run is faster than its perfect overlap", "[explain]") {
         Approx(overlap_of(run, "fluid").bound().value()).epsilon(1e-9));
 }
 
-TEST_CASE("one slow GPU of several makes all wait, by what its kernels take longer", "[explain]") {
+TEST_CASE("a straggler lengthens the step by the extra time of its kernels", "[explain]") {
   // 24 forwards of 1 ms, 24 backwards of 2 ms and an optimizer of 5 ms: a tenth of 77 ms, less what hides in
   // waits.
   const auto explanation = explain(load_scenario("scale/ddp-24", {{"job.gpus", "64"}}, data), "fluid", 2);
@@ -138,7 +137,7 @@ TEST_CASE("one slow GPU of several makes all wait, by what its kernels take long
   CHECK_FALSE(explain(load_scenario("article/g6e", {{"job.gpus", "1"}}, data), "fluid", 2).slow_gpu);
 }
 
-TEST_CASE("only what a job uses is asked about", "[explain]") {
+TEST_CASE("only parts that the job uses have counterfactuals", "[explain]") {
   const auto alone = explain(ring_scenario(1, {{"layer", 6, 1_ms, 2_ms, 1000}}, 50_MB), "fluid", 1);
   CHECK(names_of(all_of(alone)) == std::vector<std::string>{"gpu_2x"});
   const auto call = explain(load_scenario("published/all-reduce", {}, data), "fluid", 1);
@@ -152,7 +151,7 @@ TEST_CASE("only what a job uses is asked about", "[explain]") {
   CHECK(empty.evidence.empty());
 }
 
-TEST_CASE("a step bound by its launches is told what launches that cost nothing would gain", "[explain]") {
+TEST_CASE("a launch-bound step has the counterfactual of free launches", "[explain]") {
   auto profile = even_profile(100, 20_us, 1_us);
   profile.step_time = Seconds{201 * 20e-6};
   const auto explanation = explain(profiled_scenario(profile), "fluid", 1);
@@ -162,7 +161,7 @@ TEST_CASE("a step bound by its launches is told what launches that cost nothing 
   CHECK(find(explanation.no_help, "gpu_2x"));
 }
 
-TEST_CASE("answers do not depend on how many are computed at once", "[explain]") {
+TEST_CASE("counterfactuals do not depend on the number of threads", "[explain]") {
   const auto scenario = load_scenario("article/p4d", {}, data);
   const auto one = all_of(explain(scenario, "fluid", 1));
   const auto many = all_of(explain(scenario, "fluid", 8));
@@ -173,7 +172,7 @@ TEST_CASE("answers do not depend on how many are computed at once", "[explain]")
   }
 }
 
-TEST_CASE("a job that cannot be simulated is an error, not an answer", "[explain]") {
+TEST_CASE("a job that cannot be simulated is an error", "[explain]") {
   auto scenario = load_scenario("article/g6e", {{"nccl.NCCL_ALGO", "Ring"}}, data);
   scenario.calibration.collectives.front().time = 1_us;
   CHECK_THROWS_AS(explain(scenario, "fluid", 2), ConfigError);

@@ -51,7 +51,7 @@ std::string refusal(const Scenario& scenario) {
 
 }  // namespace
 
-TEST_CASE("the largest batch fits with room, and one sample more does not", "[study][fit]") {
+TEST_CASE("the largest batch fits with its memory interval, and one more sample does not", "[study][fit]") {
   const auto gpus = GENERATE(1, 4);
   const auto memory = GENERATE(4_GB, 10_GB, 40_GB);
   CAPTURE(gpus, memory.value());
@@ -66,7 +66,7 @@ TEST_CASE("the largest batch fits with room, and one sample more does not", "[st
   CHECK(largest.needs < *largest.one_more_needs);
 }
 
-TEST_CASE("where there is no largest batch, the reason is told", "[study][fit]") {
+TEST_CASE("the reason is reported if there is no largest batch", "[study][fit]") {
   CHECK_THAT(
       refusal(gpt_on(1, 500_MB)),
       Catch::Matchers::StartsWith("error: with batch_per_gpu 1 the job does not fit: ") &&
@@ -97,7 +97,7 @@ TEST_CASE("where there is no largest batch, the reason is told", "[study][fit]")
             hint);
 }
 
-TEST_CASE("a profile that tells its memory has a largest batch", "[study][fit]") {
+TEST_CASE("a profile with its memory has a largest batch", "[study][fit]") {
   auto profile = test::even_profile(1, 5_us, 20_us);
   profile.memory_from = MemorySource::recorded;
   profile.memory = {{.grows = 8_GB}};  // of 8 samples

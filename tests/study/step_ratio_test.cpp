@@ -40,13 +40,13 @@ double width(const Expected& expected) {
 
 }  // namespace
 
-TEST_CASE("a prediction beside itself is exactly as long, without doubt", "[run][ratio]") {
+TEST_CASE("the ratio of a prediction to itself is exactly one", "[run][ratio]") {
   const auto same = ratio_of_runs("article/g6e", {}, {});
   CHECK(same.low == 1);
   CHECK(same.high == 1);
 }
 
-TEST_CASE("launches that are hidden and those that are not are issued by one CPU", "[ratio]") {
+TEST_CASE("hidden and exposed launches share the error of the CPU", "[ratio]") {
   const auto launched = [](PartOfStep part) { return PossibleError{{part, "host"}, "host", 30_ms, 0.5}; };
   const Prediction both{100_ms, {launched(PartOfStep::launches), launched(PartOfStep::hidden_launches)}};
   CHECK(ratio(both, {100_ms}).high == Approx(1.3));
@@ -55,7 +55,7 @@ TEST_CASE("launches that are hidden and those that are not are issued by one CPU
   CHECK(ratio(apart, {100_ms}).high == Approx(std::exp(std::sqrt(2.0) * std::log(1.15))));
 }
 
-TEST_CASE("luck ties campaigns as far as their runs of one seed differ", "[ratio]") {
+TEST_CASE("campaigns are tied as far as their runs with the same seed differ", "[ratio]") {
   const auto campaign = [](double figure, std::vector<double> by_seed) {
     return Choice{figure, 100_ms, {}, std::move(by_seed)};
   };
@@ -68,7 +68,7 @@ TEST_CASE("luck ties campaigns as far as their runs of one seed differ", "[ratio
   CHECK(probability_of_less(figure_ratio(one, campaign(10.2, {20, 9, 11, 10}))) < 0.95);
 }
 
-TEST_CASE("against what is certain a ratio is as uncertain as the step", "[run][ratio]") {
+TEST_CASE("the ratio to a certain time has the interval of the step", "[run][ratio]") {
   const Prediction certain{100_ms};
   const Prediction compute{100_ms, {{{PartOfStep::compute, "a"}, "", 80_ms, 0.5}}};
   const auto longer = ratio(compute, certain);
@@ -84,7 +84,7 @@ TEST_CASE("against what is certain a ratio is as uncertain as the step", "[run][
   CHECK(ratio(both, certain).high == Approx(std::exp(std::sqrt(2) * std::log(1.25))));
 }
 
-TEST_CASE("an error of both counts as far as they have more or less of it", "[run][ratio]") {
+TEST_CASE("a shared error counts as far as its shares differ", "[run][ratio]") {
   const Prediction one{100_ms, {{{PartOfStep::compute, "a"}, "", 80_ms, 0.5}}};
   const Prediction same{200_ms, {{{PartOfStep::compute, "a"}, "", 160_ms, 0.5}}};
   const auto cancelled = ratio(one, same);
@@ -96,7 +96,7 @@ TEST_CASE("an error of both counts as far as they have more or less of it", "[ru
   CHECK(ratio(one, another).high == Approx(std::exp(std::hypot(std::log(1.4), std::log(1 - 0.8 / 3)))));
 }
 
-TEST_CASE("who shares a GPU, a machine or a batch shares its errors", "[run][ratio]") {
+TEST_CASE("predictions with the same GPU, machine or batch share its errors", "[run][ratio]") {
   // Nothing of gpt_small was measured on an A100: its steps are known to a factor, their ratio is not so bad.
   const std::vector<Override> unknown{{"model", "gpt_small"}, {"platform", "aws-p4d.24xlarge"}};
   auto views = unknown;
@@ -126,7 +126,7 @@ TEST_CASE("who shares a GPU, a machine or a batch shares its errors", "[run][rat
         Approx((std::sqrt(2.0) - 1) * twice).margin(0.015));
 }
 
-TEST_CASE("the doubts of a part make up what its interval says", "[run][ratio]") {
+TEST_CASE("the interval of a part follows from its uncertainties", "[run][ratio]") {
   const auto scenario =
       load_scenario(GENERATE("article/g6e", "article/p4d", "h200-4x/gpt_small", "published/all-reduce"),
                     {{"job.gpus", GENERATE("2", "4")}}, data);
@@ -144,7 +144,7 @@ TEST_CASE("the doubts of a part make up what its interval says", "[run][ratio]")
   }
 }
 
-TEST_CASE("what cannot be told from the first is tied with it, and none wins", "[run][leaders]") {
+TEST_CASE("choices that are not distinguishable from the first are tied, and none wins", "[run][leaders]") {
   const auto choice = [](double ms, const char* of, double uncertainty) {
     return std::optional{
         Choice{ms, Seconds{ms / 1e3}, {{{PartOfStep::compute, of}, "", Seconds{ms / 1e3}, uncertainty}}}};

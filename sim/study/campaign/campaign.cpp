@@ -18,7 +18,7 @@ constexpr int most_seeds_of_a_search = 200;
 constexpr int bars = 24;
 
 /// Prices and carbon intensity of the nodes. Clients have the prices of their classes.
-NodeRates node_rates(const Scenario& scenario, Terms terms) {
+NodeCosts node_rates(const Scenario& scenario, Terms terms) {
   const auto& local = scenario.job.local_sgd;
   if (!local || !local->clients) {
     const auto price = price_of_node(scenario, terms);
@@ -118,7 +118,7 @@ std::vector<Change> changes_of(const CampaignPlan& plan) {
   return changes;
 }
 
-std::vector<CampaignWhatIf> what_ifs_of(const CampaignPlan& plan, Seconds used, const NodeRates& rates,
+std::vector<CampaignWhatIf> what_ifs_of(const CampaignPlan& plan, Seconds used, const NodeCosts& rates,
                                         const CampaignQuestions& questions) {
   const auto seeds = std::min(questions.seeds, most_seeds_of_a_search);
   const auto estimated = [&](const CampaignPlan& one, Seconds interval) {
@@ -264,7 +264,7 @@ double share_within(const std::vector<CampaignRun>& runs, double limit, const Fi
 }
 
 void add_limits(CampaignAnswers& answers, const std::vector<CampaignRun>& runs,
-                const CampaignQuestions& questions, const NodeRates& rates) {
+                const CampaignQuestions& questions, const NodeCosts& rates) {
   const auto seconds = [](const CampaignRun& one) { return seconds_of(one.elapsed).value(); };
   const auto usd = [&](const CampaignRun& one) { return rates.usd_of(one); };
   if (questions.deadline) {

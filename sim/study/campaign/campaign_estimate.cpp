@@ -30,12 +30,12 @@ double mean(const std::vector<CampaignRun>& runs, const Figure& figure) {
 
 }  // namespace
 
-double NodeRates::usd_of(const CampaignRun& run) const {
+double NodeCosts::usd_of(const CampaignRun& run) const {
   const auto spot = spot_usd ? run.spot_seconds * (spot_usd->value() - usd->value()) : 0;
   return (run.node_seconds * usd->value() + spot) / seconds_of_an_hour + run.usd_beside;
 }
 
-double NodeRates::kg_co2(double node_seconds) const {
+double NodeCosts::kg_co2(double node_seconds) const {
   const auto kilowatts = carbon->node_power.value() / 1000 * carbon->pue;
   return node_seconds / seconds_of_an_hour * kilowatts * carbon->grams_per_kwh / 1000;
 }
@@ -61,7 +61,7 @@ std::vector<CampaignRun> simulate_seeds(const CampaignPlan& plan, Seconds interv
 }
 
 CampaignEstimate estimate_of(const std::vector<CampaignRun>& runs, const CampaignPlan& plan,
-                             const NodeRates& rates) {
+                             const NodeCosts& rates) {
   expects(!runs.empty(), "an estimate needs at least one run");
   const auto seconds = [](const CampaignRun& run) { return seconds_of(run.elapsed).value(); };
   const auto usd = [&](const CampaignRun& run) { return rates.usd_of(run); };

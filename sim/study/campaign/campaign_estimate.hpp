@@ -42,7 +42,7 @@ struct CampaignEstimate {
 };
 
 /// Costs and emissions of a campaign's nodes.
-struct NodeRates {
+struct NodeCosts {
   std::optional<UsdPerHour> usd{};       ///< of on-demand or reserved nodes
   std::optional<UsdPerHour> spot_usd{};  ///< of spot nodes
   std::optional<CarbonSettings> carbon{};
@@ -58,6 +58,6 @@ std::vector<CampaignRun> simulate_seeds(const CampaignPlan& plan, Seconds interv
 
 /// @pre at least one run
 CampaignEstimate estimate_of(const std::vector<CampaignRun>& runs, const CampaignPlan& plan,
-                             const NodeRates& rates);
+                             const NodeCosts& rates);
 
 }  // namespace gradway

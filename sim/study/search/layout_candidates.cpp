@@ -219,10 +219,10 @@ class Candidates {
 
 }  // namespace
 
-std::optional<Job> with_selective_checkpoints(const Scenario& written, const Job& from) {
-  const bool can = written.model.run && from.framework == Framework::pytorch &&
+std::optional<Job> with_selective_checkpoints(const Model& model, const Job& from) {
+  const bool can = model.run && from.framework == Framework::pytorch &&
                    (from.recompute == Recompute::none || from.recompute == Recompute::full) &&
-                   blocks_of(written.model).count > 0;
+                   blocks_of(model).count > 0;
   if (!can) return std::nullopt;
   auto job = from;
   job.recompute = Recompute::selective_op;

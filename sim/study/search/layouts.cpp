@@ -255,7 +255,7 @@ class LayoutSearch {
     std::set<decltype(cut_of(written_.job))> seen;
     for (const auto& one : found_.ranked) {
       if (variants.size() == batch_size) break;
-      auto job = with_selective_checkpoints(written_, one.job);
+      auto job = with_selective_checkpoints(written_.model, one.job);
       if (job && seen.insert(cut_of(*job)).second) variants.push_back({*std::move(job), {}});
     }
     found_.candidates += variants.size();
@@ -266,7 +266,7 @@ class LayoutSearch {
   void try_other_keys() {
     if (found_.ranked.empty()) return;
     const auto& best = found_.ranked.front();
-    const auto keys = unsearched_keys(written_, best.job);
+    const auto keys = unsearched_keys(written_.model, written_.platform.gpu_models.front(), best.job);
     std::vector<std::optional<LayoutResult>> tried(keys.size());
     report_progress(on_progress_, "trying keys that are not searched");
     each(keys.size(), [&](std::size_t i) {

@@ -86,11 +86,11 @@ std::vector<Job> candidate_layouts(const Scenario& written, int global_batch, bo
 /// The layout with torchtitan's selective activation checkpointing, which recomputes everything but attention
 /// and every second matrix product. It replaces full recomputation, or allows micro-batches of twice the
 /// size. None if PyTorch does not support it, or if the micro-batches cannot be doubled.
-std::optional<Job> with_selective_checkpoints(const Scenario& written, const Job& job);
+std::optional<Job> with_selective_checkpoints(const Model& model, const Job& job);
 
 /// Unsearched keys that change the program of the job: formats of parameters, torch.compile, the optimizer's
 /// kernels, exchanges that overlap with matrix products. @param best the fastest layout
-std::vector<UnsearchedKey> unsearched_keys(const Scenario& written, const Job& best);
+std::vector<UnsearchedKey> unsearched_keys(const Model& model, const Gpu& gpu, const Job& best);
 
 /// Finds the layouts with the least step time. Memory is checked before anything is simulated. Candidates are
 /// simulated in the order of a lower bound, which is the kernels of a stage and the latency of the pipeline
