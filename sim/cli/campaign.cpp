@@ -31,17 +31,17 @@ Status campaign(const CampaignArguments& arguments, const CLI::App& app, const C
   const auto on_progress = progress.callback();
   const auto run = step_of_campaign(arguments, overrides_of(arguments.set, arguments.shorthands),
                                     context.data, on_progress);
-  const report::Campaign played{run, questions, answers_of(run, questions, on_progress)};
-  const auto write_json = [&](std::ostream& out) { report::write_json(out, played, GRADWAY_VERSION); };
+  const report::Campaign outcome{run, questions, answers_of(run, questions, on_progress)};
+  const auto write_json = [&](std::ostream& out) { report::write_json(out, outcome, GRADWAY_VERSION); };
   if (arguments.json) {
     write_json(context.results);
   } else {
-    report::write_text(context.results, played, context.style);
+    report::write_text(context.results, outcome, context.style);
   }
   if (writes_files) {
     write_results(
         arguments.out, {{"report.json", write_json}},
-        [&](std::ostream& out) { report::write_page(out, played, GRADWAY_VERSION); }, context);
+        [&](std::ostream& out) { report::write_page(out, outcome, GRADWAY_VERSION); }, context);
   }
   return Status::done;
 }

@@ -64,8 +64,7 @@ std::span<const Command> commands() {
               "gradway campaign campaign/llama2_7b-aws-p5 --out result",
               add_campaign},
       Command{
-          "optimize",
-          "search the fastest settings of DDP, FSDP or ZeRO, or the fastest layout, and their code",
+          "optimize", "search for the fastest settings of DDP, FSDP or ZeRO, or for the fastest layout",
           "gradway optimize article/p4d\n"
           "gradway optimize article/g6e --lossy\n"
           "gradway optimize article/g6e --over bucket_cap,comm_hook --lossy --json | jq .best.set\n"

@@ -129,7 +129,7 @@ Action add_export(CLI::App& app) {
       ->required();
   const auto* const ranks =
       app.add_option("--ranks", arguments->ranks,
-                     "kineto: most ranks to write; of more, those that differ (default: 8)")
+                     "kineto: maximum number of ranks to write; of more, those that differ (default: 8)")
           ->type_name("N")
           ->check(CLI::Range(1, 1 << 20))
           ->capture_default_str();

@@ -109,16 +109,15 @@ Action add_optimize(CLI::App& app) {
   app.add_flag("--lossy", search.lossy, "also search communication hooks that change the values of gradients")
       ->disable_flag_override();
   app.add_flag("--layout", arguments->layout,
-               "search the parallel layout: tensor, context, expert, pipeline and data parallelism, "
+               "search for the fastest layout: tensor, context, expert, pipeline and data parallelism, "
                "micro-batches and recomputation")
       ->disable_flag_override();
   app.add_option("--global-batch", arguments->global_batch,
                  "samples per step for --layout (default: the scenario's)")
       ->type_name("N");
-  app.add_flag(
-         "--campaign", arguments->campaign,
-         "search the whole training by the scenario's campaign: checkpoint intervals, spare nodes, shares of "
-         "spot nodes, or the keys of --over; with --layout each with its fastest layout")
+  app.add_flag("--campaign", arguments->campaign,
+               "search for the best campaign: checkpoint intervals, spare nodes, shares of "
+               "spot nodes, or the keys of --over; with --layout each with its fastest layout")
       ->disable_flag_override();
   add_campaign_options(app, arguments->campaign_choice);
   add_overrides(app, arguments->set);

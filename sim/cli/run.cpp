@@ -42,7 +42,7 @@ Run simulated(const RunArguments& arguments, const std::vector<Override>& overri
   announce_large_platform(context, scenario.platform);
   check_goal(questions.goal, arguments.training, scenario);
   if (arguments.fit) {
-    report_progress(on_progress, "searching the largest batch");
+    report_progress(on_progress, "searching for the largest batch");
     questions.largest_batch = largest_batch(scenario);
     scenario.job.batch_per_gpu = questions.largest_batch->batch;
   }

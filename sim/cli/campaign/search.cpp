@@ -80,9 +80,9 @@ class StepSimulation {
           load_scenario(search_.arguments.scenario, overrides, data_, search_.arguments.price).campaign;
       check_length(*run_);
     }
-    const report::Campaign played{*run_, questions_, answers_of(*run_, questions_)};
-    const auto& answers = played.answers;
-    if (!questions_.only_figures) point.report = report::json_document(played, GRADWAY_VERSION);
+    const report::Campaign outcome{*run_, questions_, answers_of(*run_, questions_)};
+    const auto& answers = outcome.answers;
+    if (!questions_.only_figures) point.report = report::json_document(outcome, GRADWAY_VERSION);
     if (search_.finds_layout) report::tell_layout(point, run_->scenario);
     point.estimate = answers.estimate;
     point.step = run_->measured.metrics.step_time;

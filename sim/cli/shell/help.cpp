@@ -19,7 +19,9 @@ constexpr std::size_t column = 24;  // in which descriptions begin
 
 /// An argument and its description, wrapped and indented.
 std::string argument_rows(const CLI::Option& option) {
-  const auto name = fmt::format("  {}", argument_name(option));
+  const auto& letters = option.get_snames();
+  const auto name = fmt::format("  {}{}", letters.empty() ? "" : fmt::format("-{}, ", letters.front()),
+                                argument_name(option));
   auto rows = name;
   if (name.size() + 2 > column) rows += '\n';
   std::istringstream lines{option.get_description()};
@@ -30,6 +32,25 @@ std::string argument_rows(const CLI::Option& option) {
     }
   }
   return rows;
+}
+
+/// The usage line, wrapped between arguments.
+std::string wrapped_usage(const CLI::App& app, const Command& command) {
+  constexpr std::size_t indent = 7;  // of "usage: "
+  std::string text;
+  std::size_t columns = indent;
+  std::istringstream words{usage_line(app, command)};
+  for (std::string word, rest; words >> word;) {
+    while (word.front() == '[' && word.back() != ']' && words >> rest) word += ' ' + rest;
+    if (columns + 1 + word.size() > width) {
+      text += '\n' + std::string(indent, ' ') + word;
+      columns = indent + word.size();
+    } else {
+      text += (text.empty() ? "" : " ") + word;
+      columns += 1 + word.size();
+    }
+  }
+  return text;
 }
 
 std::string indented(std::string_view lines) {
@@ -79,9 +100,8 @@ std::string command_help(const CLI::App& app, const Command& command) {
   std::string rows;
   for (const auto* option : app.get_options()) rows += argument_rows(*option);
   const auto notes = command.notes.empty() ? "" : fmt::format("figures:\n{}\n", indented(command.notes));
-  return fmt::format("usage: {}\n\n{}\n\narguments:\n{}\n{}examples:\n{}",
-                     fmt::join(report::wrap(usage_line(app, command), width - 7), "\n       "), command.help,
-                     rows, notes, indented(command.examples));
+  return fmt::format("usage: {}\n\n{}\n\narguments:\n{}\n{}examples:\n{}", wrapped_usage(app, command),
+                     command.help, rows, notes, indented(command.examples));
 }
 
 std::string usage_line(const CLI::App& app, const Command& command) {

@@ -72,7 +72,7 @@ void write_sweep(std::ostream& out, const report::Style&) {
          "Any key can be varied; '--set' sets the others. With '--out DIR' finished points are\n"
          "stored, so that a second run continues where the first stopped. '--shard 1/8' and\n"
          "'--merge DIR' distribute a sweep over several machines.\n"
-         "'gradway optimize' searches the best settings, and 'gradway compare' compares\n"
+         "'gradway optimize' searches for the best settings, and 'gradway compare' compares\n"
          "platforms.\n";
 }
 
@@ -109,15 +109,15 @@ void write_calibrations(std::ostream& out, const report::Style&) {
 
 void write_layouts(std::ostream& out, const report::Style& style) {
   out << "The group 'parallel' of a scenario says how ranks share the model; the other ranks of\n"
-         "job.gpus are data-parallel. 'gradway optimize SCENARIO --layout' searches the fastest\n"
-         "layout, and 'gradway show plan SCENARIO' draws the schedule of a pipeline. Its keys:\n\n";
+         "job.gpus are data-parallel. 'gradway optimize SCENARIO --layout' searches for the\n"
+         "fastest layout, and 'gradway show plan SCENARIO' draws the schedule of a pipeline. Its keys:\n\n";
   write_keys_of("parallel.", out, style);
 }
 
 void write_strategies(std::ostream& out, const report::Style& style) {
   out << "The group 'strategy' of a scenario says how data-parallel ranks exchange gradients\n"
          "and parameters. 'gradway explain SCENARIO' predicts the gain of its settings, and\n"
-         "'gradway optimize SCENARIO' searches the best ones. Its keys:\n\n";
+         "'gradway optimize SCENARIO' searches for the best ones. Its keys:\n\n";
   write_keys_of("strategy.", out, style);
 }
 

@@ -127,7 +127,7 @@ Json meetings_json(const Explanation& explanation) {
   return json;
 }
 
-std::string in_words(const ExposureReason& reason) {
+std::string exposure_reason_text(const ExposureReason& reason) {
   switch (reason.cause) {
     case ExposureCause::communicator:
       return fmt::format("queued after {} on its communicator", reason.task);
@@ -137,8 +137,8 @@ std::string in_words(const ExposureReason& reason) {
       return "the CPU launches it late";
     case ExposureCause::optimizer:
       return "waits for the optimizer, which writes what it sends";
-    case ExposureCause::memory:
-      return fmt::format("waits until {} frees its buffer", reason.task);
+    case ExposureCause::dependency:
+      return fmt::format("its input waits for {}", reason.task);
     case ExposureCause::late_input:
       return "its input is computed last, so that no kernel can hide it";
   }
@@ -150,7 +150,7 @@ std::vector<std::string> exposed_in_words(const Explanation& explanation) {
   std::vector<std::string> words;
   for (const auto& [name, calls, exposed, why] : explanation.exposed) {
     const auto times = calls > 1 ? fmt::format("{} calls of {}", calls, name) : name;
-    words.push_back(fmt::format("{} of {}: {}", time_text(exposed), times, in_words(why)));
+    words.push_back(fmt::format("{} of {}: {}", time_text(exposed), times, exposure_reason_text(why)));
   }
   return words;
 }
@@ -158,8 +158,10 @@ std::vector<std::string> exposed_in_words(const Explanation& explanation) {
 Json exposed_json(const Explanation& explanation) {
   auto list = Json::array();
   for (const auto& [name, calls, exposed, why] : explanation.exposed)
-    list.push_back(
-        {{"name", name}, {"calls", calls}, {"exposed_s", exposed.value()}, {"why", in_words(why)}});
+    list.push_back({{"name", name},
+                    {"calls", calls},
+                    {"exposed_s", exposed.value()},
+                    {"why", exposure_reason_text(why)}});
   return list;
 }
 

@@ -315,7 +315,7 @@ CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions,
   const auto few_seeds = std::min(questions.seeds, most_seeds_of_a_search);
   if (efficiency(plan.interruptions(), plan.interval.value_or(clamped_daly_interval(plan))) < 0.01)
     refuse_endless_campaign(plan, plan.interval.value_or(clamped_daly_interval(plan)));
-  report_progress(on_progress, "searching the best checkpoint interval");
+  report_progress(on_progress, "searching for the best checkpoint interval");
   answers.interval = choose_interval(plan, few_seeds, questions.threads);
   const auto rates = node_rates(run.scenario, settings.terms);
   report_progress(on_progress, "simulating the campaign");

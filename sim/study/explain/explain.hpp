@@ -41,7 +41,7 @@ enum class ExposureCause {
   step_start,    ///< it waited for nothing
   late_launch,   ///< the CPU launched it late
   optimizer,     ///< it sends what the optimizer of the step before writes
-  memory,        ///< the buffer for its input was in use
+  dependency,    ///< its input waited for another task, such as the one that frees its buffer
   late_input     ///< its input was computed last, so that no kernel is left to hide it
 };
 

@@ -20,13 +20,14 @@ struct TaskTimes {
   Seconds launched{};
 };
 
-/// The name under which tasks of all layers are shown together: "block all-gather" for "block 17 all-gather".
+/// The name under which tasks of all layers are shown together: "block all-gather" for "block 17 all-gather",
+/// "h.mlp all-gather" for "h.3.mlp all-gather".
 std::string name_without_numbers(const std::string& name) {
   std::string kind;
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (std::isdigit(static_cast<unsigned char>(name[i])) == 0) {
       kind += name[i];
-    } else if (kind.ends_with(' ')) {
+    } else if (kind.ends_with(' ') || kind.ends_with('.')) {
       kind.pop_back();
     }
   }
@@ -94,7 +95,7 @@ class CallAnalysis {
     if (!gate || gate_end < before_end) return {ExposureCause::late_input};
     const auto& waited_for = program_.tasks[*gate];
     if (*gate < task && waits_for_compute_stream(waited_for)) return {ExposureCause::optimizer};
-    return {ExposureCause::memory, name_without_numbers(waited_for.name)};
+    return {ExposureCause::dependency, name_without_numbers(waited_for.name)};
   }
 
   std::optional<std::size_t> before_on_stream(std::size_t task) const {
