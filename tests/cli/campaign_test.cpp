@@ -114,8 +114,7 @@ TEST_CASE("a scenario without a campaign is refused with a hint", "[cli][campaig
   const auto outcome = run_gradway({"campaign", "article/g6e"});
   CHECK(outcome.status == 2);
   CHECK_THAT(outcome.errors,
-             Contains("the scenario 'g6e' has no campaign: it is not told how much is trained on") &&
-                 Contains("--set campaign.tokens=300B"));
+             Contains("the scenario 'g6e' has no campaign") && Contains("--set campaign.tokens=300B"));
   CHECK(run_gradway({"campaign", "article/g6e", "--set", "campaign.samples=90M", "--seeds", "5"}).status ==
         0);
 }
@@ -131,7 +130,7 @@ TEST_CASE("impossible campaigns are refused with a reason and a hint", "[cli][ca
   CHECK_THAT(long_write.output, Contains("something fails every"));
   const auto endless = play({"--set", "campaign.tokens=900T"});
   CHECK(endless.status == 2);
-  CHECK_THAT(endless.errors, Contains("the steps alone take"));
+  CHECK_THAT(endless.errors, Contains("the steps of the campaign take"));
 }
 
 TEST_CASE("a campaign without failures warns that real ones have some", "[cli][campaign]") {
@@ -224,7 +223,7 @@ TEST_CASE("a search over campaigns recommends the cheapest that keeps its limits
   CHECK(Json::parse(alone.output)["estimate"] == runs[1]["estimate"]);
   CHECK_THAT(optimum({"--deadline", "1 day"}).output, Contains("none keeps its limits") && Contains("+4."));
   CHECK_THAT(optimum({"--tokens", "3B"}).errors, Contains("--set campaign.tokens=300B"));
-  CHECK_THAT(optimum({"--sure", "90 %"}).errors, Contains("'--sure 90 %' of no limit"));
+  CHECK_THAT(optimum({"--sure", "90 %"}).errors, Contains("'--sure 90 %' is not possible"));
   CHECK_THAT(
       run_gradway({"optimize", "campaign/rsc-1", "--campaign", "--set", "campaign.checkpoint.interval=best"})
           .errors,
@@ -261,5 +260,5 @@ TEST_CASE("compared campaigns are ranked by cost, and missed limits have an amou
   CHECK(content_of(folder.path() / "compare.json") == outcome.output);
   CHECK_THAT(
       run_gradway({"compare", scenario, "--campaign", "--platforms", "aws-p5.48xlarge", "--csv"}).errors,
-      Contains("'--csv' is not of campaigns"));
+      Contains("campaigns cannot be written as CSV"));
 }

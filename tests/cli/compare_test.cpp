@@ -199,7 +199,7 @@ TEST_CASE("all errors are reported if nothing runs", "[cli][compare]") {
   CHECK_THAT(
       large.errors,
       Contains(" of 42.9 GB on each a100-sxm-40gb (") &&
-          Contains("hint: no platform holds the job: take a smaller batch, or GPUs with more memory\n"));
+          Contains("hint: no platform has enough memory: use a smaller batch, or GPUs with more memory\n"));
 }
 
 TEST_CASE("a comparison gives the same bytes on one thread and on several, and cuts nothing",

@@ -190,8 +190,8 @@ TEST_CASE("a Hugging Face model that gradway cannot describe is refused", "[cli]
        "      |                                       ^~~\n"
        "  hint: at most 256\n"},
       {R"("model_type": "llama", "num_attention_heads": 7)",
-       "config.json: error: what is made of this cannot be read again: heads 7 does not divide hidden 4096\n"
-       "  hint: a value in the file must be far out of range: it would give 'heads: 7'\n"},
+       "config.json: error: the file made from this input is invalid: heads 7 does not divide hidden 4096\n"
+       "  hint: a value of the input is probably far out of range: it leads to 'heads: 7'\n"},
   }));
   CAPTURE(row.keys);
   const auto outcome = desk.import(row.keys);

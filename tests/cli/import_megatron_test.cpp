@@ -274,7 +274,8 @@ TEST_CASE("contradictory arguments of Megatron-LM are refused", "[cli][import][e
       {shape + batch +
            "--use-torch-fsdp2 --num-layers 24 --kv-channels 90 --position-embedding-type rope "
            "--rotary-percent 2 --tensor-model-parallel-size 8 --num-attention-heads 12",
-       "job.sh: error: the scenario that is made of this is none: 8 ranks do not divide the 12 heads of the "
+       "job.sh: error: the scenario made from this input is invalid: 8 ranks do not divide the 12 heads of "
+       "the "
        "model 'x_model'\n"},
       {"--num-layers 24\n",
        "job.sh: error: the file does not say '--hidden-size'\n  hint: Megatron-LM asks for it, too\n"},

@@ -101,7 +101,7 @@ TEST_CASE("a first scenario replaces nothing without --force", "[cli][init]") {
   const auto refused = run_gradway(arguments, world);
   CHECK(refused.status == 2);
   CHECK(refused.errors ==
-        "error: 'mine.yaml' is there already\n  hint: give another name, or --force to replace it\n");
+        "error: 'mine.yaml' already exists\n  hint: choose another name, or give --force to replace it\n");
   CHECK(content_of(folder.path() / "mine.yaml") == "mine\n");
   arguments.emplace_back("--force");
   CHECK(run_gradway(arguments, world).status == 0);
@@ -116,7 +116,7 @@ TEST_CASE("on a terminal a first scenario is asked for", "[cli][init]") {
                        "' " + at("log") + " < " + at("answers") + " > " + at("shown");
   CHECK(std::system(command.c_str()) == 0);
   CHECK_THAT(content_of(folder.path() / "shown"),
-             Contains("model, a name of 'gradway list models': ") &&
+             Contains("model, a name from 'gradway list models': ") &&
                  Contains("  there is no 'p5'; did you mean 'aws-p5.48xlarge'?") && Contains("GPUs (8): ") &&
                  Contains("'many' is not a whole number"));
   CHECK_THAT(content_of(folder.path() / "mine.yaml"),

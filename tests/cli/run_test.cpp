@@ -127,7 +127,7 @@ TEST_CASE("an --out leaves nothing behind when it cannot write", "[cli][run]") {
   CHECK(on_file.status == 2);
   CHECK(on_file.output.empty());
   CHECK(on_file.errors ==
-        "error: '--out file' is a file, not a folder\n  hint: give another name, or move the file away\n");
+        "error: '--out file' is a file, not a folder\n  hint: choose another name, or move the file\n");
   CHECK(content_of(folder.path() / "file") == "mine");
 
   folder.write("taken/trace.json.gz/x", "mine");
@@ -200,7 +200,7 @@ TEST_CASE("names are looked up in GRADWAY_PATH before the installed data", "[cli
   CHECK(without.status == 2);
   CHECK_THAT(without.errors, Contains("'mine'"));
   CHECK(with.status == 0);
-  CHECK(with.errors == "warning: GRADWAY_PATH names 'nowhere', which is no folder\n");
+  CHECK(with.errors == "warning: GRADWAY_PATH contains 'nowhere', which is not a folder\n");
 }
 
 TEST_CASE("a job that does not fit says so in the first line, and what it would take", "[cli][run]") {

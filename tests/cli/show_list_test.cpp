@@ -95,7 +95,7 @@ TEST_CASE("platforms are listed with what they are, as a table and as JSON", "[c
   const auto refused = run_gradway({"list", "models", "--json"});
   CHECK(refused.status == 2);
   CHECK(refused.output.empty());
-  CHECK_THAT(refused.errors, Contains("'list models' has no '--json'"));
+  CHECK_THAT(refused.errors, Contains("'gradway list models' does not have '--json'"));
 }
 
 TEST_CASE("the keys of a scenario are listed, as text and as JSON", "[cli][list]") {

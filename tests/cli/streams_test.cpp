@@ -72,7 +72,7 @@ TEST_CASE("files that may not get as large as they must leave nothing behind", "
   CHECK(outcome.status == 2);
   CHECK(outcome.output.empty());
   CHECK(outcome.errors == "error: cannot write to '" + out.string() +
-                              "': File too large\n  hint: give --out a place that can be written to\n");
+                              "': File too large\n  hint: choose another place for --out\n");
   CHECK_FALSE(std::filesystem::exists(out));
 }
 

@@ -57,11 +57,11 @@ TEST_CASE("a second sweep into the same folder continues the first", "[cli][swee
     return run_gradway({"sweep", "article/g6e", "--vary", vary, "--set", set, "--out", out});
   };
   const auto first = sweep("job.gpus=2,4", "job.accumulate=1");
-  CHECK(first.errors.find("0 of 2 points were there already") != std::string::npos);
+  CHECK(first.errors.find("0 of 2 points were taken from an earlier run") != std::string::npos);
   const auto second = sweep("job.gpus=2,4,8", "job.accumulate=1");
-  CHECK(second.errors.find("2 of 3 points were there already") != std::string::npos);
+  CHECK(second.errors.find("2 of 3 points were taken from an earlier run") != std::string::npos);
   const auto other = sweep("job.gpus=2,4,8", "job.accumulate=2");
-  CHECK(other.errors.find("0 of 3 points were there already") != std::string::npos);
+  CHECK(other.errors.find("0 of 3 points were taken from an earlier run") != std::string::npos);
 
   const auto fresh = run_gradway(
       {"sweep", "article/g6e", "--vary", "job.gpus=2,4,8", "--set", "job.accumulate=2", "--json"});
@@ -80,7 +80,7 @@ TEST_CASE("a damaged point is simulated again", "[cli][sweep]") {
   const auto second = run_gradway(sweep);
   CHECK(second.status == 0);
   CHECK(second.output == first.output);
-  CHECK(second.errors.find("0 of 2 points were there already") != std::string::npos);
+  CHECK(second.errors.find("0 of 2 points were taken from an earlier run") != std::string::npos);
 }
 
 TEST_CASE("a finished point that cannot be what was written is run again", "[cli][sweep]") {
@@ -113,8 +113,8 @@ TEST_CASE("a finished point that cannot be what was written is run again", "[cli
   CHECK(second.status == 0);
   CHECK(second.output == first.output);
   CHECK_THAT(second.errors, Contains("warning: 1 of the points in '" + points.string() +
-                                     "' had been damaged or changed, and were simulated anew\n") &&
-                                Contains("1 of 2 points were there already"));
+                                     "' were damaged or changed, and were simulated again\n") &&
+                                Contains("1 of 2 points were taken from an earlier run"));
   CHECK(content_of(files[0]) == whole);
 }
 
@@ -207,7 +207,9 @@ TEST_CASE("wrong arguments of a sweep are refused with a hint", "[cli][sweep]") 
     CHECK(outcome.output.empty());
     return outcome.errors;
   };
-  CHECK(errors({}) == "error: 'gradway sweep' needs '--vary'\n  hint: as in '--vary job.gpus=1,2,4,8'\n");
+  CHECK(errors({}) ==
+        "error: 'gradway sweep' needs '--vary'\n  hint: give values of a key, such as '--vary "
+        "job.gpus=1,2,4,8'\n");
   CHECK(errors({"--vary", "job.gpus=1,1"}) ==
         "error: '--vary job.gpus' has the value '1' twice\n  hint: give each key once, with values that "
         "differ\n");
@@ -217,7 +219,7 @@ TEST_CASE("wrong arguments of a sweep are refused with a hint", "[cli][sweep]") 
         "error: '--vary job.gpus' is given twice\n  hint: give each key once, with different values\n");
   CHECK(errors({"--vary", "job.gpus"}) ==
         "error: '--vary job.gpus' is not a key and its values\n"
-        "  hint: write '--vary KEY=VALUE,VALUE,...', as in '--vary job.gpus=1,2,4,8'\n");
+        "  hint: write '--vary KEY=VALUE,VALUE,...', such as '--vary job.gpus=1,2,4,8'\n");
   std::vector<std::string> too_many;
   for (const auto* key : {"job.gpus", "job.batch_per_gpu", "job.accumulate", "steps", "faster.gpu",
                           "faster.cpu", "faster.pcie", "faster.network"}) {
@@ -231,7 +233,7 @@ TEST_CASE("wrong arguments of a sweep are refused with a hint", "[cli][sweep]") 
   CHECK(errors({"--vary", "job.gpus=1,2", "--set", "job.gpus=4"}) ==
         "error: 'job.gpus' is set and varied\n  hint: leave out '--set' or '--vary' for it\n");
   CHECK(errors({"--vary", "job.gpus=1,2", "--json", "--csv"}) ==
-        "error: '--json' and '--csv' are two forms of one output\n  hint: choose one\n");
+        "error: '--json' and '--csv' are both given\n  hint: give one of them\n");
 }
 
 TEST_CASE("a comma inside brackets or quotes belongs to the value", "[cli][sweep]") {

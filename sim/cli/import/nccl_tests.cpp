@@ -24,7 +24,7 @@ namespace {
 std::string one_of(const std::string& option, const std::string& text,
                    const std::vector<std::string>& known) {
   if (std::ranges::find(known, text) == known.end())
-    refuse(fmt::format("unknown value of '{} {}'", option, text), suggestion(text, known));
+    refuse(fmt::format("'{} {}' is not known", option, text), suggestion(text, known));
   return text;
 }
 
