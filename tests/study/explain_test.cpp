@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <map>
 
 #include "sim/config/config.hpp"
 #include "sim/study/explain/explain.hpp"
@@ -170,6 +171,24 @@ TEST_CASE("counterfactuals do not depend on the number of threads", "[explain]")
     CHECK(one[i].name == many[i].name);
     CHECK(one[i].step_time == many[i].step_time);
   }
+}
+
+TEST_CASE("exposed collectives have a cause and the task that they wait for", "[explain]") {
+  using enum ExposureCause;
+  const auto reasons_of = [](const std::vector<Override>& set) {
+    std::map<std::string, ExposureReason> reasons;
+    for (const auto& one : exposed_calls(simulate(load_scenario("sharded/llama2_7b", set, data), "fluid")))
+      reasons[one.name] = one.why;
+    return reasons;
+  };
+  const auto fsdp2 = reasons_of({});
+  CHECK(fsdp2.at("root reduce-scatter") == ExposureReason{dependency, "block reduce-scatter"});
+  CHECK(fsdp2.at("block reduce-scatter") == ExposureReason{late_input});
+  CHECK(fsdp2.at("root all-gather") == ExposureReason{optimizer});
+  const auto fsdp1 = reasons_of({{"strategy", "{kind: fsdp1}"}});
+  CHECK(fsdp1.at("root all-gather") == ExposureReason{optimizer});
+  CHECK(fsdp1.at("block all-gather") == ExposureReason{communicator, "root all-gather"});
+  CHECK(fsdp1.at("block reduce-scatter") == ExposureReason{dependency, "block gradients ready"});
 }
 
 TEST_CASE("a job that cannot be simulated is an error", "[explain]") {

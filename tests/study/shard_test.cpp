@@ -53,7 +53,7 @@ TEST_CASE("a shard is written as its number and the number of shards", "[study][
     CHECK(message(text) ==
           "error: '--shard " + std::string{text} +
               "' is not a shard\n  hint: write '--shard I/N', such as '--shard 3/8' for the third "
-              "of eight\n");
+              "of eight shards\n");
   }
   for (const auto* text : {"0/8", "9/8"}) {
     CHECK(message(text) == "error: '--shard " + std::string{text} +

@@ -34,10 +34,16 @@ std::string name_without_numbers(const std::string& name) {
   return kind;
 }
 
-/// A place in the compute stream that waits for nothing but what was issued there before, at the beginning of
-/// a step for the optimizer of the step before.
-bool waits_for_compute_stream(const Task& task) {
-  return std::holds_alternative<Wait>(task.work) && task.after.empty();
+/// Whether a task is a place in a stream before the passes of the step: it waits for what was issued there
+/// before, which is the optimizer of the step before.
+bool waits_for_optimizer(const Program& program, std::size_t task) {
+  const auto& waiting = program.tasks[task];
+  if (!std::holds_alternative<Wait>(waiting.work) || !waiting.after.empty()) return false;
+  return std::none_of(program.tasks.begin(), program.tasks.begin() + static_cast<std::ptrdiff_t>(task),
+                      [&](const Task& one) {
+                        const bool is_pass = one.phase == Phase::forward || one.phase == Phase::backward;
+                        return one.stream == waiting.stream && is_pass;
+                      });
 }
 
 /// The timeline of the first rank's tasks in the last reported step.
@@ -93,9 +99,8 @@ class CallAnalysis {
     const auto before_end = before ? times_[*before].end : Seconds{};
     if (times.launched > gate_end && times.launched > before_end) return {ExposureCause::late_launch};
     if (!gate || gate_end < before_end) return {ExposureCause::late_input};
-    const auto& waited_for = program_.tasks[*gate];
-    if (*gate < task && waits_for_compute_stream(waited_for)) return {ExposureCause::optimizer};
-    return {ExposureCause::dependency, name_without_numbers(waited_for.name)};
+    if (*gate < task && waits_for_optimizer(program_, *gate)) return {ExposureCause::optimizer};
+    return {ExposureCause::dependency, name_without_numbers(program_.tasks[*gate].name)};
   }
 
   std::optional<std::size_t> before_on_stream(std::size_t task) const {
