@@ -187,8 +187,7 @@ TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
       {{"run", "h200-4x/vit_l_32", "--set", "model=vit_l_32-h200", "--tokens", "300B"},
        "error: '--tokens 300B' is given, but the profile 'vit_l_32-h200' does not have the number of tokens "
        "per sample\n"
-       "  hint: add 'sequence: TOKENS' to its file if it is a model of text, or give \"
-       \"'--samples'\n"},
+       "  hint: add 'sequence: TOKENS' to its file if it is a model of text, or give '--samples'\n"},
       {{"run", "article/g6e", "--samples", "90M", "--deadline", "14"},
        "--deadline: error: '14' has no unit\n  hint: add one: s, min, h, days or weeks\n"},
       {{"compare", "article/p4d", "--platforms", "a", "--set", "platform=b"},
