@@ -227,7 +227,7 @@ TEST_CASE("a search over campaigns recommends the cheapest that keeps its limits
   CHECK_THAT(
       run_gradway({"optimize", "campaign/rsc-1", "--campaign", "--set", "campaign.checkpoint.interval=best"})
           .errors,
-      Contains("there is nothing to choose"));
+      Contains("there is nothing to search"));
 }
 
 TEST_CASE("a search over campaigns uses the fastest layout of each cluster", "[cli][campaign]") {
