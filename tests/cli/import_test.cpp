@@ -123,8 +123,7 @@ TEST_CASE("a wrong import is refused and leaves no file", "[cli][import]") {
       {{"kineto", "trace.json", "-o", "x.yaml", "--gpu", "h2000"},
        "error: '--gpu h2000': there is no GPU of this name\n  hint: did you mean 'h200'?\n"},
       {{"kineto", "trace.json", "-o", "trace.json/x.yaml"},
-       "error: cannot write to 'trace.json': Not a directory\n  hint: give --out a place that can be written "
-       "to\n"},
+       "error: cannot write to 'trace.json': Not a directory\n  hint: choose another place for --out\n"},
   }));
   CAPTURE(arguments);
 
