@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/campaign/actions.hpp"
-#include "sim/cli/campaign/search.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/points/points.hpp"
 #include "sim/cli/shell/common_options.hpp"
@@ -27,22 +26,22 @@ Status campaign(const CampaignArguments& arguments, const CLI::App& app, const C
   check_engine(arguments.engine);
   if (!arguments.vary.empty()) return vary_campaign(arguments, app, context);
   const bool writes_files = wants_files(app, arguments.out);
-  const auto questions = questions_of(arguments, arguments.jobs > 0 ? arguments.jobs : all_cores());
+  const auto questions = questions_of(arguments, arguments.jobs > 0 ? arguments.jobs : hardware_threads());
   Progress progress{context};
   const auto on_progress = progress.callback();
-  const auto run = step_of_campaign(arguments, overrides_of(arguments.set, arguments.short_hands),
+  const auto run = step_of_campaign(arguments, overrides_of(arguments.set, arguments.shorthands),
                                     context.data, on_progress);
-  const report::Campaign played{run, questions, answers_of(run, questions, on_progress)};
-  const auto write_json = [&](std::ostream& out) { report::write_json(out, played, GRADWAY_VERSION); };
+  const report::Campaign outcome{run, questions, answers_of(run, questions, on_progress)};
+  const auto write_json = [&](std::ostream& out) { report::write_json(out, outcome, GRADWAY_VERSION); };
   if (arguments.json) {
     write_json(context.results);
   } else {
-    report::write_text(context.results, played, context.style);
+    report::write_text(context.results, outcome, context.style);
   }
   if (writes_files) {
-    put_results(
+    write_results(
         arguments.out, {{"report.json", write_json}},
-        [&](std::ostream& out) { report::write_page(out, played, GRADWAY_VERSION); }, context);
+        [&](std::ostream& out) { report::write_page(out, outcome, GRADWAY_VERSION); }, context);
   }
   return Status::done;
 }
@@ -51,17 +50,16 @@ Status campaign(const CampaignArguments& arguments, const CLI::App& app, const C
 
 void check_has_campaign(const Scenario& scenario) {
   if (scenario.campaign) return;
-  refuse(
-      fmt::format("the scenario '{}' has no campaign: it is not told how much is trained on", scenario.name),
-      "add the key 'campaign', or '--set campaign.tokens=300B'");
+  refuse(fmt::format("the scenario '{}' has no campaign", scenario.name),
+         "add the group 'campaign', or give the amount of data: '--set campaign.tokens=300B'");
 }
 
 void check_length(const Run& run) {
   const auto all =
       campaign_steps(run.scenario, run.measured.metrics) * run.measured.metrics.step_time.value();
   if (all > longest_campaign_s)
-    refuse(fmt::format("the steps alone take {:.4g} years", all / (365 * 86400)),
-           "train on less, or take more GPUs: up to 20 years are played");
+    refuse(fmt::format("the steps of the campaign take {:.4g} years", all / (365 * 86400)),
+           "use less data or more GPUs: campaigns are limited to 20 years");
 }
 
 Run step_of_campaign(const CampaignArguments& arguments, const std::vector<Override>& overrides,
@@ -77,8 +75,8 @@ Run step_of_campaign(const CampaignArguments& arguments, const std::vector<Overr
 CampaignQuestions questions_of(const CampaignArguments& arguments, int threads) {
   const auto sure = value_of("--sure", arguments.sure, config::share);
   if (sure && (!(*sure > 0) || (arguments.deadline.empty() && arguments.budget.empty())))
-    refuse(fmt::format("'--sure {}' of no limit", arguments.sure),
-           "more than 0 %, with '--deadline' or '--budget'");
+    refuse(fmt::format("'--sure {}' is not possible", arguments.sure),
+           "give a share above 0 %, and '--deadline' or '--budget'");
   return {.seeds = arguments.seeds,
           .threads = threads,
           .deadline = value_of("--deadline", arguments.deadline, config::time_span),
@@ -90,20 +88,22 @@ Action add_campaign(CLI::App& app) {
   const auto arguments = std::make_shared<CampaignArguments>();
   add_scenario(app, arguments->scenario);
   add_overrides(app, arguments->set);
-  add_short_hands(app, arguments->short_hands);
-  add_campaign_choice(app, *arguments);
-  app.add_option("--deadline", arguments->deadline, "how many runs are done in this time? as in '14 days'")
+  add_shorthands(app, arguments->shorthands);
+  add_campaign_options(app, *arguments);
+  app.add_option("--deadline", arguments->deadline,
+                 "time limit, such as '14 days'; adds the share of runs that keep it")
       ->type_name("TIME");
-  app.add_option("--budget", arguments->budget, "how many runs are done for this price? as in '100k USD'")
+  app.add_option("--budget", arguments->budget,
+                 "cost limit, such as '100k USD'; adds the share of runs that keep it")
       ->type_name("USD");
   app.add_option("--vary", arguments->vary,
-                 "campaigns side by side, one for each value; several keys: all combinations")
+                 "compare campaigns with these values of a key; several keys: all combinations")
       ->type_name("KEY=V1,V2,...")
       ->allow_extra_args(false);
   add_engine(app, arguments->engine);
-  add_price_choice(app, arguments->price);
+  add_price_options(app, arguments->price);
   add_jobs(app, arguments->jobs);
-  add_out(app, arguments->out, "report.html and report.json, campaigns.json of several");
+  add_out(app, arguments->out, "report.html and report.json, or campaigns.json with --vary");
   app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
   return [arguments, &app](const CommandContext& context) { return campaign(*arguments, app, context); };
 }

@@ -11,13 +11,13 @@ namespace gradway::cli {
 
 namespace {
 
-constexpr bool is_aside = false;  // no example of what gradway is for
+constexpr bool not_an_example = false;
 
 }  // namespace
 
 std::span<const Command> commands() {
   static constexpr std::array table{
-      Command{"init", "write a commented scenario of your own to start from",
+      Command{"init", "write a commented scenario to start from",
               "gradway init --model llama3_8b --platform aws-p5.48xlarge --gpus 64 -o mine.yaml\n"
               "gradway init --model vit_l_32 --platform aws-p4d.24xlarge --gpus 8 --strategy fsdp",
               add_init},
@@ -26,62 +26,64 @@ std::span<const Command> commands() {
               "gradway run article/g6e --set job.gpus=4 --set strategy.bucket_cap='100 MiB'\n"
               "gradway run article/g6e --platform aws-p5.48xlarge --gpus 16\n"
               "gradway run article/g6e --json | jq .metrics.step_time_s\n"
-              "gradway run article/g6e --out result    # result/trace.json.gz opens in ui.perfetto.dev\n"
+              "gradway run article/g6e --out result    # open result/trace.json.gz in ui.perfetto.dev\n"
               "gradway run scale/gpt-aws-p5 --tokens 300B --deadline '14 days' --budget '100k USD'\n"
               "gradway run scale/gpt-aws-p5 --fit      # the largest batch_per_gpu",
               add_run,
-              "TFLOP/s  of a GPU: the model's forward and backward pass (products,\n"
-              "         convolutions, attention), without what is computed anew\n"
-              "MFU      that over the GPU's dense peak in the job's precision\n"
-              "met      a limit: the whole interval keeps it; may be met: a part of it does"},
-      Command{"explain", "what bounds a step, and what would help: each part of the hardware faster in turn",
+              "TFLOP/s     per GPU: forward and backward pass of the model (matrix products,\n"
+              "            convolutions, attention), without recomputation\n"
+              "MFU         TFLOP/s divided by the GPU's dense peak in the job's precision\n"
+              "met         the whole prediction interval keeps a limit\n"
+              "may be met  a part of the prediction interval keeps a limit"},
+      Command{"explain", "show what bounds a step, and what faster hardware or other settings would gain",
               "gradway explain article/g6e\n"
               "gradway explain article/p4d --set job.gpus=4 --json\n"
-              "gradway run article/g6e --set faster.host_memory=2    # one of its answers",
+              "gradway run article/g6e --set faster.host_memory=2    # simulate one of its answers",
               add_explain},
+      Command{"sweep", "simulate all combinations of several values of keys",
+              "gradway sweep article/g6e --vary job.gpus=1,2,4,8 --vary strategy.comm_hook=none,bf16\n"
+              "gradway sweep article/g6e --vary strategy.bucket_cap='25 MiB,100 MiB' --csv\n"
+              "gradway sweep article/g6e --vary job.gpus=2,4,8 --out sweep    # a second run continues\n"
+              "gradway sweep article/g6e --vary job.gpus=2,4,8 --shard 1/2 --out parts    # the first of two "
+              "machines\n"
+              "gradway sweep --merge parts --out sweep    # the same files as from one machine",
+              add_sweep},
       Command{
-          "sweep", "run the cross product of settings in parallel",
-          "gradway sweep article/g6e --vary job.gpus=1,2,4,8 --vary strategy.comm_hook=none,bf16\n"
-          "gradway sweep article/g6e --vary strategy.bucket_cap='25 MiB,100 MiB' --csv\n"
-          "gradway sweep article/g6e --vary job.gpus=2,4,8 --out sweep    # a second run does only the rest\n"
-          "gradway sweep article/g6e --vary job.gpus=2,4,8 --shard 1/2 --out parts    # the first of two "
-          "machines\n"
-          "gradway sweep --merge parts --out sweep    # the same files as of one machine",
-          add_sweep},
-      Command{
-          "compare", "set platforms side by side: step time, cost, what bounds each",
+          "compare", "compare platforms by step time, cost and bottleneck",
           "gradway compare article/p4d --platforms aws-g6e.48xlarge,aws-p4d.24xlarge\n"
           "gradway compare article/p4d --platforms 'aws-p*' --gpus 8,16\n"
           "gradway compare article/p4d --platforms aws-p4d.24xlarge --gpus 2,4,8 --samples 1.2e9\n"
           "gradway compare article/p4d --platforms aws-g6e.48xlarge,aws-p4d.24xlarge --price-date 2025-03-01",
           add_compare},
-      Command{"campaign", "days and dollars of a whole training: failures, checkpoints, restarts, spot",
+      Command{"campaign",
+              "predict time and cost of a whole training with failures, checkpoints and spot nodes",
               "gradway campaign campaign/llama2_7b-aws-p5\n"
               "gradway campaign campaign/llama2_7b-aws-p5 --deadline '30 days' --budget '700k USD'\n"
               "gradway campaign campaign/llama2_7b-aws-p5 --set campaign.checkpoint.interval='2 h' --json\n"
               "gradway campaign campaign/llama2_7b-aws-p5 --vary platform=aws-p5.48xlarge,aws-p4d.24xlarge\n"
               "gradway campaign campaign/llama2_7b-aws-p5 --out result",
               add_campaign},
-      Command{"optimize", "find the settings of DDP with which a scenario is fastest, and the code for them",
-              "gradway optimize article/p4d\n"
-              "gradway optimize article/g6e --lossy\n"
-              "gradway optimize article/g6e --over bucket_cap,comm_hook --lossy --json | jq .best.set\n"
-              "gradway optimize h200-4x/gpt_small --over bucket_cap --over nccl.NCCL_PROTO=Simple,LL128\n"
-              "gradway optimize mine.yaml --layout --global-batch 1024    # tensor, pipeline, data ...",
-              add_optimize},
+      Command{
+          "optimize", "search for the fastest settings of DDP, FSDP or ZeRO, or for the fastest layout",
+          "gradway optimize article/p4d\n"
+          "gradway optimize article/g6e --lossy\n"
+          "gradway optimize article/g6e --over bucket_cap,comm_hook --lossy --json | jq .best.set\n"
+          "gradway optimize h200-4x/gpt_small --over bucket_cap --over nccl.NCCL_PROTO=Simple,LL128\n"
+          "gradway optimize mine.yaml --layout --global-batch 1024    # tensor, pipeline, data parallelism",
+          add_optimize},
       Command{"validate", "compare predictions with measured step times",
               "gradway validate scenarios/article/cases.yaml\n"
               "gradway validate scenarios/article/cases.yaml --max-mean-error 3%\n"
               "gradway validate scenarios/h200-4x/cases.yaml --set platform=my-node",
               add_validate},
       Command{
-          "calibrate", "fit a calibration to what the probes measured on a node, or check one",
+          "calibrate", "fit a calibration to measurements of a node, or check one",
           "gradway calibrate fit collectives.json copies.json -o calibration.yaml --date 2026-11-21\n"
           "gradway calibrate fit *.json.gz -o calibration.yaml --date 2026-11-21 --source 'my node' --force\n"
           "gradway calibrate check h200-4x samples.json --platform h200-4x",
           add_calibrate},
       Command{
-          "import", "make a model, a platform, samples or a scenario from what other programs write",
+          "import", "convert traces, topologies, logs and configurations of other programs",
           "gradway import kineto trace.json.gz -o models/mine.yaml --step-time 39.3ms\n"
           "gradway import kineto trace.json -o models/mine.yaml --gpu h200 --batch 32 --force\n"
           "gradway import nsys report.sqlite -o models/mine.yaml\n"
@@ -95,33 +97,32 @@ std::span<const Command> commands() {
           "gradway import torchtitan llama3_8b.toml --platform dgx-h100 --gpus 64 -o mine.yaml\n"
           "gradway import hf config.json -o models/mine.yaml --sequence 4096",
           add_import},
-      Command{"export",
-              "write what ranks do in a step for other programs: ASTRA-sim, Holistic Trace Analysis",
+      Command{"export", "write simulated steps for other programs: ASTRA-sim, Holistic Trace Analysis",
               "gradway export chakra article/g6e -o traces\n"
               "gradway export chakra published/all-reduce --set job.gpus=8 -o traces\n"
               "gradway export kineto article/g6e -o kineto    # for Holistic Trace Analysis",
               add_export},
-      Command{"show", "show what gradway understood of a platform, a calibration, a model or a plan",
+      Command{"show", "show a platform, a calibration, a model or a plan as gradway reads it",
               "gradway show platform aws-p4d.24xlarge\n"
               "gradway show calibration h200-4x\n"
               "gradway show model vit_l_32\n"
               "gradway show plan article/g6e --set strategy.bucket_cap='100 MiB'",
               add_show},
-      Command{"list", "list what names can stand for: platforms, gpus, models ...; or keys",
+      Command{"list", "list the names of platforms, gpus, models and other data, or the keys of scenarios",
               "gradway list platforms\n"
-              "gradway list gpus            # memory, peaks, what is known of kernels\n"
-              "gradway list keys            # what can stand in a scenario\n"
+              "gradway list gpus            # memory, peak rates, measured kernels\n"
+              "gradway list keys            # all keys of scenarios\n"
               "GRADWAY_PATH=my-data gradway list scenarios",
               add_list},
       Command{"schema", "print a JSON Schema of scenario files, for editors",
               "gradway schema > gradway-scenario.json    # then, in the first line of a scenario:\n"
               "# yaml-language-server: $schema=gradway-scenario.json",
-              add_schema, "", is_aside},
+              add_schema, "", not_an_example},
       Command{"help", "explain a topic, a command, or the code of a warning",
-              "gradway help units\ngradway help memory-tight", add_help, "", is_aside},
-      Command{"manual", "print the manual page", "gradway manual | man -l -", add_manual, "", is_aside},
-      Command{"completion", "print what completes the commands in a shell",
-              "source <(gradway completion bash)", add_completion, "", is_aside},
+              "gradway help units\ngradway help memory-tight", add_help, "", not_an_example},
+      Command{"manual", "print the manual page", "gradway manual | man -l -", add_manual, "", not_an_example},
+      Command{"completion", "print the completion script of a shell", "source <(gradway completion bash)",
+              add_completion, "", not_an_example},
   };
   return table;
 }
@@ -137,11 +138,12 @@ void refuse(std::string what, std::string hint) {
 }
 
 void add_scenario(CLI::App& app, std::string& scenario) {
-  app.add_option("SCENARIO", scenario, "a file, or a name of 'gradway list scenarios'")->required();
+  app.add_option("SCENARIO", scenario, "scenario: a file, or a name from 'gradway list scenarios'")
+      ->required();
 }
 
 void add_overrides(CLI::App& app, std::vector<std::string>& texts) {
-  app.add_option("--set", texts, "change a key of the scenario; can be given several times")
+  app.add_option("--set", texts, "set a key of the scenario; can be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
 }
@@ -153,9 +155,9 @@ std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
     const auto equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
       problems.push_back({Where{},
-                          fmt::format("'--set {}' is not a key and a value", text),
+                          fmt::format("'--set {}' is not KEY=VALUE", text),
                           {},
-                          equals == 0 ? "write the key before '=', as in '--set job.gpus=4'"
+                          equals == 0 ? "write a key before '=', such as '--set job.gpus=4'"
                                       : fmt::format("write '--set {}=VALUE'", text)});
     } else if (const auto key = text.substr(0, equals);
                std::ranges::find(overrides, key, &Override::key) != overrides.end()) {

@@ -23,15 +23,15 @@ using Action = std::function<Status(const CommandContext&)>;
 struct Command {
   std::string_view name;
   std::string_view help;      ///< one line
-  std::string_view examples;  ///< one a line, as they are typed
-  Action (*add)(CLI::App&);   ///< adds the command's arguments; they have their values when the action runs
-  std::string_view notes{};   ///< what its figures mean, in lines; empty if they speak for themselves
-  bool is_shown = true;       ///< its first example is one of the program's
+  std::string_view examples;  ///< one per line
+  Action (*add)(CLI::App&);   ///< adds the arguments, which have their values when the action runs
+  std::string_view notes{};   ///< meaning of its figures, in lines
+  bool is_shown = true;       ///< its first example is in the help of the program
 };
 
 std::span<const Command> commands();
 
-// One function a command, each in the file of its name.
+// One function per command, each in the file of its name.
 Action add_init(CLI::App& app);
 Action add_run(CLI::App& app);
 Action add_explain(CLI::App& app);
@@ -50,20 +50,20 @@ Action add_help(CLI::App& app);
 Action add_manual(CLI::App& app);
 Action add_completion(CLI::App& app);
 
-/// Adds the scenario's place, which must be given.
+/// Adds the argument SCENARIO, which is required.
 void add_scenario(CLI::App& app, std::string& scenario);
 
-/// Adds `--set KEY=VALUE`, which can be given several times.
+/// Adds `--set KEY=VALUE`, which can be repeated.
 void add_overrides(CLI::App& app, std::vector<std::string>& texts);
 
-/// "job.gpus=4" -> key and value. @throws ConfigError for each text without a key or '=', and
-/// for a key given twice.
+/// Parses texts such as "job.gpus=4".
+/// @throws ConfigError for each text without a key or '=', and for each key that is given twice
 std::vector<Override> parse_overrides(const std::vector<std::string>& texts);
 
-/// A key of the scenario that an option of its own changes: messages name that.
+/// An override whose messages name the option that it comes from.
 Override given_by(std::string_view option, const std::string& key, const std::string& value);
 
-/// Throws one problem with an argument: nothing to point at but its own text.
+/// Throws a problem with an argument, which has no place in a file.
 [[noreturn]] void refuse(std::string what, std::string hint);
 
 }  // namespace gradway::cli

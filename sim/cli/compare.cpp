@@ -9,12 +9,12 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "sim/cli/campaign/search.hpp"
+#include "sim/cli/campaign/actions.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/points/points.hpp"
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/out_folder.hpp"
-#include "sim/cli/shell/training_choice.hpp"
+#include "sim/cli/shell/training_options.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/report/format/training_text.hpp"
 #include "sim/report/page/page.hpp"
@@ -29,9 +29,9 @@ struct CompareArguments {
   std::string platforms;
   std::string gpus;
   std::vector<std::string> set;
-  TrainingChoice training;
+  TrainingOptions training;
   PriceChoice price;
-  std::string engine = "fluid";  // as for a sweep
+  std::string engine = "fluid";  // runs in this process
   std::string out;
   int jobs = 0;
   bool json = false;
@@ -40,10 +40,10 @@ struct CompareArguments {
   CampaignArguments campaign_choice{};
 };
 
-/// A combination that was asked for, and what came of it.
+/// A requested combination, and its result.
 struct Combination {
   std::string platform;
-  std::string gpus;  ///< "": as in the scenario
+  std::string gpus;  ///< empty: as in the scenario
   std::string scenario{};
   std::string model{};
   Job job{};
@@ -51,10 +51,10 @@ struct Combination {
   Alternative result{};
   report::JsonDocument report{};
   std::string does_not_fit{};
-  std::optional<Training> misses{};  ///< a limit
+  std::optional<Training> misses{};  ///< the training, if it misses a limit
 };
 
-/// The values of a list, none of them empty or given twice.
+/// The values of a list. @throws ConfigError for empty and repeated values
 std::vector<std::string> list_of(std::string_view option, const std::string& text) {
   auto values = values_of_list(option, text);
   for (auto value = values.begin(); value != values.end(); ++value) {
@@ -66,7 +66,7 @@ std::vector<std::string> list_of(std::string_view option, const std::string& tex
   return values;
 }
 
-/// The platforms that are named, and those that a pattern such as "aws-*" names, each once.
+/// The platforms of names and patterns such as "aws-*", each once.
 std::vector<std::string> platforms_of(const CompareArguments& arguments, const DataPath& data) {
   const std::string option = "--platforms";
   std::vector<std::string> platforms;
@@ -75,8 +75,8 @@ std::vector<std::string> platforms_of(const CompareArguments& arguments, const D
     const bool is_pattern = name.find_first_of("*?[") != std::string::npos;
     const auto matches = [&](const std::string& one) { return fnmatch(name.c_str(), one.c_str(), 0) == 0; };
     if (is_pattern && std::ranges::none_of(known, matches))
-      refuse(fmt::format("no platform has a name such as '{} {}'", option, name),
-             "'gradway list platforms' names all");
+      refuse(fmt::format("no platform matches '{} {}'", option, name),
+             "'gradway list platforms' lists all names");
     for (const auto& one : is_pattern ? known : std::vector{name}) {
       const bool is_meant = !is_pattern || matches(one);
       if (is_meant && std::ranges::find(platforms, one) == platforms.end()) platforms.push_back(one);
@@ -95,7 +95,7 @@ std::vector<Combination> combinations_of(const CompareArguments& arguments, cons
   return combinations;
 }
 
-/// What the options of the comparison decide must not be set beside them.
+/// The overrides. @throws ConfigError for keys that the options of the comparison set
 std::vector<Override> fixed_overrides(const CompareArguments& arguments) {
   auto fixed = parse_overrides(arguments.set);
   for (const auto& one : fixed) {
@@ -106,16 +106,16 @@ std::vector<Override> fixed_overrides(const CompareArguments& arguments) {
   return fixed;
 }
 
-/// What is asked of each combination.
-struct Asked {
+/// What all combinations share.
+struct ComparisonRequest {
   const CompareArguments& arguments;
   std::optional<TrainingGoal> goal;
   std::vector<Override> fixed;
   DataPath data;
 };
 
-void run(Combination& combination, const Asked& asked) {
-  const auto& [arguments, goal, fixed, data] = asked;
+void run(Combination& combination, const ComparisonRequest& request) {
+  const auto& [arguments, goal, fixed, data] = request;
   auto overrides = fixed;
   overrides.push_back(given_by("--platforms", "platform", combination.platform));
   if (!combination.gpus.empty()) overrides.push_back(given_by("--gpus", "job.gpus", combination.gpus));
@@ -139,7 +139,7 @@ void run(Combination& combination, const Asked& asked) {
   combination.report = report::json_document(finished, GRADWAY_VERSION);
 }
 
-/// What is compared, from the first that ran.
+/// Describes the job, by the first combination that ran.
 void describe(report::Compared& compared, const Combination& one) {
   if (!compared.scenario.empty()) return;
   compared.scenario = one.scenario;
@@ -148,7 +148,7 @@ void describe(report::Compared& compared, const Combination& one) {
   compared.speeds = one.speeds;
 }
 
-/// Those that ran in the order of their cost, the others with their reasons.
+/// Combinations that ran in the order of their cost, and the others with the reason.
 report::Compared sorted(const std::vector<Combination>& combinations, const std::vector<Failure>& failures) {
   report::Compared compared;
   std::vector<const Combination*> ran;
@@ -178,51 +178,51 @@ report::Compared sorted(const std::vector<Combination>& combinations, const std:
   return compared;
 }
 
-/// Did anything run, be it that it misses the limits of the training?
+/// Whether anything ran, including trainings that miss their limits.
 bool has_answer(const report::Compared& compared) {
   return !compared.runs.empty() ||
          std::ranges::any_of(compared.left_out, [](const auto& one) { return one.training.has_value(); });
 }
 
-/// Nothing ran: all errors, each once, or what does not fit.
-Status tell_failures(const report::Compared& compared, const std::vector<Failure>& failures,
-                     std::ostream& messages) {
+/// Reports that nothing ran: each error once, or the jobs that do not fit.
+Status report_failures(const report::Compared& compared, const std::vector<Failure>& failures,
+                       std::ostream& messages) {
   raise_wrong_input(failures);
   if (const auto status = status_of(failures); status != Status::done) {
-    tell_each_once(failures, messages);
+    write_distinct_failures(failures, messages);
     return status;
   }
   std::vector<Problem> problems;
   for (const auto& one : compared.left_out)
     problems.push_back({{}, fmt::format("the job {} (platform '{}')", one.reason, one.platform), {}, ""});
-  problems.back().hint = "no platform holds the job: take a smaller batch, or GPUs with more memory";
+  problems.back().hint = "no platform has enough memory: use a smaller batch, or GPUs with more memory";
   throw ConfigError{std::move(problems)};
 }
 
-/// A name that stands for nothing is a slip, not a machine that does not fit.
-bool names_nothing(const std::string& platform, const DataPath& data) {
+/// Whether there is neither a platform nor a file of this name.
+bool is_unknown_platform(const std::string& platform, const DataPath& data) {
   const auto known = list_names(DataKind::platform, data);
   std::error_code ignored;
   return std::ranges::find(known, platform) == known.end() && !std::filesystem::exists(platform, ignored);
 }
 
-/// The errors of platforms that are not there; those beside the scenario did not fail.
-std::vector<Failure> slips(const std::vector<Combination>& combinations, const std::vector<Failure>& failures,
-                           const DataPath& data) {
+/// The failures of platforms that do not exist.
+std::vector<Failure> unknown_platforms(const std::vector<Combination>& combinations,
+                                       const std::vector<Failure>& failures, const DataPath& data) {
   std::vector<Failure> found;
   for (std::size_t i = 0; i < combinations.size(); ++i) {
-    if (failures[i].status == Status::wrong_input && names_nothing(combinations[i].platform, data))
+    if (failures[i].status == Status::wrong_input && is_unknown_platform(combinations[i].platform, data))
       found.push_back(failures[i]);
   }
   return found;
 }
 
-/// Whole trainings on the platforms, failures and all.
+/// Compares whole trainings on the platforms.
 Status compare_campaigns(const CompareArguments& arguments, const CLI::App& app,
                          const CommandContext& context) {
-  if (arguments.csv) refuse("'--csv' is not of campaigns", "take '--json'");
+  if (arguments.csv) refuse("campaigns cannot be written as CSV", "give '--json'");
   if (!arguments.training.tokens.empty() || !arguments.training.samples.empty())
-    refuse("'--tokens' and '--samples' are not of a campaign, which says itself how much is trained on",
+    refuse("a campaign has its own amount of data, so '--tokens' and '--samples' cannot be given",
            "write '--set campaign.tokens=300B'");
   CampaignSearch search{.arguments = arguments.campaign_choice,
                         .fixed = fixed_overrides(arguments),
@@ -239,25 +239,24 @@ Status compare_campaigns(const CompareArguments& arguments, const CLI::App& app,
   choice.jobs = arguments.jobs;
   choice.out = arguments.out;
   choice.json = arguments.json;
-  return play_campaigns(search, app, context);
+  return simulate_campaign_points(search, app, context);
 }
 
 Status compare(const CompareArguments& arguments, const CLI::App& app, const CommandContext& context) {
   check_engine(arguments.engine);
   if (arguments.campaign) return compare_campaigns(arguments, app, context);
-  if (arguments.json && arguments.csv)
-    refuse("'--json' and '--csv' are two forms of one output", "choose one");
+  if (arguments.json && arguments.csv) refuse("'--json' and '--csv' are both given", "give one of them");
   const bool writes_files = wants_files(app, arguments.out);
-  const Asked asked{arguments, training_goal(arguments.training), fixed_overrides(arguments),
-                    with_file_cache(context.data)};
+  const ComparisonRequest request{arguments, training_goal(arguments.training), fixed_overrides(arguments),
+                                  with_file_cache(context.data)};
   auto combinations = combinations_of(arguments, context.data);
   const auto failures = run_points(context, "combination", combinations.size(), arguments.jobs,
-                                   [&](std::size_t i) { run(combinations[i], asked); });
-  if (const auto unknown = slips(combinations, failures, context.data); !unknown.empty())
-    return tell_failures({}, unknown, context.messages);
+                                   [&](std::size_t i) { run(combinations[i], request); });
+  if (const auto unknown = unknown_platforms(combinations, failures, context.data); !unknown.empty())
+    return report_failures({}, unknown, context.messages);
   auto compared = sorted(combinations, failures);
-  compared.goal = asked.goal;
-  if (!has_answer(compared)) return tell_failures(compared, failures, context.messages);
+  compared.goal = request.goal;
+  if (!has_answer(compared)) return report_failures(compared, failures, context.messages);
 
   const auto json = [&](std::ostream& out) { report::write_json(out, compared, GRADWAY_VERSION); };
   const auto csv = [&](std::ostream& out) { report::write_csv(out, compared); };
@@ -269,7 +268,7 @@ Status compare(const CompareArguments& arguments, const CLI::App& app, const Com
     report::write_table(context.results, compared, context.style);
   }
   if (writes_files) {
-    put_results(
+    write_results(
         arguments.out, {{"compare.json", json}, {"compare.csv", csv}},
         [&](std::ostream& out) { report::write_page(out, compared, GRADWAY_VERSION); }, context);
   }
@@ -282,24 +281,24 @@ Action add_compare(CLI::App& app) {
   const auto arguments = std::make_shared<CompareArguments>();
   add_scenario(app, arguments->scenario);
   app.add_option("--platforms", arguments->platforms,
-                 "names of 'gradway list platforms', with commas, or patterns such as 'aws-*'")
+                 "names from 'gradway list platforms', separated by commas, or patterns such as 'aws-*'")
       ->type_name("A,B,...")
       ->required();
   app.add_option("--gpus", arguments->gpus,
-                 "numbers of GPUs, each on each platform, 1..8 are eight; else the scenario's")
+                 "numbers of GPUs, such as 8,16 or 1..8, for each platform (default: the scenario's)")
       ->type_name("N,M,...");
   app.add_flag("--campaign", arguments->campaign,
-               "whole trainings, as the scenario's campaign tells of them: failures, checkpoints, terms")
+               "compare whole trainings by the scenario's campaign: failures, checkpoints, terms")
       ->disable_flag_override();
-  add_campaign_choice(app, arguments->campaign_choice);
+  add_campaign_options(app, arguments->campaign_choice);
   add_overrides(app, arguments->set);
-  add_training_choice(app, arguments->training);
-  add_price_choice(app, arguments->price);
+  add_training_options(app, arguments->training);
+  add_price_options(app, arguments->price);
   add_engine(app, arguments->engine);
   add_jobs(app, arguments->jobs);
   add_out(app, arguments->out, "report.html, compare.json and compare.csv");
   app.add_flag("--json", arguments->json, "print all reports as one JSON document")->disable_flag_override();
-  app.add_flag("--csv", arguments->csv, "print a row a combination as CSV")->disable_flag_override();
+  app.add_flag("--csv", arguments->csv, "print one row per combination as CSV")->disable_flag_override();
   return [arguments, &app](const CommandContext& context) { return compare(*arguments, app, context); };
 }
 

@@ -13,7 +13,7 @@
 namespace gradway::cli {
 namespace {
 
-/// A shell, and what makes it ask `gradway --complete WORDS`.
+/// A shell, and the script that makes it call `gradway --complete WORDS`.
 struct Shell {
   std::string_view name;
   std::string_view script;
@@ -27,7 +27,7 @@ _gradway() {
   current=${words[-1]}
   mapfile -t COMPREPLY < <("${1/#\~/$HOME}" --complete "${words[@]:1}" 2>/dev/null)
   COMPREPLY=("${COMPREPLY[@]%%$'\t'*}")
-  # Readline replaces only what stands behind '='.
+  # Readline replaces only what follows '='.
   if [[ $current == *=* ]]; then COMPREPLY=("${COMPREPLY[@]#"${current%"${current##*=}"}"}"); fi
   if [[ ${COMPREPLY[0]-} == *= ]]; then compopt -o nospace; fi
 }
@@ -64,11 +64,11 @@ std::vector<std::string> shells() {
 
 Action add_completion(CLI::App& app) {
   const auto name = std::make_shared<std::string>();
-  app.add_option("SHELL", *name, "bash, zsh or fish")->required();
+  app.add_option("SHELL", *name, "shell: bash, zsh or fish")->required();
   return [name](const CommandContext& context) {
     const auto shell = std::ranges::find(all_shells, *name, &Shell::name);
     if (shell == all_shells.end())
-      refuse(fmt::format("there are no completions for '{}'", *name), suggestion(*name, shells()));
+      refuse(fmt::format("there is no completion script for '{}'", *name), suggestion(*name, shells()));
     context.results << shell->script;
     return Status::done;
   };

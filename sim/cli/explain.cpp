@@ -19,14 +19,14 @@ namespace {
 struct ExplainArguments {
   std::string scenario;
   std::vector<std::string> set;
-  std::string engine = "fluid";  // as for a sweep
+  std::string engine = "fluid";  // runs in this process
   PriceChoice price;
   int jobs = 0;
   std::string out;
   bool json = false;
 };
 
-/// A word of a command as a shell reads it.
+/// A word quoted for a shell.
 std::string quoted(const std::string& word) {
   constexpr auto plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,=/:+%@";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
@@ -35,7 +35,7 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-/// What runs the scenario as it is explained.
+/// The command that runs the explained scenario.
 std::string command_of(const ExplainArguments& arguments) {
   auto command = "gradway run " + quoted(arguments.scenario);
   for (const auto& text : arguments.set) command += " --set " + quoted(text);
@@ -49,8 +49,9 @@ Explanation explained(const ExplainArguments& arguments, const CommandContext& c
   const auto scenario =
       load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data, arguments.price);
   announce_large_platform(context, scenario.platform);
-  report_progress(on_progress, "simulating what would help");
-  return gradway::explain(scenario, arguments.engine, arguments.jobs > 0 ? arguments.jobs : all_cores());
+  report_progress(on_progress, "simulating counterfactuals");
+  return gradway::explain(scenario, arguments.engine,
+                          arguments.jobs > 0 ? arguments.jobs : hardware_threads());
 }
 
 Status explain(const ExplainArguments& arguments, const CLI::App& app, const CommandContext& context) {
@@ -65,7 +66,7 @@ Status explain(const ExplainArguments& arguments, const CLI::App& app, const Com
     report::write_text(context.results, explanation, command, context.style);
   }
   if (writes_files) {
-    put_results(
+    write_results(
         arguments.out, {{"explain.json", json}},
         [&](std::ostream& out) { report::write_page(out, explanation, command, GRADWAY_VERSION); }, context);
   }
@@ -79,10 +80,10 @@ Action add_explain(CLI::App& app) {
   add_scenario(app, arguments->scenario);
   add_overrides(app, arguments->set);
   add_engine(app, arguments->engine);
-  add_price_choice(app, arguments->price);
+  add_price_options(app, arguments->price);
   add_jobs(app, arguments->jobs);
   add_out(app, arguments->out, "report.html and explain.json");
-  app.add_flag("--json", arguments->json, "print all of it as JSON")->disable_flag_override();
+  app.add_flag("--json", arguments->json, "print the explanation as JSON")->disable_flag_override();
   return [arguments, &app](const CommandContext& context) { return explain(*arguments, app, context); };
 }
 

@@ -29,14 +29,14 @@ struct ExportArguments {
   std::string scenario;
   std::vector<std::string> set;
   std::string out;
-  int ranks = 8;  ///< that a trace shows
+  int ranks = 8;  ///< most ranks to write
   bool chose_ranks = false;
 };
 
-/// Writes a file a rank and perhaps others, and names them.
-/// @param ranks how many of the files are of ranks: the first ones
-void put_ranks(const ExportArguments& arguments, const std::vector<OutputFile>& files, std::size_t ranks,
-               const std::string& remark, const CommandContext& context) {
+/// Writes one file per rank and perhaps others, and prints their names.
+/// @param ranks number of files for ranks, which come first
+void write_rank_files(const ExportArguments& arguments, const std::vector<OutputFile>& files,
+                      std::size_t ranks, const std::string& remark, const CommandContext& context) {
   write_files(arguments.out, files);
   const auto path = [&](const OutputFile& file) {
     return printable((std::filesystem::path{arguments.out} / file.name).string());
@@ -46,10 +46,11 @@ void put_ranks(const ExportArguments& arguments, const std::vector<OutputFile>& 
                                   ranks < files.size() ? " and " + path(files.back()) : "", remark);
 }
 
-/// "DIR/NAME.RANK.et" of each rank, which ASTRA-sim is given as "DIR/NAME", and the groups of its ranks.
+/// Writes "DIR/NAME.RANK.et" for each rank, which ASTRA-sim takes as "DIR/NAME", and the process groups.
 void export_chakra(const ExportArguments& arguments, const CommandContext& context) {
   if (arguments.chose_ranks)
-    refuse("'--ranks' is an option of 'export kineto'", "leave it out: Chakra's traces are of all ranks");
+    refuse("'gradway export chakra' does not have '--ranks'",
+           "leave it out: Chakra needs the traces of all ranks");
   const auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data);
   const auto workload = plan(scenario, compute_costs(scenario));
   std::vector<OutputFile> files;
@@ -61,10 +62,10 @@ void export_chakra(const ExportArguments& arguments, const CommandContext& conte
   }
   files.push_back(
       {"comm_group.json", [&](std::ostream& out) { report::write_chakra_groups(out, workload); }});
-  put_ranks(arguments, files, files.size() - 1, "", context);
+  write_rank_files(arguments, files, files.size() - 1, "", context);
 }
 
-/// "DIR/NAME.RANK.json.gz" of each rank that a trace shows.
+/// Writes "DIR/NAME.RANK.json.gz" for each rank to show.
 void export_kineto(const ExportArguments& arguments, const CommandContext& context) {
   auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data);
   announce_large_platform(context, scenario.platform);
@@ -79,26 +80,24 @@ void export_kineto(const ExportArguments& arguments, const CommandContext& conte
            write_gzip(out, [&](std::ostream& text) { report::write_kineto_trace(text, run, slices, rank); });
          }});
   }
-  put_ranks(arguments, files, files.size(), "; " + shown.words, context);
+  write_rank_files(arguments, files, files.size(), "; " + shown.words, context);
 }
 
-/// What a scenario can be exported to.
+/// A format to export to.
 struct ExportFormat {
   std::string_view name;
   std::string_view help;
   void (*write)(const ExportArguments&, const CommandContext&);
 };
 constexpr std::array all_exports{
-    ExportFormat{"chakra", "execution traces of MLCommons Chakra, as ASTRA-sim reads them", export_chakra},
-    ExportFormat{
-        "kineto",
-        "traces of the simulated steps as the PyTorch profiler writes them, for Holistic Trace Analysis",
-        export_kineto}};
+    ExportFormat{"chakra", "execution traces of MLCommons Chakra, for ASTRA-sim", export_chakra},
+    ExportFormat{"kineto", "traces like those of the PyTorch profiler, for Holistic Trace Analysis",
+                 export_kineto}};
 
 Status export_scenario(const ExportArguments& arguments, const CommandContext& context) {
   const auto* const format = std::ranges::find(all_exports, arguments.format, &ExportFormat::name);
   if (format == all_exports.end())
-    refuse(fmt::format("cannot export '{}'", arguments.format),
+    refuse(fmt::format("there is no export format '{}'", arguments.format),
            suggestion(arguments.format, export_formats()));
   check_folder(arguments.out);
   remove_abandoned_files(arguments.out);
@@ -107,9 +106,8 @@ Status export_scenario(const ExportArguments& arguments, const CommandContext& c
 }
 
 std::string help_of_exports() {
-  std::string help;
-  for (const auto& format : all_exports)
-    help += fmt::format("{}{}: {}", help.empty() ? "" : "; ", format.name, format.help);
+  std::string help = "format to write";
+  for (const auto& format : all_exports) help += fmt::format("\n{}: {}", format.name, format.help);
   return help;
 }
 
@@ -126,12 +124,12 @@ Action add_export(CLI::App& app) {
   app.add_option("FORMAT", arguments->format, help_of_exports())->required();
   add_scenario(app, arguments->scenario);
   add_overrides(app, arguments->set);
-  app.add_option("-o,--out", arguments->out, "folder for the files, one a rank")
+  app.add_option("-o,--out", arguments->out, "output folder, with one file per rank")
       ->type_name("DIR")
       ->required();
   const auto* const ranks =
       app.add_option("--ranks", arguments->ranks,
-                     "kineto: traces of all ranks if there are at most N, else of at most N that differ")
+                     "kineto: maximum number of ranks to write; of more, those that differ (default: 8)")
           ->type_name("N")
           ->check(CLI::Range(1, 1 << 20))
           ->capture_default_str();

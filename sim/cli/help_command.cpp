@@ -29,7 +29,7 @@ Status help(const std::string& asked, const CLI::App& program, const CommandCont
   const auto known = commands();
   const auto command = std::ranges::find(known, asked, &Command::name);
   if (command == known.end())
-    refuse(fmt::format("there is no help on '{}'", asked), suggestion(asked, help_topics()));
+    refuse(fmt::format("there is no topic or command '{}'", asked), suggestion(asked, help_topics()));
   context.results << command_help(*program.get_subcommand(asked), *command);
   return Status::done;
 }
@@ -48,9 +48,9 @@ std::vector<std::string> help_topics() {
 
 Action add_help(CLI::App& app) {
   const auto topic = std::make_shared<std::string>();
-  // Required: else the parser would take the name of a command for one to run.
+  // Required, because the parser would otherwise run a command of this name.
   app.add_option("TOPIC", *topic,
-                 "a topic, a command, or the code of a warning; 'gradway help' names topics and commands")
+                 "topic, command, or code of a warning; 'gradway help' lists topics and commands")
       ->required();
   return [topic, &app](const CommandContext& context) { return help(*topic, *app.get_parent(), context); };
 }

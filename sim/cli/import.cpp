@@ -18,7 +18,7 @@
 namespace gradway::cli {
 namespace {
 
-/// `--step-time 39.3 ms` comes as three words, of which the last one looks like a file.
+/// Joins `--step-time 39.3 ms`, whose unit the parser takes for a file.
 void join_unit(ImportArguments& arguments) {
   constexpr std::array<std::string_view, 4> units{"ns", "us", "ms", "s"};
   const auto unit = std::ranges::find_first_of(arguments.files, units);
@@ -29,38 +29,37 @@ void join_unit(ImportArguments& arguments) {
   arguments.files.erase(unit);
 }
 
-/// What can be imported.
+/// A format to import.
 struct Format {
   std::string_view name;
-  std::string_view file;  ///< what its FILE is
+  std::string_view file;  ///< description of FILE
   std::string_view becomes;
   void (*import)(const ImportArguments&, const CommandContext&);
-  bool takes_several = false;  ///< files
+  bool takes_several = false;  ///< takes several files
 };
 constexpr std::array formats{
     Format{"kineto",
-           "a PyTorch profiler trace of training steps on one GPU without DDP, with record_shapes=True",
+           "PyTorch profiler trace of training steps on one GPU without DDP, with record_shapes=True",
            "a model", import_kineto_trace},
     Format{"nsys",
-           "a report of Nsight Systems exported to SQLite: one GPU without DDP, in "
+           "Nsight Systems report exported to SQLite: one GPU without DDP, in "
            "emit_nvtx(record_shapes=True)",
            "a model", import_nsys_export},
-    Format{"chakra", "an execution trace of a data-parallel rank by MLCommons Chakra, or its JSON", "a model",
+    Format{"chakra", "MLCommons Chakra execution trace of a data-parallel rank, binary or JSON", "a model",
            import_chakra_trace},
     Format{"probe", "samples of gradway-probe", "a platform", import_probe},
-    Format{"topo", "the text of `nvidia-smi topo -m`", "a platform", import_topo},
-    Format{"nccl-topo", "NCCL's XML, NCCL_TOPO_DUMP_FILE (NCCL_GRAPH_DUMP_FILE is printed)", "a platform",
+    Format{"topo", "output of `nvidia-smi topo -m`", "a platform", import_topo},
+    Format{"nccl-topo", "NCCL's NCCL_TOPO_DUMP_FILE (NCCL_GRAPH_DUMP_FILE is printed)", "a platform",
            import_nccl_topo},
     Format{"nccl-tests", "logs of nccl-tests", "samples", import_nccl_tests, true},
     Format{"deepspeed", "DeepSpeed's ds_config.json", "a scenario", import_deepspeed},
     Format{"torchtitan", "torchtitan's TOML", "a scenario", import_torchtitan},
-    Format{"megatron", "a script or the arguments of Megatron-LM, or their YAML", "a scenario and its model",
+    Format{"megatron", "script, arguments or YAML of Megatron-LM", "a scenario and its model",
            import_megatron},
-    Format{"hf", "the config.json of a Hugging Face model", "a model", import_hugging_face},
-    Format{"dataset", "a folder of samples, or a tar or Parquet file of them (FILE or FOLDER)", "a dataset",
-           import_dataset},
+    Format{"hf", "config.json of a Hugging Face model", "a model", import_hugging_face},
+    Format{"dataset", "folder, tar file or Parquet file of samples", "a dataset", import_dataset},
     Format{"loader",
-           "runs of a DataLoader with several numbers of workers (docs/data-path.md has the script)",
+           "runs of a DataLoader with several numbers of workers, by the script in docs/data-path.md",
            "a dataset", import_loader}};
 
 /// An option, and the formats that take it.
@@ -69,7 +68,7 @@ struct Option {
   std::string ImportArguments::*value;
   std::string_view type;
   std::string_view help;
-  std::array<std::string_view, 7> formats;  ///< empty ones do not count
+  std::array<std::string_view, 7> formats;  ///< empty ones are unused
 
   bool is_for(std::string_view format) const { return std::ranges::find(formats, format) != formats.end(); }
   std::vector<std::string_view> taking() const {
@@ -82,96 +81,102 @@ constexpr std::array all_options{
     Option{"--step-time",
            &ImportArguments::step_time,
            "TIME",
-           "the step without the profiler, as in 39.3ms",
+           "step time without the profiler, such as 39.3ms",
            {"kineto", "nsys", "chakra"}},
     Option{"--gpu",
            &ImportArguments::gpu,
            "NAME",
-           "a name of platforms/gpus, if the file does not say it",
+           "GPU, a name from 'gradway list gpus', if the file does not contain it",
            {"kineto", "nsys", "chakra", "topo", "nccl-topo"}},
     Option{"--precision",
            &ImportArguments::precision,
            "NAME",
-           "fp32, tf32, bf16 or fp16, if the trace misleads or the file does not say it",
+           "fp32, tf32, bf16 or fp16, if the file does not contain it or is misleading",
            {"kineto", "nsys", "chakra", "deepspeed"}},
     Option{"--batch",
            &ImportArguments::batch,
            "N",
-           "samples of a step on a GPU, if the trace misleads or the file does not say it",
+           "samples per step and GPU, if the file does not contain it or is misleading",
            {"kineto", "nsys", "chakra", "deepspeed"}},
     Option{"--sequence",
            &ImportArguments::sequence,
            "N",
-           "tokens a sample, of a model of text",
+           "tokens per sample, for models of text",
            {"kineto", "nsys", "chakra", "deepspeed", "torchtitan", "megatron", "hf"}},
     Option{"--calibration",
            &ImportArguments::calibration,
            "NAME",
-           "that the platform shall use, NAME of calibration/results/NAME",
+           "calibration for the platform to use, NAME of calibration/results/NAME",
            {"probe"}},
     Option{"--gpus",
            &ImportArguments::gpus,
            "N",
-           "GPUs of the node, or of the job, if the file does not say it",
+           "number of GPUs of the node or the job, if the file does not contain it",
            {"nccl-topo", "deepspeed", "torchtitan", "megatron"}},
     Option{"--platform",
            &ImportArguments::platform,
            "NAME",
-           "a name of platforms, where it trains",
+           "platform to train on, a name from 'gradway list platforms'",
            {"deepspeed", "torchtitan", "megatron"}},
     Option{"--model",
            &ImportArguments::model,
            "NAME",
-           "a name of models, if the file does not say it",
+           "model, a name from 'gradway list models', if the file does not contain it",
            {"deepspeed", "torchtitan", "megatron"}},
     Option{"--operation",
            &ImportArguments::operation,
            "NAME",
-           "all_reduce, all_gather ..., if the log does not say it",
+           "all_reduce, all_gather ..., if the log does not contain it",
            {"nccl-tests"}},
     Option{"--transport",
            &ImportArguments::transport,
            "NAME",
-           "p2p, shm or net, if the log does not say it",
+           "p2p, shm or net, if the log does not contain it",
            {"nccl-tests"}},
-    Option{"--ranks", &ImportArguments::ranks, "N", "if the log does not say it", {"nccl-tests"}},
-    Option{"--nodes", &ImportArguments::nodes, "N", "if the log does not say it", {"nccl-tests"}}};
+    Option{"--ranks",
+           &ImportArguments::ranks,
+           "N",
+           "number of ranks, if the log does not contain it",
+           {"nccl-tests"}},
+    Option{"--nodes",
+           &ImportArguments::nodes,
+           "N",
+           "number of nodes, if the log does not contain it",
+           {"nccl-tests"}}};
 
 void check_options(const ImportArguments& arguments) {
   for (const auto& option : all_options) {
     if (option.is_for(arguments.format) || (arguments.*option.value).empty()) continue;
     const auto taking = option.taking();
-    refuse(fmt::format("'gradway import {}' has no use for '{}'", arguments.format, option.name),
-           fmt::format("'gradway import {}' {} it", fmt::join(taking, ", "),
-                       taking.size() > 1 ? "take" : "takes"));
+    refuse(fmt::format("'gradway import {}' does not have '{}'", arguments.format, option.name),
+           fmt::format("it is an option of {}", fmt::join(taking, ", ")));
   }
   if (arguments.in_place && arguments.format != "nccl-tests") {
-    refuse(fmt::format("'gradway import {}' has no use for '--in-place'", arguments.format),
-           "'gradway import nccl-tests' takes it");
+    refuse(fmt::format("'gradway import {}' does not have '--in-place'", arguments.format),
+           "it is an option of nccl-tests");
   }
 }
 
 Status import(ImportArguments arguments, const CommandContext& context) {
   const auto format = std::ranges::find(formats, arguments.format, &Format::name);
   if (format == formats.end())
-    refuse(fmt::format("cannot import '{}'", arguments.format),
+    refuse(fmt::format("there is no import format '{}'", arguments.format),
            suggestion(arguments.format, import_formats()));
   join_unit(arguments);
   if (arguments.files.empty()) refuse("'gradway import' needs FILE", "see 'gradway import --help'");
   if (arguments.files.size() > 1 && !format->takes_several)
-    refuse(fmt::format("'gradway import' has no use for '{}'", arguments.files[1]),
+    refuse(fmt::format("unexpected argument '{}' of 'gradway import'", arguments.files[1]),
            "see 'gradway import --help'");
   check_options(arguments);
   format->import(arguments, context);
   return Status::done;
 }
 
-/// What is imported, and what it becomes, of each format.
+/// One line per format, after a summary.
 std::string help_of_formats() {
-  std::string help;
+  std::string help = "format of FILE, and what is made from it";
   for (const auto& format : formats)
-    help += fmt::format("{}{}: {} becomes {}", help.empty() ? "" : "; ", format.name, format.file,
-                        format.becomes);
+    help += fmt::format("\n{}: {} -> {}", format.name, format.file, format.becomes);
   return help;
 }
 
@@ -183,7 +188,8 @@ std::vector<std::string> import_formats() {
   return names;
 }
 
-bool put_text(const std::string& text, const ImportArguments& arguments, const CommandContext& context) {
+bool print_or_write(const std::string& text, const ImportArguments& arguments,
+                    const CommandContext& context) {
   if (arguments.out.empty()) {
     context.results << text;
     return false;
@@ -196,19 +202,19 @@ bool put_text(const std::string& text, const ImportArguments& arguments, const C
 Action add_import(CLI::App& app) {
   const auto arguments = std::make_shared<ImportArguments>();
   app.add_option("FORMAT", arguments->format, help_of_formats())->required();
-  app.add_option("FILE", arguments->files, "what is imported, plain or packed by gzip; of nccl-tests several")
+  app.add_option("FILE", arguments->files,
+                 "file to import, plain or compressed by gzip; several for nccl-tests")
       ->required()
       ->expected(1, 1 << 16);
-  app.add_option("-o,--out", arguments->out, "the file to write; without it, what it would hold is printed")
-      ->type_name("FILE");
+  app.add_option("-o,--out", arguments->out, "file to write (default: print its content)")->type_name("FILE");
   for (const auto& option : all_options) {
     const auto help = fmt::format("{}: {}", fmt::join(option.taking(), ", "), option.help);
     app.add_option(std::string{option.name}, (*arguments).*option.value, help)
         ->type_name(std::string{option.type});
   }
-  app.add_flag("--in-place", arguments->in_place, "nccl-tests: the times in place rather than out of place")
+  app.add_flag("--in-place", arguments->in_place, "nccl-tests: use in-place instead of out-of-place times")
       ->disable_flag_override();
-  app.add_flag("--force", arguments->force, "replace the file if it is there")->disable_flag_override();
+  app.add_flag("--force", arguments->force, "replace an existing file")->disable_flag_override();
   return [arguments](const CommandContext& context) { return import(*arguments, context); };
 }
 

@@ -26,7 +26,7 @@ namespace gradway::cli {
 namespace {
 
 struct InitArguments {
-  ShortHands job;
+  Shorthands job;
   std::string strategy;
   std::string framework;
   std::string out;
@@ -37,12 +37,12 @@ bool can_ask() {
   return isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0;
 }
 
-/// Asks until one of the words is given, and says what is near to others.
+/// Asks until the answer is one of the words. Suggests near words for other answers.
 std::string ask(const std::string& question, const std::vector<std::string>& known,
                 const CommandContext& context) {
   for (std::string answer;;) {
     context.messages << question << ": " << std::flush;
-    if (!std::getline(std::cin, answer)) refuse("there is no answer", "see 'gradway init --help'");
+    if (!std::getline(std::cin, answer)) refuse("there was no answer", "see 'gradway init --help'");
     if (std::ranges::find(known, answer) != known.end()) return answer;
     context.messages << fmt::format("  there is no '{}'; {}\n", printable(answer), suggestion(answer, known));
   }
@@ -66,32 +66,33 @@ std::string ask_gpus(const CommandContext& context) {
   }
 }
 
-/// Asks for what is not given, where there is somebody to ask.
-void complete(ShortHands& job, const std::vector<std::string>& models,
+/// Asks for missing arguments on a terminal. @throws ConfigError for missing arguments elsewhere
+void complete(Shorthands& job, const std::vector<std::string>& models,
               const std::vector<std::string>& platforms, const CommandContext& context) {
   const auto need = [&](std::string& value, const std::string& option, const auto& answer) {
     if (!value.empty()) return;
     if (!can_ask())
-      refuse(fmt::format("'gradway init' needs {}", option),
-             "as in 'gradway init --model llama3_8b --platform aws-p5.48xlarge --gpus 64'; on a terminal it "
-             "asks");
+      refuse(
+          fmt::format("'gradway init' needs {}", option),
+          "such as 'gradway init --model llama3_8b --platform aws-p5.48xlarge --gpus 64'; on a terminal it "
+          "asks");
     value = answer();
   };
   need(job.model, "--model NAME",
-       [&] { return ask("model, a name of 'gradway list models'", models, context); });
+       [&] { return ask("model, a name from 'gradway list models'", models, context); });
   need(job.platform, "--platform NAME",
-       [&] { return ask("platform, a name of 'gradway list platforms'", platforms, context); });
+       [&] { return ask("platform, a name from 'gradway list platforms'", platforms, context); });
   need(job.gpus, "--gpus N", [&] { return ask_gpus(context); });
 }
 
-/// A model of one's own, which stands where the scenario finds it by its name.
+/// A model file of the user in a folder where the scenario finds it by its name.
 struct OwnModel {
   std::string name;
   std::string file;
 };
 
 /// @param model a name or a file @param out the scenario's file; empty: one in the working folder
-/// @throws ConfigError if it is a file that the scenario would not find
+/// @throws ConfigError if the model is a file that the scenario would not find
 std::optional<OwnModel> own_model(const std::string& model, const std::string& out) {
   namespace fs = std::filesystem;
   constexpr std::string_view ending = ".yaml";
@@ -105,11 +106,12 @@ std::optional<OwnModel> own_model(const std::string& model, const std::string& o
     if (!is_file || fs::equivalent(file, model, ignored)) return OwnModel{name, file.string()};
   }
   if (is_file && fs::is_regular_file(model, ignored))
-    refuse(fmt::format("'--model {}': a scenario finds a model by its name, beside itself or in a folder "
-                       "'models' there",
-                       printable(model)),
-           fmt::format("write the scenario beside it: '-o {}'",
-                       printable((fs::path{model}.parent_path() / "first.yaml").string())));
+    refuse(
+        fmt::format("'--model {}' is not in the folder of the scenario, or in a folder 'models' there, where "
+                    "the scenario finds it by its name",
+                    printable(model)),
+        fmt::format("write the scenario to the folder of the model: '-o {}'",
+                    printable((fs::path{model}.parent_path() / "first.yaml").string())));
   return std::nullopt;
 }
 
@@ -131,14 +133,16 @@ Status init(InitArguments arguments, const CommandContext& context) {
                                      .gpus = gpus_of(arguments.job.gpus),
                                      .strategy = arguments.strategy,
                                      .framework = arguments.framework};
-  const auto scenario = told_of("gradway init", [&] { return first_scenario(request, out, context.data); });
+  const auto scenario =
+      attribute_errors_to("gradway init", [&] { return first_scenario(request, out, context.data); });
   std::ostringstream text;
   report::write_commented_scenario(text, scenario, out);
   check_scenario_reads_back(text.str(), "gradway init", out, context.data);
   if (!scenario.fits)
     warn(context,
-         "the job does not fit into the GPUs' memory: 'gradway optimize FILE --layout' looks for a way to "
-         "share the model, or take more GPUs");
+         "the job does not fit into the GPUs' memory: use more GPUs, or search a layout that fits with "
+         "'gradway "
+         "optimize FILE --layout'");
   if (out.empty()) {
     context.results << text.str();
     return Status::done;
@@ -154,24 +158,24 @@ Action add_init(CLI::App& app) {
   const auto arguments = std::make_shared<InitArguments>();
   app.add_option(
          "--model", arguments->job.model,
-         "a name of 'gradway list models', or a model's file beside the scenario's; asked for on a terminal")
+         "model: a name from 'gradway list models', or a file in the folder of the scenario; asked for on a "
+         "terminal")
       ->type_name("NAME");
   app.add_option("--platform", arguments->job.platform,
-                 "a name of 'gradway list platforms'; asked for on a terminal")
+                 "platform: a name from 'gradway list platforms'; asked for on a terminal")
       ->type_name("NAME");
-  app.add_option("--gpus", arguments->job.gpus, "how many train; asked for on a terminal")->type_name("N");
-  app.add_option(
-         "--strategy", arguments->strategy,
-         "none, ddp, fsdp ...: 'gradway help strategies'; if not given ddp, or fsdp where that is too "
-         "large")
+  app.add_option("--gpus", arguments->job.gpus, "number of GPUs; asked for on a terminal")->type_name("N");
+  app.add_option("--strategy", arguments->strategy,
+                 "strategy: none, ddp, fsdp ..., see 'gradway help strategies' (default: ddp, or fsdp if ddp "
+                 "does not "
+                 "fit)")
       ->type_name("NAME");
-  app.add_option(
-         "--framework", arguments->framework,
-         "whose recipe: pytorch (torchtitan's and others'), megatron or deepspeed; pytorch if not given")
+  app.add_option("--framework", arguments->framework,
+                 "framework whose recipe is used: pytorch, megatron or deepspeed (default: pytorch)")
       ->type_name("NAME");
-  app.add_option("-o,--out", arguments->out, "the file to write; without it, what it would hold is printed")
+  app.add_option("-o,--out", arguments->out, "file to write (default: print the scenario)")
       ->type_name("FILE");
-  app.add_flag("--force", arguments->force, "replace the file if it is there")->disable_flag_override();
+  app.add_flag("--force", arguments->force, "replace an existing file")->disable_flag_override();
   return [arguments](const CommandContext& context) { return init(*arguments, context); };
 }
 

@@ -36,7 +36,7 @@ std::string describe_dataset(const std::string& name, const DataPath& data) {
   return load_dataset(name, data).source;
 }
 
-/// What else can be listed: a name and a sentence each.
+/// Data that is listed with a name and a sentence each.
 struct ListedKind {
   std::string_view name;
   DataKind kind;
@@ -48,12 +48,12 @@ constexpr std::array described_kinds{ListedKind{"models", DataKind::model, descr
                                      ListedKind{"storage", DataKind::storage, describe_storage},
                                      ListedKind{"datasets", DataKind::dataset, describe_dataset}};
 
-/// A file that is wrong is listed all the same: its name is taken.
+/// Invalid files are listed, too, because their names are in use.
 std::string description(const ListedKind& kind, const std::string& name, const DataPath& data) {
   try {
     return report::first_sentence(kind.describe(name, data));
   } catch (const ConfigError&) {
-    return "cannot be read: its file is wrong";
+    return "the file is invalid";
   }
 }
 
@@ -64,7 +64,7 @@ std::vector<report::ListedPlatform> one_node_of_each(const std::vector<std::stri
     auto& one = listed.emplace_back(report::ListedPlatform{name, {}});
     try {
       one.platform = load_platform(name, 1, data);
-    } catch (const ConfigError&) {  // it is listed all the same: its name is taken
+    } catch (const ConfigError&) {  // its name is listed nevertheless
     }
   }
   return listed;
@@ -90,7 +90,7 @@ void list_gpus(bool json, const CommandContext& context) {
     try {
       one.gpu = load_gpu(name, "", context.data);
       one.gpu_of_kernel_times = gpu_of_kernel_times(name, context.data);
-    } catch (const ConfigError&) {  // it is listed all the same: its name is taken
+    } catch (const ConfigError&) {  // its name is listed nevertheless
     }
   }
   if (json) return report::write_gpus_json(context.results, listed);
@@ -104,7 +104,7 @@ void list_calibrations(bool json, const CommandContext& context) {
     auto& one = listed.emplace_back(report::ListedCalibration{name, {}});
     try {
       one.calibration = load_calibration(name, context.data);
-    } catch (const ConfigError&) {  // it is listed all the same: its name is taken
+    } catch (const ConfigError&) {  // its name is listed nevertheless
     }
   }
   if (json) return report::write_calibrations_json(context.results, listed);
@@ -112,7 +112,7 @@ void list_calibrations(bool json, const CommandContext& context) {
   report::write_calibrations(context.results, listed, context.style);
 }
 
-/// What is listed with columns of its own, and as JSON.
+/// Data that is listed as a table or as JSON.
 struct Listing {
   std::string_view name;
   void (*list)(bool json, const CommandContext&);
@@ -140,10 +140,10 @@ Status list(const std::string& what, bool json, const CommandContext& context) {
   }
   const auto kind = std::ranges::find(described_kinds, what, &ListedKind::name);
   if (kind == described_kinds.end())
-    refuse(fmt::format("cannot list '{}'", what), suggestion(what, listed_kinds()));
+    refuse(fmt::format("there is no list of '{}'", what), suggestion(what, listed_kinds()));
   if (json)
-    refuse(fmt::format("'list {}' has no '--json'", what),
-           "only 'list platforms', 'gpus', 'calibrations' and 'keys' have");
+    refuse(fmt::format("'gradway list {}' does not have '--json'", what),
+           "only platforms, gpus, calibrations and keys can be listed as JSON");
   list_sentences(*kind, context);
   return Status::done;
 }
@@ -160,11 +160,11 @@ std::vector<std::string> listed_kinds() {
 Action add_list(CLI::App& app) {
   const auto what = std::make_shared<std::string>();
   app.add_option("KIND", *what,
-                 "platforms, gpus, models, scenarios, calibrations, prices, storage, datasets, or the keys "
-                 "of a scenario")
+                 "platforms, gpus, models, scenarios, calibrations, prices, storage, datasets, or keys (of "
+                 "scenarios)")
       ->required();
   const auto json = std::make_shared<bool>(false);
-  app.add_flag("--json", *json, "one JSON document; platforms, gpus, calibrations and keys only");
+  app.add_flag("--json", *json, "print one JSON document; for platforms, gpus, calibrations and keys only");
   return [what, json](const CommandContext& context) { return list(*what, *json, context); };
 }
 

@@ -16,8 +16,8 @@
 namespace gradway::cli {
 namespace {
 
-/// A standard stream that the caller closed stays unusable: a file opened later must not take its number and
-/// get what was meant for the caller.
+/// Opens /dev/null for standard streams that the caller closed. Otherwise a file that is opened later would
+/// get the number of the stream and its output.
 void occupy_standard_streams() {
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
     if (fcntl(stream, F_GETFD) == -1)
@@ -25,7 +25,7 @@ void occupy_standard_streams() {
   }
 }
 
-/// Runs the command. What went wrong is told on standard error, and then there are no results.
+/// Runs the command. Errors are written to standard error; then there are no results.
 Status run_command(int argc, const char* const* argv, std::ostringstream& results) {
   const auto failure = failure_of([&] {
     return parse_command_line(argc, argv)(
@@ -36,7 +36,7 @@ Status run_command(int argc, const char* const* argv, std::ostringstream& result
   return failure.status;
 }
 
-/// Writes the results. A reader that has seen enough (`gradway list models | head -1`) is no error.
+/// Writes the results. A reader that stops early (`gradway list models | head -1`) is not an error.
 bool deliver(std::string_view text) {
   while (!text.empty()) {
     const auto written = ::write(STDOUT_FILENO, text.data(), text.size());
@@ -58,10 +58,10 @@ bool deliver(std::string_view text) {
 int main(int argc, char** argv) {
   using gradway::cli::Status;
   gradway::cli::occupy_standard_streams();
-  // A reader that is gone, and a file that may not get larger, are told by `write` instead.
+  // `write` reports a closed pipe and a limit of the file size instead.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  gradway::cli::forget_foreign_variables();
+  gradway::cli::remove_foreign_variables();
   if (argc == 2 && argv[1] == gradway::cli::serve_mark) {
     gradway::cli::serve();
     return static_cast<int>(Status::done);

@@ -13,7 +13,7 @@
 namespace gradway::cli {
 namespace {
 
-/// Text as roff shows it letter by letter.
+/// Text with roff's special characters escaped.
 std::string plain(std::string_view text) {
   std::string result;
   bool begins = true;
@@ -39,12 +39,12 @@ std::string plain(std::string_view text) {
   return result;
 }
 
-/// Lines that stay as they are.
+/// Lines that are not filled.
 std::string example(std::string_view lines) {
   return fmt::format(".PP\n.nf\n.RS 4\n{}\n.RE\n.fi\n", plain(lines));
 }
 
-/// A sentence that a paragraph fills, which may begin with a small letter.
+/// A sentence with a capital first letter and a full stop.
 std::string sentence(std::string_view text) {
   auto result = plain(text) + ".\n";
   if (result.front() >= 'a' && result.front() <= 'z')
@@ -57,7 +57,10 @@ void write_command(std::ostream& out, const CLI::App& app, const Command& comman
       << fmt::format(".PP\n.B {}\n", plain(usage_line(app, command)));
   for (const auto* option : app.get_options()) {
     if (option == app.get_help_ptr()) continue;
-    out << fmt::format(".TP\n.B {}\n{}\n", plain(argument_name(*option)), plain(option->get_description()));
+    auto description = plain(option->get_description());
+    for (std::size_t at = 0; (at = description.find('\n', at)) != std::string::npos; at += 5)
+      description.insert(at + 1, ".br\n");
+    out << fmt::format(".TP\n.B {}\n{}\n", plain(argument_name(*option)), description);
   }
   if (!command.notes.empty()) out << ".PP\nFigures:\n" << example(command.notes);
   out << ".PP\nExamples:\n" << example(command.examples);
@@ -81,28 +84,27 @@ void write_manual(std::ostream& out, const CLI::App& program) {
       ".I COMMAND\n"
       "[\\fIOPTIONS\\fR]\n"
       ".SH DESCRIPTION\n"
-      "gradway predicts how long a distributed training step takes on hardware you do not have yet, where "
-      "the\n"
-      "time goes, and what it costs. It simulates the movement of the step\\(aqs data over PCIe, NVLink,\n"
-      "InfiniBand and Ethernet as discrete events.\n"
+      "gradway predicts how long a distributed training step takes on hardware that you do not have yet,\n"
+      "where the time goes, and what it costs. It simulates the kernels of the step, and its data on PCIe,\n"
+      "NVLink, InfiniBand and Ethernet, as discrete events.\n"
       ".SH COMMANDS\n",
       GRADWAY_VERSION);
   for (const auto& command : commands())
     write_command(out, *program.get_subcommand(std::string{command.name}), command);
-  out << ".SH TOPICS\nThe same as of\n.BR \"gradway help\" .\n";
+  out << ".SH TOPICS\nThe topics of\n.BR \"gradway help\" .\n";
   for (const auto& topic : topics()) write_topic(out, topic);
   out << ".SH EXIT STATUS\n";
   for (const auto& [status, meaning] : exit_statuses())
     out << fmt::format(".TP\n.B {}\n{}\n", static_cast<int>(status), sentence(meaning));
   out << ".SH ENVIRONMENT\n"
          ".TP\n.B GRADWAY_PATH\n"
-         "Folders with data of your own, with \\(aq:\\(aq between them, each with\n"
+         "Folders with your own data, separated by \\(aq:\\(aq, each with\n"
          ".IR models/ ,\n.IR platforms/ ,\n.I calibration/results/\nor\n.IR scenarios/ .\n"
-         "Names are looked up there before the data that came with gradway.\n"
-         ".TP\n.B NO_COLOR\nIf it is set, a terminal gets no colours.\n"
+         "Names are looked up there before gradway\\(aqs own data.\n"
+         ".TP\n.B NO_COLOR\nIf it is set, the output has no colours.\n"
          ".SH FILES\n"
          ".TP\n.I ../share/gradway\n"
-         "The data that came with gradway, from the folder of the program.\n"
+         "Gradway\\(aqs own data, relative to the folder of the program.\n"
          ".SH SEE ALSO\n"
          ".BR nvidia\\-smi (1)\n";
 }

@@ -5,10 +5,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "sim/cli/campaign/optimize_campaign.hpp"
-#include "sim/cli/campaign/search.hpp"
+#include "sim/cli/campaign/actions.hpp"
 #include "sim/cli/commands.hpp"
-#include "sim/cli/optimize_layout.hpp"
+#include "sim/cli/optimize.hpp"
 #include "sim/cli/points/points.hpp"
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/out_folder.hpp"
@@ -21,7 +20,7 @@
 namespace gradway::cli {
 namespace {
 
-report::Optimized in_words(AskedSearch asked, SearchResult result, const std::string& engine) {
+report::Optimized in_words(ParsedSearch asked, SearchResult result, const std::string& engine) {
   const auto& written = asked.space.jobs.front();
   report::Optimized found{.scenario = written.name,
                           .model = written.model.name,
@@ -52,7 +51,7 @@ Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const C
   if (arguments.campaign) return optimize_campaign(arguments, app, context);
   if (arguments.layout) return optimize_layout(arguments, app, context);
   if (!arguments.global_batch.empty())
-    refuse("'--global-batch' is of the search of layouts", "give '--layout' too, or leave it out");
+    refuse("'--global-batch' needs '--layout'", "give '--layout' too, or leave it out");
   const bool writes_files = wants_files(app, arguments.out);
   const auto goal = training_goal(arguments.training);
   auto search = arguments.search;
@@ -60,7 +59,7 @@ Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const C
   auto asked = read_search(search, context.data);
   check_goal(goal, arguments.training, asked.space.jobs.front());
   asked.space.goal = goal;
-  const auto threads = arguments.jobs > 0 ? arguments.jobs : all_cores();
+  const auto threads = arguments.jobs > 0 ? arguments.jobs : hardware_threads();
   auto result = gradway::optimize(asked.space, arguments.engine,
                                   [&](std::size_t count, const std::function<void(std::size_t)>& work) {
                                     Progress progress{context, "step", count};
@@ -70,11 +69,11 @@ Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const C
                                     });
                                   });
   if (!result.optimum) {
-    const auto& all = result.left_out;  // the job as written is among them: it needs too much memory
+    const auto& all = result.left_out;  // includes the job as written, which does not fit
     const auto least = std::ranges::min_element(
-        all, {}, [](const Tried& one) { return one.memory > 0_B ? one.memory : Bytes::infinite(); });
-    refuse(fmt::format("the job {}, with the settings that need least", least->cannot_run),
-           "take a smaller batch, or GPUs with more memory");
+        all, {}, [](const SettingResult& one) { return one.memory > 0_B ? one.memory : Bytes::infinite(); });
+    refuse(fmt::format("the job {}, with the settings that need the least memory", least->failure_reason),
+           "use a smaller batch, or GPUs with more memory");
   }
   const auto found = in_words(std::move(asked), std::move(result), arguments.engine);
   const auto json = [&](std::ostream& out) { report::write_json(out, found, GRADWAY_VERSION); };
@@ -86,7 +85,7 @@ Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const C
   if (writes_files) {
     const auto snippet = report::snippet_of(report::job_of(found, found.optimum.best));
     const auto code = [&](std::ostream& out) { out << snippet.text; };
-    put_results(
+    write_results(
         arguments.out, {{"optimize.json", json}, {snippet.file, code}},
         [&](std::ostream& out) { report::write_page(out, found, GRADWAY_VERSION); }, context);
   }
@@ -101,34 +100,34 @@ Action add_optimize(CLI::App& app) {
   add_scenario(app, search.scenario);
   app.add_option(
          "--over", search.over,
-         "settings to search, or a key and its values; of DDP bucket_cap, static_graph, "
-         "gradient_as_bucket_view, comm_hook (these four by themselves) and powersgd_rank, of FSDP and "
-         "ZeRO all of them, of a loader input.loader_workers, input.storage and the like")
+         "settings to search, or a key and its values\n"
+         "DDP: bucket_cap, static_graph, gradient_as_bucket_view, comm_hook (the default), powersgd_rank\n"
+         "FSDP, ZeRO: wrap, replicate ..., recompute (by default all)\n"
+         "data loader: input.loader_workers, input.prefetch_factor, input.storage ...")
       ->type_name("NAME,...|KEY=V1,...")
       ->allow_extra_args(false);
-  app.add_flag("--lossy", search.lossy, "search hooks that change the gradients' values too")
+  app.add_flag("--lossy", search.lossy, "also search communication hooks that change the values of gradients")
       ->disable_flag_override();
   app.add_flag("--layout", arguments->layout,
-               "search how ranks share the model: tensor, pipeline, data, micro-batches, recompute")
+               "search for the fastest layout: tensor, context, expert, pipeline and data parallelism, "
+               "micro-batches and recomputation")
       ->disable_flag_override();
   app.add_option("--global-batch", arguments->global_batch,
-                 "samples of a step, for --layout; the scenario's if not given")
+                 "samples per step for --layout (default: the scenario's)")
       ->type_name("N");
-  app.add_flag(
-         "--campaign", arguments->campaign,
-         "search over the whole training that the scenario's campaign tells of: --over names clusters, "
-         "intervals, spares, shares of spot nodes (these by themselves); with --layout each has its fastest "
-         "layout")
+  app.add_flag("--campaign", arguments->campaign,
+               "search for the best campaign: checkpoint intervals, spare nodes, shares of "
+               "spot nodes, or the keys of --over; with --layout each with its fastest layout")
       ->disable_flag_override();
-  add_campaign_choice(app, arguments->campaign_choice);
+  add_campaign_options(app, arguments->campaign_choice);
   add_overrides(app, arguments->set);
   add_engine(app, arguments->engine);
-  add_training_choice(app, arguments->training);
-  add_price_choice(app, search.price);
+  add_training_options(app, arguments->training);
+  add_price_options(app, search.price);
   add_jobs(app, arguments->jobs);
   add_out(app, arguments->out,
-          "report.html, optimize.json and the code: ddp.py, fsdp.py or ds_config.json; of --layout "
-          "megatron.txt or torchtitan.toml");
+          "report.html, optimize.json and the settings as code: ddp.py, fsdp.py or ds_config.json, with "
+          "--layout megatron.txt or torchtitan.toml");
   app.add_flag("--json", arguments->json, "print the result as one JSON document")->disable_flag_override();
   return [arguments, &app](const CommandContext& context) { return optimize(*arguments, app, context); };
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/cli/optimize_layout.hpp"
-
+// `optimize --layout`
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "sim/cli/commands.hpp"
+#include "sim/cli/optimize.hpp"
 #include "sim/cli/shell/option_value.hpp"
 #include "sim/cli/shell/out_folder.hpp"
 #include "sim/cli/shell/progress.hpp"
@@ -20,15 +20,15 @@
 namespace gradway::cli {
 namespace {
 
-constexpr int most_samples = 1'000'000'000;  // of a step
+constexpr int most_samples = 1'000'000'000;  // per step
 
-/// What the search decides must not be set beside it, and what it does not search is not asked of it.
+/// Refuses options for settings that this search does not vary, and overrides of keys that it does.
 void check_layout_options(const OptimizeArguments& arguments, const std::vector<Override>& set) {
   if (!arguments.search.over.empty())
-    refuse("'--over' names settings of a strategy, '--layout' searches all of the layout",
+    refuse("'--over' selects settings of a strategy, but '--layout' searches all of the layout",
            "leave one of them out");
   if (arguments.search.lossy)
-    refuse("'--lossy' is of DDP's hooks, which '--layout' does not search", "leave it out");
+    refuse("'--layout' does not search communication hooks, so '--lossy' cannot be given", "leave it out");
   for (const auto& one : set) {
     for (const auto* key : {"parallel.tensor", "parallel.sequence", "parallel.pipeline", "parallel.virtual",
                             "parallel.replicate", "job.recompute"}) {
@@ -42,19 +42,20 @@ int samples_of_step(const OptimizeArguments& arguments, const Scenario& written)
   if (given) return *given;
   const auto samples = written.job.samples();
   if (samples > most_samples)
-    refuse(fmt::format("the job takes {:.0f} samples a step", samples), "give '--global-batch N'");
+    refuse(fmt::format("the job has {:.0f} samples per step", samples), "give '--global-batch N'");
   return static_cast<int>(std::lround(samples));
 }
 
-[[noreturn]] void refuse_all(const Scenario& written, const LayoutsFound& found) {
+[[noreturn]] void refuse_all(const Scenario& written, const LayoutSearchResult& found) {
   if (found.unfit.empty())
-    refuse(fmt::format("no layout can run: {}", found.refused.front().reason), "leave out what NCCL is told");
+    refuse(fmt::format("no layout can run: {}", found.refused.front().reason),
+           "leave out the settings of NCCL");
   const auto& least = found.unfit.front();
   const auto& gpu = written.platform.gpu_models.front();
-  refuse(fmt::format("no layout fits: the one that needs least ({}) needs {} of {} on each {}",
+  refuse(fmt::format("no layout fits: the smallest ({}) needs {} of {} on each {}",
                      report::in_words(least.job.layout, least.job), report::bytes_text(least.needs),
                      report::bytes_text(gpu.memory), gpu.name),
-         "take more GPUs, or GPUs with more memory");
+         "use more GPUs, or GPUs with more memory");
 }
 
 }  // namespace
@@ -68,9 +69,9 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
   const auto written = load_scenario(arguments.search.scenario, set, context.data, arguments.search.price);
   check_goal(goal, arguments.training, written);
   const auto samples = samples_of_step(arguments, written);
-  const auto threads = arguments.jobs > 0 ? arguments.jobs : all_cores();
+  const auto threads = arguments.jobs > 0 ? arguments.jobs : hardware_threads();
   auto found = [&] {
-    Progress progress{context, Progress::Elsewhere::lines};
+    Progress progress{context, Progress::WithoutTerminal::lines};
     return search_layouts(
         written, samples, arguments.engine,
         [&](std::size_t count, const std::function<void(std::size_t)>& work) {
@@ -98,7 +99,7 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
   }
   if (writes_files) {
     const auto snippet = report::layout_snippet(laid_out.found.recommended().job, laid_out.shape);
-    put_results(
+    write_results(
         arguments.out,
         {{"optimize.json", json}, {snippet.file, [&](std::ostream& out) { out << snippet.text; }}},
         [&](std::ostream& out) { report::write_page(out, laid_out, GRADWAY_VERSION); }, context);

@@ -7,7 +7,7 @@
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/out_folder.hpp"
 #include "sim/cli/shell/progress.hpp"
-#include "sim/cli/shell/training_choice.hpp"
+#include "sim/cli/shell/training_options.hpp"
 #include "sim/files/gzip_stream.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/report/run/json.hpp"
@@ -21,18 +21,18 @@ namespace {
 struct RunArguments {
   std::string scenario;
   std::vector<std::string> set;
-  ShortHands short_hands;
+  Shorthands shorthands;
   std::string engine = "auto";
   std::string out;
   PriceChoice price;
-  TrainingChoice training;
+  TrainingOptions training;
   bool fit = false;
   bool json = false;
   bool no_folding = false;
   bool verbose = false;
 };
 
-/// @param questions gets the largest batch, if that is asked for: then the run is one of it
+/// @param questions gets the largest batch if `--fit` is given; then the run has this batch
 Run simulated(const RunArguments& arguments, const std::vector<Override>& overrides,
               const CommandContext& context, report::RunQuestions& questions) {
   Progress progress{context};
@@ -42,7 +42,7 @@ Run simulated(const RunArguments& arguments, const std::vector<Override>& overri
   announce_large_platform(context, scenario.platform);
   check_goal(questions.goal, arguments.training, scenario);
   if (arguments.fit) {
-    report_progress(on_progress, "looking for the largest batch");
+    report_progress(on_progress, "searching for the largest batch");
     questions.largest_batch = largest_batch(scenario);
     scenario.job.batch_per_gpu = questions.largest_batch->batch;
   }
@@ -53,7 +53,7 @@ Run simulated(const RunArguments& arguments, const std::vector<Override>& overri
 Status run(const RunArguments& arguments, const CLI::App& app, const CommandContext& context) {
   check_engine(arguments.engine);
   const bool writes_files = wants_files(app, arguments.out);
-  const auto overrides = overrides_of(arguments.set, arguments.short_hands);
+  const auto overrides = overrides_of(arguments.set, arguments.shorthands);
   report::RunQuestions questions{.goal = training_goal(arguments.training)};
   const auto finished = simulated(arguments, overrides, context, questions);
   const auto write_json = [&](std::ostream& out) {
@@ -69,7 +69,7 @@ Status run(const RunArguments& arguments, const CLI::App& app, const CommandCont
     const auto write_trace = [&](std::ostream& out) {
       write_gzip(out, [&](std::ostream& text) { report::write_trace(text, finished); });
     };
-    put_results(
+    write_results(
         arguments.out, {{"report.json", write_json}, {"trace.json.gz", write_trace}},
         [&](std::ostream& out) { report::write_page(out, finished, GRADWAY_VERSION, questions); }, context);
   }
@@ -82,15 +82,17 @@ Action add_run(CLI::App& app) {
   const auto arguments = std::make_shared<RunArguments>();
   add_scenario(app, arguments->scenario);
   add_overrides(app, arguments->set);
-  add_short_hands(app, arguments->short_hands);
-  app.add_flag("--fit", arguments->fit, "with the largest batch that fits into the GPU's memory")
+  add_shorthands(app, arguments->shorthands);
+  app.add_flag("--fit", arguments->fit, "use the largest batch that fits into the GPU's memory")
       ->disable_flag_override();
-  add_training_choice(app, arguments->training);
+  add_training_options(app, arguments->training);
   add_engine(app, arguments->engine);
-  add_price_choice(app, arguments->price);
-  app.add_flag("--no-folding", arguments->no_folding, "simulate every rank, even those that do the same")
+  add_price_options(app, arguments->price);
+  app.add_flag("--no-folding", arguments->no_folding,
+               "simulate every rank instead of one per group of identical ranks")
       ->disable_flag_override();
-  app.add_flag("--verbose", arguments->verbose, "also provenance, use of links, stages and every warning")
+  app.add_flag("--verbose", arguments->verbose,
+               "also print provenance, use of links, stages and all warnings")
       ->disable_flag_override();
   add_out(app, arguments->out, "report.html, report.json and trace.json.gz");
   app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();

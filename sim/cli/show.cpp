@@ -15,7 +15,7 @@
 namespace gradway::cli {
 namespace {
 
-constexpr int gpus_of_made_up_platforms = 8;  // they have as many as a job asks for
+constexpr int gpus_of_synthetic_platforms = 8;  // whose size follows from the job
 
 struct ShowArguments {
   std::string kind;
@@ -25,7 +25,8 @@ struct ShowArguments {
 
 void show_platform(const ShowArguments& arguments, const CommandContext& context) {
   Calibration calibration;
-  const auto platform = load_platform(arguments.name, gpus_of_made_up_platforms, context.data, &calibration);
+  const auto platform =
+      load_platform(arguments.name, gpus_of_synthetic_platforms, context.data, &calibration);
   report::write_platform(context.results, platform, calibration, context.style);
 }
 
@@ -50,7 +51,7 @@ void show_plan(const ShowArguments& arguments, const CommandContext& context) {
   report::write_plan(context.results, scenario, plan(scenario, compute_costs(scenario)), context.style);
 }
 
-/// What can be shown.
+/// A kind of data to show.
 struct ShownKind {
   std::string_view name;
   bool takes_overrides;
@@ -64,10 +65,11 @@ constexpr std::array all_kinds{
 Status show(const ShowArguments& arguments, const CommandContext& context) {
   const auto kind = std::ranges::find(all_kinds, arguments.kind, &ShownKind::name);
   if (kind == all_kinds.end())
-    refuse(fmt::format("cannot show a '{}'", arguments.kind), suggestion(arguments.kind, shown_kinds()));
+    refuse(fmt::format("'gradway show' does not have the kind '{}'", arguments.kind),
+           suggestion(arguments.kind, shown_kinds()));
   if (!arguments.set.empty() && !kind->takes_overrides) {
     refuse(fmt::format("'--set' changes a scenario, not a {}", kind->name),
-           "'gradway show plan SCENARIO --set KEY=VALUE' takes it");
+           "use it with 'gradway show plan SCENARIO --set KEY=VALUE'");
   }
   kind->show(arguments, context);
   return Status::done;
@@ -83,9 +85,9 @@ std::vector<std::string> shown_kinds() {
 
 Action add_show(CLI::App& app) {
   const auto arguments = std::make_shared<ShowArguments>();
-  app.add_option("KIND", arguments->kind, "platform, calibration, model, plan, storage or dataset")
+  app.add_option("KIND", arguments->kind, "kind: platform, calibration, model, plan, storage or dataset")
       ->required();
-  app.add_option("NAME", arguments->name, "a name of 'gradway list', or a file; for a plan, of a scenario")
+  app.add_option("NAME", arguments->name, "name from 'gradway list', or a file; for a plan, a scenario")
       ->required();
   add_overrides(app, arguments->set);
   return [arguments](const CommandContext& context) { return show(*arguments, context); };

@@ -9,9 +9,8 @@
 
 #include "sim/base/digest.hpp"
 #include "sim/cli/commands.hpp"
-#include "sim/cli/points/check_values.hpp"
-#include "sim/cli/points/kept_points.hpp"
 #include "sim/cli/points/merge_shards.hpp"
+#include "sim/cli/points/point_cache.hpp"
 #include "sim/cli/points/points.hpp"
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/out_folder.hpp"
@@ -28,7 +27,7 @@ struct SweepArguments {
   std::string scenario;
   std::vector<std::string> set;
   std::vector<std::string> vary;
-  std::string engine = "fluid";  // runs in this process, beside others; simgrid forks for each point
+  std::string engine = "fluid";  // runs in this process; simgrid forks for each point
   std::string out;
   std::string shard;
   std::vector<std::string> merge;
@@ -39,10 +38,10 @@ struct SweepArguments {
   bool no_folding = false;
 };
 
-/// Runs points of a sweep, several at once.
+/// Runs points of a sweep in parallel.
 class Sweeper {
  public:
-  /// @param folder for finished points; empty: they are not kept
+  /// @param folder for finished points; empty: they are not stored
   Sweeper(const SweepArguments& arguments, const CommandContext& context, const std::filesystem::path& folder)
       : arguments_{arguments},
         context_{context},
@@ -53,16 +52,16 @@ class Sweeper {
     check_values(axes_, [&](const std::vector<std::string>& values) {
       return check_values(arguments.scenario, overrides_of(values), data_, arguments.price);
     });
-    if (!folder.empty()) kept_.emplace(folder / "points");
+    if (!folder.empty()) cache_.emplace(folder / "points");
   }
 
   const std::vector<Axis>& axes() const { return axes_; }
   std::string name() const { return std::filesystem::path{arguments_.scenario}.stem().string(); }
-  std::size_t found() const { return kept_ ? kept_->found() : 0; }
+  std::size_t found() const { return cache_ ? cache_->found() : 0; }
 
-  /// A digest of all that decides the sweep, but for the program: what was asked, and the files that its
-  /// values name, of the first values.
-  std::string asked() const {
+  /// A digest of everything that the sweep depends on except the program: its options, and the files that its
+  /// first values name.
+  std::string settings_digest() const {
     constexpr std::size_t most = 64;
     Digest digest;
     add_settings(digest);
@@ -83,21 +82,21 @@ class Sweeper {
     return digest.hex();
   }
 
-  /// What came of a point, or why nothing did.
+  /// The result of a point, or its failure.
   struct Outcome {
-    std::string key;  ///< that it is kept under
+    std::string key;  ///< in the cache
     report::PointResult result;
-    std::string report;  ///< empty where no document of the sweep is asked for
+    std::string report;  ///< empty unless the sweep is written as JSON
     Failure failure;
   };
 
-  /// Simulates these points of the cross product. @return beside them
+  /// Simulates these points of the cross product. @return one outcome per point
   std::vector<Outcome> run(const std::vector<std::size_t>& points) {
     std::vector<Outcome> outcomes(points.size());
     auto failures = run_points(context_, "point", points.size(), arguments_.jobs,
                                [&](std::size_t i) { run(point_values(axes_, points[i]), outcomes[i]); });
     for (std::size_t i = 0; i < points.size(); ++i) outcomes[i].failure = std::move(failures[i]);
-    tell_damaged();
+    warn_of_damaged_points();
     return outcomes;
   }
 
@@ -109,17 +108,17 @@ class Sweeper {
     }
   }
 
-  void tell_damaged() const {
-    if (!kept_ || kept_->damaged() == 0) return;
+  void warn_of_damaged_points() const {
+    if (!cache_ || cache_->damaged() == 0) return;
     context_.messages << fmt::format(
-        "warning: {} of the points in '{}' had been damaged or changed, and were simulated anew\n",
-        kept_->damaged(), kept_->folder().string());
+        "warning: {} of the points in '{}' were damaged or changed, and were simulated again\n",
+        cache_->damaged(), cache_->folder().string());
   }
 
   std::vector<Override> overrides_of(const std::vector<std::string>& values) const {
     auto overrides = fixed_;
     for (std::size_t i = 0; i < values.size(); ++i)
-      overrides.push_back({axes_[i].key, values[i], told_by(axes_[i], values[i])});
+      overrides.push_back({axes_[i].key, values[i], option_place(axes_[i], values[i])});
     return overrides;
   }
 
@@ -129,9 +128,9 @@ class Sweeper {
 
   void run(const std::vector<std::string>& values, Outcome& outcome) {
     auto scenario = scenario_of(values);
-    if (kept_) {
+    if (cache_) {
       outcome.key = key_of(scenario);
-      if (auto point = kept_->find(outcome.key)) {
+      if (auto point = cache_->find(outcome.key)) {
         outcome.result = std::move(point->result);
         if (makes_documents()) outcome.report = std::move(point->report);
         return;
@@ -141,18 +140,18 @@ class Sweeper {
     const auto report =
         report::json_document(simulate(std::move(scenario), arguments_.engine, fold), GRADWAY_VERSION);
     outcome.result = report::result_of(report);
-    if (!kept_ && !makes_documents()) return;
+    if (!cache_ && !makes_documents()) return;
     auto text = report::text_of(report) + '\n';
-    if (kept_) kept_->keep(outcome.key, text);
+    if (cache_) cache_->store(outcome.key, text);
     if (makes_documents()) outcome.report = std::move(text);
   }
 
-  /// Whether the sweep is written as JSON. A shard is not: those who merge it read its points.
+  /// Whether the sweep is written as JSON. A shard is not, because its points are merged from the cache.
   bool makes_documents() const {
     return arguments_.shard.empty() && (arguments_.json || !arguments_.out.empty());
   }
 
-  /// A digest of all that decides a report: the program, its input, what it is asked to do.
+  /// A digest of everything that a report depends on: the program, its input and its options.
   std::string key_of(const Scenario& scenario) const {
     Digest digest;
     digest.add(program_digest());
@@ -177,34 +176,34 @@ class Sweeper {
   DataPath data_;
   std::vector<Override> fixed_;
   std::vector<Axis> axes_;
-  std::optional<KeptPoints> kept_;
+  std::optional<PointCache> cache_;
 };
 
 void check(const SweepArguments& arguments) {
   if (arguments.scenario.empty())
     refuse("'gradway sweep' needs SCENARIO",
-           "a file, or a name of 'gradway list scenarios' (see 'gradway sweep --help')");
+           "scenario: a file, or a name from 'gradway list scenarios' (see 'gradway sweep --help')");
   check_engine(arguments.engine);
-  if (arguments.vary.empty()) refuse("'gradway sweep' needs '--vary'", "as in '--vary job.gpus=1,2,4,8'");
+  if (arguments.vary.empty())
+    refuse("'gradway sweep' needs '--vary'", "give values of a key, such as '--vary job.gpus=1,2,4,8'");
   if (arguments.shard.empty()) return;
   if (arguments.json || arguments.csv)
-    refuse("'--shard' is a part of a sweep, which has no document of its own",
-           "leave out '--json' and '--csv': 'gradway sweep --merge' has them");
-  if (arguments.out.empty())
-    refuse("'--shard' needs '--out'", "a folder in which it is kept for 'gradway sweep --merge'");
+    refuse("a shard is not printed, so '--shard' does not go with '--json' or '--csv'",
+           "give them to 'gradway sweep --merge' instead");
+  if (arguments.out.empty()) refuse("'--shard' needs '--out'", "give a folder for 'gradway sweep --merge'");
 }
 
-/// Tells of points that failed, where all have. @return are there others?
-bool has_any(const std::vector<Failure>& failures, const CommandContext& context) {
+/// Whether any point has a result. If none has, reports the failures.
+bool has_results(const std::vector<Failure>& failures, const CommandContext& context) {
   if (std::ranges::find(failures, Status::done, &Failure::status) != failures.end()) return true;
   raise_wrong_input(failures);
-  tell_each_once(failures, context.messages);
+  write_distinct_failures(failures, context.messages);
   return false;
 }
 
-/// Prints a finished sweep and writes its files. @param remark what else to say of these
-void put(const report::Sweep& sweep, const SweepArguments& arguments, bool writes_files,
-         const CommandContext& context, const std::string& remark) {
+/// Prints a finished sweep and writes its files. @param remark text to print after their names
+void write_sweep(const report::Sweep& sweep, const SweepArguments& arguments, bool writes_files,
+                 const CommandContext& context, const std::string& remark) {
   const auto json = [&](std::ostream& out) { report::write_json(out, sweep, GRADWAY_VERSION); };
   const auto csv = [&](std::ostream& out) { report::write_csv(out, sweep); };
   if (arguments.json) {
@@ -215,7 +214,7 @@ void put(const report::Sweep& sweep, const SweepArguments& arguments, bool write
     report::write_table(context.results, sweep, context.style);
   }
   if (writes_files) {
-    put_results(
+    write_results(
         arguments.out, {{"sweep.json", json}, {"sweep.csv", csv}},
         [&](std::ostream& out) { report::write_page(out, sweep, GRADWAY_VERSION); }, context, remark);
   }
@@ -234,9 +233,9 @@ Status whole_sweep(const SweepArguments& arguments, bool writes_files, const Com
     failures.push_back(std::move(failure));
   }
   const auto status = status_of(failures);
-  if (!has_any(failures, context)) return status;
-  put(sweep, arguments, writes_files, context,
-      fmt::format("; {} of {} points were there already", sweeper.found(), all.size()));
+  if (!has_results(failures, context)) return status;
+  write_sweep(sweep, arguments, writes_files, context,
+              fmt::format("; {} of {} points were taken from an earlier run", sweeper.found(), all.size()));
   return status;
 }
 
@@ -246,31 +245,31 @@ Status one_shard(const SweepArguments& arguments, const CommandContext& context)
   Sweeper sweeper{arguments, context, folder};
   const auto points = points_of(shard, point_count(sweeper.axes()));
   report::SweepShard summary{
-      shard, std::string{program_digest()}, sweeper.asked(), sweeper.name(), sweeper.axes(), {}};
+      shard, std::string{program_digest()}, sweeper.settings_digest(), sweeper.name(), sweeper.axes(), {}};
   std::vector<Failure> failures;
   for (auto& [key, result, report, failure] : sweeper.run(points)) {
     summary.points.push_back({key, failure.text, static_cast<int>(failure.status)});
     failures.push_back(std::move(failure));
   }
-  tell_each_once(failures, context.messages);
-  put_shard(folder, summary, context,
-            fmt::format("; {} of {} points were there already", sweeper.found(), points.size()));
+  write_distinct_failures(failures, context.messages);
+  write_shard(
+      folder, summary, context,
+      fmt::format("; {} of {} points were taken from an earlier run", sweeper.found(), points.size()));
   return status_of(failures);
 }
 
 Status merged(const SweepArguments& arguments, const CLI::App& app, bool writes_files,
               const CommandContext& context) {
-  check_alone(app);
+  check_merge_options(app);
   auto [sweep, failures, count] = merge_shards({arguments.merge.begin(), arguments.merge.end()});
   const auto status = status_of(failures);
-  if (!has_any(failures, context)) return status;
-  put(sweep, arguments, writes_files, context, fmt::format("; merged of {} shards", count));
+  if (!has_results(failures, context)) return status;
+  write_sweep(sweep, arguments, writes_files, context, fmt::format("; merged of {} shards", count));
   return status;
 }
 
 Status sweep(const SweepArguments& arguments, const CLI::App& app, const CommandContext& context) {
-  if (arguments.json && arguments.csv)
-    refuse("'--json' and '--csv' are two forms of one output", "choose one");
+  if (arguments.json && arguments.csv) refuse("'--json' and '--csv' are both given", "give one of them");
   if (arguments.merge.empty()) check(arguments);
   const bool writes_files = wants_files(app, arguments.out);
   if (!arguments.merge.empty()) return merged(arguments, app, writes_files, context);
@@ -283,24 +282,26 @@ Status sweep(const SweepArguments& arguments, const CLI::App& app, const Command
 Action add_sweep(CLI::App& app) {
   const auto arguments = std::make_shared<SweepArguments>();
   app.add_option("SCENARIO", arguments->scenario,
-                 "a file, or a name of 'gradway list scenarios'; not with --merge");
+                 "scenario: a file, or a name from 'gradway list scenarios'; not with --merge");
   app.add_option("--vary", arguments->vary,
-                 "values that a key takes in turn, 1..8 are eight; can be given several times")
+                 "values of a key, such as 1,2,4 or 1..8; several keys: all combinations")
       ->type_name("KEY=V1,V2,...")
       ->allow_extra_args(false);
   add_overrides(app, arguments->set);
   add_engine(app, arguments->engine);
-  add_price_choice(app, arguments->price);
+  add_price_options(app, arguments->price);
   add_jobs(app, arguments->jobs);
   add_out(app, arguments->out, "report.html, sweep.json, sweep.csv and finished points");
-  app.add_option("--shard", arguments->shard, "simulate the I-th of N parts of the points, into --out")
+  app.add_option("--shard", arguments->shard,
+                 "simulate only part I of N of the points, and keep them in --out")
       ->type_name("I/N");
-  app.add_option("--merge", arguments->merge, "folders of --out of all shards: the sweep that they make")
+  app.add_option("--merge", arguments->merge, "merge the shards in these folders of --out into one sweep")
       ->type_name("DIR...");
-  app.add_flag("--no-folding", arguments->no_folding, "simulate every rank, even those that do the same")
+  app.add_flag("--no-folding", arguments->no_folding,
+               "simulate every rank instead of one per group of identical ranks")
       ->disable_flag_override();
   app.add_flag("--json", arguments->json, "print all reports as one JSON document")->disable_flag_override();
-  app.add_flag("--csv", arguments->csv, "print a row a point as CSV")->disable_flag_override();
+  app.add_flag("--csv", arguments->csv, "print one row per point as CSV")->disable_flag_override();
   return [arguments, &app](const CommandContext& context) { return sweep(*arguments, app, context); };
 }
 

@@ -32,7 +32,7 @@ struct ValidateArguments {
   std::optional<std::string> max_error;
 };
 
-/// A limit of the command line as a fraction; none if it was not given.
+/// A limit in percent as a fraction; none if it is not given.
 std::optional<double> limit(std::string_view option, const std::optional<std::string>& text) {
   if (!text) return std::nullopt;
   std::string_view number = *text;
@@ -43,18 +43,18 @@ std::optional<double> limit(std::string_view option, const std::optional<std::st
   if (error != std::errc{} || end != number.data() + number.size() || !std::isfinite(percent) ||
       percent < 0) {
     refuse(fmt::format("'{} {}' is not a percentage", option, *text),
-           "write a number of percent, as in '3' or '3%'");
+           "write a percentage, such as '3' or '3%'");
   }
   return percent / 100;
 }
 
-/// One key is the other, or a group that it is in.
+/// Whether two keys are the same, or one is a group that contains the other.
 bool overlap(std::string_view a, std::string_view b) {
   const auto& [shorter, longer] = std::minmax(a, b, [](auto x, auto y) { return x.size() < y.size(); });
   return longer.starts_with(shorter) && (longer.size() == shorter.size() || longer[shorter.size()] == '.');
 }
 
-/// Puts what every case gets before what each case sets. @throws ConfigError for keys that are set twice
+/// Adds the overrides of all cases before those of each case. @throws ConfigError for keys that are set twice
 void set_in_all(const std::vector<Override>& all, Cases& cases) {
   std::vector<Problem> problems;
   for (auto& one : cases.cases) {
@@ -62,10 +62,10 @@ void set_in_all(const std::vector<Override>& all, Cases& cases) {
       for (const auto& own : one.set) {
         if (!overlap(change.key, own.key)) continue;
         problems.push_back({own.where,
-                            fmt::format("case '{}' sets '{}' itself, so '--set {}={}' cannot", one.name,
+                            fmt::format("case '{}' sets '{}', so '--set {}={}' cannot set it", one.name,
                                         own.key, change.key, change.value),
                             {},
-                            "set keys that no case sets"});
+                            "set only keys that no case sets"});
       }
     }
     one.set.insert(one.set.begin(), all.begin(), all.end());
@@ -73,12 +73,11 @@ void set_in_all(const std::vector<Override>& all, Cases& cases) {
   if (!problems.empty()) throw ConfigError{problems};
 }
 
-/// Loads the scenarios of all cases; what is wrong with any of them is told at once, with the names of its
-/// cases.
+/// Loads the scenarios of all cases. @throws ConfigError with the errors of all, and the names of their cases
 std::vector<Scenario> load_all(const Cases& cases, const DataPath& data) {
   std::vector<Scenario> scenarios;
   std::vector<Problem> problems;
-  std::vector<std::string> texts;  // beside `problems`: most problems are the same in each case
+  std::vector<std::string> texts;  // one per problem: most problems are the same in each case
   for (const auto& one : cases.cases) {
     try {
       scenarios.push_back(load_scenario(one.scenario_file, one.set, data));
@@ -96,13 +95,14 @@ std::vector<Scenario> load_all(const Cases& cases, const DataPath& data) {
   return scenarios;
 }
 
-/// What was measured, as the time of a step. @throws ConfigError for a bus bandwidth of what is no collective
+/// The measurement as a step time. @throws ConfigError for a bus bandwidth if the strategy is not a
+/// collective
 Seconds measured_time(const Scenario& scenario, const Case& one) {
   if (!one.bus_bandwidth) return one.measured;
   if (trains(scenario.job.strategy)) {
     throw ConfigError{
         Problem{one.where,
-                fmt::format("case '{}' has a bus bandwidth, but its strategy is no collective", one.name),
+                fmt::format("case '{}' has a bus bandwidth, but its strategy is not a collective", one.name),
                 {},
                 "give its 'step_time', or set 'strategy.kind: collective'"}};
   }
@@ -145,8 +145,8 @@ report::Validation compare(const Cases& cases, const CommandContext& context) {
 
 bool passes(std::string_view what, double error, std::optional<double> most, std::ostream& messages) {
   if (!most || error <= *most) return false;
-  messages << fmt::format("error: the {} error of {:.2f} % passes the limit of {:.4g} %\n", what, error * 100,
-                          *most * 100);
+  messages << fmt::format("error: the {} error of {:.2f} % exceeds the limit of {:.4g} %\n", what,
+                          error * 100, *most * 100);
   return true;
 }
 
@@ -167,7 +167,7 @@ Status validate(const ValidateArguments& arguments, const CLI::App& app, const C
   if (writes_files) {
     const std::filesystem::path file{arguments.cases};
     const auto title = (file.parent_path().filename() / file.stem()).generic_string();  // "article/cases"
-    put_results(
+    write_results(
         arguments.out, {{"validate.json", json}},
         [&](std::ostream& out) { report::write_page(out, validation, title, GRADWAY_VERSION); }, context);
   }
@@ -180,18 +180,19 @@ Status validate(const ValidateArguments& arguments, const CLI::App& app, const C
 
 Action add_validate(CLI::App& app) {
   const auto arguments = std::make_shared<ValidateArguments>();
-  app.add_option("CASES", arguments->cases, "a file of cases: a scenario, overrides and measured step times")
+  app.add_option("CASES", arguments->cases,
+                 "file of cases, each with a scenario, overrides and a measured step time")
       ->required();
   app.add_option("--set", arguments->set,
-                 "change a key in all cases that no case sets; can be given several times")
+                 "set a key in all cases, which no case may set itself; can be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   add_out(app, arguments->out, "report.html and validate.json");
   app.add_flag("--json", arguments->json, "print the comparison as JSON")->disable_flag_override();
   app.add_option("--max-mean-error", arguments->max_mean_error,
-                 "exit with 4 if the mean of |error| is larger")
+                 "exit with status 4 if the mean absolute error is larger")
       ->type_name("P%");
-  app.add_option("--max-error", arguments->max_error, "exit with 4 if any |error| is larger")
+  app.add_option("--max-error", arguments->max_error, "exit with status 4 if any absolute error is larger")
       ->type_name("P%");
   return [arguments, &app](const CommandContext& context) { return validate(*arguments, app, context); };
 }

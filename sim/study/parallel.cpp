@@ -13,10 +13,10 @@ namespace gradway {
 
 namespace {
 
-/// One run after the other needs as much memory: what one gives back is kept for the next. Else a fifth of
-/// the time of a sweep goes into getting pages from the kernel anew.
+/// Makes the C library reuse freed memory for the next run, which needs as much. Otherwise a sweep spends a
+/// fifth of its time on page faults.
 void keep_memory() {
-  constexpr int most = 1 << 25;  // that the C library takes for a threshold
+  constexpr int most = 1 << 25;  // largest threshold that the C library accepts
   mallopt(M_MMAP_THRESHOLD, most);
   mallopt(M_TRIM_THRESHOLD, 8 * most);
 }
@@ -34,12 +34,12 @@ void for_each_in_parallel(std::size_t count, int threads, const std::function<vo
   try {
     for (std::size_t i = 0; i < helpers; ++i) others.emplace_back(take_turns);
   } catch (const std::system_error&) {
-    // No thread more can be had (memory, a limit on processes): those that there are do it all.
+    // No more threads can be created (memory, a limit of processes): the existing ones do all the work.
   }
   take_turns();
 }
 
-int all_cores() {
+int hardware_threads() {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 

@@ -6,12 +6,12 @@
 
 namespace gradway {
 
-/// Calls `work(i)` for each i below `count`, on up to `threads` threads at once, in order of i as threads get
-/// free. Returns when all have returned. @pre `work` throws nothing and may run on several threads at once;
-/// threads >= 1
+/// Calls `work(i)` for each i below `count` on up to `threads` threads at a time, in order of i as threads
+/// become free. Returns when all calls have returned.
+/// @pre `work` does not throw and is safe to call from several threads; threads >= 1
 void for_each_in_parallel(std::size_t count, int threads, const std::function<void(std::size_t)>& work);
 
-/// As many threads as the machine runs at once.
-int all_cores();
+/// Number of hardware threads of this machine, at least 1.
+int hardware_threads();
 
 }  // namespace gradway

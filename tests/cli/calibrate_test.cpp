@@ -84,7 +84,7 @@ TEST_CASE("every figure of a shipped calibration can be shown", "[cli][calibrate
   CHECK_THAT(run_gradway({"show", "calibration", "h200-4"}).errors, Contains("did you mean 'h200-4x'?"));
 }
 
-TEST_CASE("a calibration is not overwritten unless that is asked for", "[cli][calibrate]") {
+TEST_CASE("a calibration is overwritten only with --force", "[cli][calibrate]") {
   const TemporaryFolder folder;
   folder.write("s.json", three_rows);
   folder.write("out.yaml", "mine\n");
@@ -93,7 +93,7 @@ TEST_CASE("a calibration is not overwritten unless that is asked for", "[cli][ca
   CHECK(refused.status == 2);
   CHECK(refused.output.empty());
   CHECK(refused.errors ==
-        "error: 'out.yaml' is there already\n  hint: give another name, or --force to replace it\n");
+        "error: 'out.yaml' already exists\n  hint: choose another name, or give --force to replace it\n");
   CHECK(content_of(folder.path() / "out.yaml") == "mine\n");
 
   CHECK(run_gradway(fit_of("s.json", {"--force"}), {.folder = folder.path()}).status == 0);
@@ -103,7 +103,7 @@ TEST_CASE("a calibration is not overwritten unless that is asked for", "[cli][ca
   CHECK(content_of(folder.path() / "out.yaml") == first);
 }
 
-TEST_CASE("wrong samples or arguments leave nothing behind", "[cli][calibrate]") {
+TEST_CASE("wrong samples or arguments leave no file", "[cli][calibrate]") {
   const TemporaryFolder folder;
   folder.write("s.json", three_rows);
   folder.write("bad.json",
@@ -119,12 +119,12 @@ TEST_CASE("wrong samples or arguments leave nothing behind", "[cli][calibrate]")
       {fit_of("."), ".: error: this is a folder, not a file\n"},
       {{"calibrate", "fit", "s.json", "--date", "2026-11-21"},
        "error: 'gradway calibrate fit' needs --out FILE\n"
-       "  hint: the calibration to write (see 'gradway calibrate --help')\n"},
+       "  hint: give the calibration file to write (see 'gradway calibrate --help')\n"},
       {{"calibrate", "fit", "s.json", "-o", "out.yaml", "--date", "21.11.2026"},
        "error: '--date 21.11.2026': '21.11.2026' is not a date\n"
        "  hint: write year-month-day, for example 2026-01-24\n"},
       {{"calibrate", "fti", "s.json", "-o", "out.yaml", "--date", "2026-11-21"},
-       "error: 'gradway calibrate' has no action 'fti'\n  hint: did you mean 'fit'?\n"},
+       "error: 'gradway calibrate' does not have the action 'fti'\n  hint: did you mean 'fit'?\n"},
       {{"calibrate", "fit", "s.json", "-o", ".", "--date", "2026-11-21"},
        "error: '--out .' is a folder\n  hint: write '--out ./calibration.yaml'\n"},
   }));
@@ -141,7 +141,7 @@ TEST_CASE("wrong samples or arguments leave nothing behind", "[cli][calibrate]")
   CHECK(files == 2);
 }
 
-TEST_CASE("packed samples give the bytes of plain ones", "[cli][calibrate]") {
+TEST_CASE("compressed samples give the same bytes as plain ones", "[cli][calibrate]") {
   const TemporaryFolder folder;
   folder.write("s.json", probed);
   write_packed(folder.path() / "s.json.gz", probed);
@@ -151,7 +151,8 @@ TEST_CASE("packed samples give the bytes of plain ones", "[cli][calibrate]") {
   const auto plain = run_gradway({"calibrate", "fit", "s.json", "-o", "plain.yaml"}, world);
   REQUIRE(plain.status == 0);
   CHECK(plain.errors ==
-        "the probe remarked: the clock was throttled (copies)\n1 row whose repetitions did not settle\n");
+        "remark of the probe: the clock was throttled (copies)\n1 row with repetitions that did not "
+        "converge\n");
   CHECK_THAT(plain.output,
              Contains("held back: collectives 64 KiB to 1 MiB: median 0.0 %, worst 0.0 % (1 row)"));
   const auto packed = run_gradway({"calibrate", "fit", "s.json.gz", "-o", "packed.yaml"}, world);
@@ -210,7 +211,7 @@ TEST_CASE("a calibration is checked against samples, row by row and by groups", 
   CHECK(std::ranges::count(all.output, '\n') > 200);
 }
 
-TEST_CASE("a calibration is adapted to a machine, says so, and stands for it", "[cli][calibrate]") {
+TEST_CASE("a calibration is adapted to a machine and says so", "[cli][calibrate]") {
   const TemporaryFolder folder;
   folder.write("s.json", probed);
   // Latency as there, each byte 1.5 times as long.
@@ -226,7 +227,7 @@ TEST_CASE("a calibration is adapted to a machine, says so, and stands for it", "
                                     "calibration/results/mine/calibration.yaml", "--date", "2026-11-24"},
                                    world);
   CHECK(adapted.status == 0);
-  CHECK(adapted.errors == "left out: 1 row that calibration theirs has no table or link for\n");
+  CHECK(adapted.errors == "left out: 1 row without a table or link in calibration theirs\n");
   CHECK_THAT(adapted.output, Contains("x 1.500") && Contains("theirs"));
   const auto written = content_of(folder.path() / "calibration/results/mine/calibration.yaml");
   CHECK_THAT(written, Contains("adapted:\n  from: \"theirs\"\n  digest: \""));
@@ -248,7 +249,7 @@ TEST_CASE("a calibration is adapted to a machine, says so, and stands for it", "
   CHECK_THAT(run.output, Contains("calibration mine is theirs, adapted by rows of another"));
 }
 
-TEST_CASE("arguments of one action are no use to the other", "[cli][calibrate]") {
+TEST_CASE("options of one action are refused by the others", "[cli][calibrate]") {
   const TemporaryFolder folder;
   folder.write("s.json", three_rows);
   const auto errors = [&](const std::vector<std::string>& arguments) {
@@ -259,27 +260,27 @@ TEST_CASE("arguments of one action are no use to the other", "[cli][calibrate]")
   };
   CHECK(errors({"calibrate", "check", "h200-4x-tables"}) ==
         "error: 'gradway calibrate check' needs a calibration and files of samples\n"
-        "  hint: as in 'gradway calibrate check h200-4x samples.json'\n");
+        "  hint: such as 'gradway calibrate check h200-4x samples.json'\n");
   CHECK(errors({"calibrate", "check", "h200-4x-tables", "s.json", "--out", "x.yaml"}) ==
-        "error: 'gradway calibrate check' has no use for '--out'\n"
-        "  hint: 'gradway calibrate fit' takes it\n");
+        "error: 'gradway calibrate check' does not have '--out'\n"
+        "  hint: it is an option of 'fit'\n");
   CHECK(errors({"calibrate", "adapt", "h200-4x-tables", "-o", "x.yaml"}) ==
         "error: 'gradway calibrate adapt' needs a calibration and files of samples\n"
-        "  hint: as in 'gradway calibrate adapt h200-4x samples.json -o mine.yaml'\n");
+        "  hint: such as 'gradway calibrate adapt h200-4x samples.json -o mine.yaml'\n");
   CHECK(errors({"calibrate", "adapt", "h200-4x-tables", "s.json"}) ==
         "error: 'gradway calibrate adapt' needs --out FILE\n"
-        "  hint: the calibration to write (see 'gradway calibrate --help')\n");
+        "  hint: give the calibration file to write (see 'gradway calibrate --help')\n");
   CHECK(errors({"calibrate", "adapt", "h200-4x-table", "s.json", "-o", "x.yaml"}) ==
         "h200-4x-table: error: there is no such file\n  hint: did you mean 'h200-4x-tables'?\n");
   CHECK(errors({"calibrate", "adpat", "h200-4x", "s.json", "-o", "x.yaml"}) ==
-        "error: 'gradway calibrate' has no action 'adpat'\n  hint: did you mean 'adapt'?\n");
+        "error: 'gradway calibrate' does not have the action 'adpat'\n  hint: did you mean 'adapt'?\n");
   CHECK(errors({"calibrate", "adapt", "aws-g6e.48xlarge", "s.json", "-o", "x.yaml"}) ==
-        "understood, but of no use yet: gather (1 row)\n"
+        "not used by gradway: gather (1 row)\n"
         "error: calibration 'aws-g6e.48xlarge' has single collectives, not tables by size: there is nothing "
         "to scale\n"
         "  hint: make one of the samples: 'gradway calibrate fit'\n");
   CHECK_FALSE(std::filesystem::exists(folder.path() / "x.yaml"));
   CHECK(errors({"calibrate", "fit", "s.json", "-o", "x.yaml", "--json"}) ==
-        "error: 'gradway calibrate fit' has no use for '--json'\n"
-        "  hint: 'gradway calibrate check' takes it\n");
+        "error: 'gradway calibrate fit' does not have '--json'\n"
+        "  hint: it is an option of 'check'\n");
 }

@@ -59,7 +59,7 @@ TEST_CASE("a comparison of faster hardware says that it is a what-if", "[cli][co
   CHECK_THAT(compare({}).output, !Contains("what if"));
 }
 
-TEST_CASE("with the prices of early 2025 the costs come out differently", "[cli][compare]") {
+TEST_CASE("costs follow the prices of the given date", "[cli][compare]") {
   const std::vector<std::string> compressed{"--set", "strategy.comm_hook=powersgd"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.end(), compressed.begin(), compressed.end());
@@ -77,7 +77,7 @@ TEST_CASE("with the prices of early 2025 the costs come out differently", "[cli]
   }
 }
 
-TEST_CASE("a run of a comparison is the report of that run, with what it costs", "[cli][compare]") {
+TEST_CASE("a run of a comparison is the report of that run with its cost", "[cli][compare]") {
   const auto runs = runs_of({"--samples", "1.2e9"});
   const auto alone = Json::parse(run_gradway({"run", "article/p4d", "--engine", "fluid", "--json"}).output);
   CHECK(runs[0].at("metrics") == alone.at("metrics"));
@@ -99,7 +99,7 @@ TEST_CASE("a run of a comparison is the report of that run, with what it costs",
   }
 }
 
-TEST_CASE("combinations that cannot be are left out with the reason", "[cli][compare]") {
+TEST_CASE("impossible combinations are left out with the reason", "[cli][compare]") {
   const auto outcome =
       compare({"--gpus", "4,8"}, {"compare", "article/p4d", "--platforms", "h200-4x,aws-p4d.24xlarge"});
   CHECK(outcome.status == 0);
@@ -117,7 +117,7 @@ TEST_CASE("combinations that cannot be are left out with the reason", "[cli][com
                                 Contains(" of 42.9 GB on each a100-sxm-40gb ("));
 }
 
-TEST_CASE("what cannot be told apart is tied, and nothing is crowned for it", "[cli][compare]") {
+TEST_CASE("indistinguishable platforms are tied, and none is marked as the best", "[cli][compare]") {
   const std::vector<std::string> twins{"compare", "article/p4d", "--platforms",
                                        "aws-p5.48xlarge,dgx-h100,aws-p4d.24xlarge"};
   const auto table = compare({}, twins).output;
@@ -147,7 +147,7 @@ TEST_CASE("between instances with the same GPUs the known price decides", "[cli]
                                             Contains("cheaper than each of the"));
 }
 
-TEST_CASE("a comparison says where its prices come from, and whose are missing", "[cli][compare]") {
+TEST_CASE("a comparison has the sources of prices, and the platforms without a price", "[cli][compare]") {
   const auto table = compare({}, {"compare", "article/p4d", "--platforms",
                                   "aws-p5.48xlarge,gcp-a3-highgpu-8g,dgx-h100,azure-nc96ads-a100-v4"})
                          .output;
@@ -157,7 +157,7 @@ TEST_CASE("a comparison says where its prices come from, and whose are missing",
   CHECK_THAT(table, Contains("azure-nc96ads-a100-v4     8      2  "));  // nodes of four GPUs
 }
 
-TEST_CASE("a comparison of a model of text shows tokens a second of each GPU", "[cli][compare]") {
+TEST_CASE("a comparison of a model of text shows tokens per second and GPU", "[cli][compare]") {
   const std::vector<std::string> text{"compare", "sharded/llama2_7b", "--platforms", "aws-p5.48xlarge"};
   const auto run = Json::parse(compare({"--json"}, text).output).at("runs").at(0);
   CHECK(run.at("metrics").at("tokens_per_s_per_gpu").get<double>() ==
@@ -166,7 +166,7 @@ TEST_CASE("a comparison of a model of text shows tokens a second of each GPU", "
   CHECK_THAT(compare({}, text).output, Contains("tokens/s/GPU") && !Contains("samples/s "));
 }
 
-TEST_CASE("a comparison of what rests on unlike evidence says so in the table", "[cli][compare]") {
+TEST_CASE("a comparison of mixed provenance says so in the table", "[cli][compare]") {
   const std::vector<std::string> unlike{"compare", "article/p4d", "--platforms",
                                         "aws-p4d.24xlarge,aws-p5.48xlarge,aws-p6-b200.48xlarge"};
   const auto mixed = compare({}, unlike).output;
@@ -181,14 +181,14 @@ TEST_CASE("a comparison of what rests on unlike evidence says so in the table", 
   CHECK_THAT(compare({}).output, !Contains("no mark: measured"));  // both of the article are measured
 }
 
-TEST_CASE("a platform that is not there is a slip, and nothing is compared", "[cli][compare]") {
+TEST_CASE("an unknown platform is an error, and nothing is compared", "[cli][compare]") {
   const auto wrong = compare({}, {"compare", "article/p4d", "--platforms", "aws-p4d.24xlarge,aws-p4"});
   CHECK(wrong.status == 2);
   CHECK(wrong.output.empty());
   CHECK_THAT(wrong.errors, Contains("--platforms aws-p4: error: unknown platform 'aws-p4'"));
 }
 
-TEST_CASE("if nothing runs, all errors are told", "[cli][compare]") {
+TEST_CASE("all errors are reported if nothing runs", "[cli][compare]") {
   const auto wrong = compare({}, {"compare", "article/p4d", "--platforms", "aws-p4,aws-g6"});
   CHECK(wrong.status == 2);
   CHECK(wrong.output.empty());
@@ -200,7 +200,7 @@ TEST_CASE("if nothing runs, all errors are told", "[cli][compare]") {
   CHECK_THAT(
       large.errors,
       Contains(" of 42.9 GB on each a100-sxm-40gb (") &&
-          Contains("hint: no platform holds the job: take a smaller batch, or GPUs with more memory\n"));
+          Contains("hint: no platform has enough memory: use a smaller batch, or GPUs with more memory\n"));
 }
 
 TEST_CASE("a comparison gives the same bytes on one thread and on several, and cuts nothing",
@@ -257,7 +257,7 @@ TEST_CASE("what misses a limit of the training is listed with the reason and not
                                  "               deadline is 20 days"));
 }
 
-TEST_CASE("a comparison of which nothing meets the limits says so, and why", "[cli][compare]") {
+TEST_CASE("a comparison without a platform that keeps the limits has the reasons", "[cli][compare]") {
   const auto outcome = compare({"--samples", "1.2e9", "--budget", "$5"});
   CHECK(outcome.status == 0);
   CHECK(outcome.errors.empty());
@@ -271,7 +271,7 @@ TEST_CASE("a comparison of which nothing meets the limits says so, and why", "[c
              Contains("aws-p4d.24xlarge,") && Contains(",true,\"costs "));
 }
 
-TEST_CASE("a pattern stands for all platforms of such a name, each once", "[cli][compare]") {
+TEST_CASE("a pattern selects all platforms with a matching name once", "[cli][compare]") {
   const auto pattern = run_gradway({"compare", "article/p4d", "--platforms",
                                     "aws-p4d.24xlarge,aws-p4*,dgx-h?00", "--gpus", "7..8", "--csv"});
   const auto named =

@@ -80,7 +80,7 @@ TEST_CASE("host memory twice as fast is what run gives when platform and calibra
   CHECK(one.at("gain").get<double>() == Approx(0.4155).epsilon(1e-3));
 }
 
-TEST_CASE("an explanation of a job that does not fit says so first", "[cli][explain]") {
+TEST_CASE("an explanation of a job that does not fit begins with that", "[cli][explain]") {
   const std::vector<std::string> large{"--set", "job.batch_per_gpu=4096"};
   const auto outcome = run_gradway({"explain", "article/g6e", large[0], large[1]});
   CHECK(outcome.status == 0);
@@ -89,7 +89,7 @@ TEST_CASE("an explanation of a job that does not fit says so first", "[cli][expl
   CHECK(explained({}).at("fits") == true);
 }
 
-TEST_CASE("the document of an explanation has all that is needed to repeat it", "[cli][explain]") {
+TEST_CASE("the document of an explanation is sufficient to repeat it", "[cli][explain]") {
   const auto document = explained({"--set", "strategy.bucket_cap=100 MiB", "--set", "faster.gpu=2"});
   std::vector<std::string> keys;
   for (const auto& [key, value] : document.items()) keys.push_back(key);
@@ -127,7 +127,7 @@ TEST_CASE("the document of an explanation has all that is needed to repeat it", 
   CHECK(answer(document, "gpu_2x").at("set") == Json{{"faster.gpu", "4"}});
 }
 
-TEST_CASE("an explanation reads as sentences, and says how to run each", "[cli][explain]") {
+TEST_CASE("an explanation has sentences and commands", "[cli][explain]") {
   const auto outcome =
       run_gradway({"explain", "article/g6e", "--set", "strategy.bucket_cap=2000 MiB", "--jobs", "1"});
   CHECK(outcome.status == 0);
@@ -148,7 +148,7 @@ TEST_CASE("an explanation reads as sentences, and says how to run each", "[cli][
   }
 }
 
-TEST_CASE("wrong speeds and arguments of explain are told", "[cli][explain]") {
+TEST_CASE("wrong speeds and arguments of explain are refused", "[cli][explain]") {
   const auto errors = [](std::vector<std::string> more) {
     more.insert(more.begin(), {"explain", "article/g6e"});
     const auto outcome = run_gradway(more);

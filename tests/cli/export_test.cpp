@@ -182,7 +182,7 @@ TEST_CASE("the size of a collective is what a rank puts in", "[cli][export]") {
   CHECK(size_of("reduce_scatter") == std::pair{std::uint64_t{7}, whole});
 }
 
-TEST_CASE("traces like the profiler's are a file a rank", "[cli][export]") {
+TEST_CASE("Kineto traces are one file per rank", "[cli][export]") {
   const TemporaryFolder folder;
   const auto outcome = run_gradway({"export", "kineto", "article/g6e", "-o", folder.path().string()});
   CHECK(outcome.status == 0);
@@ -195,14 +195,14 @@ TEST_CASE("traces like the profiler's are a file a rank", "[cli][export]") {
   }
 }
 
-TEST_CASE("what cannot be exported is told", "[cli][export]") {
+TEST_CASE("exports that are not possible are refused", "[cli][export]") {
   const auto errors = [](const std::vector<std::string>& arguments) {
     const auto outcome = run_gradway(arguments);
     CHECK(outcome.status == 2);
     return outcome.errors;
   };
   CHECK(errors({"export", "chakr", "article/g6e", "-o", "x"}) ==
-        "error: cannot export 'chakr'\n  hint: did you mean 'chakra'?\n");
+        "error: there is no export format 'chakr'\n  hint: did you mean 'chakra'?\n");
   CHECK_THAT(errors({"export", "chakra", "article/g6e"}), Contains("'gradway export' needs --out DIR"));
   CHECK_THAT(errors({"export", "chakra", "nowhere", "-o", "x"}), Contains("there is no such file"));
   const TemporaryFolder folder;
@@ -245,7 +245,7 @@ TEST_CASE("traces of a pipeline have each rank's own sends and receives", "[cli]
   CHECK(sent == received);
 }
 
-TEST_CASE("an export of traces has eight ranks unless more are asked for", "[cli][export]") {
+TEST_CASE("an export of Kineto traces has eight ranks by default", "[cli][export]") {
   const TemporaryFolder folder;
   const auto out = (folder.path() / "out").string();
   const auto files = [&](const std::vector<std::string>& more) {
@@ -259,5 +259,5 @@ TEST_CASE("an export of traces has eight ranks unless more are asked for", "[cli
   CHECK(files({}) <= 8);
   CHECK(files({"--ranks", "16"}) == 16);
   CHECK_THAT(run_gradway({"export", "chakra", "article/g6e", "--ranks", "2", "-o", out}).errors,
-             Contains("'--ranks' is an option of 'export kineto'"));
+             Contains("'gradway export chakra' does not have '--ranks'"));
 }

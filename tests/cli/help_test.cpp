@@ -86,7 +86,7 @@ TEST_CASE("the scenario of its topic runs", "[cli][help]") {
   CHECK(run_gradway({"run", "mine.yaml"}, {.folder = folder.path()}).status == 0);
 }
 
-TEST_CASE("topics say what their tables say", "[cli][help]") {
+TEST_CASE("topics agree with the tables of the parser", "[cli][help]") {
   CHECK_THAT(run_gradway({"help", "units"}).output,
              Contains("  bandwidth     B/s, kB/s, MB/s, GB/s, ") && Contains("  power         W, kW\n"));
   CHECK_THAT(run_gradway({"help", "exit-status"}).output, StartsWith("  0  done\n  1  a bug in gradway\n"));
@@ -123,7 +123,7 @@ TEST_CASE("the manual page has every command and option, and roff understands it
   CHECK_THAT(content_of(file + ".txt"), Contains("predict how long a distributed training step takes"));
 }
 
-TEST_CASE("the program says what completes a command line", "[cli][completion]") {
+TEST_CASE("completions are the words that can follow", "[cli][completion]") {
   CHECK(completed({"sh"}) == Words{"show"});
   CHECK(completed({"run", "article/g6"}) == Words{"article/g6e"});
   CHECK(completed({"run", "article/g6e", "--eng"}) == Words{"--engine"});

@@ -101,7 +101,7 @@ TEST_CASE("long lines of YAML take no longer than short ones", "[cli]") {
              Contains("error: the file has more than 300000 values\n"));
 }
 
-TEST_CASE("a value of megabytes is told by its ends", "[cli]") {
+TEST_CASE("a value of megabytes is shown by its ends", "[cli]") {
   const TemporaryFolder folder;
   folder.write("s.yaml", "schema: 1\noptimizer: " + std::string(4'000'000, 'k') + "\n");
   CHECK_THAT(refusal_of({"run", "s.yaml"}, folder), Contains("s.yaml:2:12: error: invalid optimizer 'kkkk") &&
@@ -109,7 +109,7 @@ TEST_CASE("a value of megabytes is told by its ends", "[cli]") {
                                                         Contains("kkk'\n"));
 }
 
-TEST_CASE("thousands of cases without a scenario are told at once", "[cli][validate]") {
+TEST_CASE("thousands of cases without a scenario are reported in one message", "[cli][validate]") {
   const TemporaryFolder folder;
   std::string rows = "schema: 1\nsource: x\ncases:\n";
   for (int i = 0; i < 2000; ++i)
@@ -122,7 +122,7 @@ TEST_CASE("thousands of cases without a scenario are told at once", "[cli][valid
         std::chrono::seconds{15});  // all data was read for each: 60 s
 }
 
-TEST_CASE("what a terminal obeys is shown, not obeyed", "[cli]") {
+TEST_CASE("escape sequences are shown instead of sent to the terminal", "[cli]") {
   const TemporaryFolder folder;
   folder.write("e.yaml", "schema: 1\nmodel: \"x\\e]0;owned\\a\\e[2J\"\n");
   CHECK_THAT(refusal_of({"run", "e.yaml"}, folder),

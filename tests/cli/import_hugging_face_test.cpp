@@ -142,7 +142,7 @@ TEST_CASE("a window that no sample reaches is none, and Mistral has one without 
                "otherwise\n"));
 }
 
-TEST_CASE("a Hugging Face model that gradway cannot say is refused", "[cli][import][errors]") {
+TEST_CASE("a Hugging Face model that gradway cannot describe is refused", "[cli][import][errors]") {
   struct Row {
     std::string keys;
     std::string errors;
@@ -190,8 +190,8 @@ TEST_CASE("a Hugging Face model that gradway cannot say is refused", "[cli][impo
        "      |                                       ^~~\n"
        "  hint: at most 256\n"},
       {R"("model_type": "llama", "num_attention_heads": 7)",
-       "config.json: error: what is made of this cannot be read again: heads 7 does not divide hidden 4096\n"
-       "  hint: a value in the file must be far out of range: it would give 'heads: 7'\n"},
+       "config.json: error: the file made from this input is invalid: heads 7 does not divide hidden 4096\n"
+       "  hint: a value of the input is probably far out of range: it leads to 'heads: 7'\n"},
   }));
   CAPTURE(row.keys);
   const auto outcome = desk.import(row.keys);

@@ -216,7 +216,7 @@ TEST_CASE("Megatron-LM's arguments may be YAML", "[cli][import]") {
                                  Contains("optimizer: sgd_momentum\n") && Contains("mlp: 9216\n"));
 }
 
-TEST_CASE("what gradway cannot simulate of Megatron-LM is said", "[cli][import]") {
+TEST_CASE("arguments of Megatron-LM that gradway cannot simulate are listed", "[cli][import]") {
   using Row = std::pair<std::string, std::string>;
   const auto [arguments, note] = GENERATE(values<Row>({
       {"--context-parallel-size 2 --cp-comm-type a2a+p2p",
@@ -244,7 +244,7 @@ TEST_CASE("what gradway cannot simulate of Megatron-LM is said", "[cli][import]"
   CHECK_THAT(desk.import(shape + batch + arguments).errors, Contains(note));
 }
 
-TEST_CASE("arguments of Megatron-LM that cannot be are refused", "[cli][import][errors]") {
+TEST_CASE("contradictory arguments of Megatron-LM are refused", "[cli][import][errors]") {
   struct Row {
     std::string text;
     std::string errors;
@@ -274,7 +274,8 @@ TEST_CASE("arguments of Megatron-LM that cannot be are refused", "[cli][import][
       {shape + batch +
            "--use-torch-fsdp2 --num-layers 24 --kv-channels 90 --position-embedding-type rope "
            "--rotary-percent 2 --tensor-model-parallel-size 8 --num-attention-heads 12",
-       "job.sh: error: the scenario that is made of this is none: 8 ranks do not divide the 12 heads of the "
+       "job.sh: error: the scenario made from this input is invalid: 8 ranks do not divide the 12 heads of "
+       "the "
        "model 'x_model'\n"},
       {"--num-layers 24\n",
        "job.sh: error: the file does not say '--hidden-size'\n  hint: Megatron-LM asks for it, too\n"},

@@ -93,10 +93,10 @@ TEST_CASE("logs of nccl-tests become samples that a calibration is fitted to", "
   const auto other =
       desk.import({"nccl-tests", data + "nccl-tests-sendrecv-8x.txt", "--operation", "hypercube"});
   CHECK_THAT(other.errors,
-             Contains("warning: gradway does not model hypercube: its 18 rows are kept, and of no use yet"));
+             Contains("warning: gradway does not model hypercube: its 18 rows are kept, but not used"));
 }
 
-TEST_CASE("what a node says of itself wrongly is refused, and leaves no file", "[cli][import][errors]") {
+TEST_CASE("wrong properties of a node are refused and leave no file", "[cli][import][errors]") {
   const Desk desk;
   desk.folder.write("topo.txt", matrix);
   desk.folder.write("lists.txt", "GPU 0: NVIDIA L40S (UUID: 1)\n" + matrix);
@@ -111,7 +111,7 @@ TEST_CASE("what a node says of itself wrongly is refused, and leaves no file", "
   const auto before = desk.files();
   using Row = std::pair<std::vector<std::string>, std::string>;
   const auto [arguments, errors] = GENERATE(values<Row>({
-      {{"tops", "topo.txt"}, "error: cannot import 'tops'\n  hint: did you mean 'topo'?\n"},
+      {{"tops", "topo.txt"}, "error: there is no import format 'tops'\n  hint: did you mean 'topo'?\n"},
       {{"topo", "nope.txt"}, "nope.txt: error: there is no such file\n"},
       {{"topo", "nul.txt"}, "nul.txt: error: this is not a text file: it has NUL bytes\n"},
       {{"topo", "topo.txt", "-o", "x.yaml"},
@@ -130,23 +130,23 @@ TEST_CASE("what a node says of itself wrongly is refused, and leaves no file", "
       {{"topo", "topo.txt", "--gpu", "h2000", "-o", "x.yaml"},
        "error: '--gpu h2000': there is no GPU of this name\n  hint: did you mean 'h200'?\n"},
       {{"topo", "topo.txt", "--gpus", "2"},
-       "error: 'gradway import topo' has no use for '--gpus'\n  hint: 'gradway import nccl-topo, deepspeed, "
-       "torchtitan, megatron' take it\n"},
+       "error: 'gradway import topo' does not have '--gpus'\n  hint: it is an option of nccl-topo, "
+       "deepspeed, "
+       "torchtitan, megatron\n"},
       {{"topo", "topo.txt", "--in-place"},
-       "error: 'gradway import topo' has no use for '--in-place'\n  hint: 'gradway import nccl-tests' takes "
-       "it\n"},
+       "error: 'gradway import topo' does not have '--in-place'\n  hint: it is an option of nccl-tests\n"},
       {{"topo", "topo.txt", "--gpu", "h200", "-o", "x.txt"},
        "error: '--out x.txt' does not end in .yaml\n  hint: platforms are YAML files\n"},
       {{"nccl-topo", "cut.xml", "-o", "x.yaml"},
        "cut.xml:2:8: error: this is not XML: start-end tags mismatch\n    2 |   <cpu>\n      |        ^\n"
        "  hint: has the file been cut off, or edited by hand?\n"},
       {{"nccl-topo", "sm.xml", "-o", "x.yaml"},
-       "sm.xml:1:2: error: the file tells the GPUs' compute capability, 9.0, but not which GPU it is\n"
-       "    1 | <system>\n      |  ^~~~~~\n  hint: name it with --gpu; such are h100"},
+       "sm.xml:1:2: error: the file contains the compute capability of the GPUs, 9.0, but not their name\n"
+       "    1 | <system>\n      |  ^~~~~~\n  hint: give --gpu with one of: h100"},
       {{"nccl-topo", "graph.xml", "-o", "x.yaml"},
-       "graph.xml:1:2: error: these are graphs: they do not tell what a platform is made of\n"
+       "graph.xml:1:2: error: the file contains graphs, which do not describe a platform\n"
        "    1 | <graphs><graph id=\"0\" pattern=\"4\" nchannels=\"0\"/></graphs>\n      |  ^~~~~~\n"
-       "  hint: import NCCL_TOPO_DUMP_FILE; without --out, the graphs are printed\n"},
+       "  hint: import NCCL_TOPO_DUMP_FILE, or leave out --out to print the graphs\n"},
       {{"nccl-tests", "log.txt", "--operation", "all_reduse", "-o", "x.json"},
        "error: '--operation all_reduse' is not known\n  hint: did you mean 'all_reduce'?\n"},
       {{"nccl-tests", "log.txt", "--transport", "p2p", "--ranks", "many", "-o", "x.json"},

@@ -86,7 +86,7 @@ TEST_CASE("a GPU without a file gets one beside the platform, once", "[cli][impo
   CHECK(outcome.status == 0);
   CHECK_THAT(
       outcome.errors,
-      Contains("warning: no file described the GPU; of the new one complete from the datasheet: peak, "
+      Contains("warning: a file for the GPU was written; complete these keys from its datasheet: peak, "
                "matrix_efficiency, memory_efficiency, widen_efficiency, kernel_latency, launch_cost\n"));
   CHECK_THAT(outcome.output, Contains("here/mine.yaml\nhere/gpus/b9000.yaml\n"));
   CHECK(desk.run({"show", "platform", "here/mine.yaml"}).status == 0);
@@ -98,17 +98,18 @@ TEST_CASE("a GPU without a file gets one beside the platform, once", "[cli][impo
 
   const auto printed = desk.import("s.json");
   CHECK_THAT(printed.errors,
-             Contains("warning: no file of platforms/gpus describes 'b9000': with --out, one is written\n"));
+             Contains("warning: no file of platforms/gpus describes 'b9000': give --out to write one\n"));
   CHECK_THAT(printed.output, Catch::Matchers::StartsWith("schema: 1\n") && Contains("\ngpu: b9000\n"));
 }
 
-TEST_CASE("a calibration that is still to come is told", "[cli][import]") {
+TEST_CASE("a calibration that does not exist yet is announced", "[cli][import]") {
   const Desk desk;
   desk.folder.write("s.json", pair_box());
   const auto outcome = desk.import("s.json", {"-o", "mine.yaml", "--calibration", "mine"});
   CHECK(outcome.status == 0);
   CHECK(outcome.output == "mine.yaml\n");
-  CHECK(outcome.errors == "warning: there is no calibration 'mine' yet: 'gradway calibrate fit' makes it\n");
+  CHECK(outcome.errors ==
+        "warning: there is no calibration 'mine' yet: make it with 'gradway calibrate fit'\n");
 }
 
 TEST_CASE("samples that cannot be imported leave no file", "[cli][import][errors]") {
@@ -137,11 +138,12 @@ TEST_CASE("samples that cannot be imported leave no file", "[cli][import][errors
       {{"good.json", "-o", "x.json"},
        "error: '--out x.json' does not end in .yaml\n  hint: platforms are YAML files\n"},
       {{"good.json", "-o", "x.yaml", "--gpu", "h200"},
-       "error: 'gradway import probe' has no use for '--gpu'\n  hint: 'gradway import kineto, nsys, chakra, "
+       "error: 'gradway import probe' does not have '--gpu'\n  hint: it is an option of kineto, nsys, "
+       "chakra, "
        "topo, "
-       "nccl-topo' take it\n"},
+       "nccl-topo\n"},
       {{"good.json", "-o", "x.yaml", "--calibration", "a: b"},
-       "error: '--calibration a: b' is not a name of a calibration\n"
+       "error: '--calibration a: b' is not the name of a calibration\n"
        "  hint: write NAME of calibration/results/NAME/calibration.yaml\n"},
   }));
   CAPTURE(arguments);
@@ -154,7 +156,7 @@ TEST_CASE("samples that cannot be imported leave no file", "[cli][import][errors
   CHECK(desk.files() == before);
 }
 
-TEST_CASE("damaged gzip data is told as such", "[cli][import][errors]") {
+TEST_CASE("damaged gzip data is reported as such", "[cli][import][errors]") {
   const Desk desk;
   desk.folder.write("bad.json.gz",
                     std::string{"\x1f\x8b\x08\0\0\0\0\0\0\x03\xff\xff\xff\xff\xff\xff\xff\xff", 18});

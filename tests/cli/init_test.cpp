@@ -88,7 +88,7 @@ TEST_CASE("every key of a first scenario says what it does, and those it offers 
   CHECK(run.status == 0);
 }
 
-TEST_CASE("a first scenario that cannot fit says so", "[cli][init]") {
+TEST_CASE("a first scenario that does not fit has a warning", "[cli][init]") {
   const auto made = run_gradway(init("gpt3_175b", "dgx-h100", "8"));
   CHECK(made.status == 0);
   CHECK_THAT(made.errors, StartsWith("warning: the job does not fit into the GPUs' memory: "));
@@ -103,7 +103,7 @@ TEST_CASE("a first scenario replaces nothing without --force", "[cli][init]") {
   const auto refused = run_gradway(arguments, world);
   CHECK(refused.status == 2);
   CHECK(refused.errors ==
-        "error: 'mine.yaml' is there already\n  hint: give another name, or --force to replace it\n");
+        "error: 'mine.yaml' already exists\n  hint: choose another name, or give --force to replace it\n");
   CHECK(content_of(folder.path() / "mine.yaml") == "mine\n");
   arguments.emplace_back("--force");
   CHECK(run_gradway(arguments, world).status == 0);
@@ -118,7 +118,7 @@ TEST_CASE("on a terminal a first scenario is asked for", "[cli][init]") {
                        "' " + at("log") + " < " + at("answers") + " > " + at("shown");
   CHECK(std::system(command.c_str()) == 0);
   CHECK_THAT(content_of(folder.path() / "shown"),
-             Contains("model, a name of 'gradway list models': ") &&
+             Contains("model, a name from 'gradway list models': ") &&
                  Contains("  there is no 'p5'; did you mean 'aws-p5.48xlarge'?") && Contains("GPUs (8): ") &&
                  Contains("'many' is not a whole number"));
   CHECK_THAT(content_of(folder.path() / "mine.yaml"),

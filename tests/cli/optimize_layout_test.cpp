@@ -36,7 +36,7 @@ std::string error_of(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-TEST_CASE("what is told of the best layout is what run tells of it", "[cli][optimize]") {
+TEST_CASE("the figures of the best layout are those of run", "[cli][optimize]") {
   const auto framework = GENERATE(std::string{"megatron"}, std::string{"pytorch"});
   const auto outcome = run_gradway(layout_search(framework, {"--json"}));
   CAPTURE(outcome.errors);
@@ -63,7 +63,7 @@ TEST_CASE("what is told of the best layout is what run tells of it", "[cli][opti
         Approx(best.at("step_time_s").get<double>()).epsilon(1e-9));
 }
 
-TEST_CASE("the table of layouts has what to paste", "[cli][optimize]") {
+TEST_CASE("the table of layouts has the settings to paste", "[cli][optimize]") {
   const auto megatron = run_gradway(layout_search("megatron", {"--global-batch", "64"}));
   CAPTURE(megatron.errors);
   REQUIRE(megatron.status == 0);
@@ -76,13 +76,13 @@ TEST_CASE("the table of layouts has what to paste", "[cli][optimize]") {
     CHECK_THAT(pytorch.output, Contains(part));
 }
 
-TEST_CASE("layouts are the same bytes on one thread and on several", "[cli][optimize]") {
+TEST_CASE("the result of a layout search does not depend on the number of threads", "[cli][optimize]") {
   const auto one = run_gradway(layout_search("megatron", {"--json", "--jobs", "1"}));
   REQUIRE(one.status == 0);
   CHECK(run_gradway(layout_search("megatron", {"--json", "--jobs", "3"})).output == one.output);
 }
 
-TEST_CASE("a search of layouts that cannot be says what to do", "[cli][optimize]") {
+TEST_CASE("an impossible search of layouts is refused with a hint", "[cli][optimize]") {
   CHECK_THAT(error_of({"optimize", "article/g6e", "--global-batch", "64"}), Contains("give '--layout' too"));
   CHECK_THAT(error_of({"optimize", "article/g6e", "--layout", "--over", "bucket_cap"}),
              Contains("leave one of them out"));
@@ -93,7 +93,7 @@ TEST_CASE("a search of layouts that cannot be says what to do", "[cli][optimize]
   CHECK_THAT(error_of(layout_search("deepspeed", {})), Contains("job.framework=megatron"));
   CHECK_THAT(error_of({"optimize", "article/g6e", "--layout", "--set", "model=resnet50-h200", "--set",
                        "job.precision=bf16"}),
-             Contains("it cannot be cut"));
+             Contains("it cannot be distributed"));
   CHECK_THAT(error_of({"optimize", "sharded/llama2_7b", "--layout", "--set", "job.gpus=1"}),
              Contains("no layout fits: "));
 }

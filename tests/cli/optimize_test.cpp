@@ -53,7 +53,7 @@ TEST_CASE("optimize meets the article's hand-tuned settings on both machines", "
   CHECK(lossy.at("best_of_hooks").at(2).at("step_time_s") <= step_time("article/g6e", g6e));
 }
 
-TEST_CASE("what optimize tells of settings is what run tells of them", "[cli][optimize]") {
+TEST_CASE("the figures of optimize are those of run", "[cli][optimize]") {
   const auto found = optimized({"article/g6e", "--over", "bucket_cap,comm_hook", "--lossy"});
   for (const auto* which : {"best", "fastest", "defaults", "as_written"}) {
     const auto& one = found.at(which);
@@ -68,7 +68,7 @@ TEST_CASE("what optimize tells of settings is what run tells of them", "[cli][op
   CHECK(found.at("gain_over_defaults").get<double>() == Approx(defaults / best - 1));
 }
 
-TEST_CASE("only what is asked for is searched, and lossy hooks only if allowed", "[cli][optimize]") {
+TEST_CASE("only requested settings are searched, and lossy hooks only if allowed", "[cli][optimize]") {
   const auto caps = optimized({"article/g6e", "--over", "bucket_cap", "--set", "strategy.comm_hook=bf16"});
   CHECK(caps.at("best").at("set").at("strategy").at("comm_hook") == "bf16");
   CHECK(caps.at("best").at("set").at("strategy").at("gradient_as_bucket_view") == false);
@@ -120,14 +120,13 @@ TEST_CASE("what cannot run is left out with the reason", "[cli][optimize]") {
       Contains("error: NCCL_ALGO and NCCL_PROTO exclude every algorithm and protocol of an all-reduce"));
 }
 
-TEST_CASE("a setting that brings nothing is not in the best", "[cli][optimize]") {
+TEST_CASE("a setting without a benefit is not recommended", "[cli][optimize]") {
   const auto found = optimized({"article/g6e", "--lossy", "--over", "bucket_cap,comm_hook,powersgd_rank",
                                 "--over", "nccl.NCCL_PROTO=Simple,LL"});
   for (const auto& one : found.at("turned_back")) CHECK(one.at("gain") > 1e-4);
 }
 
-TEST_CASE("a job on one GPU can be optimised, and one that is as good as it gets says so",
-          "[cli][optimize]") {
+TEST_CASE("a job on one GPU can be optimized, and an optimal job is reported as such", "[cli][optimize]") {
   const auto one = optimized({"article/p4d", "--set", "job.gpus=1"});
   CHECK(one.at("best").at("set").at("strategy").at("gradient_as_bucket_view") ==
         true);  // saves the copies back
@@ -135,7 +134,7 @@ TEST_CASE("a job on one GPU can be optimised, and one that is as good as it gets
   CHECK_THAT(table.output, Contains("not worth changing: PyTorch's defaults are "));
 }
 
-TEST_CASE("optimize searches what a loader can be told, and writes it as code", "[cli][optimize]") {
+TEST_CASE("optimize searches loader settings and writes them as code", "[cli][optimize]") {
   const auto found =
       optimized({"loading/resnet50", "--set", "input.storage=s3-standard", "--over",
                  "input.loader_workers=2,8", "--over", "input.dataset=imagenet-1k,imagenet-1k-shards"});
@@ -167,32 +166,32 @@ TEST_CASE("optimize writes its result and the code into a folder", "[cli][optimi
         Json::parse(outcome.output).at("pytorch").get<std::string>());
 }
 
-TEST_CASE("optimize says what is wrong with its arguments", "[cli][optimize]") {
+TEST_CASE("wrong arguments of optimize are refused with a hint", "[cli][optimize]") {
   using Row = std::pair<std::vector<std::string>, std::string>;
   const auto [arguments, errors] = GENERATE(values<Row>({
       {{"--over", "buckt_cap"},
-       "error: 'buckt_cap' is no setting that can be searched\n  hint: did you mean 'bucket_cap'?\n"},
+       "error: cannot search over 'buckt_cap'\n  hint: did you mean 'bucket_cap'?\n"},
       {{"--over", "nccl.NCCL_PROTOS=LL"},
-       "error: 'nccl.NCCL_PROTOS' is no setting that can be searched\n"
+       "error: cannot search over 'nccl.NCCL_PROTOS'\n"
        "  hint: did you mean 'nccl.NCCL_PROTO'?\n"},
       {{"--over", "colour"},
-       "error: 'colour' is no setting that can be searched\n"
+       "error: cannot search over 'colour'\n"
        "  hint: known: bucket_cap, static_graph, gradient_as_bucket_view, comm_hook, powersgd_rank, "
        "optimizer, job.accumulate, job.batch_per_gpu, input.loader_workers, input.prefetch_factor, "
        "input.storage, input.decode, input.pin_memory, input.codec, input.cache, input.dataset, "
        "input.cache_policy, nccl.NAME\n"},
       {{"--over", "platform=a,b"},
-       "error: 'platform' is no setting that can be searched\n"
-       "  hint: 'gradway compare' sets platforms and numbers of GPUs side by side\n"},
+       "error: cannot search over 'platform'\n"
+       "  hint: 'gradway compare' compares platforms and numbers of GPUs\n"},
       {{"--over", "steps=1,2"},
-       "error: 'steps' is no setting that can be searched\n  hint: 'gradway sweep' takes any key\n"},
+       "error: cannot search over 'steps'\n  hint: 'gradway sweep' can vary any key\n"},
       {{"--over", "bucket_cap,strategy.bucket_cap"},
        "error: '--over bucket_cap' is given twice\n  hint: give each setting once\n"},
       {{"--over", "optimizer"},
        "error: '--over optimizer' needs values\n  hint: write '--over optimizer=VALUE,VALUE,...'\n"},
       {{"--over", "input.loader_workers"},
-       "error: 'input.loader_workers' is searched, but samples are in memory, ready\n"
-       "  hint: set input.dataset, or leave it out\n"},
+       "error: 'input.loader_workers' is searched, but the scenario has no dataset\n"
+       "  hint: set input.dataset, as in '--set input.dataset=imagenet-1k'\n"},
       {{"--set", "input.dataset=imagenet-1k", "--over", "input.codec"},
        "error: '--over input.codec' needs values\n  hint: write '--over input.codec=VALUE,VALUE,...'\n"},
       {{"--over", "bucket_cap,optimizer=sgd,adamw"},
@@ -202,16 +201,16 @@ TEST_CASE("optimize says what is wrong with its arguments", "[cli][optimize]") {
        "error: '--over bucket_cap,' has an empty name\n  hint: write names between the commas\n"},
       {{"--over", "optimizer=sgd,sgd"},
        "error: '--over optimizer' has the value 'sgd' twice\n"
-       "  hint: give each key once, with values that differ\n"},
+       "  hint: give each key once, with different values\n"},
       {{"--over", "bucket_cap", "--set", "strategy.bucket_cap=25 MiB"},
        "error: 'strategy.bucket_cap' is set and searched\n  hint: leave out '--set' or '--over' for it\n"},
       {{"--over", "comm_hook=none,bf16"},
-       "error: the hook bf16 changes the gradients' values\n  hint: give --lossy to search it\n"},
+       "error: the hook bf16 changes the values of gradients\n  hint: give --lossy to search it\n"},
       {{"--over", "powersgd_rank"},
        "error: 'powersgd_rank' is searched, but the hook powersgd is not\n"
        "  hint: search comm_hook with --lossy, or set strategy.comm_hook=powersgd\n"},
       {{"--set", "strategy.kind=none", "--set", "job.gpus=1"},
-       "error: the strategy of 'g6e' is none: only those of DDP, FSDP and ZeRO have settings to search\n"
+       "error: the strategy of 'g6e' is none: only DDP, FSDP and ZeRO have settings to search\n"
        "  hint: set strategy.kind=ddp, or write 'kind: ddp'\n"},
       {{"--over", "bucket_cap=25 MB/s"},
        "--over bucket_cap=25 MB/s: error: 'MB/s' is not a unit of data\n"
@@ -219,7 +218,7 @@ TEST_CASE("optimize says what is wrong with its arguments", "[cli][optimize]") {
       {{"--set", "job.batch_per_gpu=4096"},
        "error: the job does not fit: 371 of 48 GB on each l40s (336 to 442 GB, most of it activations), with "
        "the settings that need least\n  hint: "
-       "take a smaller batch, or GPUs with more memory\n"},
+       "use a smaller batch, or GPUs with more memory\n"},
   }));
   auto command = arguments;
   command.insert(command.begin(), {"optimize", "article/g6e"});
@@ -259,7 +258,7 @@ TEST_CASE("settings that miss a limit of the training are not ranked", "[cli][op
   CHECK(none.at("warnings").at(0) == "no setting meets the limits of the training: all are ranked");
 }
 
-TEST_CASE("what optimize tells of sharding's settings is what run tells of them", "[cli][optimize]") {
+TEST_CASE("the figures of sharded settings in optimize are those of run", "[cli][optimize]") {
   const auto strategy =
       GENERATE("{kind: fsdp, param_dtype: bf16}", "{kind: fsdp1, param_dtype: bf16}", "{kind: zero}");
   const auto found = optimized({"sharded/llama2_7b", "--set", std::string{"strategy="} + strategy});
@@ -274,7 +273,7 @@ TEST_CASE("what optimize tells of sharding's settings is what run tells of them"
   }
 }
 
-TEST_CASE("of sharding's settings only those are searched that are asked for", "[cli][optimize]") {
+TEST_CASE("only requested sharded settings are searched", "[cli][optimize]") {
   const auto some = optimized({"sharded/llama2_7b", "--over", "wrap,parallel.replicate"});
   CHECK(some.at("searched") == Json{"wrap", "replicate"});
   CHECK_FALSE(some.at("best").at("set").at("strategy").contains("reshard_after_forward"));
@@ -287,7 +286,7 @@ TEST_CASE("of sharding's settings only those are searched that are asked for", "
   CHECK(batches.at("best").at("set").at("job.batch_per_gpu") == "2");
 }
 
-TEST_CASE("optimize of sharding recomputes where memory asks for it", "[cli][optimize]") {
+TEST_CASE("optimize of sharded settings recomputes where memory requires it", "[cli][optimize]") {
   const std::vector<std::string> job{"sharded/llama2_7b", "--over", "reshard_after_forward,recompute",
                                      "--set", "job.batch_per_gpu=8"};
   const auto found = optimized(job);
@@ -313,14 +312,14 @@ TEST_CASE("the code that optimize writes for ZeRO is what import reads", "[cli][
   CHECK(step_time(out + "/mine.yaml", {{"optimizer", "adamw_fused"}}) == best.at("step_time_s"));
 }
 
-TEST_CASE("optimize of sharding says what is wrong with its arguments", "[cli][optimize]") {
+TEST_CASE("wrong arguments of optimize for sharded settings are refused with a hint", "[cli][optimize]") {
   using Row = std::pair<std::vector<std::string>, std::string>;
   const auto [arguments, errors] = GENERATE(values<Row>({
       {{"--over", "reshard_after_foward"},
-       "error: 'reshard_after_foward' is no setting that can be searched\n"
+       "error: cannot search over 'reshard_after_foward'\n"
        "  hint: did you mean 'reshard_after_forward'?\n"},
       {{"--over", "bucket_cap"},
-       "error: 'bucket_cap' is no setting that can be searched\n"
+       "error: cannot search over 'bucket_cap'\n"
        "  hint: known: wrap, reshard_after_forward, forward_prefetch, backward_prefetch, replicate, "
        "recompute, optimizer, job.accumulate, job.batch_per_gpu, input.loader_workers, "
        "input.prefetch_factor, "
@@ -332,9 +331,9 @@ TEST_CASE("optimize of sharding says what is wrong with its arguments", "[cli][o
       {{"--over", "replicate", "--set", "parallel.replicate=2"},
        "error: 'parallel.replicate' is set and searched\n  hint: leave out '--set' or '--over' for it\n"},
       {{"--set", "strategy={kind: distributed_optimizer}"},
-       "error: the strategy of 'llama2_7b' is distributed_optimizer: only those of DDP, FSDP and ZeRO have "
+       "error: the strategy of 'llama2_7b' is distributed_optimizer: only DDP, FSDP and ZeRO have "
        "settings to search\n"
-       "  hint: 'gradway explain' tries what could be set otherwise, 'gradway sweep' what you name\n"},
+       "  hint: 'gradway explain' tries other settings, and 'gradway sweep' can vary any key\n"},
   }));
   auto command = arguments;
   command.insert(command.begin(), {"optimize", "sharded/llama2_7b"});

@@ -38,7 +38,7 @@ bool is_stage_of_a_run(const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("long work tells on a terminal what it is at, on one line that goes away", "[cli][progress]") {
+TEST_CASE("long work shows its progress on one line of a terminal, which is erased", "[cli][progress]") {
   const auto columns = static_cast<unsigned short>(GENERATE(40, 100));
   const auto run =
       run_gradway(long_work, {.terminal = columns, .messages_on_terminal = true, .no_color = true});
@@ -55,7 +55,7 @@ TEST_CASE("long work tells on a terminal what it is at, on one line that goes aw
   CHECK(std::ranges::all_of(lines | std::views::drop(1), is_stage_of_a_run));
 }
 
-TEST_CASE("progress is told neither to files nor to terminals that cannot take it back", "[cli][progress]") {
+TEST_CASE("progress is not written to files or to terminals that cannot erase a line", "[cli][progress]") {
   CHECK(run_gradway(long_work, {.terminal = 80}).errors.empty());
   const auto dumb = run_gradway(
       long_work,

@@ -107,7 +107,7 @@ TEST_CASE("torchtitan's selective checkpoints are the job that was predicted", "
   auto written = scenario_of("batch_per_gpu: 2, precision: bf16, compile: true",
                              "{kind: fsdp, param_dtype: bf16, reduce_dtype: fp32}", "adamw_fused");
   const auto candidates = candidate_layouts(written, samples, false);
-  const auto job = with_selective_checkpoints(written, candidates.front());
+  const auto job = with_selective_checkpoints(written.model, candidates.front());
   REQUIRE(job.has_value());
   CHECK(job->samples() == samples);
   written.job = *job;

@@ -127,7 +127,7 @@ TEST_CASE("an --out leaves nothing behind when it cannot write", "[cli][run]") {
   CHECK(on_file.status == 2);
   CHECK(on_file.output.empty());
   CHECK(on_file.errors ==
-        "error: '--out file' is a file, not a folder\n  hint: give another name, or move the file away\n");
+        "error: '--out file' is a file, not a folder\n  hint: choose another name, or move the file\n");
   CHECK(content_of(folder.path() / "file") == "mine");
 
   folder.write("taken/trace.json.gz/x", "mine");
@@ -155,9 +155,7 @@ TEST_CASE("wrong input leaves standard output empty", "[cli][run]") {
   CHECK_THAT(too_many.errors, Contains("--set job.gpus=9: error: ") && Contains("  hint: "));
 }
 
-TEST_CASE(
-    "what very many GPUs take is said before it begins, and more than a simulation can have are refused",
-    "[cli][run]") {
+TEST_CASE("a simulation of very many GPUs is announced, and too many are refused", "[cli][run]") {
   const auto run = [](const std::string& gpus) {
     return run_gradway({"run", "article/g6e", "--set", "platform=dgx-h100", "--set", "job.gpus=" + gpus});
   };
@@ -202,7 +200,7 @@ TEST_CASE("names are looked up in GRADWAY_PATH before the installed data", "[cli
   CHECK(without.status == 2);
   CHECK_THAT(without.errors, Contains("'mine'"));
   CHECK(with.status == 0);
-  CHECK(with.errors == "warning: GRADWAY_PATH names 'nowhere', which is no folder\n");
+  CHECK(with.errors == "warning: GRADWAY_PATH contains 'nowhere', which is not a folder\n");
 }
 
 TEST_CASE("a job that does not fit says so in the first line, and what it would take", "[cli][run]") {
@@ -218,7 +216,7 @@ TEST_CASE("a job that does not fit says so in the first line, and what it would 
   CHECK(run_gradway({"run", "article/g6e", "--json"}).output.find("\"fits\": true") != std::string::npos);
 }
 
-TEST_CASE("a run tells the time and the cost of a whole training", "[cli][run]") {
+TEST_CASE("a run has the time and the cost of a whole training", "[cli][run]") {
   const auto outcome = run_gradway({"run", "scale/gpt-aws-p5", "--set", "job.gpus=64", "--tokens", "300B",
                                     "--deadline", "14 days", "--budget", "100k USD", "--json"});
   REQUIRE(outcome.status == 0);
@@ -275,7 +273,7 @@ TEST_CASE("a run with the largest batch is that of the batch", "[cli][run]") {
              Contains("\n  fits         batch " + std::to_string(batch) + " a GPU at most: it needs "));
 }
 
-TEST_CASE("where not even one sample fits, that is told", "[cli][run]") {
+TEST_CASE("a job of which not even one sample fits is refused", "[cli][run]") {
   const auto outcome = run_gradway({"run", "article/g6e", "--fit", "--set", "platform=aws-g6.48xlarge",
                                     "--set", "model=gpt3_xl", "--set", "optimizer=adamw"});
   CHECK(outcome.status == 2);
@@ -303,7 +301,7 @@ TEST_CASE("a step with experts says how few were measured, and is less sure", "[
   CHECK(uncertainty(experts) > 1.2 * uncertainty(dense));
 }
 
-TEST_CASE("short hands change what --set changes", "[cli][run]") {
+TEST_CASE("shorthands set the same keys as --set", "[cli][run]") {
   const auto brief = run_gradway({"run", "article/g6e", "--model", "vit_b_16", "--platform",
                                   "aws-p4d.24xlarge", "--gpus", "4", "--json"});
   const auto written = run_gradway({"run", "article/g6e", "--set", "model=vit_b_16", "--set",

@@ -95,7 +95,7 @@ TEST_CASE("platforms are listed with what they are, as a table and as JSON", "[c
   const auto refused = run_gradway({"list", "models", "--json"});
   CHECK(refused.status == 2);
   CHECK(refused.output.empty());
-  CHECK_THAT(refused.errors, Contains("'list models' has no '--json'"));
+  CHECK_THAT(refused.errors, Contains("'gradway list models' does not have '--json'"));
 }
 
 TEST_CASE("the keys of a scenario are listed, as text and as JSON", "[cli][list]") {
@@ -155,7 +155,7 @@ TEST_CASE("the working folder is no data folder, unless it is said", "[cli][list
           "hint: the working folder has it; set GRADWAY_PATH=. to use the working folder as a data folder"));
 }
 
-TEST_CASE("a name of the shipped data that stands for something else is told", "[cli][list]") {
+TEST_CASE("a name that hides one of gradway's own data is reported", "[cli][list]") {
   const TemporaryFolder folder;
   const auto shipped =
       content_of(std::filesystem::path{GRADWAY_SOURCE_DIR} / "platforms/aws-g6e.48xlarge.yaml");

@@ -10,13 +10,13 @@
 using namespace gradway::testing;
 using Catch::Matchers::Contains;
 
-TEST_CASE("a reader that has seen enough is no error", "[cli][streams]") {
+TEST_CASE("a reader that stops early is not an error", "[cli][streams]") {
   const auto outcome = run_gradway({"list", "platforms"}, {.output_broken = true});
   CHECK(outcome.status == 0);
   CHECK(outcome.errors.empty());
 }
 
-TEST_CASE("results that cannot be written are told", "[cli][streams]") {
+TEST_CASE("results that cannot be written are an error", "[cli][streams]") {
   const auto closed = run_gradway({"list", "platforms"}, {.output_closed = true});
   CHECK(closed.status == 2);
   CHECK_THAT(closed.errors, Contains("error: cannot write to standard output: "));
@@ -47,7 +47,7 @@ TEST_CASE("a simulation without enough memory could not finish", "[cli][streams]
         "error: there is not enough memory for this simulation\n  hint: simulate fewer ranks or steps\n");
 }
 
-TEST_CASE("too little memory is no bug of gradway in any command that simulates", "[cli][streams]") {
+TEST_CASE("too little memory is not reported as a bug in any command", "[cli][streams]") {
   auto arguments = GENERATE(
       std::vector<std::string>{"sweep", "scale/ddp-24", "--vary", "job.gpus=4096,8192", "--no-folding"},
       std::vector<std::string>{"compare", "scale/ddp-24", "--platforms", "synthetic-star,synthetic-ring"},
@@ -72,11 +72,11 @@ TEST_CASE("files that may not get as large as they must leave nothing behind", "
   CHECK(outcome.status == 2);
   CHECK(outcome.output.empty());
   CHECK(outcome.errors == "error: cannot write to '" + out.string() +
-                              "': File too large\n  hint: give --out a place that can be written to\n");
+                              "': File too large\n  hint: choose another place for --out\n");
   CHECK_FALSE(std::filesystem::exists(out));
 }
 
-TEST_CASE("a link laid in the way of an unfinished file is not followed", "[cli][streams]") {
+TEST_CASE("a symbolic link with the name of a temporary file is not followed", "[cli][streams]") {
   const TemporaryFolder folder;
   folder.write("victim", "precious\n");
   folder.write("out/kept", "");

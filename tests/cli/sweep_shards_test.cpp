@@ -63,7 +63,7 @@ TEST_CASE("shards give the bytes of the sweep on one machine", "[cli][sweep]") {
   CHECK(merge(folder.path() / "here" / "shard-1-of-5").status == 2);
 }
 
-TEST_CASE("a shard that ended in the middle does only the rest", "[cli][sweep]") {
+TEST_CASE("a shard that was interrupted continues", "[cli][sweep]") {
   const TemporaryFolder folder;
   const auto points = folder.path() / "shard-1-of-1" / "points";
   const std::vector<std::string> vary{"--vary", "job.batch_per_gpu=1..400"};
@@ -94,7 +94,7 @@ TEST_CASE("a shard that ended in the middle does only the rest", "[cli][sweep]")
                                  "'\n  hint: name the folders that '--shard' wrote into with '--out'\n");
   const auto again = run_gradway(arguments);
   CHECK(again.status == 0);
-  CHECK_THAT(again.errors, !Contains("; 0 of 400 points were there already"));
+  CHECK_THAT(again.errors, !Contains("; 0 of 400 points were taken from an earlier run"));
   CHECK(merge(folder.path()).output == run_gradway(command({"--json"}, vary)).output);
 }
 
@@ -109,31 +109,31 @@ TEST_CASE("shards that are missing, of another sweep or damaged are named", "[cl
   };
   shard(out, "2/4");
   CHECK(refused() ==
-        "error: of 4 shards these are not there or not finished: 1, 3, 4\n"
-        "  hint: run it again with '--shard 1/4': what it finished is kept\n");
+        "error: 3 of 4 shards are missing or not finished: 1, 3, 4\n"
+        "  hint: run it again with '--shard 1/4': finished points are not simulated again\n");
   for (const auto* which : {"1/4", "4/4"}) shard(out, which);
   CHECK(refused() ==
-        "error: of 4 shards one is not there or not finished: 3\n"
-        "  hint: run it again with '--shard 3/4': what it finished is kept\n");
+        "error: 1 of 4 shards is missing or not finished: 3\n"
+        "  hint: run it again with '--shard 3/4': finished points are not simulated again\n");
   shard(out, "3/4");
   REQUIRE(merge(out).status == 2);
   REQUIRE_FALSE(merge(out).output.empty());
 
   const auto foreign = [&](const std::string& name, const std::string& why) {
-    const auto text = "error: '" + (out / name).string() + "' is of another sweep than '" +
+    const auto text = "error: '" + (out / name).string() + "' belongs to another sweep than '" +
                       (out / "shard-1-of-4").string() + "': " + why +
-                      "\n  hint: leave it out, or move it away\n";
+                      "\n  hint: leave it out, or move it to another folder\n";
     CHECK(refused() == text);
     fs::remove_all(out / name);
   };
   shard(out, "1/5");
-  foreign("shard-1-of-5", "it is one of 5 shards, not of 4");
+  foreign("shard-1-of-5", "it is one of 5 shards instead of 4");
   shard(out, "1/6", {"--vary", "job.gpus=1,2"});
   foreign("shard-1-of-6", "it varies other values");
   auto other = axes;
   other.insert(other.end(), {"--set", "job.batch_per_gpu=16"});
   shard(out, "1/7", other);
-  foreign("shard-1-of-7", "its settings or its files differ");
+  foreign("shard-1-of-7", "its settings or files differ");
   run_gradway({"sweep", "article/g6e", "--vary", "job.gpus=1,2", "--shard", "1/8", "--out", out.string()});
   foreign("shard-1-of-8", "its scenario is 'g6e', not 'vit_l_32'");
 
@@ -142,9 +142,9 @@ TEST_CASE("shards that are missing, of another sweep or damaged are named", "[cl
   for (const auto& damaged :
        {std::string{}, std::string{"{}"}, whole.substr(0, whole.size() - 2), whole + " "}) {
     std::ofstream{summary, std::ios::binary} << damaged;
-    CHECK(refused() ==
-          "error: '" + summary.string() +
-              "' is damaged, or is no shard\n  hint: run this shard again: what it finished is kept\n");
+    CHECK(refused() == "error: '" + summary.string() +
+                           "' is damaged, or is not a shard\n  hint: run this shard again: finished points "
+                           "are not simulated again\n");
   }
   std::ofstream{summary, std::ios::binary} << whole;
   const auto points = out / "shard-2-of-4" / "points";
@@ -158,7 +158,7 @@ TEST_CASE("shards that are missing, of another sweep or damaged are named", "[cl
   CHECK_FALSE(merge(out).output.empty());
 }
 
-TEST_CASE("a shard and a merge say what is wrong with their arguments", "[cli][sweep]") {
+TEST_CASE("wrong arguments of shards and merges are refused with a hint", "[cli][sweep]") {
   const TemporaryFolder folder;
   const auto out = (folder.path() / "out").string();
   const auto errors = [](const std::vector<std::string>& arguments) {
@@ -169,23 +169,23 @@ TEST_CASE("a shard and a merge say what is wrong with their arguments", "[cli][s
   };
   CHECK(errors({"sweep"}) ==
         "error: 'gradway sweep' needs SCENARIO\n"
-        "  hint: a file, or a name of 'gradway list scenarios' (see 'gradway sweep --help')\n");
+        "  hint: scenario: a file, or a name from 'gradway list scenarios' (see 'gradway sweep --help')\n");
   CHECK(errors(command({"--shard", "1/2"})) ==
-        "error: '--shard' needs '--out'\n  hint: a folder in which it is kept for 'gradway sweep --merge'\n");
+        "error: '--shard' needs '--out'\n  hint: give a folder for 'gradway sweep --merge'\n");
   CHECK(errors(command({"--shard", "1/2", "--out", out, "--csv"})) ==
-        "error: '--shard' is a part of a sweep, which has no document of its own\n"
-        "  hint: leave out '--json' and '--csv': 'gradway sweep --merge' has them\n");
-  CHECK_THAT(errors(command({"--shard", "3/2", "--out", out})), Contains("is none of 2 shards"));
+        "error: a shard is not printed, so '--shard' does not go with '--json' or '--csv'\n"
+        "  hint: give them to 'gradway sweep --merge' instead\n");
+  CHECK_THAT(errors(command({"--shard", "3/2", "--out", out})), Contains("does not exist"));
   CHECK(errors({"sweep", "article/g6e", "--merge", out}) ==
-        "error: '--merge' has no use for SCENARIO\n  hint: shards know what they were asked for\n");
+        "error: '--merge' does not go with SCENARIO\n  hint: leave it out: shards have their settings\n");
   CHECK(errors({"sweep", "--merge", out, "--set", "job.gpus=2"}) ==
-        "error: '--merge' has no use for '--set'\n  hint: shards know what they were asked for\n");
+        "error: '--merge' does not go with '--set'\n  hint: leave it out: shards have their settings\n");
   CHECK(errors({"sweep", "--merge", out}) == "error: cannot read '" + out +
                                                  "': No such file or directory\n"
                                                  "  hint: name the folders that '--shard' wrote into\n");
 }
 
-TEST_CASE("points of which all fail are told by the merge as by the sweep", "[cli][sweep]") {
+TEST_CASE("a merge reports points that all fail like the sweep", "[cli][sweep]") {
   const TemporaryFolder folder;
   const std::vector<std::string> vary{"--vary", "job.gpus=9,10"};
   for (const auto* which : {"1/2", "2/2"}) CHECK(shard(folder.path(), which, vary).status == 2);

@@ -38,7 +38,7 @@ TEST_CASE("a sweep gives the same bytes on one thread and on several", "[cli][sw
   CHECK(with("1") == with("4"));
 }
 
-TEST_CASE("a point that fails stands beside the others", "[cli][sweep]") {
+TEST_CASE("a failed point does not affect the others", "[cli][sweep]") {
   const auto outcome = run_gradway({"sweep", "h200-4x/vit_l_32", "--vary", "job.gpus=9,4", "--csv"});
   CHECK(outcome.status == 2);
   CHECK(outcome.output.find("\n9,") != std::string::npos);
@@ -50,18 +50,18 @@ TEST_CASE("a point that fails stands beside the others", "[cli][sweep]") {
         std::string::npos);
 }
 
-TEST_CASE("a second sweep into the same folder does only the rest", "[cli][sweep]") {
+TEST_CASE("a second sweep into the same folder continues the first", "[cli][sweep]") {
   const TemporaryFolder folder;
   const auto out = (folder.path() / "out").string();
   const auto sweep = [&](const std::string& vary, const std::string& set) {
     return run_gradway({"sweep", "article/g6e", "--vary", vary, "--set", set, "--out", out});
   };
   const auto first = sweep("job.gpus=2,4", "job.accumulate=1");
-  CHECK(first.errors.find("0 of 2 points were there already") != std::string::npos);
+  CHECK(first.errors.find("0 of 2 points were taken from an earlier run") != std::string::npos);
   const auto second = sweep("job.gpus=2,4,8", "job.accumulate=1");
-  CHECK(second.errors.find("2 of 3 points were there already") != std::string::npos);
+  CHECK(second.errors.find("2 of 3 points were taken from an earlier run") != std::string::npos);
   const auto other = sweep("job.gpus=2,4,8", "job.accumulate=2");
-  CHECK(other.errors.find("0 of 3 points were there already") != std::string::npos);
+  CHECK(other.errors.find("0 of 3 points were taken from an earlier run") != std::string::npos);
 
   const auto fresh = run_gradway(
       {"sweep", "article/g6e", "--vary", "job.gpus=2,4,8", "--set", "job.accumulate=2", "--json"});
@@ -69,7 +69,7 @@ TEST_CASE("a second sweep into the same folder does only the rest", "[cli][sweep
   CHECK(content_of(folder.path() / "out" / "sweep.csv").starts_with("job.gpus,step_time_s,"));
 }
 
-TEST_CASE("a finished point that was damaged is run again", "[cli][sweep]") {
+TEST_CASE("a damaged point is simulated again", "[cli][sweep]") {
   const TemporaryFolder folder;
   const auto out = (folder.path() / "out").string();
   const std::vector<std::string> sweep{"sweep", "article/g6e", "--vary", "job.gpus=2,4", "--out", out};
@@ -80,7 +80,7 @@ TEST_CASE("a finished point that was damaged is run again", "[cli][sweep]") {
   const auto second = run_gradway(sweep);
   CHECK(second.status == 0);
   CHECK(second.output == first.output);
-  CHECK(second.errors.find("0 of 2 points were there already") != std::string::npos);
+  CHECK(second.errors.find("0 of 2 points were taken from an earlier run") != std::string::npos);
 }
 
 TEST_CASE("a finished point that cannot be what was written is run again", "[cli][sweep]") {
@@ -113,12 +113,12 @@ TEST_CASE("a finished point that cannot be what was written is run again", "[cli
   CHECK(second.status == 0);
   CHECK(second.output == first.output);
   CHECK_THAT(second.errors, Contains("warning: 1 of the points in '" + points.string() +
-                                     "' had been damaged or changed, and were simulated anew\n") &&
-                                Contains("1 of 2 points were there already"));
+                                     "' were damaged or changed, and were simulated again\n") &&
+                                Contains("1 of 2 points were taken from an earlier run"));
   CHECK(content_of(files[0]) == whole);
 }
 
-TEST_CASE("a point is kept under a digest of the program, the scenario and the data", "[cli][sweep]") {
+TEST_CASE("the key of a stored point is a digest of the program, the scenario and the data", "[cli][sweep]") {
   namespace fs = std::filesystem;
   const TemporaryFolder folder;
   run_gradway({"sweep", "article/g6e", "--vary", "job.gpus=2", "--out", (folder.path() / "out").string()});
@@ -133,7 +133,7 @@ TEST_CASE("a point is kept under a digest of the program, the scenario and the d
   CHECK(fs::exists(folder.path() / "out" / "points" / (key.hex() + ".json")));
 }
 
-TEST_CASE("a value that is wrong wherever it stands is an error before anything runs", "[cli][sweep]") {
+TEST_CASE("a value that is wrong at every point is an error before anything runs", "[cli][sweep]") {
   const TemporaryFolder folder;
   const auto out = folder.path() / "out";
   const auto errors = [&](std::vector<std::string> arguments) {
@@ -161,8 +161,7 @@ TEST_CASE("a value that is wrong wherever it stands is an error before anything 
              Catch::StartsWith("--set job.gups=4: error: no scenario has the key"));
 }
 
-TEST_CASE("what a killed sweep left half-written is removed by the next one, and nothing else",
-          "[cli][sweep]") {
+TEST_CASE("only the temporary files of a killed sweep are removed by the next one", "[cli][sweep]") {
   const TemporaryFolder folder;
   const auto left = {"out/.sweep.json.0123456789abcdef", "out/points/.00.json.fedcba9876543210"};
   const auto others = {"out/.sweep.json.0123456789abcdeg", "out/.notes", "out/points/0123456789abcdef"};
@@ -187,7 +186,7 @@ TEST_CASE("a sweep of which no point runs writes nothing", "[cli][sweep]") {
   CHECK_FALSE(std::filesystem::exists(out));
 }
 
-TEST_CASE("a value that is wrong beside some others only is wrong there only", "[cli][sweep]") {
+TEST_CASE("a value that is wrong at some points only is an error of these points", "[cli][sweep]") {
   const auto outcome = run_gradway({"sweep", "article/p4d", "--vary", "strategy.kind=none,ddp", "--vary",
                                     "strategy.bucket_cap=25 MiB,50 MiB", "--csv"});
   CHECK(outcome.status == 2);
@@ -201,7 +200,7 @@ TEST_CASE("a sweep over steps that take no time has its table", "[cli][sweep]") 
   CHECK(outcome.output.find("nan") == std::string::npos);
 }
 
-TEST_CASE("a sweep says what is wrong with its arguments", "[cli][sweep]") {
+TEST_CASE("wrong arguments of a sweep are refused with a hint", "[cli][sweep]") {
   const auto errors = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"sweep", "article/g6e"});
     const auto outcome = run_gradway(arguments);
@@ -209,17 +208,19 @@ TEST_CASE("a sweep says what is wrong with its arguments", "[cli][sweep]") {
     CHECK(outcome.output.empty());
     return outcome.errors;
   };
-  CHECK(errors({}) == "error: 'gradway sweep' needs '--vary'\n  hint: as in '--vary job.gpus=1,2,4,8'\n");
+  CHECK(errors({}) ==
+        "error: 'gradway sweep' needs '--vary'\n  hint: give values of a key, such as '--vary "
+        "job.gpus=1,2,4,8'\n");
   CHECK(errors({"--vary", "job.gpus=1,1"}) ==
         "error: '--vary job.gpus' has the value '1' twice\n  hint: give each key once, with values that "
         "differ\n");
   CHECK(errors({"--vary", "job.gpus=1,,2"}) ==
-        "error: '--vary job.gpus' has an empty value\n  hint: give each key once, with values that differ\n");
+        "error: '--vary job.gpus' has an empty value\n  hint: give each key once, with different values\n");
   CHECK(errors({"--vary", "job.gpus=1", "--vary", "job.gpus=2"}) ==
-        "error: '--vary job.gpus' is given twice\n  hint: give each key once, with values that differ\n");
+        "error: '--vary job.gpus' is given twice\n  hint: give each key once, with different values\n");
   CHECK(errors({"--vary", "job.gpus"}) ==
         "error: '--vary job.gpus' is not a key and its values\n"
-        "  hint: write '--vary KEY=VALUE,VALUE,...', as in '--vary job.gpus=1,2,4,8'\n");
+        "  hint: write '--vary KEY=VALUE,VALUE,...', such as '--vary job.gpus=1,2,4,8'\n");
   std::vector<std::string> too_many;
   for (const auto* key : {"job.gpus", "job.batch_per_gpu", "job.accumulate", "steps", "faster.gpu",
                           "faster.cpu", "faster.pcie", "faster.network"}) {
@@ -228,12 +229,12 @@ TEST_CASE("a sweep says what is wrong with its arguments", "[cli][sweep]") {
     too_many.insert(too_many.end(), {"--vary", std::string{key} + "=" + values});
   }
   CHECK(errors(too_many) ==
-        "error: these values make more than 1000000 points\n"
-        "  hint: vary fewer keys, or each with fewer values\n");
+        "error: the sweep has more than 1000000 points\n"
+        "  hint: vary fewer keys, or give fewer values\n");
   CHECK(errors({"--vary", "job.gpus=1,2", "--set", "job.gpus=4"}) ==
         "error: 'job.gpus' is set and varied\n  hint: leave out '--set' or '--vary' for it\n");
   CHECK(errors({"--vary", "job.gpus=1,2", "--json", "--csv"}) ==
-        "error: '--json' and '--csv' are two forms of one output\n  hint: choose one\n");
+        "error: '--json' and '--csv' are both given\n  hint: give one of them\n");
 }
 
 TEST_CASE("a comma inside brackets or quotes belongs to the value", "[cli][sweep]") {
@@ -243,7 +244,7 @@ TEST_CASE("a comma inside brackets or quotes belongs to the value", "[cli][sweep
   CHECK(outcome.output.find("\n\"{NCCL_PROTO: 'LL,Simple'}\",") != std::string::npos);
 }
 
-TEST_CASE("a range is varied as the numbers in it", "[cli][sweep]") {
+TEST_CASE("a range is varied over its numbers", "[cli][sweep]") {
   const auto range = run_gradway({"sweep", "article/g6e", "--vary", "job.gpus=2..4", "--csv"});
   CHECK(range.status == 0);
   CHECK(range.output == run_gradway({"sweep", "article/g6e", "--vary", "job.gpus=2,3,4", "--csv"}).output);

@@ -30,14 +30,14 @@ TEST_CASE("help and version go to standard output", "[cli][usage]") {
                                       "changes)?|unknown), build [0-9a-f]{16}, data [0-9a-f]{16}\\)\n"));
 }
 
-TEST_CASE("without a command there is help, but no success", "[cli][usage]") {
+TEST_CASE("without a command the help is printed with an error status", "[cli][usage]") {
   const auto outcome = run_gradway({});
   CHECK(outcome.status == 2);
   CHECK(outcome.output.empty());
   CHECK_THAT(outcome.errors, Contains("usage: gradway COMMAND"));
 }
 
-TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
+TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
   using Row = std::tuple<std::vector<std::string>, std::string>;
   const auto [arguments, errors] = GENERATE(values<Row>({
       {{"vallidate", "x"},
@@ -68,9 +68,9 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
        "  hint: did you mean '--out'? (see 'gradway run --help')\n"},
       {{"run"},
        "error: 'gradway run' needs SCENARIO\n"
-       "  hint: a file, or a name of 'gradway list scenarios' (see 'gradway run --help')\n"},
+       "  hint: scenario: a file, or a name from 'gradway list scenarios' (see 'gradway run --help')\n"},
       {{"run", "article/g6e", "article/p4d"},
-       "error: 'gradway run' has no use for 'article/p4d'\n"
+       "error: unexpected argument 'article/p4d' of 'gradway run'\n"
        "  hint: see 'gradway run --help'\n"},
       {{"run", "article/g6e", "--json=no"},
        "error: '--json' takes no value\n  hint: see 'gradway run --help'\n"},
@@ -81,41 +81,49 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
       {{"run", "article/g6e", "--engine", "fluidd"},
        "error: there is no engine 'fluidd'\n  hint: did you mean 'fluid'?\n"},
       {{"run", "article/g6e", "--set", "job.gpus"},
-       "error: '--set job.gpus' is not a key and a value\n  hint: write '--set job.gpus=VALUE'\n"},
+       "error: '--set job.gpus' is not KEY=VALUE\n  hint: write '--set job.gpus=VALUE'\n"},
       {{"run", "article/g6e", "--set", "job.gpus=8", "--set", "job.gpus=4"},
        "error: '--set job.gpus' is given twice\n  hint: give each key once\n"},
       {{"import", "kineto", "trace.json", "--step-time", ""},
        "error: '--step-time' has an empty value\n"
-       "  hint: kineto, nsys, chakra: the step without the profiler, as in 39.3ms (see 'gradway import "
+       "  hint: kineto, nsys, chakra: step time without the profiler, such as 39.3ms (see 'gradway import "
        "--help')\n"},
       {{"run", "article/g6e", "--region="},
        "error: '--region' needs a value\n  hint: see 'gradway run --help'\n"},
       {{"compare", "article/p4d", "--platforms", "a", "--samples", ""},
        "error: '--samples' has an empty value\n"
-       "  hint: also time and cost of training on so many, as in 90M (see 'gradway compare --help')\n"},
+       "  hint: number of samples to train on, such as 90M; adds time and cost of the training (see 'gradway "
+       "compare --help')\n"},
       {{"run", "article/g6e", "--set", "=4"},
-       "error: '--set =4' is not a key and a value\n"
-       "  hint: write the key before '=', as in '--set job.gpus=4'\n"},
+       "error: '--set =4' is not KEY=VALUE\n"
+       "  hint: write a key before '=', such as '--set job.gpus=4'\n"},
       {{"run", "article/g6e", "--set", "job.gups=4"},
+<<<<<<< HEAD
        "--set job.gups=4: error: unknown key 'job.gups'\n  hint: did you mean 'job.gpus'?\n"},
       {{"show", "platfrom", "x"}, "error: cannot show a 'platfrom'\n  hint: did you mean 'platform'?\n"},
+=======
+       "--set job.gups=4: error: no scenario has the key 'job.gups'\n  hint: did you mean 'job.gpus'?\n"},
+      {{"show", "platfrom", "x"},
+       "error: 'gradway show' does not have the kind 'platfrom'\n  hint: did you mean 'platform'?\n"},
+>>>>>>> d3e098e7 (studies)
       {{"show", "model", "vit_l_32", "--set", "job.gpus=4"},
        "error: '--set' changes a scenario, not a model\n"
-       "  hint: 'gradway show plan SCENARIO --set KEY=VALUE' takes it\n"},
-      {{"list", "modles"}, "error: cannot list 'modles'\n  hint: did you mean 'models'?\n"},
+       "  hint: use it with 'gradway show plan SCENARIO --set KEY=VALUE'\n"},
+      {{"list", "modles"}, "error: there is no list of 'modles'\n  hint: did you mean 'models'?\n"},
       {{"compare", "article/p4d"},
        "error: 'gradway compare' needs --platforms A,B,...\n"
-       "  hint: names of 'gradway list platforms', with commas, or patterns such as 'aws-*' (see 'gradway "
+       "  hint: names from 'gradway list platforms', separated by commas, or patterns such as 'aws-*' (see "
+       "'gradway "
        "compare --help')\n"},
       {{"compare", "article/p4d", "--platforms", "awz-*"},
-       "error: no platform has a name such as '--platforms awz-*'\n"
-       "  hint: 'gradway list platforms' names all\n"},
+       "error: no platform matches '--platforms awz-*'\n"
+       "  hint: 'gradway list platforms' lists all names\n"},
       {{"compare", "article/p4d", "--platforms", "p5"},
        "--platforms p5: error: unknown platform 'p5': there is no 'platforms/p5.yaml' next to your "
        "file or in the data folders\n"
        "  hint: did you mean 'aws-p5.48xlarge'?\n"},
       {{"run", "article/g6e", "--gpus", "4", "--set", "job.gpus=8"},
-       "error: 'job.gpus' is given by '--set' and by '--gpus'\n  hint: leave one of them out\n"},
+       "error: 'job.gpus' is set by '--set' and by '--gpus'\n  hint: leave one of them out\n"},
       {{"run", "article/g6e", "--gpus", "many"}, "--gpus many: error: 'many' is not a whole number\n"},
       {{"run", "article/g6e", "--model", "llama3"},
        "--model llama3: error: unknown model 'llama3': there is no 'models/llama3.yaml' next to your "
@@ -127,21 +135,22 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
       {{"sweep", "article/g6e", "--vary", "job.gpus=8..1"},
        "error: '--vary job.gpus' has the range '8..1', which ends before it begins\n  hint: write '1..8'\n"},
       {{"sweep", "article/g6e", "--vary", "job.gpus=1..2000000"},
-       "error: '--vary job.gpus' has the range '1..2000000' of more than 1000000 values\n"
+       "error: '--vary job.gpus' has the range '1..2000000' with more than 1000000 values\n"
        "  hint: give fewer values\n"},
       {{"compare", "article/p4d", "--platforms", "a", "--gpus", "4..2"},
        "error: '--gpus' has the range '4..2', which ends before it begins\n  hint: write '2..4'\n"},
-      {{"help", "unit"}, "error: there is no help on 'unit'\n  hint: did you mean 'units'?\n"},
+      {{"help", "unit"}, "error: there is no topic or command 'unit'\n  hint: did you mean 'units'?\n"},
       {{"help", "zzz"},
-       "error: there is no help on 'zzz'\n"
+       "error: there is no topic or command 'zzz'\n"
        "  hint: known: scenario, names, units, platforms, calibrations, strategies, layouts, sweep, "
        "exit-status, init, run, explain, compare, campaign, optimize, validate, calibrate, import, "
        "export, show, list, schema, help, "
        "manual, completion\n"},
-      {{"completion", "fis"}, "error: there are no completions for 'fis'\n  hint: did you mean 'fish'?\n"},
+      {{"completion", "fis"},
+       "error: there is no completion script for 'fis'\n  hint: did you mean 'fish'?\n"},
       {{"init"},
        "error: 'gradway init' needs --model NAME\n"
-       "  hint: as in 'gradway init --model llama3_8b --platform aws-p5.48xlarge --gpus 64'; on a terminal "
+       "  hint: such as 'gradway init --model llama3_8b --platform aws-p5.48xlarge --gpus 64'; on a terminal "
        "it "
        "asks\n"},
       {{"init", "--model", "gpt2", "--platform", "p5", "--gpus", "8"},
@@ -152,10 +161,16 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
       {{"init", "--model", "gpt2", "--platform", "dgx-h100", "--gpus", "eight"},
        "--gpus: error: 'eight' is not a whole number\n"},
       {{"init", "--model", "gpt2", "--platform", "h200-4x", "--gpus", "8"},
+<<<<<<< HEAD
        "gradway init: error: the scenario that is made of this is none: job.gpus 8 is more than the 4 GPUs "
        "of the platform\n"
+=======
+       "gradway init: error: the scenario made from this input is invalid: job.gpus 8, but the platform has "
+       "4 "
+       "GPUs\n"
+>>>>>>> d3e098e7 (studies)
        "  note: platforms/h200-4x.yaml:12:9: 1 node of 4 GPUs\n"
-       "  hint: job.gpus 4 would fit; it would say 'gpus: 8'\n"},
+       "  hint: job.gpus 4 would fit; the scenario has 'gpus: 8'\n"},
       {{"init", "--model", "gpt2", "--platform", "dgx-h100", "--gpus", "8", "-o", "mine.txt"},
        "error: '--out mine.txt' does not end in .yaml\n  hint: scenarios are YAML files\n"},
       {{"compare", "article/p4d", "--platforms", "a,,b"},
@@ -166,23 +181,28 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
        "--samples: error: 'many' does not begin with a number\n"
        "  hint: write a number such as '90M' or '1.2e9'\n"},
       {{"run", "article/g6e", "--tokens", "300B"},
-       "error: '--tokens 300B', but 'vit_l_32' is no model of text\n"
-       "  hint: '--samples' says how many of its samples are trained on\n"},
+       "error: '--tokens 300B' is given, but 'vit_l_32' is not a model of text\n"
+       "  hint: give '--samples' instead\n"},
       {{"run", "published/all-reduce", "--samples", "90M"},
+<<<<<<< HEAD
        "error: '--samples 90M', but strategy.kind collective trains no model\n"
        "  hint: leave it out, or take a scenario with a model\n"},
+=======
+       "error: '--samples 90M' is given, but a collective does not train a model\n"
+       "  hint: leave it out, or use a scenario with a model\n"},
+>>>>>>> d3e098e7 (studies)
       {{"run", "article/g6e", "--tokens", "300B", "--samples", "90M"},
-       "error: '--tokens' and '--samples' both say how much is trained on\n  hint: choose one\n"},
+       "error: '--tokens' and '--samples' are both given\n  hint: give one of them\n"},
       {{"optimize", "article/g6e", "--deadline", "14 days"},
-       "error: '--deadline 14 days' is a limit, but it is not told of what\n"
-       "  hint: say how much is trained on: '--tokens 300B' or '--samples 90M'\n"},
+       "error: '--deadline 14 days' is a limit of a training whose length is not given\n"
+       "  hint: give the amount of data: '--tokens 300B' or '--samples 90M'\n"},
       {{"compare", "article/p4d", "--platforms", "aws-p4d.24xlarge", "--tokens", "300B"},
-       "error: '--tokens 300B', but 'vit_l_32' is no model of text\n"
-       "  hint: '--samples' says how many of its samples are trained on\n"},
+       "error: '--tokens 300B' is given, but 'vit_l_32' is not a model of text\n"
+       "  hint: give '--samples' instead\n"},
       {{"run", "h200-4x/vit_l_32", "--set", "model=vit_l_32-h200", "--tokens", "300B"},
-       "error: '--tokens 300B', but the profile 'vit_l_32-h200' does not say how many tokens a sample has\n"
-       "  hint: add 'sequence: TOKENS' to its file if it is a model of text; '--samples' counts any "
-       "others\n"},
+       "error: '--tokens 300B' is given, but the profile 'vit_l_32-h200' does not have the number of tokens "
+       "per sample\n"
+       "  hint: add 'sequence: TOKENS' to its file if it is a model of text, or give '--samples'\n"},
       {{"run", "article/g6e", "--samples", "90M", "--deadline", "14"},
        "--deadline: error: '14' has no unit\n  hint: add a unit: s, min, h, days or weeks\n"},
       {{"compare", "article/p4d", "--platforms", "a", "--set", "platform=b"},
@@ -191,10 +211,10 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
        "--price-date 2020-01-01: error: no price of 'aws-p4d.24xlarge' is known for this date\n"
        "  hint: prices in us-east-1 are known from 2025-01-15 to 2026-07-20\n"},
       {{"validate", "x", "--max-error", "little"},
-       "error: '--max-error little' is not a percentage\n  hint: write a number of percent, as in '3' or "
+       "error: '--max-error little' is not a percentage\n  hint: write a percentage, such as '3' or "
        "'3%'\n"},
       {{"validate", "x", "--max-mean-error=-1"},
-       "error: '--max-mean-error -1' is not a percentage\n  hint: write a number of percent, as in '3' or "
+       "error: '--max-mean-error -1' is not a percentage\n  hint: write a percentage, such as '3' or "
        "'3%'\n"},
   }));
   CAPTURE(arguments);
@@ -206,7 +226,7 @@ TEST_CASE("wrong usage is told with what would be right", "[cli][usage]") {
   CHECK(outcome.errors == errors);
 }
 
-TEST_CASE("every override that is none is told", "[cli][usage]") {
+TEST_CASE("every invalid override is reported", "[cli][usage]") {
   const auto outcome = run_gradway({"run", "article/g6e", "--set", "a", "--set", "b"});
   CHECK(outcome.status == 2);
   CHECK_THAT(outcome.errors, Contains("'--set a'") && Contains("'--set b'"));

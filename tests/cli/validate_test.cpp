@@ -67,13 +67,13 @@ TEST_CASE("predictions are compared with measurements", "[cli][validate]") {
       run_gradway({"validate", "cases.yaml", "--max-mean-error", "37%"}, {.folder = folder.path()});
   CHECK(mean.status == 4);
   CHECK(mean.output == table.output);
-  CHECK(mean.errors == "error: the mean error of 37.50 % passes the limit of 37 %\n");
+  CHECK(mean.errors == "error: the mean error of 37.50 % exceeds the limit of 37 %\n");
 
   const auto worst =
       run_gradway({"validate", "cases.yaml", "--json", "--max-error", "49.5"}, {.folder = folder.path()});
   CHECK(worst.status == 4);
   CHECK(worst.output == json.output);
-  CHECK(worst.errors == "error: the largest error of 50.00 % passes the limit of 49.5 %\n");
+  CHECK(worst.errors == "error: the largest error of 50.00 % exceeds the limit of 49.5 %\n");
 
   const auto within = run_gradway({"validate", "cases.yaml", "--max-mean-error", "38", "--max-error=51%"},
                                   {.folder = folder.path()});
@@ -118,14 +118,14 @@ TEST_CASE("a key can be set in all cases, above the scenario and below the case"
   CHECK(clash.status == 2);
   CHECK(clash.output.empty());
   CHECK_THAT(clash.errors, Contains("cases.yaml:6:") &&
-                               Contains("case 'capped' sets 'strategy.bucket_cap' itself, so '--set "
+                               Contains("case 'capped' sets 'strategy.bucket_cap', so '--set "
                                         "strategy.bucket_cap=1 MiB' cannot\n") &&
-                               Contains("hint: set keys that no case sets"));
+                               Contains("hint: set only keys that no case sets"));
   CHECK_THAT(validated({"--set", "strategy={}"}).errors, Contains("sets 'strategy.bucket_cap' itself"));
   CHECK_THAT(validated({"--set", "job.gpu=8"}).errors, Contains("job.gpus"));
 }
 
-TEST_CASE("a problem that all cases have is told once", "[cli][validate]") {
+TEST_CASE("a problem of all cases is reported once", "[cli][validate]") {
   const TemporaryFolder folder;
   folder.write("job.yaml", std::string{job} + "optimiser: sgd\n");
   folder.write("cases.yaml", cases("  - { name: one, set: {}, step_time: 1 ms }\n"

@@ -54,9 +54,9 @@ TEST_CASE("marks of a ranking are consistent with its order", "[property][leader
     }
     const auto any = std::ranges::any_of(choices, [](const auto& one) { return one.has_value(); });
     RC_ASSERT(leaders.which.empty() == !any);
-    RC_ASSERT(leaders.first_is_ahead.size() == choices.size());
+    RC_ASSERT(leaders.probability_first_leads.size() == choices.size());
     for (std::size_t i = 0; i < choices.size(); ++i) {
-      const auto& probability = leaders.first_is_ahead[i];
+      const auto& probability = leaders.probability_first_leads[i];
       RC_ASSERT(probability.has_value() == choices[i].has_value());
       if (!probability) continue;
       RC_ASSERT(0.5 <= *probability);

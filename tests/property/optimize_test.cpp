@@ -49,7 +49,7 @@ TEST_CASE("the best cap is within 0.02 % of an exhaustive search over whole MiB"
     const auto found = optimize(
         space, "fluid", [](std::size_t count, const auto& work) { for_each_in_parallel(count, 1, work); });
     auto least = step(scenario, std::nullopt);
-    for (int mib = 1; mib <= whole_caps(scenario.model).last; ++mib)
+    for (int mib = 1; mib <= full_cap_range(scenario.model).last; ++mib)
       least = std::min(least, step(scenario, mib * 1_MiB));
     const auto best = found.optimum->best.metrics.step_time.value();
     RC_ASSERT(best >= least * (1 - 1e-12));

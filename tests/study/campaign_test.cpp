@@ -29,7 +29,8 @@ CampaignPlan plan_of_a_month() {
 
 }  // namespace
 
-TEST_CASE("the best interval that is played is Daly's, within what little it matters", "[study][campaign]") {
+TEST_CASE("the best checkpoint interval agrees with Daly's within the noise of the simulation",
+          "[study][campaign]") {
   const auto choice = choose_interval(plan_of_a_month(), 100, 2);
   CHECK(choice.daly->value() == Approx(567.2).margin(0.1));
   CHECK(choice.best.value() == Approx(567.2).epsilon(0.15));
@@ -39,7 +40,8 @@ TEST_CASE("the best interval that is played is Daly's, within what little it mat
 
 TEST_CASE("figures do not depend on the number of threads", "[study][campaign]") {
   const auto plan = plan_of_a_month();
-  const auto one = play_all(plan, Seconds{600}, 40, 1), three = play_all(plan, Seconds{600}, 40, 3);
+  const auto one = simulate_seeds(plan, Seconds{600}, 40, 1),
+             three = simulate_seeds(plan, Seconds{600}, 40, 3);
   for (std::size_t i = 0; i < one.size(); ++i) CHECK(one[i].times == three[i].times);
 }
 
@@ -57,7 +59,7 @@ TEST_CASE("the mean parts of a campaign add up to its mean time, and its cost is
   CHECK(counted == 60);
 }
 
-TEST_CASE("what would help helps, and spot nodes cost less but take longer", "[study][campaign]") {
+TEST_CASE("what-ifs save time, and spot nodes cost less but take longer", "[study][campaign]") {
   const auto answers = answers_of(step_of(), {.seeds = 100});
   REQUIRE(answers.what_ifs.size() == 3);
   for (const auto& one : answers.what_ifs) {
@@ -85,7 +87,7 @@ TEST_CASE("more failures, slower restarts and slower storage never make a campai
   CHECK(usd({{"campaign.checkpoint.write", "2 GB/s"}}) > base);
 }
 
-TEST_CASE("the chance of a limit is the share of the runs that keep it", "[study][campaign]") {
+TEST_CASE("the probability of keeping a limit is the share of the runs that keep it", "[study][campaign]") {
   const auto run = step_of();
   const auto free = answers_of(run, {.seeds = 60});
   const auto limited = answers_of(run, {.seeds = 60,
@@ -95,17 +97,17 @@ TEST_CASE("the chance of a limit is the share of the runs that keep it", "[study
   CHECK(*limited.in_budget == 1);
 }
 
-TEST_CASE("a campaign that gets nowhere is refused, with what to do", "[study][campaign]") {
+TEST_CASE("a campaign that cannot finish is refused with a hint", "[study][campaign]") {
   const auto run = step_of({{"campaign.failures.job_mttf", "2 min"},
                             {"campaign.checkpoint.mode", "sync"},
                             {"campaign.checkpoint.write", "100 MB/s"}});
   CHECK_THROWS_WITH(
       answers_of(run, {.seeds = 10}),
-      Catch::Matchers::Contains("the campaign gets nowhere: something interrupts it every 120 s") &&
+      Catch::Matchers::Contains("the campaign does not finish: it is interrupted every 120 s") &&
           Catch::Matchers::Contains("save faster (campaign.checkpoint."));
 }
 
-TEST_CASE("a checkpoint is as large as what training keeps of each parameter", "[study][campaign]") {
+TEST_CASE("a checkpoint is as large as the training state of each parameter", "[study][campaign]") {
   // MLPerf Storage: 14 bytes a parameter with bf16 weights, their copy in fp32 and two moments.
   const auto scenario = load_scenario("layouts/llama3_70b", {}, data);
   double count = 0;

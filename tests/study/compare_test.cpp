@@ -31,7 +31,7 @@ void check(const Expected& expected, double value) {
 
 }  // namespace
 
-TEST_CASE("costs follow from the step and the price of an hour, and are as uncertain as the step", "[run]") {
+TEST_CASE("costs follow from step time and price, with the relative interval of the step time", "[run]") {
   const auto one = alternative(100_ms, 36);  // 1000 samples a second, for a cent a second
   check(*usd_per_step(one), 0.001);
   check(*usd_per_million_samples(one), 10);
@@ -43,7 +43,7 @@ TEST_CASE("without a price there are no costs", "[run]") {
   CHECK_FALSE(usd_per_million_samples(one).has_value());
 }
 
-TEST_CASE("the cheapest comes first, what has no price last, and the faster one of equals", "[run]") {
+TEST_CASE("alternatives are ordered by cost, then throughput; those without a price come last", "[run]") {
   const std::vector<Alternative> all{alternative(50_ms, std::nullopt), alternative(100_ms, 72),
                                      alternative(200_ms, 36), alternative(200_ms, 18),
                                      alternative(10_ms, std::nullopt)};
@@ -53,7 +53,7 @@ TEST_CASE("the cheapest comes first, what has no price last, and the faster one 
   CHECK(shortest_step(all).winner() == 4);
 }
 
-TEST_CASE("an interval comes from the parts of a step and what each rests on", "[run]") {
+TEST_CASE("the interval of a step follows from its parts and their provenance", "[run]") {
   Metrics metrics;
   metrics.step_time = 100_ms;
   metrics.compute = 100_ms;
@@ -81,8 +81,7 @@ TEST_CASE("an interval comes from the parts of a step and what each rests on", "
   CHECK(exact.high == metrics.step_time);
 }
 
-TEST_CASE("the front of a comparison is what nothing else beats in speed and cost at once",
-          "[run][compare]") {
+TEST_CASE("the Pareto front has the alternatives that none beats in speed and cost", "[run][compare]") {
   const auto one = [](double samples_per_s, std::optional<double> cost) {
     Alternative alternative;
     alternative.metrics.samples_per_s = samples_per_s;

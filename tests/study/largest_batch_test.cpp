@@ -52,7 +52,7 @@ std::string refusal(const Scenario& scenario) {
 
 }  // namespace
 
-TEST_CASE("the largest batch fits with room, and one sample more does not", "[study][fit]") {
+TEST_CASE("the largest batch fits with its memory interval, and one more sample does not", "[study][fit]") {
   const auto gpus = GENERATE(1, 4);
   const auto memory = GENERATE(4_GB, 10_GB, 40_GB);
   CAPTURE(gpus, memory.value());
@@ -67,39 +67,38 @@ TEST_CASE("the largest batch fits with room, and one sample more does not", "[st
   CHECK(largest.needs < *largest.one_more_needs);
 }
 
-TEST_CASE("where there is no largest batch, the reason is told", "[study][fit]") {
+TEST_CASE("the reason is reported if there is no largest batch", "[study][fit]") {
   CHECK_THAT(
       refusal(gpt_on(1, 500_MB)),
       Catch::Matchers::StartsWith("error: with batch_per_gpu 1 the job does not fit: ") &&
-          Catch::Matchers::EndsWith(", most of it framework)\n  hint: no batch fits: take GPUs with more "
-                                    "memory, or an optimizer that keeps less\n"));
+          Catch::Matchers::EndsWith(", most of it framework)\n  hint: no batch fits: use GPUs with more "
+                                    "memory, or an optimizer that keeps less state\n"));
   CHECK(refusal(ring_scenario(2, {{"layer", 1, 1_ms, 2_ms, 1000}}, 50_MB)) ==
-        "error: the GPU 'ideal' holds any batch, so there is no largest one\n"
-        "  hint: take a platform with GPUs that have a memory\n");
+        "error: the memory of the GPU 'ideal' is unlimited, so there is no largest batch\n"
+        "  hint: use a platform whose GPUs have a memory size\n");
   auto collective = gpt_on(4, 4_GB);
   collective.job.strategy = OneCollective{.kind = CollectiveKind::all_reduce, .size = 1_MiB};
   CHECK(refusal(collective) ==
-        "error: a collective alone has no batch, so there is no largest one\n"
-        "  hint: leave out '--fit', or take a scenario with a model\n");
+        "error: a collective has no batch size\n"
+        "  hint: leave out '--fit', or use a scenario with a model\n");
   auto profile = test::even_profile(1, 5_us, 20_us);
   const std::string hint =
       "  hint: import a trace that was recorded with profile_memory=True, or describe the model by its "
       "architecture\n";
   CHECK(refusal(test::profiled_scenario(profile)) ==
-        "error: the memory of the profile 'profiled' is known without activations, so its largest batch is "
-        "not\n" +
+        "error: the largest batch of the profile 'profiled' is unknown: its memory does not include "
+        "activations\n" +
             hint);
   profile.memory_from = MemorySource::shapes;
   profile.memory = {{.grows = 1_MB}};
   profile.memory_lacks = {"mine::op"};
-  CHECK(
-      refusal(test::profiled_scenario(profile)) ==
-      "error: the memory of the profile 'profiled' is known without all activations, so its largest batch is "
-      "not\n" +
-          hint);
+  CHECK(refusal(test::profiled_scenario(profile)) ==
+        "error: the largest batch of the profile 'profiled' is unknown: its memory does not include all "
+        "activations\n" +
+            hint);
 }
 
-TEST_CASE("a profile that tells its memory has a largest batch", "[study][fit]") {
+TEST_CASE("a profile with its memory has a largest batch", "[study][fit]") {
   auto profile = test::even_profile(1, 5_us, 20_us);
   profile.memory_from = MemorySource::recorded;
   profile.memory = {{.grows = 8_GB}};  // of 8 samples

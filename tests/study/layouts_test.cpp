@@ -12,7 +12,6 @@
 #include "sim/config/config.hpp"
 #include "sim/study/parallel.hpp"
 #include "sim/study/search/layouts.hpp"
-#include "sim/study/search/unsearched_keys.hpp"
 
 using namespace gradway;
 
@@ -32,7 +31,7 @@ Scenario decoder_of(const std::string& framework) {
   return load_scenario("sharded/llama2_7b", small_decoder(framework), layout_data);
 }
 
-LayoutsFound search(const Scenario& scenario, int threads = 2) {
+LayoutSearchResult search(const Scenario& scenario, int threads = 2) {
   return search_layouts(scenario, samples, "fluid",
                         [&](std::size_t count, const std::function<void(std::size_t)>& work) {
                           for_each_in_parallel(count, threads, work);
@@ -86,7 +85,8 @@ TEST_CASE("candidates obey the rules of their framework", "[study][layout]") {
   }
 }
 
-TEST_CASE("long samples are cut over ranks that NVLink joins, and experts laid on any", "[study][layout]") {
+TEST_CASE("context parallelism stays within NVLink domains, and expert parallelism does not",
+          "[study][layout]") {
   const auto of = [](const std::string& model, const std::vector<Override>& more) {
     auto set = small_decoder("megatron");
     set.front().value = model;
@@ -140,19 +140,19 @@ TEST_CASE("layouts that do not fit are listed, and never ranked", "[study][layou
   CHECK(none.do_not_fit == none.candidates);
 }
 
-TEST_CASE("on the front of layouts nothing is both as fast and as small", "[study][layout]") {
+TEST_CASE("no layout on the front is as fast as another with as little memory", "[study][layout]") {
   const auto found = search(decoder_of("megatron"));
   REQUIRE(found.on_front.size() == found.ranked.size());
   CHECK(found.on_front.front());
   for (std::size_t i = 0; i < found.ranked.size(); ++i) {
     const auto is_beaten =
         std::any_of(found.ranked.begin(), found.ranked.begin() + static_cast<std::ptrdiff_t>(i),
-                    [&](const TriedLayout& faster) { return faster.memory <= found.ranked[i].memory; });
+                    [&](const LayoutResult& faster) { return faster.memory <= found.ranked[i].memory; });
     CHECK(found.on_front[i] != is_beaten);
   }
 }
 
-TEST_CASE("layouts of a framework that is not searched say so", "[study][layout]") {
+TEST_CASE("a search of layouts refuses frameworks that it does not support", "[study][layout]") {
   using Catch::Matchers::Contains;
   const auto each = [](std::size_t, const std::function<void(std::size_t)>&) {};
   auto scenario = decoder_of("pytorch");
@@ -160,31 +160,32 @@ TEST_CASE("layouts of a framework that is not searched say so", "[study][layout]
   CHECK_THROWS_WITH(search_layouts(scenario, samples, "fluid", each), Contains("not for DeepSpeed"));
 }
 
-TEST_CASE("the search says what keys that it does not search would be worth", "[study][layout]") {
+TEST_CASE("the search reports the gain of keys that it does not search", "[study][layout]") {
   auto scenario = decoder_of("pytorch");
   scenario.job.strategy = Fsdp{};
   scenario.job.optimizer = Optimizer::adamw;
   const auto found = search(scenario);
-  REQUIRE(found.worth.size() >= 2);
+  REQUIRE(found.key_gains.size() >= 2);
   const auto& best = found.ranked.front();
-  const auto keys = unsearched_keys(scenario, best.job);
+  const auto keys = unsearched_keys(scenario.model, scenario.platform.gpu_models.front(), best.job);
   auto all = best.job;
-  for (std::size_t i = 0; i + 1 < found.worth.size(); ++i) {
-    const auto& worth = found.worth[i];
-    const auto key = std::ranges::find(keys, worth.set, &UnsearchedKey::set);
+  for (std::size_t i = 0; i + 1 < found.key_gains.size(); ++i) {
+    const auto& gain = found.key_gains[i];
+    const auto key = std::ranges::find(keys, gain.set, &UnsearchedKey::set);
     REQUIRE(key != keys.end());
-    CHECK(worth.step_time < best.metrics.step_time);
+    CHECK(gain.step_time < best.metrics.step_time);
     auto job = best.job;
     key->change(job);
     key->change(all);
-    CHECK(simulated(scenario, job).measured.metrics.step_time.value() == worth.step_time.value());
+    CHECK(simulated(scenario, job).measured.metrics.step_time.value() == gain.step_time.value());
   }
-  CHECK(simulated(scenario, all).measured.metrics.step_time.value() == found.worth.back().step_time.value());
+  CHECK(simulated(scenario, all).measured.metrics.step_time.value() ==
+        found.key_gains.back().step_time.value());
 }
 
-TEST_CASE("a tied layout with room in the memory is recommended before a tight one", "[study][layout]") {
+TEST_CASE("a tied layout that certainly fits is recommended instead of a tight one", "[study][layout]") {
   using enum MemoryVerdict;
-  LayoutsFound found;
+  LayoutSearchResult found;
   const auto add = [&](MemoryVerdict verdict) { found.ranked.emplace_back().verdict = verdict; };
   add(tight);
   add(may_not_fit);
@@ -199,20 +200,19 @@ TEST_CASE("a tied layout with room in the memory is recommended before a tight o
   CHECK(&found.recommended() == &found.ranked[0]);
 }
 
-TEST_CASE("where all of a recipe is set nothing is left that no search tries", "[study][layout]") {
+TEST_CASE("a job with all settings of a recipe has no unsearched keys", "[study][layout]") {
   auto scenario = decoder_of("pytorch");
   scenario.job.strategy =
       Fsdp{.reshard = Fsdp::kept, .param_dtype = Number::bf16, .reduce_dtype = Number::fp32};
   scenario.job.optimizer = Optimizer::adamw_fused;
   scenario.job.compiled = true;
-  CHECK(unsearched_keys(scenario, scenario.job).empty());
+  CHECK(unsearched_keys(scenario.model, scenario.platform.gpu_models.front(), scenario.job).empty());
 }
 
-TEST_CASE("selective checkpoints stand in for whole blocks, or make room for twice the samples",
-          "[study][layout]") {
+TEST_CASE("selective checkpoints replace full recomputation, or double the micro-batch", "[study][layout]") {
   const auto scenario = decoder_of("pytorch");
   for (const auto& job : candidate_layouts(scenario, samples, false)) {
-    const auto other = with_selective_checkpoints(scenario, job);
+    const auto other = with_selective_checkpoints(scenario.model, job);
     if (!other) continue;
     CHECK(other->samples() == samples);
     CHECK(other->recompute == Recompute::selective_op);
@@ -222,5 +222,5 @@ TEST_CASE("selective checkpoints stand in for whole blocks, or make room for twi
   }
   const auto megatron = decoder_of("megatron");
   for (const auto& job : candidate_layouts(megatron, samples, false))
-    CHECK_FALSE(with_selective_checkpoints(megatron, job));
+    CHECK_FALSE(with_selective_checkpoints(megatron.model, job));
 }

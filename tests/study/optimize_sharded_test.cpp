@@ -65,7 +65,7 @@ double least_step(const SearchSpace& space, const Strategy& strategy, std::size_
   auto least = std::numeric_limits<double>::infinity();
   for (const auto& value : setting.values) {
     auto with = strategy;
-    setting.take(with, value.strategy);
+    setting.assign(with, value.strategy);
     least = std::min(least, least_step(space, with, from + 1));
   }
   return least;
@@ -73,7 +73,7 @@ double least_step(const SearchSpace& space, const Strategy& strategy, std::size_
 
 }  // namespace
 
-TEST_CASE("the search of sharding finds what trying everything finds", "[run][optimize]") {
+TEST_CASE("the search of sharded settings finds the optimum of an exhaustive search", "[run][optimize]") {
   const auto strategy = GENERATE(Strategy{Fsdp{}}, Strategy{Fsdp1{}}, Strategy{Zero{.stage = 3}});
   const auto rows = GENERATE(20, 2000);  // kernels take longer, or gathers do
   const auto space = all_settings(sharded_ring(4, blocks_of_layers(6, 1_ms, 2_ms, rows), strategy));
@@ -84,7 +84,8 @@ TEST_CASE("the search of sharding finds what trying everything finds", "[run][op
   CHECK(found.left_out.empty());
 }
 
-TEST_CASE("a node's search of sharding finds what trying everything finds", "[run][optimize]") {
+TEST_CASE("the search of sharded settings on one node finds the optimum of an exhaustive search",
+          "[run][optimize]") {
   const auto kind = GENERATE("fsdp", "fsdp1", "zero");
   const auto space = all_settings(decoder(kind, GENERATE(80_GB, 20_GB)));
   const auto found = search(space);
@@ -104,7 +105,7 @@ TEST_CASE("what does not fit is listed with the reason, and never ranked", "[run
   REQUIRE_FALSE(found.left_out.empty());
   for (const auto& one : found.left_out) {
     CHECK(one.memory > memory);
-    CHECK(one.cannot_run.find(" not fit: ") != std::string::npos);
+    CHECK(one.failure_reason.find(" not fit: ") != std::string::npos);
   }
   CHECK(found.optimum->best.memory <= memory);
   CHECK(found.optimum->fastest.memory <= memory);
@@ -112,7 +113,7 @@ TEST_CASE("what does not fit is listed with the reason, and never ranked", "[run
     if (row.tried) CHECK(row.tried->memory <= memory);
 }
 
-TEST_CASE("blocks are recomputed only where the settings do not fit without", "[run][optimize]") {
+TEST_CASE("blocks are recomputed only where settings do not fit otherwise", "[run][optimize]") {
   const auto plenty = search(with_recompute("fsdp", 80_GB));
   REQUIRE(plenty.optimum);
   CHECK(plenty.optimum->best.job == 0);
@@ -124,23 +125,23 @@ TEST_CASE("blocks are recomputed only where the settings do not fit without", "[
   const auto tight = search(with_recompute("fsdp", memory));
   REQUIRE(tight.optimum);
   CHECK(tight.optimum->best.job == 1);
-  CHECK_FALSE(tight.optimum->as_written.cannot_run.empty());
+  CHECK_FALSE(tight.optimum->as_written.failure_reason.empty());
 }
 
-TEST_CASE("a rank alone has nothing to shard, so the defaults are best", "[run][optimize]") {
+TEST_CASE("on a single rank the defaults are the best settings", "[run][optimize]") {
   const auto strategy = GENERATE(Strategy{Fsdp{}}, Strategy{Fsdp1{}});
   const auto found = search(all_settings(sharded_ring(2, blocks_of_layers(4, 1_ms, 2_ms, 0), strategy)));
   REQUIRE(found.optimum);
   CHECK(found.optimum->best.strategy == found.optimum->defaults.strategy);
-  CHECK(found.optimum->turned_back.empty());
+  CHECK(found.optimum->reverted.empty());
 }
 
-TEST_CASE("of sharding's settings that are level the one that changes least is best", "[run][optimize]") {
+TEST_CASE("of tied sharded settings the one with the fewest changes is recommended", "[run][optimize]") {
   const auto scenario = decoder(GENERATE("fsdp", "fsdp1", "zero"), 80_GB);
   const auto optimum = *search(all_settings(scenario)).optimum;
-  const auto choice = [&](const Tried& tried) { return choice_of(scenario.job, tried); };
+  const auto choice = [&](const SettingResult& tried) { return choice_of(scenario.job, tried); };
   CHECK(are_tied(choice(optimum.best), choice(optimum.fastest)));
-  for (const auto& [key, without] : optimum.turned_back) {
+  for (const auto& [key, without] : optimum.reverted) {
     CAPTURE(key);
     // Ties are not transitive: what is tied with the best may still be slower than the fastest for sure.
     CHECK_FALSE(are_tied(choice(without), choice(optimum.fastest)));

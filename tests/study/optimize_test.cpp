@@ -39,7 +39,7 @@ SearchSpace whole_space(Scenario scenario, std::vector<CommHook> hooks) {
   return space;
 }
 
-const Ddp& ddp(const Tried& tried) {
+const Ddp& ddp(const SettingResult& tried) {
   return std::get<Ddp>(tried.strategy);
 }
 
@@ -66,7 +66,7 @@ double by_brute_force(const SearchSpace& space) {
       strategy.gradient_as_bucket_view = view;
       least = std::min(least, step(scenario, strategy));
       std::vector<int> before;
-      for (int cap = 1; cap <= whole_caps(scenario.model).last; ++cap) {
+      for (int cap = 1; cap <= full_cap_range(scenario.model).last; ++cap) {
         strategy.bucket_cap = cap * 1_MiB;
         auto ends = bucket_ends(ddp_buckets(scenario.model, strategy.bucket_cap));
         if (ends == before) continue;
@@ -80,11 +80,12 @@ double by_brute_force(const SearchSpace& space) {
 
 }  // namespace
 
-TEST_CASE("caps that cut the same buckets are one, and every whole MiB has its cut", "[run][optimize]") {
+TEST_CASE("caps with the same buckets are equivalent, and every whole MiB belongs to a partition",
+          "[run][optimize]") {
   const auto model = load_model("vit_l_32", data);
-  const auto whole = whole_caps(model);
+  const auto whole = full_cap_range(model);
   CHECK(whole.last == 1170);  // 306,535,400 gradients of 4 bytes
-  const auto cuts = bucket_cuts(model, {std::nullopt, 2000_MiB}, whole);
+  const auto cuts = equivalent_caps(model, {std::nullopt, 2000_MiB}, whole);
   int next = 1;
   for (const auto& cut : cuts) {
     if (!cut.range) continue;
@@ -100,15 +101,15 @@ TEST_CASE("caps that cut the same buckets are one, and every whole MiB has its c
   CHECK(simplest_cap(*one_bucket, whole) == BucketCap{2000_MiB});
 }
 
-TEST_CASE("of caps that are the same the roundest is written", "[run][optimize]") {
+TEST_CASE("of equivalent caps the roundest is written", "[run][optimize]") {
   const CapRange whole{1, 98};
   const auto written = [&](int first, int last) { return *simplest_cap({{}, CapRange{first, last}}, whole); };
   CHECK(written(25, 32) == 30_MiB);
   CHECK(written(33, 39) == 33_MiB);
   CHECK(written(95, 98) == 100_MiB);  // all that give one bucket
-  CHECK(digits_of(100_MiB) == 1);
-  CHECK(digits_of(25_MiB) == 2);
-  CHECK(digits_of(100_MB) > 4);
+  CHECK(significant_digits(100_MiB) == 1);
+  CHECK(significant_digits(25_MiB) == 2);
+  CHECK(significant_digits(100_MB) > 4);
 }
 
 namespace {
@@ -125,7 +126,7 @@ using Row = std::pair<std::string, std::vector<Override>>;
 
 }  // namespace
 
-TEST_CASE("the search finds what trying every whole MiB finds", "[run][optimize]") {
+TEST_CASE("the search finds the optimum of all caps in whole MiB", "[run][optimize]") {
   const auto [name, set] = GENERATE(values<Row>(
       {{"article/p4d", {}},
        {"article/g6e", {}},
@@ -139,7 +140,7 @@ TEST_CASE("the search finds what trying every whole MiB finds", "[run][optimize]
   check_against_brute_force(shipped(name, set), {CommHook::none});
 }
 
-TEST_CASE("the search finds what trying every whole MiB finds with hooks, too", "[run][optimize]") {
+TEST_CASE("the search finds the optimum of all caps in whole MiB with hooks", "[run][optimize]") {
   const auto [name, set] =
       GENERATE(values<Row>({{"article/g6e", {{"model", "gpt_small"}, {"job.batch_per_gpu", "4"}}},
                             {"h200-4x/resnet50", {{"nccl.NCCL_P2P_DISABLE", "1"}}},
@@ -168,15 +169,15 @@ TEST_CASE("the search meets the article's hand-tuned settings", "[run][optimize]
   CHECK(g6e.best_of_hooks[2].metrics.step_time.value() <= tuned("article/g6e", CommHook::bf16, 100_MiB));
 }
 
-TEST_CASE("of settings that cannot be told from the fastest the one that changes least is best",
+TEST_CASE("of settings tied with the fastest the one with the fewest changes is recommended",
           "[run][optimize]") {
   const auto scenario = shipped(GENERATE("article/p4d", "article/g6e", "h200-4x/vit_l_32"));
   const auto optimum = found(whole_space(scenario, {CommHook::none}));
-  const auto choice = [&](const Tried& tried) { return choice_of(scenario.job, tried); };
+  const auto choice = [&](const SettingResult& tried) { return choice_of(scenario.job, tried); };
   CHECK(optimum.best.metrics.step_time >= optimum.fastest.metrics.step_time);
   CHECK(are_tied(choice(optimum.best), choice(optimum.fastest)));
   // What it has beside PyTorch's defaults is a gain for sure.
-  for (const auto& [key, without] : optimum.turned_back) {
+  for (const auto& [key, without] : optimum.reverted) {
     CAPTURE(key);
     CHECK_FALSE(are_tied(choice(without), choice(optimum.best)));
   }
@@ -184,14 +185,14 @@ TEST_CASE("of settings that cannot be told from the fastest the one that changes
   CHECK(is_default == are_tied(choice(optimum.defaults), choice(optimum.best)));
 }
 
-TEST_CASE("what the settings bring is told against PyTorch's defaults and the job as written",
+TEST_CASE("the gain of settings is relative to PyTorch's defaults and the job as written",
           "[run][optimize]") {
   const auto scenario = shipped(GENERATE("article/p4d", "h200-4x/vit_l_32"));
   const auto optimum = found(whole_space(scenario, {CommHook::none}));
   CHECK(optimum.defaults.metrics.step_time.value() == step(scenario, pytorch_defaults()));
   CHECK(optimum.as_written.metrics.step_time.value() == step(scenario, std::get<Ddp>(scenario.job.strategy)));
-  REQUIRE_FALSE(optimum.turned_back.empty());
-  for (const auto& [key, without] : optimum.turned_back) {
+  REQUIRE_FALSE(optimum.reverted.empty());
+  for (const auto& [key, without] : optimum.reverted) {
     CAPTURE(key);
     auto expected = ddp(optimum.best);
     if (key == "bucket_cap") expected.bucket_cap.reset();
@@ -201,7 +202,8 @@ TEST_CASE("what the settings bring is told against PyTorch's defaults and the jo
   }
 }
 
-TEST_CASE("caps in the flat range are within a percent, those beside it are not", "[run][optimize]") {
+TEST_CASE("caps in the flat range are within one percent of the best, and the next ones are not",
+          "[run][optimize]") {
   const auto scenario = shipped(GENERATE("article/p4d", "article/g6e", "h200-4x/resnet50"));
   const auto optimum = found(whole_space(scenario, {CommHook::none}));
   REQUIRE(optimum.flat);
@@ -216,15 +218,15 @@ TEST_CASE("caps in the flat range are within a percent, those beside it are not"
     REQUIRE(with_cap(cap) <= 1 + flatness);
   }
   if (first > 1) CHECK(with_cap(first - 1) > 1 + flatness);
-  CHECK(optimum.flat_to_the_end == (last == whole_caps(scenario.model).last));
-  if (!optimum.flat_to_the_end) CHECK(with_cap(last + 1) > 1 + flatness);
+  CHECK(optimum.is_flat_to_end == (last == full_cap_range(scenario.model).last));
+  if (!optimum.is_flat_to_end) CHECK(with_cap(last + 1) > 1 + flatness);
   for (const auto& [cap, tried] : optimum.curve) {
     CHECK(tried.metrics.step_time.value() ==
           Approx(with_cap(cap) * optimum.best.metrics.step_time.value()).epsilon(1e-12));
   }
 }
 
-TEST_CASE("of settings that are as good the one with the fewest changes wins", "[run][optimize]") {
+TEST_CASE("of equally good settings the one with the fewest changes is recommended", "[run][optimize]") {
   auto scenario = shipped("article/p4d", {{"job.gpus", "1"}});
   scenario.model.layers.resize(2);
   scenario.platform = test::ring_platform(1, 50_GBps, {});
@@ -240,7 +242,7 @@ TEST_CASE("of settings that are as good the one with the fewest changes wins", "
   CHECK(best.comm_hook == CommHook::none);
 }
 
-TEST_CASE("the best is one of what was asked for, even where PyTorch's defaults are better",
+TEST_CASE("the recommendation is in the search space, even if PyTorch's defaults are better",
           "[run][optimize]") {
   auto space = whole_space(shipped("article/g6e"), {CommHook::powersgd});
   space.powersgd_ranks = {2, 4};
@@ -253,7 +255,7 @@ TEST_CASE("the best is one of what was asked for, even where PyTorch's defaults 
   CHECK_FALSE(has(space, pytorch_defaults()));
 }
 
-TEST_CASE("a static graph changes no step, which lets the search try one of both", "[run][optimize]") {
+TEST_CASE("a static graph does not change the step, so that the search tries one value", "[run][optimize]") {
   const auto name = GENERATE("article/p4d", "article/g6e", "h200-4x/gpt_small", "scale/ddp-24");
   const auto hook = GENERATE(CommHook::none, CommHook::bf16, CommHook::powersgd);
   const auto scenario = shipped(name, {{"job.accumulate", GENERATE("1", "2")}});
@@ -264,7 +266,7 @@ TEST_CASE("a static graph changes no step, which lets the search try one of both
   CHECK(step(scenario, strategy) == before);
 }
 
-TEST_CASE("what the GPU cannot hold is left out", "[run][optimize]") {
+TEST_CASE("settings that do not fit are left out", "[run][optimize]") {
   auto scenario = shipped("article/p4d");
   const auto full = simulate(scenario, "fluid").measured.memory.needed();
   auto& gpu = scenario.platform.gpu_models.front();
@@ -283,17 +285,17 @@ TEST_CASE("what the GPU cannot hold is left out", "[run][optimize]") {
   CHECK(none.left_out.size() == 2);  // with views and without
 }
 
-TEST_CASE("jobs compare by the time of a sample", "[run][optimize]") {
+TEST_CASE("jobs are compared by the time per sample", "[run][optimize]") {
   auto space = whole_space(shipped("article/g6e"), {CommHook::none});
   space.jobs.push_back(shipped("article/g6e", {{"job.accumulate", "4"}}));
   const auto optimum = found(space);
   CHECK(optimum.best.job == 1);
   CHECK(optimum.best.metrics.step_time > optimum.defaults.metrics.step_time);
-  REQUIRE(optimum.turned_back.front().key.empty());
-  CHECK(optimum.turned_back.front().without.job == 0);
+  REQUIRE(optimum.reverted.front().key.empty());
+  CHECK(optimum.reverted.front().without.job == 0);
 }
 
-TEST_CASE("the search gives the same on one thread and on several", "[run][optimize]") {
+TEST_CASE("the search does not depend on the number of threads", "[run][optimize]") {
   const auto space = whole_space(shipped("article/g6e"), all_hooks);
   const auto with = [&](int threads) {
     return optimize(space, "fluid", [&](std::size_t count, const std::function<void(std::size_t)>& work) {
@@ -308,7 +310,7 @@ TEST_CASE("the search gives the same on one thread and on several", "[run][optim
   CHECK(static_cast<double>(one.simulated) < one.settings / 20);
 }
 
-TEST_CASE("a search over a loader's settings finds what trying all of them finds", "[run][optimize]") {
+TEST_CASE("the search of loader settings finds the optimum of an exhaustive search", "[run][optimize]") {
   const SearchRequest request{
       .scenario = "loading/resnet50",
       .set = {{"input.storage", "aws-efs"}},
@@ -333,7 +335,7 @@ TEST_CASE("a search over a loader's settings finds what trying all of them finds
   CHECK(optimum.best_of_values[0].tried->metrics.step_time.value() > 1.5 * least);
 }
 
-TEST_CASE("a loader's settings that are named alone are tried with what the scenario allows",
+TEST_CASE("loader settings without values are tried with the values that the scenario allows",
           "[run][optimize]") {
   const auto values = [](const char* key, const std::vector<Override>& set) {
     const SearchRequest request{
@@ -347,7 +349,7 @@ TEST_CASE("a loader's settings that are named alone are tried with what the scen
         std::vector<std::string>{"lz4", "snappy", "zstd", "zlib"});
 }
 
-TEST_CASE("of several keys of the job those that bring nothing are turned back", "[run][optimize]") {
+TEST_CASE("of several changed keys of the job those without a benefit are reverted", "[run][optimize]") {
   const SearchRequest request{
       .scenario = "loading/resnet50",
       .set = {{"input.storage", "s3-standard"}},

@@ -23,7 +23,7 @@ Scenario alone() {
 
 }  // namespace
 
-TEST_CASE("a step measured on one GPU alone is an anchor", "[study][anchor]") {
+TEST_CASE("a measured step on one GPU can be an anchor", "[study][anchor]") {
   const auto anchor = proposed_anchor(alone(), 55_ms, "mine");
   REQUIRE(anchor);
   CHECK(anchor->gpu == "round");
@@ -34,7 +34,7 @@ TEST_CASE("a step measured on one GPU alone is an anchor", "[study][anchor]") {
   CHECK(anchor->source == "mine");
 }
 
-TEST_CASE("what is no step of one GPU as built is no anchor", "[study][anchor]") {
+TEST_CASE("steps on several GPUs or with what-if speeds are not anchors", "[study][anchor]") {
   auto several = alone();
   several.job.gpus = 2;
   CHECK_FALSE(proposed_anchor(several, 55_ms, ""));

@@ -10,7 +10,7 @@
 
 using namespace gradway;
 
-TEST_CASE("each point of a sweep is in one shard, and shards are of one size", "[study][shard]") {
+TEST_CASE("each point of a sweep is in exactly one shard, and shards have equal sizes", "[study][shard]") {
   const auto count = GENERATE(std::size_t{0}, 1, 7, 64, 1001);
   const auto shards = GENERATE(std::size_t{1}, 2, 8, 100);
   CAPTURE(count, shards);
@@ -29,7 +29,7 @@ TEST_CASE("each point of a sweep is in one shard, and shards are of one size", "
 
 // Of 800 points in 8 shards each has 100, of which 12.5 have a given one of 8 values. A binomial of 100 draws
 // has a standard deviation of 3.3; twice the mean lies 3.8 of these above it.
-TEST_CASE("no shard gets the points of one value, whichever axis it is of", "[study][shard]") {
+TEST_CASE("no shard gets most points of a value on any axis", "[study][shard]") {
   const std::size_t stride = GENERATE(1, 8, 100);
   for (std::size_t number = 1; number <= 8; ++number) {
     const auto points = points_of({number, 8}, 800);
@@ -39,7 +39,7 @@ TEST_CASE("no shard gets the points of one value, whichever axis it is of", "[st
   }
 }
 
-TEST_CASE("a shard is written as its number and how many there are", "[study][shard]") {
+TEST_CASE("a shard is written as its number and the number of shards", "[study][shard]") {
   CHECK(parse_shard("3/8") == Shard{3, 8});
   const auto message = [](const std::string& text) -> std::string {
     try {
@@ -52,19 +52,18 @@ TEST_CASE("a shard is written as its number and how many there are", "[study][sh
   for (const auto* text : {"", "3", "3/", "/8", "3/8/1", "a/b", "-1/8", "3/8 ", "3 of 8"}) {
     CHECK(message(text) ==
           "error: '--shard " + std::string{text} +
-              "' is not a shard\n  hint: write '--shard I/N', as in '--shard 3/8' for the third "
-              "of eight\n");
+              "' is not a shard\n  hint: write '--shard I/N', such as '--shard 3/8' for the third "
+              "of eight shards\n");
   }
   for (const auto* text : {"0/8", "9/8"}) {
-    CHECK(message(text) ==
-          "error: '--shard " + std::string{text} +
-              "' is none of 8 shards\n  hint: they count from 1: '--shard 1/8' is the first, "
-              "'--shard 8/8' the last\n");
+    CHECK(message(text) == "error: '--shard " + std::string{text} +
+                               "' does not exist\n  hint: shards count from 1: '--shard 1/8' is the first, "
+                               "'--shard 8/8' the last\n");
   }
   CHECK(message("1/0") ==
-        "error: '--shard 1/0' is none of 0 shards\n  hint: they count from 1: '--shard 1/1' is the first, "
+        "error: '--shard 1/0' does not exist\n  hint: shards count from 1: '--shard 1/1' is the first, "
         "'--shard "
         "1/1' the last\n");
   CHECK(message("1/100001") ==
-        "error: '--shard 1/100001' is none of 100001 shards\n  hint: 100000 is the most\n");
+        "error: '--shard 1/100001' has too many shards\n  hint: the largest number of shards is 100000\n");
 }

@@ -40,13 +40,13 @@ double width(const Expected& expected) {
 
 }  // namespace
 
-TEST_CASE("a prediction beside itself is exactly as long, without doubt", "[run][ratio]") {
+TEST_CASE("the ratio of a prediction to itself is exactly one", "[run][ratio]") {
   const auto same = ratio_of_runs("article/g6e", {}, {});
   CHECK(same.low == 1);
   CHECK(same.high == 1);
 }
 
-TEST_CASE("launches that are hidden and those that are not are issued by one CPU", "[ratio]") {
+TEST_CASE("hidden and exposed launches share the error of the CPU", "[ratio]") {
   const auto launched = [](PartOfStep part) { return PossibleError{{part, "host"}, "host", 30_ms, 0.5}; };
   const Prediction both{100_ms, {launched(PartOfStep::launches), launched(PartOfStep::hidden_launches)}};
   CHECK(ratio(both, {100_ms}).high == Approx(1.3));
@@ -55,7 +55,7 @@ TEST_CASE("launches that are hidden and those that are not are issued by one CPU
   CHECK(ratio(apart, {100_ms}).high == Approx(std::exp(std::sqrt(2.0) * std::log(1.15))));
 }
 
-TEST_CASE("luck ties campaigns as far as their runs of one seed differ", "[ratio]") {
+TEST_CASE("campaigns are tied as far as their runs with the same seed differ", "[ratio]") {
   const auto campaign = [](double figure, std::vector<double> by_seed) {
     return Choice{figure, 100_ms, {}, std::move(by_seed)};
   };
@@ -68,7 +68,7 @@ TEST_CASE("luck ties campaigns as far as their runs of one seed differ", "[ratio
   CHECK(probability_of_less(figure_ratio(one, campaign(10.2, {20, 9, 11, 10}))) < 0.95);
 }
 
-TEST_CASE("against what is certain a ratio is as uncertain as the step", "[run][ratio]") {
+TEST_CASE("the ratio to a certain time has the interval of the step", "[run][ratio]") {
   const Prediction certain{100_ms};
   const Prediction compute{100_ms, {{{PartOfStep::compute, "a"}, "", 80_ms, 0.5}}};
   const auto longer = ratio(compute, certain);
@@ -84,7 +84,7 @@ TEST_CASE("against what is certain a ratio is as uncertain as the step", "[run][
   CHECK(ratio(both, certain).high == Approx(std::exp(std::sqrt(2) * std::log(1.25))));
 }
 
-TEST_CASE("an error of both counts as far as they have more or less of it", "[run][ratio]") {
+TEST_CASE("a shared error counts as far as its shares differ", "[run][ratio]") {
   const Prediction one{100_ms, {{{PartOfStep::compute, "a"}, "", 80_ms, 0.5}}};
   const Prediction same{200_ms, {{{PartOfStep::compute, "a"}, "", 160_ms, 0.5}}};
   const auto cancelled = ratio(one, same);
@@ -96,7 +96,7 @@ TEST_CASE("an error of both counts as far as they have more or less of it", "[ru
   CHECK(ratio(one, another).high == Approx(std::exp(std::hypot(std::log(1.4), std::log(1 - 0.8 / 3)))));
 }
 
-TEST_CASE("who shares a GPU, a machine or a batch shares its errors", "[run][ratio]") {
+TEST_CASE("predictions with the same GPU, machine or batch share its errors", "[run][ratio]") {
   // Nothing of gpt_small was measured on an A100: its steps are known to a factor, their ratio is not so bad.
   const std::vector<Override> unknown{{"model", "gpt_small"}, {"platform", "aws-p4d.24xlarge"}};
   auto views = unknown;
@@ -126,7 +126,7 @@ TEST_CASE("who shares a GPU, a machine or a batch shares its errors", "[run][rat
         Approx((std::sqrt(2.0) - 1) * twice).margin(0.015));
 }
 
-TEST_CASE("the doubts of a part make up what its interval says", "[run][ratio]") {
+TEST_CASE("the interval of a part follows from its uncertainties", "[run][ratio]") {
   const auto scenario =
       load_scenario(GENERATE("article/g6e", "article/p4d", "h200-4x/gpt_small", "published/all-reduce"),
                     {{"job.gpus", GENERATE("2", "4")}}, data);
@@ -144,7 +144,7 @@ TEST_CASE("the doubts of a part make up what its interval says", "[run][ratio]")
   }
 }
 
-TEST_CASE("what cannot be told from the first is tied with it, and none wins", "[run][leaders]") {
+TEST_CASE("choices that are not distinguishable from the first are tied, and none wins", "[run][leaders]") {
   const auto choice = [](double ms, const char* of, double uncertainty) {
     return std::optional{
         Choice{ms, Seconds{ms / 1e3}, {{{PartOfStep::compute, of}, "", Seconds{ms / 1e3}, uncertainty}}}};
@@ -158,9 +158,9 @@ TEST_CASE("what cannot be told from the first is tied with it, and none wins", "
   CHECK(tied.which == std::vector<std::size_t>{1, 0});
   CHECK(tied.difference == Approx(0.2));
 
-  CHECK(tied.first_is_ahead.at(1) == 0.5);
-  CHECK(tied.first_is_ahead.at(0).value() > 0.5);
-  CHECK(tied.first_is_ahead.at(0).value() < 0.95);
+  CHECK(tied.probability_first_leads.at(1) == 0.5);
+  CHECK(tied.probability_first_leads.at(0).value() > 0.5);
+  CHECK(tied.probability_first_leads.at(0).value() < 0.95);
 
   // 13 cannot be told from 10, but from 12: it is not the first for sure.
   const auto beaten = leaders_of({choice(10, "b", 0.2), choice(12, "a", 0.2), choice(13, "a", 0.2)});
@@ -170,8 +170,8 @@ TEST_CASE("what cannot be told from the first is tied with it, and none wins", "
   // 11.5 is slower than 10 for sure: what is slower still is not tied, though it may be the faster.
   const auto between = leaders_of({choice(10, "a", 0.5), choice(11.5, "a", 0.5), choice(12, "b", 0.4)});
   CHECK(between.winner() == 0);
-  CHECK(between.first_is_ahead.at(2).value() < 0.95);
-  CHECK(between.sure() == between.first_is_ahead.at(2).value());
+  CHECK(between.probability_first_leads.at(2).value() < 0.95);
+  CHECK(between.confidence() == between.probability_first_leads.at(2).value());
   // A difference of 0.05 % is none, however sure it is.
   CHECK(leaders_of({choice(10, "a", 0.5), choice(10.005, "a", 0.5), choice(20, "a", 0.5)}).which.size() == 2);
   CHECK(leaders_of({std::nullopt}).which.empty());

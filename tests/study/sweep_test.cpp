@@ -10,7 +10,7 @@
 
 using namespace gradway;
 
-TEST_CASE("the points of a sweep are the cross product, the first axis slowest") {
+TEST_CASE("the points of a sweep are the cross product, with the first axis varying slowest") {
   const std::vector<Axis> axes{{"a", {"1", "2"}}, {"b", {"x", "y", "z"}}};
   REQUIRE(point_count(axes) == 6);
   CHECK(point_values(axes, 0) == std::vector<std::string>{"1", "x"});
@@ -22,14 +22,14 @@ TEST_CASE("the points of a sweep are the cross product, the first axis slowest")
   CHECK(point_count({}) == 1);
 }
 
-TEST_CASE("more points than can be counted are not none", "[sweep]") {
+TEST_CASE("the number of points does not overflow", "[sweep]") {
   const Axis axis{"a", std::vector<std::string>(256, "1")};
   CHECK(point_count(std::vector<Axis>(7, axis)) == std::size_t{1} << 56U);
   CHECK(point_count(std::vector<Axis>(8, axis)) == std::numeric_limits<std::size_t>::max());
   CHECK(point_count(std::vector<Axis>(9, axis)) == std::numeric_limits<std::size_t>::max());
 }
 
-TEST_CASE("a range stands for the whole numbers in it", "[sweep]") {
+TEST_CASE("a range has the values of its whole numbers", "[sweep]") {
   using Values = std::vector<std::string>;
   CHECK(values_of_list("--vary a", "1..4") == Values{"1", "2", "3", "4"});
   CHECK(values_of_list("--vary a", "1,4..5,9") == Values{"1", "4", "5", "9"});
@@ -39,7 +39,7 @@ TEST_CASE("a range stands for the whole numbers in it", "[sweep]") {
   CHECK(parse_axes({"a=1..3"}).front().values == Values{"1", "2", "3"});
 }
 
-TEST_CASE("work in parallel is done once each, whatever the number of threads") {
+TEST_CASE("parallel work is done once per index for any number of threads") {
   const int threads = GENERATE(1, 2, 7, 100);
   std::vector<std::atomic<int>> done(50);
   for_each_in_parallel(done.size(), threads, [&](std::size_t i) { ++done[i]; });

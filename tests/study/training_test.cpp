@@ -27,7 +27,7 @@ Training of(const TrainingGoal& goal, const Metrics& metrics = half_a_second()) 
 
 }  // namespace
 
-TEST_CASE("a training takes its whole steps, and each costs its share of the hour", "[study][training]") {
+TEST_CASE("time and cost of a training are those of its whole steps", "[study][training]") {
   // 2^30 tokens are 2^20 samples of 1024, which are 4096 steps of 256: 2048 s, 20.48 USD
   const auto training = of({.tokens = 1073741824.0, .samples = {}});
   CHECK(*training.tokens == 1073741824.0);
@@ -45,7 +45,7 @@ TEST_CASE("a training takes its whole steps, and each costs its share of the hou
   CHECK(*one_more.tokens == Approx(1048577.0 * 1024));
 }
 
-TEST_CASE("a model of something else than text has no tokens, and no price means no cost",
+TEST_CASE("a model without text has no tokens, and a training without a price has no cost",
           "[study][training]") {
   auto metrics = half_a_second();
   metrics.tokens_per_sample.reset();
@@ -56,19 +56,19 @@ TEST_CASE("a model of something else than text has no tokens, and no price means
   CHECK(training.seconds.value == Approx(0.5));
 }
 
-TEST_CASE("a limit is kept, may be kept or is not, as the interval lies", "[study][training]") {
+TEST_CASE("the status of a limit follows from the interval", "[study][training]") {
   // 2048 s (1843.2 to 2457.6), 20.48 USD (18.432 to 24.576)
   struct Row {
     double limit;
-    Met met;
+    LimitStatus met;
     bool ranked;
   };
-  const auto [limit, met, ranked] = GENERATE(values<Row>({{2457.7, Met::yes, true},
-                                                          {2457.5, Met::may, true},
-                                                          {2048.1, Met::may, true},
-                                                          {2047.9, Met::may, false},
-                                                          {1843.3, Met::may, false},
-                                                          {1843.1, Met::no, false}}));
+  const auto [limit, met, ranked] = GENERATE(values<Row>({{2457.7, LimitStatus::met, true},
+                                                          {2457.5, LimitStatus::may_be_met, true},
+                                                          {2048.1, LimitStatus::may_be_met, true},
+                                                          {2047.9, LimitStatus::may_be_met, false},
+                                                          {1843.3, LimitStatus::may_be_met, false},
+                                                          {1843.1, LimitStatus::missed, false}}));
   CAPTURE(limit);
   const auto in_time = of({.tokens = {}, .samples = 1048576, .deadline = Seconds{limit}});
   CHECK(in_time.in_time == met);
@@ -80,18 +80,17 @@ TEST_CASE("a limit is kept, may be kept or is not, as the interval lies", "[stud
   CHECK(meets(paid) == ranked);
 }
 
-TEST_CASE("of two limits the one that is kept worse counts, and without a price no budget is kept",
-          "[study][training]") {
+TEST_CASE("the worse of two limits counts, and a budget without a price is not kept", "[study][training]") {
   TrainingGoal goal{.tokens = {}, .samples = 1048576, .deadline = Seconds{9999}, .budget_usd = 20.0};
   const auto both = of(goal);
-  CHECK(both.in_time == Met::yes);
-  CHECK(worst_of_limits(both) == Met::may);
+  CHECK(both.in_time == LimitStatus::met);
+  CHECK(worst_limit_status(both) == LimitStatus::may_be_met);
   CHECK_FALSE(meets(both));
 
   auto metrics = half_a_second();
   metrics.cost_per_hour.reset();
   const auto unpriced = of(goal, metrics);
   CHECK_FALSE(unpriced.in_budget.has_value());
-  CHECK_FALSE(worst_of_limits(unpriced).has_value());
+  CHECK_FALSE(worst_limit_status(unpriced).has_value());
   CHECK_FALSE(meets(unpriced));
 }

@@ -19,7 +19,8 @@ Run step_of(const std::string& scenario, const std::vector<Override>& set = {}) 
 CampaignEstimate estimate(const Run& run, std::optional<Seconds> interval = {}) {
   const auto plan = plan_campaign(run.scenario, run.measured.metrics, run.range);
   return estimate_of(
-      play_all(plan, interval.value_or(plan.interval.value_or(daly_within_limits(plan))), 300, 2), plan, {});
+      simulate_seeds(plan, interval.value_or(plan.interval.value_or(clamped_daly_interval(plan))), 300, 2),
+      plan, {});
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 namespace gradway::cli {
 
-/// What can be told 'gradway calibrate'.
+/// Arguments of 'gradway calibrate'; empty if not given.
 struct CalibrateArguments {
   std::string action;
   std::vector<std::string> files;
@@ -25,29 +25,29 @@ struct CalibrateArguments {
   bool json = false;
 };
 
-// The actions, each in a file of its name.
+// The actions, each in the file of its name.
 Status fit_samples(const CalibrateArguments& arguments, const CommandContext& context);
 Status adapt_calibration(const CalibrateArguments& arguments, const CommandContext& context);
 Status check_samples(const CalibrateArguments& arguments, const CommandContext& context);
 
-/// Reads files of samples, and says on messages what the probe remarked and what is of no use.
-/// @throws ConfigError with what is wrong with any of them
-Samples read_samples_aloud(const std::vector<std::string>& files, const CommandContext& context);
+/// Reads files of samples, and prints the probe's remarks and unused rows to messages.
+/// @throws ConfigError with the errors of all files
+Samples read_samples_with_remarks(const std::vector<std::string>& files, const CommandContext& context);
 
-/// @throws ConfigError if the day of '--date' is none
+/// @throws ConfigError if the value of '--date' is not a date
 void check_date(const std::string& date);
 
-/// Writes a calibration that gradway made as --out says, and prints it.
-/// @param input what it was made of, for messages
+/// Writes a calibration to the file of --out and prints it.
+/// @param input that it was made from, for messages
 void write_made(const CalibrateArguments& arguments, Calibration calibration, const std::string& input,
                 const CommandContext& context);
 
-/// What the user said of the samples; else what they say of themselves. @param made_by stands for them if
-/// they say nothing
+/// Source and date of the samples: those of the options, else those that the samples contain.
+/// @param made_by begins the source if neither has one, before the names of the files
 CalibrationTitle title_of(const CalibrateArguments& arguments, const Samples& samples,
                           std::string_view made_by);
 
-/// What the platform tells of the node; nothing without one.
+/// Facts of the node from its platform; empty without a platform.
 NodeFacts facts_of(const std::string& platform, const Samples& samples, const CommandContext& context);
 
 }  // namespace gradway::cli

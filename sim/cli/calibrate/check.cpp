@@ -11,10 +11,11 @@ Status check_samples(const CalibrateArguments& arguments, const CommandContext& 
   constexpr std::size_t rows_on_a_screen = 30;
   if (arguments.files.size() < 2) {
     refuse("'gradway calibrate check' needs a calibration and files of samples",
-           "as in 'gradway calibrate check h200-4x samples.json'");
+           "such as 'gradway calibrate check h200-4x samples.json'");
   }
   const auto calibration = load_calibration(arguments.files.front(), context.data);
-  const auto samples = read_samples_aloud({arguments.files.begin() + 1, arguments.files.end()}, context);
+  const auto samples =
+      read_samples_with_remarks({arguments.files.begin() + 1, arguments.files.end()}, context);
   const auto rows = predict_samples(calibration, samples, facts_of(arguments.platform, samples, context));
   if (arguments.json) {
     report::write_check_json(context.results, rows);

@@ -50,11 +50,11 @@ void write_made(const CalibrateArguments& arguments, Calibration calibration, co
 Status fit_samples(const CalibrateArguments& arguments, const CommandContext& context) {
   if (arguments.out.empty()) {
     refuse("'gradway calibrate fit' needs --out FILE",
-           "the calibration to write (see 'gradway calibrate --help')");
+           "give the calibration file to write (see 'gradway calibrate --help')");
   }
   check_date(arguments.date);
   check_file(arguments.out, arguments.force);
-  const auto samples = read_samples_aloud(arguments.files, context);
+  const auto samples = read_samples_with_remarks(arguments.files, context);
   const auto title = title_of(arguments, samples, "gradway calibrate fit of");
   write_made(arguments, fit(samples, title, facts_of(arguments.platform, samples, context)),
              arguments.files.front(), context);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "sim/cli/shell/status.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/study/campaign/campaign.hpp"
+#include "sim/study/compare/sweep.hpp"
 
 namespace CLI {
 class App;
@@ -20,7 +22,7 @@ struct CampaignArguments {
   std::string scenario;
   std::vector<std::string> set;
   std::vector<std::string> vary;
-  ShortHands short_hands;
+  Shorthands shorthands;
   std::string engine = "auto";
   std::string out;
   PriceChoice price{};
@@ -32,20 +34,40 @@ struct CampaignArguments {
   bool json = false;
 };
 
-/// The step of which a campaign is made. @throws ConfigError if there is none, or it would last too long
+/// Simulates the step of a campaign. @throws ConfigError if there is no campaign, or if it takes too long
 Run step_of_campaign(const CampaignArguments& arguments, const std::vector<Override>& overrides,
                      const DataPath& data, const ProgressCallback& on_progress);
 
-/// @throws ConfigError if the scenario does not say how much is trained on
+/// @throws ConfigError if the scenario has no campaign
 void check_has_campaign(const Scenario& scenario);
 
-/// @throws ConfigError if the steps alone of its campaign take longer than is played
+/// @throws ConfigError if the steps of the campaign take more than 20 years
 void check_length(const Run& run);
 
-/// What the options ask of a campaign that is played on so many threads.
+/// The questions of the options, to be answered by this number of threads.
 CampaignQuestions questions_of(const CampaignArguments& arguments, int threads);
 
-/// Campaigns with some keys changed, side by side.
+/// `campaign --vary`: compares campaigns with several values of keys.
 Status vary_campaign(const CampaignArguments& arguments, const CLI::App& app, const CommandContext& context);
+
+/// Campaigns to compare: the cross product of the values of some keys.
+struct CampaignSearch {
+  CampaignArguments arguments;  ///< without `vary`
+  std::vector<Override> fixed;
+  std::vector<Axis> axes;
+  bool is_ranked = false;     ///< the best first, without documents; else in order, with a document each
+  bool finds_layout = false;  ///< use the fastest layout of each step
+  std::optional<int> global_batch{};  ///< for the layout search; none: the scenario's
+  std::string file;                   ///< in the folder of --out
+};
+
+/// Simulates the campaigns, prints the results and writes their files. Points that differ in keys of
+/// `campaign` only share the simulation of a step.
+/// @throws ConfigError if all fail due to wrong input
+Status simulate_campaign_points(const CampaignSearch& search, const CLI::App& app,
+                                const CommandContext& context);
+
+/// Adds `--seeds` and `--sure`.
+void add_campaign_options(CLI::App& app, CampaignArguments& arguments);
 
 }  // namespace gradway::cli

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/cli/campaign/optimize_campaign.hpp"
 
+// `optimize --campaign`
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
-#include "sim/cli/campaign/search.hpp"
+#include "sim/cli/campaign/actions.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/optimize.hpp"
 #include "sim/cli/shell/option_value.hpp"
 #include "sim/config/yaml/scalars.hpp"
 #include "sim/study/campaign/campaign.hpp"
@@ -15,9 +16,9 @@
 namespace gradway::cli {
 namespace {
 
-constexpr int most_samples_of_a_step = 1'000'000'000;  // of a step
+constexpr int most_samples_of_a_step = 1'000'000'000;
 
-/// What can be chosen of a campaign without other hardware, where the scenario tells enough of it.
+/// The keys of a campaign to search on the same hardware, as far as the scenario has their data.
 std::vector<Axis> axes_of(const Scenario& written, const std::vector<Override>& set) {
   const auto& campaign = *written.campaign;
   const auto is_set = [&](const char* key) {
@@ -37,13 +38,13 @@ std::vector<Axis> axes_of(const Scenario& written, const std::vector<Override>& 
 
 void check_options(const OptimizeArguments& arguments) {
   if (!arguments.training.tokens.empty() || !arguments.training.samples.empty())
-    refuse("'--tokens' and '--samples' are not of a campaign, which says itself how much is trained on",
+    refuse("a campaign has its own amount of data, so '--tokens' and '--samples' cannot be given",
            "write '--set campaign.tokens=300B'");
   if (arguments.search.lossy)
-    refuse("'--lossy' is of DDP's hooks, which '--campaign' does not search by itself",
-           "name them: '--over strategy.comm_hook=none,fp16'");
+    refuse("'--campaign' does not search communication hooks, so '--lossy' cannot be given",
+           "name the hooks: '--over strategy.comm_hook=none,fp16'");
   if (!arguments.layout && !arguments.global_batch.empty())
-    refuse("'--global-batch' is of the search of layouts", "give '--layout' too, or leave it out");
+    refuse("'--global-batch' needs '--layout'", "give '--layout' too, or leave it out");
 }
 
 }  // namespace
@@ -72,15 +73,15 @@ Status optimize_campaign(const OptimizeArguments& arguments, const CLI::App& app
   check_has_campaign(written);
   if (search.axes.empty()) search.axes = axes_of(written, search.fixed);
   if (search.axes.empty() && !arguments.layout)
-    refuse("there is nothing to choose: the campaign has no spot nodes, spares or interval",
-           "name keys and values: '--over platform=aws-p5.48xlarge,aws-p4d.24xlarge', or give '--layout'");
+    refuse("there is nothing to search: the campaign has no spot nodes, spares or checkpoint interval",
+           "give keys and values, such as '--over platform=aws-p5.48xlarge,aws-p4d.24xlarge', or '--layout'");
   const bool asks_of_spot = std::ranges::any_of(
       search.axes, [](const Axis& axis) { return axis.key.starts_with("campaign.spot."); });
   const bool says_terms =
       std::ranges::any_of(search.fixed, [](const auto& one) { return one.key == "campaign.terms"; }) ||
       std::ranges::find(search.axes, "campaign.terms", &Axis::key) != search.axes.end();
   if (asks_of_spot && !says_terms) search.fixed.push_back(given_by("--over", "campaign.terms", "spot"));
-  return play_campaigns(search, app, context);
+  return simulate_campaign_points(search, app, context);
 }
 
 }  // namespace gradway::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/cli/campaign/search.hpp"
-
+// Campaigns with several values of keys, for `campaign --vary`, `compare --campaign` and `optimize
+// --campaign`.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "sim/cli/campaign/actions.hpp"
 #include "sim/cli/commands.hpp"
-#include "sim/cli/points/check_values.hpp"
 #include "sim/cli/points/points.hpp"
 #include "sim/cli/shell/out_folder.hpp"
 #include "sim/report/campaign/campaign.hpp"
@@ -26,7 +26,7 @@ std::vector<Override> overrides_of_point(const CampaignSearch& search,
                                          const std::vector<std::string>& values) {
   auto overrides = search.fixed;
   for (std::size_t i = 0; i < values.size(); ++i)
-    overrides.push_back({search.axes[i].key, values[i], told_by(search.axes[i], values[i])});
+    overrides.push_back({search.axes[i].key, values[i], option_place(search.axes[i], values[i])});
   return overrides;
 }
 
@@ -37,7 +37,7 @@ void check_clashes(const CampaignSearch& search) {
   }
 }
 
-/// Points that differ in keys of `campaign` alone: they are made of the same step.
+/// Groups points that differ in keys of `campaign` only, so that they have the same step.
 std::vector<std::vector<std::size_t>> by_step(const CampaignSearch& search,
                                               const std::vector<report::CampaignPoint>& points) {
   std::map<std::vector<std::string>, std::size_t> places;
@@ -61,17 +61,17 @@ Job fastest_layout(const Scenario& written, const CampaignSearch& search) {
                                       for_each_in_parallel(count, 1, work);
                                     });
   if (found.ranked.empty())
-    refuse("no layout of this job can run", "take more GPUs, or GPUs with more memory");
+    refuse("no layout of this job can run", "use more GPUs, or GPUs with more memory");
   return found.recommended().job;
 }
 
-/// Plays the points that are made of one step.
-class StepOfPoints {
+/// Simulates points with the same step.
+class StepSimulation {
  public:
-  StepOfPoints(const CampaignSearch& search, const CampaignQuestions& questions, const DataPath& data)
+  StepSimulation(const CampaignSearch& search, const CampaignQuestions& questions, const DataPath& data)
       : search_{search}, questions_{questions}, data_{data} {}
 
-  void play(report::CampaignPoint& point) {
+  void simulate_point(report::CampaignPoint& point) {
     const auto overrides = overrides_of_point(search_, point.values);
     if (!run_) {
       run_ = simulated(overrides);
@@ -80,9 +80,9 @@ class StepOfPoints {
           load_scenario(search_.arguments.scenario, overrides, data_, search_.arguments.price).campaign;
       check_length(*run_);
     }
-    const report::Campaign played{*run_, questions_, answers_of(*run_, questions_)};
-    const auto& answers = played.answers;
-    if (!questions_.only_figures) point.report = report::json_document(played, GRADWAY_VERSION);
+    const report::Campaign outcome{*run_, questions_, answers_of(*run_, questions_)};
+    const auto& answers = outcome.answers;
+    if (!questions_.only_figures) point.report = report::json_document(outcome, GRADWAY_VERSION);
     if (search_.finds_layout) report::tell_layout(point, run_->scenario);
     point.estimate = answers.estimate;
     point.step = run_->measured.metrics.step_time;
@@ -111,7 +111,7 @@ class StepOfPoints {
   std::optional<Run> run_{};
 };
 
-/// As a shell reads it.
+/// The command of the search, quoted for a shell.
 std::string command_of(const CampaignSearch& search) {
   auto command = fmt::format("gradway campaign {}", search.arguments.scenario);
   for (const auto& one : search.fixed)
@@ -120,18 +120,18 @@ std::string command_of(const CampaignSearch& search) {
   return command;
 }
 
-std::vector<Failure> play_all_points(report::CampaignPoints& all, const CampaignSearch& search,
-                                     const DataPath& data, const CommandContext& context) {
+std::vector<Failure> simulate_all_points(report::CampaignPoints& all, const CampaignSearch& search,
+                                         const DataPath& data, const CommandContext& context) {
   const auto groups = by_step(search, all.points);
-  const auto cores = search.arguments.jobs > 0 ? search.arguments.jobs : all_cores();
+  const auto cores = search.arguments.jobs > 0 ? search.arguments.jobs : hardware_threads();
   auto questions = all.questions;
-  questions.threads = std::max(1, cores / static_cast<int>(groups.size()));  // groups are played side by side
+  questions.threads = std::max(1, cores / static_cast<int>(groups.size()));  // groups run in parallel
   std::vector<Failure> failures(all.points.size());
   run_points(context, "campaign", groups.size(), search.arguments.jobs, [&](std::size_t group) {
-    StepOfPoints step{search, questions, data};
+    StepSimulation step{search, questions, data};
     for (const auto i : groups[group]) {
       failures[i] = failure_of([&] {
-        step.play(all.points[i]);
+        step.simulate_point(all.points[i]);
         return Status::done;
       });
     }
@@ -141,7 +141,8 @@ std::vector<Failure> play_all_points(report::CampaignPoints& all, const Campaign
 
 }  // namespace
 
-Status play_campaigns(const CampaignSearch& search, const CLI::App& app, const CommandContext& context) {
+Status simulate_campaign_points(const CampaignSearch& search, const CLI::App& app,
+                                const CommandContext& context) {
   const auto& arguments = search.arguments;
   const bool writes_files = wants_files(app, arguments.out);
   const auto data = with_file_cache(context.data);
@@ -154,10 +155,10 @@ Status play_campaigns(const CampaignSearch& search, const CLI::App& app, const C
                              .questions = questions_of(arguments, 1)};
   all.questions.only_figures = search.is_ranked;
   for (std::size_t i = 0; i < point_count(all.axes); ++i) all.points.push_back({point_values(all.axes, i)});
-  const auto failures = play_all_points(all, search, data, context);
+  const auto failures = simulate_all_points(all, search, data, context);
   if (std::ranges::find(failures, Status::done, &Failure::status) == failures.end()) {
     raise_wrong_input(failures);
-    tell_each_once(failures, context.messages);
+    write_distinct_failures(failures, context.messages);
     return status_of(failures);
   }
   for (std::size_t i = 0; i < failures.size(); ++i) all.points[i].error = failures[i].text;
@@ -169,22 +170,32 @@ Status play_campaigns(const CampaignSearch& search, const CLI::App& app, const C
     report::write_table(context.results, all, context.style, search.is_ranked ? command_of(search) : "");
   }
   if (writes_files) {
-    put_results(
+    write_results(
         arguments.out, {{search.file, json}},
         [&](std::ostream& out) { report::write_page(out, all, GRADWAY_VERSION); }, context);
   }
-  // What cannot be is an answer of a search, but not of campaigns that were asked for one by one.
+  // Points that cannot run are a result of a search, but an error of campaigns that were requested one by
+  // one.
   return search.is_ranked ? (status_of(failures) == Status::bug ? Status::bug : Status::done)
                           : status_of(failures);
 }
 
-void add_campaign_choice(CLI::App& app, CampaignArguments& arguments) {
-  app.add_option("--seeds", arguments.seeds, "how many times a campaign is played")
+Status vary_campaign(const CampaignArguments& arguments, const CLI::App& app, const CommandContext& context) {
+  return simulate_campaign_points({.arguments = arguments,
+                                   .fixed = overrides_of(arguments.set, arguments.shorthands),
+                                   .axes = parse_axes(arguments.vary),
+                                   .file = "campaigns.json"},
+                                  app, context);
+}
+
+void add_campaign_options(CLI::App& app, CampaignArguments& arguments) {
+  app.add_option("--seeds", arguments.seeds,
+                 fmt::format("number of simulated runs per campaign (default: {})", arguments.seeds))
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   app.add_option("--sure", arguments.sure,
-                 "share of the runs that must keep a limit, as in '90 %'; half if not given")
+                 "share of the runs that must keep a limit, such as '90 %' (default: 50 %)")
       ->type_name("SHARE");
 }
 

@@ -13,7 +13,7 @@ void import_dataset(const ImportArguments& arguments, const CommandContext& cont
   const auto parquet = parquet_of(name);
   const auto text = parquet ? parquet_yaml(*parquet, name) : dataset_yaml(sample_sizes(name));
   check_reads_back(DataKind::dataset, text, name);
-  put_text(text, arguments, context);
+  print_or_write(text, arguments, context);
 }
 
 }  // namespace gradway::cli

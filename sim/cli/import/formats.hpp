@@ -8,12 +8,11 @@
 
 namespace gradway::cli {
 
-/// What `gradway import` was asked for; texts are empty if not given. The options that a format does not take
-/// are.
+/// Arguments of `gradway import`. Texts are empty if not given; those that a format does not have are empty.
 struct ImportArguments {
   std::string format;
   std::vector<std::string> files;
-  std::string out;  ///< empty: what it would hold is printed
+  std::string out;  ///< empty: the content is printed
   std::string step_time;
   std::string gpu;
   std::string precision;
@@ -28,42 +27,40 @@ struct ImportArguments {
   std::string model;
   std::string platform;
   bool in_place = false;
-  bool force = false;  ///< the file may be there
+  bool force = false;  ///< an existing file may be replaced
 };
 
-/// Prints what an import made, or writes it to the file that was asked for and names that.
-/// @return whether there is such a file
-bool put_text(const std::string& text, const ImportArguments& arguments, const CommandContext& context);
+/// Prints the result of an import, or writes it to the file of --out and prints its name.
+/// @return whether a file was written
+bool print_or_write(const std::string& text, const ImportArguments& arguments, const CommandContext& context);
 
-// One function a format, each in the file of its name. They throw ConfigError if the import cannot be done;
-// then nothing is left behind.
+// One function per format. They throw ConfigError if the import fails; then no file is written.
 
-/// A profiler's trace becomes a model.
+/// Converts a trace of the PyTorch profiler to a model.
 void import_kineto_trace(const ImportArguments& arguments, const CommandContext& context);
-/// What Nsight Systems exported becomes a model.
+/// Converts an export of Nsight Systems to a model.
 void import_nsys_export(const ImportArguments& arguments, const CommandContext& context);
-/// A rank's execution trace of Chakra becomes a model.
+/// Converts a Chakra execution trace of a rank to a model.
 void import_chakra_trace(const ImportArguments& arguments, const CommandContext& context);
-/// The samples of gradway-probe become a platform, with a file for a GPU that no data folder has.
+/// Converts the samples of gradway-probe to a platform, and to a GPU file if no data folder has the GPU.
 void import_probe(const ImportArguments& arguments, const CommandContext& context);
-/// The matrix of `nvidia-smi topo -m` becomes a platform.
+/// Converts the matrix of `nvidia-smi topo -m` to a platform.
 void import_topo(const ImportArguments& arguments, const CommandContext& context);
-/// NCCL's topology becomes a platform; its graphs are printed.
+/// Converts NCCL's topology to a platform, or prints its graphs.
 void import_nccl_topo(const ImportArguments& arguments, const CommandContext& context);
-/// Logs of nccl-tests become samples.
+/// Converts logs of nccl-tests to samples.
 void import_nccl_tests(const ImportArguments& arguments, const CommandContext& context);
-/// DeepSpeed's ds_config.json becomes a scenario.
+/// Converts DeepSpeed's ds_config.json to a scenario.
 void import_deepspeed(const ImportArguments& arguments, const CommandContext& context);
-/// torchtitan's TOML becomes a scenario.
+/// Converts torchtitan's TOML to a scenario.
 void import_torchtitan(const ImportArguments& arguments, const CommandContext& context);
-/// Megatron-LM's arguments become a scenario, and the model that it names.
+/// Converts Megatron-LM's arguments to a scenario and its model.
 void import_megatron(const ImportArguments& arguments, const CommandContext& context);
-/// transformers' config.json becomes a model.
+/// Converts the config.json of transformers to a model.
 void import_hugging_face(const ImportArguments& arguments, const CommandContext& context);
-/// A folder or a tar file becomes a dataset, by the sizes of its samples.
+/// Converts the sample sizes of a folder, a tar file or a Parquet file to a dataset.
 void import_dataset(const ImportArguments& arguments, const CommandContext& context);
-/// What a DataLoader gave with several numbers of workers becomes a dataset with what its samples cost a
-/// core.
+/// Converts the throughput of a DataLoader with several numbers of workers to a dataset with CPU times.
 void import_loader(const ImportArguments& arguments, const CommandContext& context);
 
 }  // namespace gradway::cli

@@ -19,7 +19,7 @@ void import_hugging_face(const ImportArguments& arguments, const CommandContext&
   const auto text = model_yaml(draft);
   check_reads_back(DataKind::model, text, draft.file);
   for (const auto& note : draft.notes) warn(context, to_text(note));
-  put_text(text, arguments, context);
+  print_or_write(text, arguments, context);
 }
 
 }  // namespace gradway::cli

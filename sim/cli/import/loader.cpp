@@ -18,17 +18,17 @@ void import_loader(const ImportArguments& arguments, const CommandContext& conte
       read_text_file(arguments.files.front(), "", "docs/data-path.md has a script that prints runs");
   const auto runs = read_loader_log(log);
   if (std::ranges::none_of(runs, [](const LoaderRun& run) { return run.workers > 0; }))
-    refuse_at(log.whole(), "no run has workers", "give runs with 1, 2, 4 ... workers");
+    refuse_at(log.whole(), "there are no runs with workers", "add runs with 1, 2, 4 ... workers");
   const auto costs = fit_loader(runs);
   constexpr double poor = 0.15;
   if (costs.mean_error() > poor)
     warn(context,
          fmt::format(
-             "{}: the rule fits these runs by {:.0f} % on average only: look at the rows before you use it",
+             "{}: the mean error of the fit to these runs is {:.0f} %: check the rows before you use it",
              printable(log.name), 100 * costs.mean_error()));
   const auto text = loader_yaml(runs, costs, log.name);
   check_reads_back(DataKind::dataset, text, log.name);
-  put_text(text, arguments, context);
+  print_or_write(text, arguments, context);
 }
 
 }  // namespace gradway::cli

@@ -16,7 +16,7 @@ void import_megatron(const ImportArguments& arguments, const CommandContext& con
   const auto model_file = out.parent_path() / "models" / (name + ".yaml");
   const auto settings = read_argument_settings(read_text_file(arguments.files.front()));
   const auto draft = draft_of_megatron(settings, options, name);
-  if (draft.model.keys.empty()) return put_scenario(draft.scenario, arguments, context);
+  if (draft.model.keys.empty()) return finish_scenario_import(draft.scenario, arguments, context);
   if (!arguments.out.empty()) check_yaml(model_file, arguments.force, "models");
   const auto model = model_yaml(draft.model);
   const auto scenario = scenario_yaml(draft.scenario);

@@ -82,12 +82,12 @@ void import_nccl_tests(const ImportArguments& arguments, const CommandContext& c
   }
   for (const auto& run : runs) {
     if (is_modelled(run.operation)) continue;
-    warn(context, fmt::format("gradway does not model {}: its {} rows are kept, and of no use yet",
-                              run.operation, run.rows.size()));
+    warn(context, fmt::format("gradway does not model {}: its {} rows are kept, but not used", run.operation,
+                              run.rows.size()));
   }
   const auto text = samples_json(runs);
   check_samples_read_back(text, arguments.files.front());
-  if (!put_text(text, arguments, context)) return;
+  if (!print_or_write(text, arguments, context)) return;
   context.results << '\n';
   write_runs(runs, context);
 }

@@ -13,7 +13,7 @@ namespace gradway::cli {
 
 namespace {
 
-/// A compute capability is not yet a GPU: names those that have it.
+/// Reports that the file has a compute capability, but no GPU, and names the GPUs with that capability.
 [[noreturn]] void refuse_capability(int capability, const Where& where, const ImportArguments& arguments,
                                     const CommandContext& context) {
   std::vector<std::string> likely;
@@ -21,10 +21,10 @@ namespace {
     if (load_gpu(name, arguments.out, context.data).compute_capability == capability) likely.push_back(name);
   }
   refuse_at(where,
-            fmt::format("the file tells the GPUs' compute capability, {}.{}, but not which GPU it is",
+            fmt::format("the file contains the compute capability of the GPUs, {}.{}, but not their name",
                         capability / 10, capability % 10),
-            likely.empty() ? std::string{"write a file of platforms/gpus, and name it with --gpu"}
-                           : fmt::format("name it with --gpu; such are {}", fmt::join(likely, ", ")));
+            likely.empty() ? std::string{"write a file in platforms/gpus, and name it with --gpu"}
+                           : fmt::format("give --gpu with one of: {}", fmt::join(likely, ", ")));
 }
 
 }  // namespace
@@ -36,8 +36,8 @@ void import_nccl_topo(const ImportArguments& arguments, const CommandContext& co
   const auto xml = read_nccl_xml(read_text_file(arguments.files.front()));
   if (const auto* graphs = std::get_if<std::vector<NcclGraph>>(&xml.content)) {
     if (!arguments.out.empty()) {
-      refuse_at(xml.where, "these are graphs: they do not tell what a platform is made of",
-                "import NCCL_TOPO_DUMP_FILE; without --out, the graphs are printed");
+      refuse_at(xml.where, "the file contains graphs, which do not describe a platform",
+                "import NCCL_TOPO_DUMP_FILE, or leave out --out to print the graphs");
     }
     report::write_graphs(context.results, *graphs, context.style);
     return;
@@ -48,7 +48,7 @@ void import_nccl_topo(const ImportArguments& arguments, const CommandContext& co
   if (const auto capability = capability_of(topology); device.empty() && capability && arguments.gpu.empty())
     refuse_capability(*capability, topology.where, arguments, context);
   const auto gpu = described_gpu(device, topology.where, "the file", arguments, context);
-  put_platform(nccl_platform(topology, std::move(node), gpu), {}, arguments, context);
+  finish_platform_import(nccl_platform(topology, std::move(node), gpu), {}, arguments, context);
   if (!arguments.out.empty()) show_written(arguments.out, context);
 }
 

@@ -12,8 +12,8 @@ namespace gradway::cli {
 
 namespace fs = std::filesystem;
 
-void put_platform(const WrittenPlatform& platform, const std::vector<OutputFile>& beside,
-                  const ImportArguments& arguments, const CommandContext& context) {
+void finish_platform_import(const WrittenPlatform& platform, const std::vector<OutputFile>& others,
+                            const ImportArguments& arguments, const CommandContext& context) {
   check_reads_back(DataKind::platform, platform.yaml, arguments.files.front());
   for (const auto& warning : platform.warnings) warn(context, warning);
   if (arguments.out.empty()) {
@@ -23,10 +23,10 @@ void put_platform(const WrittenPlatform& platform, const std::vector<OutputFile>
   const fs::path out{arguments.out};
   std::vector<OutputFile> files{
       {out.filename().string(), [&](std::ostream& stream) { stream << platform.yaml; }}};
-  files.insert(files.end(), beside.begin(), beside.end());
+  files.insert(files.end(), others.begin(), others.end());
   write_files(out.has_parent_path() ? out.parent_path() : fs::path{"."}, files);
   context.results << context.style.paint(report::Paint::bold, printable(arguments.out)) << '\n';
-  for (const auto& file : beside) {
+  for (const auto& file : others) {
     const auto path = (out.parent_path() / file.name).generic_string();
     context.results << context.style.paint(report::Paint::bold, printable(path)) << '\n';
   }
@@ -39,14 +39,14 @@ void show_written(const std::string& file, const CommandContext& context) {
   report::write_platform(context.results, written, calibration, context.style);
 }
 
-DescribedGpu described_gpu(const std::string& device, const Where& where, std::string_view teller,
+DescribedGpu described_gpu(const std::string& device, const Where& where, std::string_view source,
                            const ImportArguments& arguments, const CommandContext& context) {
   const auto chosen = arguments.gpu.empty() ? std::nullopt : std::optional{arguments.gpu};
   const auto known = gpu_names(arguments.out, context.data);
-  const auto name = gpu_name(device, chosen, known, where, teller);
+  const auto name = gpu_name(device, chosen, known, where, source);
   const auto gpu = load_gpu(name, arguments.out, context.data);
   return {name, gpu.compute_capability,
-          chosen ? std::string{"Given with --gpu."} : fmt::format("{} names '{}'.", teller, device)};
+          chosen ? std::string{"Given with --gpu."} : fmt::format("{} names '{}'.", source, device)};
 }
 
 }  // namespace gradway::cli

@@ -11,20 +11,20 @@
 
 namespace gradway::cli {
 
-/// Ends the import of a platform: prints it, or writes it with the files beside it, all or none, and names
-/// them. Warnings go to standard error.
-/// @param beside named from the platform's folder
-void put_platform(const WrittenPlatform& platform, const std::vector<OutputFile>& beside,
-                  const ImportArguments& arguments, const CommandContext& context);
+/// Prints an imported platform, or writes it with other files, all or none, and prints their names. Prints
+/// warnings to standard error.
+/// @param others paths are relative to the folder of the platform
+void finish_platform_import(const WrittenPlatform& platform, const std::vector<OutputFile>& others,
+                            const ImportArguments& arguments, const CommandContext& context);
 
-/// Shows a platform that was written, as `gradway show platform` does.
+/// Prints a written platform like `gradway show platform`.
 void show_written(const std::string& file, const CommandContext& context);
 
-/// The GPU of a node that nobody measured: the one of `--gpu`, else the one that a text names.
-/// @param device as the driver names it; empty: the text does not say
-/// @param where the text says so @param teller what says so, for messages: "the text"
-/// @throws ConfigError if there is no file of it
-DescribedGpu described_gpu(const std::string& device, const Where& where, std::string_view teller,
+/// The GPU of a node without measurements: that of `--gpu`, else the one that a text names.
+/// @param device the driver's name of the GPU; empty if the text does not have it
+/// @param where place of the name @param source of the name, for messages: "the text"
+/// @throws ConfigError if there is no file for this GPU
+DescribedGpu described_gpu(const std::string& device, const Where& where, std::string_view source,
                            const ImportArguments& arguments, const CommandContext& context);
 
 }  // namespace gradway::cli

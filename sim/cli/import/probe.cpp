@@ -27,18 +27,18 @@ void check_calibration(const std::string& name) {
     return (c < 0x80 && std::isalnum(c) != 0) || c == '.' || c == '_' || c == '-' || c == '+';
   });
   if (!is_name || name.starts_with('.') || name.find("..") != std::string::npos) {
-    refuse(fmt::format("'--calibration {}' is not a name of a calibration", name),
+    refuse(fmt::format("'--calibration {}' is not the name of a calibration", name),
            "write NAME of calibration/results/NAME/calibration.yaml");
   }
 }
 
-/// The file that a GPU needs beside the platform; nothing if there is one.
+/// The file of a GPU to write with the platform. None if the GPU has a file.
 std::optional<WrittenGpu> gpu_file(const Samples& samples, const std::string& name,
                                    const ImportArguments& arguments, const CommandContext& context) {
   if (is_among(list_names(DataKind::gpu, context.data), name)) return std::nullopt;
   std::error_code ignored;
-  const auto beside = fs::path{arguments.out}.parent_path() / "gpus" / (name + ".yaml");
-  if (!arguments.out.empty() && fs::exists(beside, ignored)) return std::nullopt;
+  const auto gpu_path = fs::path{arguments.out}.parent_path() / "gpus" / (name + ".yaml");
+  if (!arguments.out.empty() && fs::exists(gpu_path, ignored)) return std::nullopt;
   return gpu_yaml(samples);
 }
 
@@ -55,21 +55,21 @@ void import_probe(const ImportArguments& arguments, const CommandContext& contex
   if (own_gpu) check_reads_back(DataKind::gpu, own_gpu->yaml, file);
   const bool is_calibrated = arguments.calibration.empty() ||
                              is_among(list_names(DataKind::calibration, context.data), arguments.calibration);
-  std::vector<OutputFile> beside;
+  std::vector<OutputFile> others;
   if (own_gpu)
-    beside.push_back({fmt::format("gpus/{}.yaml", gpu), [&](std::ostream& out) { out << own_gpu->yaml; }});
-  put_platform(platform, beside, arguments, context);
+    others.push_back({fmt::format("gpus/{}.yaml", gpu), [&](std::ostream& out) { out << own_gpu->yaml; }});
+  finish_platform_import(platform, others, arguments, context);
   if (!is_calibrated) {
-    warn(context, fmt::format("there is no calibration '{}' yet: 'gradway calibrate fit' makes it",
+    warn(context, fmt::format("there is no calibration '{}' yet: make it with 'gradway calibrate fit'",
                               arguments.calibration));
   }
   if (arguments.out.empty()) {
     if (own_gpu)
-      warn(context, fmt::format("no file of platforms/gpus describes '{}': with --out, one is written", gpu));
+      warn(context, fmt::format("no file of platforms/gpus describes '{}': give --out to write one", gpu));
     return;
   }
   if (own_gpu) {
-    warn(context, fmt::format("no file described the GPU; of the new one complete from the datasheet: {}",
+    warn(context, fmt::format("a file for the GPU was written; complete these keys from its datasheet: {}",
                               fmt::join(own_gpu->to_complete, ", ")));
   }
   if (is_calibrated) show_written(arguments.out, context);

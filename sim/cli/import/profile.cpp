@@ -34,7 +34,7 @@ void import_profile(const ImportArguments& arguments, const CommandContext& cont
   const auto text = profile_yaml(imported.profile, imported.notes);
   check_reads_back(DataKind::model, text, file);
   for (const auto& warning : imported.warnings) warn(context, warning);
-  if (!put_text(text, arguments, context)) return;
+  if (!print_or_write(text, arguments, context)) return;
   context.results << '\n';
   report::write_profile(context.results, imported.profile, context.style);
 }

@@ -10,6 +10,8 @@
 #include "sim/cli/shell/read_back.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/config/yaml/scalars.hpp"
+#include "sim/import/training/deepspeed.hpp"
+#include "sim/import/training/torchtitan.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway::cli {
@@ -34,18 +36,30 @@ DraftOptions draft_options(const ImportArguments& arguments, const CommandContex
     try {
       return blocks_of(load_model(model, context.data)).count;
     } catch (const ConfigError&) {
-      return 0;  // reading the scenario back says what is wrong with it
+      return 0;  // the error is reported when the scenario is read back
     }
   };
   return options;
 }
 
-void put_scenario(const ScenarioDraft& draft, const ImportArguments& arguments,
-                  const CommandContext& context) {
+void finish_scenario_import(const ScenarioDraft& draft, const ImportArguments& arguments,
+                            const CommandContext& context) {
   const auto text = scenario_yaml(draft);
   check_scenario_reads_back(text, draft.file, arguments.out, context.data);
   for (const auto& note : draft.notes) warn(context, to_text(note));
-  put_text(text, arguments, context);
+  print_or_write(text, arguments, context);
+}
+
+void import_deepspeed(const ImportArguments& arguments, const CommandContext& context) {
+  const auto options = draft_options(arguments, context);
+  const auto file = read_json_settings(read_text_file(arguments.files.front()));
+  finish_scenario_import(draft_of_deepspeed(file, options), arguments, context);
+}
+
+void import_torchtitan(const ImportArguments& arguments, const CommandContext& context) {
+  const auto options = draft_options(arguments, context);
+  const auto file = read_toml_settings(read_text_file(arguments.files.front()));
+  finish_scenario_import(draft_of_torchtitan(file, options), arguments, context);
 }
 
 }  // namespace gradway::cli

@@ -6,11 +6,11 @@
 
 namespace gradway::cli {
 
-/// The options of an import that becomes a scenario. @throws ConfigError for names that nothing has
+/// The options of an import to a scenario. @throws ConfigError for unknown names
 DraftOptions draft_options(const ImportArguments& arguments, const CommandContext& context);
 
-/// Ends the import of a scenario: prints it, or writes it and names it. Its notes go to standard error, too.
-void put_scenario(const ScenarioDraft& draft, const ImportArguments& arguments,
-                  const CommandContext& context);
+/// Prints an imported scenario, or writes it and prints its name. Prints its notes to standard error.
+void finish_scenario_import(const ScenarioDraft& draft, const ImportArguments& arguments,
+                            const CommandContext& context);
 
 }  // namespace gradway::cli

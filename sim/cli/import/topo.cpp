@@ -8,7 +8,7 @@ namespace gradway::cli {
 
 void import_topo(const ImportArguments& arguments, const CommandContext& context) {
   if (!arguments.out.empty()) check_yaml(arguments.out, arguments.force, "platforms");
-  constexpr std::string_view underlines = "\x1b";  // as nvidia-smi prints its header; they are left out
+  constexpr std::string_view underlines = "\x1b";  // in the header of nvidia-smi; they are removed
   const auto text = read_text_file(arguments.files.front(), underlines);
   const auto matrix = read_topology_matrix(text.content, text.name);
   const auto list = find_gpu_list(text);
@@ -17,11 +17,11 @@ void import_topo(const ImportArguments& arguments, const CommandContext& context
         Problem{list.first,
                 fmt::format("the list has {} GPUs, but the matrix {}", list.gpus, matrix.gpus),
                 {},
-                "give the output of `nvidia-smi -L` and `nvidia-smi topo -m` of the same node"}};
+                "give the output of `nvidia-smi -L` and `nvidia-smi topo -m` on the same node"}};
   }
   const auto place = list.gpus > 0 ? list.first : text.whole();
   const auto gpu = described_gpu(list.device, place, "the text", arguments, context);
-  put_platform(matrix_platform(matrix, gpu), {}, arguments, context);
+  finish_platform_import(matrix_platform(matrix, gpu), {}, arguments, context);
   if (!arguments.out.empty()) show_written(arguments.out, context);
 }
 

@@ -12,7 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/commands.hpp"
-#include "sim/cli/points/kept_points.hpp"
+#include "sim/cli/points/point_cache.hpp"
 #include "sim/cli/shell/out_folder.hpp"
 #include "sim/cli/shell/program_digest.hpp"
 
@@ -23,14 +23,15 @@ namespace fs = std::filesystem;
 
 constexpr auto summary_file = "shard.json";
 
-/// A shard that was read, and where.
+/// A shard and its folder.
 struct Found {
   fs::path folder;
   report::SweepShard shard;
 };
 
 std::string run_again(const Shard& shard) {
-  return fmt::format("run it again with '--shard {}/{}': what it finished is kept", shard.number, shard.of);
+  return fmt::format("run it again with '--shard {}/{}': finished points are not simulated again",
+                     shard.number, shard.of);
 }
 
 Problem problem_of(std::string what, std::string hint) {
@@ -42,7 +43,7 @@ bool is_shard(const fs::path& folder) {
   return fs::exists(folder / summary_file, ignored);
 }
 
-/// Folders with finished shards: the folder itself, or those in it; sorted.
+/// Folders with finished shards: the folder itself, or its subfolders; sorted.
 std::vector<fs::path> finished_shards(const fs::path& folder) {
   if (is_shard(folder)) return {folder};
   std::vector<fs::path> found;
@@ -63,28 +64,28 @@ std::vector<fs::path> finished_shards(const fs::path& folder) {
 
 report::SweepShard read(const fs::path& folder) {
   std::ifstream file{folder / summary_file, std::ios::binary};
-  const auto text = unsealed(summary_file, {std::istreambuf_iterator<char>{file}, {}});
+  const auto text = checked_content(summary_file, {std::istreambuf_iterator<char>{file}, {}});
   auto shard = text ? report::read_shard(*text) : std::nullopt;
   if (!shard)
     throw ConfigError{
-        problem_of(fmt::format("'{}' is damaged, or is no shard", (folder / summary_file).string()),
-                   "run this shard again: what it finished is kept")};
+        problem_of(fmt::format("'{}' is damaged, or is not a shard", (folder / summary_file).string()),
+                   "run this shard again: finished points are not simulated again")};
   return std::move(*shard);
 }
 
-/// What two shards differ in that are not of one sweep, in words; "" if they are of one.
+/// The difference between the sweeps of two shards in words; empty if they belong to the same sweep.
 std::string difference(const report::SweepShard& first, const report::SweepShard& other) {
   const auto same_axis = [](const Axis& a, const Axis& b) { return a.key == b.key && a.values == b.values; };
   if (other.scenario != first.scenario)
     return fmt::format("its scenario is '{}', not '{}'", other.scenario, first.scenario);
   if (!std::ranges::equal(first.axes, other.axes, same_axis)) return "it varies other values";
-  if (other.asked != first.asked) return "its settings or its files differ";
+  if (other.asked != first.asked) return "its settings or files differ";
   if (other.shard.of != first.shard.of)
-    return fmt::format("it is one of {} shards, not of {}", other.shard.of, first.shard.of);
+    return fmt::format("it is one of {} shards instead of {}", other.shard.of, first.shard.of);
   return "";
 }
 
-/// All shards by their numbers; those of one sweep only.
+/// The shards of one sweep by number.
 class Shards {
  public:
   explicit Shards(const std::vector<fs::path>& folders) {
@@ -103,16 +104,16 @@ class Shards {
     if (found.shard.build != program_digest()) {
       problems_.push_back(
           problem_of(fmt::format("'{}' was written by another build of gradway", found.folder.string()),
-                     "merge with the program that simulated the shards, and simulate all of them with one"));
+                     "simulate and merge all shards with the same build"));
     } else if (all_.empty()) {
       all_.emplace(number, std::move(found));
     } else if (const auto why = difference(first(), found.shard); !why.empty()) {
       problems_.push_back(
-          problem_of(fmt::format("'{}' is of another sweep than '{}': {}", found.folder.string(),
+          problem_of(fmt::format("'{}' belongs to another sweep than '{}': {}", found.folder.string(),
                                  all_.begin()->second.folder.string(), why),
-                     "leave it out, or move it away"));
+                     "leave it out, or move it to another folder"));
     } else {
-      all_.emplace(number, std::move(found));  // twice the same shard: one will do
+      all_.emplace(number, std::move(found));  // a shard that is given twice is used once
     }
   }
 
@@ -126,8 +127,8 @@ class Shards {
     const auto named = std::min(missing.size(), most_named);
     const auto more = missing.size() > named ? fmt::format(" and {} more", missing.size() - named) : "";
     throw ConfigError{problem_of(
-        fmt::format("of {} shards {} not there or not finished: {}{}", of,
-                    missing.size() == 1 ? "one is" : "these are",
+        fmt::format("{} of {} shards {} missing or not finished: {}{}", missing.size(), of,
+                    missing.size() == 1 ? "is" : "are",
                     fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(named), ", "),
                     more),
         run_again({missing.front(), of}))};
@@ -137,9 +138,9 @@ class Shards {
   std::vector<Problem> problems_;
 };
 
-/// Puts the points of one shard where they belong.
+/// Copies the points of a shard to their positions in the sweep.
 void place(const Found& found, MergedSweep& merged) {
-  KeptPoints kept{found.folder / "points"};
+  PointCache kept{found.folder / "points"};
   const auto places = points_of(found.shard.shard, merged.sweep.points.size());
   std::size_t missing = 0;
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -168,21 +169,22 @@ std::string folder_of(const Shard& shard) {
   return fmt::format("shard-{}-of-{}", shard.number, shard.of);
 }
 
-void put_shard(const fs::path& folder, const report::SweepShard& shard, const CommandContext& context,
-               const std::string& remark) {
+void write_shard(const fs::path& folder, const report::SweepShard& shard, const CommandContext& context,
+                 const std::string& remark) {
   std::ostringstream text;
   report::write_json(text, shard, GRADWAY_VERSION);
-  put_files(folder.string(),
-            {{summary_file, [&](std::ostream& out) { out << sealed(summary_file, text.str()); }}}, context,
-            remark);
+  write_named_files(
+      folder.string(),
+      {{summary_file, [&](std::ostream& out) { out << with_digest(summary_file, text.str()); }}}, context,
+      remark);
 }
 
-void check_alone(const CLI::App& app) {
+void check_merge_options(const CLI::App& app) {
   for (const auto* option : app.get_options()) {
     const auto name = option->get_single_name();
     if (option->count() == 0 || name == "merge" || name == "out" || name == "json" || name == "csv") continue;
-    refuse(fmt::format("'--merge' has no use for {}", option->get_positional() ? name : "'--" + name + "'"),
-           "shards know what they were asked for");
+    refuse(fmt::format("'--merge' does not go with {}", option->get_positional() ? name : "'--" + name + "'"),
+           "leave it out: shards have their settings");
   }
 }
 

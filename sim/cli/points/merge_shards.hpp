@@ -16,28 +16,28 @@ class App;
 
 namespace gradway::cli {
 
-/// "shard-3-of-8": where a shard is kept below `--out`. What was finished of it lies in "points" there, and
-/// once all of it is, "shard.json" says so.
+/// "shard-3-of-8": the folder of a shard below `--out`. Its finished points are in "points"; "shard.json" is
+/// written when all are finished.
 std::string folder_of(const Shard& shard);
 
-/// Writes "shard.json" and names it on messages. @param remark what else to say, behind the name
-void put_shard(const std::filesystem::path& folder, const report::SweepShard& shard,
-               const CommandContext& context, const std::string& remark);
+/// Writes "shard.json" and prints its name to messages. @param remark text to print after the name
+void write_shard(const std::filesystem::path& folder, const report::SweepShard& shard,
+                 const CommandContext& context, const std::string& remark);
 
-/// @throws ConfigError if options were given that only a sweep which is simulated can heed
-void check_alone(const CLI::App& app);
+/// @throws ConfigError if options other than --merge, --out, --json and --csv are given
+void check_merge_options(const CLI::App& app);
 
-/// A sweep put together of its shards.
+/// A sweep that was merged from its shards.
 struct MergedSweep {
   report::Sweep sweep;
-  std::vector<Failure> failures;  ///< beside its points
+  std::vector<Failure> failures;  ///< one per point
   std::size_t shards = 0;
 };
 
-/// Reads all shards of a sweep and puts their points in their order.
-/// @param folders of `--out`, or those of single shards
-/// @throws ConfigError that names shards that are missing, not finished or damaged, those that are of another
-/// sweep than the first, and those of another build of the program
+/// Reads all shards of a sweep and restores the order of their points.
+/// @param folders of `--out`, or of single shards
+/// @throws ConfigError with the shards that are missing, unfinished or damaged, that belong to another sweep
+/// than the first, or that another build of the program wrote
 MergedSweep merge_shards(const std::vector<std::filesystem::path>& folders);
 
 }  // namespace gradway::cli

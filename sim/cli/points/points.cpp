@@ -16,7 +16,7 @@ std::vector<Failure> run_points(const CommandContext& context, std::string what,
                                 const std::function<void(std::size_t)>& run) {
   std::vector<Failure> failures(count);
   Progress progress{context, std::move(what), count};
-  for_each_in_parallel(count, jobs > 0 ? jobs : all_cores(), [&](std::size_t i) {
+  for_each_in_parallel(count, jobs > 0 ? jobs : hardware_threads(), [&](std::size_t i) {
     failures[i] = failure_of([&] {
       run(i);
       return Status::done;
@@ -36,27 +36,27 @@ Status status_of(const std::vector<Failure>& failures) {
 
 void raise_wrong_input(const std::vector<Failure>& failures) {
   std::vector<Problem> problems;
-  std::set<std::string> told;
+  std::set<std::string> seen;
   for (const auto& failure : failures) {
     if (failure.status != Status::done && failure.status != Status::wrong_input) return;
     for (const auto& problem : failure.problems) {
-      if (told.insert(to_text(problem)).second) problems.push_back(problem);
+      if (seen.insert(to_text(problem)).second) problems.push_back(problem);
     }
   }
   if (!problems.empty()) throw ConfigError{std::move(problems)};
 }
 
-void tell_each_once(const std::vector<Failure>& failures, std::ostream& messages) {
-  std::vector<std::string> told;
+void write_distinct_failures(const std::vector<Failure>& failures, std::ostream& messages) {
+  std::vector<std::string> seen;
   for (const auto& failure : failures) {
-    if (failure.status == Status::done || std::ranges::find(told, failure.text) != told.end()) continue;
-    told.push_back(failure.text);
+    if (failure.status == Status::done || std::ranges::find(seen, failure.text) != seen.end()) continue;
+    seen.push_back(failure.text);
     messages << failure.text;
   }
 }
 
 void add_jobs(CLI::App& app, int& jobs) {
-  app.add_option("--jobs", jobs, "points at once; all cores if not given")
+  app.add_option("--jobs", jobs, "number of simulations to run in parallel (default: one per core)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
 }

@@ -8,6 +8,7 @@
 
 #include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/failure.hpp"
+#include "sim/study/compare/sweep.hpp"
 
 namespace CLI {
 class App;
@@ -15,21 +16,32 @@ class App;
 
 namespace gradway::cli {
 
-/// Runs points of a sweep or a comparison, several at once, with a line of progress. One that throws does not
-/// stop the others.
-/// @param jobs at once; 0: as many as there are cores
-/// @return beside the points
+/// Runs points of a sweep or a comparison in parallel and shows their progress. An exception of one point
+/// does not stop the others.
+/// @param jobs points to run at a time; 0: one per hardware thread
+/// @return one failure per point
 std::vector<Failure> run_points(const CommandContext& context, std::string what, std::size_t count, int jobs,
                                 const std::function<void(std::size_t)>& run);
 
-/// That of the first point that failed; a bug comes before all others.
+/// The place of an axis's value, for messages: "--vary job.gpus=4".
+Where option_place(const Axis& axis, const std::string& value);
+
+/// Finds the errors that concern a value at every point that has it, such as a typing error, and those that
+/// concern no value and occur at every point, before any point runs. Errors at some points only are left to
+/// these points: a value of one axis may be incompatible with some values of another.
+/// @param problems_at errors of the point with these values; an error of a value is at its `option_place`
+/// @throws ConfigError with each of these errors once
+void check_values(const std::vector<Axis>& axes,
+                  const std::function<std::vector<Problem>(const std::vector<std::string>&)>& problems_at);
+
+/// Status of the first point that failed; a bug takes precedence.
 Status status_of(const std::vector<Failure>& failures);
 
-/// @throws ConfigError with each problem once, if wrong input is why points failed, and nothing else
+/// @throws ConfigError with each problem once, if all failures are due to wrong input
 void raise_wrong_input(const std::vector<Failure>& failures);
 
-/// Writes why points failed, the same words only once.
-void tell_each_once(const std::vector<Failure>& failures, std::ostream& messages);
+/// Writes the messages of all failures, each text once.
+void write_distinct_failures(const std::vector<Failure>& failures, std::ostream& messages);
 
 /// Adds `--jobs N`.
 void add_jobs(CLI::App& app, int& jobs);

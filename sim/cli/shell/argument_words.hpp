@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "sim/cli/shell/command_context.hpp"
+
+namespace CLI {
+class App;
+}
+
 namespace gradway::cli {
 
-// The words that arguments of commands can be, each from the table that its command reads.
+// The words that an argument can be, each from the table that its command reads.
 
 std::vector<std::string> listed_kinds();            ///< of `list`
 std::vector<std::string> shown_kinds();             ///< of `show`
@@ -17,5 +24,11 @@ std::vector<std::string> help_topics();             ///< of `help`: topics, comm
 std::vector<std::string> shells();                  ///< of `completion`
 std::vector<std::string> engine_names();            ///< of `--engine`
 std::vector<std::string> strategies_of_training();  ///< of `init --strategy`
+
+/// Writes the completions of the last of the words that follow "gradway" on a command line, one per line.
+/// Options and commands are followed by a tab and their help. Names are those of the data folders. Writes
+/// nothing where any text or file can follow.
+void write_completions(const CLI::App& program, std::span<const std::string> words,
+                       const CommandContext& context);
 
 }  // namespace gradway::cli

@@ -30,8 +30,8 @@ bool has_platforms(const fs::path& folder) {
   return fs::is_directory(folder / "platforms", ignored);
 }
 
-/// The data that came with this program: above it in a source tree, beside it where it is installed, or where
-/// it was built outside of its sources. Where it is missing, the place where it should be.
+/// The data folder of this program: in a source tree above it, else share/gradway next to where it is
+/// installed. If there is none, the place where it should be.
 fs::path installed_data() {
   std::error_code error;
   const auto program = fs::read_symlink("/proc/self/exe", error);
@@ -48,7 +48,7 @@ fs::path installed_data() {
 report::Style style_of_output() {
   report::Style style;
   if (isatty(STDOUT_FILENO) == 0) {
-    style.table_width = report::Style::unlimited;  // a file or a pipe cuts nothing
+    style.table_width = report::Style::unlimited;  // files and pipes have no width
     return style;
   }
   style.colour = variable("NO_COLOR").empty() && variable("TERM") != "dumb";
@@ -81,19 +81,20 @@ DataPath data_path(std::ostream& messages) {
     if (folder.empty()) continue;
     std::error_code ignored;
     if (!fs::is_directory(folder, ignored)) {
-      messages << "warning: GRADWAY_PATH names '" << printable(folder.string()) << "', which is no folder\n";
+      messages << "warning: GRADWAY_PATH contains '" << printable(folder.string())
+               << "', which is not a folder\n";
       continue;
     }
     data.roots.push_back(folder);
   }
   data.roots.push_back(installed_data());
   if (!has_platforms(data.roots.back()))
-    messages << "warning: the data that came with gradway is missing: there is no '"
-             << printable(data.roots.back().string()) << "'\n";
+    messages << "warning: gradway's data folder '" << printable(data.roots.back().string())
+             << "' does not exist\n";
   return data;
 }
 
-void forget_foreign_variables() {
+void remove_foreign_variables() {
   std::vector<std::string> names;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text{*entry};

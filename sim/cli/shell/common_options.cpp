@@ -16,16 +16,16 @@
 namespace gradway::cli {
 namespace {
 
-/// An option, and the key that it changes.
-struct ShortHand {
+/// An option, and the key that it is short for.
+struct Shorthand {
   std::string_view option;
   std::string_view key;
   std::string_view type;
-  std::string ShortHands::*value;
+  std::string Shorthands::*value;
 };
-constexpr std::array short_hands{ShortHand{"--model", "model", "NAME", &ShortHands::model},
-                                 ShortHand{"--platform", "platform", "NAME", &ShortHands::platform},
-                                 ShortHand{"--gpus", "job.gpus", "N", &ShortHands::gpus}};
+constexpr std::array shorthands{Shorthand{"--model", "model", "NAME", &Shorthands::model},
+                                Shorthand{"--platform", "platform", "NAME", &Shorthands::platform},
+                                Shorthand{"--gpus", "job.gpus", "N", &Shorthands::gpus}};
 
 }  // namespace
 
@@ -35,31 +35,31 @@ std::vector<std::string> engine_names() {
   return names;
 }
 
-void add_short_hands(CLI::App& app, ShortHands& given) {
-  for (const auto& one : short_hands) {
+void add_shorthands(CLI::App& app, Shorthands& given) {
+  for (const auto& one : shorthands) {
     app.add_option(std::string{one.option}, given.*one.value,
                    fmt::format("short for --set {}={}", one.key, one.type))
         ->type_name(std::string{one.type});
   }
 }
 
-std::vector<Override> overrides_of(const std::vector<std::string>& set, const ShortHands& given) {
+std::vector<Override> overrides_of(const std::vector<std::string>& set, const Shorthands& given) {
   auto overrides = parse_overrides(set);
-  for (const auto& one : short_hands) {
+  for (const auto& one : shorthands) {
     const std::string key{one.key};
     const auto& value = given.*one.value;
     if (value.empty()) continue;
     if (std::ranges::find(overrides, key, &Override::key) != overrides.end())
-      refuse(fmt::format("'{}' is given by '--set' and by '{}'", key, one.option), "leave one of them out");
+      refuse(fmt::format("'{}' is set by '--set' and by '{}'", key, one.option), "leave one of them out");
     overrides.push_back(given_by(one.option, key, value));
   }
   return overrides;
 }
 
 void add_engine(CLI::App& app, std::string& name) {
-  app.add_option(
-         "--engine", name,
-         fmt::format("{}; auto is the fastest; {} if not given", fmt::join(engine_names(), ", "), name))
+  app.add_option("--engine", name,
+                 fmt::format("engine: {}; auto selects the fastest (default: {})",
+                             fmt::join(engine_names(), ", "), name))
       ->type_name("NAME");
 }
 
@@ -75,12 +75,12 @@ void check_known(const std::string& option, const std::string& name, std::string
     refuse(fmt::format("'{} {}': there is no {} of this name", option, name, noun), suggestion(name, known));
 }
 
-void add_price_choice(CLI::App& app, PriceChoice& choice) {
-  app.add_option("--prices", choice.file, "prices instead of the platforms' own; a name of 'list prices' too")
+void add_price_options(CLI::App& app, PriceChoice& choice) {
+  app.add_option("--prices", choice.file,
+                 "prices: a file, or a name from 'gradway list prices' (default: the platform's own)")
       ->type_name("FILE");
-  app.add_option("--price-date", choice.date, "the day whose prices count; the newest if not given")
-      ->type_name("DATE");
-  app.add_option("--region", choice.region, "whose prices count; a platform's first if not given")
+  app.add_option("--price-date", choice.date, "date of the prices (default: the newest)")->type_name("DATE");
+  app.add_option("--region", choice.region, "region of the prices (default: the first of a platform)")
       ->type_name("NAME");
 }
 

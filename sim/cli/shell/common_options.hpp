@@ -13,30 +13,31 @@ class App;
 
 namespace gradway::cli {
 
-/// Adds `--engine NAME`; `name` holds the default.
+/// Adds `--engine NAME`. @param name holds the default
 void add_engine(CLI::App& app, std::string& name);
 
-/// @throws ConfigError with the nearest name if there is no such engine
+/// @throws ConfigError with the nearest name if the engine does not exist
 void check_engine(const std::string& name);
 
-/// What the short hands of `--set` say; empty if not given.
-struct ShortHands {
+/// Values of the options that are short for `--set`; empty if not given.
+struct Shorthands {
   std::string model;
   std::string platform;
   std::string gpus;
 };
 
 /// Adds `--model`, `--platform` and `--gpus`, short for `--set model=...`, `platform` and `job.gpus`.
-void add_short_hands(CLI::App& app, ShortHands& given);
+void add_shorthands(CLI::App& app, Shorthands& given);
 
-/// What `--set` and the short hands change. @throws ConfigError for a key that both give
-std::vector<Override> overrides_of(const std::vector<std::string>& set, const ShortHands& given);
+/// The overrides of `--set` and of the shorthands. @throws ConfigError for a key that both give
+std::vector<Override> overrides_of(const std::vector<std::string>& set, const Shorthands& given);
 
-/// @throws ConfigError with near names for a name that is given, but not known. @param noun "model"
+/// @param name empty if not given @param noun "model"
+/// @throws ConfigError with near names if the name is unknown
 void check_known(const std::string& option, const std::string& name, std::string_view noun,
                  const std::vector<std::string>& known);
 
 /// Adds `--prices`, `--price-date` and `--region`.
-void add_price_choice(CLI::App& app, PriceChoice& choice);
+void add_price_options(CLI::App& app, PriceChoice& choice);
 
 }  // namespace gradway::cli

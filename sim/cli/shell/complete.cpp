@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/cli/shell/complete.hpp"
-
 #include <algorithm>
 #include <array>
 
@@ -9,6 +7,7 @@
 
 #include "sim/cli/commands.hpp"
 #include "sim/cli/shell/argument_words.hpp"
+#include "sim/cli/shell/help.hpp"
 #include "sim/config/find/scenario_keys.hpp"
 
 namespace gradway::cli {
@@ -44,30 +43,30 @@ Words values_of_key(const std::string& key, const DataPath& data) {
   return words_of_key(key);
 }
 
-/// What an argument can be.
-struct Completed {
-  std::string_view command;   ///< empty: of any
+/// An argument whose words are known.
+struct CompletedArgument {
+  std::string_view command;   ///< empty: any
   std::string_view argument;  ///< "--engine" or "KIND"
   Words (*words)(const DataPath&);
 };
-constexpr std::array completed{Completed{"", "SCENARIO", names<DataKind::scenario>},
-                               Completed{"", "--model", names<DataKind::model>},
-                               Completed{"", "--platform", names<DataKind::platform>},
-                               Completed{"", "--platforms", names<DataKind::platform>},
-                               Completed{"", "--gpu", names<DataKind::gpu>},
-                               Completed{"", "--calibration", names<DataKind::calibration>},
-                               Completed{"", "--prices", names<DataKind::prices>},
-                               Completed{"", "--engine", fixed<engine_names>},
-                               Completed{"init", "--strategy", fixed<strategies_of_training>},
-                               Completed{"list", "KIND", fixed<listed_kinds>},
-                               Completed{"show", "KIND", fixed<shown_kinds>},
-                               Completed{"import", "FORMAT", fixed<import_formats>},
-                               Completed{"export", "FORMAT", fixed<export_formats>},
-                               Completed{"calibrate", "ACTION", fixed<calibrate_actions>},
-                               Completed{"help", "TOPIC", fixed<help_topics>},
-                               Completed{"completion", "SHELL", fixed<shells>}};
+constexpr std::array completed{CompletedArgument{"", "SCENARIO", names<DataKind::scenario>},
+                               CompletedArgument{"", "--model", names<DataKind::model>},
+                               CompletedArgument{"", "--platform", names<DataKind::platform>},
+                               CompletedArgument{"", "--platforms", names<DataKind::platform>},
+                               CompletedArgument{"", "--gpu", names<DataKind::gpu>},
+                               CompletedArgument{"", "--calibration", names<DataKind::calibration>},
+                               CompletedArgument{"", "--prices", names<DataKind::prices>},
+                               CompletedArgument{"", "--engine", fixed<engine_names>},
+                               CompletedArgument{"init", "--strategy", fixed<strategies_of_training>},
+                               CompletedArgument{"list", "KIND", fixed<listed_kinds>},
+                               CompletedArgument{"show", "KIND", fixed<shown_kinds>},
+                               CompletedArgument{"import", "FORMAT", fixed<import_formats>},
+                               CompletedArgument{"export", "FORMAT", fixed<export_formats>},
+                               CompletedArgument{"calibrate", "ACTION", fixed<calibrate_actions>},
+                               CompletedArgument{"help", "TOPIC", fixed<help_topics>},
+                               CompletedArgument{"completion", "SHELL", fixed<shells>}};
 
-/// What `gradway show` can show of a kind.
+/// The names that `gradway show KIND` accepts.
 struct ShownNames {
   std::string_view kind;
   Words (*words)(const DataPath&);
@@ -101,7 +100,7 @@ class Completion {
  private:
   static std::string option_name(const CLI::Option& option) { return "--" + option.get_lnames().front(); }
 
-  /// The option of a word that is one and has its value in the next word.
+  /// The option of a word if its value is the next word.
   const CLI::Option* waiting_option(const std::string& word) const {
     for (const auto* option : app_->get_options()) {
       const bool is_named = option->check_name(word) && !option->get_positional();
@@ -134,7 +133,7 @@ class Completion {
 
   void write_options() {
     for (const auto* option : app_->get_options()) {
-      if (!option->get_lnames().empty()) write_line(option_name(*option), option->get_description());
+      if (!option->get_lnames().empty()) write_line(option_name(*option), summary_of(*option));
     }
   }
 
@@ -157,7 +156,7 @@ class Completion {
     for (const auto& word : words) write_line(before + word);
   }
 
-  /// @param before what stands in the word in front of the value
+  /// @param before the part of the word before the value
   void write_values(const std::string& argument, const std::string& before, const std::string& value) {
     if (takes_keys(argument)) return write_keys(before, value);
     for (const auto& row : completed) {
@@ -167,7 +166,7 @@ class Completion {
     }
   }
 
-  /// "job.precision=" and then its values, those of --vary with commas between them.
+  /// Writes keys such as "job.precision=", or the values of a key; those of --vary are separated by commas.
   void write_keys(const std::string& before, const std::string& value) {
     const auto equals = value.find('=');
     if (equals == std::string::npos) {
@@ -183,7 +182,7 @@ class Completion {
   const CLI::App* app_;
   std::string current_;
   const CommandContext& context_;
-  const CLI::Option* open_ = nullptr;  ///< its value comes next
+  const CLI::Option* open_ = nullptr;  ///< option whose value is the next word
   Words positionals_;
 };
 

@@ -10,15 +10,15 @@
 
 namespace gradway::cli {
 
-/// How work ended, and why it gave nothing.
+/// How work ended, and the errors if it failed.
 struct Failure {
   Status status = Status::done;
-  std::string text;                  ///< what is told of what was thrown; empty: nothing was
-  std::vector<std::string> reasons;  ///< what is wrong, one sentence each, without places
-  std::vector<Problem> problems;     ///< of the user's input
+  std::string text;                  ///< the whole message; empty if nothing was thrown
+  std::vector<std::string> reasons;  ///< one sentence per error, without places
+  std::vector<Problem> problems;     ///< errors of the user's input
 };
 
-/// Does work that says how it ended. @return that, or what became of what it threw
+/// Runs work. @return its status, or the failure for the exception that it threw
 Failure failure_of(const std::function<Status()>& work);
 
 }  // namespace gradway::cli

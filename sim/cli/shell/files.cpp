@@ -24,29 +24,28 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse_folder(const fs::path& folder, const std::string& why) {
-  refuse(fmt::format("cannot write to '{}': {}", folder.string(), why),
-         "give --out a place that can be written to");
+  refuse(fmt::format("cannot write to '{}': {}", folder.string(), why), "choose another place for --out");
 }
 
-/// 64 bits that nobody can foretell, as text.
-std::string unforeseeable() {
+/// 64 unpredictable bits as hexadecimal digits.
+std::string random_suffix() {
   std::random_device bits;
   return fmt::format("{:08x}{:08x}", bits(), bits());
 }
 
-constexpr std::size_t digits = 16;  ///< of `unforeseeable`
+constexpr std::size_t digits = 16;  ///< of `random_suffix`
 
 /// ".sweep.json.0123456789abcdef"
-std::string name_until_complete(const std::string& name) {
-  return fmt::format(".{}.{}", name, unforeseeable());
+std::string temporary_name(const std::string& name) {
+  return fmt::format(".{}.{}", name, random_suffix());
 }
 
-bool is_name_until_complete(const std::string& name) {
+bool is_temporary_name(const std::string& name) {
   if (name.size() < digits + 3 || name.front() != '.' || name[name.size() - digits - 1] != '.') return false;
   return std::all_of(name.end() - digits, name.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
 }
 
-/// A lock on an open file, which tells others that its writer lives.
+/// A lock on an open file, which shows other processes that its writer is running.
 class Lock {
  public:
   explicit Lock(int file) : file_{::dup(file)} { ::flock(file_, LOCK_EX); }
@@ -61,13 +60,13 @@ class Lock {
   int file_;
 };
 
-/// A file under a name of its own, which nothing had before: no link that was laid in its place is followed.
+/// A file that did not exist before. Symbolic links with its name are not followed.
 class NewFile {
   using Buffer = __gnu_cxx::stdio_filebuf<char>;
 
  public:
   NewFile(const fs::path& path, std::vector<Lock>& locks) {
-    // Who removes what is abandoned may come before the lock: then once more.
+    // Another process may remove the file as abandoned before it is locked: then the file is created again.
     for (int attempt = 0; attempt < 3; ++attempt) {
       const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
       if (file < 0) return;
@@ -84,7 +83,7 @@ class NewFile {
 
   bool is_open() const { return buffer_.is_open(); }
 
-  /// @return false: not all of it could be written; errno says why
+  /// @return false if the file could not be written completely; errno has the reason
   bool write(const std::function<void(std::ostream&)>& content) {
     if (!is_open()) return false;
     std::ostream out{&buffer_};
@@ -96,27 +95,28 @@ class NewFile {
   Buffer buffer_;
 };
 
-/// Files under names of their own until all are complete. What is left when this goes away is removed.
-class Unfinished {
+/// Writes files under temporary names and renames them when all are complete. Otherwise the destructor
+/// removes them.
+class FileTransaction {
  public:
-  explicit Unfinished(const fs::path& folder) : folder_{folder} { make(folder); }
-  ~Unfinished() {
+  explicit FileTransaction(const fs::path& folder) : folder_{folder} { make(folder); }
+  ~FileTransaction() {
     std::error_code ignored;
     for (const auto& [from, to] : names_) fs::remove(from, ignored);
     for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder)
       fs::remove(*folder, ignored);  // only if empty
   }
-  Unfinished(const Unfinished&) = delete;
+  FileTransaction(const FileTransaction&) = delete;
 
   void add(const OutputFile& file) {
     const auto place = folder_ / file.name;
     make(place.parent_path());
-    const auto path = place.parent_path() / name_until_complete(place.filename().string());
+    const auto path = place.parent_path() / temporary_name(place.filename().string());
     errno = 0;
     NewFile target{path, locks_};
     if (target.is_open()) names_.emplace_back(path, place);
     if (!target.write(file.write))
-      refuse_folder(folder_, errno == 0 ? "the file is not complete" : std::strerror(errno));
+      refuse_folder(folder_, errno == 0 ? "the file is incomplete" : std::strerror(errno));
   }
 
   void finish() {
@@ -141,13 +141,13 @@ class Unfinished {
   }
 
   fs::path folder_;
-  std::vector<Lock> locks_;  ///< until all have their names
+  std::vector<Lock> locks_;  ///< held until all files are renamed
   std::vector<fs::path> made_;
   std::vector<std::pair<fs::path, fs::path>> names_;
 };
 
-/// Removes a file unless somebody holds it. It is held while it is removed, so that no writer takes it
-/// meanwhile.
+/// Removes a file unless a process has locked it. The file is locked while it is removed, so that no writer
+/// can start to use it.
 void remove_if_abandoned(const fs::path& path) {
   std::error_code ignored;
   if (!fs::is_regular_file(fs::symlink_status(path, ignored))) return;
@@ -162,7 +162,7 @@ void remove_if_abandoned(const fs::path& path) {
 void remove_abandoned_files(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator file{folder, error}, end; !error && file != end; file.increment(error)) {
-    if (is_name_until_complete(file->path().filename().string())) remove_if_abandoned(file->path());
+    if (is_temporary_name(file->path().filename().string())) remove_if_abandoned(file->path());
   }
 }
 
@@ -170,13 +170,13 @@ void check_folder(const fs::path& folder) {
   std::error_code error;
   if (fs::exists(folder, error) && !fs::is_directory(folder, error)) {
     refuse(fmt::format("'--out {}' is a file, not a folder", folder.string()),
-           "give another name, or move the file away");
+           "choose another name, or move the file");
   }
 }
 
 void write_files(const fs::path& folder, const std::vector<OutputFile>& files) {
   check_folder(folder);
-  Unfinished unfinished{folder};
+  FileTransaction unfinished{folder};
   for (const auto& file : files) unfinished.add(file);
   unfinished.finish();
 }
@@ -184,14 +184,14 @@ void write_files(const fs::path& folder, const std::vector<OutputFile>& files) {
 void check_file(const fs::path& file, bool replaces) {
   std::error_code error;
   if (!file.has_filename())
-    refuse(fmt::format("'--out {}' is no name of a file", file.string()), "add a name");
+    refuse(fmt::format("'--out {}' does not have a file name", file.string()), "add a file name");
   if (fs::is_directory(file, error)) {
     refuse(fmt::format("'--out {}' is a folder", file.string()),
            fmt::format("write '--out {}'", (file / "calibration.yaml").string()));
   }
   if (fs::exists(file, error) && !replaces)
-    refuse(fmt::format("'{}' is there already", file.string()),
-           "give another name, or --force to replace it");
+    refuse(fmt::format("'{}' already exists", file.string()),
+           "choose another name, or give --force to replace it");
 }
 
 void check_yaml(const fs::path& file, bool replaces, const std::string& what) {
@@ -206,7 +206,7 @@ void write_file(const fs::path& file, bool replaces, const std::function<void(st
   check_file(file, replaces);
   const auto folder = file.has_parent_path() ? file.parent_path() : fs::path{"."};
   remove_abandoned_files(folder);
-  Unfinished unfinished{folder};
+  FileTransaction unfinished{folder};
   unfinished.add({file.filename().string(), write});
   unfinished.finish();
 }

@@ -11,31 +11,32 @@ namespace gradway::cli {
 
 /// A file to write into a folder.
 struct OutputFile {
-  std::string name;  ///< may have folders in it
+  std::string name;  ///< may include folders
   std::function<void(std::ostream&)> write;
 };
 
-/// @throws ConfigError if the folder's name is taken by something else or cannot be made.
+/// @throws ConfigError if the path exists and is not a folder
 void check_folder(const std::filesystem::path& folder);
 
-/// Removes what writers that were killed left in a folder, not in those inside it: files with the names that
-/// `write_files` gives until they are complete, which nobody holds any more.
+/// Removes the temporary files of killed writers from a folder, but not from its subfolders: files with the
+/// temporary names of `write_files` that no process has locked.
 void remove_abandoned_files(const std::filesystem::path& folder);
 
-/// Writes files into a folder, which is made if it is not there: all of them or none, and never half of one.
-/// Files of these names that stand there are replaced.
-/// @throws ConfigError if that cannot be done; then nothing new is left behind.
+/// Writes files into a folder, which is created if needed. Either all files are written completely or none
+/// is. Existing files with these names are replaced.
+/// @throws ConfigError if a file cannot be written; then nothing new remains
 void write_files(const std::filesystem::path& folder, const std::vector<OutputFile>& files);
 
-/// Writes one file, whole or not at all, and removes what killed writers left in its folder. @param replaces
-/// a file of that name may stand there
-/// @throws ConfigError if one stands there and must not be replaced, or if it cannot be written
+/// Writes one file completely or not at all, and removes the temporary files of killed writers from its
+/// folder.
+/// @param replaces an existing file may be replaced
+/// @throws ConfigError if the file exists and must not be replaced, or if it cannot be written
 void write_file(const std::filesystem::path& file, bool replaces,
                 const std::function<void(std::ostream&)>& write);
 
-/// @throws ConfigError if `write_file` would, as far as that can be told beforehand
+/// @throws ConfigError if `write_file` would, as far as this is known in advance
 void check_file(const std::filesystem::path& file, bool replaces);
-/// The same of a file that must be YAML. @param what such files are, for messages: "models"
+/// The same for a YAML file. @param what kind of files, for messages: "models"
 void check_yaml(const std::filesystem::path& file, bool replaces, const std::string& what);
 
 }  // namespace gradway::cli

@@ -2,6 +2,7 @@
 #include "sim/cli/shell/help.hpp"
 
 #include <array>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,6 +14,45 @@
 namespace gradway::cli {
 namespace {
 
+constexpr std::size_t width = 100;
+constexpr std::size_t column = 24;  // in which descriptions begin
+
+/// An argument and its description, wrapped and indented.
+std::string argument_rows(const CLI::Option& option) {
+  const auto& letters = option.get_snames();
+  const auto name = fmt::format("  {}{}", letters.empty() ? "" : fmt::format("-{}, ", letters.front()),
+                                argument_name(option));
+  auto rows = name;
+  if (name.size() + 2 > column) rows += '\n';
+  std::istringstream lines{option.get_description()};
+  for (std::string line; std::getline(lines, line);) {
+    for (const auto& part : report::wrap(line, width - column)) {
+      const auto used = rows.size() - (rows.rfind('\n') + 1);  // npos + 1 is 0
+      rows += std::string(column - used, ' ') + part + '\n';
+    }
+  }
+  return rows;
+}
+
+/// The usage line, wrapped between arguments.
+std::string wrapped_usage(const CLI::App& app, const Command& command) {
+  constexpr std::size_t indent = 7;  // of "usage: "
+  std::string text;
+  std::size_t columns = indent;
+  std::istringstream words{usage_line(app, command)};
+  for (std::string word, rest; words >> word;) {
+    while (word.front() == '[' && word.back() != ']' && words >> rest) word += ' ' + rest;
+    if (columns + 1 + word.size() > width) {
+      text += '\n' + std::string(indent, ' ') + word;
+      columns = indent + word.size();
+    } else {
+      text += (text.empty() ? "" : " ") + word;
+      columns += 1 + word.size();
+    }
+  }
+  return text;
+}
+
 std::string indented(std::string_view lines) {
   std::string text = "  ";
   for (const auto c : lines) text += c == '\n' ? std::string{"\n  "} : std::string{c};
@@ -22,11 +62,11 @@ std::string indented(std::string_view lines) {
 }  // namespace
 
 std::span<const ExitStatus> exit_statuses() {
-  static constexpr std::array all{ExitStatus{Status::done, "done"},
-                                  ExitStatus{Status::bug, "a bug in gradway"},
-                                  ExitStatus{Status::wrong_input, "the input is wrong"},
-                                  ExitStatus{Status::unfinished, "the simulation could not finish"},
-                                  ExitStatus{Status::limit_passed, "a limit of a validation was passed"}};
+  static constexpr std::array all{
+      ExitStatus{Status::done, "done"}, ExitStatus{Status::bug, "a bug in gradway"},
+      ExitStatus{Status::wrong_input, "wrong input"},
+      ExitStatus{Status::unfinished, "the simulation could not finish"},
+      ExitStatus{Status::limit_passed, "a validation exceeds its limit of error"}};
   return all;
 }
 
@@ -48,8 +88,8 @@ std::string program_help() {
       "usage: gradway COMMAND [OPTIONS]\n\n"
       "commands:\n{}\n"
       "options:\n"
-      "  --help     this text, or that of a command\n"
-      "  --version  the version\n\n"
+      "  --help     print this help, or that of a command\n"
+      "  --version  print the version\n\n"
       "examples:\n{}\n"
       "topics of 'gradway help':\n{}\n"
       "{}\n",
@@ -58,10 +98,9 @@ std::string program_help() {
 
 std::string command_help(const CLI::App& app, const Command& command) {
   std::string rows;
-  for (const auto* option : app.get_options())
-    rows += fmt::format("  {:<20}  {}\n", argument_name(*option), option->get_description());
+  for (const auto* option : app.get_options()) rows += argument_rows(*option);
   const auto notes = command.notes.empty() ? "" : fmt::format("figures:\n{}\n", indented(command.notes));
-  return fmt::format("usage: {}\n\n{}\n\narguments:\n{}\n{}examples:\n{}", usage_line(app, command),
+  return fmt::format("usage: {}\n\n{}\n\narguments:\n{}\n{}examples:\n{}", wrapped_usage(app, command),
                      command.help, rows, notes, indented(command.examples));
 }
 
@@ -78,7 +117,14 @@ std::string usage_line(const CLI::App& app, const Command& command) {
 std::string argument_name(const CLI::Option& option) {
   if (option.get_positional()) return option.get_name(true);
   const bool is_flag = option.get_items_expected_max() == 0;
-  return is_flag ? option.get_name() : fmt::format("{} {}", option.get_name(), option.get_type_name());
+  const auto type = option.get_type_name();  // with the range of the value after a colon
+  return is_flag ? option.get_name()
+                 : fmt::format("{} {}", option.get_name(), type.substr(0, type.find(':')));
+}
+
+std::string summary_of(const CLI::Option& option) {
+  const auto& description = option.get_description();
+  return description.substr(0, description.find('\n'));
 }
 
 }  // namespace gradway::cli

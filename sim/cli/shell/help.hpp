@@ -14,17 +14,16 @@ class Option;
 
 namespace gradway::cli {
 
-/// A way to end, and what it means.
 struct ExitStatus {
   Status status;
   std::string_view meaning;
 };
 std::span<const ExitStatus> exit_statuses();
 
-/// What `gradway --help` says.
+/// The text of `gradway --help`.
 std::string program_help();
 
-/// What `gradway COMMAND --help` says, in the same look.
+/// The text of `gradway COMMAND --help`, with lines of at most 100 columns.
 std::string command_help(const CLI::App& app, const Command& command);
 
 /// "gradway run SCENARIO [--set KEY=VALUE] ...".
@@ -32,5 +31,8 @@ std::string usage_line(const CLI::App& app, const Command& command);
 
 /// "--engine NAME", "--json" or "SCENARIO".
 std::string argument_name(const CLI::Option& option);
+
+/// The first line of an argument's description. The others are details for the help and the manual.
+std::string summary_of(const CLI::Option& option);
 
 }  // namespace gradway::cli

@@ -10,7 +10,7 @@
 namespace gradway::cli {
 
 void add_out(CLI::App& app, std::string& folder, const std::string& files) {
-  app.add_option("--out", folder, "folder for " + files)->type_name("DIR");
+  app.add_option("--out", folder, "output folder for " + files)->type_name("DIR");
 }
 
 bool wants_files(const CLI::App& app, const std::string& folder) {
@@ -20,8 +20,8 @@ bool wants_files(const CLI::App& app, const std::string& folder) {
   return true;
 }
 
-void put_files(const std::string& folder, const std::vector<OutputFile>& files, const CommandContext& context,
-               const std::string& remark) {
+void write_named_files(const std::string& folder, const std::vector<OutputFile>& files,
+                       const CommandContext& context, const std::string& remark) {
   write_files(folder, files);
   std::string names;
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -31,13 +31,13 @@ void put_files(const std::string& folder, const std::vector<OutputFile>& files, 
   context.messages << fmt::format("wrote {}{}\n", printable(names), remark);
 }
 
-void put_results(const std::string& folder, std::vector<OutputFile> files,
-                 const std::function<void(std::ostream&)>& page, const CommandContext& context,
-                 const std::string& remark) {
+void write_results(const std::string& folder, std::vector<OutputFile> files,
+                   const std::function<void(std::ostream&)>& page, const CommandContext& context,
+                   const std::string& remark) {
   if (report::has_page()) files.push_back({"report.html", page});
-  put_files(folder, files, context, remark);
+  write_named_files(folder, files, context, remark);
   if (!report::has_page())
-    context.messages << "report.html is left out: gradway was built without it (GRADWAY_PAGE)\n";
+    context.messages << "report.html is not written: gradway was built without it (GRADWAY_PAGE)\n";
 }
 
 }  // namespace gradway::cli

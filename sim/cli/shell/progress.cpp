@@ -10,23 +10,23 @@
 namespace gradway::cli {
 namespace {
 
-// With fewer a simulation takes less than two seconds.
+// With fewer GPUs a simulation takes less than two seconds.
 constexpr std::size_t many_gpus = 200000;
-// Of DDP of gpt2 on dgx-h100, with 131,072 and with 1,000,000 GPUs; 11.5 resources a GPU.
+// DDP of gpt2 on dgx-h100 with 131,072 and with 1,000,000 GPUs; 11.5 resources per GPU.
 // @source own measurement, 2026-11-25, one core of an EPYC
 constexpr double cpu_seconds_per_resource = 0.62e-6;
 constexpr double bytes_per_resource = 190;
 
 constexpr std::size_t bar_width = 30;
-constexpr std::chrono::milliseconds patience{1000};
-constexpr std::chrono::milliseconds between{200};
-constexpr std::chrono::milliseconds between_lines{15000};
+constexpr std::chrono::milliseconds delay_of_first_line{1000};
+constexpr std::chrono::milliseconds repaint_interval{200};
+constexpr std::chrono::milliseconds line_interval{15000};
 
-// Before so much is done the time that is left is a guess.
+// Share that must be done before the remaining time is estimated.
 constexpr double least_share = 0.02;
 
 /// "40 s", "3 min", "2.5 h"
-std::string about(double seconds) {
+std::string duration_text(double seconds) {
   constexpr double minute = 60;
   constexpr double hour = 3600;
   if (seconds < 2 * minute) return fmt::format("{:.0f} s", std::ceil(seconds));
@@ -42,20 +42,21 @@ void announce_large_platform(const CommandContext& context, const Platform& plat
   context.messages
       << fmt::format("gradway: a simulation of {} GPUs takes about {} of CPU time and {:.1f} GB of memory",
                      report::thousands_text(static_cast<std::int64_t>(platform.gpus.size())),
-                     about(parts * cpu_seconds_per_resource), parts * bytes_per_resource * 1e-9)
+                     duration_text(parts * cpu_seconds_per_resource), parts * bytes_per_resource * 1e-9)
       << std::endl;
 }
 
 Progress::Progress(const CommandContext& context, std::string what, std::size_t count)
     : context_{context}, what_{std::move(what)}, count_{count} {
   if (context_.progress_columns > 0)
-    painter_ = std::jthread{[this](const std::stop_token& stop) { keep_painting(stop); }};
+    painter_ = std::jthread{[this](const std::stop_token& stop) { paint_until_stopped(stop); }};
 }
 
-Progress::Progress(const CommandContext& context, Elsewhere elsewhere) : Progress{context, "starting", 0} {
-  elsewhere_ = elsewhere;
-  if (!is_terminal() && elsewhere == Elsewhere::lines)
-    painter_ = std::jthread{[this](const std::stop_token& stop) { keep_painting(stop); }};
+Progress::Progress(const CommandContext& context, WithoutTerminal without_terminal)
+    : Progress{context, "starting", 0} {
+  without_terminal_ = without_terminal;
+  if (!is_terminal() && without_terminal == WithoutTerminal::lines)
+    painter_ = std::jthread{[this](const std::stop_token& stop) { paint_until_stopped(stop); }};
 }
 
 Progress::~Progress() {
@@ -73,7 +74,7 @@ void Progress::step() {
 }
 
 ProgressCallback Progress::callback() {
-  if (!is_terminal() && elsewhere_ == Elsewhere::silent) return {};
+  if (!is_terminal() && without_terminal_ == WithoutTerminal::silent) return {};
   return [this](std::string_view what, std::optional<double> done) {
     const std::scoped_lock lock{mutex_};
     if (what != what_) {
@@ -84,11 +85,11 @@ ProgressCallback Progress::callback() {
   };
 }
 
-/// A thread of its own: work that takes long tells nothing meanwhile.
-void Progress::keep_painting(const std::stop_token& stop) {
+/// Runs in a thread of its own, because long work does not report progress all the time.
+void Progress::paint_until_stopped(const std::stop_token& stop) {
   std::unique_lock lock{mutex_};
-  for (auto wait = is_terminal() ? patience : between_lines;;
-       wait = is_terminal() ? between : between_lines) {
+  for (auto wait = is_terminal() ? delay_of_first_line : line_interval;;
+       wait = is_terminal() ? repaint_interval : line_interval) {
     if (ends_.wait_for(lock, stop, wait, [&] { return stop.stop_requested(); })) return;
     if (!is_terminal()) {
       context_.messages << "gradway: " << words() << std::endl;
@@ -99,7 +100,7 @@ void Progress::keep_painting(const std::stop_token& stop) {
   }
 }
 
-/// Narrower than the terminal: a line that goes on below could not be taken back. @pre the words are ASCII
+/// Narrower than the terminal, because a line that wraps cannot be erased. @pre the words are ASCII
 std::string Progress::line() const {
   auto text = words();
   if (count_ > 0) {
@@ -120,8 +121,10 @@ std::string Progress::words() const {
     text += fmt::format(", {:.0f} % done", std::floor(100 * *share_));
   }
   if (share_ && *share_ >= least_share)
-    return text + fmt::format(", about {} left", about(taken.count() * (1 - *share_) / *share_));
-  return taken < patience ? text : text + fmt::format(", for {}", about(std::floor(taken.count())));
+    return text + fmt::format(", about {} left", duration_text(taken.count() * (1 - *share_) / *share_));
+  return taken < delay_of_first_line
+             ? text
+             : text + fmt::format(", for {}", duration_text(std::floor(taken.count())));
 }
 
 }  // namespace gradway::cli

@@ -15,44 +15,45 @@
 
 namespace gradway::cli {
 
-/// Says on standard error, before it begins, what a simulation of very many GPUs takes: folded ranks cost
+/// Announces on standard error the time and memory of a simulation of very many GPUs. Folded ranks cost
 /// nothing, but each part and link of the platform does.
 void announce_large_platform(const CommandContext& context, const Platform& platform);
 
-/// A line on the terminal that says what long work is at and how long it will be; silent elsewhere, and for
-/// the first second. Can be told from several threads; is gone when it goes out of scope.
+/// A line on the terminal with the progress and the remaining time of long work. It appears after a second
+/// and is erased by the destructor. Thread-safe.
 class Progress {
  public:
-  /// Of work that has parts to count: "point 12 of 400" with a bar.
+  /// For work with parts to count: "point 12 of 400" with a bar.
   Progress(const CommandContext& context, std::string what, std::size_t count);
-  /// Where standard error is no terminal: nothing, or for work of minutes a line now and then.
-  enum class Elsewhere { silent, lines };
-  /// Of one piece of work, told by `watch`.
-  explicit Progress(const CommandContext& context, Elsewhere elsewhere = Elsewhere::silent);
+  /// If standard error is not a terminal: no output, or a line every 15 seconds.
+  enum class WithoutTerminal { silent, lines };
+  /// For work that reports its progress to `callback()`.
+  explicit Progress(const CommandContext& context,
+                    WithoutTerminal without_terminal = WithoutTerminal::silent);
   ~Progress();
   Progress(const Progress&) = delete;
 
-  /// One part more is done.
+  /// Counts one more part as done.
   void step();
-  /// Valid as long as this.
+  /// Valid as long as this object.
   ProgressCallback callback();
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  void keep_painting(const std::stop_token& stop);
+  void paint_until_stopped(const std::stop_token& stop);
   std::string line() const;
   std::string words() const;
 
   bool is_terminal() const { return context_.progress_columns > 0; }
 
   const CommandContext& context_;
-  Elsewhere elsewhere_ = Elsewhere::silent;
+  WithoutTerminal without_terminal_ = WithoutTerminal::silent;
   std::string what_;
   std::size_t count_ = 0;
   std::size_t done_ = 0;
   std::optional<double> share_;
-  Clock::time_point began_ = Clock::now();  ///< what it is at
+  Clock::time_point began_ = Clock::now();  ///< start of the current work
   bool painted_ = false;
   std::mutex mutex_;
   std::condition_variable_any ends_;

@@ -12,7 +12,7 @@
 namespace gradway::cli {
 namespace {
 
-/// Calls `read`; what it refuses, it refuses of the input.
+/// Calls `read` and reports its error as an error of the input.
 template <class Read>
 void check(const std::string& input, const Read& read) {
   try {
@@ -24,10 +24,10 @@ void check(const std::string& input, const Read& read) {
     Where where;
     where.file = input;
     throw ConfigError{Problem{where,
-                              fmt::format("what is made of this cannot be read again: {}", first.what),
+                              fmt::format("the file made from this input is invalid: {}", first.what),
                               {},
-                              fmt::format("a value in the file must be far out of range{}",
-                                          line.empty() ? "" : fmt::format(": it would give '{}'", line))}};
+                              fmt::format("a value of the input is probably far out of range{}",
+                                          line.empty() ? "" : fmt::format(": it leads to '{}'", line))}};
   }
 }
 
@@ -39,19 +39,19 @@ void check_reads_back(DataKind kind, const std::string& text, const std::string&
 
 void check_scenario_reads_back(const std::string& text, const std::string& input, const std::string& out,
                                const DataPath& data, const std::string& model) {
-  told_of(input, [&] { return load_scenario_text(text, out, data, model); });
+  attribute_errors_to(input, [&] { return load_scenario_text(text, out, data, model); });
 }
 
-void refuse_what_is_made(const std::string& input, const ConfigError& error) {
+void refuse_generated_scenario(const std::string& input, const ConfigError& error) {
   const auto& first = error.problems().front();
   std::string_view line = first.where.text;
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
   Where where;
   where.file = input;
-  throw ConfigError{Problem{where, fmt::format("the scenario that is made of this is none: {}", first.what),
-                            first.notes,
-                            fmt::format("{}{}{}", first.hint, first.hint.empty() || line.empty() ? "" : "; ",
-                                        line.empty() ? "" : fmt::format("it would say '{}'", line))}};
+  throw ConfigError{
+      Problem{where, fmt::format("the scenario made from this input is invalid: {}", first.what), first.notes,
+              fmt::format("{}{}{}", first.hint, first.hint.empty() || line.empty() ? "" : "; ",
+                          line.empty() ? "" : fmt::format("the scenario has '{}'", line))}};
 }
 
 void check_samples_read_back(const std::string& text, const std::string& input) {

@@ -23,40 +23,40 @@
 namespace gradway::cli {
 namespace {
 
-struct Question {
+struct Request {
   std::vector<std::string> arguments{"gradway"};
   std::map<std::string, std::string> texts;
 };
 
-std::string next_word(std::istream& questions) {
+std::string next_word(std::istream& requests) {
   std::string word;
-  std::getline(questions, word, '\0');
+  std::getline(requests, word, '\0');
   return word;
 }
 
-/// @return nothing at the end
-std::optional<Question> next_question(std::istream& questions) {
+/// @return none at the end of the input
+std::optional<Request> next_request(std::istream& requests) {
   std::size_t arguments = 0;
   std::size_t texts = 0;
-  questions >> arguments >> texts;
-  questions.ignore();  // the end of the line
-  Question question;
-  for (; arguments > 0 && questions; --arguments) question.arguments.push_back(next_word(questions));
-  for (; texts > 0 && questions; --texts) {
-    auto name = next_word(questions);
-    question.texts[std::move(name)] = next_word(questions);
+  requests >> arguments >> texts;
+  requests.ignore();  // the end of the line
+  Request request;
+  for (; arguments > 0 && requests; --arguments) request.arguments.push_back(next_word(requests));
+  for (; texts > 0 && requests; --texts) {
+    auto name = next_word(requests);
+    request.texts[std::move(name)] = next_word(requests);
   }
-  return questions ? std::optional{std::move(question)} : std::nullopt;
+  return requests ? std::optional{std::move(request)} : std::nullopt;
 }
 
-void answer(const Question& question, const DataPath& files, std::ostream& answers) {
+void answer(const Request& request, const DataPath& files, std::ostream& answers) {
   std::vector<const char*> arguments;
-  for (const auto& argument : question.arguments) arguments.push_back(argument.c_str());
+  for (const auto& argument : request.arguments) arguments.push_back(argument.c_str());
   std::ostringstream results;
   std::ostringstream messages;
   const auto failure = failure_of([&] {
     CommandContext context{results, messages, report::Style{}, 0, data_path(messages)};
-    context.data.texts = question.texts;
+    context.data.texts = request.texts;
     context.data.read = files.read;
     return parse_command_line(static_cast<int>(arguments.size()), arguments.data())(context);
   });
@@ -69,9 +69,9 @@ void answer(const Question& question, const DataPath& files, std::ostream& answe
           << results.view() << messages.view() << problems.view() << std::flush;
 }
 
-/// The name of a standard stream; its number leads nowhere from now on, so that no command reads or writes
-/// there.
-std::string taken_away(int stream) {
+/// Moves a standard stream to another number and replaces it by /dev/null, so that no command reads or writes
+/// it. @return a file name for the stream
+std::string detach_stream(int stream) {
   const int kept = ::dup(stream);
   const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   ::dup2(nowhere, stream);
@@ -82,10 +82,10 @@ std::string taken_away(int stream) {
 }  // namespace
 
 void serve() {
-  std::ifstream questions{taken_away(STDIN_FILENO)};
-  std::ofstream answers{taken_away(STDOUT_FILENO)};
+  std::ifstream requests{detach_stream(STDIN_FILENO)};
+  std::ofstream answers{detach_stream(STDOUT_FILENO)};
   const auto files = with_refreshing_file_cache({});
-  while (const auto question = next_question(questions)) answer(*question, files, answers);
+  while (const auto request = next_request(requests)) answer(*request, files, answers);
 }
 
 }  // namespace gradway::cli

@@ -5,17 +5,17 @@
 
 namespace gradway::cli {
 
-/// What the Python package starts the program with. No option: nobody types it.
+/// The argument with which the Python package starts the program. It is not an option for users.
 inline constexpr std::string_view serve_mark = "--serve";
 
-/// Runs command lines that another program asks for, one after the other: questions come on
-/// standard input until it ends, answers go to standard output. Commands find both empty.
+/// Runs command lines for another program, one after the other. Requests are read from standard input until
+/// it ends, and answers are written to standard output. Commands find both streams empty.
 ///
-/// A question is a line "ARGUMENTS TEXTS" with two numbers; then so many arguments, as behind "gradway", and
-/// so many pairs of a name and the text that it stands for in place of a file, each ended by a NUL. The
-/// answer is a line "STATUS RESULTS MESSAGES PROBLEMS": the exit status, and the numbers of bytes that follow
-/// of what the program would have printed, of what it would have said on standard error, and of the problems
-/// of the input as JSON (`report::write_json`).
+/// A request is a line "ARGUMENTS TEXTS" with two numbers, then that number of arguments, as they would
+/// follow "gradway", then that number of pairs of a file name and the text to use instead of the file. Each
+/// is terminated by NUL. The answer is a line "STATUS RESULTS MESSAGES PROBLEMS" with the exit status and
+/// three numbers of bytes, then the bytes of standard output, of standard error, and of the problems of the
+/// input as JSON (`report::write_json`).
 void serve();
 
 }  // namespace gradway::cli

@@ -27,7 +27,8 @@ void write_keys_of(std::string_view group, std::ostream& out, const report::Styl
 }
 
 void write_scenario(std::ostream& out, const report::Style&) {
-  out << "A scenario says what is trained, where, and how, in a YAML file:\n\n"
+  out << "A scenario is a YAML file that describes the model, the platform, the job and the\nstrategy of a "
+         "training step:\n\n"
          "  schema: 1\n"
          "  model: vit_l_32                # gradway list models\n"
          "  platform: aws-p4d.24xlarge     # gradway list platforms\n"
@@ -37,14 +38,14 @@ void write_scenario(std::ostream& out, const report::Style&) {
          "    precision: bf16\n"
          "  strategy: { kind: ddp, bucket_cap: 100 MiB }\n"
          "  optimizer: adamw\n\n"
-         "'gradway init' writes one with what each line does. 'gradway list keys' has all\n"
-         "keys. '--set job.gpus=4' changes a key for one run; '--model', '--platform' and\n"
-         "'--gpus' of 'gradway run' are short for the keys that are changed most.\n"
-         "'based_on: NAME' takes over the keys of another scenario.\n";
+         "'gradway init' writes one with comments. 'gradway list keys' lists all keys.\n"
+         "'--set job.gpus=4' sets a key for one run; '--model', '--platform' and '--gpus' are\n"
+         "short for the most frequent ones. 'based_on: NAME' inherits the keys of another\n"
+         "scenario.\n";
 }
 
 void write_units(std::ostream& out, const report::Style& style) {
-  out << "Every quantity has its unit, as in '450 GB/s', '25 MiB' or '1.1 us':\n\n";
+  out << "Every quantity has a unit, such as '450 GB/s', '25 MiB' or '1.1 us':\n\n";
   for (const auto& kind : config::quantity_kinds()) {
     std::vector<std::string_view> names;
     for (const auto& unit : kind.units) {
@@ -55,68 +56,69 @@ void write_units(std::ostream& out, const report::Style& style) {
   }
   out << '\n';
   for (const auto& line :
-       report::wrap("kB, MB, GB and TB count in thousands, KiB, MiB, GiB and TiB in 1024s. "
-                    "Bits are refused: divide by 8. On the command line quote what has a "
-                    "blank in it: --set strategy.bucket_cap='25 MiB'.",
+       report::wrap("kB, MB, GB and TB are powers of 1000, KiB, MiB, GiB and TiB powers of 1024. "
+                    "Bits are not accepted: divide by 8. On the command line quote values with "
+                    "blanks: --set strategy.bucket_cap='25 MiB'.",
                     style.width))
     out << line << '\n';
 }
 
 void write_sweep(std::ostream& out, const report::Style&) {
-  out << "'gradway sweep SCENARIO --vary KEY=V1,V2 --vary KEY=V1,V2' runs the cross product:\n\n"
-         "  --vary job.gpus=1,2,4,8            values with commas between them\n"
+  out << "'gradway sweep SCENARIO --vary KEY=V1,V2 --vary KEY=V1,V2' simulates all\ncombinations of these "
+         "values:\n\n"
+         "  --vary job.gpus=1,2,4,8            values separated by commas\n"
          "  --vary job.batch_per_gpu=1..8      the whole numbers from 1 to 8\n"
          "  --vary strategy.bucket_cap='25 MiB,100 MiB'\n"
          "  --vary platform=aws-p4d.24xlarge,aws-p5.48xlarge\n\n"
-         "Any key that '--set' takes can vary; '--set' changes the others. With '--out DIR'\n"
-         "finished points are kept, and a second run does only the rest; '--shard 1/8' and\n"
-         "'--merge DIR' do the same on several machines.\n"
-         "'gradway optimize' searches instead, and 'gradway compare SCENARIO --platforms\n"
-         "'aws-*'' sets platforms side by side.\n";
+         "Any key can be varied; '--set' sets the others. With '--out DIR' finished points are\n"
+         "stored, so that a second run continues where the first stopped. '--shard 1/8' and\n"
+         "'--merge DIR' distribute a sweep over several machines.\n"
+         "'gradway optimize' searches for the best settings, and 'gradway compare' compares\n"
+         "platforms.\n";
 }
 
 void write_names(std::ostream& out, const report::Style&) {
-  out << "Scenarios, platforms, models, GPUs, calibrations and prices are files that names\n"
-         "stand for: 'model: gpt2' is models/gpt2.yaml. A name is looked up\n\n"
-         "  1. beside the scenario that uses it,\n"
-         "  2. in the folders of GRADWAY_PATH, with ':' between them,\n"
-         "  3. in the data that came with gradway.\n\n"
-         "'gradway list' has the names of each kind. A name that nothing has is an error,\n"
-         "which says what is near: 'h100' is told 'h100-sxm' and 'h100-pcie'.\n";
+  out << "Scenarios, platforms, models, GPUs, calibrations and prices are files, which are used\n"
+         "by name: 'model: gpt2' is the file models/gpt2.yaml. A name is looked up\n\n"
+         "  1. in the folder of the scenario that uses it,\n"
+         "  2. in the folders of GRADWAY_PATH, separated by ':',\n"
+         "  3. in gradway's own data.\n\n"
+         "'gradway list' lists the names of each kind. An unknown name is an error with similar\n"
+         "names as a hint: for 'h100' these are 'h100-sxm' and 'h100-pcie'.\n";
 }
 
 void write_platforms(std::ostream& out, const report::Style&) {
-  out << "A platform is a node, how its parts are connected, and a fabric between nodes.\n\n"
+  out << "A platform describes a node, the connections of its parts, and the fabric between\nnodes.\n\n"
          "  gradway list platforms               all, with GPUs, links and prices\n"
-         "  gradway list gpus                    memory, peaks, what is known of kernels\n"
-         "  gradway show platform NAME           what gradway understood of one\n"
+         "  gradway list gpus                    memory, peak rates, measured kernels\n"
+         "  gradway show platform NAME           one platform as gradway reads it\n"
          "  gradway compare SCENARIO --platforms 'aws-*,dgx-h100'\n\n"
-         "A job takes as many nodes as its ranks need. A node of your own: measure it with\n"
-         "gradway-probe and 'gradway import probe', or start from 'nvidia-smi topo -m' with\n"
-         "'gradway import topo'.\n";
+         "A job uses as many nodes as its ranks need. To describe your own node, measure it\n"
+         "with gradway-probe and run 'gradway import probe', or start from 'nvidia-smi topo -m'\n"
+         "with 'gradway import topo'.\n";
 }
 
 void write_calibrations(std::ostream& out, const report::Style&) {
-  out << "A calibration holds what was measured on a node, and replaces first principles\n"
-         "where it has something: collectives, links, kernels, what they cost each other. A\n"
-         "platform names the one that is its own, a GPU that of its kernels.\n\n"
-         "  gradway list calibrations            all, with what was measured\n"
-         "  gradway show calibration NAME        its tables, and how far they are off\n"
-         "  gradway calibrate fit SAMPLES ...    makes one from what gradway-probe measured\n"
-         "  gradway calibrate check NAME SAMPLES ...\n";
+  out << "A calibration contains measurements of a node: collectives, links, kernels and their\n"
+         "contention. They replace the nominal rates of datasheets. A platform names its\n"
+         "calibration, and a GPU the calibration of its kernels.\n\n"
+         "  gradway list calibrations            all, with their measurements\n"
+         "  gradway show calibration NAME        its tables and their errors\n"
+         "  gradway calibrate fit SAMPLES ...    make one from measurements of gradway-probe\n"
+         "  gradway calibrate check NAME SAMPLES ...    compare one with measurements\n";
 }
 
 void write_layouts(std::ostream& out, const report::Style& style) {
-  out << "How ranks share the model is the group 'parallel' of a scenario; what is left of\n"
-         "job.gpus is data parallel. 'gradway optimize SCENARIO --layout' searches,\n"
-         "'gradway show plan SCENARIO' draws the schedule of a pipeline. Its keys:\n\n";
+  out << "The group 'parallel' of a scenario says how ranks share the model; the other ranks of\n"
+         "job.gpus are data-parallel. 'gradway optimize SCENARIO --layout' searches for the\n"
+         "fastest layout, and 'gradway show plan SCENARIO' draws the schedule of a pipeline. Its keys:\n\n";
   write_keys_of("parallel.", out, style);
 }
 
 void write_strategies(std::ostream& out, const report::Style& style) {
-  out << "What data-parallel ranks do is the group 'strategy' of a scenario. 'gradway\n"
-         "explain SCENARIO' says what its settings would bring, 'gradway optimize SCENARIO'\n"
-         "searches them. Its keys:\n\n";
+  out << "The group 'strategy' of a scenario says how data-parallel ranks exchange gradients\n"
+         "and parameters. 'gradway explain SCENARIO' predicts the gain of its settings, and\n"
+         "'gradway optimize SCENARIO' searches for the best ones. Its keys:\n\n";
   write_keys_of("strategy.", out, style);
 }
 
@@ -136,24 +138,24 @@ void write_warnings(std::ostream& out, const report::Style& style) {
 void write_exit_status(std::ostream& out, const report::Style&) {
   for (const auto& [status, meaning] : exit_statuses())
     out << fmt::format("  {}  {}\n", static_cast<int>(status), meaning);
-  out << "\nResults go to standard output, messages to standard error. What ends with 2 has\n"
-         "changed nothing and left nothing half-written.\n";
+  out << "\nResults go to standard output, messages to standard error. With status 2 no file has\n"
+         "been changed or written in part.\n";
 }
 
 }  // namespace
 
 std::span<const Topic> topics() {
   static constexpr std::array table{
-      Topic{"scenario", "what a scenario says", write_scenario},
+      Topic{"scenario", "what a scenario contains", write_scenario},
       Topic{"names", "where names are looked up", write_names},
       Topic{"units", "how quantities are written", write_units},
-      Topic{"platforms", "hardware, and your own", write_platforms},
-      Topic{"calibrations", "what was measured on a node", write_calibrations},
+      Topic{"platforms", "hardware, including your own", write_platforms},
+      Topic{"calibrations", "measurements of a node", write_calibrations},
       Topic{"strategies", "DDP, FSDP, ZeRO and their keys", write_strategies},
       Topic{"layouts", "tensor, pipeline, context and expert parallelism", write_layouts},
-      Topic{"sweep", "many settings at once", write_sweep},
-      Topic{"warnings", "codes of warnings; CODE explains one", write_warnings},
-      Topic{"exit-status", "how gradway ends", write_exit_status},
+      Topic{"sweep", "many settings in one run", write_sweep},
+      Topic{"warnings", "codes of warnings; 'gradway help CODE' explains one", write_warnings},
+      Topic{"exit-status", "exit status of gradway", write_exit_status},
   };
   return table;
 }

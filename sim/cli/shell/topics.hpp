@@ -10,7 +10,7 @@
 
 namespace gradway::cli {
 
-/// What `gradway help TOPIC` explains: the help, the man page and completions read this table.
+/// A topic of `gradway help TOPIC`. The help, the manual page and the completions read this table.
 struct Topic {
   std::string_view name;
   std::string_view help;  ///< one line

@@ -10,10 +10,9 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/base/nearest.hpp"
-#include "sim/cli/shell/complete.hpp"
+#include "sim/cli/shell/argument_words.hpp"
 #include "sim/cli/shell/help.hpp"
 #include "sim/cli/shell/program_digest.hpp"
-#include "sim/cli/shell/version.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -41,53 +40,53 @@ std::string see_help(const CLI::App& app) {
   return fmt::format("see '{} --help'", typed_name(app));
 }
 
-/// An option that other programs have, and the key that stands for it here.
-struct ForeignOption {
+/// An option of other programs, and the key that gradway has instead.
+struct OptionOfOtherProgram {
   std::string_view name;
   std::string_view key;
   std::string_view remark{};
 };
-constexpr std::array foreign_options{
-    ForeignOption{"--gpus", "job.gpus"},
-    ForeignOption{"--num-gpus", "job.gpus"},
-    ForeignOption{"--world-size", "job.gpus"},
-    ForeignOption{"--nodes", "job.gpus", "; nodes follow from it and the platform"},
-    ForeignOption{"--nnodes", "job.gpus", "; nodes follow from it and the platform"},
-    ForeignOption{"--num-nodes", "job.gpus", "; nodes follow from it and the platform"},
-    ForeignOption{"--batch", "job.batch_per_gpu"},
-    ForeignOption{"--batch-size", "job.batch_per_gpu"},
-    ForeignOption{"--micro-batch-size", "job.batch_per_gpu"},
-    ForeignOption{"--global-batch", "job.global_batch"},
-    ForeignOption{"--global-batch-size", "job.global_batch"},
-    ForeignOption{"--accumulate", "job.accumulate"},
-    ForeignOption{"--gradient-accumulation-steps", "job.accumulate"},
-    ForeignOption{"--sequence", "job.sequence"},
-    ForeignOption{"--seq-len", "job.sequence"},
-    ForeignOption{"--seq-length", "job.sequence"},
-    ForeignOption{"--precision", "job.precision"},
-    ForeignOption{"--compile", "job.compile"},
-    ForeignOption{"--recompute", "job.recompute"},
-    ForeignOption{"--strategy", "strategy.kind"},
-    ForeignOption{"--framework", "job.framework"},
-    ForeignOption{"--optimizer", "optimizer"},
-    ForeignOption{"--tp", "parallel.tensor"},
-    ForeignOption{"--pp", "parallel.pipeline"},
-    ForeignOption{"--cp", "parallel.context"},
-    ForeignOption{"--ep", "parallel.expert"}};
+constexpr std::array options_of_other_programs{
+    OptionOfOtherProgram{"--gpus", "job.gpus"},
+    OptionOfOtherProgram{"--num-gpus", "job.gpus"},
+    OptionOfOtherProgram{"--world-size", "job.gpus"},
+    OptionOfOtherProgram{"--nodes", "job.gpus", "; nodes follow from it and the platform"},
+    OptionOfOtherProgram{"--nnodes", "job.gpus", "; nodes follow from it and the platform"},
+    OptionOfOtherProgram{"--num-nodes", "job.gpus", "; nodes follow from it and the platform"},
+    OptionOfOtherProgram{"--batch", "job.batch_per_gpu"},
+    OptionOfOtherProgram{"--batch-size", "job.batch_per_gpu"},
+    OptionOfOtherProgram{"--micro-batch-size", "job.batch_per_gpu"},
+    OptionOfOtherProgram{"--global-batch", "job.global_batch"},
+    OptionOfOtherProgram{"--global-batch-size", "job.global_batch"},
+    OptionOfOtherProgram{"--accumulate", "job.accumulate"},
+    OptionOfOtherProgram{"--gradient-accumulation-steps", "job.accumulate"},
+    OptionOfOtherProgram{"--sequence", "job.sequence"},
+    OptionOfOtherProgram{"--seq-len", "job.sequence"},
+    OptionOfOtherProgram{"--seq-length", "job.sequence"},
+    OptionOfOtherProgram{"--precision", "job.precision"},
+    OptionOfOtherProgram{"--compile", "job.compile"},
+    OptionOfOtherProgram{"--recompute", "job.recompute"},
+    OptionOfOtherProgram{"--strategy", "strategy.kind"},
+    OptionOfOtherProgram{"--framework", "job.framework"},
+    OptionOfOtherProgram{"--optimizer", "optimizer"},
+    OptionOfOtherProgram{"--tp", "parallel.tensor"},
+    OptionOfOtherProgram{"--pp", "parallel.pipeline"},
+    OptionOfOtherProgram{"--cp", "parallel.context"},
+    OptionOfOtherProgram{"--ep", "parallel.expert"}};
 
-/// What to write for an option that the command does not have.
+/// Hint for an option that the command does not have.
 std::string hint_for_option(const CLI::App& app, std::string_view name) {
   const auto names = option_names(app);
-  const auto found = std::ranges::find(foreign_options, name, &ForeignOption::name);
+  const auto found = std::ranges::find(options_of_other_programs, name, &OptionOfOtherProgram::name);
   const bool sets = std::ranges::find(names, "--set") != names.end();
-  if (found == foreign_options.end() || !sets) return suggestion(name, names);
+  if (found == options_of_other_programs.end() || !sets) return suggestion(name, names);
   const auto short_hand = fmt::format("--{}", found->key.substr(found->key.find('.') + 1));
   const bool is_short = std::ranges::find(names, short_hand) != names.end();
   return fmt::format("write '{}'{}", is_short ? short_hand + " N" : fmt::format("--set {}=VALUE", found->key),
                      found->remark);
 }
 
-/// Says what is wrong with words that nothing took.
+/// Reports arguments that the command does not have.
 void check_words(const CLI::App& app) {
   for (const auto& word : app.remaining(false)) {
     if (word == "--") continue;
@@ -100,19 +99,18 @@ void check_words(const CLI::App& app) {
       refuse(fmt::format("'gradway' has no command '{}'", word),
              fmt::format("{} ({})", suggestion(word, command_names()), see_help(app)));
     }
-    refuse(fmt::format("'{}' has no use for '{}'", typed_name(app), word), see_help(app));
+    refuse(fmt::format("unexpected argument '{}' of '{}'", word, typed_name(app)), see_help(app));
   }
 }
 
-/// No option means anything by an empty value; as if it were not given is what a script's empty variable must
-/// not become.
+/// Refuses empty values. An empty variable of a script must not have the effect of a missing option.
 void check_values(const CLI::App& app) {
   for (const auto* option : app.get_options()) {
     if (option->get_lnames().empty()) continue;
     const auto values = option->results();
     if (std::ranges::find(values, "") != values.end())
       refuse(fmt::format("'--{}' has an empty value", option->get_lnames().front()),
-             fmt::format("{} ({})", option->get_description(), see_help(app)));
+             fmt::format("{} ({})", summary_of(*option), see_help(app)));
   }
 }
 
@@ -120,12 +118,12 @@ void check_required(const CLI::App& app) {
   for (const auto* option : app.get_options()) {
     if (option->get_required() && option->count() == 0) {
       refuse(fmt::format("'{}' needs {}", typed_name(app), argument_name(*option)),
-             fmt::format("{} ({})", option->get_description(), see_help(app)));
+             fmt::format("{} ({})", summary_of(*option), see_help(app)));
     }
   }
 }
 
-/// What CLI11 says of an option with too many values or too few, in our words.
+/// Part of CLI11's message on too many or too few values, and our text for it.
 struct Mismatch {
   std::string_view theirs;
   std::string_view ours;
@@ -143,40 +141,40 @@ constexpr std::array mismatches{Mismatch{"flag override", "takes no value"},
   refuse(text, see_help(app));
 }
 
-Action say(std::string text) {
+Action print_text(std::string text) {
   return [text = std::move(text)](const CommandContext& context) {
     context.results << text;
     return Status::done;
   };
 }
 
-/// Nothing was asked for: that is no success for a script, but a person wants the help.
-Status say_no_command(const CommandContext& context) {
+/// Prints the help if there is no command. The status shows scripts that this is an error.
+Status print_program_help(const CommandContext& context) {
   context.messages << program_help();
   return Status::wrong_input;
 }
 
-Status say_version(const CommandContext& context) {
+Status print_version(const CommandContext& context) {
   context.results << fmt::format("gradway {} ({}, build {}, data {})\n", GRADWAY_VERSION, built_from(),
                                  program_digest(), data_digest(context.data));
   return Status::done;
 }
 
-/// What completions of shells ask with. No option: nobody types it.
+/// The first argument of calls by the completion scripts of shells. It is not an option for users.
 constexpr std::string_view complete_mark = "--complete";
 
 }  // namespace
 
 Action parse_command_line(int argc, const char* const* argv) {
-  // Shared, because the actions read the values that the parser keeps.
+  // Shared, because the actions read the parsed values.
   const auto program = std::make_shared<CLI::App>("", "gradway");
-  program->set_help_flag("--help,-h", "this text");
+  program->set_help_flag("--help,-h", "print this help");
   bool wants_version = false;
-  program->add_flag("--version", wants_version, "the version")->disable_flag_override();
+  program->add_flag("--version", wants_version, "print the version")->disable_flag_override();
   std::map<const CLI::App*, std::pair<const Command*, Action>> actions;
   for (const auto& command : commands()) {
     auto* app = program->add_subcommand(std::string{command.name}, std::string{command.help});
-    app->set_help_flag("--help,-h", "this text");
+    app->set_help_flag("--help,-h", "print this help");
     actions[app] = {&command, command.add(*app)};
   }
   if (argc > 1 && argv[1] == complete_mark) {
@@ -185,15 +183,15 @@ Action parse_command_line(int argc, const char* const* argv) {
       return Status::done;
     };
   }
-  if (argc == 2 && argv[1] == std::string_view{"help"}) return say(program_help());
+  if (argc == 2 && argv[1] == std::string_view{"help"}) return print_text(program_help());
   const auto chosen = [&]() -> const CLI::App& {
     return program->get_subcommands().empty() ? *program : *program->get_subcommands().front();
   };
   try {
     program->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return say(&chosen() == program.get() ? program_help()
-                                          : command_help(chosen(), *actions[&chosen()].first));
+    return print_text(&chosen() == program.get() ? program_help()
+                                                 : command_help(chosen(), *actions[&chosen()].first));
   } catch (const CLI::ArgumentMismatch& error) {
     refuse_mismatch(chosen(), error.what());
   } catch (const CLI::ParseError& error) {
@@ -204,8 +202,8 @@ Action parse_command_line(int argc, const char* const* argv) {
   }
   check_words(chosen());
   check_values(chosen());
-  if (wants_version) return say_version;
-  if (&chosen() == program.get()) return say_no_command;
+  if (wants_version) return print_version;
+  if (&chosen() == program.get()) return print_program_help;
   return [program, action = actions[&chosen()].second](const CommandContext& context) {
     return action(context);
   };

@@ -5,8 +5,8 @@
 
 namespace gradway::cli {
 
-/// Understands the command line: a command, or a help text as the action.
-/// @throws ConfigError for what it does not understand, with the nearest that it knows.
+/// Parses the command line. @return the command, or an action that prints a help text
+/// @throws ConfigError for unknown commands, options and arguments, with the nearest known name
 Action parse_command_line(int argc, const char* const* argv);
 
 }  // namespace gradway::cli

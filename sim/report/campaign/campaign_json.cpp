@@ -87,15 +87,15 @@ Json rounds_json(const CampaignPlan& plan, const ClientSettings* clients) {
           {"classes", std::move(classes)}};
 }
 
-Json moved_json(const std::optional<MovedData>& moved) {
+Json moved_json(const std::optional<CentralTraining>& moved) {
   if (!moved) return nullptr;
-  return {{"bytes", moved->moved.value()},
+  return {{"bytes", moved->data.value()},
           {"exchanged_bytes", moved->exchanged.value()},
-          {"moving_s", moved->moving.value()},
-          {"moving_usd", moved->moving_usd},
+          {"moving_s", moved->transfer_time.value()},
+          {"moving_usd", moved->transfer_usd},
           {"training_s", moved->training.value()},
           {"training_usd", or_null(moved->training_usd)},
-          {"training_at_best_s", moved->at_best.value()}};
+          {"training_at_best_s", moved->best_training_time.value()}};
 }
 
 /// @param clients of a server; null without any

@@ -194,17 +194,18 @@ void write_moved(std::ostream& out, const CampaignAnswers& answers, const Style&
   const auto& estimate = answers.estimate;
   const auto usd = [](const std::optional<double>& amount) { return amount ? usd_text(*amount) : ""; };
   const auto and_moving = [&](double of) {
-    return moved.training_usd ? std::optional{moved.moving_usd + of} : std::nullopt;
+    return moved.training_usd ? std::optional{moved.transfer_usd + of} : std::nullopt;
   };
   using enum Table::Align;
   Table table{{{"against the data in one place", left}, {"sent", right}, {"takes", right}, {"USD", right}}};
   table.add({"as it is, on average", bytes_text(moved.exchanged), span_text(Seconds{estimate.mean_s}),
              usd(estimate.mean_usd)});
-  table.add(
-      {"moving the data", bytes_text(moved.moved), span_text(moved.moving), usd_text(moved.moving_usd)});
-  table.add({"... then on the GPUs of one worker", "", span_text(moved.moving + moved.training),
+  table.add({"moving the data", bytes_text(moved.data), span_text(moved.transfer_time),
+             usd_text(moved.transfer_usd)});
+  table.add({"... then on the GPUs of one worker", "", span_text(moved.transfer_time + moved.training),
              usd(and_moving(moved.training_usd.value_or(0)))});
-  table.add({"... or, at best, as many as of all workers", "", span_text(moved.moving + moved.at_best),
+  table.add({"... or, at best, as many as of all workers", "",
+             span_text(moved.transfer_time + moved.best_training_time),
              usd(and_moving(moved.training_usd.value_or(0)))});
   out << '\n';
   table.write(out, style, "  ");

@@ -14,7 +14,7 @@ Json winner_json(const Leaders& leaders) {
 Json tied_json(const Leaders& leaders) {
   if (!leaders.tied()) return nullptr;
   Json ahead = Json::array();
-  for (const auto i : leaders.which) ahead.push_back(*leaders.first_is_ahead[i]);
+  for (const auto i : leaders.which) ahead.push_back(*leaders.probability_first_leads[i]);
   return {{"runs", leaders.which}, {"first_is_ahead", std::move(ahead)}, {"difference", leaders.difference}};
 }
 

@@ -15,7 +15,7 @@ Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json met_json(const std::optional<Met>& met) {
+Json met_json(const std::optional<LimitStatus>& met) {
   constexpr std::array words{"yes", "may", "no"};
   return met ? Json(words[static_cast<std::size_t>(*met)]) : Json(nullptr);
 }

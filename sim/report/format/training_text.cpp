@@ -53,8 +53,8 @@ bool is_range(const Expected& expected) {
   return expected.low < expected.high;
 }
 
-std::string it_may(const std::optional<Met>& met) {
-  return met == Met::may ? ": it may be met" : "";
+std::string it_may(const std::optional<LimitStatus>& met) {
+  return met == LimitStatus::may_be_met ? ": it may be met" : "";
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ std::string usd_with_range_text(const Expected& usd) {
                        : fmt::format("{} USD", usd_text(usd.value));
 }
 
-std::string in_words(Met met) {
+std::string in_words(LimitStatus met) {
   constexpr std::array words{"met", "may be met", "not met"};
   return words[static_cast<std::size_t>(met)];
 }
@@ -116,8 +116,10 @@ std::string why_it_misses(const Training& training) {
 }
 
 void add_training(Fields& fields, const TrainingGoal& goal, const Training& training) {
-  const auto paint_of = [](Met met) {
-    return met == Met::no ? Paint::red : met == Met::may ? Paint::yellow : Paint::none;
+  const auto paint_of = [](LimitStatus met) {
+    return met == LimitStatus::missed       ? Paint::red
+           : met == LimitStatus::may_be_met ? Paint::yellow
+                                            : Paint::none;
   };
   fields.add(
       "training",

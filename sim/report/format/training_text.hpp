@@ -23,7 +23,7 @@ std::string span_with_range_text(const Expected& seconds);  ///< "14.2 days (12.
 std::string usd_with_range_text(const Expected& usd);       ///< "123,456 USD (98,000 to 160,000)"
 
 /// "met", "may be met", "not met"
-std::string in_words(Met met);
+std::string in_words(LimitStatus met);
 
 /// Why a training that does not meet its limits is not ranked: "takes 15.2 days (12.1 to 18.4 days), the
 /// deadline is 14 days: it may be met". @pre it does not meet them

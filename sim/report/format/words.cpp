@@ -199,7 +199,7 @@ std::string probability_text(double probability) {
 }
 
 std::string mark_of(const Leaders& leaders, std::size_t choice, std::string_view winner) {
-  const auto& probability = leaders.first_is_ahead[choice];
+  const auto& probability = leaders.probability_first_leads[choice];
   if (!leaders.has(choice))
     return probability && *probability < sure_enough ? probability_text(*probability) : "";
   if (!leaders.tied()) return std::string{winner};
@@ -220,7 +220,7 @@ std::string tied_in_words(const Leaders& leaders, const std::vector<std::string>
   const auto percent =
       leaders.difference < least_told ? std::string{"less than 0.1 %"} : percent_text(leaders.difference);
   double most = 0;
-  for (const auto i : leaders.which) most = std::max(most, *leaders.first_is_ahead[i]);
+  for (const auto i : leaders.which) most = std::max(most, *leaders.probability_first_leads[i]);
   const auto probability = probability_text(most);
   return others == 1
              ? fmt::format(

@@ -106,8 +106,9 @@ constexpr std::array ranged{"usd_per_step", "usd_per_million_samples", "run_hour
 }  // namespace
 
 bool is_mixed(const Compared& compared) {
-  return std::ranges::any_of(
-      compared.runs, [&](const Alternative& one) { return one.evidence != compared.runs.front().evidence; });
+  return std::ranges::any_of(compared.runs, [&](const Alternative& one) {
+    return one.provenance != compared.runs.front().provenance;
+  });
 }
 
 void write_csv(std::ostream& out, const Compared& compared) {
@@ -126,7 +127,7 @@ void write_csv(std::ostream& out, const Compared& compared) {
     const auto whole = whole_run(compared, run);
     out << cells(whole ? std::optional{in_hours(*whole)} : std::nullopt)
         << cells(whole ? whole->usd : std::nullopt) << csv_cell(in_words(run.bottleneck).resource)
-        << fmt::format(",{},{},{},true,\n", name_of(run.evidence), mark(ranks.fastest, i, "fastest"),
+        << fmt::format(",{},{},{},true,\n", name_of(run.provenance), mark(ranks.fastest, i, "fastest"),
                        mark(ranks.cheapest, i, "cheapest"));
   }
   for (const auto& one : compared.left_out) {

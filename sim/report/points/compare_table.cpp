@@ -64,7 +64,7 @@ const ProvenanceMark& provenance_mark(ProvenanceClass evidence) {
 /// The marks in use, and what those without one rest on.
 void write_evidence(std::ostream& out, const Compared& compared, const Style& style) {
   for (const auto& [evidence, mark, words] : evidence_marks) {
-    if (std::ranges::find(compared.runs, evidence, &Alternative::evidence) == compared.runs.end()) continue;
+    if (std::ranges::find(compared.runs, evidence, &Alternative::provenance) == compared.runs.end()) continue;
     const auto line = evidence == ProvenanceClass::measured
                           ? "no mark: measured, on such GPUs and with such collectives"
                           : fmt::format("{} {}", mark, words);
@@ -74,8 +74,8 @@ void write_evidence(std::ostream& out, const Compared& compared, const Style& st
 
 /// Are both limits met? One that is not, as predicted, has left the run out.
 std::string met_cell(const Training& training) {
-  const auto met = worst_of_limits(training);
-  return !met ? "" : *met == Met::yes ? "yes" : "may";
+  const auto met = worst_limit_status(training);
+  return !met ? "" : *met == LimitStatus::met ? "yes" : "may";
 }
 
 /// A platform and a number of GPUs.
@@ -93,7 +93,7 @@ class ShownRun {
   }
 
   std::string step() const {
-    return time_text(run_.metrics.step_time) + (mixed_ ? provenance_mark(run_.evidence).mark : "");
+    return time_text(run_.metrics.step_time) + (mixed_ ? provenance_mark(run_.provenance).mark : "");
   }
   std::string step_range() const { return range_text(run_.range.low, run_.range.high); }
   std::string throughput() const {
@@ -218,7 +218,7 @@ void write_answer(Fields& fields, const Compared& compared, const Leaders& leade
                     : leaders.tied()
                         ? "; " + tied_in_words(leaders, names, better)
                         : fmt::format("; {} than each of the others with a probability of {} or more", better,
-                                      probability_text(leaders.sure()));
+                                      probability_text(leaders.confidence()));
   fields.add(is_speed ? "fastest" : "cheapest", fmt::format("{}: {}{}", run_in_words(first), figure, sure),
              Paint::bold);
 }

@@ -58,7 +58,7 @@ JsonDocument json_document(const LaidOut& laid_out, std::string_view version) {
   for (const auto& one : found.refused)
     left_out.push_back({{"set", settings_json(one.job)}, {"reason", one.reason}});
   Json worth = Json::array();
-  for (const auto& one : found.worth) {
+  for (const auto& one : found.key_gains) {
     auto& item = worth.emplace_back(
         Json{{"step_time_s", one.step_time.value()}, {"memory_needed_bytes", one.memory.value()}});
     for (const auto& [key, value] : one.set) item["set"][key] = value;

@@ -32,7 +32,7 @@ struct LaidOut {
   Job written;
   SnippetModel shape;
   int global_batch = 0;
-  LayoutsFound found;
+  LayoutSearchResult found;
   std::optional<TrainingGoal> goal{};  ///< of the whole training, if it was asked for
 };
 

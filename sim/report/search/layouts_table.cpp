@@ -76,7 +76,7 @@ class LayoutTable {
   void write(std::ostream& out, const Style& style) const { table_->write(out, style); }
 
  private:
-  const LayoutsFound& found() const { return laid_out_.found; }
+  const LayoutSearchResult& found() const { return laid_out_.found; }
 
   const LaidOut& laid_out_;
   std::optional<Table> table_;
@@ -123,13 +123,13 @@ std::vector<std::string> left_out(const LaidOut& laid_out) {
 }
 
 /// "job.compile: true would take 8.1 % off the fastest layout's step"
-std::vector<std::string> not_searched(const LayoutsFound& found) {
+std::vector<std::string> not_searched(const LayoutSearchResult& found) {
   std::vector<std::string> items;
   const auto step = found.ranked.front().metrics.step_time;
-  for (const auto& one : found.worth) {
+  for (const auto& one : found.key_gains) {
     std::vector<std::string> keys;
     for (const auto& [key, value] : one.set) keys.push_back(fmt::format("{}: {}", key, value));
-    const bool is_all = found.worth.size() > 1 && &one == &found.worth.back();
+    const bool is_all = found.key_gains.size() > 1 && &one == &found.key_gains.back();
     items.push_back(fmt::format("{} would take {} off the fastest layout's step",
                                 is_all ? "all of these" : fmt::format("{}", fmt::join(keys, " and ")),
                                 percent_text(1 - one.step_time / step)));
@@ -156,14 +156,14 @@ void write_indented(std::ostream& out, const std::string& text) {
 }
 
 /// Why the fastest is not the one to take: another is tied with it and has room in the memory.
-std::string tied_with_the_fastest(const LayoutsFound& found) {
+std::string tied_with_the_fastest(const LayoutSearchResult& found) {
   const auto& fastest = found.ranked.front();
   const auto best = static_cast<std::size_t>(&found.recommended() - found.ranked.data());
   return fmt::format(
       "tied with the fastest, {}: that takes {}, is faster with a probability of {}, and leaves no "
       "room in the memory ({}: {})",
       short_words(fastest.job), time_text(fastest.metrics.step_time),
-      probability_text(*found.leaders.first_is_ahead[best]), name_of(fastest.verdict),
+      probability_text(*found.leaders.probability_first_leads[best]), name_of(fastest.verdict),
       bytes_text(fastest.memory));
 }
 

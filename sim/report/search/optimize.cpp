@@ -26,17 +26,17 @@ using Json = nlohmann::ordered_json;
 constexpr double worth_changing = 0.005;
 
 /// What `gradway run --set` takes, key by key.
-Json set_json(const Optimized& found, const Tried& tried) {
+Json set_json(const Optimized& found, const SettingResult& tried) {
   Json set{{"strategy", strategy_json(tried.strategy)}};
   if (const auto* replicate = replicate_of(tried.strategy)) set["parallel.replicate"] = *replicate;
   for (const auto& [key, value] : found.changes[tried.job]) set[key] = value;
   return set;
 }
 
-Json tried_json(const Optimized& found, const Tried& tried) {
+Json tried_json(const Optimized& found, const SettingResult& tried) {
   Json json{{"set", set_json(found, tried)}};
-  json["fits"] = tried.cannot_run.empty() || tried.memory == 0_B;  // else NCCL cannot run it
-  if (!tried.cannot_run.empty()) json["cannot_run"] = tried.cannot_run;
+  json["fits"] = tried.failure_reason.empty() || tried.memory == 0_B;  // else NCCL cannot run it
+  if (!tried.failure_reason.empty()) json["cannot_run"] = tried.failure_reason;
   const auto& metrics = tried.metrics;
   json["step_time_s"] = metrics.step_time.value();
   json["interval"] = {tried.range.low.value(), tried.range.high.value()};
@@ -48,7 +48,7 @@ Json tried_json(const Optimized& found, const Tried& tried) {
   json["memory_needed_bytes"] = tried.memory.value();
   json["cost_usd_per_million_samples"] = nullptr;
   if (const auto& cost = metrics.cost_usd_per_million_samples) json["cost_usd_per_million_samples"] = *cost;
-  if (found.goal && tried.cannot_run.empty())
+  if (found.goal && tried.failure_reason.empty())
     json["training"] = training_json(training_of(*found.goal, metrics, tried.range));
   return json;
 }
@@ -60,7 +60,7 @@ Json caps_json(const Optimum& optimum) {
   Json json{{"points", std::move(points)}, {"within", flatness}, {"from_mib", nullptr}, {"to_mib", nullptr}};
   if (optimum.flat) {
     json["from_mib"] = optimum.flat->first;
-    if (!optimum.flat_to_the_end) json["to_mib"] = optimum.flat->last;
+    if (!optimum.is_flat_to_end) json["to_mib"] = optimum.flat->last;
   }
   return json;
 }
@@ -78,19 +78,19 @@ Json values_json(const Optimized& found) {
 
 constexpr double is_as_fast = 1e-4;
 
-Choice choice_in(const Optimized& found, const Tried& tried) {
+Choice choice_in(const Optimized& found, const SettingResult& tried) {
   return choice_of(found.jobs[tried.job], tried);
 }
 
 /// Settings that the report names and that can run.
-std::vector<const Tried*> named_settings(const Optimized& found) {
+std::vector<const SettingResult*> named_settings(const Optimized& found) {
   const auto& optimum = found.optimum;
-  std::vector<const Tried*> named{&optimum.fastest, &optimum.defaults, &optimum.as_written};
+  std::vector<const SettingResult*> named{&optimum.fastest, &optimum.defaults, &optimum.as_written};
   for (const auto& one : optimum.best_of_hooks) named.push_back(&one);
   for (const auto& one : optimum.best_of_values)
     if (one.tried) named.push_back(&*one.tried);
-  for (const auto& one : optimum.turned_back) named.push_back(&one.without);
-  std::erase_if(named, [](const Tried* one) { return !one->cannot_run.empty(); });
+  for (const auto& one : optimum.reverted) named.push_back(&one.without);
+  std::erase_if(named, [](const SettingResult* one) { return !one->failure_reason.empty(); });
   return named;
 }
 
@@ -105,30 +105,34 @@ std::string beside_the_fastest(const Optimized& found) {
 
 }  // namespace
 
-Job job_of(const Optimized& found, const Tried& tried) {
+Job job_of(const Optimized& found, const SettingResult& tried) {
   auto job = found.jobs[tried.job];
   job.strategy = tried.strategy;
   return job;
 }
 
-double gain_over(const Optimized& found, const Tried& other) {
-  const auto time = [&](const Tried& tried) { return time_per_sample(found.jobs[tried.job], tried).value(); };
+double gain_over(const Optimized& found, const SettingResult& other) {
+  const auto time = [&](const SettingResult& tried) {
+    return time_per_sample(found.jobs[tried.job], tried).value();
+  };
   const auto best = time(found.optimum.best);
   return best > 0 ? time(other) / best - 1 : 0;
 }
 
-bool is_tied_with_best(const Optimized& found, const Tried& other) {
+bool is_tied_with_best(const Optimized& found, const SettingResult& other) {
   const auto best = choice_in(found, found.optimum.best);
-  const auto is_tied = [&](const Tried& one) { return gradway::are_tied(best, choice_in(found, one)); };
+  const auto is_tied = [&](const SettingResult& one) {
+    return gradway::are_tied(best, choice_in(found, one));
+  };
   if (!is_tied(other)) return false;
   const auto gain = gain_over(found, other);
-  return std::ranges::none_of(named_settings(found), [&](const Tried* one) {
+  return std::ranges::none_of(named_settings(found), [&](const SettingResult* one) {
     const auto nearer = gain_over(found, *one);
     return (gain < 0 ? gain <= nearer && nearer <= 0 : 0 <= nearer && nearer <= gain) && !is_tied(*one);
   });
 }
 
-double best_is_faster(const Optimized& found, const Tried& other) {
+double best_is_faster(const Optimized& found, const SettingResult& other) {
   return probability_of_less(figure_ratio(choice_in(found, found.optimum.best), choice_in(found, other)));
 }
 
@@ -140,7 +144,7 @@ std::string_view framework_of(const Optimized& found) {
 std::string verdict(const Optimized& found) {
   const auto whose = fmt::format("{}'s defaults", framework_of(found));
   const auto& defaults = found.optimum.defaults;
-  if (!defaults.cannot_run.empty()) return whose + " do not run: the job " + defaults.cannot_run;
+  if (!defaults.failure_reason.empty()) return whose + " do not run: the job " + defaults.failure_reason;
   const auto beside = beside_the_fastest(found);
   const auto gain = gain_over(found, defaults);
   if (std::abs(gain) < is_as_fast) {
@@ -174,18 +178,18 @@ JsonDocument json_document(const Optimized& found, std::string_view version) {
   const auto& optimum = found.optimum;
   Json hooks = Json::array();
   for (const auto& one : optimum.best_of_hooks) hooks.push_back(tried_json(found, one));
-  Json turned_back = Json::array();
-  for (const auto& [key, without] : optimum.turned_back) {
+  Json reverted = Json::array();
+  for (const auto& [key, without] : optimum.reverted) {
     auto json = tried_json(found, without);
     json["key"] = key.empty() ? Json(nullptr) : Json(key);
     json["gain"] = gain_over(found, without);
-    turned_back.push_back(std::move(json));
+    reverted.push_back(std::move(json));
   }
   Json lossy = Json::array();
   for (const auto hook : found.lossy_left_out) lossy.push_back(name_of(hook));
   Json left_out = Json::array();
   for (const auto& one : found.left_out)
-    left_out.push_back({{"set", set_json(found, one)}, {"reason", one.cannot_run}});
+    left_out.push_back({{"set", set_json(found, one)}, {"reason", one.failure_reason}});
   for (const auto& one : found.missed) {
     const auto training = training_of(*found.goal, one.metrics, one.range);
     left_out.push_back({{"set", set_json(found, one)},
@@ -208,13 +212,13 @@ JsonDocument json_document(const Optimized& found, std::string_view version) {
            {"gain_over_defaults", gain_over(found, optimum.defaults)},
            {"gain_over_as_written", gain_over(found, optimum.as_written)},
            {"tied_with_defaults",
-            optimum.defaults.cannot_run.empty() && is_tied_with_best(found, optimum.defaults)},
+            optimum.defaults.failure_reason.empty() && is_tied_with_best(found, optimum.defaults)},
            {"tied_with_as_written",
-            optimum.as_written.cannot_run.empty() && is_tied_with_best(found, optimum.as_written)},
+            optimum.as_written.failure_reason.empty() && is_tied_with_best(found, optimum.as_written)},
            {"verdict", verdict(found)},
            {"best_of_hooks", std::move(hooks)},
            {"best_of_values", values_json(found)},
-           {"turned_back", std::move(turned_back)},
+           {"turned_back", std::move(reverted)},
            {"bucket_caps", optimum.curve.empty() ? Json(nullptr) : caps_json(optimum)},
            {"lossy_left_out", std::move(lossy)},
            {"left_out", std::move(left_out)},

@@ -26,25 +26,25 @@ struct Optimized {
   std::vector<ShardingSetting> sharding;  ///< searched settings of a strategy that shards
   std::vector<CommHook> lossy_left_out;   ///< that would have been searched, were they allowed
   Optimum optimum;
-  std::vector<Tried> left_out;         ///< settings that cannot run
-  std::optional<TrainingGoal> goal{};  ///< of the whole training, if it was asked for
-  std::vector<Tried> missed;           ///< settings that miss its limits
-  bool none_meets = false;             ///< ... as all do
+  std::vector<SettingResult> left_out;  ///< settings that cannot run
+  std::optional<TrainingGoal> goal{};   ///< of the whole training, if it was asked for
+  std::vector<SettingResult> missed;    ///< settings that miss its limits
+  bool none_meets = false;              ///< ... as all do
   double settings = 0;
   std::size_t simulated = 0;
 };
 
 /// How much more gets done in the same time with the best than with the other: 0.2 is 20 % more.
-double gain_over(const Optimized& found, const Tried& other);
+double gain_over(const Optimized& found, const SettingResult& other);
 
 /// The job of a setting.
-Job job_of(const Optimized& found, const Tried& tried);
+Job job_of(const Optimized& found, const SettingResult& tried);
 
 /// Whether the best and the other are tied, and no setting between them is not.
-bool is_tied_with_best(const Optimized& found, const Tried& other);
+bool is_tied_with_best(const Optimized& found, const SettingResult& other);
 
 /// Probability that the best is faster than the other.
-double best_is_faster(const Optimized& found, const Tried& other);
+double best_is_faster(const Optimized& found, const SettingResult& other);
 
 /// Whose defaults a search starts from: "PyTorch".
 std::string_view framework_of(const Optimized& found);

@@ -29,7 +29,7 @@ bool is_ddp(const Optimized& found) {
   return gradway::is_ddp(found.optimum.best.strategy);
 }
 
-std::string changes_in_words(const Optimized& found, const Tried& tried) {
+std::string changes_in_words(const Optimized& found, const SettingResult& tried) {
   std::string words;
   for (const auto& [key, value] : found.changes[tried.job]) words += fmt::format(", {}={}", key, value);
   return words;
@@ -41,18 +41,18 @@ std::string_view last_part(std::string_view key) {
 }
 
 /// Beside a setting that is told already.
-std::string other_changes(const Optimized& found, const Tried& tried, std::string_view setting) {
+std::string other_changes(const Optimized& found, const SettingResult& tried, std::string_view setting) {
   std::string words;
   for (const auto& [key, value] : found.changes[tried.job])
     if (key != setting) words += fmt::format(", {}={}", last_part(key), value);
   return words;
 }
 
-std::string setting_in_words(const Optimized& found, const Tried& tried) {
+std::string setting_in_words(const Optimized& found, const SettingResult& tried) {
   return in_words(tried.strategy) + changes_in_words(found, tried);
 }
 
-std::string gain_text(const Optimized& found, const Tried& other) {
+std::string gain_text(const Optimized& found, const SettingResult& other) {
   const auto gain = gain_over(found, other);
   if (std::abs(gain) < no_effect) return "as fast";
   const auto probability = best_is_faster(found, other);
@@ -69,12 +69,12 @@ void write_times(std::ostream& out, const Optimized& found, const Style& style) 
                {"9 of 10 cases", right},
                {has_tokens ? "tokens/s/GPU" : "samples/s", right},
                {"the best is", right}}};
-  const auto throughput = [&](const Tried& tried) {
+  const auto throughput = [&](const SettingResult& tried) {
     const auto& tokens = tried.metrics.tokens_per_s;
     return tokens ? *tokens / found.jobs[tried.job].gpus : tried.metrics.samples_per_s;
   };
-  const auto add = [&](const std::string& name, const Tried& tried, const std::string& gain) {
-    if (!tried.cannot_run.empty()) {
+  const auto add = [&](const std::string& name, const SettingResult& tried, const std::string& gain) {
+    if (!tried.failure_reason.empty()) {
       table.add({name, "-", "-", "-", tried.memory > 0_B ? "does not fit" : "cannot run"});
       return;
     }
@@ -131,7 +131,7 @@ void write_values(std::ostream& out, const Optimized& found, const Style& style)
   table.write(out, style, "  ");
 }
 
-std::string turned_back_in_words(const Optimized& found, const TurnedBack& one) {
+std::string turned_back_in_words(const Optimized& found, const RevertedSetting& one) {
   const auto& name = one.key;
   std::string what = name == "bucket_cap"                  ? "with PyTorch's default buckets"
                      : name == "comm_hook"                 ? "without the hook"
@@ -140,7 +140,7 @@ std::string turned_back_in_words(const Optimized& found, const TurnedBack& one) 
                      : name.find('.') != std::string::npos ? fmt::format("with {} as written", name)
                      : is_ddp(found)                       ? fmt::format("without {}", name)
                                      : fmt::format("with {}'s {}", framework_of(found), name);
-  if (!one.without.cannot_run.empty()) return fmt::format("{}: {}", what, one.without.cannot_run);
+  if (!one.without.failure_reason.empty()) return fmt::format("{}: {}", what, one.without.failure_reason);
   const auto cost = gain_over(found, one.without);
   if (std::abs(cost) < no_effect) return fmt::format("{}: as fast", what);
   return fmt::format("{}: {} {}", what, percent_text(std::abs(cost)), cost > 0 ? "longer" : "shorter");
@@ -165,12 +165,12 @@ void write_caps(std::ostream& out, const Optimized& found, const Style& style) {
   const auto& flat = found.optimum.flat;
   if (!flat) {
     fields.add("flatness", "no cap is within 1 % of the best");
-  } else if (flat->first == 1 && found.optimum.flat_to_the_end) {
+  } else if (flat->first == 1 && found.optimum.is_flat_to_end) {
     fields.add("flatness", "every cap is within 1 % of the best");
   } else {
     fields.add("flatness",
                fmt::format("caps from {} {} are within 1 % of the best", flat->first,
-                           found.optimum.flat_to_the_end ? "MiB on" : fmt::format("to {} MiB", flat->last)));
+                           found.optimum.is_flat_to_end ? "MiB on" : fmt::format("to {} MiB", flat->last)));
   }
 }
 
@@ -188,15 +188,16 @@ std::vector<std::string> unfit_hooks(const Optimized& found) {
   for (const auto& one : found.left_out) {
     std::string words = one.memory > 0_B ? hook_in_words(std::get<Ddp>(one.strategy)) : "";
     words += changes_in_words(found, one);
-    items.push_back(fmt::format("{}: {}", words.starts_with(", ") ? words.substr(2) : words, one.cannot_run));
+    items.push_back(
+        fmt::format("{}: {}", words.starts_with(", ") ? words.substr(2) : words, one.failure_reason));
   }
   return items;
 }
 
 /// "replicate=4, job.recompute=full": of what memory depends on most.
-std::string layout_in_words(const Optimized& found, const Tried& tried) {
+std::string layout_in_words(const Optimized& found, const SettingResult& tried) {
   std::vector<std::string> words;
-  for (const auto& [name, value] : chosen_in(found.sharding, tried.strategy))
+  for (const auto& [name, value] : chosen_values(found.sharding, tried.strategy))
     if (name == "replicate" || name == "stage") words.push_back(fmt::format("{}={}", name, value));
   for (const auto& [key, value] : found.changes[tried.job]) words.push_back(fmt::format("{}={}", key, value));
   return words.empty() ? "as written" : fmt::format("{}", fmt::join(words, ", "));
@@ -207,7 +208,7 @@ std::vector<std::string> unfit_layouts(const Optimized& found) {
   struct Layout {
     std::string words;
     int settings;
-    const Tried* least;
+    const SettingResult* least;
   };
   std::vector<Layout> layouts;
   for (const auto& one : found.left_out) {
@@ -222,12 +223,12 @@ std::vector<std::string> unfit_layouts(const Optimized& found) {
     items.push_back(fmt::format(
         "{}: {}{}", words,
         settings > 1 ? fmt::format("{} settings, of which the one that needs least ", settings) : "",
-        least->cannot_run));
+        least->failure_reason));
   }
   return items;
 }
 
-std::string family_in_words(const Optimized& found, const Tried& tried) {
+std::string family_in_words(const Optimized& found, const SettingResult& tried) {
   if (is_ddp(found)) return hook_in_words(std::get<Ddp>(tried.strategy)) + changes_in_words(found, tried);
   return in_words(family_of(tried.strategy)) + changes_in_words(found, tried);
 }
@@ -252,7 +253,7 @@ std::vector<std::string> left_out(const Optimized& found) {
 void write_remarks(std::ostream& out, const Optimized& found, const Style& style) {
   Fields fields{out, style};
   std::vector<std::string> parts;
-  for (const auto& one : found.optimum.turned_back) parts.push_back(turned_back_in_words(found, one));
+  for (const auto& one : found.optimum.reverted) parts.push_back(turned_back_in_words(found, one));
   if (std::ranges::find(found.keys, "static_graph") != found.keys.end())
     parts.emplace_back("static_graph: what it saves is not predicted, and measured as negligible");
   out << '\n';
@@ -281,7 +282,7 @@ void write_table(std::ostream& out, const Optimized& found, const Style& style) 
   fields.add("best", setting_in_words(found, found.optimum.best), Paint::bold);
   fields.add("", verdict(found));
   out << '\n';
-  if (const auto& best = found.optimum.best; found.goal && best.cannot_run.empty()) {
+  if (const auto& best = found.optimum.best; found.goal && best.failure_reason.empty()) {
     add_training(fields, *found.goal, training_of(*found.goal, best.metrics, best.range));
     out << '\n';
   }

@@ -10,7 +10,6 @@
 #include "sim/base/problem.hpp"
 #include "sim/base/quantiles.hpp"
 #include "sim/campaign/checkpoint_cost.hpp"
-#include "sim/study/campaign/client_steps.hpp"
 
 namespace gradway {
 namespace {
@@ -18,8 +17,8 @@ namespace {
 constexpr int most_seeds_of_a_search = 200;
 constexpr int bars = 24;
 
-/// Clients cost what their classes say, or nothing is known of it.
-NodeHour hour_of(const Scenario& scenario, Terms terms) {
+/// Prices and carbon intensity of the nodes. Clients have the prices of their classes.
+NodeCosts node_rates(const Scenario& scenario, Terms terms) {
   const auto& local = scenario.job.local_sgd;
   if (!local || !local->clients) {
     const auto price = price_of_node(scenario, terms);
@@ -36,10 +35,10 @@ NodeHour hour_of(const Scenario& scenario, Terms terms) {
   return {.usd = has_price ? std::optional{UsdPerHour{}} : std::nullopt, .carbon = scenario.campaign->carbon};
 }
 
-/// The best interval of a plan that differs from another, if the other's is the best of its own.
+/// The best checkpoint interval of a changed plan: that of the original, scaled like Daly's interval.
 Seconds interval_of(const CampaignPlan& changed, const CampaignPlan& plan, Seconds used) {
   if (plan.interval) return *plan.interval;
-  return std::max(used * (daly_within_limits(changed) / daly_within_limits(plan)),
+  return std::max(used * (clamped_daly_interval(changed) / clamped_daly_interval(plan)),
                   seconds_of(changed.checkpoint.write));
 }
 
@@ -48,8 +47,8 @@ struct Change {
   CampaignPlan plan;
 };
 
-/// What can be changed of rounds of clients.
-std::vector<Change> changes_of_rounds(const CampaignPlan& plan) {
+/// What-ifs for rounds of clients.
+std::vector<Change> round_changes(const CampaignPlan& plan) {
   std::vector<Change> changes;
   const auto add = [&](std::string words, const auto& change) {
     auto changed = plan;
@@ -59,9 +58,9 @@ std::vector<Change> changes_of_rounds(const CampaignPlan& plan) {
   const auto& rounds = *plan.rounds;
   const auto all = plan.nodes;
   if (const auto more = std::min(all, rounds.asked + std::max(1, rounds.target / 5)); more > rounds.asked)
-    add(fmt::format("{} clients asked in a round, not {}", more, rounds.asked),
+    add(fmt::format("{} instead of {} clients asked per round", more, rounds.asked),
         [&](RoundsPlan& one) { one.asked = more; });
-  if (rounds.drop_out > 0) add("half the drop-outs", [](RoundsPlan& one) { one.drop_out /= 2; });
+  if (rounds.drop_out > 0) add("half as many drop-outs", [](RoundsPlan& one) { one.drop_out /= 2; });
   add("uplinks twice as fast", [](RoundsPlan& one) {
     for (auto& of : one.classes) of.up /= 2;
   });
@@ -72,15 +71,15 @@ std::vector<Change> changes_of_rounds(const CampaignPlan& plan) {
     const auto turn = [](const ClientClassPlan& one) { return one.down + one.compute + one.up; };
     const auto slowest = std::ranges::max_element(rounds.classes, {}, turn) - rounds.classes.begin();
     if (all - rounds.classes[static_cast<std::size_t>(slowest)].count >= rounds.target)
-      add("the slowest class is never asked",
+      add("without the slowest class of clients",
           [&](RoundsPlan& one) { one.classes.erase(one.classes.begin() + slowest); });
   }
   return changes;
 }
 
-/// What a buyer can change, one thing at a time.
+/// What-ifs for the training, one change at a time.
 std::vector<Change> changes_of(const CampaignPlan& plan) {
-  if (plan.rounds) return changes_of_rounds(plan);
+  if (plan.rounds) return round_changes(plan);
   std::vector<Change> changes;
   const auto add = [&](std::string words, const auto& change) {
     auto changed = plan;
@@ -88,7 +87,7 @@ std::vector<Change> changes_of(const CampaignPlan& plan) {
     changes.push_back({std::move(words), changed});
   };
   if (plan.mttf() < Seconds::infinite()) {
-    add("half the failures", [](CampaignPlan& one) {
+    add("half as many failures", [](CampaignPlan& one) {
       one.failures_per_s /= 2;
       one.job_failures_per_s /= 2;
       if (one.spot) one.spot->model.up_mean = one.spot->model.up_mean * 2;
@@ -119,16 +118,16 @@ std::vector<Change> changes_of(const CampaignPlan& plan) {
   return changes;
 }
 
-std::vector<CampaignWhatIf> what_ifs_of(const CampaignPlan& plan, Seconds used, const NodeHour& hour,
+std::vector<CampaignWhatIf> what_ifs_of(const CampaignPlan& plan, Seconds used, const NodeCosts& rates,
                                         const CampaignQuestions& questions) {
   const auto seeds = std::min(questions.seeds, most_seeds_of_a_search);
-  const auto played = [&](const CampaignPlan& one, Seconds interval) {
-    return estimate_of(play_all(one, interval, seeds, questions.threads), one, hour);
+  const auto estimated = [&](const CampaignPlan& one, Seconds interval) {
+    return estimate_of(simulate_seeds(one, interval, seeds, questions.threads), one, rates);
   };
-  const auto base = played(plan, used);
+  const auto base = estimated(plan, used);
   std::vector<CampaignWhatIf> found;
   for (const auto& [words, changed] : changes_of(plan)) {
-    CampaignWhatIf one{words, played(changed, interval_of(changed, plan, used)), 0, {}};
+    CampaignWhatIf one{words, estimated(changed, interval_of(changed, plan, used)), 0, {}};
     one.saves_s = base.mean_s - one.estimate.mean_s;
     if (base.mean_usd) one.saves_usd = *base.mean_usd - *one.estimate.mean_usd;
     found.push_back(std::move(one));
@@ -149,7 +148,7 @@ std::vector<HistogramBar> histogram_of(const std::vector<CampaignRun>& runs) {
   return histogram;
 }
 
-/// The run of median length once more, with its stops.
+/// Simulates the run of median length again and keeps its stops.
 CampaignRun typical_of(const std::vector<CampaignRun>& runs, const CampaignPlan& plan, Seconds interval) {
   std::vector<Ticks> lengths;
   for (const auto& run : runs) lengths.push_back(run.elapsed);
@@ -199,30 +198,30 @@ std::vector<Warning> warnings_of(const CampaignPlan& plan, const CampaignSetting
   return warnings;
 }
 
-[[noreturn]] void refuse_hopeless(const CampaignPlan& plan, Seconds interval) {
+[[noreturn]] void refuse_endless_campaign(const CampaignPlan& plan, Seconds interval) {
   if (plan.rounds)
-    throw ConfigError{Problem{
-        {},
-        fmt::format("the campaign gets nowhere: hardly a round has {} updates in time", plan.rounds->least),
-        {},
-        "a later deadline, more clients asked, or fewer updates that are needed (least)"}};
+    throw ConfigError{
+        Problem{{},
+                fmt::format("the campaign does not finish: hardly any round has {} updates in time",
+                            plan.rounds->least),
+                {},
+                "extend the deadline of a round, ask more clients, or require fewer updates (least)"}};
   const auto what = plan.interruptions();
   throw ConfigError{Problem{
       {},
       fmt::format(
-          "the campaign gets nowhere: something interrupts it every {:.4g} s on average, but going on takes "
-          "{:.4g} s, and a checkpoint {:.4g} s after {:.4g} s of training",
+          "the campaign does not finish: it is interrupted every {:.4g} s on average, but a restart takes "
+          "{:.4g} s, and a checkpoint takes {:.4g} s after {:.4g} s of training",
           what.mttf.value(), what.restart.value(), (what.pause + seconds_of(plan.checkpoint.write)).value(),
           interval.value()),
       {},
       "restart faster (campaign.restart), save faster (campaign.checkpoint.write, mode: async) or more "
-      "often, take "
-      "fewer nodes, or other terms than spot"}};
+      "often, use fewer nodes, or do not use spot nodes"}};
 }
 
-/// By how much the figure of so many of the runs is above a limit; below zero: it is below.
+/// Difference between a quantile of a figure over the runs and a limit. Negative if the limit is kept.
 template <class Figure>
-double over(const std::vector<CampaignRun>& runs, double limit, double sure, const Figure& figure) {
+double excess(const std::vector<CampaignRun>& runs, double limit, double sure, const Figure& figure) {
   std::vector<double> values;
   for (const auto& run : runs) values.push_back(figure(run));
   return quantile(std::move(values), sure) - limit;
@@ -236,16 +235,16 @@ double share_within(const std::vector<CampaignRun>& runs, double limit, const Fi
 }
 
 void add_limits(CampaignAnswers& answers, const std::vector<CampaignRun>& runs,
-                const CampaignQuestions& questions, const NodeHour& hour) {
+                const CampaignQuestions& questions, const NodeCosts& rates) {
   const auto seconds = [](const CampaignRun& one) { return seconds_of(one.elapsed).value(); };
-  const auto usd = [&](const CampaignRun& one) { return hour.usd_of(one); };
+  const auto usd = [&](const CampaignRun& one) { return rates.usd_of(one); };
   if (questions.deadline) {
     answers.in_time = share_within(runs, questions.deadline->value(), seconds);
-    answers.late_s = over(runs, questions.deadline->value(), questions.sure, seconds);
+    answers.late_s = excess(runs, questions.deadline->value(), questions.sure, seconds);
   }
-  if (questions.budget_usd && hour.usd) {
+  if (questions.budget_usd && rates.usd) {
     answers.in_budget = share_within(runs, *questions.budget_usd, usd);
-    answers.over_usd = over(runs, *questions.budget_usd, questions.sure, usd);
+    answers.over_usd = excess(runs, *questions.budget_usd, questions.sure, usd);
   }
 }
 
@@ -259,12 +258,12 @@ void add_terms(CampaignAnswers& answers, const Run& run, const CampaignQuestions
     if (terms == Terms::spot && !scenario_terms.spot) continue;
     const auto plan = with_terms(answers.plan, scenario_terms);
     const auto interval = interval_of(plan, answers.plan, answers.interval.used);
-    const auto hour = hour_of(run.scenario, terms);
-    if (!hour.usd) continue;
+    const auto rates = node_rates(run.scenario, terms);
+    if (!rates.usd) continue;
     const auto runs =
-        play_all(plan, interval, std::min(questions.seeds, most_seeds_of_a_search), questions.threads);
+        simulate_seeds(plan, interval, std::min(questions.seeds, most_seeds_of_a_search), questions.threads);
     const auto share = terms == Terms::spot ? scenario_terms.spot->share : 1;
-    answers.terms.push_back({terms, *price, share, estimate_of(runs, plan, hour)});
+    answers.terms.push_back({terms, *price, share, estimate_of(runs, plan, rates)});
   }
 }
 
@@ -278,32 +277,33 @@ std::optional<UsdPerHour> price_of_node(const Scenario& scenario, Terms terms) {
 
 CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions,
                            const ProgressCallback& on_progress) {
-  expects(run.scenario.campaign.has_value() && questions.seeds > 0, "a campaign to play");
+  expects(run.scenario.campaign.has_value() && questions.seeds > 0, "there is a campaign to simulate");
   const auto& settings = *run.scenario.campaign;
   CampaignAnswers answers{
       .plan = plan_campaign(run.scenario, run.measured.metrics, run.range, client_steps(run)),
       .per_node = price_of_node(run.scenario, settings.terms)};
   const auto& plan = answers.plan;
-  const auto few = std::min(questions.seeds, most_seeds_of_a_search);
-  if (efficiency(plan.interruptions(), plan.interval.value_or(daly_within_limits(plan))) < 0.01)
-    refuse_hopeless(plan, plan.interval.value_or(daly_within_limits(plan)));
-  report_progress(on_progress, "looking for the best interval between checkpoints");
-  answers.interval = choose_interval(plan, few, questions.threads);
-  const auto hour = hour_of(run.scenario, settings.terms);
-  report_progress(on_progress, "playing the campaign");
-  const auto runs = play_all(plan, answers.interval.used, questions.seeds, questions.threads);
-  answers.estimate = estimate_of(runs, plan, hour);
-  if (answers.estimate.unfinished == answers.estimate.runs) refuse_hopeless(plan, answers.interval.used);
-  add_limits(answers, runs, questions, hour);
+  const auto few_seeds = std::min(questions.seeds, most_seeds_of_a_search);
+  if (efficiency(plan.interruptions(), plan.interval.value_or(clamped_daly_interval(plan))) < 0.01)
+    refuse_endless_campaign(plan, plan.interval.value_or(clamped_daly_interval(plan)));
+  report_progress(on_progress, "searching for the best checkpoint interval");
+  answers.interval = choose_interval(plan, few_seeds, questions.threads);
+  const auto rates = node_rates(run.scenario, settings.terms);
+  report_progress(on_progress, "simulating the campaign");
+  const auto runs = simulate_seeds(plan, answers.interval.used, questions.seeds, questions.threads);
+  answers.estimate = estimate_of(runs, plan, rates);
+  if (answers.estimate.unfinished == answers.estimate.runs)
+    refuse_endless_campaign(plan, answers.interval.used);
+  add_limits(answers, runs, questions, rates);
   answers.basis = basis_of(run.scenario, run.measured.metrics);
   answers.warnings = warnings_of(plan, settings, answers.interval, answers.estimate);
   if (questions.only_figures) return answers;
   answers.typical = typical_of(runs, plan, answers.interval.used);
   answers.histogram = histogram_of(runs);
-  report_progress(on_progress, "asking what would help");
-  answers.what_ifs = what_ifs_of(plan, answers.interval.used, hour, questions);
+  report_progress(on_progress, "simulating what-ifs");
+  answers.what_ifs = what_ifs_of(plan, answers.interval.used, rates, questions);
   add_terms(answers, run, questions);
-  answers.moved = moved_data(run, plan, answers.estimate, answers.per_node);
+  answers.moved = central_training(run, plan, answers.estimate, answers.per_node);
   return answers;
 }
 

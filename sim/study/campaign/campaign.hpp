@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/base/progress.hpp"
@@ -11,67 +12,88 @@
 #include "sim/run/simulate.hpp"
 #include "sim/study/campaign/campaign_estimate.hpp"
 #include "sim/study/campaign/campaign_interval.hpp"
-#include "sim/study/campaign/moved_data.hpp"
 
 namespace gradway {
 
-/// The campaign with one thing changed, played with the same seeds.
+/// The campaign with one change, simulated with the same seeds.
 struct CampaignWhatIf {
   std::string change;
   CampaignEstimate estimate;
-  double saves_s = 0;  ///< on average; below zero: it costs
+  double saves_s = 0;  ///< on average; negative if the change costs time
   std::optional<double> saves_usd;
 };
 
-/// The same campaign on nodes that are paid for otherwise.
+/// The same campaign on nodes with other terms of payment.
 struct CampaignTerms {
   Terms terms = Terms::on_demand;
   UsdPerHour per_node{};
-  double share = 1;  ///< of the nodes that are paid for so; the others are on demand
+  double share = 1;  ///< of the nodes with these terms; the others are on demand
   CampaignEstimate estimate;
 };
 
-/// Of runs, how many end in a span.
+/// Number of runs that end within a time span.
 struct HistogramBar {
   double from_s = 0;
   double to_s = 0;
   int runs = 0;
 };
 
-/// All that is found out about a campaign.
+/// The alternative to local SGD: all data is moved to one site, and training runs there.
+struct CentralTraining {
+  Bytes data{};             ///< to move
+  Seconds transfer_time{};  ///< all links at the same time, into a site that is as fast as each of them
+  double transfer_usd = 0;
+  Seconds training{};  ///< all steps on the GPUs of one worker, without interruptions
+  std::optional<double> training_usd{};
+  Seconds best_training_time{};  ///< with the GPUs of all workers at that site, scaling linearly
+  Bytes exchanged{};             ///< that the campaign sends instead, on average
+};
+
+/// The results of a campaign.
 struct CampaignAnswers {
   CampaignPlan plan;
-  std::optional<UsdPerHour> per_node;  ///< on the terms of the scenario
+  std::optional<UsdPerHour> per_node;  ///< on the scenario's terms
   CampaignEstimate estimate{};
   IntervalChoice interval{};
   std::vector<CampaignWhatIf> what_ifs{};
   std::vector<CampaignTerms> terms{};
-  std::optional<MovedData> moved{};
-  CampaignRun typical{};  ///< of median length, with its stops
+  std::optional<CentralTraining> moved{};
+  CampaignRun typical{};  ///< the run of median length, with its stops
   std::vector<HistogramBar> histogram{};
   std::optional<double> in_time{}, in_budget{};  ///< shares of the runs
-  /// By how much what the runs need, so sure as was asked, is above the limits; below zero: there is room.
+  /// How far the quantile `sure` of the runs exceeds the limits. Negative if it keeps them.
   std::optional<double> late_s{}, over_usd{};
   std::vector<ProvenanceFact> basis{};
   std::vector<Warning> warnings{};
 };
 
-/// What is asked of a campaign.
 struct CampaignQuestions {
   int seeds = 1000;
   int threads = 1;
   std::optional<Seconds> deadline{};
   std::optional<double> budget_usd{};
   double sure = 0.5;          ///< share of the runs that must keep a limit
-  bool only_figures = false;  ///< nothing of what would help, and no single run
+  bool only_figures = false;  ///< without what-ifs, terms, the typical run and the histogram
 };
 
-/// What a node costs on these terms: as the scenario says, or the platform's price on demand.
+/// Price of a node on these terms: the scenario's, or for on-demand nodes the platform's.
 std::optional<UsdPerHour> price_of_node(const Scenario& scenario, Terms terms);
 
-/// Plays the campaign of a scenario with many seeds.
+/// Step time of each class of clients: the given time, the model's FLOPs divided by the given rate, or a
+/// simulation on the platform of the class. Empty without clients.
+/// @param run of the step on the scenario's own platform
+/// @throws ConfigError if a class has a rate, but the model's FLOPs are unknown
+std::vector<Seconds> client_steps(const Run& run, std::string_view engine = "auto");
+
+/// @param node cost of a node-hour at the site of all data
+/// @return none if the scenario does not say how much data each site has
+std::optional<CentralTraining> central_training(const Run& run, const CampaignPlan& plan,
+                                                const CampaignEstimate& estimate,
+                                                const std::optional<UsdPerHour>& node);
+
+/// Simulates the campaign of a scenario with many seeds.
 /// @param run of one step @pre its scenario has a campaign
-/// @throws ConfigError if no run gets to its end, with what stands in its way
+/// @throws ConfigError if no run can finish, with the reason
 CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions,
                            const ProgressCallback& on_progress = {});
 

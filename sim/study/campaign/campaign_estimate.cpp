@@ -30,17 +30,17 @@ double mean(const std::vector<CampaignRun>& runs, const Figure& figure) {
 
 }  // namespace
 
-double NodeHour::usd_of(const CampaignRun& run) const {
+double NodeCosts::usd_of(const CampaignRun& run) const {
   const auto spot = spot_usd ? run.spot_seconds * (spot_usd->value() - usd->value()) : 0;
   return (run.node_seconds * usd->value() + spot) / seconds_of_an_hour + run.other_usd;
 }
 
-double NodeHour::kg_co2(double node_seconds) const {
+double NodeCosts::kg_co2(double node_seconds) const {
   const auto kilowatts = carbon->node_power.value() / 1000 * carbon->pue;
   return node_seconds / seconds_of_an_hour * kilowatts * carbon->grams_per_kwh / 1000;
 }
 
-Shares shares_of(const CampaignRun& run) {
+TimeShares time_shares(const CampaignRun& run) {
   const auto elapsed = static_cast<double>(run.elapsed);
   const auto share = [&](std::initializer_list<Bucket> buckets) {
     Ticks sum = 0;
@@ -52,7 +52,7 @@ Shares shares_of(const CampaignRun& run) {
           .ettr = share({Bucket::productive, Bucket::stragglers, Bucket::narrow, Bucket::evaluation})};
 }
 
-std::vector<CampaignRun> play_all(const CampaignPlan& plan, Seconds interval, int seeds, int threads) {
+std::vector<CampaignRun> simulate_seeds(const CampaignPlan& plan, Seconds interval, int seeds, int threads) {
   std::vector<CampaignRun> runs(static_cast<std::size_t>(seeds));
   for_each_in_parallel(runs.size(), threads, [&](std::size_t i) {
     runs[i] = simulate_campaign(plan, interval, static_cast<int>(i));
@@ -61,20 +61,20 @@ std::vector<CampaignRun> play_all(const CampaignPlan& plan, Seconds interval, in
 }
 
 CampaignEstimate estimate_of(const std::vector<CampaignRun>& runs, const CampaignPlan& plan,
-                             const NodeHour& hour) {
-  expects(!runs.empty(), "an estimate rests on some runs");
+                             const NodeCosts& rates) {
+  expects(!runs.empty(), "an estimate needs at least one run");
   const auto seconds = [](const CampaignRun& run) { return seconds_of(run.elapsed).value(); };
-  const auto usd = [&](const CampaignRun& run) { return hour.usd_of(run); };
-  const auto shares = [](double Shares::*share) {
-    return [share](const CampaignRun& run) { return shares_of(run).*share; };
+  const auto usd = [&](const CampaignRun& run) { return rates.usd_of(run); };
+  const auto shares = [](double TimeShares::*share) {
+    return [share](const CampaignRun& run) { return time_shares(run).*share; };
   };
   CampaignEstimate estimate{
       .runs = static_cast<int>(runs.size()),
       .unfinished = static_cast<int>(std::ranges::count(runs, false, &CampaignRun::finished)),
       .seconds = spread(runs, seconds),
-      .goodput = spread(runs, shares(&Shares::goodput)),
-      .effective = spread(runs, shares(&Shares::effective)),
-      .ettr = spread(runs, shares(&Shares::ettr)),
+      .goodput = spread(runs, shares(&TimeShares::goodput)),
+      .effective = spread(runs, shares(&TimeShares::effective)),
+      .ettr = spread(runs, shares(&TimeShares::ettr)),
       .interruptions = spread(runs, [](const CampaignRun& run) { return run.failures + run.losses; }),
       .mean_s = mean(runs, seconds),
       .mean_checkpoints = mean(runs, [](const CampaignRun& run) { return run.checkpoints; }),
@@ -87,14 +87,14 @@ CampaignEstimate estimate_of(const std::vector<CampaignRun>& runs, const Campaig
       .ideal_s = plan.steps * plan.step.value()};
   for (const auto& run : runs) {
     estimate.seconds_by_seed.push_back(seconds(run));
-    if (hour.usd) estimate.usd_by_seed.push_back(usd(run));
+    if (rates.usd) estimate.usd_by_seed.push_back(usd(run));
   }
-  if (hour.usd) {
+  if (rates.usd) {
     estimate.usd = spread(runs, usd);
     estimate.mean_usd = mean(runs, usd);
   }
-  if (hour.carbon)
-    estimate.kg_co2 = spread(runs, [&](const CampaignRun& run) { return hour.kg_co2(run.node_seconds); });
+  if (rates.carbon)
+    estimate.kg_co2 = spread(runs, [&](const CampaignRun& run) { return rates.kg_co2(run.node_seconds); });
   for (std::size_t i = 0; i < bucket_count; ++i)
     estimate.bucket_s[i] =
         mean(runs, [&](const CampaignRun& run) { return seconds_of(run.times[i]).value(); });

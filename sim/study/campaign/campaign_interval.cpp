@@ -9,9 +9,10 @@
 namespace gradway {
 namespace {
 
-/// Of least squares: time = a/t + bt + c. @return sqrt(a/b), where it is least; the ends if it has no bottom
-double least_of_fit(const std::vector<double>& t, const std::vector<double>& time, double shortest,
-                    double longest) {
+/// Fits time = a/t + bt + c by least squares. @return its minimum sqrt(a/b), or an end of the range if it has
+/// none
+double fitted_minimum(const std::vector<double>& t, const std::vector<double>& time, double shortest,
+                      double longest) {
   const auto count = static_cast<double>(t.size());
   double u = 0, v = 0, y = 0;
   for (std::size_t i = 0; i < t.size(); ++i) u += 1 / t[i], v += t[i], y += time[i];
@@ -45,7 +46,7 @@ double mean_goodput(const CampaignEstimate& estimate) {
 
 }  // namespace
 
-Seconds daly_within_limits(const CampaignPlan& plan) {
+Seconds clamped_daly_interval(const CampaignPlan& plan) {
   const auto what = plan.interruptions();
   if (what.mttf == Seconds::infinite() || !plan.saves) return longest_interval(plan);
   return std::clamp(daly_interval(what), shortest_interval(plan), longest_interval(plan));
@@ -53,9 +54,9 @@ Seconds daly_within_limits(const CampaignPlan& plan) {
 
 IntervalChoice choose_interval(const CampaignPlan& plan, int seeds, int threads) {
   const auto what = plan.interruptions();
-  IntervalChoice choice{.best = daly_within_limits(plan), .shortest = shortest_interval(plan)};
+  IntervalChoice choice{.best = clamped_daly_interval(plan), .shortest = shortest_interval(plan)};
   const auto goodput = [&](Seconds interval) {
-    return estimate_of(play_all(plan, interval, seeds, threads), plan, {});
+    return estimate_of(simulate_seeds(plan, interval, seeds, threads), plan, {});
   };
   if (what.mttf < Seconds::infinite() && plan.saves) {
     choice.young = young_interval(what);
@@ -72,7 +73,7 @@ IntervalChoice choose_interval(const CampaignPlan& plan, int seeds, int threads)
       times.push_back(estimate.mean_s);
     }
     if (intervals.size() > 2)
-      choice.best = Seconds{least_of_fit(intervals, times, choice.shortest.value(), longest.value())};
+      choice.best = Seconds{fitted_minimum(intervals, times, choice.shortest.value(), longest.value())};
   }
   choice.used = plan.interval.value_or(choice.best);
   choice.goodput_best = mean_goodput(goodput(choice.best));

@@ -8,7 +8,7 @@
 
 namespace gradway {
 
-/// How long training should go on between two checkpoints.
+/// The time between two checkpoints, and the goodput that it gives.
 struct IntervalChoice {
   struct Point {
     Seconds interval{};
@@ -17,18 +17,19 @@ struct IntervalChoice {
   Seconds used{};
   Seconds best{};
   std::optional<Seconds> young{}, daly{};  ///< none if nothing interrupts
-  Seconds shortest{};                      ///< a step, or what the checkpoint before takes to be on storage
+  Seconds shortest{};                      ///< one step, or the time until a checkpoint is on storage
   double goodput_used = 0, goodput_best = 0;
-  std::optional<double> goodput_daly{};  ///< by Daly's equation 20, of failures and pauses alone
-  std::vector<Point> curve{};            ///< in order of intervals
+  std::optional<double>
+      goodput_daly{};          ///< Daly's equation 20 at the used interval: failures and pauses only
+  std::vector<Point> curve{};  ///< in order of intervals
 };
 
-/// Plays the campaign with intervals about Daly's, and takes the least of a/t + bt + c through their mean
-/// times: what saving costs falls with the interval t, what is lost grows with it.
+/// Simulates the campaign with intervals around Daly's, fits a/t + bt + c to the mean times, and takes the
+/// minimum: the cost of saving falls with the interval t, and the lost work grows with it.
 IntervalChoice choose_interval(const CampaignPlan& plan, int seeds, int threads);
 
-/// Daly's interval where something interrupts and a pause costs anything, within what is possible; else all
-/// of the training.
-Seconds daly_within_limits(const CampaignPlan& plan);
+/// Daly's interval, clamped to possible values. The whole training if nothing interrupts or pauses cost
+/// nothing.
+Seconds clamped_daly_interval(const CampaignPlan& plan);
 
 }  // namespace gradway

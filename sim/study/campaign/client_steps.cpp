@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/study/campaign/client_steps.hpp"
+#include "sim/study/campaign/campaign.hpp"
 
 #include <fmt/format.h>
 
@@ -16,13 +16,12 @@ std::vector<Seconds> client_steps(const Run& run, std::string_view engine) {
   for (std::size_t i = 0; i < local->clients->classes.size(); ++i) {
     const auto& one = local->clients->classes[i];
     if (one.rate && !(work > Flops{}))
-      throw ConfigError{
-          Problem{{},
-                  fmt::format("clients of class '{}' have a rate, but nobody knows the FLOPs of "
-                              "the model '{}'",
-                              one.name, run.scenario.model.name),
-                  {},
-                  "give them 'step', 'slowdown' or 'platform'"}};
+      throw ConfigError{Problem{
+          {},
+          fmt::format("clients of class '{}' have a rate, but the FLOPs of the model '{}' are unknown",
+                      one.name, run.scenario.model.name),
+          {},
+          "give them 'step', 'slowdown' or 'platform'"}};
     if (!one.platform.empty()) {
       steps.push_back(simulate(*run.scenario.clients.at(i), engine).measured.metrics.step_time);
     } else if (one.rate) {

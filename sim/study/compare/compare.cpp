@@ -10,8 +10,8 @@
 namespace gradway {
 namespace {
 
-/// What grows with the time of a step, so is as uncertain as it.
-Expected with_the_step(double value, const Alternative& alternative) {
+/// A value that is proportional to the step time, with the relative interval of the step time.
+Expected scaled_by_step(double value, const Alternative& alternative) {
   const auto& step = alternative.metrics.step_time;
   if (step == Seconds{}) return {value, value, value};
   return {value, value * (alternative.range.low / step), value * (alternative.range.high / step)};
@@ -31,7 +31,7 @@ Alternative alternative_of(const Run& run) {
           .metrics = run.measured.metrics,
           .range = run.range,
           .bottleneck = run.measured.bottleneck,
-          .evidence = provenance_class_of(run.step_basis),
+          .provenance = provenance_class_of(run.step_basis),
           .errors = run.errors,
           .price = run.scenario.platform.price};
 }
@@ -46,12 +46,12 @@ int nodes_of(const Platform& platform, int gpus) {
 std::optional<Expected> usd_per_step(const Alternative& alternative) {
   const auto rate = usd_per_second(alternative);
   if (!rate) return std::nullopt;
-  return with_the_step(*rate * alternative.metrics.step_time.value(), alternative);
+  return scaled_by_step(*rate * alternative.metrics.step_time.value(), alternative);
 }
 
 std::optional<Expected> usd_per_million_samples(const Alternative& alternative) {
   if (!alternative.metrics.cost_usd_per_million_samples) return std::nullopt;
-  return with_the_step(*alternative.metrics.cost_usd_per_million_samples, alternative);
+  return scaled_by_step(*alternative.metrics.cost_usd_per_million_samples, alternative);
 }
 
 std::vector<std::size_t> by_cost(const std::vector<Alternative>& alternatives) {

@@ -12,20 +12,20 @@
 
 namespace gradway {
 
-/// A scenario on one platform with one number of GPUs: what a buyer wants to know.
+/// The result of a scenario on one platform with one number of GPUs.
 struct Alternative {
   std::string platform;
   int gpus = 0;
-  int nodes = 1;  ///< that the job's GPUs are on
+  int nodes = 1;  ///< that hold the job's GPUs
   Metrics metrics;
   TimeRange range;
   Bottleneck bottleneck;
-  ProvenanceClass evidence = ProvenanceClass::measured;
-  std::vector<PossibleError> errors{};  ///< of the step's time
-  std::optional<Price> price{};         ///< of a node; none if it is not known
+  ProvenanceClass provenance = ProvenanceClass::measured;
+  std::vector<PossibleError> errors{};  ///< of the step time
+  std::optional<Price> price{};         ///< of a node
 };
 
-/// Nodes that the first so many GPUs of a platform are on.
+/// Number of nodes that hold the first `gpus` GPUs of a platform.
 int nodes_of(const Platform& platform, int gpus);
 
 Alternative alternative_of(const Run& run);
@@ -34,19 +34,18 @@ Alternative alternative_of(const Run& run);
 std::optional<Expected> usd_per_step(const Alternative& alternative);
 std::optional<Expected> usd_per_million_samples(const Alternative& alternative);
 
-/// Positions in the order of cost for a million samples, those without a price last, then of throughput, then
-/// as they stand.
+/// Indices in the order of cost per sample, those without a price last; then of throughput, then of position.
 std::vector<std::size_t> by_cost(const std::vector<Alternative>& alternatives);
 
-/// Who has the most samples a second, and the least cost for one.
+/// Leaders by samples per second, and by cost per sample.
 Leaders fastest(const std::vector<Alternative>& alternatives);
 Leaders cheapest(const std::vector<Alternative>& alternatives);
-/// Who has the least time of a step, however many samples it trains on.
+/// Leaders by step time, whatever the batch.
 Leaders shortest_step(const std::vector<Alternative>& alternatives);
 
-/// Which of them no other beats, by the predicted figures: there is none that is both at least as fast and at
-/// least as cheap for a sample, and better in one of the two. Those without a price are not among them.
-/// @return beside them
+/// Whether each alternative is Pareto-optimal by its expected figures: no other is at least as fast and at
+/// least as cheap per sample, and better in one of the two. False without a price.
+/// @return one value per alternative
 std::vector<bool> pareto_front(const std::vector<Alternative>& alternatives);
 
 }  // namespace gradway

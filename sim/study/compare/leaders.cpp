@@ -9,16 +9,16 @@
 namespace gradway {
 namespace {
 
-/// Leaders that a choice is held against: in a sweep of thousands of tied points all pairs would take
+/// Number of leaders that a choice is compared with. All pairs of thousands of tied points would take
 /// minutes.
-constexpr std::size_t most_asked = 32;
+constexpr std::size_t most_compared = 32;
 
-/// Runs of one step on one machine differ by more (docs/ACCURACY.md).
+/// Relative difference below which figures are equal. Runs of one step differ by more (docs/ACCURACY.md).
 constexpr double equal_within = 1e-3;
 
-/// What luck makes of the ratio of two figures, around its median. Runs of one seed have the same luck as far
-/// as their campaigns are alike.
-Expected luck_of(const Choice& one, const Choice& other) {
+/// The 90 % interval of the ratio of two figures over the seeds, relative to its median. Runs with the same
+/// seed have the same random events as far as their campaigns are the same.
+Expected seed_variation(const Choice& one, const Choice& other) {
   if (one.by_seed.empty() || one.by_seed.size() != other.by_seed.size()) return {1, 1, 1};
   std::vector<double> ratios;
   for (std::size_t i = 0; i < one.by_seed.size(); ++i) ratios.push_back(one.by_seed[i] / other.by_seed[i]);
@@ -31,7 +31,7 @@ Expected luck_of(const Choice& one, const Choice& other) {
 Expected figure_ratio(const Choice& one, const Choice& other) {
   const auto steps = step_ratio(one.step, one.errors, other.step, other.errors);
   const auto value = one.figure == other.figure ? 1 : one.figure / other.figure;
-  const auto luck = luck_of(one, other);
+  const auto luck = seed_variation(one, other);
   const auto together = [](double a, double b) { return std::hypot(std::log(a), std::log(b)); };
   return {value, value * std::exp(-together(steps.low / steps.value, luck.low)),
           value * std::exp(together(steps.high / steps.value, luck.high))};
@@ -55,10 +55,10 @@ bool Leaders::has(std::size_t choice) const {
   return std::ranges::find(which, choice) != which.end();
 }
 
-double Leaders::sure() const {
+double Leaders::confidence() const {
   double least = 1;
-  for (std::size_t i = 0; i < first_is_ahead.size(); ++i)
-    if (first_is_ahead[i] && !has(i)) least = std::min(least, *first_is_ahead[i]);
+  for (std::size_t i = 0; i < probability_first_leads.size(); ++i)
+    if (probability_first_leads[i] && !has(i)) least = std::min(least, *probability_first_leads[i]);
   return least;
 }
 
@@ -69,12 +69,12 @@ Leaders leaders_of(const std::vector<std::optional<Choice>>& choices) {
   }
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return choices[i]->figure; });
   Leaders leaders;
-  leaders.first_is_ahead.resize(choices.size());
+  leaders.probability_first_leads.resize(choices.size());
   if (order.empty()) return leaders;
-  // In the order of their figures: who is beaten for sure is beaten by one that stands before.
+  // Choices are visited in the order of their figures, so that only earlier ones can certainly beat a choice.
   const auto is_beaten = [&](std::size_t i) {
     const auto end =
-        leaders.which.begin() + static_cast<std::ptrdiff_t>(std::min(leaders.which.size(), most_asked));
+        leaders.which.begin() + static_cast<std::ptrdiff_t>(std::min(leaders.which.size(), most_compared));
     return std::any_of(leaders.which.begin(), end,
                        [&](std::size_t one) { return !are_tied(*choices[one], *choices[i]); });
   };
@@ -86,7 +86,7 @@ Leaders leaders_of(const std::vector<std::optional<Choice>>& choices) {
   }
   const auto& first = *choices[order.front()];
   for (const auto i : order) {
-    leaders.first_is_ahead[i] =
+    leaders.probability_first_leads[i] =
         are_equal(first, *choices[i]) ? 0.5 : probability_of_less(figure_ratio(first, *choices[i]));
   }
   if (leaders.tied()) leaders.difference = choices[leaders.which.back()]->figure / first.figure - 1;

@@ -9,54 +9,53 @@
 
 namespace gradway {
 
-/// One of several things to choose from, by a figure that grows with the time of its step: the time or the
-/// cost of a sample.
+/// One of several alternatives, ranked by a figure that is proportional to its step time: the time or the
+/// cost of a sample. Less is better.
 struct Choice {
   double figure = 0;
   Seconds step{};
   std::vector<PossibleError> errors{};
-  /// The figure of runs that only luck tells apart, seed by seed; empty: there is no luck.
+  /// The figure by random seed, for campaigns. Empty if the figure does not depend on chance.
   std::vector<double> by_seed{};
 };
 
-/// The figure of one over that of the other, in nine of ten cases.
+/// Ratio of the figures of two choices, with its 90 % prediction interval.
 Expected figure_ratio(const Choice& one, const Choice& other);
 
-/// Whether two have the same figure for all that anybody can tell: they differ by less than 0.1 %, which is
-/// less than two runs of one step do.
+/// Whether two figures differ by less than 0.1 %, which is less than two runs of one step differ.
 bool are_equal(const Choice& one, const Choice& other);
 
-/// Whether the two are equal, or their difference is within what is not known.
+/// Whether two choices are equal, or 1 lies within the prediction interval of their ratio.
 bool are_tied(const Choice& one, const Choice& other);
 
-/// Who comes first. A tie is a statement about two choices; down the order of their figures it is made
-/// consistent: nothing that is slower than an untied choice is tied, so that whatever lies between two that
-/// are tied is tied, too, and choices of the same figure are marked alike.
+/// The best choice and all that are tied with it. Ties are made consistent in the order of figures: a choice
+/// that is slower than an untied choice is not tied, a choice between two tied ones is tied, and choices with
+/// the same figure have the same status.
 struct Leaders {
-  std::vector<std::size_t> which;  ///< the least figure first; empty if there is nothing to choose
-  double difference = 0;           ///< of the largest of their figures from the least, as a fraction of it
-  /// By choice, of those that can be chosen: probability that the first one's figure is the smaller. One half
-  /// for the first and its equals. A choice that is not tied can have a probability below 95 %, if one that
-  /// is tied beats it for sure, or beats one that is ahead of it.
-  std::vector<std::optional<double>> first_is_ahead;
+  std::vector<std::size_t> which;  ///< the smallest figure first; empty if there are no choices
+  double difference = 0;  ///< of the largest from the smallest of their figures, relative to the latter
+  /// By choice: probability that the figure of the first is smaller. One half for the first and its equals;
+  /// none for what cannot be chosen. It can be below 95 % for a choice that is not tied, if a tied choice, or
+  /// one between them, is certainly better.
+  std::vector<std::optional<double>> probability_first_leads;
 
   bool tied() const { return which.size() > 1; }
-  /// The one that is ahead of all others.
+  /// The only leader; none if several are tied.
   std::optional<std::size_t> winner() const;
   bool has(std::size_t choice) const;
-  /// The least of the probabilities that the first is ahead, of the choices that are not tied with it.
-  double sure() const;
+  /// The smallest probability that the first leads, over the choices that are not tied with it.
+  double confidence() const;
 };
 
-/// The least figure, and what follows it, until one comes that one of the first 32 beats for sure.
-/// @param choices without those that cannot be chosen (nullopt): jobs that do not fit, without a price
+/// The smallest figure and those that follow it, up to the first that one of the first 32 certainly beats.
+/// @param choices nullopt where there is nothing to choose: jobs that do not fit, or without a price
 Leaders leaders_of(const std::vector<std::optional<Choice>>& choices);
 
-/// Who comes first in what sweeps and comparisons are ranked by.
+/// The leaders by each figure that sweeps and comparisons are ranked by.
 struct Ranking {
-  Leaders fastest;        ///< most samples a second
-  Leaders cheapest;       ///< least cost of a sample
-  Leaders shortest_step;  ///< least time of a step
+  Leaders fastest;        ///< most samples per second
+  Leaders cheapest;       ///< least cost per sample
+  Leaders shortest_step;  ///< least step time
 };
 
 }  // namespace gradway

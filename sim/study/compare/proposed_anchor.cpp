@@ -8,7 +8,8 @@
 namespace gradway {
 namespace {
 
-/// Explicit times, and those of a profile on its own GPU, are not scaled.
+/// Whether compute times are scaled by an anchor. Explicit times, and those of a profile on its own GPU, are
+/// not.
 bool can_be_anchored(const Scenario& scenario) {
   const auto& model = scenario.model;
   const auto& gpu = scenario.platform.gpu_models.front();
@@ -17,7 +18,7 @@ bool can_be_anchored(const Scenario& scenario) {
                            model.layers, [](const Layer& layer) { return layer.forward.time.has_value(); });
 }
 
-bool is_alone(const Job& job) {
+bool is_single_gpu_step(const Job& job) {
   return !facts_of(job.strategy).exchanges && job.gpus == 1 && job.accumulate == 1;
 }
 
@@ -25,7 +26,7 @@ bool is_alone(const Job& job) {
 
 std::optional<Anchor> proposed_anchor(const Scenario& scenario, Seconds measured, const std::string& source) {
   const auto& job = scenario.job;
-  if (!is_alone(job) || !can_be_anchored(scenario) || !scenario.platform.speeds.as_built())
+  if (!is_single_gpu_step(job) || !can_be_anchored(scenario) || !scenario.platform.speeds.as_built())
     return std::nullopt;
   return Anchor{.gpu = scenario.platform.gpu_models.front().name,
                 .precision = job.precision,
@@ -38,7 +39,7 @@ std::optional<Anchor> proposed_anchor(const Scenario& scenario, Seconds measured
 bool meets_given_step(const Scenario& scenario) {
   const auto& job = scenario.job;
   const auto& gpu = scenario.platform.gpu_models.front().name;
-  if (!is_alone(job) || !scenario.platform.speeds.as_built()) return false;
+  if (!is_single_gpu_step(job) || !scenario.platform.speeds.as_built()) return false;
   const auto& profile = scenario.model.profile;
   if (profile && profile->gpu == gpu)
     return profile->step_time && profile->batch == job.batch_per_gpu && profile->optimizer == job.optimizer;

@@ -8,11 +8,12 @@
 
 namespace gradway {
 
-/// A measured step of the scenario as an anchor of its model. Nothing if it cannot be one: more than one GPU,
-/// a strategy, accumulation, a model that needs none, or hardware that was only imagined.
+/// The anchor that a measured step of the scenario would be for its model. None if the step cannot be an
+/// anchor: several GPUs, a strategy, accumulation, what-if speeds, or a model whose times are not scaled.
 std::optional<Anchor> proposed_anchor(const Scenario& scenario, Seconds measured, const std::string& source);
 
-/// Whether compute was made to meet a measured step of this very job: what a prediction of it says was given.
+/// Whether compute is scaled to a measured step of this very job, so that its prediction only reproduces the
+/// measurement.
 bool meets_given_step(const Scenario& scenario);
 
 }  // namespace gradway

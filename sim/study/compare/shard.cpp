@@ -34,15 +34,16 @@ Shard parse_shard(const std::string& text) {
     throw ConfigError{Problem{{},
                               fmt::format("'--shard {}' is not a shard", text),
                               {},
-                              "write '--shard I/N', as in '--shard 3/8' for the third of eight"}};
+                              "write '--shard I/N', such as '--shard 3/8' for the third of eight shards"}};
   if (shard->number < 1 || shard->number > shard->of || shard->of > most_shards)
     throw ConfigError{Problem{
         {},
-        fmt::format("'--shard {}' is none of {} shards", text, shard->of),
+        shard->of > most_shards ? fmt::format("'--shard {}' has too many shards", text)
+                                : fmt::format("'--shard {}' does not exist", text),
         {},
         shard->of > most_shards
-            ? fmt::format("{} is the most", most_shards)
-            : fmt::format("they count from 1: '--shard 1/{0}' is the first, '--shard {0}/{0}' the last",
+            ? fmt::format("the largest number of shards is {}", most_shards)
+            : fmt::format("shards count from 1: '--shard 1/{0}' is the first, '--shard {0}/{0}' the last",
                           std::max<std::size_t>(shard->of, 1))}};
   return *shard;
 }
@@ -52,7 +53,7 @@ std::string in_words(const Shard& shard) {
 }
 
 std::vector<std::size_t> points_of(const Shard& shard, std::size_t point_count) {
-  expects(shard.number >= 1 && shard.number <= shard.of, "the shard is one of them");
+  expects(shard.number >= 1 && shard.number <= shard.of, "the shard exists");
   std::vector<std::pair<double, std::size_t>> dealt(point_count);
   for (std::size_t i = 0; i < point_count; ++i) dealt[i] = {Random{i, RandomStream::shards}.uniform(), i};
   std::ranges::sort(dealt);

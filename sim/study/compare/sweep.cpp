@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t most_points = 1'000'000;
 
-/// @return what is wrong with an axis, or "" if nothing is
+/// @return the error of an axis; empty if it is correct
 std::string complaint(std::string_view option, const Axis& axis, const std::vector<Axis>& before) {
   if (std::ranges::find(before, axis.key, &Axis::key) != before.end()) {
     return fmt::format("'{} {}' is given twice", option, axis.key);
@@ -59,7 +59,7 @@ void append_range(std::string_view what, const Range& range, std::vector<std::st
                               fmt::format("write '{}..{}'", range.last, range.first)}};
   if (range.last - range.first >= most_points)
     throw ConfigError{Problem{{},
-                              fmt::format("'{}' has the range '{}..{}' of more than {} values", what,
+                              fmt::format("'{}' has the range '{}..{}' with more than {} values", what,
                                           range.first, range.last, most_points),
                               {},
                               "give fewer values"}};
@@ -78,7 +78,7 @@ std::size_t point_count(const std::vector<Axis>& axes) {
 }
 
 std::vector<std::string> point_values(const std::vector<Axis>& axes, std::size_t index) {
-  expects(index < point_count(axes), "the point is one of the sweep");
+  expects(index < point_count(axes), "the sweep has this point");
   std::vector<std::string> values(axes.size());
   for (auto i = axes.size(); i-- > 0;) {
     values[i] = axes[i].values[index % axes[i].values.size()];
@@ -131,7 +131,7 @@ std::vector<Axis> parse_axes(const std::vector<std::string>& texts, std::string_
           {{},
            fmt::format("'{} {}' is not a key and its values", option, text),
            {},
-           fmt::format("write '{0} KEY=VALUE,VALUE,...', as in '{0} job.gpus=1,2,4,8'", option)});
+           fmt::format("write '{0} KEY=VALUE,VALUE,...', such as '{0} job.gpus=1,2,4,8'", option)});
       continue;
     }
     Axis axis{text.substr(0, equals), {}};
@@ -143,7 +143,7 @@ std::vector<Axis> parse_axes(const std::vector<std::string>& texts, std::string_
       continue;
     }
     if (auto wrong = complaint(option, axis, axes); !wrong.empty()) {
-      problems.push_back({{}, std::move(wrong), {}, "give each key once, with values that differ"});
+      problems.push_back({{}, std::move(wrong), {}, "give each key once, with different values"});
     }
     axes.push_back(std::move(axis));
   }
@@ -155,9 +155,9 @@ std::vector<Axis> parse_axes(const std::vector<std::string>& texts, std::string_
 void check_size(const std::vector<Axis>& axes) {
   if (point_count(axes) <= most_points) return;
   throw ConfigError{Problem{{},
-                            fmt::format("these values make more than {} points", most_points),
+                            fmt::format("the sweep has more than {} points", most_points),
                             {},
-                            "vary fewer keys, or each with fewer values"}};
+                            "vary fewer keys, or give fewer values"}};
 }
 
 }  // namespace gradway

@@ -9,15 +9,15 @@
 namespace gradway {
 namespace {
 
-Met met(const Expected& expected, double limit) {
-  if (expected.high <= limit) return Met::yes;
-  return expected.low > limit ? Met::no : Met::may;
+LimitStatus limit_status(const Expected& expected, double limit) {
+  if (expected.high <= limit) return LimitStatus::met;
+  return expected.low > limit ? LimitStatus::missed : LimitStatus::may_be_met;
 }
 
 }  // namespace
 
 Training training_of(const TrainingGoal& goal, const Metrics& metrics, const TimeRange& range) {
-  expects(goal.samples || (goal.tokens && metrics.tokens_per_sample), "it is known how much is trained on");
+  expects(goal.samples || (goal.tokens && metrics.tokens_per_sample), "the number of samples is known");
   Training training;
   const double tokens_of_a_sample = metrics.tokens_per_sample.value_or(0);
   training.samples = goal.tokens ? *goal.tokens / tokens_of_a_sample : *goal.samples;
@@ -32,8 +32,8 @@ Training training_of(const TrainingGoal& goal, const Metrics& metrics, const Tim
   if (metrics.cost_per_hour) training.usd = in_all(metrics.cost_per_hour->value() / 3600);
   training.deadline = goal.deadline;
   training.budget_usd = goal.budget_usd;
-  if (goal.deadline) training.in_time = met(training.seconds, goal.deadline->value());
-  if (goal.budget_usd && training.usd) training.in_budget = met(*training.usd, *goal.budget_usd);
+  if (goal.deadline) training.in_time = limit_status(training.seconds, goal.deadline->value());
+  if (goal.budget_usd && training.usd) training.in_budget = limit_status(*training.usd, *goal.budget_usd);
   return training;
 }
 
@@ -46,9 +46,9 @@ bool meets(const std::optional<TrainingGoal>& goal, const Metrics& metrics, cons
   return !goal || meets(training_of(*goal, metrics, range));
 }
 
-std::optional<Met> worst_of_limits(const Training& training) {
+std::optional<LimitStatus> worst_limit_status(const Training& training) {
   if (training.budget_usd && !training.usd) return std::nullopt;
-  return std::max(training.in_time, training.in_budget);  // none comes before all
+  return std::max(training.in_time, training.in_budget);  // an empty optional is less than all values
 }
 
 }  // namespace gradway

@@ -9,39 +9,39 @@
 
 namespace gradway {
 
-/// How much shall be trained on, by when and for how much.
+/// The amount of training data, and limits of time and money. Either `tokens` or `samples` is given.
 struct TrainingGoal {
-  std::optional<double> tokens;   ///< of a model of text
-  std::optional<double> samples;  ///< if it is not told in tokens
+  std::optional<double> tokens;  ///< for models of text
+  std::optional<double> samples;
   std::optional<Seconds> deadline{};
   std::optional<double> budget_usd{};
 };
 
-/// Is a limit kept? `may`: it lies within the interval.
-enum class Met { yes, may, no };
+/// Whether a limit is kept: by the whole prediction interval, by a part of it, or by none of it.
+enum class LimitStatus { met, may_be_met, missed };
 
-/// A training of many steps, all as the predicted one.
+/// Time and cost of a training all of whose steps take as long as the predicted one.
 struct Training {
-  std::optional<double> tokens;  ///< of a model of text
+  std::optional<double> tokens;  ///< for models of text
   double samples = 0;
-  double steps = 0;  ///< whole ones
+  double steps = 0;  ///< a whole number
   Expected seconds;
   std::optional<Expected> usd;  ///< none without a price
   std::optional<Seconds> deadline;
   std::optional<double> budget_usd;
-  std::optional<Met> in_time;    ///< none without a deadline
-  std::optional<Met> in_budget;  ///< none without a budget or a price
+  std::optional<LimitStatus> in_time;    ///< none without a deadline
+  std::optional<LimitStatus> in_budget;  ///< none without a budget or a price
 };
 
-/// @pre the goal is in samples, or the model is one of text
-/// @param range of the step's time: all steps are off by the same error
+/// @pre the goal is in samples, or the model has tokens
+/// @param range of the step time. The error is the same in all steps.
 Training training_of(const TrainingGoal& goal, const Metrics& metrics, const TimeRange& range);
 
-/// Are all limits kept, as predicted? A cost that is not known keeps no budget.
+/// Whether the expected values keep all limits. An unknown cost keeps no budget.
 bool meets(const Training& training);
 bool meets(const std::optional<TrainingGoal>& goal, const Metrics& metrics, const TimeRange& range);
 
-/// Of both limits the one that is kept worse. None if there is none, or it is not known.
-std::optional<Met> worst_of_limits(const Training& training);
+/// The worse of the statuses of both limits. None without limits, or if the cost is unknown.
+std::optional<LimitStatus> worst_limit_status(const Training& training);
 
 }  // namespace gradway

@@ -13,11 +13,11 @@ namespace {
 
 constexpr auto one_mib = 1_MiB;
 
-constexpr int most_digits = 17;  // more than a double tells
+constexpr int most_digits = 17;  // more than the precision of a double
 
 }  // namespace
 
-int digits_of(Bytes cap) {
+int significant_digits(Bytes cap) {
   const auto count = cap / one_mib;
   if (count != std::floor(count)) return most_digits;
   auto number = static_cast<std::int64_t>(count);
@@ -34,17 +34,17 @@ std::vector<int> bucket_ends(const std::vector<Unit>& buckets) {
   return ends;
 }
 
-CapRange whole_caps(const Model& model) {
+CapRange full_cap_range(const Model& model) {
   const Bytes all{4 * static_cast<double>(model.parameter_count())};
   return {1, std::max(1, static_cast<int>(std::ceil(all / one_mib)))};
 }
 
-std::vector<SameBuckets> bucket_cuts(const Model& model, const std::vector<BucketCap>& caps,
-                                     std::optional<CapRange> range) {
+std::vector<EquivalentCaps> equivalent_caps(const Model& model, const std::vector<BucketCap>& caps,
+                                            std::optional<CapRange> range) {
   expects(range || !caps.empty(), "there is a cap");
-  std::vector<SameBuckets> cuts;
+  std::vector<EquivalentCaps> cuts;
   std::map<std::vector<int>, std::size_t> known;
-  const auto cut_of = [&](BucketCap cap) -> SameBuckets& {
+  const auto cut_of = [&](BucketCap cap) -> EquivalentCaps& {
     const auto [at, is_new] = known.emplace(bucket_ends(ddp_buckets(model, cap)), cuts.size());
     if (is_new) cuts.emplace_back();
     return cuts[at->second];
@@ -57,14 +57,14 @@ std::vector<SameBuckets> bucket_cuts(const Model& model, const std::vector<Bucke
   return cuts;
 }
 
-BucketCap simplest_cap(const SameBuckets& cut, CapRange whole) {
+BucketCap simplest_cap(const EquivalentCaps& cut, CapRange whole) {
   if (std::ranges::find(cut.caps, BucketCap{}) != cut.caps.end()) return std::nullopt;
   if (!cut.caps.empty()) return cut.caps.front();
   const auto [first, end] = *cut.range;
   const auto last = end == whole.last ? 10 * end : end;
   int best = first;
   for (int cap = first; cap <= last; ++cap) {
-    if (digits_of(cap * one_mib) < digits_of(best * one_mib)) best = cap;
+    if (significant_digits(cap * one_mib) < significant_digits(best * one_mib)) best = cap;
   }
   return best * one_mib;
 }

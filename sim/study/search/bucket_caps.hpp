@@ -10,39 +10,40 @@
 
 namespace gradway {
 
-/// A cap as a scenario has it; absent: PyTorch's default.
+/// DDP's `bucket_cap` as a scenario has it. None: PyTorch's default.
 using BucketCap = std::optional<Bytes>;
 
-/// Whole MiB, both ends included.
+/// Caps in whole MiB, both ends included.
 struct CapRange {
   int first = 0;
   int last = 0;
 };
 
-/// How many gradients are in the buckets up to and with each: tells one cut from another.
+/// Number of gradients up to the end of each bucket. It identifies a partition into buckets.
 std::vector<int> bucket_ends(const std::vector<Unit>& buckets);
 
-/// Caps under which DDP cuts a model's gradients into the same buckets. A step is the same for all of them.
-struct SameBuckets {
-  std::vector<BucketCap> caps;    ///< those that were asked for by themselves
-  std::optional<CapRange> range;  ///< whole MiB; none: only the caps by themselves give this cut
+/// Caps with which DDP puts the same gradients into the same buckets, so that the step is the same.
+struct EquivalentCaps {
+  std::vector<BucketCap> caps;    ///< those that were requested explicitly
+  std::optional<CapRange> range;  ///< whole MiB; none if only `caps` give these buckets
 };
 
-/// The whole MiB up to the first that gives one bucket: larger ones change nothing.
-CapRange whole_caps(const Model& model);
+/// Whole MiB from 1 to the first that gives a single bucket. Larger caps change nothing.
+CapRange full_cap_range(const Model& model);
 
-/// Every cut that these caps and, if `range` is given, its whole MiB give: those with a range first, from the
-/// smallest caps on, then the others as they stand in `caps`.
+/// All partitions that these caps and the whole MiB of `range` give: those with a range first, in rising
+/// order, then the others in the order of `caps`.
 /// @pre a range, or a cap
-std::vector<SameBuckets> bucket_cuts(const Model& model, const std::vector<BucketCap>& caps,
-                                     std::optional<CapRange> range);
+std::vector<EquivalentCaps> equivalent_caps(const Model& model, const std::vector<BucketCap>& caps,
+                                            std::optional<CapRange> range);
 
-/// Digits of the MiB before the zeros at their end: 1 for 100 MiB, 2 for 25 MiB, many if they are not whole.
-int digits_of(Bytes cap);
+/// Significant digits of a cap in MiB: 1 for 100 MiB, 2 for 25 MiB, 17 if it is not a whole number.
+int significant_digits(Bytes cap);
 
-/// The cap of a cut that one would write: PyTorch's default, the first that was asked for, or of the range
-/// the one with the fewest digits before its zeros ("30 MiB" of 25 to 32), the smallest of these.
-/// @param whole all caps: a range that reaches its end may be written beyond it, as all those give one bucket
-BucketCap simplest_cap(const SameBuckets& cut, CapRange whole);
+/// The roundest of equivalent caps: PyTorch's default, else the first that was requested, else the one of the
+/// range with the fewest significant digits ("30 MiB" of 25 to 32), and the smallest of these.
+/// @param whole the full range: a range that reaches its end may be exceeded, as all larger caps are
+/// equivalent
+BucketCap simplest_cap(const EquivalentCaps& cut, CapRange whole);
 
 }  // namespace gradway

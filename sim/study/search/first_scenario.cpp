@@ -28,24 +28,24 @@ std::string precision_for(const Gpu& gpu) {
   return has(Precision::bf16) ? "bf16" : has(Precision::fp16) ? "fp16" : "fp32";
 }
 
-/// A way to train that is tried: keys of the job, of the strategy and of the layout beyond the usual ones.
-struct Way {
+/// A setup to try: the strategy, and the keys that it needs in addition to the common ones.
+struct TrainingSetup {
   std::string strategy;
   ScenarioSettings job{};
-  ScenarioSettings of_strategy{};
+  ScenarioSettings strategy_settings{};
   ScenarioSettings layout{};
 };
 
-/// What is written of a model on a GPU, whatever the way.
-struct Basics {
+/// The settings that all setups of a model on a GPU share.
+struct CommonSettings {
   std::string precision;  ///< empty: a profile has its own
   ScenarioSettings job{};
   std::string optimizer;  ///< empty: a profile has its own
   std::string recipe{};
 };
 
-ScenarioSettings settings_of(const FirstScenarioRequest& request, const Basics& basics, const Way& way,
-                             int batch) {
+ScenarioSettings settings_of(const FirstScenarioRequest& request, const CommonSettings& common,
+                             const TrainingSetup& setup, int batch) {
   ScenarioSettings settings{{"schema", "1"},
                             {"model", request.model},
                             {"platform", request.platform},
@@ -54,17 +54,17 @@ ScenarioSettings settings_of(const FirstScenarioRequest& request, const Basics& 
   const auto add = [&](const ScenarioSettings& more) {
     settings.insert(settings.end(), more.begin(), more.end());
   };
-  if (!basics.precision.empty()) settings.emplace_back("job.precision", basics.precision);
-  add(basics.job);
-  add(way.job);
-  settings.emplace_back("strategy.kind", way.strategy);
-  add(way.of_strategy);
-  add(way.layout);
-  if (!basics.optimizer.empty()) settings.emplace_back("optimizer", basics.optimizer);
+  if (!common.precision.empty()) settings.emplace_back("job.precision", common.precision);
+  add(common.job);
+  add(setup.job);
+  settings.emplace_back("strategy.kind", setup.strategy);
+  add(setup.strategy_settings);
+  add(setup.layout);
+  if (!common.optimizer.empty()) settings.emplace_back("optimizer", common.optimizer);
   return settings;
 }
 
-/// The largest power of two up to `most` that fits; nothing if not even one sample does.
+/// The largest power of two up to `most` that fits. None if not even one sample fits.
 std::optional<int> batch_for(const Scenario& scenario, int most) {
   if (scenario.platform.gpu_models.front().ideal || !knows_memory(scenario)) return most;
   try {
@@ -81,7 +81,7 @@ std::string framework_of(const FirstScenarioRequest& request) {
   return request.strategy == name_of(DistributedOptimizer{}) ? "megatron" : "pytorch";
 }
 
-constexpr std::string_view no_more_than_needed = "activations are recomputed no more than memory asks for";
+constexpr std::string_view least_recomputation = "activations are recomputed only as far as memory requires";
 
 /// @source github.com/karpathy/nanoGPT, train.py and model.py: dtype, compile, grad_clip, fused AdamW, and
 /// the loss in the model's forward pass
@@ -128,13 +128,13 @@ constexpr std::string_view deepspeed =
     "docs/source/en/deepspeed.md): the "
     "model in 16 bits, ZeRO of the lowest stage that fits, overlapped, AdamW, clipped gradients";
 
-/// What its samples and layers make of a model.
+/// Properties of a model that decide which recipe fits.
 struct Traits {
-  bool is_known = false;  ///< its kernels follow from its layers
+  bool is_known = false;  ///< its kernels are derived from its layers
   bool is_text = false;
   bool has_experts = false;
   bool has_attention = false;
-  bool has_blocks = false;  ///< that can run again
+  bool has_blocks = false;  ///< that can be recomputed
 };
 
 Traits traits_of(const Model& model) {
@@ -146,7 +146,7 @@ Traits traits_of(const Model& model) {
           .has_blocks = !model.profile && model.tokens_per_sample > 0};
 }
 
-/// Chooses what is written, by framework and model.
+/// Settings by framework and model.
 class Recipes {
  public:
   Recipes(const FirstScenarioRequest& request, const Model& model, const Platform& platform)
@@ -159,15 +159,15 @@ class Recipes {
         gpus_of_node_{static_cast<int>(platform.gpus.size()) /
                       std::max(1, node_count(platform, request.gpus))} {}
 
-  Basics basics(const Way& way) const {
-    Basics found{.precision = precision_, .optimizer = model_.profile ? "" : "adamw"};
+  CommonSettings common(const TrainingSetup& setup) const {
+    CommonSettings found{.precision = precision_, .optimizer = model_.profile ? "" : "adamw"};
     if (!traits_.is_known || gpu_.ideal) return found;
     if (framework_ != "pytorch") {
       found.job = {{"job.framework", framework_}, clipped()};
       found.optimizer = "adamw_fused";
       found.recipe = framework_ == "megatron" ? megatron : deepspeed;
     } else if (traits_.is_text) {
-      const bool shards = way.strategy.starts_with("fsdp");
+      const bool shards = setup.strategy.starts_with("fsdp");
       if (!traits_.has_experts) found.job = {{"job.compile", "true"}, {"job.fused_loss", "true"}};
       found.job.push_back(clipped());
       found.optimizer = "adamw_fused";
@@ -180,68 +180,68 @@ class Recipes {
       found.optimizer = "sgd_momentum";
       found.recipe = convnets;
     }
-    if (traits_.has_blocks) found.recipe += fmt::format("; {}", no_more_than_needed);
+    if (traits_.has_blocks) found.recipe += fmt::format("; {}", least_recomputation);
     return found;
   }
 
-  /// From the simplest on.
-  std::vector<Way> ways() const {
-    if (framework_ == "megatron") return of_megatron();
-    if (framework_ == "deepspeed") return of_deepspeed();
-    return of_pytorch();
+  /// The setups to try, the simplest first.
+  std::vector<TrainingSetup> setups() const {
+    if (framework_ == "megatron") return megatron_setups();
+    if (framework_ == "deepspeed") return deepspeed_setups();
+    return pytorch_setups();
   }
 
  private:
   static std::pair<std::string, std::string> clipped() { return {"job.clip_grad_norm", "true"}; }
   static std::pair<std::string, std::string> recomputed(const char* what) { return {"job.recompute", what}; }
 
-  std::vector<Way> of_pytorch() const {
+  std::vector<TrainingSetup> pytorch_setups() const {
     const bool alone = request_.gpus == 1;
-    std::vector<Way> ways{with_formats({request_.strategy})};
-    if (request_.strategy.empty()) ways = {{alone ? "none" : "ddp"}};
-    if (request_.strategy.empty() && !alone) ways.push_back(with_formats({"fsdp"}));
-    if (!traits_.has_blocks) return ways;
-    const auto last = ways.back();
+    std::vector<TrainingSetup> setups{with_formats({request_.strategy})};
+    if (request_.strategy.empty()) setups = {{alone ? "none" : "ddp"}};
+    if (request_.strategy.empty() && !alone) setups.push_back(with_formats({"fsdp"}));
+    if (!traits_.has_blocks) return setups;
+    const auto last = setups.back();
     for (const auto* what : {"selective_op", "full"}) {
       if (!traits_.is_known && std::string_view{what} != "full") continue;
-      ways.push_back(last);
-      ways.back().job.push_back(recomputed(what));
+      setups.push_back(last);
+      setups.back().job.push_back(recomputed(what));
     }
-    return ways;
+    return setups;
   }
 
-  /// FSDP's mixed precision in place of autocast over parameters of fp32.
-  Way with_formats(Way way) const {
+  /// FSDP's mixed precision instead of autocast with fp32 parameters.
+  TrainingSetup with_formats(TrainingSetup setup) const {
     const bool halves = precision_ == "bf16" || precision_ == "fp16";
-    if (way.strategy.starts_with("fsdp") && halves && traits_.is_known && !gpu_.ideal)
-      way.of_strategy = {{"strategy.param_dtype", precision_}, {"strategy.reduce_dtype", "fp32"}};
-    if (way.strategy == "fsdp") way.layout = shared_experts();
-    return way;
+    if (setup.strategy.starts_with("fsdp") && halves && traits_.is_known && !gpu_.ideal)
+      setup.strategy_settings = {{"strategy.param_dtype", precision_}, {"strategy.reduce_dtype", "fp32"}};
+    if (setup.strategy == "fsdp") setup.layout = shared_experts();
+    return setup;
   }
 
-  /// Experts over the GPUs of a node, then tensor ranks there.
-  std::vector<Way> of_megatron() const {
-    Way first{request_.strategy.empty() ? "distributed_optimizer" : request_.strategy};
+  /// Experts distributed over the GPUs of a node, then tensor parallelism within the node.
+  std::vector<TrainingSetup> megatron_setups() const {
+    TrainingSetup first{request_.strategy.empty() ? "distributed_optimizer" : request_.strategy};
     const bool overlaps = first.strategy == "distributed_optimizer" && request_.gpus > 1;
     if (overlaps)
-      first.of_strategy = {{"strategy.overlap_grad_reduce", "true"},
-                           {"strategy.overlap_param_gather", "true"}};
+      first.strategy_settings = {{"strategy.overlap_grad_reduce", "true"},
+                                 {"strategy.overlap_param_gather", "true"}};
     first.layout = shared_experts();
-    std::vector<Way> ways{first};
+    std::vector<TrainingSetup> setups{first};
     for (int tensor = 2; can_share(tensor); tensor *= 2) {
-      ways.push_back(first);
-      auto& layout = ways.back().layout;
+      setups.push_back(first);
+      auto& layout = setups.back().layout;
       layout.insert(layout.begin(),
                     {{"parallel.tensor", fmt::to_string(tensor)}, {"parallel.sequence", "true"}});
     }
     if (traits_.has_blocks) {
-      ways.push_back(ways.back());
-      ways.back().job.push_back(recomputed("full"));
+      setups.push_back(setups.back());
+      setups.back().job.push_back(recomputed("full"));
     }
-    return ways;
+    return setups;
   }
 
-  /// Over the GPUs of a node, as far as they divide each other.
+  /// Expert parallelism over the largest power of two of a node's GPUs that divides the experts.
   ScenarioSettings shared_experts() const {
     int ranks = 1;
     while (traits_.has_experts && 2 * ranks <= gpus_of_node_ && request_.gpus % (2 * ranks) == 0 &&
@@ -257,18 +257,18 @@ class Recipes {
            shape->mlp % tensor == 0 && shape->kv_heads % tensor == 0;
   }
 
-  std::vector<Way> of_deepspeed() const {
+  std::vector<TrainingSetup> deepspeed_setups() const {
     if (!request_.strategy.empty() && request_.strategy != name_of(Zero{})) return {{request_.strategy}};
-    std::vector<Way> ways;
+    std::vector<TrainingSetup> setups;
     for (const auto* stage : {"1", "2", "3"})
-      ways.push_back({"zero", {}, {{"strategy.stage", stage}, {"strategy.overlap_comm", "true"}}});
+      setups.push_back({"zero", {}, {{"strategy.stage", stage}, {"strategy.overlap_comm", "true"}}});
     if (traits_.has_blocks) {
-      ways.push_back(ways.back());
-      ways.back().job.push_back(recomputed("full"));
+      setups.push_back(setups.back());
+      setups.back().job.push_back(recomputed("full"));
     }
-    ways.push_back(ways.back());
-    ways.back().of_strategy.emplace_back("strategy.offload_optimizer", "true");
-    return ways;
+    setups.push_back(setups.back());
+    setups.back().strategy_settings.emplace_back("strategy.offload_optimizer", "true");
+    return setups;
   }
 
   const FirstScenarioRequest& request_;
@@ -304,16 +304,16 @@ FirstScenario first_scenario(const FirstScenarioRequest& request, const std::str
   FirstScenario found;
   found.is_text = model.tokens_per_sample > 0;
   const auto most = found.is_text ? most_texts : most_images;
-  for (const auto& way : recipes.ways()) {
-    const auto basics = recipes.basics(way);
+  for (const auto& setup : recipes.setups()) {
+    const auto common = recipes.common(setup);
     const int written = model.profile ? model.profile->batch : 1;
-    found.settings = settings_of(request, basics, way, written);
-    found.recipe = basics.recipe;
+    found.settings = settings_of(request, common, setup, written);
+    found.recipe = common.recipe;
     const auto scenario = load_scenario_text(scenario_text(found.settings), file, data);
     const auto batch = batch_for(scenario, model.profile ? written : most);
     found.fits = batch.has_value();
     if (found.fits) {
-      found.settings = settings_of(request, basics, way, *batch);
+      found.settings = settings_of(request, common, setup, *batch);
       break;
     }
   }

@@ -9,35 +9,35 @@
 
 namespace gradway {
 
-/// What a first scenario is asked for.
+/// The options of `gradway init`.
 struct FirstScenarioRequest {
   std::string model;
-  std::string model_file{};  ///< where the model is read from; empty: its name finds it
+  std::string model_file{};  ///< file to read the model from; empty: it is looked up by its name
   std::string platform;
   int gpus = 1;
-  std::string strategy{};   ///< as `strategy.kind`; empty: none on one GPU, else ddp if it fits, or fsdp
+  std::string strategy{};   ///< as `strategy.kind`; empty: none on one GPU, else ddp if it fits, else fsdp
   std::string framework{};  ///< as `job.framework`; empty: the strategy's, else pytorch
 };
 
-/// Keys of a scenario with dots and their values as they are written, in the order of the file.
+/// Dotted keys of a scenario and their values as written, in the order of the file.
 using ScenarioSettings = std::vector<std::pair<std::string, std::string>>;
 
 struct FirstScenario {
   ScenarioSettings settings;
-  std::string recipe{};  ///< whose settings these are, with its source; empty: nobody's
-  bool is_text = false;  ///< the model has samples of tokens
+  std::string recipe{};  ///< origin of the settings, with its source; empty if there is no recipe
+  bool is_text = false;  ///< the model's samples are sequences of tokens
   bool fits = true;      ///< into the GPU's memory, as far as that is known
 };
 
-/// The text of a scenario that says this and nothing else.
+/// The YAML text of a scenario with exactly these settings.
 std::string scenario_text(const ScenarioSettings& settings);
 
-/// A scenario to start from, with the settings of a recipe that the framework's own users run for such a
-/// model: 16 bits where the GPU has them, the strategy that is asked for or else the simplest that fits, as
-/// little computed again as fits, and a batch of a power of two of samples: at most 8 of text, 32 of images.
-/// A profile brings its own precision, optimizer and batch.
-/// @param file where it will stand
-/// @throws ConfigError for names that nothing has, and for what does not go together, at its place in `text`
+/// A scenario to start from, with the settings of a recipe that users of the framework run for such a model:
+/// 16 bits where the GPU supports them, the requested strategy or the simplest that fits, the least
+/// recomputation that fits, and the largest power of two of samples that fits, up to 8 of text or 32 of
+/// images. A profile has its own precision, optimizer and batch.
+/// @param file where the scenario will be written
+/// @throws ConfigError for unknown names, and for contradictions at their place in the scenario's text
 FirstScenario first_scenario(const FirstScenarioRequest& request, const std::string& file,
                              const DataPath& data);
 

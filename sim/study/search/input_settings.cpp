@@ -9,7 +9,8 @@
 namespace gradway {
 namespace {
 
-/// By factors of two, as many as the node's threads: more only wait for each other (see `cores_for_loaders`).
+/// Powers of two up to the hardware threads per rank. More workers only wait for each other (see
+/// `cores_for_loaders`).
 std::vector<std::string> numbers_of_workers(const Scenario& scenario) {
   constexpr int threads_of_a_core = 2;
   constexpr int most_where_cores_are_not_known = 16;

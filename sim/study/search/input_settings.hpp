@@ -11,16 +11,15 @@
 
 namespace gradway {
 
-/// Keys of a loader that can be searched: "input.loader_workers".
+/// Keys of a data loader that can be searched, such as "input.loader_workers".
 const std::vector<std::string_view>& input_settings();
 
-/// What a search tries of such a key that is named without values; the job's own value is among them where it
-/// is one that can be written in a word. Empty: nothing follows from the scenario, values must be given.
+/// The values to try for such a key if none are given. They include the job's own value if it can be written
+/// as one word. Empty if the scenario implies none, so that values must be given.
 /// @pre the scenario's input has a dataset
 std::vector<std::string> usual_values(const Scenario& scenario, std::string_view key, const DataPath& data);
 
-/// What a key of the input has in a scenario, as it would be written there. Empty: it is left out, or no
-/// word.
+/// The value of a key of the input, as a scenario would have it. None if it is left out or is not one word.
 std::optional<std::string> written_value(const InputSettings& input, std::string_view key);
 
 }  // namespace gradway

@@ -13,14 +13,13 @@
 namespace gradway {
 namespace {
 
-constexpr int most_samples = 1'000'000;  // that a scenario can ask for
+constexpr int most_samples = 1'000'000;  // largest batch of a scenario
 
 [[noreturn]] void refuse_fit(std::string what, std::string hint) {
   throw ConfigError{Problem{Where{}, std::move(what), {}, std::move(hint)}};
 }
 
-/// What the card must hold with any batch. What NCCL takes of it does not grow with the batch, and only the
-/// whole simulation tells it.
+/// Memory of the GPU with any batch. NCCL's share does not depend on the batch; it is simulated once.
 class MemoryOfBatches {
  public:
   explicit MemoryOfBatches(Scenario scenario)
@@ -49,7 +48,7 @@ class MemoryOfBatches {
   MemoryUse of_one_;
 };
 
-/// The largest number for which something holds that holds for `least` and, from some number on, no more.
+/// The largest number for which a predicate holds. @pre it holds for `least` and up to some number only
 template <class Holds>
 int largest_from(int least, const Holds& holds) {
   int holding = least;
@@ -68,24 +67,23 @@ int largest_from(int least, const Holds& holds) {
 
 void check_has_one(const Scenario& scenario) {
   if (!trains(scenario.job.strategy))
-    refuse_fit("a collective alone has no batch, so there is no largest one",
-               "leave out '--fit', or take a scenario with a model");
+    refuse_fit("a collective has no batch size", "leave out '--fit', or use a scenario with a model");
   const auto& gpu = scenario.platform.gpu_models.front();
   if (gpu.ideal)
-    refuse_fit(fmt::format("the GPU '{}' holds any batch, so there is no largest one", gpu.name),
-               "take a platform with GPUs that have a memory");
+    refuse_fit(fmt::format("the memory of the GPU '{}' is unlimited, so there is no largest batch", gpu.name),
+               "use a platform whose GPUs have a memory size");
 }
 
 void check_one_sample(const Scenario& scenario, const MemoryUse& memory) {
   if (!knows_memory(scenario))
-    refuse_fit(fmt::format("the memory of the profile '{}' is known without {}, so its largest batch is not",
+    refuse_fit(fmt::format("the largest batch of the profile '{}' is unknown: its memory does not include {}",
                            scenario.model.name,
                            scenario.model.profile->memory_lacks.empty() ? "activations" : "all activations"),
                "import a trace that was recorded with profile_memory=True, or describe the model by its "
                "architecture");
   if (!fits(scenario, memory))
     refuse_fit(fmt::format("with batch_per_gpu 1 the job {}", verdict_in_words(scenario, memory)),
-               "no batch fits: take GPUs with more memory, or an optimizer that keeps less");
+               "no batch fits: use GPUs with more memory, or an optimizer that keeps less state");
 }
 
 }  // namespace

@@ -7,19 +7,19 @@
 
 namespace gradway {
 
-/// The largest batch that a GPU has memory for with room: the whole 90 % interval of what it needs. If not
-/// even one sample has that, the largest whose expected value the GPU can hold.
+/// The largest batch whose whole 90 % memory interval fits into the GPU. If not even one sample does, the
+/// largest whose expected memory fits.
 struct LargestBatch {
-  int batch = 0;                        ///< samples a GPU
-  int as_written = 0;                   ///< in the scenario
-  Bytes needs{};                        ///< that the card must hold
-  std::optional<Bytes> one_more_needs;  ///< none if it would be more than a scenario can ask for
-  int tight_batch = 0;                  ///< the largest whose expected value fits, without room
+  int batch = 0;                        ///< samples per GPU
+  int as_written = 0;                   ///< batch of the scenario
+  Bytes needs{};                        ///< expected memory
+  std::optional<Bytes> one_more_needs;  ///< with one sample more; none if a scenario cannot have that many
+  int tight_batch = 0;                  ///< the largest whose expected memory fits
 };
 
-/// All but the batch is as the scenario has it.
-/// @throws ConfigError if there is none: not even one sample fits, the GPU holds anything, nothing is
-/// trained, or the memory of a profile is known without its activations
+/// Everything but the batch is as in the scenario.
+/// @throws ConfigError if there is no such batch: not even one sample fits, the GPU's memory is unlimited,
+/// nothing is trained, or the activations of a profile are unknown
 LargestBatch largest_batch(const Scenario& scenario);
 
 }  // namespace gradway

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layouts the rules allow.
+// Enumerates the layouts that the rules allow.
 #include <algorithm>
 #include <optional>
 
@@ -21,14 +21,14 @@ bool divide_each_other(int a, int b) {
   return a % b == 0 || b % a == 0;
 }
 
-/// The rules of schedules: see scenario/pipeline/schedule.hpp.
+/// Whether a schedule has enough micro-batches: see scenario/pipeline/schedule.hpp.
 bool has_enough(const Layout& layout, int micro_batches) {
   if (layout.schedule == Schedule::interleaved) return micro_batches % layout.pipeline == 0;
   if (layout.schedule == Schedule::dual_pipe_v) return micro_batches >= 2 * layout.pipeline;
   return layout.schedule != Schedule::zb_v || micro_batches >= 2 * layout.pipeline - 1;
 }
 
-/// All that the rules allow, by one dimension after the other.
+/// Enumerates one dimension after the other.
 class Candidates {
  public:
   Candidates(const Scenario& written, int global_batch, bool beyond_nodes)
@@ -42,7 +42,7 @@ class Candidates {
 
   std::vector<Job> run() {
     for (int tensor = 1; tensor <= job_.gpus; ++tensor) {
-      if (!can_share(tensor)) continue;
+      if (!can_split(tensor)) continue;
       for (const int context : contexts_of(tensor))
         for (const int expert : experts_of()) add_pipelines(tensor, context, expert);
     }
@@ -52,7 +52,7 @@ class Candidates {
  private:
   bool is_megatron() const { return job_.framework == Framework::megatron; }
 
-  bool can_share(int tensor) const {
+  bool can_split(int tensor) const {
     if (job_.gpus % tensor != 0 || (tensor > domain_) != beyond_nodes_) return false;
     if (tensor <= domain_ ? domain_ % tensor != 0 : tensor % domain_ != 0) return false;
     if (tensor == 1) return true;
@@ -64,33 +64,33 @@ class Candidates {
            divide_each_other(shape->kv_heads, tensor) && model_.tokens_per_sample % tensor == 0;
   }
 
-  /// Powers of two that leave each rank enough tokens to hide what it exchanges behind, within what NVLink
-  /// joins, and what a scenario says beyond 1.
+  /// The scenario's number if it is above 1, else powers of two within an NVLink domain that leave each rank
+  /// enough tokens to hide its communication.
   std::vector<int> contexts_of(int tensor) const {
     constexpr int enough_tokens = 8192;
     const auto& layout = job_.layout;
     std::vector<int> found;
     if (layout.context > 1) {
-      if (heads_go_round(tensor, layout.context)) found.push_back(layout.context);
+      if (heads_divide(tensor, layout.context)) found.push_back(layout.context);
       return found;
     }
     const int tokens = job_.sequence > 0 ? job_.sequence : model_.tokens_per_sample;
     for (int context = 1; context == 1 || (tokens / context >= enough_tokens && tensor * context <= domain_);
          context *= 2) {
       const bool cuts = model_.causal_heads > 0 && !job_.lora && tokens % (2 * context) == 0;
-      if (context == 1 || (cuts && heads_go_round(tensor, context))) found.push_back(context);
+      if (context == 1 || (cuts && heads_divide(tensor, context))) found.push_back(context);
     }
     return found;
   }
 
-  /// Ranks of context parallelism that exchange heads divide them.
-  bool heads_go_round(int tensor, int context) const {
+  /// Whether context ranks divide the heads, if they exchange heads.
+  bool heads_divide(int tensor, int context) const {
     if (context == 1 || job_.layout.context_method != ContextMethod::all_to_all) return true;
     const auto divides = [&](int heads) { return std::max(1, heads / tensor) % context == 0; };
     return divides(model_.causal_heads) && divides(model_.causal_kv_heads);
   }
 
-  /// Powers of two that divide the experts, and what a scenario says beyond 1.
+  /// The scenario's number if it is above 1, else powers of two that divide the experts.
   std::vector<int> experts_of() const {
     if (job_.layout.expert > 1 || model_.experts.number == 0) return {job_.layout.expert};
     std::vector<int> found;
@@ -180,13 +180,14 @@ class Candidates {
     }
     auto fsdp = fsdp_of(job);
     add(job, fsdp);
-    const auto shards = std::max(1, domain_ / job.layout.tensor);  // that NVLink joins
+    const auto shards = std::max(1, domain_ / job.layout.tensor);  // within an NVLink domain
     if (shards == 1 || shards >= data || data % shards != 0) return;
     fsdp.replicate = data / shards;
     add(std::move(job), fsdp);
   }
 
-  /// As written, else with the formats of torchtitan: parameters as the job multiplies, sums in fp32.
+  /// FSDP as in the scenario, else with torchtitan's formats: parameters in the format of the job's matrix
+  /// products, reductions in fp32.
   /// @source torchtitan/config/job_config.py: mixed_precision_param, mixed_precision_reduce
   static Fsdp fsdp_of(const Job& job) {
     Fsdp fsdp;
@@ -209,7 +210,7 @@ class Candidates {
   const Job& job_;
   const Model& model_;
   int global_batch_;
-  int domain_;  ///< GPUs that NVLink, or a node, joins
+  int domain_;  ///< GPUs of an NVLink domain, or of a node
   bool beyond_nodes_;
   int blocks_;
   int parts_;
@@ -218,10 +219,10 @@ class Candidates {
 
 }  // namespace
 
-std::optional<Job> with_selective_checkpoints(const Scenario& written, const Job& from) {
-  const bool can = written.model.run && from.framework == Framework::pytorch &&
+std::optional<Job> with_selective_checkpoints(const Model& model, const Job& from) {
+  const bool can = model.run && from.framework == Framework::pytorch &&
                    (from.recompute == Recompute::none || from.recompute == Recompute::full) &&
-                   blocks_of(written.model).count > 0;
+                   blocks_of(model).count > 0;
   if (!can) return std::nullopt;
   auto job = from;
   job.recompute = Recompute::selective_op;

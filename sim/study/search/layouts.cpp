@@ -16,59 +16,60 @@
 #include "sim/plan/plan.hpp"
 #include "sim/scenario/pipeline/schedule.hpp"
 #include "sim/scenario/pipeline/stages.hpp"
-#include "sim/study/search/unsearched_keys.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway {
 namespace {
 
-constexpr double worth_without_sequence = 0.02;  // of the best
-constexpr double worth_a_word = 0.01;            // the same, of a key that is not searched
-// Simulated at once, whatever the threads: what is known of the best before must not depend on them.
-constexpr std::size_t at_once = 8;
+constexpr double near_best_without_sequence = 0.02;  // relative to the best step time
+constexpr double least_reported_gain = 0.01;         // of an unsearched key, relative to the best step time
+// Layouts per batch. It does not depend on the threads, so that the result does not, either.
+constexpr std::size_t batch_size = 8;
 
 [[noreturn]] void refuse_layouts(std::string what, std::string hint) {
   throw ConfigError{Problem{Where{}, std::move(what), {}, std::move(hint)}};
 }
 
-/// Ways to cut the model that differ in more than the micro-batch.
+/// Identifies layouts that differ in the micro-batch only.
 auto cut_of(const Job& job) {
   const auto& layout = job.layout;
   return std::tuple{layout.tensor,   layout.sequence, layout.context, layout.expert, layout.pipeline,
                     layout.schedule, layout.chunks,   job.recompute,  job.strategy};
 }
 
-/// As many ranks that share layers, tokens and experts, and what is computed again.
+/// Ranks that share layers, tokens and experts, and recomputation. Layouts of a kind have the same kernels.
 using Kind = std::tuple<int, int, int, Recompute>;
 Kind kind_of(const Job& job) {
   return {job.layout.tensor, job.layout.context, job.layout.expert, job.recompute};
 }
 
-/// Layouts that hide as much of their exchanges and launches: they differ in replicas alone.
-using Alike = std::tuple<Kind, int, int, int, std::size_t>;
-Alike alike(const Job& job) {
+/// Layouts that differ in replicas only, so that they hide similar shares of communication and launches.
+using ReplicaFamily = std::tuple<Kind, int, int, int, std::size_t>;
+ReplicaFamily replica_family(const Job& job) {
   return {kind_of(job), job.layout.pipeline, job.layout.chunks, job.batch_per_gpu, job.strategy.index()};
 }
 
-// What is expected of a layout by one that is alike may miss by this; the bound alone never does.
+// Tolerance of the time that is expected from similar layouts. The lower bound alone needs none.
 constexpr double slack = 1.05;
 
-/// What a candidate needs and takes at least.
-struct Asked {
+/// Memory of a candidate, and a lower bound of its step time.
+struct Requirements {
   Bytes needs{};
-  Seconds at_least{};  ///< a step
+  Seconds at_least{};
 };
 
-/// As many micro-batches as fill the pipeline: with more as much is in flight, and each takes as long.
+/// Enough micro-batches to fill the pipeline. More of them need no more memory and take the same time each.
 int enough_micro_batches(const Job& job) {
   const auto& layout = job.layout;
   const bool keeps_all = layout.schedule == Schedule::gpipe || layout.schedule == Schedule::looped_bfs;
   return keeps_all ? job.accumulate : std::min(job.accumulate, 2 * layout.pipeline);
 }
 
-/// The kernels of the slowest stage, and the way of a micro-batch to it and back, at full clocks: GPUs that
-/// wait much have them. Gradients of parameters that have passes of their own fill the bubble. Or all stages'
-/// kernels on average, at the clocks of GPUs that never wait: to wait costs more than clocks win by it.
+/// Lower bound of the step time, the larger of two bounds. One is the kernels of the slowest stage and the
+/// passes of a micro-batch through the stages before it, at full clocks, which GPUs that often wait have;
+/// separate passes for weight gradients fill the bubble. The other is the average of all stages' kernels at
+/// the clocks of GPUs that never wait, because waiting costs more than the higher clocks gain.
+/// @param planned micro-batches in `workload`
 /// @param slowdown of passes on a GPU that never waits
 Seconds least_time(const Workload& workload, const Job& job, int planned, double slowdown) {
   const auto pipeline = pipeline_of(job.layout);
@@ -90,12 +91,13 @@ Seconds least_time(const Workload& workload, const Job& job, int planned, double
   return std::max(least, of_all / static_cast<double>(workload.programs.size()) * slowdown);
 }
 
-/// Asks of candidates what they need, without simulating them. Not for several threads at once.
-class Asking {
+/// Estimates memory and a lower bound of the step time of candidates without simulating them. Not
+/// thread-safe.
+class RequirementEstimator {
  public:
-  explicit Asking(const Scenario& written) : scenario_{written} {}
+  explicit RequirementEstimator(const Scenario& written) : scenario_{written} {}
 
-  Asked ask(const Job& job) {
+  Requirements estimate(const Job& job) {
     scenario_.job = job;
     scenario_.job.accumulate = enough_micro_batches(job);
     auto [at, is_new] = costs_.try_emplace({job.strategy.index(), job.batch_per_gpu});
@@ -106,16 +108,16 @@ class Asking {
         slowdown = time_of_passes(compute_costs(scenario_)) / least;
     }
     const auto workload = plan(scenario_, costs);
-    Asked asked{.at_least = least_time(workload, job, scenario_.job.accumulate, slowdown)};
+    Requirements required{.at_least = least_time(workload, job, scenario_.job.accumulate, slowdown)};
     for (const auto& program : workload.programs)
-      asked.needs = std::max(asked.needs, program.memory.needed());
-    return asked;
+      required.needs = std::max(required.needs, program.memory.needed());
+    return required;
   }
 
  private:
   struct Passes {
     ComputeCosts at_full_clocks;
-    double slowdown = 1;  ///< of them on a GPU that never waits
+    double slowdown = 1;  ///< on a GPU that never waits
   };
 
   static Seconds time_of_passes(const ComputeCosts& costs) {
@@ -123,7 +125,7 @@ class Asking {
   }
 
   Scenario scenario_;
-  std::map<std::pair<std::size_t, int>, Passes> costs_;  ///< of a strategy with a batch
+  std::map<std::pair<std::size_t, int>, Passes> costs_;  ///< by strategy and batch
 };
 
 class LayoutSearch {
@@ -132,9 +134,9 @@ class LayoutSearch {
                const ProgressCallback& on_progress)
       : written_{written}, engine_{engine}, for_each_{for_each}, on_progress_{on_progress} {}
 
-  LayoutsFound run(std::vector<Job> candidates) {
+  LayoutSearchResult run(std::vector<Job> candidates) {
     found_.candidates = candidates.size();
-    ask_all(std::move(candidates));
+    estimate_all(std::move(candidates));
     std::ranges::stable_sort(fitting_, {}, &Fitting::at_least);
     simulate_in_order();
     try_without_sequence();
@@ -150,7 +152,7 @@ class LayoutSearch {
     Seconds at_least{};
   };
 
-  /// Runs work of several threads. @throws what the first that failed threw
+  /// Runs work in parallel. @throws the error of the first that failed
   template <class Work>
   void each(std::size_t count, const Work& work) {
     std::vector<std::exception_ptr> failures(count);
@@ -165,8 +167,8 @@ class LayoutSearch {
       if (failure) std::rethrow_exception(failure);
   }
 
-  /// Those of a kind share what their kernels cost.
-  void ask_all(std::vector<Job> candidates) {
+  /// Estimates the candidates of a kind together, because they share the costs of kernels.
+  void estimate_all(std::vector<Job> candidates) {
     std::map<Kind, std::vector<Job>> by_kind;
     for (auto& job : candidates) by_kind[kind_of(job)].push_back(std::move(job));
     std::vector<std::vector<Job>> kinds;
@@ -177,25 +179,25 @@ class LayoutSearch {
       std::size_t do_not_fit = 0;
     };
     std::vector<Answers> answers(kinds.size());
-    report_progress(on_progress_, "asking layouts what they need");
+    report_progress(on_progress_, "estimating the memory of layouts");
     each(kinds.size(), [&](std::size_t i) {
-      Asking asking{written_};
+      RequirementEstimator estimator{written_};
       auto& [fitting, unfit, do_not_fit] = answers[i];
       std::map<decltype(cut_of(written_.job)), bool> too_large;
       for (auto& job : kinds[i]) {
-        // Larger micro-batches stand behind the smaller ones.
+        // Larger micro-batches follow the smaller ones, and need more memory.
         if (too_large[cut_of(job)]) {
           ++do_not_fit;
           continue;
         }
-        const auto asked = asking.ask(job);
-        if (fits(asked.needs)) {
-          fitting.push_back({std::move(job), asked.at_least});
+        const auto required = estimator.estimate(job);
+        if (fits(required.needs)) {
+          fitting.push_back({std::move(job), required.at_least});
           continue;
         }
         ++do_not_fit;
         too_large[cut_of(job)] = true;
-        unfit.push_back({std::move(job), asked.needs});
+        unfit.push_back({std::move(job), required.needs});
       }
     });
     for (auto& [fitting, unfit, do_not_fit] : answers) {
@@ -210,23 +212,23 @@ class LayoutSearch {
     return gpu.ideal || needs <= gpu.memory;
   }
 
-  /// The least time that a candidate can be expected to take.
-  Seconds expected_of(const Fitting& one) const {
-    const auto known = misses_.find(alike(one.job));
-    return known == misses_.end() ? one.at_least : one.at_least * known->second;
+  /// The least step time to expect: the lower bound, scaled by what similar layouts took.
+  Seconds expected_time(const Fitting& one) const {
+    const auto known = least_ratios_.find(replica_family(one.job));
+    return known == least_ratios_.end() ? one.at_least : one.at_least * known->second;
   }
 
   void simulate_in_order() {
     auto rest = fitting_;
     while (!rest.empty()) {
       if (!found_.ranked.empty()) {
-        found_.slowdown +=
-            std::erase_if(rest, [&](const Fitting& one) { return expected_of(one) > best_ * slack; });
-        std::ranges::stable_sort(rest, {}, [&](const Fitting& one) { return expected_of(one); });
+        found_.slower +=
+            std::erase_if(rest, [&](const Fitting& one) { return expected_time(one) > best_ * slack; });
+        std::ranges::stable_sort(rest, {}, [&](const Fitting& one) { return expected_time(one); });
       }
-      const auto count = std::min(rest.size(), at_once);
+      const auto count = std::min(rest.size(), batch_size);
       if (count == 0) return;
-      report_progress(on_progress_, fmt::format("simulating layouts, {} to go", rest.size()),
+      report_progress(on_progress_, fmt::format("simulating layouts, {} left", rest.size()),
                       1 - static_cast<double>(rest.size()) / static_cast<double>(fitting_.size()));
       simulate_all({rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(count)});
       rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(count));
@@ -235,60 +237,62 @@ class LayoutSearch {
 
   void try_without_sequence() {
     if (written_.job.framework != Framework::megatron) return;
-    std::vector<Fitting> beside;
+    std::vector<Fitting> variants;
     for (const auto& one : found_.ranked) {
-      if (!one.job.layout.sequence || one.metrics.step_time > best_ * (1 + worth_without_sequence)) continue;
+      if (!one.job.layout.sequence || one.metrics.step_time > best_ * (1 + near_best_without_sequence))
+        continue;
       auto job = one.job;
       job.layout.sequence = false;
-      beside.push_back({std::move(job), {}});
+      variants.push_back({std::move(job), {}});
     }
-    found_.candidates += beside.size();
-    simulate_all(beside);
+    found_.candidates += variants.size();
+    simulate_all(variants);
   }
 
   void try_selective_checkpoints() {
-    std::ranges::stable_sort(found_.ranked, {}, [](const TriedLayout& it) { return it.metrics.step_time; });
-    std::vector<Fitting> beside;
+    std::ranges::stable_sort(found_.ranked, {}, [](const LayoutResult& it) { return it.metrics.step_time; });
+    std::vector<Fitting> variants;
     std::set<decltype(cut_of(written_.job))> seen;
     for (const auto& one : found_.ranked) {
-      if (beside.size() == at_once) break;
-      auto job = with_selective_checkpoints(written_, one.job);
-      if (job && seen.insert(cut_of(*job)).second) beside.push_back({*std::move(job), {}});
+      if (variants.size() == batch_size) break;
+      auto job = with_selective_checkpoints(written_.model, one.job);
+      if (job && seen.insert(cut_of(*job)).second) variants.push_back({*std::move(job), {}});
     }
-    found_.candidates += beside.size();
-    simulate_all(beside);
+    found_.candidates += variants.size();
+    simulate_all(variants);
   }
 
-  /// One after the other, and all that help at once.
+  /// Tries each unsearched key on the fastest layout, then all keys that help together.
   void try_other_keys() {
     if (found_.ranked.empty()) return;
     const auto& best = found_.ranked.front();
-    const auto keys = unsearched_keys(written_, best.job);
-    std::vector<std::optional<TriedLayout>> tried(keys.size());
+    const auto keys = unsearched_keys(written_.model, written_.platform.gpu_models.front(), best.job);
+    std::vector<std::optional<LayoutResult>> tried(keys.size());
     report_progress(on_progress_, "trying keys that are not searched");
     each(keys.size(), [&](std::size_t i) {
       auto job = best.job;
       keys[i].change(job);
-      tried[i] = if_it_runs(job);
+      tried[i] = simulate_if_feasible(job);
     });
     auto all = best.job;
-    KeyWorth together;
+    KeyGain together;
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (!tried[i] || tried[i]->metrics.step_time > best.metrics.step_time * (1 - worth_a_word)) continue;
-      found_.worth.push_back({keys[i].set, tried[i]->metrics.step_time, tried[i]->memory});
+      if (!tried[i] || tried[i]->metrics.step_time > best.metrics.step_time * (1 - least_reported_gain))
+        continue;
+      found_.key_gains.push_back({keys[i].set, tried[i]->metrics.step_time, tried[i]->memory});
       keys[i].change(all);
       together.set.insert(together.set.end(), keys[i].set.begin(), keys[i].set.end());
     }
-    if (found_.worth.size() < 2) return;
-    const auto tried_together = if_it_runs(all);
+    if (found_.key_gains.size() < 2) return;
+    const auto tried_together = simulate_if_feasible(all);
     if (!tried_together) return;
     together.step_time = tried_together->metrics.step_time;
     together.memory = tried_together->memory;
-    found_.worth.push_back(std::move(together));
+    found_.key_gains.push_back(std::move(together));
   }
 
-  /// Empty: NCCL refuses it, or it does not fit.
-  std::optional<TriedLayout> if_it_runs(const Job& job) const {
+  /// None if NCCL refuses the job, or if it does not fit.
+  std::optional<LayoutResult> simulate_if_feasible(const Job& job) const {
     try {
       auto tried = simulate_one(job);
       if (fits(tried.memory)) return tried;
@@ -299,7 +303,7 @@ class LayoutSearch {
   }
 
   void simulate_all(const std::vector<Fitting>& jobs) {
-    std::vector<std::optional<TriedLayout>> results(jobs.size());
+    std::vector<std::optional<LayoutResult>> results(jobs.size());
     std::vector<std::string> reasons(jobs.size());
     each(jobs.size(), [&](std::size_t i) {
       try {
@@ -317,7 +321,7 @@ class LayoutSearch {
     }
   }
 
-  TriedLayout simulate_one(const Job& job) const {
+  LayoutResult simulate_one(const Job& job) const {
     auto scenario = written_;
     scenario.job = job;
     const auto run = simulate(std::move(scenario), engine_);
@@ -331,12 +335,12 @@ class LayoutSearch {
             .warnings = run.warnings};
   }
 
-  /// With NCCL's buffers it may need more than there is.
-  void take(TriedLayout tried, Seconds at_least) {
+  /// Adds a result. With NCCL's buffers the layout may not fit any more.
+  void take(LayoutResult tried, Seconds at_least) {
     ++found_.simulated;
     const auto step = tried.metrics.step_time;
     if (at_least > Seconds{}) {
-      auto& least = misses_.try_emplace(alike(tried.job), step / at_least).first->second;
+      auto& least = least_ratios_.try_emplace(replica_family(tried.job), step / at_least).first->second;
       least = std::min(least, step / at_least);
     }
     if (!fits(tried.memory)) {
@@ -349,7 +353,7 @@ class LayoutSearch {
   }
 
   void rank() {
-    std::ranges::stable_sort(found_.ranked, {}, [](const TriedLayout& it) { return it.metrics.step_time; });
+    std::ranges::stable_sort(found_.ranked, {}, [](const LayoutResult& it) { return it.metrics.step_time; });
     std::vector<std::optional<Choice>> choices;
     auto smallest = Bytes::infinite();
     for (const auto& one : found_.ranked) {
@@ -380,25 +384,26 @@ class LayoutSearch {
   const std::string& engine_;
   const ForEach& for_each_;
   const ProgressCallback& on_progress_;
-  LayoutsFound found_;
+  LayoutSearchResult found_;
   std::vector<Fitting> fitting_;
-  Seconds best_ = Seconds::infinite();  ///< step so far
-  std::map<Alike, double> misses_;      ///< the least of which a step was so many times its bound
+  Seconds best_ = Seconds::infinite();            ///< the least step time so far
+  std::map<ReplicaFamily, double> least_ratios_;  ///< smallest ratio of step time to bound
 };
 
 void check_can_be_cut(const Scenario& written) {
   const auto& model = written.model;
   if (!trains(written.job.strategy))
-    refuse_layouts("a collective alone has no model to lay out", "take a scenario with a model");
+    refuse_layouts("a collective has no model to distribute", "use a scenario with a model");
   if (model.profile)
     refuse_layouts(
-        fmt::format("the profile '{}' was taken of the whole model on one GPU: it cannot be cut", model.name),
-        "take a model that is described by its architecture: gradway list models");
+        fmt::format("the profile '{}' was measured with the whole model on one GPU: it cannot be distributed",
+                    model.name),
+        "use a model that is described by its architecture: gradway list models");
   if (!model.tensor && pipeline_units(model) < 2)
-    refuse_layouts(fmt::format("the model '{}' has neither layers to share nor blocks to put on stages: it "
-                               "cannot be cut",
+    refuse_layouts(fmt::format("the model '{}' cannot be distributed: it has neither layers for tensor "
+                               "parallelism nor blocks for pipeline stages",
                                model.name),
-                   "take a model that repeats blocks: gradway list models");
+                   "use a model with repeated blocks: gradway list models");
   if (written.job.framework == Framework::deepspeed)
     refuse_layouts("layouts are searched for PyTorch and Megatron, not for DeepSpeed",
                    "set job.framework=megatron, or pytorch");
@@ -406,16 +411,16 @@ void check_can_be_cut(const Scenario& written) {
 
 }  // namespace
 
-const TriedLayout& LayoutsFound::recommended() const {
+const LayoutResult& LayoutSearchResult::recommended() const {
   for (std::size_t i = 0; i < ranked.size(); ++i)
     if (ranked[i].verdict == MemoryVerdict::fits && leaders.has(i)) return ranked[i];
   return ranked.front();
 }
 
-LayoutsFound search_layouts(const Scenario& written, int global_batch, const std::string& engine,
-                            const ForEach& for_each, const ProgressCallback& on_progress) {
+LayoutSearchResult search_layouts(const Scenario& written, int global_batch, const std::string& engine,
+                                  const ForEach& for_each, const ProgressCallback& on_progress) {
   check_can_be_cut(written);
-  LayoutsFound found;
+  LayoutSearchResult found;
   for (const bool beyond_nodes : {false, true}) {
     auto candidates = candidate_layouts(written, global_batch, beyond_nodes);
     if (candidates.empty()) continue;
@@ -424,10 +429,10 @@ LayoutsFound search_layouts(const Scenario& written, int global_batch, const std
     if (!found.ranked.empty()) return found;
   }
   if (found.candidates == 0)
-    refuse_layouts(fmt::format("no layout of {} GPUs makes {} samples a step: data-parallel ranks, "
-                               "micro-batches and their number do not divide them",
+    refuse_layouts(fmt::format("no layout of {} GPUs has a global batch of {} samples: no number of "
+                               "data-parallel ranks and micro-batches divides it",
                                written.job.gpus, global_batch),
-                   fmt::format("'--global-batch {}' would fit", written.job.gpus));
+                   fmt::format("'--global-batch {}' is possible", written.job.gpus));
   return found;
 }
 

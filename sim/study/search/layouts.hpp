@@ -15,19 +15,19 @@
 
 namespace gradway {
 
-/// A layout that was simulated.
-struct TriedLayout {
+/// A layout that was simulated, and its result.
+struct LayoutResult {
   Job job;
   Metrics metrics;
-  TimeRange range;                    ///< of the step's time
-  std::vector<PossibleError> errors;  ///< that it may have
+  TimeRange range;                    ///< of the step time
+  std::vector<PossibleError> errors;  ///< of the step time
   Bytes memory{};                     ///< of the largest stage
   MemoryVerdict verdict = MemoryVerdict::fits;
-  std::vector<ProvenanceFact> basis;
+  std::vector<ProvenanceFact> basis;  ///< provenance of the prediction
   std::vector<Warning> warnings;
 };
 
-/// A layout that the GPUs do not hold.
+/// A layout that does not fit into the GPUs' memory.
 struct UnfitLayout {
   Job job;
   Bytes needs{};
@@ -39,58 +39,68 @@ struct RefusedLayout {
   std::string reason;
 };
 
-/// What keys that are not searched would make of the fastest layout.
-struct KeyWorth {
+/// A key that the search leaves as the scenario has it, at a value that may be faster.
+struct UnsearchedKey {
+  std::vector<std::pair<std::string, std::string>> set;  ///< as for `--set`
+  void (*change)(Job& job);
+};
+
+/// The result of the fastest layout with unsearched keys changed.
+struct KeyGain {
   std::vector<std::pair<std::string, std::string>> set;
   Seconds step_time{};
   Bytes memory{};
 };
 
-struct LayoutsFound {
-  std::vector<TriedLayout> ranked;  ///< the fastest first
-  Leaders leaders;                  ///< of them
-  std::vector<bool> on_front;       ///< beside them: none that was simulated is as fast and as small
-  std::vector<UnfitLayout> unfit;   ///< one of each way to cut the model, which needs least; the least first
+struct LayoutSearchResult {
+  std::vector<LayoutResult> ranked;  ///< the fastest first
+  Leaders leaders;                   ///< of `ranked`
+  std::vector<bool> on_front;        ///< per ranked layout: no other is as fast with as little memory
+  std::vector<UnfitLayout> unfit;    ///< per partition of the model the layout with the least memory, sorted
   std::vector<RefusedLayout> refused;
-  std::vector<KeyWorth>
-      worth;  ///< keys that would make the fastest faster, and fit; the last one: all of them
-  std::size_t candidates = 0;  ///< that the rules allow
-  std::size_t do_not_fit = 0;  ///< of them
+  std::vector<KeyGain> key_gains;  ///< keys that make the fastest faster and still fit; last: all together
+  std::size_t candidates = 0;      ///< that the rules allow
+  std::size_t do_not_fit = 0;
   std::size_t simulated = 0;
-  std::size_t slower = 0;  ///< for sure, by what their kernels take alone, or as others of their kind did
+  std::size_t slower = 0;  ///< not simulated, because their lower bound or similar layouts are too slow
 
-  /// The fastest; if its memory is tight, the fastest of those tied with it that surely fits.
-  const TriedLayout& recommended() const;
+  /// The fastest; if its memory is tight, the fastest that is tied with it and certainly fits.
+  const LayoutResult& recommended() const;
 };
 
-/// Layouts of the scenario's job that train on so many samples a step, by the rules of its framework:
-/// * tensor ranks divide heads, keys' heads and MLP, and the GPUs that NVLink joins; with sequence
-///   parallelism, and for Megatron without it too
-/// * context ranks, within what NVLink joins, that leave each 8,192 tokens or more; expert ranks that divide
-///   the experts; powers of two, and as the scenario says if it says more than 1
-/// * a pipeline has a block a stage at least, for Megatron as many on each; 1f1b, interleaved in chunks of
-///   as many blocks, or the schedule that the scenario names
-/// * micro-batches of powers of two, of which a step has a whole number; for interleaved groups of as many
-///   as the pipeline has ranks
-/// * activations kept or computed again, with attention of kind math its scores alone, too
-/// * Megatron's distributed optimizer, overlapped; PyTorch: FSDP over all ranks or within what NVLink joins
-/// @param beyond_nodes tensor ranks of several NVLink domains alone
+/// Layouts of the scenario's job with this global batch, by the rules of its framework:
+/// * Tensor ranks divide heads, key-value heads, the MLP and the GPUs that NVLink joins. They use sequence
+///   parallelism; Megatron's are also tried without.
+/// * Context ranks stay within an NVLink domain and keep at least 8,192 tokens each. Expert ranks divide the
+///   experts. Both are powers of two, unless the scenario has more than 1.
+/// * A pipeline has at least one block per stage; Megatron has the same number on each. Schedules are 1f1b,
+///   interleaved with chunks of equal size, and the schedule that the scenario names.
+/// * Micro-batches are powers of two that divide the samples of a rank; interleaved schedules need a multiple
+///   of the pipeline ranks.
+/// * Activations are kept or recomputed; with attention of kind math also the attention scores alone.
+/// * Megatron uses the distributed optimizer with overlap. PyTorch uses FSDP over all ranks, or within an
+///   NVLink domain.
+/// @param beyond_nodes only tensor groups that span several NVLink domains
 std::vector<Job> candidate_layouts(const Scenario& written, int global_batch, bool beyond_nodes);
 
-/// The layout with torchtitan's selective checkpoints, which compute again all but attention and every second
-/// product: in place of whole blocks, or to make room for micro-batches of twice as many samples. Empty where
-/// PyTorch has none, or no whole number of them makes a step.
-std::optional<Job> with_selective_checkpoints(const Scenario& written, const Job& job);
+/// The layout with torchtitan's selective activation checkpointing, which recomputes everything but attention
+/// and every second matrix product. It replaces full recomputation, or allows micro-batches of twice the
+/// size. None if PyTorch does not support it, or if the micro-batches cannot be doubled.
+std::optional<Job> with_selective_checkpoints(const Model& model, const Job& job);
 
-/// Finds the layouts with the least time of a step. Memory is asked before anything is simulated. Then the
-/// candidates are simulated in the order of a lower bound, the kernels of a stage and the way to it and back,
-/// until none that is left can be the fastest: by that bound, times the least by which those that differ from
-/// it in chunks and replicas alone missed it. Without sequence parallelism is tried what is within 2 % of the
-/// best with it; with selective checkpoints the fastest ones. What keys that are not searched would be worth
-/// is simulated on the fastest.
+/// Unsearched keys that change the program of the job: formats of parameters, torch.compile, the optimizer's
+/// kernels, exchanges that overlap with matrix products. @param best the fastest layout
+std::vector<UnsearchedKey> unsearched_keys(const Model& model, const Gpu& gpu, const Job& best);
+
+/// Finds the layouts with the least step time. Memory is checked before anything is simulated. Candidates are
+/// simulated in the order of a lower bound, which is the kernels of a stage and the latency of the pipeline
+/// up to it, until no other candidate can be the fastest. The bound is scaled by the smallest ratio of step
+/// time to bound among similar layouts that were simulated. Layouts without sequence parallelism are tried if
+/// they are within 2 % of the best with it, selective checkpoints with the fastest ones. Keys that are not
+/// searched are tried on the fastest layout.
 /// @param engine a name from engines()
-/// @throws SimulationError if a simulation could not finish, ConfigError if no layout is to be found
-LayoutsFound search_layouts(const Scenario& written, int global_batch, const std::string& engine,
-                            const ForEach& for_each, const ProgressCallback& on_progress = {});
+/// @throws SimulationError if a simulation could not finish, ConfigError if no layout exists
+LayoutSearchResult search_layouts(const Scenario& written, int global_batch, const std::string& engine,
+                                  const ForEach& for_each, const ProgressCallback& on_progress = {});
 
 }  // namespace gradway

@@ -3,23 +3,22 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/scenario/strategy_facts.hpp"
-#include "sim/study/search/search_ddp.hpp"
-#include "sim/study/search/search_sharded.hpp"
+#include "sim/study/search/search.hpp"
 
 namespace gradway {
 
-Seconds time_per_sample(const Job& job, const Tried& tried) {
+Seconds time_per_sample(const Job& job, const SettingResult& tried) {
   return tried.metrics.step_time / job.samples();
 }
 
-Choice choice_of(const Job& job, const Tried& tried) {
+Choice choice_of(const Job& job, const SettingResult& tried) {
   return {time_per_sample(job, tried).value(), tried.metrics.step_time, tried.errors};
 }
 
 namespace {
 
-/// Sets what all members of a family differ in to the initial value.
-struct LeaveFamily {
+/// Resets the settings in which members of a family differ.
+struct ResetFamilySettings {
   void operator()(NoExchange&) const {}
   void operator()(OneCollective&) const {}
   void operator()(Ddp& ddp) const {
@@ -38,7 +37,7 @@ struct LeaveFamily {
 }  // namespace
 
 Strategy family_of(Strategy strategy) {
-  std::visit(LeaveFamily{}, strategy);
+  std::visit(ResetFamilySettings{}, strategy);
   return strategy;
 }
 

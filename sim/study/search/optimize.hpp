@@ -13,89 +13,92 @@
 
 namespace gradway {
 
-/// A setting and what came of it.
-struct Tried {
-  std::size_t job = 0;  ///< of the search space
+/// A setting that was simulated, and its result.
+struct SettingResult {
+  std::size_t job = 0;  ///< index in SearchSpace::jobs
   Strategy strategy;
   Metrics metrics;
-  TimeRange range;                    ///< of the step's time
-  std::vector<PossibleError> errors;  ///< that it may have
-  Bytes memory{};                     ///< that the GPU must hold
-  std::vector<ProvenanceFact> basis;
+  TimeRange range;                    ///< of the step time
+  std::vector<PossibleError> errors;  ///< of the step time
+  Bytes memory{};                     ///< expected need of the GPU
+  std::vector<ProvenanceFact> basis;  ///< provenance of the prediction
   std::vector<Warning> warnings;
-  std::string cannot_run;  ///< why, "does not fit: 93 of 24 GB on each l4"; empty: it can. Then only figures
-                           ///< of steps that were simulated count
-  bool surely_fits = false;  ///< with the upper end of the interval of its memory
+  /// Why the setting cannot run, as in "does not fit: 93 of 24 GB on each l4". Empty if it can.
+  std::string failure_reason;
+  bool surely_fits = false;  ///< the upper end of the memory interval fits, too
 };
 
-/// Time that a sample takes: steps of different batches compare by it.
-Seconds time_per_sample(const Job& job, const Tried& tried);
-Choice choice_of(const Job& job, const Tried& tried);
+/// Step time divided by samples, by which steps of different batches are compared.
+Seconds time_per_sample(const Job& job, const SettingResult& tried);
+Choice choice_of(const Job& job, const SettingResult& tried);
 
-/// A setting of the best turned back to what the framework (or, beside the strategy, the scenario) has.
-struct TurnedBack {
-  std::string key;  ///< "bucket_cap", "wrap", "input.loader_workers"; "" for the job
-  Tried without;
+/// The best with one setting reverted to the framework's default or, for keys of the job, to the value of the
+/// scenario.
+struct RevertedSetting {
+  std::string key;  ///< "bucket_cap", "wrap", "input.loader_workers"; empty: the whole job
+  SettingResult without;
 };
 
-/// A point of the curve over bucket caps, all else as in the best.
+/// A point of the curve over bucket caps, with all other settings of the best.
 struct CapPoint {
   int mib = 0;
-  Tried tried;
+  SettingResult tried;
 };
 
-/// What is recommended where a setting of a strategy that shards, or a key of the job, has a value.
+/// The recommended setting among those with one value of a searched key.
 struct BestOfValue {
-  std::string setting;         ///< "wrap", "input.loader_workers"
-  std::string value;           ///< "4 blocks"; "": the framework's own
-  std::optional<Tried> tried;  ///< empty: none that was tried can run, or keeps the limits
+  std::string setting;                 ///< "wrap", "input.loader_workers"
+  std::string value;                   ///< "4 blocks"; empty: the framework's default
+  std::optional<SettingResult> tried;  ///< none if no such setting can run and keeps the limits
 };
 
 struct Optimum {
-  Tried best;      ///< that one should take: of those that are tied with the fastest, what changes least
-  Tried fastest;   ///< by the predicted figures alone
-  Tried defaults;  ///< the framework's, in the job as written
-  Tried as_written;
-  std::vector<Tried> best_of_hooks;  ///< of DDP: one a hook (and rank) that has settings that fit
-  /// Of strategies that shard, and of keys of the job, for every value that was searched.
+  SettingResult best;      ///< recommended: of all that are tied with the fastest, the fewest changes
+  SettingResult fastest;   ///< by expected figures alone
+  SettingResult defaults;  ///< the framework's defaults in the job as written
+  SettingResult as_written;
+  std::vector<SettingResult> best_of_hooks;  ///< DDP: one per hook and rank with settings that fit
+  /// For sharded strategies and keys of the job: one per searched value.
   std::vector<BestOfValue> best_of_values;
-  std::vector<TurnedBack> turned_back;  ///< each searched setting of the best that is none of the defaults
-  std::vector<CapPoint> curve;          ///< evenly spaced by the logarithm; empty if caps were not searched
-  std::optional<CapRange> flat;         ///< caps around the best's, all else as in it, within `flatness`
-  bool flat_to_the_end = false;         ///< ... and all larger ones
+  std::vector<RevertedSetting> reverted;  ///< one per searched setting of the best that is not at its default
+  std::vector<CapPoint> curve;            ///< logarithmically spaced; empty if caps were not searched
+  std::optional<CapRange> flat;           ///< caps around that of the best within `flatness` of it
+  bool is_flat_to_end = false;            ///< `flat` includes all larger caps
 };
 
-/// A cap is as good as the best if it takes at most this much longer.
+/// A cap is as good as the best if it takes at most this fraction longer.
 inline constexpr double flatness = 0.01;
 
-/// Calls its second argument for each index below the first, several at once if it likes; returns when all
-/// have returned. The work throws nothing.
+/// Calls its second argument for each index below the first, possibly in parallel, and returns when all calls
+/// have returned. The calls do not throw.
 using ForEach = std::function<void(std::size_t, const std::function<void(std::size_t)>&)>;
 
-/// Settings of one family differ in little but time: DDP's in their buckets, those of a strategy that shards
-/// in their prefetches. Families of different jobs are different ones.
+/// A representative of the strategies that differ only in DDP's buckets, or in the prefetches of a sharded
+/// strategy. Such a family differs in little but time.
 Strategy family_of(Strategy strategy);
 
-/// What a search found.
 struct SearchResult {
-  std::optional<Optimum> optimum;  ///< none if no setting can run
-  std::vector<Tried> left_out;     ///< settings that cannot run: one of each family that needs least
-  /// The fastest of each family of which none keeps the limits of the training
-  std::vector<Tried> missed;
-  bool none_meets = false;  ///< no setting at all keeps them: then all are ranked, and `missed` is empty
-  double settings = 0;      ///< of the search space
+  std::optional<Optimum> optimum;       ///< none if no setting can run
+  std::vector<SettingResult> left_out;  ///< settings that cannot run: of each family the smallest
+  /// The fastest of each family without a setting that keeps the limits of the training.
+  std::vector<SettingResult> missed;
+  bool none_meets = false;  ///< no setting keeps the limits: all are ranked, and `missed` is empty
+  double settings = 0;      ///< size of the search space
   std::size_t simulated = 0;
 };
 
-/// Finds the settings with the least time a sample. DDP: caps that cut the same buckets are simulated once.
-/// Cuts are tried at caps spaced by the logarithm, then all cuts beside those within 2 % of the best with
-/// their hook. Strategies that shard: all combinations but for prefetches, then these with all within 5 % of
-/// the best; activation checkpointing is tried with what does not fit without. Of settings that are tied
-/// with the fastest, and that none beats for sure, the one with the fewest departures from the framework's
-/// defaults wins, then a hook that loses nothing; of these the fastest, and within 0.01 % of it less memory,
-/// the rounder cap. Nothing stays in the best that can be turned back without a sure loss. Settings that miss
-/// the limits of the training are not ranked unless all do. Left out is what the GPU cannot hold, or what
-/// NCCL cannot do in another job than the one as written.
+/// Finds the settings with the least time per sample.
+///
+/// DDP: caps with the same buckets are simulated once. First caps are spaced logarithmically, then all caps
+/// between those within 2 % of the best with their hook. Sharded strategies: all combinations without
+/// prefetches, then prefetches with all within 5 % of the best. Activation checkpointing is tried with what
+/// does not fit otherwise.
+///
+/// Of the settings that are tied with the fastest, and that none certainly beats, the one with the fewest
+/// changes to the framework's defaults is recommended, preferably with a lossless hook. Of these the fastest
+/// wins, and within 0.01 % of it the one with less memory and the rounder cap. The recommendation has no
+/// setting that can be reverted without a certain loss. Settings that miss the limits of the training are
+/// ranked only if all do. Settings that do not fit, or that NCCL cannot run in a changed job, are left out.
 /// @param engine a name from engines()
 /// @throws SimulationError if a simulation could not finish, ConfigError if the job as written cannot run
 SearchResult optimize(const SearchSpace& space, const std::string& engine, const ForEach& for_each);

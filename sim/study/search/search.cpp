@@ -13,28 +13,28 @@ SearchResult Search::run() {
   SearchResult result;
   const auto fitting = candidates();
   auto ranked = fitting;
-  std::erase_if(ranked, [&](const Tried& tried) { return !meets_limits(tried); });
+  std::erase_if(ranked, [&](const SettingResult& tried) { return !meets_limits(tried); });
   result.none_meets = ranked.empty() && !fitting.empty();
-  limits_count_ = !result.none_meets;
-  result.optimum = optimum(limits_count_ ? ranked : fitting);
-  if (limits_count_) result.missed = families_that_miss(fitting);
+  enforces_limits_ = !result.none_meets;
+  result.optimum = optimum(enforces_limits_ ? ranked : fitting);
+  if (enforces_limits_) result.missed = families_missing_limits(fitting);
   result.left_out = tried_.left_out();
   result.settings = count_settings();
   result.simulated = tried_.simulated();
   return result;
 }
 
-std::vector<Tried> Search::candidates() {
-  std::vector<Tried> found;
+std::vector<SettingResult> Search::candidates() {
+  std::vector<SettingResult> found;
   for (const auto& setting : settings()) {
     if (!tried_.has(setting)) continue;
-    if (auto tried = tried_.get(setting); tried.cannot_run.empty()) found.push_back(std::move(tried));
+    if (auto tried = tried_.get(setting); tried.failure_reason.empty()) found.push_back(std::move(tried));
   }
   return found;
 }
 
-/// What one has to change for a setting, and to put up with.
-std::pair<int, bool> Search::changes(const Tried& tried) const {
+/// Number of changes that a setting needs, and whether it is lossy.
+std::pair<int, bool> Search::changes(const SettingResult& tried) const {
   const auto* ddp = std::get_if<Ddp>(&tried.strategy);
   const auto of_job = std::max<std::size_t>(changes_of(tried.job).size(), tried.job != 0 ? 1 : 0);
   return {static_cast<int>(of_job) + departures(tried.strategy), ddp != nullptr && is_lossy(ddp->comm_hook)};
@@ -45,7 +45,7 @@ const std::vector<Override>& Search::changes_of(std::size_t job) const {
   return job < space_.changes.size() ? space_.changes[job] : none;
 }
 
-/// A job has the value that was written where none is changed.
+/// Whether a job has this value of a setting: its changed value, or the one that the scenario has.
 bool Search::has_value(std::size_t job, const JobSetting& setting, const std::string& value) const {
   const auto& changes = changes_of(job);
   const auto found = std::ranges::find(changes, setting.key, &Override::key);
@@ -53,7 +53,7 @@ bool Search::has_value(std::size_t job, const JobSetting& setting, const std::st
   return written_value(space_.jobs.front().job.input, setting.key) == value;
 }
 
-/// The job that differs in that key alone, which it has as written.
+/// The job with the same changes but that of `key`.
 std::optional<std::size_t> Search::job_without(std::size_t job, const std::string& key) const {
   const auto& own = changes_of(job);
   for (std::size_t other = 0; other < space_.changes.size(); ++other) {
@@ -69,11 +69,11 @@ std::optional<std::size_t> Search::job_without(std::size_t job, const std::strin
   return std::nullopt;
 }
 
-void Search::add_best_of_job_settings(Optimum& found, const std::vector<Tried>& ranked) const {
+void Search::add_best_of_job_settings(Optimum& found, const std::vector<SettingResult>& ranked) const {
   for (const auto& setting : space_.job_settings) {
     if (setting.values.size() < 2) continue;
     for (const auto& value : setting.values) {
-      std::vector<const Tried*> with;
+      std::vector<const SettingResult*> with;
       for (const auto& one : ranked)
         if (has_value(one.job, setting, value)) with.push_back(&one);
       auto& row = found.best_of_values.emplace_back(BestOfValue{setting.key, value, {}});
@@ -82,105 +82,110 @@ void Search::add_best_of_job_settings(Optimum& found, const std::vector<Tried>& 
   }
 }
 
-const Tried& Search::fastest_of(const std::vector<const Tried*>& all) const {
-  return **std::ranges::min_element(all, {}, [&](const Tried* one) { return cost(*one); });
+const SettingResult& Search::fastest_of(const std::vector<const SettingResult*>& all) const {
+  return **std::ranges::min_element(all, {}, [&](const SettingResult* one) { return cost(*one); });
 }
 
-/// Nobody can tell which of the two is faster, or nobody cares.
-bool Search::as_good_as(const Tried& fastest, const Tried& one) const {
-  if (cost(one) <= (1 + equals) * cost(fastest)) return true;
+/// Whether the two are equal within the negligible difference, or statistically tied.
+bool Search::is_as_good(const SettingResult& fastest, const SettingResult& one) const {
+  if (cost(one) <= (1 + negligible_difference) * cost(fastest)) return true;
   const auto ratio = figure_ratio(choice(fastest), choice(one));
   return ratio.low <= 1 && 1 <= ratio.high;
 }
 
-/// Of those that are as good as the fastest, the one that changes least; of those the fastest, and of those
-/// that are as fast the one that is least trouble.
-const Tried& Search::simplest_of_best(const std::vector<const Tried*>& all) const {
+/// Of all that are as good as the fastest, the ones with the fewest changes; of these the fastest; and of
+/// equally fast ones the one with the least memory and the roundest cap. If the fastest may not fit, only
+/// settings that certainly fit are considered.
+const SettingResult& Search::simplest_of_best(const std::vector<const SettingResult*>& all) const {
   const auto& fastest = fastest_of(all);
-  std::vector<const Tried*> with_room;
+  std::vector<const SettingResult*> with_room;
   for (const auto* one : all)
-    if (one->surely_fits && as_good_as(fastest, *one)) with_room.push_back(one);
+    if (one->surely_fits && is_as_good(fastest, *one)) with_room.push_back(one);
   if (!fastest.surely_fits && !with_room.empty()) return simplest_of_best(with_room);
   auto least = changes(fastest);
-  std::vector<const Tried*> good;
+  std::vector<const SettingResult*> good;
   for (const auto* one : all) {
-    if (changes(*one) > least || !as_good_as(fastest, *one)) continue;
+    if (changes(*one) > least || !is_as_good(fastest, *one)) continue;
     least = changes(*one);
     good.push_back(one);
   }
-  std::erase_if(good, [&](const Tried* one) { return changes(*one) > least; });
+  std::erase_if(good, [&](const SettingResult* one) { return changes(*one) > least; });
   const auto least_cost = cost(fastest_of(good));
-  const auto trouble = [&](const Tried* one) {
+  const auto tie_break = [&](const SettingResult* one) {
     const auto* ddp = std::get_if<Ddp>(&one->strategy);
     const auto cap = ddp != nullptr ? ddp->bucket_cap.value_or(0_B) : 0_B;
-    return std::tuple{cost(*one) > (1 + equals) * least_cost, one->memory, digits_of(cap), cap, cost(*one)};
+    return std::tuple{cost(*one) > (1 + negligible_difference) * least_cost, one->memory,
+                      significant_digits(cap), cap, cost(*one)};
   };
-  return **std::ranges::min_element(good, {}, trouble);
+  return **std::ranges::min_element(good, {}, tie_break);
 }
 
-/// Nobody can tell the simplest from the fastest, but something between the two, which differs from it in
-/// less, may be faster than it for sure. Of such the one that changes least, until there is none.
-const Tried& Search::recommended(const std::vector<const Tried*>& all) const {
+/// The simplest setting is tied with the fastest, but a setting between the two may certainly be faster than
+/// it, as it has fewer errors that the two do not share. Takes the one with the fewest changes of those,
+/// until there is none.
+const SettingResult& Search::recommended(const std::vector<const SettingResult*>& all) const {
   const auto* best = &simplest_of_best(all);
   for (;;) {
-    std::vector<const Tried*> faster;
+    std::vector<const SettingResult*> faster;
     for (const auto* one : all) {
-      if (cost(*one) < cost(*best) && !as_good_as(*one, *best)) faster.push_back(one);
+      if (cost(*one) < cost(*best) && !is_as_good(*one, *best)) faster.push_back(one);
     }
     if (faster.empty()) return *best;
-    best = *std::ranges::min_element(faster, {}, [&](const Tried* one) {
+    best = *std::ranges::min_element(faster, {}, [&](const SettingResult* one) {
       return std::pair{changes(*one), cost(*one)};
     });
   }
 }
 
-/// @param fitting family by family
-std::vector<Tried> Search::families_that_miss(const std::vector<Tried>& fitting) const {
-  const auto family = [](const Tried& tried) { return std::pair{tried.job, family_of(tried.strategy)}; };
-  std::vector<Tried> missed;
+/// @param fitting sorted by family
+std::vector<SettingResult> Search::families_missing_limits(const std::vector<SettingResult>& fitting) const {
+  const auto family = [](const SettingResult& tried) {
+    return std::pair{tried.job, family_of(tried.strategy)};
+  };
+  std::vector<SettingResult> missed;
   for (auto first = fitting.begin(); first != fitting.end();) {
-    const auto last = std::find_if(first, fitting.end(),
-                                   [&](const Tried& other) { return family(other) != family(*first); });
-    if (std::none_of(first, last, [&](const Tried& one) { return meets_limits(one); }))
-      missed.push_back(
-          *std::min_element(first, last, [&](const Tried& a, const Tried& b) { return cost(a) < cost(b); }));
+    const auto last = std::find_if(
+        first, fitting.end(), [&](const SettingResult& other) { return family(other) != family(*first); });
+    if (std::none_of(first, last, [&](const SettingResult& one) { return meets_limits(one); }))
+      missed.push_back(*std::min_element(
+          first, last, [&](const SettingResult& a, const SettingResult& b) { return cost(a) < cost(b); }));
     first = last;
   }
   return missed;
 }
 
-std::optional<Optimum> Search::optimum(const std::vector<Tried>& ranked) {
+std::optional<Optimum> Search::optimum(const std::vector<SettingResult>& ranked) {
   if (ranked.empty()) return std::nullopt;
-  std::vector<const Tried*> every;
+  std::vector<const SettingResult*> every;
   for (const auto& one : ranked) every.push_back(&one);
   Optimum found;
   found.fastest = fastest_of(every);
-  found.best = without_idle_settings(recommended(every), found.fastest);
+  found.best = revert_unneeded(recommended(every), found.fastest);
   found.defaults = tried_.get({0, defaults()});
   found.as_written = tried_.get({0, space_.jobs.front().job.strategy});
-  found.turned_back = turned_back(found.best);
+  found.reverted = reverted(found.best);
   add_details(found, ranked);
   add_best_of_job_settings(found, ranked);
   return found;
 }
 
-/// Turns back what brings nothing, or nothing that is sure, to values that are searched.
-Tried Search::without_idle_settings(Tried best, const Tried& fastest) {
-  const auto is_idle = [&](const TurnedBack& one) {
-    return has(one.without.strategy) && one.without.cannot_run.empty() &&
-           (!limits_count_ || meets_limits(one.without)) && as_good_as(best, one.without) &&
-           as_good_as(fastest, one.without);
+/// Reverts the settings whose benefit is not certain, as far as the reverted value is searched.
+SettingResult Search::revert_unneeded(SettingResult best, const SettingResult& fastest) {
+  const auto is_unneeded = [&](const RevertedSetting& one) {
+    return has(one.without.strategy) && one.without.failure_reason.empty() &&
+           (!enforces_limits_ || meets_limits(one.without)) && is_as_good(best, one.without) &&
+           is_as_good(fastest, one.without);
   };
   for (;;) {
-    const auto settings = turned_back(best);
-    const auto idle = std::ranges::find_if(settings, is_idle);
-    if (idle == settings.end()) return best;
-    best = idle->without;
+    const auto settings = reverted(best);
+    const auto unneeded = std::ranges::find_if(settings, is_unneeded);
+    if (unneeded == settings.end()) return best;
+    best = unneeded->without;
   }
 }
 
-std::vector<TurnedBack> Search::turned_back(const Tried& best) {
-  std::vector<TurnedBack> list;
+std::vector<RevertedSetting> Search::reverted(const SettingResult& best) {
+  std::vector<RevertedSetting> list;
   const auto& changes = changes_of(best.job);
   if (changes.size() > 1) {
     for (const auto& change : changes)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/study/search/search_ddp.hpp"
-
+// Searches the settings of DDP.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -11,16 +10,16 @@
 namespace gradway {
 namespace {
 
-constexpr double near_best = 0.02;
+constexpr double near_best = 0.02;  // relative difference of the cost from the best with the same hook
 constexpr int curve_points = 48;
 
-/// PyTorch's default stands for both values where both are searched: what a static graph saves is not
-/// modelled.
+/// The value of static_graph to simulate. If both are searched, it is PyTorch's default, because the effect
+/// of a static graph is not modelled.
 bool static_graph_of(const SearchSpace& space) {
   return std::ranges::find(space.static_graph, false) == space.static_graph.end();
 }
 
-/// Settings but for their buckets.
+/// Settings that differ in their buckets only.
 struct Family {
   std::size_t job = 0;
   Ddp strategy;
@@ -49,17 +48,17 @@ class DdpSearch final : public Search {
  public:
   DdpSearch(const SearchSpace& space, const std::string& engine, const ForEach& for_each)
       : Search{space, engine, for_each},
-        whole_{whole_caps(space.jobs.front().model)},
-        cuts_{bucket_cuts(space.jobs.front().model, space.bucket_caps,
-                          space.any_bucket_cap ? std::optional{whole_} : std::nullopt)},
+        cap_range_{full_cap_range(space.jobs.front().model)},
+        cuts_{equivalent_caps(space.jobs.front().model, space.bucket_caps,
+                              space.any_bucket_cap ? std::optional{cap_range_} : std::nullopt)},
         ranged_{static_cast<std::size_t>(
-            std::ranges::count_if(cuts_, [](const SameBuckets& cut) { return cut.range.has_value(); }))},
+            std::ranges::count_if(cuts_, [](const EquivalentCaps& cut) { return cut.range.has_value(); }))},
         families_{families_of(space)} {}
 
  private:
   void try_settings() override {
     try_cuts_at_spaced_caps();
-    try_cuts_beside_good_ones();
+    try_cuts_near_good_ones();
   }
 
   std::vector<Setting> settings() const override {
@@ -102,8 +101,8 @@ class DdpSearch final : public Search {
     return list;
   }
 
-  void add_details(Optimum& found, const std::vector<Tried>& ranked) override {
-    std::map<std::pair<CommHook, int>, std::vector<const Tried*>> by_hook;
+  void add_details(Optimum& found, const std::vector<SettingResult>& ranked) override {
+    std::map<std::pair<CommHook, int>, std::vector<const SettingResult*>> by_hook;
     for (const auto& one : ranked) {
       const auto& strategy = std::get<Ddp>(one.strategy);
       by_hook[{strategy.comm_hook, strategy.powersgd_rank}].push_back(&one);
@@ -114,26 +113,26 @@ class DdpSearch final : public Search {
 
   double count_settings() const override {
     auto caps = static_cast<double>(space().bucket_caps.size());
-    if (space().any_bucket_cap) caps += whole_.last;
+    if (space().any_bucket_cap) caps += cap_range_.last;
     return static_cast<double>(families_.size() * space().static_graph.size()) * caps;
   }
 
   Setting with_cut(Family family, std::size_t cut) const {
-    family.strategy.bucket_cap = simplest_cap(cuts_[cut], whole_);
+    family.strategy.bucket_cap = simplest_cap(cuts_[cut], cap_range_);
     return {family.job, family.strategy};
   }
 
-  /// The cut of a whole MiB; cuts with ranges come first, in order.
+  /// Index in `cuts_` of a cap in whole MiB. Partitions with ranges come first, in order.
   std::size_t cut_of(int mib) const {
     const auto found =
         std::partition_point(cuts_.begin(), cuts_.begin() + static_cast<std::ptrdiff_t>(ranged_),
-                             [&](const SameBuckets& cut) { return cut.range->last < mib; });
+                             [&](const EquivalentCaps& cut) { return cut.range->last < mib; });
     return static_cast<std::size_t>(found - cuts_.begin());
   }
 
   std::vector<int> spaced_caps() const {
     std::vector<int> caps;
-    const auto most = std::log2(static_cast<double>(whole_.last));
+    const auto most = std::log2(static_cast<double>(cap_range_.last));
     for (int i = 0; space().any_bucket_cap && i < curve_points; ++i)
       caps.push_back(static_cast<int>(std::lround(std::exp2(most * i / (curve_points - 1)))));
     return caps;
@@ -155,7 +154,7 @@ class DdpSearch final : public Search {
     spaced_.assign(chosen.begin(), chosen.end());
   }
 
-  void try_cuts_beside_good_ones() {
+  void try_cuts_near_good_ones() {
     std::map<CommHook, double> best;
     for (const auto& one : candidates()) {
       const auto hook = std::get<Ddp>(one.strategy).comm_hook;
@@ -166,7 +165,8 @@ class DdpSearch final : public Search {
     for (const auto& family : families_) {
       const auto is_good = [&](std::size_t cut) {
         const auto one = tried().get(with_cut(family, cut));
-        return one.cannot_run.empty() && cost(one) <= (1 + near_best) * best.at(family.strategy.comm_hook);
+        return one.failure_reason.empty() &&
+               cost(one) <= (1 + near_best) * best.at(family.strategy.comm_hook);
       };
       for (std::size_t i = 0; i + 1 < spaced_.size(); ++i) {
         if (!is_good(spaced_[i]) && !is_good(spaced_[i + 1])) continue;
@@ -177,7 +177,8 @@ class DdpSearch final : public Search {
     tried().try_all(settings);
   }
 
-  /// The best's steps over all caps, and how far one can go from its cap.
+  /// Adds the step times over all caps with the best's other settings, and the range of caps that are as
+  /// good.
   void add_curve(Optimum& found) {
     if (!space().any_bucket_cap) return;
     const Family best{found.best.job, std::get<Ddp>(found.best.strategy)};
@@ -187,19 +188,19 @@ class DdpSearch final : public Search {
       const auto setting = with_cut(best, cut);
       return tried().has(setting) && cost(tried().get(setting)) <= (1 + flatness) * cost(found.best);
     };
-    const auto middle = where_to_start(found, is_flat);
+    const auto middle = start_of_flat_range(found, is_flat);
     if (!middle) return;
     auto low = *middle;
     auto high = *middle;
     while (low > 0 && is_flat(low - 1)) --low;
     while (high + 1 < ranged_ && is_flat(high + 1)) ++high;
     found.flat = {cuts_[low].range->first, cuts_[high].range->last};
-    found.flat_to_the_end = high + 1 == ranged_;
+    found.is_flat_to_end = high + 1 == ranged_;
   }
 
-  /// The cut of the best's cap, or the best among the whole MiB if that is PyTorch's default.
+  /// The partition of the best's cap. If that is PyTorch's default: the best one of a cap in whole MiB.
   template <class IsFlat>
-  std::optional<std::size_t> where_to_start(const Optimum& found, const IsFlat& is_flat) {
+  std::optional<std::size_t> start_of_flat_range(const Optimum& found, const IsFlat& is_flat) {
     const Family best{found.best.job, std::get<Ddp>(found.best.strategy)};
     std::optional<std::size_t> start;
     double least = 0;
@@ -216,11 +217,11 @@ class DdpSearch final : public Search {
     return start;
   }
 
-  CapRange whole_;
-  std::vector<SameBuckets> cuts_;
-  std::size_t ranged_;  ///< cuts that whole MiB give
+  CapRange cap_range_;
+  std::vector<EquivalentCaps> cuts_;
+  std::size_t ranged_;  ///< number of partitions that caps in whole MiB give
   std::vector<Family> families_;
-  std::vector<std::size_t> spaced_;  ///< cuts that every family was tried with, in order
+  std::vector<std::size_t> spaced_;  ///< partitions that were simulated for every family, in order
 };
 
 }  // namespace

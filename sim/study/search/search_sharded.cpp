@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/study/search/search_sharded.hpp"
-
+// Searches the settings of sharded strategies.
 #include <algorithm>
 
 #include "sim/study/search/search.hpp"
@@ -8,15 +7,15 @@
 namespace gradway {
 namespace {
 
-constexpr double worth_prefetching = 0.05;  // of the best
+constexpr double worth_prefetching = 0.05;  // relative difference of the cost from the best
 
-/// All combinations of the values of settings.
+/// All combinations of the settings' values, from a start strategy.
 std::vector<Strategy> combinations(const std::vector<ShardingSetting>& settings, const Strategy& start) {
   std::vector<Strategy> all{start};
   for (const auto& setting : settings) {
     std::vector<Strategy> next;
     for (const auto& strategy : all) {
-      for (const auto& value : setting.values) setting.take(next.emplace_back(strategy), value.strategy);
+      for (const auto& value : setting.values) setting.assign(next.emplace_back(strategy), value.strategy);
     }
     all = std::move(next);
   }
@@ -30,13 +29,14 @@ class ShardedSearch final : public Search {
         all_{sharding_settings(space.jobs.front())},
         written_{space.jobs.front().job.strategy},
         gpus_{space.jobs.front().job.gpus} {
-    for (const auto& setting : space.sharding) (setting.only_hides ? hiding_ : holding_).push_back(setting);
-    families_ = as_said_simplest(combinations(holding_, at_first(hiding_, written_)));
+    for (const auto& setting : space.sharding)
+      (setting.is_prefetch ? prefetch_settings_ : memory_settings_).push_back(setting);
+    families_ = canonical(combinations(memory_settings_, framework_defaults(prefetch_settings_, written_)));
   }
 
  private:
-  /// Strategies that agree with themselves, each once.
-  std::vector<Strategy> as_said_simplest(std::vector<Strategy> strategies) const {
+  /// The canonical forms of the consistent strategies, without duplicates.
+  std::vector<Strategy> canonical(std::vector<Strategy> strategies) const {
     std::vector<Strategy> kept;
     for (auto& strategy : strategies) {
       if (!is_consistent(strategy, gpus_)) continue;
@@ -46,15 +46,11 @@ class ShardedSearch final : public Search {
     return kept;
   }
 
-  static Strategy at_first(const std::vector<ShardingSetting>& settings, Strategy strategy) {
-    return framework_defaults(settings, strategy);
-  }
-
   std::vector<Strategy> members_of(const Strategy& family) const {
-    return as_said_simplest(combinations(hiding_, family));
+    return canonical(combinations(prefetch_settings_, family));
   }
 
-  /// Jobs that are tried whatever fits.
+  /// The jobs that are tried with all families: those without added activation checkpointing.
   std::vector<std::size_t> first_jobs() const {
     std::vector<std::size_t> jobs;
     for (std::size_t job = 0; job < space().jobs.size(); ++job)
@@ -71,23 +67,23 @@ class ShardedSearch final : public Search {
     std::vector<Setting> recomputing;
     for (const auto& [without, with] : space().recompute)
       for (const auto& family : families_)
-        if (!tried().get({without, family}).cannot_run.empty()) recomputing.push_back({with, family});
+        if (!tried().get({without, family}).failure_reason.empty()) recomputing.push_back({with, family});
     tried().try_all(recomputing);
-    tried().try_all(beside_good_ones(candidates()));
+    tried().try_all(prefetches_of_good_ones(candidates()));
   }
 
-  /// Prefetches with all that is nearly as fast as the best, and with the best that has any.
-  std::vector<Setting> beside_good_ones(std::vector<Tried> fitting) const {
-    std::ranges::stable_sort(fitting, {}, [&](const Tried& it) { return cost(it); });
-    std::vector<Setting> beside;
+  /// All prefetches for the settings that are nearly as fast as the best, or else for the best that has any.
+  std::vector<Setting> prefetches_of_good_ones(std::vector<SettingResult> fitting) const {
+    std::ranges::stable_sort(fitting, {}, [&](const SettingResult& it) { return cost(it); });
+    std::vector<Setting> added;
     for (const auto& one : fitting) {
       const bool is_good = cost(one) <= (1 + worth_prefetching) * cost(fitting.front());
-      if (!is_good && !beside.empty()) break;
+      if (!is_good && !added.empty()) break;
       auto members = members_of(one.strategy);
       if (members.size() == 1) continue;
-      for (auto& member : members) beside.push_back({one.job, member});
+      for (auto& member : members) added.push_back({one.job, member});
     }
-    return beside;
+    return added;
   }
 
   std::vector<Setting> settings() const override {
@@ -126,17 +122,17 @@ class ShardedSearch final : public Search {
     for (const auto& setting : space().sharding) {
       if (setting.values.size() < 2 || setting.is_same(strategy, own)) continue;
       auto without = strategy;
-      setting.take(without, own);
+      setting.assign(without, own);
       if (is_consistent(without, gpus_)) list.emplace_back(setting.name, simplest(without, gpus_));
     }
     return list;
   }
 
-  void add_details(Optimum& found, const std::vector<Tried>& ranked) override {
+  void add_details(Optimum& found, const std::vector<SettingResult>& ranked) override {
     for (const auto& setting : space().sharding) {
       if (setting.values.size() < 2) continue;
       for (const auto& value : setting.values) {
-        std::vector<const Tried*> with;
+        std::vector<const SettingResult*> with;
         for (const auto& one : ranked)
           if (setting.is_same(one.strategy, value.strategy)) with.push_back(&one);
         auto& row = found.best_of_values.emplace_back(BestOfValue{setting.name, value.text, {}});
@@ -151,11 +147,11 @@ class ShardedSearch final : public Search {
     return members * static_cast<double>(space().jobs.size());
   }
 
-  std::vector<ShardingSetting> all_;  ///< searched or not
+  std::vector<ShardingSetting> all_;  ///< including those that are not searched
   Strategy written_;
   int gpus_;
-  std::vector<ShardingSetting> holding_;  ///< searched ones that change the memory
-  std::vector<ShardingSetting> hiding_;   ///< ... and those that do not
+  std::vector<ShardingSetting> memory_settings_;    ///< searched settings that change the memory
+  std::vector<ShardingSetting> prefetch_settings_;  ///< the other searched settings
   std::vector<Strategy> families_;
 };
 

@@ -20,14 +20,14 @@ namespace {
 
 using config::fail;
 
-// Settings of DDP, which need no values, and keys of any strategy, which do.
+// Settings of DDP, whose values are optional, and keys of any strategy, which need values.
 constexpr std::array ddp_names{"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook",
                                "powersgd_rank"};
 constexpr std::array other_names{"optimizer", "job.accumulate", "job.batch_per_gpu"};
 constexpr std::array default_names{"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook"};
 constexpr std::string_view recompute = "recompute";
 
-// "Typically only a small value 1-4 is used" (powerSGD_hook.py, PyTorch 2.8), by factors of two.
+// "Typically only a small value 1-4 is used" (powerSGD_hook.py, PyTorch 2.8); powers of two.
 const std::vector<int> usual_ranks{1, 2, 4};
 
 template <class Range, class Value>
@@ -35,16 +35,16 @@ bool is_among(const Range& range, const Value& value) {
   return std::ranges::find(range, value) != range.end();
 }
 
-/// A setting as `--over` names it, and the scenario's key.
+/// The name of a setting in `--over`, and its key in a scenario.
 struct Name {
   std::string name;
   std::string key;
 };
 
-/// The settings of a strategy. @param sharding its own, if it shards
-class Names {
+/// The settings of a strategy that can be searched. @param sharding those of a sharded strategy
+class SearchableSettings {
  public:
-  Names(const Scenario& scenario, const std::vector<ShardingSetting>& sharding) {
+  SearchableSettings(const Scenario& scenario, const std::vector<ShardingSetting>& sharding) {
     if (is_ddp(scenario.job.strategy)) {
       for (const auto* name : ddp_names) all_.push_back({name, std::string{"strategy."} + name});
     }
@@ -55,7 +55,7 @@ class Names {
   const std::vector<Name>& all() const { return all_; }
   bool has(const std::string& name) const { return std::ranges::find(all_, name, &Name::name) != all_.end(); }
 
-  /// Where a key is one of a setting, the setting's name.
+  /// The name of the setting with this key; else the key.
   std::string name_of_key(const std::string& key) const {
     const auto found = std::ranges::find(all_, key, &Name::key);
     return found == all_.end() ? key : found->name;
@@ -72,12 +72,12 @@ class Names {
   }
 
   [[noreturn]] void refuse(const std::string& name) const {
-    const auto what = fmt::format("'{}' is no setting that can be searched", name);
+    const auto what = fmt::format("cannot search over '{}'", name);
     if (is_among(config::scenario_keys(), name)) {
       fail({}, what,
            name == "platform" || name == "job.gpus"
-               ? "'gradway compare' sets platforms and numbers of GPUs side by side"
-               : "'gradway sweep' takes any key");
+               ? "'gradway compare' compares platforms and numbers of GPUs"
+               : "'gradway sweep' can vary any key");
     }
     std::vector<std::string> names;
     for (const auto& one : all_) names.push_back(one.name);
@@ -96,8 +96,8 @@ class Names {
   std::vector<Name> all_;
 };
 
-/// What `--over` names, each with its values, or none if it was only named.
-std::vector<Axis> axes_of(const std::vector<std::string>& over, const Names& names) {
+/// The settings of `--over` with their values, which are empty where only names are given.
+std::vector<Axis> axes_of(const std::vector<std::string>& over, const SearchableSettings& names) {
   std::vector<Axis> axes;
   const auto add = [&](Axis axis) {
     axis.key = names.name_of_key(axis.key);
@@ -131,22 +131,22 @@ std::vector<Axis> axes_of(const std::vector<std::string>& over, const Names& nam
   return axes;
 }
 
-class Reading {
+class SearchReader {
  public:
-  Reading(const SearchRequest& request, const DataPath& data)
+  SearchReader(const SearchRequest& request, const DataPath& data)
       : request_{request},
         data_{with_file_cache(data)},
         written_{load({})},
         sharding_{sharding_settings(written_)},
-        names_{written_, sharding_} {}
+        searchable_{written_, sharding_} {}
 
-  AskedSearch read() {
+  ParsedSearch read() {
     check_strategy(written_);
-    auto axes = axes_of(request_.over, names_);
+    auto axes = axes_of(request_.over, searchable_);
     if (request_.over.empty()) add_defaults(axes);
     for (const auto& axis : axes) {
       if (is_set(axis.key))
-        fail({}, fmt::format("'{}' is set and searched", names_.key_of(axis.key)),
+        fail({}, fmt::format("'{}' is set and searched", searchable_.key_of(axis.key)),
              "leave out '--set' or '--over' for it");
       asked_.keys.push_back(axis.key);
     }
@@ -164,7 +164,7 @@ class Reading {
 
  private:
   bool is_set(const std::string& name) const {
-    return std::ranges::find(request_.set, names_.key_of(name), &Override::key) != request_.set.end();
+    return std::ranges::find(request_.set, searchable_.key_of(name), &Override::key) != request_.set.end();
   }
 
   void add_defaults(std::vector<Axis>& axes) const {
@@ -179,15 +179,15 @@ class Reading {
     if (knows_memory_of_blocks()) add(std::string{recompute});
   }
 
-  /// What a profile's blocks would keep if they ran again is not known.
+  /// Whether the memory of recomputed blocks is known. For profiles it is not.
   bool knows_memory_of_blocks() const {
     return !written_.model.profile && blocks_of(written_.model).count > 0;
   }
 
-  Override told(const std::string& name, const std::string& value) const {
+  Override override_for(const std::string& name, const std::string& value) const {
     Where where;
     where.file = fmt::format("--over {}={}", name, value);
-    return {names_.key_of(name), value, std::move(where)};
+    return {searchable_.key_of(name), value, std::move(where)};
   }
 
   Scenario load(const std::vector<Override>& changes) const {
@@ -198,8 +198,8 @@ class Reading {
 
   static const char* hint_of(const Strategy& strategy) {
     if (!facts_of(strategy).exchanges) return "set strategy.kind=ddp, or write 'kind: ddp'";
-    if (!trains(strategy)) return "'gradway sweep' varies what NCCL is told";
-    return "'gradway explain' tries what could be set otherwise, 'gradway sweep' what you name";
+    if (!trains(strategy)) return "'gradway sweep' can vary NCCL's variables";
+    return "'gradway explain' tries other settings, and 'gradway sweep' can vary any key";
   }
 
   static void check_strategy(const Scenario& scenario) {
@@ -207,24 +207,25 @@ class Reading {
     const auto facts = facts_of(strategy);
     if (facts.trains && facts.exchanges && facts.framework != Framework::megatron) return;
     fail({},
-         fmt::format("the strategy of '{}' is {}: only those of DDP, FSDP and ZeRO have settings to search",
+         fmt::format("the strategy of '{}' is {}: only DDP, FSDP and ZeRO have settings to search",
                      scenario.name, name_of(strategy)),
          hint_of(strategy));
   }
 
-  /// Values of a key of DDP, as a scenario that has them understands them.
+  /// Values of a key of DDP, parsed as in a scenario.
   template <class Value>
   std::vector<Value> values_of(const Axis& axis, Value Ddp::*member) const {
     std::vector<Value> values;
     for (const auto& value : axis.values) {
-      std::vector<Override> changes{told(axis.key, value)};
+      std::vector<Override> changes{override_for(axis.key, value)};
       if (axis.key == "powersgd_rank") changes.insert(changes.begin(), {"strategy.comm_hook", "powersgd"});
       values.push_back(std::get<Ddp>(load(changes).job.strategy).*member);
     }
     return values;
   }
 
-  /// The values that a key of DDP takes: those that were given, else all if it was named, else its own.
+  /// The values to try for a key of DDP: those of `--over`, all if only its name is given, else the
+  /// scenario's.
   template <class Value>
   std::vector<Value> choose(const std::vector<Axis>& axes, std::string_view name, Value Ddp::*member,
                             std::vector<Value> all) const {
@@ -254,20 +255,20 @@ class Reading {
     }
   }
 
-  /// Takes lossy hooks out unless they are allowed.
+  /// Removes lossy hooks unless they are allowed.
   void allow(std::vector<CommHook>& hooks, bool were_named) {
     if (request_.lossy) return;
     for (const auto hook : hooks) {
       if (!is_lossy(hook)) continue;
       if (were_named)
-        fail({}, fmt::format("the hook {} changes the gradients' values", name_of(hook)),
+        fail({}, fmt::format("the hook {} changes the values of gradients", name_of(hook)),
              "give --lossy to search it");
       asked_.lossy_left_out.push_back(hook);
     }
     std::erase_if(hooks, is_lossy);
   }
 
-  /// The values that were given, else those of the table.
+  /// The values of `--over`, else those of the table.
   void read_sharding(const std::vector<Axis>& axes) {
     for (const auto& axis : axes) {
       auto setting = std::ranges::find(sharding_, axis.key, &ShardingSetting::name);
@@ -276,14 +277,14 @@ class Reading {
       if (axis.values.empty()) continue;
       searched.values.clear();
       for (const auto& value : axis.values)
-        searched.values.push_back({value, load({told(axis.key, value)}).job.strategy});
+        searched.values.push_back({value, load({override_for(axis.key, value)}).job.strategy});
     }
   }
 
-  /// The cross product of what is no setting of the strategy.
+  /// Adds a job for each point of the cross product of keys that are not settings of the strategy.
   void read_jobs(std::vector<Axis> axes) {
     std::erase_if(axes, [&](const Axis& axis) {
-      return names_.has(axis.key) && (axis.key != recompute || axis.values.empty());
+      return searchable_.has(axis.key) && (axis.key != recompute || axis.values.empty());
     });
     if (axes.empty()) return;
     for (auto& axis : axes) {
@@ -296,15 +297,15 @@ class Reading {
       std::vector<Override> changes;
       for (std::size_t k = 0; k < axes.size(); ++k)
         if (written_value(written_.job.input, axes[k].key) != values[k])
-          changes.push_back(told(axes[k].key, values[k]));
+          changes.push_back(override_for(axes[k].key, values[k]));
       if (!changes.empty()) add_job(std::move(changes));
     }
   }
 
   std::vector<std::string> usual_values_of(const std::string& key) const {
     if (!written_.job.input.dataset && key != "input.pin_memory")
-      fail({}, fmt::format("'{}' is searched, but samples are in memory, ready", key),
-           "name an input.dataset that they come from");
+      fail({}, fmt::format("'{}' is searched, but the scenario has no dataset", key),
+           "set input.dataset, as in '--set input.dataset=imagenet-1k'");
     auto values = usual_values(written_, key, data_);
     if (values.empty())
       fail({}, fmt::format("'--over {}' needs values", key),
@@ -317,18 +318,18 @@ class Reading {
     asked_.space.changes.push_back(std::move(changes));
   }
 
-  /// Each job with and without activation checkpointing, if that was named without values.
+  /// Adds each job with (or without) activation checkpointing, if `--over recompute` has no values.
   void read_recompute(const std::vector<Axis>& axes) {
     const auto axis = std::ranges::find(axes, recompute, &Axis::key);
     if (axis == axes.end() || !axis->values.empty()) return;
     if (!knows_memory_of_blocks())
-      fail({}, "what the blocks keep when they are recomputed is not known for this model",
+      fail({}, "the memory of recomputed blocks is not known for this model",
            "write '--over recompute=none,full' to compare them nevertheless");
     auto& jobs = asked_.space.jobs;
     for (std::size_t job = 0, all = jobs.size(); job < all; ++job) {
       auto changes = asked_.space.changes[job];
       const bool recomputes = runs_blocks_again(jobs[job].job.recompute);
-      changes.push_back(told(axis->key, recomputes ? "none" : "full"));
+      changes.push_back(override_for(axis->key, recomputes ? "none" : "full"));
       add_job(std::move(changes));
       const auto other = jobs.size() - 1;
       asked_.space.recompute.push_back(recomputes ? RecomputeToTry{other, job} : RecomputeToTry{job, other});
@@ -339,8 +340,8 @@ class Reading {
   DataPath data_;
   Scenario written_;
   std::vector<ShardingSetting> sharding_;
-  Names names_;
-  AskedSearch asked_;
+  SearchableSettings searchable_;
+  ParsedSearch asked_;
 };
 
 }  // namespace
@@ -362,8 +363,8 @@ bool has(const SearchSpace& space, const Ddp& strategy) {
          is_among(space.views, strategy.gradient_as_bucket_view) && is_among(space.hooks, strategy.comm_hook);
 }
 
-AskedSearch read_search(const SearchRequest& request, const DataPath& data) {
-  return Reading{request, data}.read();
+ParsedSearch read_search(const SearchRequest& request, const DataPath& data) {
+  return SearchReader{request, data}.read();
 }
 
 }  // namespace gradway

@@ -13,66 +13,65 @@
 
 namespace gradway {
 
-/// The same job without and with activation checkpointing, which is tried with what does not fit without.
+/// The same job without and with activation checkpointing, which is tried with what does not fit otherwise.
 struct RecomputeToTry {
-  std::size_t without = 0;  ///< a job of the search space
+  std::size_t without = 0;  ///< index in SearchSpace::jobs
   std::size_t with = 0;
 };
 
-/// A key that is no setting of the strategy, and what it is searched with.
+/// A searched key that is not a setting of the strategy, and its values.
 struct JobSetting {
   std::string key;  ///< "input.loader_workers"
   std::vector<std::string> values;
 };
 
-/// What is searched: the cross product of these. A key that is not searched has one value.
+/// The search space: the cross product of these values. A key that is not searched has one value.
 struct SearchSpace {
-  std::vector<Scenario> jobs;  ///< as written, then with other keys than those below changed
-  /// By job: "nccl.NCCL_PROTO" and its value where the job differs from the one as written.
+  std::vector<Scenario> jobs;  ///< the job as written, then with other values of `job_settings` and recompute
+  /// By job: the keys that differ from the job as written, such as "nccl.NCCL_PROTO", and their values.
   std::vector<std::vector<Override>> changes{};
   std::vector<JobSetting> job_settings{};
   std::vector<RecomputeToTry> recompute{};
-  std::vector<ShardingSetting> sharding{};  ///< of a strategy that shards; the others are DDP's
-  bool any_bucket_cap = false;              ///< every whole MiB, beside `bucket_caps`
+  std::vector<ShardingSetting> sharding{};  ///< for sharded strategies; the members below are for DDP
+  bool any_bucket_cap = false;              ///< search all whole MiB in addition to `bucket_caps`
   std::vector<BucketCap> bucket_caps;
   std::vector<bool> static_graph;
   std::vector<bool> views;  ///< gradient_as_bucket_view
   std::vector<CommHook> hooks;
-  std::vector<int> powersgd_ranks;     ///< used by the hook powersgd only
-  std::optional<TrainingGoal> goal{};  ///< settings that miss its limits are not ranked, if any keeps them
+  std::vector<int> powersgd_ranks;     ///< for the hook powersgd only
+  std::optional<TrainingGoal> goal{};  ///< settings that miss its limits are ranked only if all settings do
 };
 
-/// Does a hook change the gradients' values?
+/// Whether a hook changes the values of gradients.
 bool is_lossy(CommHook hook);
 
-/// Is it one of the strategies that are searched?
+/// Whether a strategy is in the search space.
 bool has(const SearchSpace& space, const Ddp& strategy);
 
-/// DDP as PyTorch sets it up when it is told nothing.
+/// DDP with PyTorch's defaults.
 Ddp pytorch_defaults();
 
-/// What is asked of a search.
+/// The options of a search.
 struct SearchRequest {
   std::string scenario;
   std::vector<Override> set;
   std::vector<std::string> over;  ///< "NAME,NAME,..." or "KEY=V1,V2,..."
-  bool lossy = false;             ///< hooks that change the gradients' values are searched too
+  bool lossy = false;             ///< also search hooks that change the values of gradients
   PriceChoice price;
 };
 
-/// A search and the words for it.
-struct AskedSearch {
+struct ParsedSearch {
   SearchSpace space;
   std::vector<std::string> keys;         ///< that are searched, as `--over` names them
-  std::vector<CommHook> lossy_left_out;  ///< hooks that would be searched, were they allowed
+  std::vector<CommHook> lossy_left_out;  ///< hooks that are not searched because `lossy` is false
 };
 
-/// Reads the jobs of a search. Keys of the input that are named without values take those of
-/// study/search/input_settings.hpp. Without `over` these are searched, but for those that are set: of DDP
-/// bucket_cap, static_graph, gradient_as_bucket_view and comm_hook; of FSDP2, FSDP1 and ZeRO all their
-/// settings (study/search/sharding_settings.hpp) and, where memory asks for it, recompute.
-/// @throws ConfigError for names that are no settings, settings that are set too, values that a scenario
-/// would not take, lossy hooks that are not allowed, and other strategies.
-AskedSearch read_search(const SearchRequest& request, const DataPath& data);
+/// Reads the search space of a request. Keys of the input without values get those of input_settings.hpp.
+/// Without `over`, all of these that `set` does not contain are searched: bucket_cap, static_graph,
+/// gradient_as_bucket_view and comm_hook of DDP; all settings of FSDP2, FSDP1 and ZeRO
+/// (sharding_settings.hpp), and recompute where memory requires it.
+/// @throws ConfigError for names that are not settings, settings that are both set and searched, invalid
+/// values, lossy hooks that are not allowed, and other strategies
+ParsedSearch read_search(const SearchRequest& request, const DataPath& data);
 
 }  // namespace gradway

@@ -19,7 +19,7 @@ struct ValueToTry {
   std::string words{};
 };
 
-/// The key of a member, and the text of a value of it: "" where the key is left out.
+/// The key of a member and the text of its value, which is empty if the key is left out.
 template <class Settings, class Value>
 std::pair<std::string, std::string> written(Value Settings::*member, const Value& value) {
   std::pair<std::string, std::string> key_and_text;
@@ -30,9 +30,8 @@ std::pair<std::string, std::string> written(Value Settings::*member, const Value
   return key_and_text;
 }
 
-/// Words that are asked for under a condition only.
-std::string words_if(bool asked, std::string words) {
-  return asked ? std::move(words) : std::string{};
+std::string words_if(bool condition, std::string words) {
+  return condition ? std::move(words) : std::string{};
 }
 
 class Settings {
@@ -45,7 +44,7 @@ class Settings {
   }
 
  private:
-  /// A setting whose key and texts are in the table of its kind.
+  /// Adds a setting whose key and texts are in the field table of its strategy.
   template <class Kind, class Value>
   ShardingSetting& add(const Kind& strategy, Value Kind::*member, std::vector<ValueToTry<Value>> values) {
     const auto name = written(member, strategy.*member).first;
@@ -64,7 +63,7 @@ class Settings {
       other.*member = value;
       setting.values.push_back({text_of(value), std::move(other), std::move(words)});
     }
-    setting.take = [member](Strategy& to, const Strategy& from) {
+    setting.assign = [member](Strategy& to, const Strategy& from) {
       std::get<Kind>(to).*member = std::get<Kind>(from).*member;
     };
     return found_.emplace_back(std::move(setting));
@@ -83,9 +82,9 @@ class Settings {
         {Fsdp::kept, words_if(!is_kept, "parameters kept after the forward pass")}};
     for (const auto ranks : ranks_of_a_node()) reshard.push_back({ranks});
     add(fsdp, &Fsdp::reshard, std::move(reshard));
-    add(fsdp, &Fsdp::forward_prefetch, {{0}, {1, asked_ahead(fsdp.forward_prefetch == 0)}, {2}}).only_hides =
-        true;
-    add(fsdp, &Fsdp::backward_prefetch, {{0}, {2}}).only_hides = true;
+    add(fsdp, &Fsdp::forward_prefetch, {{0}, {1, prefetch_words(fsdp.forward_prefetch == 0)}, {2}})
+        .is_prefetch = true;
+    add(fsdp, &Fsdp::backward_prefetch, {{0}, {2}}).is_prefetch = true;
     add_replicate(fsdp);
   }
 
@@ -96,16 +95,16 @@ class Settings {
     add(fsdp, &Fsdp1::sharding,
         {{full_shard},
          {shard_grad_op, words_if(fsdp.sharding == full_shard, "parameters kept after the forward pass")}});
-    add(fsdp, &Fsdp1::forward_prefetch, {{false}, {true, asked_ahead(!fsdp.forward_prefetch)}}).only_hides =
-        true;
-    add(fsdp, &Fsdp1::backward_prefetch, {{pre}, {post}, {none}}).only_hides = true;
+    add(fsdp, &Fsdp1::forward_prefetch, {{false}, {true, prefetch_words(!fsdp.forward_prefetch)}})
+        .is_prefetch = true;
+    add(fsdp, &Fsdp1::backward_prefetch, {{pre}, {post}, {none}}).is_prefetch = true;
     add_replicate(fsdp);
   }
 
   void list(const Zero& zero) {
     add(zero, &Zero::stage, {{1}, {2}, {3}});
     add(zero, &Zero::overlap_comm,
-        {{std::nullopt}, {true, words_if(!zero.overlaps(), "reductions beside the backward pass")}, {false}});
+        {{std::nullopt}, {true, words_if(!zero.overlaps(), "reductions during the backward pass")}, {false}});
     add(zero, &Zero::reduce_bucket_size, {{5e8}, {2e8}, {5e7}});
     add(zero, &Zero::prefetch_bucket_size, {{5e7}, {2e8}, {5e8}});
   }
@@ -113,15 +112,15 @@ class Settings {
   void list(const DistributedOptimizer& optimizer) {
     const bool overlaps = optimizer.overlap_grad_reduce;
     add(optimizer, &DistributedOptimizer::overlap_grad_reduce,
-        {{false}, {true, words_if(!overlaps, "reductions beside the backward pass")}});
+        {{false}, {true, words_if(!overlaps, "reductions during the backward pass")}});
     add(optimizer, &DistributedOptimizer::overlap_param_gather,
         {{false},
-         {true,
-          words_if(overlaps && !optimizer.overlap_param_gather, "gathers beside the next forward pass")}});
+         {true, words_if(overlaps && !optimizer.overlap_param_gather,
+                         "all-gathers during the next forward pass")}});
   }
 
-  static std::string asked_ahead(bool asked) {
-    return words_if(asked, "the next group asked for before this one's kernels");
+  static std::string prefetch_words(bool is_tried) {
+    return words_if(is_tried, "the all-gather of the next group launched before the kernels of this one");
   }
 
   template <class Sharded>
@@ -149,13 +148,13 @@ class Settings {
     for (int count = 2; count < gpus; ++count) {
       if (gpus % count != 0) continue;
       replicas.push_back({count, words_if(fsdp.replicate == 1 && count == nodes,
-                                          "sharded inside each node, repeated over the nodes")});
+                                          "sharded within each node, replicated over the nodes")});
     }
     add(fsdp, &Sharded::replicate, "replicate", "parallel.replicate", std::move(replicas),
         [](int count) { return fmt::to_string(count); });
   }
 
-  /// The GPUs of a node, or parts of the only one.
+  /// Numbers of ranks to reshard over: the GPUs of a node, or the divisors of the GPUs of a single node.
   std::vector<int> ranks_of_a_node() const {
     const auto gpus = scenario_.job.gpus;
     const auto nodes = node_count(scenario_.platform, gpus);
@@ -174,7 +173,7 @@ class Settings {
 
 bool ShardingSetting::is_same(const Strategy& one, const Strategy& other) const {
   auto changed = one;
-  take(changed, other);
+  assign(changed, other);
   return changed == one;
 }
 
@@ -183,7 +182,7 @@ std::vector<ShardingSetting> sharding_settings(const Scenario& scenario) {
 }
 
 Strategy framework_defaults(const std::vector<ShardingSetting>& all, Strategy strategy) {
-  for (const auto& setting : all) setting.take(strategy, setting.values.front().strategy);
+  for (const auto& setting : all) setting.assign(strategy, setting.values.front().strategy);
   return strategy;
 }
 
@@ -210,8 +209,8 @@ Strategy simplest(Strategy strategy, int gpus) {
   return strategy;
 }
 
-std::vector<std::pair<std::string, std::string>> chosen_in(const std::vector<ShardingSetting>& settings,
-                                                           const Strategy& strategy) {
+std::vector<std::pair<std::string, std::string>> chosen_values(const std::vector<ShardingSetting>& settings,
+                                                               const Strategy& strategy) {
   std::vector<std::pair<std::string, std::string>> chosen;
   for (const auto& setting : settings) {
     const auto value = std::ranges::find_if(

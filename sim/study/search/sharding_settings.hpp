@@ -12,37 +12,40 @@ namespace gradway {
 
 /// A job's strategy with one of its settings at a value.
 struct SettingValue {
-  std::string text;  ///< as a scenario has it; "": the key is left out
+  std::string text;  ///< as in a scenario; empty: the key is left out
   Strategy strategy;
-  std::string words{};  ///< "parameters kept after the forward pass", if `explain` asks for it
+  std::string words{};  ///< "parameters kept after the forward pass"; empty unless `explain` tries this value
 };
 
-/// A setting of a strategy that shards, which changes nothing of the result of the training.
+/// A setting of a sharded strategy that does not change the result of the training.
 struct ShardingSetting {
-  std::string name;                                      ///< "wrap", as `optimize --over` has it
-  std::string key;                                       ///< "strategy.wrap"
-  std::vector<SettingValue> values;                      ///< worth a try; the framework's own first
-  bool only_hides = false;                               ///< it holds nothing more: prefetches
-  std::function<void(Strategy&, const Strategy&)> take;  ///< sets it as the second strategy has it
+  std::string name;                  ///< "wrap", as in `optimize --over`
+  std::string key;                   ///< "strategy.wrap"
+  std::vector<SettingValue> values;  ///< to try; the framework's default first
+  bool is_prefetch = false;          ///< it changes overlap, but not memory
+  std::function<void(Strategy&, const Strategy&)>
+      assign;  ///< copies it from the second strategy to the first
 
-  /// Do two strategies have the same value of it?
+  /// Whether two strategies have the same value of it.
   bool is_same(const Strategy& one, const Strategy& other) const;
 };
 
 /// Empty for strategies that do not shard.
 std::vector<ShardingSetting> sharding_settings(const Scenario& scenario);
 
-/// The strategy with every setting at the framework's own value.
+/// The strategy with all settings at the framework's defaults.
 Strategy framework_defaults(const std::vector<ShardingSetting>& all, Strategy strategy);
 
-/// Whether settings agree with each other: ranks that are resharded over divide those that are sharded over.
+/// Whether the settings are compatible: for example, the ranks that parameters are resharded over divide the
+/// ranks that they are sharded over.
 bool is_consistent(const Strategy& strategy, int gpus);
 
-/// The strategy that issues the same, with as many settings as possible at the framework's own value.
+/// The canonical form: the strategy with the same step and as many settings as possible at their defaults.
 Strategy simplest(Strategy strategy, int gpus);
 
-/// Name and text of each setting's value in a strategy, but for values that are not among the setting's.
-std::vector<std::pair<std::string, std::string>> chosen_in(const std::vector<ShardingSetting>& settings,
-                                                           const Strategy& strategy);
+/// Name and text of the value of each setting in a strategy. Values that the setting does not list are left
+/// out.
+std::vector<std::pair<std::string, std::string>> chosen_values(const std::vector<ShardingSetting>& settings,
+                                                               const Strategy& strategy);
 
 }  // namespace gradway

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/study/search/unsearched_keys.hpp"
+#include "sim/study/search/layouts.hpp"
 
 namespace gradway {
 namespace {
@@ -16,9 +16,8 @@ void set_formats(Job& job) {
 
 }  // namespace
 
-std::vector<UnsearchedKey> unsearched_keys(const Scenario& written, const Job& best) {
+std::vector<UnsearchedKey> unsearched_keys(const Model& model, const Gpu& gpu, const Job& best) {
   std::vector<UnsearchedKey> keys;
-  const auto& gpu = written.platform.gpu_models.front();
   const bool is_pytorch = best.framework == Framework::pytorch;
   const bool has_bf16 = gpu.peak[static_cast<std::size_t>(Precision::bf16)].has_value();
   if (!is_half(best.precision) && has_bf16 && is_pytorch)
@@ -31,7 +30,7 @@ std::vector<UnsearchedKey> unsearched_keys(const Scenario& written, const Job& b
   if (fsdp != nullptr && fsdp->wrap.blocks > 0 && fsdp->reshard != Fsdp::kept)
     keys.push_back({{{"strategy.reshard_after_forward", "false"}},
                     [](Job& job) { std::get<Fsdp>(job.strategy).reshard = Fsdp::kept; }});
-  if (is_pytorch && written.model.run && !best.compiled && !best.lora && written.model.experts.number == 0)
+  if (is_pytorch && model.run && !best.compiled && !best.lora && model.experts.number == 0)
     keys.push_back({{{"job.compile", "true"}}, [](Job& job) { job.compiled = true; }});
   if (best.optimizer == Optimizer::adamw)
     keys.push_back(

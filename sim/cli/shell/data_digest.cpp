@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/cli/shell/version.hpp"
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "sim/base/digest.hpp"
+#include "sim/cli/shell/program_digest.hpp"
 
 namespace gradway::cli {
 namespace {

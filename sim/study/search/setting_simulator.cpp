@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/study/search/tried_settings.hpp"
+#include "sim/study/search/setting_simulator.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -12,19 +12,19 @@
 
 namespace gradway {
 
-TriedSettings::Key TriedSettings::key_of(const Setting& setting) {
+SettingSimulator::Key SettingSimulator::key_of(const Setting& setting) {
   const auto& scenario = jobs_[setting.job];
   auto strategy = simplest(setting.strategy, scenario.job.gpus);
   if (!is_ddp(strategy)) return {setting.job, strategy, {}};
   auto& ddp = std::get<Ddp>(strategy);
-  const auto [ends, is_new] = ends_.try_emplace(ddp.bucket_cap);
+  const auto [ends, is_new] = bucket_ends_.try_emplace(ddp.bucket_cap);
   if (is_new) ends->second = bucket_ends(ddp_buckets(scenario.model, ddp.bucket_cap));
   ddp.bucket_cap.reset();
   ddp.static_graph = false;
   return {setting.job, strategy, ends->second};
 }
 
-Tried TriedSettings::simulate_one(const Setting& setting) const try {
+SettingResult SettingSimulator::simulate_one(const Setting& setting) const try {
   auto scenario = jobs_[setting.job];
   scenario.job.strategy = setting.strategy;
   const auto run = simulate(scenario, engine_);
@@ -37,10 +37,10 @@ Tried TriedSettings::simulate_one(const Setting& setting) const try {
           .memory = memory.needed(),
           .basis = run.basis,
           .warnings = run.warnings,
-          .cannot_run = fits(scenario, memory) ? "" : verdict_in_words(scenario, memory),
+          .failure_reason = fits(scenario, memory) ? "" : verdict_in_words(scenario, memory),
           .surely_fits = surely_fits(scenario, memory)};
 } catch (const ConfigError& error) {
-  if (setting.job == 0) throw;  // the user's own words are wrong, not what the search made of them
+  if (setting.job == 0) throw;  // the scenario itself is wrong, not a change that the search made
   return {.job = setting.job,
           .strategy = setting.strategy,
           .metrics = {},
@@ -49,17 +49,17 @@ Tried TriedSettings::simulate_one(const Setting& setting) const try {
           .memory = {},
           .basis = {},
           .warnings = {},
-          .cannot_run = error.problems().front().what};
+          .failure_reason = error.problems().front().what};
 }
 
-void TriedSettings::try_all(const std::vector<Setting>& settings) {
+void SettingSimulator::try_all(const std::vector<Setting>& settings) {
   std::map<Key, const Setting*> fresh;
   for (const auto& setting : settings) {
     auto key = key_of(setting);
     if (!tried_.contains(key)) fresh.emplace(std::move(key), &setting);
   }
   const std::vector<std::pair<Key, const Setting*>> work{fresh.begin(), fresh.end()};
-  std::vector<std::optional<Tried>> results(work.size());
+  std::vector<std::optional<SettingResult>> results(work.size());
   std::vector<std::exception_ptr> failures(work.size());
   for_each_(work.size(), [&](std::size_t i) {
     try {
@@ -74,19 +74,19 @@ void TriedSettings::try_all(const std::vector<Setting>& settings) {
   }
 }
 
-Tried TriedSettings::get(const Setting& setting) {
+SettingResult SettingSimulator::get(const Setting& setting) {
   try_all({setting});
   auto tried = tried_.at(key_of(setting));
   tried.strategy = setting.strategy;
   return tried;
 }
 
-std::vector<Tried> TriedSettings::left_out() const {
-  std::vector<Tried> found;
+std::vector<SettingResult> SettingSimulator::left_out() const {
+  std::vector<SettingResult> found;
   for (const auto& [key, tried] : tried_) {
-    if (tried.cannot_run.empty()) continue;
-    const auto same = std::ranges::find_if(found, [&](const Tried& other) {
-      const bool same_words = tried.memory == 0_B && other.cannot_run == tried.cannot_run;
+    if (tried.failure_reason.empty()) continue;
+    const auto same = std::ranges::find_if(found, [&](const SettingResult& other) {
+      const bool same_words = tried.memory == 0_B && other.failure_reason == tried.failure_reason;
       return other.job == tried.job && (same_words || family_of(other.strategy) == family_of(tried.strategy));
     });
     if (same == found.end()) {

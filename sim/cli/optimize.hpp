@@ -6,7 +6,7 @@
 #include "sim/cli/campaign/actions.hpp"
 #include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/status.hpp"
-#include "sim/cli/shell/training_choice.hpp"
+#include "sim/cli/shell/training_options.hpp"
 #include "sim/study/search/search_space.hpp"
 
 namespace CLI {
@@ -18,8 +18,8 @@ namespace gradway::cli {
 struct OptimizeArguments {
   SearchRequest search;
   std::vector<std::string> set;
-  TrainingChoice training;
-  std::string engine = "fluid";  // as for a sweep
+  TrainingOptions training;
+  std::string engine = "fluid";  // runs in this process
   std::string out;
   int jobs = 0;
   bool json = false;
@@ -29,8 +29,13 @@ struct OptimizeArguments {
   CampaignArguments campaign_choice{};
 };
 
-/// `optimize --layout`: how ranks share the model, not the settings of one strategy.
+/// `optimize --layout`: searches how ranks share the model, not the settings of one strategy.
 Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
                        const CommandContext& context);
+
+/// `optimize --campaign`: searches the cluster, layout, terms and spares with which a campaign is cheapest or
+/// fastest.
+Status optimize_campaign(const OptimizeArguments& arguments, const CLI::App& app,
+                         const CommandContext& context);
 
 }  // namespace gradway::cli

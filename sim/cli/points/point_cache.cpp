@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/cli/points/kept_points.hpp"
+#include "sim/cli/points/point_cache.hpp"
 
 #include <fstream>
 #include <iterator>
@@ -22,27 +22,27 @@ std::string digest_of(const std::string& key, std::string_view report) {
   return digest.hex();
 }
 
-/// How a sealed text begins: as an object does, but for a first key more. What follows is the object without
-/// its brace.
+/// The beginning of an object with a digest. The rest of the object without its brace follows.
 std::string beginning(const std::string& digest) {
   return fmt::format("{{\"digest\": \"{}\",", digest);
 }
 
-/// Checked byte by byte before it is read as JSON, because what somebody else made may be too much for that.
-std::optional<KeptPoint> point_in(const std::string& key, const std::string& text) {
-  auto report = unsealed(key, text);
+/// The digest is checked before the text is parsed as JSON, because damaged text may exceed the parser's
+/// limits.
+std::optional<CachedPoint> point_in(const std::string& key, const std::string& text) {
+  auto report = checked_content(key, text);
   if (!report) return std::nullopt;
   auto result = report::read_result(*report);
-  return result ? std::optional{KeptPoint{std::move(*result), std::move(*report)}} : std::nullopt;
+  return result ? std::optional{CachedPoint{std::move(*result), std::move(*report)}} : std::nullopt;
 }
 
 }  // namespace
 
-std::string sealed(const std::string& key, std::string_view object) {
+std::string with_digest(const std::string& key, std::string_view object) {
   return beginning(digest_of(key, object)).append(object.substr(1));
 }
 
-std::optional<std::string> unsealed(const std::string& key, const std::string& text) {
+std::optional<std::string> checked_content(const std::string& key, const std::string& text) {
   const auto length = beginning(digest_of(key, "")).size();
   if (text.size() <= length) return std::nullopt;
   auto object = "{" + text.substr(length);
@@ -50,15 +50,15 @@ std::optional<std::string> unsealed(const std::string& key, const std::string& t
                                                              : std::nullopt;
 }
 
-KeptPoints::KeptPoints(fs::path folder) : folder_{std::move(folder)} {
+PointCache::PointCache(fs::path folder) : folder_{std::move(folder)} {
   remove_abandoned_files(folder_);
 }
 
-std::optional<KeptPoint> KeptPoints::find(const std::string& key) {
+std::optional<CachedPoint> PointCache::find(const std::string& key) {
   const auto path = folder_ / (key + ".json");
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return std::nullopt;
-  std::optional<KeptPoint> point;
+  std::optional<CachedPoint> point;
   if (fs::is_regular_file(path, ignored)) {
     std::ifstream file{path, std::ios::binary};
     point = point_in(key, {std::istreambuf_iterator<char>{file}, {}});
@@ -67,8 +67,8 @@ std::optional<KeptPoint> KeptPoints::find(const std::string& key) {
   return point;
 }
 
-void KeptPoints::keep(const std::string& key, const std::string& report) const {
-  write_files(folder_, {{key + ".json", [&](std::ostream& out) { out << sealed(key, report); }}});
+void PointCache::store(const std::string& key, const std::string& report) const {
+  write_files(folder_, {{key + ".json", [&](std::ostream& out) { out << with_digest(key, report); }}});
 }
 
 }  // namespace gradway::cli
