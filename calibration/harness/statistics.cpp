@@ -10,7 +10,7 @@ namespace gradway::probe {
 namespace {
 
 constexpr std::size_t fewest_for_an_interval = 6;  // 1 - 2 * 0.5^6 = 96.9 %, with 5 it would be 93.8 %
-constexpr double normal_quantile = 1.959964;       // of 97.5 %
+constexpr double normal_quantile = 1.959964;       // For 97.5 %.
 
 }  // namespace
 
@@ -20,7 +20,7 @@ double median_uncertainty(std::vector<Seconds> samples) {
   std::ranges::sort(samples);
   const auto half = static_cast<double>(count) / 2;
   const auto reach = normal_quantile * std::sqrt(static_cast<double>(count)) / 2;
-  // Order statistics by numbers from 1: rounded outwards, within the samples.
+  // Order statistics, counted from 1: rounded outwards, within the samples.
   const auto first = std::max(1.0, std::floor(half - reach));
   const auto last = std::min(static_cast<double>(count), std::ceil(half + reach + 1));
   const auto width =

@@ -7,18 +7,18 @@
 
 namespace gradway::probe {
 
-/// What repetitions of one measurement say.
+/// Summary of the repetitions of one measurement.
 struct Summary {
   Seconds median{};
-  Seconds low{};   ///< their 10th percentile
-  Seconds high{};  ///< their 90th percentile
+  Seconds low{};   ///< 10th percentile.
+  Seconds high{};  ///< 90th percentile.
   int repeats = 0;
-  bool noisy = false;  ///< they did not settle before the limit
+  bool noisy = false;  ///< The median did not converge before the limit.
 };
 
-/// Half the width of a 95 % confidence interval of the median, over the median. It assumes nothing of the
-/// distribution: the interval lies between two order statistics, by the normal approximation of the binomial
-/// law. Infinite for fewer than 6 samples, of which no two lie around the median that surely.
+/// Half the width of a 95 % confidence interval of the median, divided by the median. It makes no assumption
+/// on the distribution: the interval lies between two order statistics, by the normal approximation of the
+/// binomial distribution. Infinite for fewer than 6 samples, too few for that confidence.
 /// @source Conover, Practical Nonparametric Statistics, 3rd edition, section 3.2
 double median_uncertainty(std::vector<Seconds> samples);
 
