@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/training/deepspeed.hpp"
 #include "sim/cli/import/scenario.hpp"
+#include "sim/import/training/scenario_draft.hpp"
 
 namespace gradway::cli {
 
