@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes OUT, the definition of built_from(): the commit that stands in ROOT. Where ROOT is no checkout of its own (an
-# unpacked archive), or there is no git, nobody knows it. OUT is left alone where it says the same already.
+# Writes OUT, the definition of built_from(): the commit of the checkout ROOT. If ROOT is not a checkout (an
+# unpacked archive), or git is missing, the commit is unknown. OUT is kept if its contents would not change.
 cmake_minimum_required(VERSION 3.25)
 
 function(git result)

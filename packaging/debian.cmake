@@ -1,4 +1,4 @@
-# The package for Debian and Ubuntu: `cpack -G DEB` in the folder of a finished build. It depends on the libraries that
+# The package for Debian and Ubuntu: run `cpack -G DEB` in the folder of a finished build. It depends on the libraries that
 # dpkg-shlibdeps finds, in the versions of the system on which it was built.
 set(CPACK_GENERATOR DEB)
 set(CPACK_VERBATIM_VARIABLES ON)

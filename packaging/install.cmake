@@ -1,7 +1,7 @@
-# What `cmake --install` puts below a prefix. gradway looks for its data from where it stands: PREFIX/bin/gradway finds
-# PREFIX/share/gradway, and the module of SimGrid in PREFIX/lib/gradway.
+# Files that `cmake --install` installs below a prefix. gradway finds its data relative to the program: PREFIX/bin/gradway uses
+# PREFIX/share/gradway, and the SimGrid module in PREFIX/lib/gradway.
 
-# The program itself writes its manual page and what completes it in shells: they cannot lag behind it.
+# The program writes its manual page and its shell completions itself, so they are always up to date.
 set(written ${CMAKE_BINARY_DIR}/written-by-gradway)
 file(MAKE_DIRECTORY ${written})
 add_custom_command(TARGET gradway POST_BUILD

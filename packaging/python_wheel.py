@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `pip wheel .` calls (PEP 517): the package python/gradway with the program and its data inside.
+"""Build backend of `pip wheel .` (PEP 517): packs python/gradway with the program and its data.
 
     pip wheel .                                        builds the preset release first
-    pip wheel . --config-settings build=FOLDER         packs what was built in FOLDER
+    pip wheel . --config-settings build=FOLDER         packs the build in FOLDER
 
-The wheel runs where the libraries of the program are, on the system that it was built on; pip needs no network.
+The wheel requires the libraries of the program, so it runs on the system on which it was built; pip needs no network.
 """
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# What cmake installs that a package of Python has no use for.
+# Files installed by cmake that a Python package does not need.
 LEFT_OUT = ("share/doc/", "share/man/", "share/bash-completion/", "share/zsh/", "share/fish/")
 
 
@@ -76,6 +76,6 @@ class Wheel(zipfile.ZipFile):
 
 
 def say(*command: str) -> None:
-    """Runs a command whose output belongs to pip's."""
+    """Runs a command with its output in that of pip."""
     print("$", *command, flush=True)
     subprocess.run(command, check=True, cwd=ROOT, stdout=sys.stdout)

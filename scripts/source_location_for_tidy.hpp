@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// clang 14 cannot make libstdc++'s std::source_location; clang-tidy reads this before each source instead.
+// Replacement for libstdc++'s std::source_location, which clang 14 does not support; clang-tidy includes this
+// file before each source.
 namespace std {
 
 struct source_location {

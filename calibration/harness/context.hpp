@@ -11,18 +11,19 @@ namespace gradway::probe {
 
 class Group;
 
-/// What a probe is given.
+/// Arguments of a probe.
 struct Context {
   StoppingRule rule;
-  bool quick = false;  ///< fewer sizes and shapes
-  bool adapt = false;  ///< only what differs between machines of a kind; quick besides
-  int gpu = 0;         ///< of this process, among those of its node
-  int gpus = 1;        ///< of this node
+  bool quick = false;  ///< Fewer sizes and shapes.
+  bool adapt = false;  ///< Only what differs between machines of a kind; implies `quick`.
+  int gpu = 0;         ///< GPU of this process, among those of its node.
+  int gpus = 1;        ///< GPUs of this node.
   int nodes = 1;
-  Group* group = nullptr;                ///< the ranks of the job; one of them is this process
-  std::function<void(const Row&)> emit;  ///< takes a row for the file (of rank 0; others are dropped)
-  std::function<void(const std::string&)> remark;  ///< takes what the reader must know: throttling, noise
-  std::function<void(double)> done;                ///< takes the part of the job that is done, 0 to 1
+  Group* group = nullptr;  ///< The ranks of the job, including this process.
+  /// Adds a row to the file (rank 0 only; rows of other ranks are dropped).
+  std::function<void(const Row&)> emit;
+  std::function<void(const std::string&)> remark;  ///< Adds a remark for the user: throttling, noise.
+  std::function<void(double)> done;                ///< Reports the completed share of the job, 0 to 1.
 };
 
 }  // namespace gradway::probe

@@ -21,8 +21,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-/// A rank that computes may be late; one that is gone closes its socket at once. So this is only for hangs.
-constexpr timeval longest_silence{.tv_sec = 120, .tv_usec = 0};
+/// Only detects hangs: a rank that computes may be late, and a rank that ends closes its socket at once.
+constexpr timeval max_silence{.tv_sec = 120, .tv_usec = 0};
 
 [[noreturn]] void fail(const std::string& what) {
   throw GroupError{fmt::format("{}: {}", what, std::strerror(errno))};
@@ -31,7 +31,7 @@ constexpr timeval longest_silence{.tv_sec = 120, .tv_usec = 0};
 void tune(const Socket& socket) {
   const int on = 1;
   setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &longest_silence, sizeof longest_silence);
+  setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &max_silence, sizeof max_silence);
 }
 
 void send_all(const Socket& socket, const void* bytes, std::size_t count) {
@@ -39,7 +39,7 @@ void send_all(const Socket& socket, const void* bytes, std::size_t count) {
   while (count > 0) {
     const auto sent = send(socket.get(), at, count, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) fail("a rank is gone");
+    if (sent <= 0) fail("a rank has ended");
     at += sent;
     count -= static_cast<std::size_t>(sent);
   }
@@ -76,60 +76,62 @@ Socket listen_on(sockaddr_in address) {
   return socket;
 }
 
-/// Takes the calls of all other ranks; each says its number first.
-std::vector<Socket> take_calls(const Meeting& meeting) {
-  std::vector<Socket> others(static_cast<std::size_t>(meeting.ranks - 1));
+/// Accepts the connections of all other ranks, which first send their number.
+std::vector<Socket> accept_ranks(const Rendezvous& rendezvous) {
+  std::vector<Socket> others(static_cast<std::size_t>(rendezvous.ranks - 1));
   if (others.empty()) return others;
   Socket own;
-  if (meeting.listening < 0) {
-    auto address = loopback(meeting.port);
+  if (rendezvous.listening < 0) {
+    auto address = loopback(rendezvous.port);
     address.sin_addr.s_addr = htonl(INADDR_ANY);
     own = listen_on(address);
   }
-  const int listening = meeting.listening < 0 ? own.get() : meeting.listening;
-  const auto end = Clock::now() + meeting.patience;
+  const int listening = rendezvous.listening < 0 ? own.get() : rendezvous.listening;
+  const auto end = Clock::now() + rendezvous.timeout;
   for (std::size_t met = 0; met < others.size(); ++met) {
     pollfd waiting{.fd = listening, .events = POLLIN, .revents = 0};
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
     if (poll(&waiting, 1, static_cast<int>(std::max<long>(left, 0))) <= 0)
-      throw GroupError{fmt::format("only {} of {} ranks have come within {} s", met + 1, meeting.ranks,
-                                   meeting.patience.count())};
+      throw GroupError{fmt::format("only {} of {} ranks have connected within {} s", met + 1,
+                                   rendezvous.ranks, rendezvous.timeout.count())};
     Socket caller{accept(listening, nullptr, nullptr)};
-    if (caller.get() < 0) fail("a rank's call failed");
+    if (caller.get() < 0) fail("the connection of a rank failed");
     tune(caller);
     std::int32_t rank = 0;
     receive_all(caller, &rank, sizeof rank);
-    if (rank < 1 || rank >= meeting.ranks || others[static_cast<std::size_t>(rank - 1)].get() >= 0)
-      throw GroupError{fmt::format("two processes say that they are rank {}", rank)};
+    if (rank < 1 || rank >= rendezvous.ranks || others[static_cast<std::size_t>(rank - 1)].get() >= 0)
+      throw GroupError{fmt::format("two processes have rank {}", rank)};
     others[static_cast<std::size_t>(rank - 1)] = std::move(caller);
   }
   return others;
 }
 
-Socket try_to_call(const Meeting& meeting) {
+Socket try_to_connect(const Rendezvous& rendezvous) {
   addrinfo hints{};
   hints.ai_family = AF_INET;
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  if (getaddrinfo(meeting.host.c_str(), std::to_string(meeting.port).c_str(), &hints, &found) != 0) return {};
+  if (getaddrinfo(rendezvous.host.c_str(), std::to_string(rendezvous.port).c_str(), &hints, &found) != 0)
+    return {};
   Socket socket{::socket(AF_INET, SOCK_STREAM, 0)};
   const bool connected = connect(socket.get(), found->ai_addr, found->ai_addrlen) == 0;
   freeaddrinfo(found);
   return connected ? std::move(socket) : Socket{};
 }
 
-Socket call(const Meeting& meeting) {
-  const auto end = Clock::now() + meeting.patience;
+Socket connect_to_rank_0(const Rendezvous& rendezvous) {
+  const auto end = Clock::now() + rendezvous.timeout;
   while (true) {
-    auto socket = try_to_call(meeting);
+    auto socket = try_to_connect(rendezvous);
     if (socket.get() >= 0) {
       tune(socket);
-      const auto rank = static_cast<std::int32_t>(meeting.rank);
+      const auto rank = static_cast<std::int32_t>(rendezvous.rank);
       send_all(socket, &rank, sizeof rank);
       return socket;
     }
     if (Clock::now() > end)
-      throw GroupError{fmt::format("rank 0 does not answer at {}, port {}", meeting.host, meeting.port)};
+      throw GroupError{
+          fmt::format("rank 0 does not answer at {}, port {}", rendezvous.host, rendezvous.port)};
     std::this_thread::sleep_for(50ms);
   }
 }
@@ -147,20 +149,20 @@ Socket::~Socket() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-std::pair<Socket, int> listen_anywhere() {
+std::pair<Socket, int> listen_on_free_port() {
   auto socket = listen_on(loopback(0));
   sockaddr_in address{};
   socklen_t size = sizeof address;
   if (getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
-    fail("a socket without a name");
+    fail("the port of a socket cannot be read");
   return {std::move(socket), ntohs(address.sin_port)};
 }
 
-Group::Group(const Meeting& meeting) : rank_{meeting.rank}, ranks_{meeting.ranks} {
+Group::Group(const Rendezvous& rendezvous) : rank_{rendezvous.rank}, ranks_{rendezvous.ranks} {
   if (rank_ == 0) {
-    others_ = take_calls(meeting);
+    others_ = accept_ranks(rendezvous);
   } else {
-    others_.push_back(call(meeting));
+    others_.push_back(connect_to_rank_0(rendezvous));
   }
 }
 
@@ -187,7 +189,7 @@ std::vector<double> Group::gather(double number) {
 
 double Group::largest(double number) {
   const auto all = gather(number);
-  return decided(rank_ == 0 ? *std::ranges::max_element(all) : 0);
+  return value_of_rank_0(rank_ == 0 ? *std::ranges::max_element(all) : 0);
 }
 
 }  // namespace gradway::probe

@@ -8,13 +8,13 @@
 
 namespace gradway::probe {
 
-/// Another rank of the job is gone or does not answer.
+/// Another rank of the job has ended or does not answer.
 class GroupError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A TCP socket; closed with its owner.
+/// A TCP socket, closed by its destructor.
 class Socket {
  public:
   Socket() = default;
@@ -28,38 +28,38 @@ class Socket {
   int descriptor_ = -1;
 };
 
-/// Where the ranks of a job meet: rank 0 listens, the others call.
-struct Meeting {
+/// Address of the ranks of a job: rank 0 listens, the others connect to it.
+struct Rendezvous {
   int rank = 0;
   int ranks = 1;
   std::string host = "127.0.0.1";
   int port = 0;
-  int listening = -1;                 ///< rank 0: a socket that listens already; -1: it opens one on the port
-  std::chrono::seconds patience{60};  ///< how long to wait for the others
+  int listening = -1;                ///< Rank 0: a listening socket; -1 to open one on the port.
+  std::chrono::seconds timeout{60};  ///< How long to wait for the other ranks.
 };
 
-/// A socket that listens on a free port of the loopback interface, and the port.
-std::pair<Socket, int> listen_anywhere();
+/// A socket that listens on a free port of the loopback interface, and its port.
+std::pair<Socket, int> listen_on_free_port();
 
-/// The ranks of a job, in step with each other: a star of sockets around rank 0.
+/// The ranks of a job, synchronised by a star of sockets around rank 0.
 class Group {
  public:
-  /// @throws GroupError if the ranks do not meet in time
-  explicit Group(const Meeting& meeting);
+  /// @throws GroupError if the ranks do not connect in time
+  explicit Group(const Rendezvous& rendezvous);
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
 
-  /// All ranks get rank 0's bytes; each gives as many.
+  /// All ranks receive rank 0's bytes; all pass the same count.
   void broadcast(void* bytes, std::size_t count);
-  /// Rank 0 gets every rank's number, by rank; the others get nothing.
+  /// Rank 0 receives the numbers of all ranks; the others receive nothing.
   std::vector<double> gather(double number);
-  /// All ranks get the largest.
+  /// All ranks receive the largest number.
   double largest(double number);
   /// Returns when all ranks have called it.
   void wait_for_all() { largest(0); }
-  /// The number of rank 0, everywhere.
-  double decided(double number) {
+  /// All ranks receive the number of rank 0.
+  double value_of_rank_0(double number) {
     broadcast(&number, sizeof number);
     return number;
   }
@@ -67,7 +67,7 @@ class Group {
  private:
   int rank_;
   int ranks_;
-  std::vector<Socket> others_;  ///< of rank 0: one a rank from 1; of another: the one to rank 0
+  std::vector<Socket> others_;  ///< Rank 0: one per other rank; other ranks: one to rank 0.
 };
 
 }  // namespace gradway::probe

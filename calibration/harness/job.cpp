@@ -20,16 +20,16 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double patience_factor = 10;
 constexpr Seconds patience_more{60};
-constexpr int look_around_ms = 200;  // for interruptions and hangs
+constexpr int poll_interval_ms = 200;  // To detect interruptions and hangs.
 
-/// A process of the job, seen from outside.
+/// A process of the job.
 struct Worker {
   pid_t process = -1;
   Socket pipe;
-  std::string unread;  ///< the begin of a line
+  std::string unread;  ///< The beginning of a line.
 };
 
-/// How a job failed; of several causes the first that is not just another rank's end.
+/// Why a job failed: the first cause that is not only the end of another rank.
 struct Cause {
   std::string lost_group;
   std::string failure;
@@ -37,7 +37,7 @@ struct Cause {
   std::string text() const { return failure.empty() ? lost_group : failure; }
 };
 
-Worker start(const Job& job, const Surrounding& surrounding, const Meeting& meeting, int gpu,
+Worker start(const Job& job, const RunSettings& run_settings, const Rendezvous& rendezvous, int gpu,
              const std::vector<Worker>& others) {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error{fmt::format("no pipe: {}", std::strerror(errno))};
@@ -46,32 +46,32 @@ Worker start(const Job& job, const Surrounding& surrounding, const Meeting& meet
   if (process == 0) {
     close(ends[0]);
     for (const auto& other : others) close(other.pipe.get());
-    auto context = surrounding.context;
+    auto context = run_settings.context;
     context.gpu = gpu;
-    work(job, std::move(context), meeting, ends[1]);
+    work(job, std::move(context), rendezvous, ends[1]);
   }
   close(ends[1]);
   return {process, Socket{ends[0]}, {}};
 }
 
-std::vector<Worker> start_all(const Job& job, const Surrounding& surrounding) {
+std::vector<Worker> start_all(const Job& job, const RunSettings& run_settings) {
   std::vector<Worker> workers;
   if (!job.all_ranks) {
-    workers.push_back(start(job, surrounding, {}, 0, workers));
-  } else if (surrounding.world) {
-    const auto& world = *surrounding.world;
-    Meeting meeting{.rank = world.rank,
-                    .ranks = world.ranks,
-                    .host = world.host,
-                    .port = world.port + 1 + surrounding.number};
-    meeting.patience = std::chrono::minutes{10};  // the others may still be at rank 0's own probes
-    workers.push_back(start(job, surrounding, meeting, world.local_rank, workers));
+    workers.push_back(start(job, run_settings, {}, 0, workers));
+  } else if (run_settings.world) {
+    const auto& world = *run_settings.world;
+    Rendezvous rendezvous{.rank = world.rank,
+                          .ranks = world.ranks,
+                          .host = world.host,
+                          .port = world.port + 1 + run_settings.number};
+    rendezvous.timeout = std::chrono::minutes{10};  // The others may still wait for rank 0's own probes.
+    workers.push_back(start(job, run_settings, rendezvous, world.local_rank, workers));
   } else {
-    const auto [listening, port] = listen_anywhere();
-    for (int rank = 0; rank < surrounding.context.gpus; ++rank) {
-      workers.push_back(start(job, surrounding,
+    const auto [listening, port] = listen_on_free_port();
+    for (int rank = 0; rank < run_settings.context.gpus; ++rank) {
+      workers.push_back(start(job, run_settings,
                               {.rank = rank,
-                               .ranks = surrounding.context.gpus,
+                               .ranks = run_settings.context.gpus,
                                .port = port,
                                .listening = rank == 0 ? listening.get() : -1},
                               rank, workers));
@@ -80,26 +80,26 @@ std::vector<Worker> start_all(const Job& job, const Surrounding& surrounding) {
   return workers;
 }
 
-void take_line(const std::string& line, const Job& job, const Listener& listener, Cause& cause) {
+void handle_line(const std::string& line, const Job& job, const Listener& listener, Cause& cause) {
   const auto text = line.substr(1);
-  switch (static_cast<Tidings>(line.front())) {
-    case Tidings::row:
+  switch (static_cast<MessageKind>(line.front())) {
+    case MessageKind::row:
       return listener.row(Row::parse(text));
-    case Tidings::remark:
+    case MessageKind::remark:
       return listener.row({{"kind", "note"}, {"section", job.name}, {"what", text}});
-    case Tidings::done:
+    case MessageKind::done:
       return listener.done(std::strtod(text.c_str(), nullptr));
-    case Tidings::lost_group:
+    case MessageKind::lost_group:
       if (cause.lost_group.empty()) cause.lost_group = text;
       return;
-    case Tidings::failure:
+    case MessageKind::failure:
       if (cause.failure.empty()) cause.failure = text;
       return;
   }
 }
 
-/// Takes what a worker has said. @return false at its end
-bool hear(Worker& worker, const Job& job, const Listener& listener, Cause& cause) {
+/// Processes the output of a worker. @return false at its end
+bool receive_output(Worker& worker, const Job& job, const Listener& listener, Cause& cause) {
   char block[65536];
   const auto count = read(worker.pipe.get(), block, sizeof block);
   if (count < 0 && errno == EINTR) return true;
@@ -107,7 +107,7 @@ bool hear(Worker& worker, const Job& job, const Listener& listener, Cause& cause
   worker.unread.append(block, static_cast<std::size_t>(count));
   std::size_t begin = 0;
   for (auto end = worker.unread.find('\n'); end != std::string::npos; end = worker.unread.find('\n', begin)) {
-    if (end > begin) take_line(worker.unread.substr(begin, end - begin), job, listener, cause);
+    if (end > begin) handle_line(worker.unread.substr(begin, end - begin), job, listener, cause);
     begin = end + 1;
   }
   worker.unread.erase(0, begin);
@@ -118,11 +118,12 @@ void kill_all(const std::vector<Worker>& workers) {
   for (const auto& worker : workers) kill(worker.process, SIGKILL);
 }
 
-/// Listens until all workers have ended their lines. @return why they were killed; empty if they were not
-std::string hear_all(std::vector<Worker>& workers, const Job& job, const Surrounding& surrounding,
-                     const Listener& listener, Cause& cause) {
+/// Processes output until all workers have closed theirs. @return why they were killed; empty if they were
+/// not
+std::string receive_all_output(std::vector<Worker>& workers, const Job& job, const RunSettings& run_settings,
+                               const Listener& listener, Cause& cause) {
   const auto begin = Clock::now();
-  const Seconds patience = patience_factor * job.estimate + patience_more;
+  const Seconds timeout = patience_factor * job.estimate + patience_more;
   std::string killed;
   std::vector<bool> speaks(workers.size(), true);
   while (true) {
@@ -134,16 +135,17 @@ std::string hear_all(std::vector<Worker>& workers, const Job& job, const Surroun
       numbers.push_back(i);
     }
     if (waiting.empty()) return killed;
-    poll(waiting.data(), waiting.size(), look_around_ms);
+    poll(waiting.data(), waiting.size(), poll_interval_ms);
     for (std::size_t i = 0; i < waiting.size(); ++i) {
-      if (waiting[i].revents != 0) speaks[numbers[i]] = hear(workers[numbers[i]], job, listener, cause);
+      if (waiting[i].revents != 0)
+        speaks[numbers[i]] = receive_output(workers[numbers[i]], job, listener, cause);
     }
     if (!killed.empty()) continue;
     const Seconds elapsed{std::chrono::duration<double>(Clock::now() - begin).count()};
-    if (surrounding.interrupted != nullptr && *surrounding.interrupted) {
+    if (run_settings.interrupted != nullptr && *run_settings.interrupted) {
       killed = "interrupted";
-    } else if (elapsed > patience && !surrounding.world) {
-      killed = fmt::format("ended after {:.0f} s: it hung", elapsed.value());
+    } else if (elapsed > timeout && !run_settings.world) {
+      killed = fmt::format("ended after {:.0f} s without finishing", elapsed.value());
     }
     if (!killed.empty()) kill_all(workers);
   }
@@ -154,23 +156,23 @@ std::string end_of(const Worker& worker) {
   int status = 0;
   while (waitpid(worker.process, &status, 0) < 0 && errno == EINTR) {
   }
-  if (WIFEXITED(status)) return WEXITSTATUS(status) == 0 ? "" : "a process failed without a word";
+  if (WIFEXITED(status)) return WEXITSTATUS(status) == 0 ? "" : "a process failed without a message";
   return fmt::format("a process was ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
 }
 
 }  // namespace
 
-bool run_job(const Job& job, const Surrounding& surrounding, const Listener& listener) {
-  auto workers = start_all(job, surrounding);
+bool run_job(const Job& job, const RunSettings& run_settings, const Listener& listener) {
+  auto workers = start_all(job, run_settings);
   Cause cause;
-  const auto killed = hear_all(workers, job, surrounding, listener, cause);
+  const auto killed = receive_all_output(workers, job, run_settings, listener, cause);
   std::string end;
   for (const auto& worker : workers) {
     const auto text = end_of(worker);
     if (end.empty()) end = text;
   }
   if (end.empty()) return true;
-  // A process that a signal ended explains best why the others lost it.
+  // A process ended by a signal best explains why the others lost the connection.
   auto what = killed;
   if (what.empty()) what = cause.failure;
   if (what.empty() && end.find("signal") != std::string::npos) what = end;

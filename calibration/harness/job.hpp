@@ -13,34 +13,34 @@
 
 namespace gradway::probe {
 
-/// Some probes that run in processes of their own: what fails or hangs there leaves the rest intact, and what
-/// a library reads of its environment only once can differ between jobs.
+/// Probes that run in separate processes: failures and hangs are isolated, and environment variables that a
+/// library reads only once can differ between jobs.
 struct Job {
-  std::string section;  ///< what --only calls it
-  std::string name;     ///< what it measures, for people
+  std::string section;  ///< Name for --only.
+  std::string name;     ///< What it measures, for people.
   std::vector<std::pair<std::string, std::string>> environment;
-  bool all_ranks = false;             ///< a process for each GPU; else one process for all
-  Seconds estimate{};                 ///< of its duration
-  std::function<void(Context&)> run;  ///< in each of its processes
+  bool all_ranks = false;             ///< One process per GPU; otherwise one process for all.
+  Seconds estimate{};                 ///< Estimated duration.
+  std::function<void(Context&)> run;  ///< Runs in each of its processes.
 };
 
-/// What jobs of a run have in common.
-struct Surrounding {
-  Context context;             ///< without group and sinks
-  std::optional<World> world;  ///< over several nodes, one rank of which this process stands for
-  int number = 0;              ///< of the job in the run, from 0: its port of the world
-  const std::atomic<bool>* interrupted = nullptr;  ///< when it gets true the job is ended
+/// Settings shared by the jobs of a run.
+struct RunSettings {
+  Context context;             ///< Without group and callbacks.
+  std::optional<World> world;  ///< Set for a run over several nodes, in which this process is one rank.
+  int number = 0;              ///< Number of the job in the run, from 0; selects its port.
+  const std::atomic<bool>* interrupted = nullptr;  ///< The job is ended when this becomes true.
 };
 
-/// Takes what a job says while it runs.
+/// Receives the output of a job while it runs.
 struct Listener {
   std::function<void(const Row&)> row;
-  std::function<void(double)> done;  ///< the part that is done
+  std::function<void(double)> done;  ///< Completed share.
 };
 
-/// Runs a job to its end. Remarks and failures come as rows of kind `note` and `failed`.
-/// @return true if it finished: no process failed, hung (ten times the estimate, and a minute) or was
+/// Runs a job to its end. Remarks and failures are rows of kind `note` and `failed`.
+/// @return true if it finished: no process failed, hung (ten times the estimate plus a minute) or was
 /// interrupted
-bool run_job(const Job& job, const Surrounding& surrounding, const Listener& listener);
+bool run_job(const Job& job, const RunSettings& run_settings, const Listener& listener);
 
 }  // namespace gradway::probe

@@ -14,7 +14,7 @@ using Folders = std::vector<files::path>;
 constexpr std::array homes{"NCCL_HOME", "CUDNN_HOME",  "CUDA_HOME",
                            "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX"};
 
-/// What a folder holds, in the order of names; nothing if it cannot be read.
+/// Contents of a folder, sorted by name; empty if it cannot be read.
 Folders content(const files::path& folder) {
   Folders found;
   std::error_code error;
@@ -25,7 +25,7 @@ Folders content(const files::path& folder) {
   return found;
 }
 
-/// Where an environment of Python has its packages.
+/// Package folders of a Python environment.
 Folders packages_of(const files::path& environment) {
   Folders found;
   for (const auto& python : content(environment / "lib")) {
@@ -41,13 +41,13 @@ Folders folders_below(const files::path& root) {
   Folders packages = packages_of(root);
   packages.push_back(root);
   for (const auto& place : packages) {
-    // Each of NVIDIA's packages has a folder of its own: nvidia/nccl/lib, nvidia/cu13/lib.
+    // Each package of NVIDIA has its own folder: nvidia/nccl/lib, nvidia/cu13/lib.
     for (const auto& package : content(place / "nvidia")) folders.push_back(package / "lib");
   }
   return folders;
 }
 
-/// The environment of the Python that a shell would start: the folder above its bin.
+/// The environment of the Python that a shell would start: the parent of its bin folder.
 Folders python_in(std::string_view path) {
   std::error_code error;
   while (!path.empty()) {

@@ -30,26 +30,26 @@ std::pair<std::optional<Options>, Status> read_options(int count, char** argumen
   CLI::App app{"Measures this node's links, kernels and collectives, for `gradway calibrate fit`.",
                "gradway-probe"};
   app.set_version_flag("--version", "gradway-probe " + version);
-  app.add_option("-o,--out", options.out, "the samples to write; compressed if the name ends in .gz")
+  app.add_option("-o,--out", options.out, "file for the samples; compressed if the name ends in .gz")
       ->type_name("FILE")
       ->default_str("samples.json.gz");
-  app.add_flag("--force", options.force, "replace the file if it is there already");
-  auto* const quick = app.add_flag("--quick", options.quick, "fewer sizes, about a minute; else about five");
-  app.add_flag("--adapt", options.adapt,
-               "only what differs between machines of a kind, about a minute: for `gradway calibrate adapt`")
+  app.add_flag("--force", options.force, "replace an existing file");
+  auto* const quick = app.add_flag("--quick", options.quick, "fewer sizes: about one minute instead of five");
+  app.add_flag(
+         "--adapt", options.adapt,
+         "only what differs between machines of a kind, about one minute: for `gradway calibrate adapt`")
       ->excludes(quick);
   app.add_option("--only", options.only, fmt::format("only these sections: {}", fmt::join(sections, ",")))
       ->delimiter(',')
       ->type_name("A,B");
-  app.add_option("--gpus", options.gpus, "only the first so many GPUs")
+  app.add_option("--gpus", options.gpus, "use only the first N GPUs")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
-  app.add_option(
-         "--libraries", options.libraries,
-         "look below this folder for NCCL, cuBLAS and cuDNN first; the site-packages of PyTorch will do")
+  app.add_option("--libraries", options.libraries,
+                 "search this folder first for NCCL, cuBLAS and cuDNN, such as the site-packages of PyTorch")
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory);
-  app.footer("Over several nodes: start one process a GPU with torchrun, with the same options.");
+  app.footer("On several nodes, start one process per GPU with torchrun and the same options.");
   try {
     app.parse(count, arguments);
   } catch (const CLI::Success& success) {
@@ -60,8 +60,8 @@ std::pair<std::optional<Options>, Status> read_options(int count, char** argumen
   }
   for (const auto& section : options.only) {
     if (std::ranges::find(sections, section) == sections.end())
-      return {std::nullopt, refuse(messages, fmt::format("there is no section '{}'", section),
-                                   suggestion(section, sections))};
+      return {std::nullopt,
+              refuse(messages, fmt::format("unknown section '{}'", section), suggestion(section, sections))};
   }
   return {options, Status::done};
 }

@@ -9,22 +9,22 @@
 
 namespace gradway::probe {
 
-/// How a program ends, as gradway's own commands do.
+/// Exit status, as of gradway's commands.
 enum class Status { done = 0, wrong_input = 2, incomplete = 3, interrupted = 130 };
 
-/// What the user asked for.
+/// Options of the command line.
 struct Options {
   std::filesystem::path out = "samples.json.gz";
   bool force = false;
   bool quick = false;
   bool adapt = false;
-  std::vector<std::string> only;                 ///< sections; empty: all
-  std::vector<std::filesystem::path> libraries;  ///< folders to look below for NCCL, cuBLAS and cuDNN
-  int gpus = 0;                                  ///< the first ones; 0: all
+  std::vector<std::string> only;                 ///< Sections; empty for all.
+  std::vector<std::filesystem::path> libraries;  ///< Folders in which to search for NCCL, cuBLAS and cuDNN.
+  int gpus = 0;                                  ///< Number of GPUs, from the first; 0 for all.
 };
 
-/// Reads the command line. @return what to do, or how the program ends at once (help was shown, or the line
-/// is wrong, which `messages` then says)
+/// Reads the command line. @return the options, or the exit status if the program ends at once (after help,
+/// or an error written to `messages`)
 std::pair<std::optional<Options>, Status> read_options(int count, char** arguments,
                                                        const std::string& version, std::ostream& results,
                                                        std::ostream& messages);

@@ -12,7 +12,7 @@ namespace gradway::probe {
 namespace {
 
 constexpr auto* clear_line = "\r\033[K";
-// Until a tenth of the work is done the jobs' own estimates are better than what they were off by.
+// Before a tenth of the work is done, the jobs' own estimates are better than a correction.
 constexpr double known_part = 0.1;
 
 }  // namespace

@@ -10,14 +10,14 @@
 
 namespace gradway::probe {
 
-/// How far a run is and how long it will take: estimates of the jobs to come, corrected by how the jobs so
-/// far kept to theirs.
+/// Forecast of the remaining time of a run: estimates of the remaining jobs, corrected by how long the
+/// finished jobs took compared to theirs.
 class Forecast {
  public:
   explicit Forecast(std::vector<Seconds> estimates) : estimates_{std::move(estimates)} {}
 
-  /// @param job the one that runs; those before it are done
-  /// @param part of it that is done, 0 to 1
+  /// @param job the running job; earlier ones are done
+  /// @param part completed share of it, 0 to 1
   /// @param elapsed since the run began
   Seconds left(std::size_t job, double part, Seconds elapsed) const;
 
@@ -25,17 +25,17 @@ class Forecast {
   std::vector<Seconds> estimates_;
 };
 
-/// "3 min 20 s", "45 s"
+/// Such as "3 min 20 s" or "45 s".
 std::string minutes_text(Seconds time);
 
-/// Tells a person how far the run is: on a terminal in one line that is written anew, else a line a job.
+/// Shows the progress of a run: on a terminal in one line that is updated, otherwise one line per job.
 class Progress {
  public:
   Progress(std::ostream& out, bool terminal, Forecast forecast, std::size_t jobs);
   ~Progress();
   void begin(std::size_t job, const std::string& name);
   void done(double part);
-  /// Writes a line of its own, above the progress.
+  /// Writes a separate line above the progress.
   void say(const std::string& line);
 
  private:

@@ -7,7 +7,7 @@
 namespace gradway::probe {
 namespace {
 
-/// Six digits: more than any measurement has, and short.
+/// Rounds to six digits, more than any measurement is accurate to.
 double rounded(Seconds time) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", time.value());

@@ -7,10 +7,10 @@
 
 namespace gradway::probe {
 
-/// One row of a file of samples (calibration/SAMPLES.md); keys stay in the order in which they were given.
+/// One row of a file of samples (calibration/SAMPLES.md); keys keep their order.
 using Row = nlohmann::ordered_json;
 
-/// The row with what its repetitions gave: seconds, low, high, repeats and, if so, noisy.
+/// The row with the results of its repetitions: seconds, low, high, repeats and, if so, noisy.
 Row measured(Row row, const Summary& summary);
 
 }  // namespace gradway::probe

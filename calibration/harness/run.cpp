@@ -18,7 +18,7 @@ namespace {
 StoppingRule rule_of(const Options& options) {
   StoppingRule rule;
   if (options.quick) rule.limit = Seconds{0.05};
-  if (options.adapt) rule.limit = Seconds{0.15};  // few rows, on which much rests
+  if (options.adapt) rule.limit = Seconds{0.15};  // Few rows, which must be accurate.
   return rule;
 }
 
@@ -28,7 +28,7 @@ bool is_wanted(const Job& job, const Options& options) {
          std::ranges::find(options.only, job.section) != options.only.end();
 }
 
-/// The rows of a run and the file that they go to.
+/// The rows of a run and their file.
 class Samples {
  public:
   explicit Samples(std::filesystem::path file) : file_{std::move(file)} {}
@@ -57,12 +57,13 @@ Status refuse(const Program& program, const std::string& what) {
   return Status::wrong_input;
 }
 
-/// Runs the job that says what the node is. @return the number of its GPUs; 0 if that failed, and `samples`
-/// then says why
-int learn_node(const Program& program, Surrounding surrounding, const Options& options, Samples& samples) {
+/// Runs the job that describes the node. @return the number of its GPUs; 0 if that failed, with the reason in
+/// `samples`
+int describe_node(const Program& program, RunSettings run_settings, const Options& options,
+                  Samples& samples) {
   int gpus = 0;
-  surrounding.context.gpus = options.gpus;
-  run_job(program.facts, surrounding,
+  run_settings.context.gpus = options.gpus;
+  run_job(program.facts, run_settings,
           {[&](const Row& row) {
              samples.add(row);
              if (row.value("kind", "") == "node") gpus = static_cast<int>(row.at("gpus").size());
@@ -75,17 +76,17 @@ std::string row_text(const Row& row) {
   return fmt::format("{}: {}", row.value("section", ""), row.value("what", ""));
 }
 
-void measure(const Program& program, const std::vector<Job>& jobs, Surrounding surrounding,
+void measure(const Program& program, const std::vector<Job>& jobs, RunSettings run_settings,
              Samples& samples) {
   std::vector<Seconds> estimates;
   for (const auto& job : jobs) estimates.push_back(job.estimate);
-  const bool writes = !surrounding.world || surrounding.world->rank == 0;
+  const bool writes = !run_settings.world || run_settings.world->rank == 0;
   Progress progress{*program.messages, program.terminal, Forecast{estimates}, jobs.size()};
   for (std::size_t i = 0; i < jobs.size() && !*program.interrupted; ++i) {
-    surrounding.number = static_cast<int>(i);
+    run_settings.number = static_cast<int>(i);
     if (!jobs[i].all_ranks && !writes) continue;
     if (writes) progress.begin(i, jobs[i].name);
-    run_job(jobs[i], surrounding,
+    run_job(jobs[i], run_settings,
             {[&](const Row& row) {
                samples.add(row);
                const auto kind = row.value("kind", "");
@@ -96,21 +97,22 @@ void measure(const Program& program, const std::vector<Job>& jobs, Surrounding s
   }
 }
 
-/// Says what became of the run. @return how the program ends
+/// Prints the outcome of the run. @return the exit status
 Status conclude(const Program& program, const Samples& samples, bool adapts) {
   auto& out = *program.messages;
   const auto failed = samples.count("failed");
   if (const auto noisy = samples.noisy(); noisy > 0)
-    out << fmt::format("{} of {} measurements did not settle: does anything else run on this node?\n", noisy,
-                       samples.measured());
-  out << fmt::format("{} measurements are in {}\n", samples.measured(), samples.file().string());
+    out << fmt::format("{} of {} measurements did not converge: check that nothing else runs on this node\n",
+                       noisy, samples.measured());
+  out << fmt::format("wrote {} measurements to {}\n", samples.measured(), samples.file().string());
   if (*program.interrupted) {
-    out << "interrupted: what was measured until then is kept\n";
+    out << "interrupted: earlier measurements are kept\n";
     return Status::interrupted;
   }
   if (failed > 0) {
-    out << fmt::format("{} failed; the file says which and why ('failed'), the other rows are sound\n",
-                       failed == 1 ? "one probe" : fmt::format("{} probes", failed));
+    out << fmt::format(
+        "{} failed; see the rows 'failed' of the file for the reasons. The other rows are valid\n",
+        failed == 1 ? "one probe" : fmt::format("{} probes", failed));
     return Status::incomplete;
   }
   if (adapts) {
@@ -129,29 +131,29 @@ Status run(const Program& program, const Options& options) {
   const auto world = read_world(std::getenv);
   const bool writes = !world || world->rank == 0;
   if (std::error_code error; writes && !options.force && std::filesystem::exists(options.out, error))
-    return refuse(program, fmt::format("'{}' is there already: give another name with -o, or --force",
+    return refuse(program, fmt::format("'{}' exists already: give another name with -o, or add --force",
                                        options.out.string()));
   for (const auto& line : program.libraries(options.libraries)) {
     if (writes) *program.messages << line << '\n';
   }
   Samples samples{options.out};
-  Surrounding surrounding{.context = {}, .world = world, .number = 0, .interrupted = program.interrupted};
-  surrounding.context.rule = rule_of(options);
-  surrounding.context.quick = options.quick || options.adapt;
-  surrounding.context.adapt = options.adapt;
-  surrounding.context.nodes = world ? world->nodes() : 1;
+  RunSettings run_settings{.context = {}, .world = world, .number = 0, .interrupted = program.interrupted};
+  run_settings.context.rule = rule_of(options);
+  run_settings.context.quick = options.quick || options.adapt;
+  run_settings.context.adapt = options.adapt;
+  run_settings.context.nodes = world ? world->nodes() : 1;
   if (writes) {
-    surrounding.context.gpus = learn_node(program, surrounding, options, samples);
-    if (surrounding.context.gpus == 0) {
+    run_settings.context.gpus = describe_node(program, run_settings, options, samples);
+    if (run_settings.context.gpus == 0) {
       return refuse(program, samples.rows().empty() ? "the GPUs do not answer"
                                                     : samples.rows().back().value("what", ""));
     }
-    samples.write();  // a place that cannot be written to is known before minutes of measuring
+    samples.write();  // Detects a file that cannot be written before minutes of measuring.
   }
-  if (world) surrounding.context.gpus = world->local_ranks;
-  std::vector<Job> jobs = program.jobs(surrounding.context.gpus, surrounding.context.nodes, options);
+  if (world) run_settings.context.gpus = world->local_ranks;
+  std::vector<Job> jobs = program.jobs(run_settings.context.gpus, run_settings.context.nodes, options);
   std::erase_if(jobs, [&](const Job& job) { return !is_wanted(job, options); });
-  measure(program, jobs, surrounding, samples);
+  measure(program, jobs, run_settings, samples);
   if (!writes)
     return *program.interrupted          ? Status::interrupted
            : samples.count("failed") > 0 ? Status::incomplete

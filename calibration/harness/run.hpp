@@ -12,22 +12,21 @@
 
 namespace gradway::probe {
 
-/// A probing program but for its command line: tests put jobs of their own in.
+/// A probing program without its command line; tests insert their own jobs.
 struct Program {
-  /// Finds the libraries that jobs load, below the folders of --libraries first; says what it found and
-  /// missed
+  /// Finds the libraries that jobs load, first below the folders of --libraries; returns messages on what was
+  /// found and what is missing.
   std::function<std::vector<std::string>(const std::vector<std::filesystem::path>&)> libraries;
-  Job facts;  ///< emits the row of the node, which has `gpus`
+  Job facts;  ///< Emits the row of the node, which contains `gpus`.
   std::function<std::vector<Job>(int gpus, int nodes, const Options& options)> jobs;
   std::string version;
-  const std::atomic<bool>* interrupted;  ///< set by the handler of signals
+  const std::atomic<bool>* interrupted;  ///< Set by the signal handler.
   std::ostream* messages;
   std::ostream* results;
-  bool terminal = false;  ///< whether messages go to one
+  bool terminal = false;  ///< Whether messages go to a terminal.
 };
 
-/// Measures and writes the file of samples, again after each job: whatever happens, what was measured is
-/// kept.
+/// Measures, and writes the file of samples after each job, so that measurements are kept whatever happens.
 /// @return done; wrong_input if there is nothing to measure; incomplete if a probe failed; interrupted
 Status run_program(const Program& program, int count, char** arguments);
 

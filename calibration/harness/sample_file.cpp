@@ -14,7 +14,7 @@ void write_samples(const std::filesystem::path& file, const std::vector<Row>& ro
   text += "\n]\n";
   auto part = file;
   part += ".part";
-  const auto* const mode = file.extension() == ".gz" ? "wb9" : "wbT";  // T: as it is
+  const auto* const mode = file.extension() == ".gz" ? "wb9" : "wbT";  // T: uncompressed.
   const auto out = gzopen(part.c_str(), mode);
   bool good = out != nullptr;
   if (good)

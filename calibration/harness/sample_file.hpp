@@ -8,8 +8,8 @@
 
 namespace gradway::probe {
 
-/// Writes the rows as one JSON list, a row a line; compressed if the name ends in .gz. The file is there
-/// whole or not at all: it takes the place of an older one when it is complete.
+/// Writes the rows as one JSON list, one row per line; compressed if the name ends in .gz. The file is
+/// replaced only when it is complete.
 /// @throws std::runtime_error if it cannot be written
 void write_samples(const std::filesystem::path& file, const std::vector<Row>& rows);
 

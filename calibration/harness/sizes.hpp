@@ -6,7 +6,7 @@
 
 namespace gradway::probe {
 
-/// smallest, smallest * factor, ... and largest, which is there even if it is no such power.
+/// Returns smallest, smallest * factor, ... and largest, which is included even if it is not such a power.
 /// @pre 0 < smallest <= largest, factor > 1
 std::vector<std::size_t> powers(std::size_t smallest, std::size_t largest, std::size_t factor);
 

@@ -18,12 +18,12 @@ Verdict judge(const StoppingRule& rule, const std::vector<Seconds>& samples, Sec
 }
 
 Summary concluded(const StoppingRule& rule, const std::vector<Seconds>& samples) {
-  // Too few for an interval: their whole spread stands for it.
+  // With too few repetitions for an interval, their whole spread is used.
   const auto spread = (quantile(samples, 1) - quantile(samples, 0)) / quantile(samples, 0.5) / 2;
   return summary(samples, std::min(median_uncertainty(samples), spread) > rule.noise);
 }
 
-int calls_a_repetition(Seconds once, Seconds fill, int most) {
+int calls_per_repetition(Seconds once, Seconds fill, int most) {
   if (once <= Seconds{}) return most;
   return static_cast<int>(std::clamp(std::ceil(fill / once), 1.0, static_cast<double>(most)));
 }

@@ -7,9 +7,9 @@
 
 namespace gradway::probe {
 
-/// Says in words what slowed a GPU, from the driver's reasons at some dates (bits of
-/// nvmlClocksThrottleReasons); empty if nothing did. Idle clocks, settings of the owner and display limits
-/// are no throttling.
+/// Describes what slowed a GPU, from the driver's reasons at several times (bits of
+/// nvmlClocksThrottleReasons); empty if nothing did. Idle clocks, user settings and display limits do not
+/// count as throttling.
 /// @source nvml.h, nvmlClocksEventReasons
 std::string throttling_text(int gpu, const std::vector<std::uint64_t>& reasons);
 

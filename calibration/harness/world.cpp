@@ -25,7 +25,7 @@ int number(const std::function<const char*(const char*)>& variable, const char* 
   const auto [end, error] = std::from_chars(text, text_end, value);
   if (error != std::errc{} || end != text_end || value < least || value > largest) {
     throw std::invalid_argument{
-        fmt::format("{} is '{}', not a number from {} to {}", name, text, least, largest)};
+        fmt::format("{} is '{}': expected a number from {} to {}", name, text, least, largest)};
   }
   return value;
 }
@@ -47,8 +47,9 @@ std::optional<World> read_world(const std::function<const char*(const char*)>& v
     throw std::invalid_argument{"RANK is set, but MASTER_ADDR is not: start all ranks with torchrun"};
   world.host = host;
   if (world.ranks % world.local_ranks != 0) {
-    throw std::invalid_argument{fmt::format("{} ranks do not fill nodes of {}: start as many on each node",
-                                            world.ranks, world.local_ranks)};
+    throw std::invalid_argument{
+        fmt::format("{} ranks are not divisible by {} per node: start the same number on each node",
+                    world.ranks, world.local_ranks)};
   }
   return world;
 }

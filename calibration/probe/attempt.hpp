@@ -8,13 +8,13 @@
 
 namespace gradway::probe {
 
-/// Calls a probe; if it fails, a row of kind `failed` says so and why, and what follows goes on.
+/// Calls a probe. A failure is recorded as a row of kind `failed`, and the run continues.
 template <class Probe>
 void attempt(const Context& context, const std::string& section, const Probe& probe) {
   try {
     probe();
   } catch (const Failure& failure) {
-    cudaGetLastError();  // or the next launch would report it once more
+    cudaGetLastError();  // Otherwise the next launch would report it again.
     context.emit({{"kind", "failed"}, {"section", section}, {"what", failure.what()}});
   }
 }

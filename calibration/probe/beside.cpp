@@ -20,24 +20,24 @@ namespace {
 
 constexpr std::size_t mebi = 1 << 20;
 
-/// The larger of two sizes: a collective of it outlasts several products, so that its own slow-down shows,
-/// and not only how products hold it back.
+/// The larger of two sizes: its collective outlasts several products, so that it shows its own slow-down and
+/// not only how products delay it.
 std::size_t large_over(const std::string& transport) {
   return (transport == "p2p" ? 1024 : 256) * mebi;
 }
 
-constexpr Seconds row_length{25e-3};  // of each row of calls alone
-constexpr int fewest_calls = 6;       // so that the calls at the ends weigh little
-constexpr int most_calls = 300;       // fit behind a gate
+constexpr Seconds row_length{25e-3};  // Length of each sequence of calls alone.
+constexpr int fewest_calls = 6;       // Limits the weight of the first and last call.
+constexpr int most_calls = 300;       // Maximum that a gate can block.
 
-/// What runs beside the collective.
+/// The work that runs concurrently with the collective.
 struct Neighbour {
   std::function<void(const Stream&)> issue;
-  std::function<void(Row&)> describe;  ///< adds its keys to a row
-  const char* prefix;                  ///< of the keys of its time and number: gemm, copy
+  std::function<void(Row&)> describe;  ///< Adds its keys to a row.
+  const char* prefix;                  ///< Prefix of the keys of its time and number: gemm, copy.
 };
 
-/// Times of one call of each, and how many there were.
+/// Times of one call of each.
 struct Pair {
   Seconds neighbour{};
   Seconds collective{};
@@ -47,16 +47,16 @@ struct Counts {
   int collectives = 0;
 };
 
-/// One GPU's share of the experiment.
+/// One GPU's part of the experiment.
 class Experiment {
  public:
   Experiment(Context& context, Communicator& communicator, const Collective& collective,
              const Neighbour& neighbour)
       : context_{&context}, communicator_{&communicator}, collective_{&collective}, neighbour_{&neighbour} {}
 
-  /// Runs rows of calls; a row of none is left out. Both begin at the same time, on all ranks.
+  /// Runs two sequences of calls, each of which may be empty. Both begin at the same time on all ranks.
   Pair run(const Counts& counts);
-  /// The medians of several runs.
+  /// Returns the medians of several runs.
   Pair repeat(const Counts& counts);
 
  private:
@@ -79,7 +79,7 @@ void Experiment::issue(const Counts& counts) {
   communicator_->align(collectives_);
   begin_.record(collectives_);
   check(cudaStreamWaitEvent(neighbours_.get(), begin_.get(), 0), "starting two streams together");
-  // Turn by turn: both rows are issued while the gate is closed, and neither queue runs dry.
+  // Alternates: both sequences are issued while the gate is closed, and neither queue runs dry.
   for (int i = 0; i < std::max(counts.neighbours, counts.collectives); ++i) {
     if (i < counts.collectives) collective_->issue_out_of_place(collectives_);
     if (i < counts.neighbours) neighbour_->issue(neighbours_);
@@ -101,18 +101,18 @@ Pair Experiment::run(const Counts& counts) {
     times.neighbour = between(begin_, neighbours_end_) / std::max(counts.neighbours, 1);
     times.collective = between(begin_, collectives_end_) / std::max(counts.collectives, 1);
   }
-  // Products are each GPU's own: their mean. A collective ends when its last rank does.
+  // Products differ per GPU, so their mean is used. A collective ends when its last rank does.
   const auto all = group.gather(times.neighbour.value());
   double sum = 0;
   for (const double time : all) sum += time;
-  times.neighbour = Seconds{group.decided(sum / communicator_->members())};
+  times.neighbour = Seconds{group.value_of_rank_0(sum / communicator_->members())};
   times.collective = Seconds{group.largest(times.collective.value())};
   return times;
 }
 
 Pair Experiment::repeat(const Counts& counts) {
   std::vector<Seconds> neighbours;
-  run(counts);  // a warm-up
+  run(counts);  // Warm-up.
   const auto collectives = repeat_in_step(context_->rule, communicator_->group(), [&] {
     const auto times = run(counts);
     neighbours.push_back(times.neighbour);
@@ -129,7 +129,7 @@ Row number(Seconds time) {
   return measured({}, summary({time}, false))["seconds"];
 }
 
-/// Emits two rows: each alone, and both side by side.
+/// Emits two rows: each alone, and both concurrent.
 void measure_beside(Context& context, Communicator& communicator, const Collective& collective,
                     const Neighbour& neighbour, const char* op, const std::string& tag) {
   Experiment experiment{context, communicator, collective, neighbour};
@@ -161,7 +161,7 @@ void measure_beside(Context& context, Communicator& communicator, const Collecti
   }
 }
 
-/// A square product with operands of its own.
+/// A square matrix product with its operands.
 class Square {
  public:
   Square(const Multiplier& multiplier, const Arithmetic& arithmetic, std::int64_t side)
@@ -190,10 +190,11 @@ class Square {
 
 using Squares = std::vector<std::unique_ptr<Square>>;
 
-/// Square products in bf16 and fp32, as far as the GPU has them. All have many thread blocks: one of few may
-/// need a whole wave of blocks more as soon as any multiprocessor is taken, and would show that alone.
-/// @param long_ones of more than a millisecond: they hold back a collective that gets ready meanwhile; else
-/// shorter ones
+/// Square products in bf16 and fp32, as far as supported by the GPU. All have many thread blocks: a product
+/// of few blocks may need another whole wave when any multiprocessor is taken, which would dominate the
+/// result.
+/// @param long_ones products of more than a millisecond, which delay a collective that becomes ready
+/// meanwhile; otherwise shorter ones
 Squares squares(const Multiplier& multiplier, bool long_ones) {
   Squares all;
   for (const auto& [name, side] :

@@ -7,11 +7,11 @@
 
 namespace gradway::probe {
 
-/// All-reduces and matrix products in rows on two streams, alone and side by side: short and long products,
-/// small and large buffers, and with the collective's thread blocks limited.
+/// Contention of all-reduces and matrix products: sequences on two streams, alone and concurrent, with short
+/// and long products, small and large buffers, and limited thread blocks of the collective.
 void probe_beside_kernels(Context& context, const std::string& transport);
 
-/// The same with copies from and to pinned memory in place of products.
+/// The same for copies from and to pinned memory instead of products.
 void probe_beside_copies(Context& context, const std::string& transport);
 
 }  // namespace gradway::probe

@@ -17,8 +17,9 @@ using namespace std::string_view_literals;
 
 constexpr std::array names{"all_reduce"sv, "all_gather"sv, "reduce_scatter"sv,
                            "broadcast"sv,  "all_to_all"sv, "send_recv"sv};
-constexpr int calls_behind_a_gate = 50;  // NCCL queues its work descriptions in 1 MB
-constexpr double safe_exponent = 120;    // of two: single precision ends at 128, and values begin below 1
+constexpr int calls_behind_a_gate = 50;  // NCCL queues its work descriptors in 1 MB.
+constexpr double safe_exponent =
+    120;  // Power of two: single precision ends at 128, and values begin below 1.
 
 bool is_in_parts(Operation operation) {
   return operation == Operation::all_gather || operation == Operation::reduce_scatter ||
@@ -123,7 +124,7 @@ void Collective::verify(const Stream& stream) const {
       break;
   }
   if (wrong > 0)
-    throw Failure{fmt::format("{} of {} bytes over {} ranks gave {} wrong numbers on rank {}",
+    throw Failure{fmt::format("{} of {} bytes over {} ranks produced {} wrong numbers on rank {}",
                               name_of(operation_), bytes(), members, wrong, rank)};
 }
 

@@ -15,8 +15,8 @@ constexpr std::size_t mebi = 1 << 20;
 constexpr std::array other_operations{Operation::all_gather, Operation::reduce_scatter, Operation::broadcast,
                                       Operation::all_to_all, Operation::send_recv};
 
-/// NCCL changes algorithm and protocol at sizes of its own; between neighbours of a factor of two little is
-/// missed. Two scales of a known curve need less: a few sizes of what latency bounds, and of what bytes do.
+/// NCCL changes algorithm and protocol at certain sizes; with a factor of two between sizes little is missed.
+/// Two scales of a known curve need fewer: some sizes bound by latency, and some by bandwidth.
 std::vector<std::size_t> sizes(const Context& context, Operation operation, std::size_t largest) {
   const bool reduces = operation == Operation::all_reduce;
   if (context.adapt) return powers(reduces ? 16 * kibi : mebi, reduces ? largest : 64 * mebi, 8);
@@ -33,7 +33,7 @@ struct Room {
 void measure_one(Context& context, Communicator& communicator, Room& room, Operation operation,
                  std::size_t bytes, const std::string& tag) {
   const Collective collective{operation, communicator, room.send, room.receive, bytes};
-  // A wrong result ends the job on all ranks: the others lose their group.
+  // A wrong result ends the job on all ranks: the others lose their connection.
   if (communicator.is_member()) {
     const Stream stream;
     collective.verify(stream);
@@ -52,7 +52,7 @@ void measure_one(Context& context, Communicator& communicator, Room& room, Opera
   context.emit(measured(std::move(row), time));
 }
 
-/// Beyond this a call takes so long that the rule's least repetitions would not fit the run.
+/// Beyond this size, the minimum repetitions of the rule would take too long.
 std::size_t largest_over(const std::string& transport, const Context& context) {
   if (context.adapt) return (transport == "net" ? 64 : 256) * mebi;
   const bool is_fast = transport == "p2p" || (transport == "shm" && !context.quick);
@@ -75,7 +75,7 @@ void probe_collectives(Context& context, const std::string& transport) {
       measure_one(context, communicator, room, Operation::all_reduce, bytes, transport);
     if (transport == "net" && context.nodes == 1) {
       context.done(++done / static_cast<double>(counts.size()));
-      continue;  // TCP inside a node only stands in for a network: DDP's own collective is enough
+      continue;  // TCP inside a node only represents a network: DDP's own collective is enough.
     }
     for (const auto operation : other_operations) {
       if (!all && (ranks != 2 || transport != "p2p" || context.adapt)) continue;
@@ -89,8 +89,8 @@ void probe_collectives(Context& context, const std::string& transport) {
 void probe_forced(Context& context, const std::string& transport) {
   check(cudaSetDevice(context.gpu), "choosing a GPU");
   constexpr std::size_t largest = 256 * mebi;
-  constexpr std::size_t largest_ll =
-      64 * mebi;  // a protocol for small buffers: half of what it moves are flags
+  // A protocol for small buffers: half of the bytes it moves are flags.
+  constexpr std::size_t largest_ll = 64 * mebi;
   Room room{largest};
   double done = 0;
   for (const char* algorithm : {"Ring", "Tree"}) {

@@ -8,7 +8,7 @@
 namespace gradway::probe {
 namespace {
 
-/// NCCL reads these when a communicator is made.
+/// NCCL reads these variables when a communicator is created.
 void force(const char* variable, const std::string& value) {
   if (value.empty()) {
     unsetenv(variable);

@@ -11,17 +11,17 @@
 
 namespace gradway::probe {
 
-/// What is forced on a communicator; NCCL chooses the rest.
+/// Forced settings of a communicator; NCCL chooses the rest.
 struct Forced {
-  std::string algorithm;        ///< NCCL_ALGO: Ring, Tree; empty: free
-  std::string protocol;         ///< NCCL_PROTO: LL, LL128, Simple; empty: free
-  std::optional<int> channels;  ///< thread blocks of a collective
+  std::string algorithm;        ///< NCCL_ALGO: Ring, Tree; empty if free.
+  std::string protocol;         ///< NCCL_PROTO: LL, LL128, Simple; empty if free.
+  std::optional<int> channels;  ///< Thread blocks of a collective.
 };
 
-/// The first ranks of a job, joined by NCCL. Ranks beyond them make one as well, but are no members.
+/// An NCCL communicator of the first ranks of a job. Other ranks construct one as well, but are not members.
 class Communicator {
  public:
-  /// Collective over the group. @throws Failure if NCCL refuses
+  /// Called by all ranks of the group. @throws Failure if NCCL fails
   Communicator(Group& group, int members, const Forced& forced);
   ~Communicator();
   Communicator(const Communicator&) = delete;
@@ -34,8 +34,8 @@ class Communicator {
   const Forced& forced() const { return forced_; }
   ncclComm_t get() const { return communicator_; }
 
-  /// Puts a small all-reduce on the stream: what comes behind it starts on all members at the same time, to
-  /// within microseconds.
+  /// Issues a small all-reduce: what follows on the stream starts on all members at the same time, to within
+  /// microseconds.
   void align(const Stream& stream);
 
  private:

@@ -11,7 +11,7 @@ namespace gradway::probe {
 namespace {
 
 constexpr std::size_t smallest = 4 << 10;
-constexpr std::size_t largest = std::size_t{1} << 30;  // a quarter of it if the run is quick
+constexpr std::size_t largest = std::size_t{1} << 30;  // A quarter of it in quick runs.
 
 std::size_t large_in(const Context& context) {
   return (context.quick ? 64 : 256) << 20;
@@ -31,7 +31,7 @@ void by_size(Context& context, const char* kind, const Route& route, const std::
   }
 }
 
-/// Copies from or to memory that is not page-locked: the CPU takes part and waits, so its clock measures.
+/// Copies from or to pageable memory: the CPU takes part and waits, so its clock is used.
 void pageable(Context& context, const char* kind, cudaMemcpyKind direction) {
   check(cudaSetDevice(0), "choosing a GPU");
   const auto most = context.quick ? largest / 4 : largest;
@@ -74,7 +74,7 @@ void over_the_others(Context& context) {
 
 void probe_copies(Context& context) {
   if (!enable_peer_access(context.gpus))
-    context.remark("not all GPUs reach each other's memory: their copies go through the host");
+    context.remark("not all GPUs can access each other's memory: their copies go through the host");
   by_size(context, "h2d_pinned", {{}, {0}}, {0});
   by_size(context, "d2h_pinned", {{0}, {}}, {0});
   by_size(context, "d2d_same", {{0}, {0}}, {0});

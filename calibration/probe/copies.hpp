@@ -5,11 +5,12 @@
 
 namespace gradway::probe {
 
-/// Copies alone: by size over the first GPU (and to its neighbour), and large ones over every GPU and pair.
-/// @source the sizes from which a copy's bandwidth no longer grows lie below 64 MiB on all PCIe generations
+/// Measures copies alone: by size over the first GPU (and to its neighbour), and large ones over every GPU
+/// and pair.
+/// @source the sizes above which a copy's bandwidth does not grow are below 64 MiB on all PCIe generations
 void probe_copies(Context& context);
 
-/// Copies at the same time: all GPUs one way and both ways, rings, pairs, fan-in, fan-out, all to all.
+/// Measures concurrent copies: all GPUs one way and both ways, rings, pairs, fan-in, fan-out, all to all.
 void probe_patterns(Context& context);
 
 }  // namespace gradway::probe

@@ -17,26 +17,26 @@ struct Place {
   bool is_host() const { return gpu == host; }
 };
 
-/// From where to where.
+/// Source and destination of a copy.
 struct Route {
   Place from;
   Place to;
 
-  /// The GPU whose engine copies.
+  /// The GPU whose copy engine is used.
   int engine() const { return from.is_host() ? to.gpu : from.gpu; }
 };
 
-/// ["host", 0]
+/// As in rows: ["host", 0].
 Row to_row(const Route& route);
 
-/// Lets every GPU reach the others' memory, where they can. @return true if all can
+/// Enables access between the memories of all GPUs, where supported. @return whether all GPUs support it
 bool enable_peer_access(int gpus);
 
 /// The buffers of a copy at both ends, filled with random bytes.
 class CopyBuffers {
  public:
   CopyBuffers(const Route& route, std::size_t bytes);
-  /// Puts a copy of the first bytes on a stream of the route's engine.
+  /// Issues a copy of the first `bytes` on a stream of the route's engine.
   void copy(const Stream& stream, std::size_t bytes) const;
 
  private:

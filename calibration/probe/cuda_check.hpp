@@ -8,13 +8,13 @@
 
 namespace gradway::probe {
 
-/// A probe cannot go on; the text says why. Other probes can.
+/// A probe cannot continue, for the reason in the message. Other probes can.
 class Failure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// @throws Failure with what was tried and CUDA's own words
+/// @throws Failure with what was tried and CUDA's message
 inline void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess) throw Failure{std::string{what} + ": " + cudaGetErrorString(status)};
 }

@@ -9,7 +9,7 @@
 
 namespace gradway::probe {
 
-/// Owns what a CUDA call made; `destroy` gives it back.
+/// Owns a CUDA object; `destroy` frees it.
 template <class Handle, auto destroy>
 class Owned {
  public:
@@ -29,7 +29,7 @@ class Owned {
   Handle handle_{};
 };
 
-/// Work in order on the GPU that was current when it was made; it does not wait for the default stream.
+/// A stream on the GPU that is current when it is created; it does not wait for the default stream.
 class Stream {
  public:
   Stream() {
@@ -44,7 +44,7 @@ class Stream {
   Owned<cudaStream_t, cudaStreamDestroy> stream_;
 };
 
-/// A date on a stream.
+/// A time stamp on a stream.
 class Event {
  public:
   Event() {
@@ -59,7 +59,7 @@ class Event {
   Owned<cudaEvent_t, cudaEventDestroy> event_;
 };
 
-/// The time from one event to a later one; both have passed.
+/// Time from one event to a later one. @pre both have passed
 inline Seconds between(const Event& first, const Event& last) {
   float milliseconds = 0;
   check(cudaEventElapsedTime(&milliseconds, first.get(), last.get()), "reading events");

@@ -27,7 +27,7 @@ namespace {
 
 namespace files = std::filesystem;
 
-/// What a file or a program says; null if it says nothing.
+/// The text; null if it is empty.
 Row text_or_null(std::string text) {
   if (text.empty()) return nullptr;
   return text;
@@ -91,7 +91,7 @@ Row gpu_facts(int gpu, const Nvml* nvml) {
           {"power_limit_watts", or_null(driver.power_limit_watts)}};
 }
 
-/// The value of the first line `name : value` of /proc/cpuinfo, and how many different ones there are.
+/// The value of the first line `name : value` of /proc/cpuinfo, and the number of different values.
 std::pair<std::string, int> processor_line(const std::string& text, std::string_view name) {
   std::string first;
   std::set<std::string> all;
@@ -142,7 +142,7 @@ struct Dumps {
   std::string graph;
 };
 
-/// Lets NCCL write down what it sees, by starting it over all GPUs in this process.
+/// Makes NCCL dump its topology, by starting it over all GPUs in this process.
 Dumps nccl_dumps(int gpus) {
   const auto folder = files::temp_directory_path() / fmt::format("gradway-probe-{}", getpid());
   files::create_directories(folder);
@@ -155,33 +155,32 @@ Dumps nccl_dumps(int gpus) {
   for (auto* communicator : communicators) nccl().abort(communicator);
   Dumps dumps{content(topology), content(graph)};
   files::remove_all(folder);
-  // They tell one machine from all others, and nothing about this kind of machine.
+  // These attributes identify one machine and say nothing about its kind.
   static const std::regex identity{R"re( (host_hash|guid)="[^"]*")re"};
   dumps.topology = std::regex_replace(dumps.topology, identity, "");
   return dumps;
 }
 
-/// The oldest driver that runs what was built with this version of CUDA. @source CUDA's release notes, 13.0
+/// The oldest driver for programs built with this version of CUDA. @source CUDA's release notes, 13.0
 constexpr int oldest_driver = CUDART_VERSION >= 13000 ? 580 : 525;
 
 std::string why_no_gpu(cudaError_t status) {
   const auto driver = cuda_of_driver();
   if (driver == 0) {
-    return "there is no GPU: no NVIDIA driver is here (libcuda.so.1). Install one; a container gets the "
-           "host's with its "
+    return "no GPU: no NVIDIA driver was found (libcuda.so.1). Install one; in a container, pass the host's "
            "GPUs (docker: --gpus all, Apptainer: --nv)";
   }
   if (status == cudaErrorInsufficientDriver) {
     return fmt::format(
-        "there is no usable GPU: the driver is of CUDA {}, gradway-probe was built with CUDA {}. Update the "
+        "no usable GPU: the driver supports CUDA {}, but gradway-probe was built with CUDA {}. Update the "
         "driver to {} or "
         "later, or build gradway-probe with the driver's CUDA or an older one",
         cuda_version_text(driver), cuda_version_text(CUDART_VERSION), oldest_driver);
   }
-  return fmt::format("there is no usable GPU: {}", cudaGetErrorString(status));
+  return fmt::format("no usable GPU: {}", cudaGetErrorString(status));
 }
 
-/// What a library says of itself; null without it.
+/// Version of a library; null without it.
 Row version_or_null(std::string (*version)()) {
   try {
     return version();
@@ -196,7 +195,7 @@ void probe_facts(Context& context) {
   int gpus = 0;
   const auto status = cudaGetDeviceCount(&gpus);
   if (status != cudaSuccess) throw Failure{why_no_gpu(status)};
-  if (gpus == 0) throw Failure{"there is no GPU that CUDA sees: is CUDA_VISIBLE_DEVICES empty?"};
+  if (gpus == 0) throw Failure{"CUDA finds no GPU: check CUDA_VISIBLE_DEVICES"};
   if (context.gpus > 0) gpus = std::min(gpus, context.gpus);
   int driver = 0;
   int runtime = 0;

@@ -7,13 +7,13 @@
 
 namespace gradway::probe {
 
-/// Holds a stream back until the host opens it, so that what is issued meanwhile runs without waiting for the
-/// CPU. It occupies one thread block. It opens by itself after 5 s, so that no mistake hangs a GPU.
+/// Blocks a stream until the host opens it, so that work issued meanwhile runs without waiting for the CPU.
+/// It occupies one thread block. It opens by itself after 5 s, so that no mistake hangs a GPU.
 class Gate {
  public:
   Gate();
-  /// Issues the wait; what is issued to the stream from now on waits for `open`. At most about 1,000 calls
-  /// fit behind it before the driver's queue is full and the next call would block.
+  /// Blocks all work issued to the stream from now on until `open`. It can block about 1,000 calls; then
+  /// the driver's queue is full and the next call waits.
   void close(const Stream& stream);
   void open();
 
@@ -22,7 +22,7 @@ class Gate {
   std::uint32_t round_ = 0;
 };
 
-/// Puts a kernel on the stream that runs for so long by the GPU's own clock: the instrument's known length.
+/// Issues a kernel of known duration by the GPU's own clock, to test the instrument.
 void spin(const Stream& stream, Seconds time);
 
 }  // namespace gradway::probe

@@ -8,7 +8,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr Seconds fill{2e-3};  // of a repetition: the ranks' skew of some microseconds is then 0.2 %
+constexpr Seconds fill{
+    2e-3};  // Length of a repetition, of which a skew of a few microseconds between ranks is 0.2 %.
 constexpr int warm_ups = 2;
 
 }  // namespace
@@ -21,7 +22,7 @@ std::vector<Seconds> repeat_in_step(const StoppingRule& rule, Group& group,
     samples.push_back(round());
     const Seconds elapsed{std::chrono::duration<double>(Clock::now() - begin).count()};
     const bool go_on = judge(rule, samples, elapsed) == Verdict::go_on;
-    if (group.decided(go_on ? 1 : 0) == 0) return samples;
+    if (group.value_of_rank_0(go_on ? 1 : 0) == 0) return samples;
   }
 }
 
@@ -51,7 +52,7 @@ Summary measure_in_step(const StoppingRule& rule, Communicator& communicator, co
     return Seconds{group.largest(time.value())};
   };
   Seconds once{};
-  // The first calls connect the ranks and wait for that on the CPU: without a gate.
+  // The first calls connect the ranks and wait on the CPU, so they run without a gate.
   if (communicator.is_member()) {
     communicator.align(stream);
     repeated.prepare(stream);
@@ -59,7 +60,7 @@ Summary measure_in_step(const StoppingRule& rule, Communicator& communicator, co
     stream.wait();
   }
   for (int i = 0; i < warm_ups; ++i) once = repetition(1);
-  const auto calls = calls_a_repetition(once, fill, most_calls);
+  const auto calls = calls_per_repetition(once, fill, most_calls);
   return concluded(rule, repeat_in_step(rule, group, [&] { return repetition(calls); }));
 }
 

@@ -14,16 +14,14 @@ namespace {
 
 constexpr std::array lengths{20_us, 200_us, 2_ms};
 constexpr double tolerance = 0.02;
-constexpr Seconds start = 2_us;  // of a kernel after the one before it, and a tick of the GPU's clock
+constexpr Seconds start = 2_us;  // Start of a kernel after its predecessor, plus a tick of the GPU's clock.
 
 std::string verdict(Seconds expected, Seconds measured) {
   char text[400];
-  std::snprintf(
-      text, sizeof text,
-      "a kernel that runs for %.0f us was measured as %.1f us; at most 2 %% or 2 us may be between. "
-      "Other programs use this GPU, it is shared out in slices of time, or its clock or its events "
-      "are off",
-      expected.value() * 1e6, measured.value() * 1e6);
+  std::snprintf(text, sizeof text,
+                "a kernel of %.0f us was measured as %.1f us, but at most 2 %% or 2 us are allowed. Other "
+                "programs may use this GPU, it may be time-sliced, or its clock or events may be wrong",
+                expected.value() * 1e6, measured.value() * 1e6);
   return text;
 }
 

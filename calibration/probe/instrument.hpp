@@ -5,8 +5,8 @@
 
 namespace gradway::probe {
 
-/// Measures kernels of known length and emits what came out: the test of the instrument on this very GPU.
-/// @throws Failure if one is off by more than 2 % and more than 2 us: no other row would mean anything
+/// Measures kernels of known duration and emits the results, to test the instrument on this GPU.
+/// @throws Failure if one is off by more than 2 % and more than 2 us: no other row would be reliable
 void probe_instrument(Context& context);
 
 }  // namespace gradway::probe

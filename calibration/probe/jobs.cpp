@@ -20,12 +20,12 @@ namespace {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-// How NCCL is kept from the faster transports (its own variables).
+// Variables of NCCL that disable the faster transports.
 const Environment as_is;
 const Environment over_shm{{"NCCL_P2P_DISABLE", "1"}};
 const Environment over_net{{"NCCL_P2P_DISABLE", "1"}, {"NCCL_SHM_DISABLE", "1"}};
 
-/// The probe with an eye on the GPU's clocks.
+/// The probe, while throttling of the GPU's clocks is observed.
 std::function<void(Context&)> watched(std::function<void(Context&)> probe) {
   return [probe = std::move(probe)](Context& context) {
     check(cudaSetDevice(context.gpu), "choosing a GPU");
@@ -48,10 +48,11 @@ void add_transport(std::vector<Job>& jobs, const std::string& tag, const Environ
   };
   add("collectives", fmt::format("collectives, {}", tag), collectives, probe_collectives);
   if (options.adapt) return;
-  add("beside", fmt::format("kernels beside collectives, {}", tag), beside, probe_beside_kernels);
-  // Collectives over NVLink hardly meet copies from the host.
+  add("beside", fmt::format("contention of kernels and collectives, {}", tag), beside, probe_beside_kernels);
+  // Collectives over NVLink hardly contend with copies from the host.
   if (!options.quick || tag != "p2p")
-    add("beside", fmt::format("copies beside collectives, {}", tag), 0.3 * beside, probe_beside_copies);
+    add("beside", fmt::format("contention of copies and collectives, {}", tag), 0.3 * beside,
+        probe_beside_copies);
 }
 
 bool has_nccl() {
@@ -66,11 +67,11 @@ bool has_nccl() {
 }  // namespace
 
 Job facts_job() {
-  return {"facts", "what the node is", as_is, false, Seconds{10}, probe_facts};
+  return {"facts", "description of the node", as_is, false, Seconds{10}, probe_facts};
 }
 
 std::vector<Job> all_jobs(int gpus, int nodes, const Options& options) {
-  // Measured on 1 and 4 H200; those to adapt are by the number of their rows.
+  // Measured on 1 and 4 H200; estimates for --adapt follow from the number of rows.
   const double pace = options.quick || options.adapt ? 0.25 : 1;
   std::vector<Job> jobs;
   jobs.push_back(alone("instrument", "the instrument itself", Seconds{2}, probe_instrument));
@@ -78,10 +79,10 @@ std::vector<Job> all_jobs(int gpus, int nodes, const Options& options) {
   jobs.push_back(alone("links", "copies at the same time", pace * Seconds{4.0 * gpus}, probe_patterns));
   if (!options.adapt) jobs.push_back(alone("kernels", "kernels", pace * Seconds{9}, probe_kernels));
   if (nodes > 1) {
-    // Between nodes the network is the slowest link of every ring, whatever is used inside of them.
+    // Between nodes the network is the slowest link of every ring, whatever is used inside of nodes.
     add_transport(jobs, "net", as_is, pace * Seconds{20}, pace * Seconds{40}, options);
   } else if (gpus > 1 && !has_nccl()) {
-    // A failure that says what to do, in place of one for each of them.
+    // One failure with instructions instead of one per job.
     for (const auto* section : {"collectives", "beside"})
       jobs.push_back(alone(section, section, Seconds{1}, [](Context&) { nccl(); }));
   } else if (gpus > 1) {

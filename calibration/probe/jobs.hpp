@@ -8,12 +8,12 @@
 
 namespace gradway::probe {
 
-/// What says what the node is; it runs first, by itself.
+/// The job that describes the node; it runs first, alone.
 Job facts_job();
 
-/// All that can be measured on so many GPUs and nodes, in the order of the run.
-/// Its estimates are for as many sizes as the options ask for; to adapt, it leaves kernels out, and what runs
-/// side by side: GPUs of a kind are alike, host memory and TCP are not.
+/// All jobs for a number of GPUs and nodes, in the order of the run. Estimates depend on the sizes that the
+/// options select. To adapt a calibration, kernels and contention are left out: GPUs of a kind are equal,
+/// host memory and TCP are not.
 std::vector<Job> all_jobs(int gpus, int nodes, const Options& options);
 
 }  // namespace gradway::probe

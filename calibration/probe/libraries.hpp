@@ -9,14 +9,14 @@
 
 namespace gradway::probe {
 
-/// Loads what the probes use. @param named folders to look below first
-/// @return for each library which one it is; or what is left out without it, and what to do
+/// Loads the libraries of the probes. @param named folders to search first
+/// @return a message for each library: its version, or what is left out without it and what to do
 std::vector<std::string> find_libraries(const std::vector<std::filesystem::path>& named);
 
-/// cuDNN; the probes have its functions only if its headers were there when they were built.
+/// cuDNN; the probes have its functions only if its headers were present at build time.
 Library::Description cudnn_description();
 
-/// Of the libraries. @throws Refusal if there is none
+/// Versions of the libraries. @throws Refusal if there is none
 std::string nccl_version();
 std::string cudnn_version();
 

@@ -32,14 +32,13 @@ Library::Library(const Description& description) {
       file_ = file_of(handle_);
       return;
     }
-    // A file that is there does not load because of something else, which is then what is missing.
+    // An existing file may fail to load because of another library, which is then missing.
     if (const std::string why = dlerror(); place.find('/') != std::string::npos && broken.empty())
       broken = fmt::format(" ({})", why);
   }
   throw Refusal{
-      fmt::format("there is no {} here{}: install {}, or name the folder of {} with --libraries DIR (the "
-                  "site-packages of "
-                  "PyTorch will do)",
+      fmt::format("{} was not found{}: install {}, or give the folder of {} with --libraries DIR, such as "
+                  "the site-packages of PyTorch",
                   description.what, broken, description.package, fmt::join(description.names, " or "))};
 }
 

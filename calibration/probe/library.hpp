@@ -11,36 +11,36 @@
 
 namespace gradway::probe {
 
-/// A library is not here, or does not have what was asked for; the text says what to do. No failure of the
-/// run where it can do without.
+/// A library is missing or lacks a function; the message says what to do. It is not a failure of the run if
+/// the run can do without the library.
 class Refusal : public Failure {
  public:
   using Failure::Failure;
 };
 
-/// A library that is loaded when the program runs, so that the program starts without it. It stays loaded
-/// until the program ends: some do not like to be unloaded while CUDA runs.
+/// A library loaded at run time, so that the program starts without it. It stays loaded until the program
+/// ends: some libraries must not be unloaded while CUDA runs.
 class Library {
  public:
   struct Description {
-    std::string what;                ///< as people call it
-    std::vector<std::string> names;  ///< of its file, the preferred one first
-    std::string package;             ///< of Debian and Red Hat that has it
+    std::string what;                ///< Name for people.
+    std::vector<std::string> names;  ///< File names, the preferred one first.
+    std::string package;             ///< Package of Debian and Red Hat that contains it.
   };
 
-  /// @throws Refusal if it is nowhere, with what to install or to name
+  /// @throws Refusal if it is not found, with what to install or to name
   explicit Library(const Description& description);
 
-  /// @throws Refusal if the library lacks it
+  /// @throws Refusal if the library lacks the function
   template <class Function>
   void find(const char* name, Function& function) const {
     function = reinterpret_cast<Function>(dlsym(handle_, name));
-    if (function == nullptr) throw Refusal{file_ + " has no " + name + ": is it too old?"};
+    if (function == nullptr) throw Refusal{file_ + " has no " + name + ": it may be too old"};
   }
-  /// Which one it is.
+  /// File of the library.
   const std::string& file() const { return file_; }
 
-  /// Where all libraries are looked for first.
+  /// Folders in which all libraries are searched first.
   static void look_below(std::vector<std::filesystem::path> folders);
 
  private:
@@ -48,14 +48,14 @@ class Library {
   std::string file_;
 };
 
-/// The CUDA version that the driver has, times 1000 and 10: 13000 is 13.0; 0 without a driver. It starts
-/// nothing of CUDA, which processes that are forked from this one could then not use.
+/// CUDA version of the driver, as 1000 major + 10 minor: 13000 is 13.0; 0 without a driver. It does not
+/// initialise CUDA, which forked processes could then not use.
 int cuda_of_driver();
 
-/// The version of a library as NVIDIA counts them: 22809 -> 2.28.9
+/// Version of a library in NVIDIA's numbering: 22809 is 2.28.9.
 std::string library_version_text(std::size_t version);
 
-/// 13000 -> 13.0
+/// 13000 is 13.0.
 std::string cuda_version_text(int version);
 
 }  // namespace gradway::probe

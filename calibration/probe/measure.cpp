@@ -8,8 +8,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr Seconds fill{1e-3};       // of a repetition: the events' resolution of 0.5 us is then 0.05 %
-constexpr int most_launches = 500;  // behind a gate
+constexpr Seconds fill{
+    1e-3};  // Length of a repetition, of which the resolution of events, 0.5 us, is 0.05 %.
+constexpr int most_launches = 500;  // Maximum that a gate can block.
 constexpr int warm_ups = 3;
 
 Seconds since(Clock::time_point begin) {
@@ -34,7 +35,7 @@ Summary measure(const StoppingRule& rule, const Issue& issue, int launches) {
   };
   for (int i = 0; i < warm_ups; ++i) issue(stream);
   stream.wait();
-  const auto calls = calls_a_repetition(repetition(1), fill, std::max(1, most_launches / launches));
+  const auto calls = calls_per_repetition(repetition(1), fill, std::max(1, most_launches / launches));
   std::vector<Seconds> samples;
   const auto begin = Clock::now();
   do samples.push_back(repetition(calls));

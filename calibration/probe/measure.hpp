@@ -8,16 +8,17 @@
 
 namespace gradway::probe {
 
-/// Puts one call of what is measured on the stream; it must not wait for the GPU.
+/// Issues one call on the stream; it must not wait for the GPU.
 using Issue = std::function<void(const Stream&)>;
 
-/// Times what `issue` puts on a stream, by events on the GPU, without the CPU's pace: after a warm-up, each
-/// repetition issues a number of calls behind a gate; one sample is their time over their number.
-/// @param launches kernels a call: so many calls fit behind the gate
+/// Times the work of `issue` by events on the GPU, independent of the CPU's speed: after a warm-up, each
+/// repetition issues a number of calls while a gate is closed; one sample is their time divided by their
+/// number.
+/// @param launches kernels per call, which limits the calls that the gate can block
 /// @throws Failure if a call fails
 Summary measure(const StoppingRule& rule, const Issue& issue, int launches = 1);
 
-/// Times a call on the CPU: one sample is the mean of `calls` calls in a row.
+/// Times a call on the CPU: one sample is the mean of `calls` consecutive calls.
 Summary measure_on_cpu(
     const StoppingRule& rule, int calls, const std::function<void()>& call,
     const std::function<void()>& settle = [] {});

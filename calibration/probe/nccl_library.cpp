@@ -6,7 +6,7 @@
 namespace gradway::probe {
 namespace {
 
-constexpr int oldest_version = 21800;  // channels are chosen for a communicator by itself since 2.17
+constexpr int oldest_version = 21800;  // Since 2.17 the channels of each communicator can be set.
 
 }  // namespace
 
@@ -15,7 +15,7 @@ NcclLibrary::NcclLibrary() : library{{"NCCL", {"libnccl.so.2"}, "libnccl2 (Red H
   int number = 0;
   get_version(&number);
   if (number < oldest_version)
-    throw Refusal{fmt::format("{} is NCCL {}: 2.18 or later is needed", library.file(), version())};
+    throw Refusal{fmt::format("{} is NCCL {}, but 2.18 or later is required", library.file(), version())};
   library.find("ncclGetErrorString", get_error);
   library.find("ncclGetLastError", get_last_error);
   library.find("ncclGetUniqueId", get_unique_id);

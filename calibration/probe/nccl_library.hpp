@@ -9,11 +9,11 @@
 
 namespace gradway::probe {
 
-/// The functions of NCCL that are used, from the library that this machine has.
+/// The functions of NCCL that are used, from the installed library.
 struct NcclLibrary {
   /// @throws Refusal if there is none, or it is too old
   NcclLibrary();
-  /// 2.28.9
+  /// Such as 2.28.9.
   std::string version() const;
 
   Library library;
@@ -35,10 +35,10 @@ struct NcclLibrary {
   decltype(&ncclRecv) receive = nullptr;
 };
 
-/// NCCL, loaded when it is asked for the first time. @throws Refusal
+/// NCCL, loaded at the first call. @throws Refusal
 const NcclLibrary& nccl();
 
-/// @throws Failure with what was tried and NCCL's own words
+/// @throws Failure with what was tried and NCCL's message
 void check(ncclResult_t status, const char* what);
 
 }  // namespace gradway::probe

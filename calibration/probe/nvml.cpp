@@ -8,8 +8,8 @@
 namespace gradway::probe {
 namespace {
 
-// What nvml.h declares of the functions used here: the header is not part of every CUDA toolkit, the
-// interface of the library is stable. @source NVML API reference, v12
+// Declarations of nvml.h that are used here: the header is not part of every CUDA toolkit, but the library's
+// interface is stable. @source NVML API reference, v12
 using Device = struct nvmlDevice_st*;
 constexpr int success = 0;
 constexpr int enabled = 1;
@@ -78,7 +78,7 @@ std::unique_ptr<Nvml> Nvml::load(std::string& why) {
   auto functions = std::make_unique<Functions>();
   functions->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (functions->library == nullptr) {
-    why = "there is no NVIDIA driver (libnvidia-ml.so.1)";
+    why = "no NVIDIA driver was found (libnvidia-ml.so.1)";
   } else if (!functions->find_all()) {
     why = "the NVIDIA driver is too old (its libnvidia-ml.so.1 lacks functions)";
   } else if (functions->init() != success) {

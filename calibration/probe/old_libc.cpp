@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an old C library has in another form. The linker is given --wrap for each function here, and for those
-// of old_libc.S, so that what was compiled for this system's C library starts with an older one.
+// Functions that an old C library has in another form. The linker gets --wrap for each function here, and for
+// those of old_libc.S, so that what was compiled for this system's C library also starts with an older one.
 #include <cstdint>
 
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/stat.h>
 
-// Before 2.34 a program brings what runs its initializers along, and hands it to the C library.
+// Before 2.34 a program contains the code that runs its initializers, and passes it to the C library.
 asm(".symver old_libc_start_main, __libc_start_main@GLIBC_2.2.5");
 // Before 2.33 `stat` was a call with the version of its structure.
 asm(".symver old_stat, __xstat@GLIBC_2.2.5");
@@ -34,7 +34,7 @@ extern const Initializer __preinit_array_end[];
 extern const Initializer __init_array_start[];
 extern const Initializer __init_array_end[];
 
-/// Of 2.32: whether there are no threads, which may save work.
+/// Since 2.32: whether there is a single thread, which may save work.
 char __libc_single_threaded = 0;
 
 static void initialize(int count, char** arguments, char** environment) {
@@ -77,8 +77,8 @@ static int look_into(dl_phdr_info* module, std::size_t, void* given) {
   return 1;
 }
 
-/// Of 2.35: what describes the frames of the code at an address. Exceptions ask for it, and for nothing else
-/// of what it tells.
+/// Since 2.35: describes the frames of the code at an address. Only exceptions ask for it, and they only need
+/// part of it.
 int __wrap__dl_find_object(void* address, dl_find_object* result) {
   Sought sought{reinterpret_cast<std::uintptr_t>(address), result};
   return dl_iterate_phdr(look_into, &sought) == 1 ? 0 : -1;

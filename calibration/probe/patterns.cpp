@@ -16,14 +16,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int copies_in_a_row = 4;  // the ends, when some have finished, then weigh little
+constexpr int copies_in_a_row = 4;  // Limits the weight of the end, when some copies have finished.
 
 struct Pattern {
   std::string name;
   std::vector<Route> routes;
 };
 
-/// What one route of a pattern needs; all of them are opened at once.
+/// Data of one route of a pattern; all gates are opened at once.
 struct Lane {
   Lane(const Route& route, std::size_t bytes) : engine{on(route.engine())}, buffers{route, bytes} {}
   static int on(int gpu) {
@@ -55,18 +55,18 @@ void one_round(std::vector<std::unique_ptr<Lane>>& lanes, std::size_t bytes,
     times[i].push_back(between(lanes[i]->first, lanes[i]->last) / copies_in_a_row);
     slowest = std::max(slowest, times[i].back());
   }
-  // Copies of one engine may run one after the other, in an order that changes: then no lane's median tells
-  // how long all of them take.
+  // Copies of one engine may run one after the other in a changing order: then no route's median shows how
+  // long all of them take.
   walls.push_back(slowest);
 }
 
 void measure_pattern(Context& context, const Pattern& pattern) {
-  const std::size_t bytes = (context.quick ? 64 : 256) << 20;  // of a copy
+  const std::size_t bytes = (context.quick ? 64 : 256) << 20;  // Per copy.
   std::vector<std::unique_ptr<Lane>> lanes;
   for (const auto& route : pattern.routes) lanes.push_back(std::make_unique<Lane>(route, bytes));
   std::vector<std::vector<Seconds>> times(lanes.size());
   std::vector<Seconds> walls;
-  one_round(lanes, bytes, times, walls);  // a warm-up
+  one_round(lanes, bytes, times, walls);  // Warm-up.
   for (auto& samples : times) samples.clear();
   walls.clear();
   const auto begin = Clock::now();
@@ -102,7 +102,7 @@ std::vector<Route> both_ways(int gpus) {
   return routes;
 }
 
-/// Copies between GPUs from and to which `wanted` says.
+/// Copies between the pairs of GPUs selected by `wanted`.
 template <class Wanted>
 std::vector<Route> among(int gpus, Wanted wanted) {
   std::vector<Route> routes;

@@ -8,11 +8,12 @@
 
 namespace gradway::probe {
 
-/// Looks at a GPU's clocks now and then, from a thread of its own, until it is asked what it saw.
+/// Samples a GPU's throttle reasons from a separate thread.
 class ThrottleWatch {
  public:
   explicit ThrottleWatch(int gpu);
-  /// Ends the watch. @return what slowed the GPU, in words; empty if nothing did or the driver cannot tell
+  /// Ends sampling. @return what slowed the GPU, in words; empty if nothing did or the driver cannot report
+  /// it
   std::string verdict();
 
  private:

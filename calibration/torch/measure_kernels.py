@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times kernels one by one as PyTorch issues them, and writes samples that `gradway calibrate fit` reads.
+"""Times kernels one by one as PyTorch issues them, and writes samples for `gradway calibrate fit`.
 
     python3 calibration/torch/measure_kernels.py -o kernels.json.gz
     gradway calibrate fit kernels.json.gz -o calibration/results/mine/calibration.yaml
 
-It needs one NVIDIA GPU that nothing else uses, PyTorch with CUDA, and nothing else. What it measures: what eager
-PyTorch calls for the layers of transformers and convolutional networks, forward and backward, in the shapes of
-common models. What one call issues counts as one kernel, also where PyTorch launches several.
+It needs one idle NVIDIA GPU and PyTorch with CUDA. It measures the calls of eager PyTorch for the layers of
+transformers and convolutional networks, forward and backward, in the shapes of common models. A call counts as one
+kernel, even if PyTorch launches several.
 
-How: the call is repeated in a CUDA graph, so that the CPU's pace does not show; products, elementwise kernels and
-rows in turn on operands of their own that together are larger than the GPU's caches. The graph runs five times, and
-the median counts. An optimizer's step is timed as it is issued, launches included. SAMPLES.md says what the rows are.
+A call is repeated in a CUDA graph, so that the CPU's speed does not matter. Products, elementwise kernels and rows
+alternate between several sets of operands that together exceed the GPU's caches. The graph runs five times, and the
+median is used. An optimizer's step is timed as issued, with its launches. SAMPLES.md describes the rows.
 
-Products, alone, batched and grouped, attention and convolutions are timed at full clocks: short bursts with rests
-between them, so that the GPU stays below its power limit. In a step of a large model it does not, and they take up to
-a fifth longer; gradway adds that by what the whole step draws (`power` in the GPU's file).
+Products (plain, batched and grouped), attention and convolutions are timed at full clocks: in short bursts with rests,
+so that the GPU stays below its power limit. In a step of a large model it does not, and they take up to a fifth
+longer; gradway adds that from the power of the whole step (`power` in the GPU's file).
 """
 import argparse
 import datetime
@@ -28,13 +28,13 @@ import sys
 import time
 from typing import Any, Callable, Iterable, NamedTuple
 
-torch: Any = None  # imported when something is measured, so that --help and --list need no PyTorch
+torch: Any = None  # imported before measuring, so that --help and --list do not need PyTorch
 aten: Any = None
 
-# ---- What can be timed -------------------------------------------------------------------------------------------
+# ---- Kinds of kernels -------------------------------------------------------------------------------------------
 
 NUMBERS = ("fp32", "tf32", "bf16", "fp16", "fp8")
-PRODUCT_LAYOUTS = ("nt", "nn", "tn")  # a letter a factor: n as it lies in memory, t transposed
+PRODUCT_LAYOUTS = ("nt", "nn", "tn")  # one letter per factor: n as in memory, t transposed
 FP8_PRODUCT_LAYOUTS = ("nt", "nt_fast", "nt_rows")
 IMAGE_LAYOUTS = ("nchw", "nhwc")
 ATTENTION = {"number": NUMBERS, "how": ("cudnn", "flash", "efficient"), "mask": ("causal", "full")}
@@ -48,16 +48,16 @@ ELEMENTWISE = ("copy", "permute", "add", "add_", "add_mixed", "complex_mul", "mu
 ROWS = ("layer_norm", "layer_norm_backward", "rms_norm", "rms_norm_backward", "bias_sum", "softmax", "softmax_backward",
         "cat", "transpose", "strided", "log_softmax", "log_softmax_backward", "nll_loss", "nll_loss_backward",
         "cast_rows", "cast_columns")
-NEVER_TIMED = ("count",)  # a word of `elementwise` that gradway knows
+NEVER_TIMED = ("count",)  # a word of `elementwise` in gradway
 
 
 class Kind(NamedTuple):
-    """The first word of a kernel: what its other words say and can be, and what the numbers of its size are."""
+    """A kind of kernel, its first word: meaning and choices of its other words, and the numbers of its size."""
     words: dict[str, tuple[str, ...]]
     size: tuple[str, ...]
 
 
-# The same as `timed_kinds` of sim/cost/kernel_times.hpp, in its order, with the words of `elementwise` and `rows` in
+# The same as `timed_kinds` in sim/cost/kernel_times.hpp, in its order, with the words of `elementwise` and `rows` in
 # sim/workload/operation.cpp; a test compares them.
 KINDS = {
     "product": Kind({"number": NUMBERS, "layout": (*PRODUCT_LAYOUTS, *FP8_PRODUCT_LAYOUTS[1:])}, ("m", "n", "k")),
@@ -87,22 +87,22 @@ def text_of_kind(name: str) -> str:
     return " ".join([name, *words, f"size={'x'.join(kind.size)}"])
 
 
-# ---- How it is timed ---------------------------------------------------------------------------------------------
+# ---- Timing ---------------------------------------------------------------------------------------------
 
 Call = Callable[[], Any]
 BEYOND_CACHES = 150e6  # bytes: three times the 50 MB of an H100, the 60 MB of an H200 twice and a half
 MOST_COPIES = 12  # of operands
 MOST_CALLS = 400  # in a graph
-REST = 4  # bursts that a rest is as long as: a fifth of what products draw is far below any limit
+REST = 4  # length of a rest, in bursts: a fifth of the power of products is far below any limit
 MOST_REST = 0.1  # seconds
 
 
 class Effort(NamedTuple):
-    """How much of the grid is measured, and how long."""
-    every: int  # n: each nth shape
-    graph_seconds: float  # that the calls in a graph should take together
-    repeats: int  # of the graph
-    burst_seconds: float  # that the calls of a burst should take together
+    """Which part of the grid is measured, and for how long."""
+    every: int  # measure each n-th shape
+    graph_seconds: float  # target time of all calls in a graph
+    repeats: int  # repetitions of the graph
+    burst_seconds: float  # target time of all calls in a burst
 
 
 THOROUGH = Effort(1, 4e-3, 5, 3e-3)
@@ -118,7 +118,7 @@ def seconds_between(start: Any, end: Any) -> float:
 
 
 def seconds_about(calls: list[Call]) -> float:
-    """Time of one call, launch included, 2 us at least; calls that were never made before are by then."""
+    """Time of one call with its launch, at least 2 us; also warms up calls that were never made."""
     for call in calls[:2]:
         call()
     torch.cuda.synchronize()
@@ -132,7 +132,7 @@ def seconds_about(calls: list[Call]) -> float:
 
 
 def graph_of(calls: list[Call], count: int) -> Any:
-    """A CUDA graph of `count` calls, which take turns."""
+    """A CUDA graph of `count` calls, which alternate."""
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         for i in range(count):
@@ -141,7 +141,7 @@ def graph_of(calls: list[Call], count: int) -> Any:
 
 
 def seconds_alone(calls: list[Call], effort: Effort) -> float:
-    """Median time of one call; the calls do the same on operands of their own and take turns."""
+    """Median time of one call; the calls do the same on different operands and alternate."""
     once = seconds_about(calls)
     count = max(1, min(MOST_CALLS, int(effort.graph_seconds / once)))
     if once * len(calls) < 0.05:
@@ -161,7 +161,7 @@ def seconds_alone(calls: list[Call], effort: Effort) -> float:
 
 
 def seconds_at_full_clocks(calls: list[Call], effort: Effort) -> float:
-    """As `seconds_alone`, but the GPU rests between bursts, so that the power limit does not lower its clocks."""
+    """Like `seconds_alone`, but the GPU rests between bursts, so that the power limit does not lower its clocks."""
     once = seconds_about(calls)
     count = max(2, min(MOST_CALLS, int(effort.burst_seconds / once)))
     graph = graph_of(calls, count)
@@ -180,7 +180,7 @@ def seconds_at_full_clocks(calls: list[Call], effort: Effort) -> float:
 
 
 class Measurement:
-    """Takes what is to be timed, times what is wanted of it, and keeps the rows."""
+    """Times the requested kernels and keeps the rows."""
 
     def __init__(self, wanted: set[str], effort: Effort, seconds: float):
         self.wanted = wanted
@@ -194,11 +194,11 @@ class Measurement:
 
     def add(self, kernel: str, size: Iterable[int], make: Callable[[], Call], bytes_in: float = math.inf,
             timed: Callable[[list[Call], Effort], float] = seconds_alone) -> None:
-        """Times what `make` returns, on `bytes_in` bytes of operands that each `make` makes anew."""
+        """Times what `make` returns; each `make` creates new operands of `bytes_in` bytes."""
         self.attempt(kernel, size, lambda: {"seconds": timed(self._calls(make, bytes_in), self.effort)})
 
     def attempt(self, kernel: str, size: Iterable[int], measure: Callable[[], dict[str, float]]) -> None:
-        """Adds a row with what `measure` returns; a row that says so if it fails."""
+        """Adds a row with the result of `measure`, or a row of kind 'failed'."""
         name, *words = kernel.split()
         kind = KINDS[name]
         size = list(size)
@@ -209,13 +209,13 @@ class Measurement:
         try:
             row = {"kind": "kernel_time", "kernel": kernel, "size": size}
             self.rows.append({**row, **{key: float(f"{value:.6g}") for key, value in measure().items()}})
-        except Exception as error:  # out of memory, or no such kernel on this GPU: the others are still sound
+        except Exception as error:  # out of memory, or no such kernel on this GPU: the others remain valid
             self.fail(f"{kernel} {'x'.join(map(str, size))}", error)
 
     def fail(self, what: str, error: Exception) -> None:
         self.failed += 1
-        told = " ".join(str(error).split())[:200]
-        self.rows.append({"kind": "failed", "section": what, "what": f"{type(error).__name__}: {told}"})
+        message = " ".join(str(error).split())[:200]
+        self.rows.append({"kind": "failed", "section": what, "what": f"{type(error).__name__}: {message}"})
 
     @staticmethod
     def _calls(make: Callable[[], Call], bytes_in: float) -> list[Call]:
@@ -237,11 +237,11 @@ def allow_tf32(number: str) -> None:
     torch.backends.cudnn.allow_tf32 = number == "tf32"
 
 
-# ---- The kernels, a function a family: (what to add to, words and sizes) ------------------------------------------
+# ---- The kernels, one function per family: (measurement, words and sizes) ------------------------------------------
 
 def product_fp8(m: Measurement, layout: str, rows: int, columns: int, inner: int) -> None:
-    """Results in bf16; torch._scaled_mm takes layout nt alone. How it sums: `nt` in fp32, with one scale a tensor;
-    `nt_fast` in the tensor cores' own registers; `nt_rows` so, with a scale for each row of both factors."""
+    """Results in bf16; torch._scaled_mm only supports layout nt. Sums: `nt` in fp32, with one scale per tensor; `nt_fast`
+    in the tensor cores' registers; `nt_rows` also, with one scale per row of both factors."""
     def make() -> Call:
         a, b = (random("bf16", side, inner).to(torch.float8_e4m3fn) for side in (rows, columns))
         scales = [torch.ones(size if layout == "nt_rows" else (), device="cuda") for size in ((rows, 1), (1, columns))]
@@ -276,7 +276,7 @@ def batched_product(m: Measurement, number: str, layout: str, batch: int, rows: 
 
 
 def grouped_product(m: Measurement, number: str, layout: str, rows: int, columns: int, inner: int, groups: int) -> None:
-    """As experts of as many tokens each: the tokens (inner in tn, else rows) are cut, a weight for each part."""
+    """Experts with equal numbers of tokens: the tokens (inner in tn, else rows) are divided, with one weight per part."""
     def make() -> Call:
         tokens = inner if layout == "tn" else rows
         ends = torch.arange(1, groups + 1, device="cuda", dtype=torch.int32) * (tokens // groups)
@@ -295,7 +295,7 @@ def grouped_product(m: Measurement, number: str, layout: str, rows: int, columns
 
 
 def attention(m: Measurement, number: str, how: str, mask: str, batch: int, heads: int, seq: int, head: int) -> None:
-    """On tensors as a linear layer leaves them: (batch, seq, heads, head_dim) in memory."""
+    """On tensors in the format of a linear layer's result: (batch, seq, heads, head_dim) in memory."""
     allow_tf32(number)
     q, k, v, gradient = (random(number, batch, seq, heads, head).transpose(1, 2) for _ in range(4))
     causal = mask == "causal"
@@ -356,7 +356,7 @@ def convolution(m: Measurement, number: str, layout: str, n: int, c: int, o: int
         m.add(f"{kind} {words}", size, lambda: call, timed=seconds_at_full_clocks)
 
     add("convolution", forward)
-    if c != 3:  # nobody asks for the gradient of a picture
+    if c != 3:  # the gradient of an image is not needed
         add("convolution_input", backward(True, False))
     add("convolution_weight", backward(False, True))
 
@@ -381,7 +381,7 @@ def batch_norm(m: Measurement, number: str, layout: str, n: int, c: int, hw: int
 
 
 def max_pool(m: Measurement, number: str, layout: str, n: int, c: int, hw: int) -> None:
-    """3 x 3, stride 2, as a ResNet's."""
+    """3 x 3, stride 2, as in a ResNet."""
     x = images(number, layout, n, c, hw, hw)
     window = ([3, 3], [2, 2], [1, 1])
 
@@ -399,7 +399,7 @@ def max_pool(m: Measurement, number: str, layout: str, n: int, c: int, hw: int) 
 
 
 def elementwise(m: Measurement, number: str, elements: int) -> None:
-    """All kernels of one kind of number and one size, but for `permute`."""
+    """All kernels of one number type and one size, except `permute`."""
     width = element_bytes(number)
     functional = torch.nn.functional
 
@@ -439,7 +439,7 @@ def elementwise(m: Measurement, number: str, elements: int) -> None:
         m.add(f"elementwise complex_mul {number}", (elements,), complex_mul, 2 * elements * width)
     else:
         add("cast_to_32", one, lambda x: x.to(torch.float32))
-        add("add_mixed", ("fp32", number), lambda x, y: x + y)  # as a residual of autocast
+        add("add_mixed", ("fp32", number), lambda x, y: x + y)  # as in a residual with autocast
     add("dropout", one, lambda x: aten.native_dropout(x, 0.1, True))
 
     def dropout_backward() -> Call:
@@ -450,14 +450,13 @@ def elementwise(m: Measurement, number: str, elements: int) -> None:
 
 
 def to_fp8(m: Measurement, rows: int, width: int) -> None:
-    """What fp8 needs beside products: casts of bf16, the greatest value, copies of transposed matrices.
+    """Kernels that fp8 needs besides products: casts of bf16, the largest value, copies of transposed matrices.
 
-    `cast_transpose` writes a copy as it lies in memory and one transposed; it and `amax` are compiled, as PyTorch has
-    no calls that do so.
+    `cast_transpose` writes a plain and a transposed copy; it and `amax` are compiled, as PyTorch has no calls for them.
     """
     fp8, elements = torch.float8_e4m3fn, rows * width
 
-    torch._dynamo.reset()  # else the sizes of earlier calls make this one dynamic
+    torch._dynamo.reset()  # otherwise the sizes of earlier calls make this one dynamic
 
     def add(what: str, number: str, call: Callable[[Any], Any]) -> None:
         def make() -> Call:
@@ -474,10 +473,10 @@ def to_fp8(m: Measurement, rows: int, width: int) -> None:
 
 
 def to_fp8_by_rows(m: Measurement, rows: int, width: int) -> None:
-    """Casts of bf16 to fp8 as torchao's rowwise recipe has them, compiled by themselves.
+    """Casts of bf16 to fp8 as in torchao's rowwise recipe, compiled separately.
 
-    `cast_rows` has a scale for each row. `cast_columns` has one for each column and writes the transposed matrix, as
-    torch._scaled_mm wants the operands of the backward pass.
+    `cast_rows` has one scale per row. `cast_columns` has one per column and writes the transposed matrix, as required by
+    torch._scaled_mm for the operands of the backward pass.
     """
     fp8 = torch.float8_e4m3fn
     most = torch.finfo(fp8).max
@@ -491,7 +490,7 @@ def to_fp8_by_rows(m: Measurement, rows: int, width: int) -> None:
         y, scale = cast(x, 0)
         return y.t().contiguous(), scale
 
-    torch._dynamo.reset()  # else the sizes of earlier calls make this one dynamic
+    torch._dynamo.reset()  # otherwise the sizes of earlier calls make this one dynamic
     for what, call in (("cast_rows", lambda x: cast(x, 1)), ("cast_columns", cast_columns)):
         compiled = torch.compile(call, dynamic=False)
 
@@ -503,7 +502,7 @@ def to_fp8_by_rows(m: Measurement, rows: int, width: int) -> None:
 
 
 def permute(m: Measurement, number: str, rows: int, width: int) -> None:
-    """A copy of (rows, 3, width) into (3, rows, width), as attention takes queries, keys and values apart."""
+    """A copy of (rows, 3, width) into (3, rows, width), as attention separates queries, keys and values."""
     def make() -> Call:
         turned = random(number, rows, 3, width).transpose(0, 1)
         return lambda: turned.contiguous()
@@ -513,7 +512,7 @@ def permute(m: Measurement, number: str, rows: int, width: int) -> None:
 
 
 def row_kernels(m: Measurement, number: str, rows: int, width: int) -> None:
-    """All kernels that take row by row, of one kind of number and one size."""
+    """All kernels that work by rows, of one number type and one size."""
     gain, shift = random(number, width), torch.zeros_like(random(number, width))
 
     def add(what: str, make_call: Callable[[Any, Any], Call]) -> None:
@@ -547,7 +546,7 @@ def row_kernels(m: Measurement, number: str, rows: int, width: int) -> None:
     add("softmax_backward", softmax_backward)
     half = width // 2
     if width % 2 == 0 and rows % 64 == 0:
-        add("transpose", transpose)  # of the matrices that 64 rows are
+        add("transpose", transpose)  # of the matrices formed by 64 rows
     if width % 2 == 0:
         add("strided", lambda x, _: lambda: x[:, :half].contiguous())  # copies half of each row
         add("cat", lambda x, y: lambda: torch.cat((x[:, :half], y[:, half:]), 1))  # writes `width`
@@ -563,7 +562,7 @@ def log_softmax(m: Measurement, number: str, rows: int, classes: int) -> None:
 
 
 def nll_loss(m: Measurement, rows: int, classes: int) -> None:
-    """In fp32, as autocast has it."""
+    """In fp32, as with autocast."""
     size = (rows, classes)
     target = torch.randint(0, classes, (rows,), device="cuda")
     y = torch.log_softmax(random("fp32", rows, classes), 1)
@@ -584,7 +583,7 @@ def embedding(m: Measurement, tokens: int, vocabulary: int, width: int) -> None:
 
 
 def optimizer(m: Measurement, what: str, elements: int, tensors: int) -> None:
-    """A step as it is issued: launches count, and the CPU's time is told beside it."""
+    """A step as issued: launches count, and the CPU's time is also recorded."""
     def measure() -> dict[str, float]:
         parameters = [torch.nn.Parameter(random("fp32", elements // tensors)) for _ in range(tensors)]
         for parameter in parameters:
@@ -612,10 +611,10 @@ def optimizer(m: Measurement, what: str, elements: int, tensors: int) -> None:
 
 
 def eager_operation(m: Measurement) -> None:
-    """What the CPU takes for an operation, forward or backward: a chain so small that the GPU is never waited for.
+    """CPU time of an operation, forward or backward: a chain so small that the CPU never waits for the GPU.
 
     A block is a norm, two products without biases, an activation and a sum: 5 operations forward, 7 backward (a norm,
-    two products for each, an activation, and the sum of the gradients of what is read twice).
+    two products for each, an activation, and the sum of the gradients of the tensor that is read twice).
     """
     blocks, width, operations = 24, 64, 5 + 7
     layers = [torch.nn.Sequential(torch.nn.LayerNorm(width), torch.nn.Linear(width, width, bias=False), torch.nn.GELU(),
@@ -634,13 +633,13 @@ def eager_operation(m: Measurement) -> None:
     m.rows.append({"kind": "eager_operation", "seconds": float(f"{statistics.median(times[3:]):.6g}")})
 
 
-# ---- The grid: which words and sizes ------------------------------------------------------------------------------
+# ---- The grid of words and sizes ------------------------------------------------------------------------------
 
 def linear_layers(widths: Iterable[int], tokens: tuple[int, ...], extra: Iterable[tuple[int, int, int]]
                   ) -> list[tuple[str, int, int, int]]:
     """(layout, m, n, k) of the products of linear layers: forward (nt), the input's gradient (nn), the weight's (tn).
 
-    Of each width the four layers of a transformer's block, at each number of tokens (of the first of several only
+    For each width the four layers of a transformer's block, at each number of tokens (for the first of several only
     forward); and `extra` as (tokens, out, in).
     """
     found = set()
@@ -663,12 +662,12 @@ RESNET = ((3, 64, 7, 2, 3, 224), (64, 64, 1, 1, 0, 56), (64, 64, 3, 1, 1, 56), (
           (256, 256, 3, 2, 1, 28), (256, 1024, 1, 1, 0, 14), (512, 1024, 1, 2, 0, 28), (1024, 256, 1, 1, 0, 14),
           (256, 256, 3, 1, 1, 14), (1024, 512, 1, 1, 0, 14), (512, 512, 3, 2, 1, 14), (512, 2048, 1, 1, 0, 7),
           (1024, 2048, 1, 2, 0, 14), (2048, 512, 1, 1, 0, 7), (512, 512, 3, 1, 1, 7))
-# (hidden, kernel) of what cuts pictures into patches
+# (hidden, kernel) of convolutions that divide images into patches
 PATCHES = ((768, 16), (1024, 16), (1024, 32), (128, 4))
-# (c, kernel, stride, hw) of ConvNeXt's and MobileNet's depthwise convolutions
+# (c, kernel, stride, hw) of depthwise convolutions of ConvNeXt and MobileNet
 DEPTHWISE = ((128, 7, 1, 56), (256, 7, 1, 28), (512, 7, 1, 14), (1024, 7, 1, 7), (64, 3, 2, 112), (72, 3, 1, 56),
              (120, 5, 1, 28), (240, 3, 2, 28), (480, 3, 1, 14), (672, 5, 1, 14), (960, 5, 1, 7))
-# (c, hw) of those of ConvNeXt alone, tiny and base: 7 x 7
+# (c, hw) of depthwise convolutions of ConvNeXt tiny and base: 7 x 7
 CONVNEXT = ((96, 56), (192, 28), (384, 14), (768, 7), (128, 56), (256, 28), (512, 14), (1024, 7))
 # (c, o, kernel, hw) between ConvNeXt's stages, and (c, hw) of ResNeXt's convolutions in 32 groups
 DOWNSAMPLING = ((128, 256, 2, 56), (256, 512, 2, 28), (512, 1024, 2, 14))
@@ -681,7 +680,7 @@ FUSED_ATTENTION = ((64, 12, 128, 64), (64, 12, 197, 64), (32, 16, 50, 64), (8, 1
                    (4, 32, 2048, 64), (4, 16, 2048, 128), (1, 32, 4096, 128), (1, 8, 4096, 128), (1, 2, 4096, 128),
                    (1, 16, 8192, 64), (1, 16, 8192, 128), (1, 8, 16384, 128))
 EFFICIENT_ATTENTION = ((64, 12, 197, 64), (32, 16, 50, 64), (8, 16, 384, 64), (4, 16, 1024, 64), (2, 16, 2048, 128))
-# The same with one mask alone, as models have it
+# The same with a single mask, as in models
 MASKED_FUSED_ATTENTION = {
     "causal": ((32, 12, 1024, 64), (16, 16, 1024, 64), (8, 16, 2048, 128), (12, 16, 1024, 128), (1, 32, 8192, 128),
                (2, 16, 8192, 64), (1, 64, 4096, 128), (2, 8, 2048, 128)),
@@ -691,24 +690,24 @@ MASKED_EFFICIENT_ATTENTION = {
     "causal": ((8, 12, 1024, 64), (4, 12, 2048, 64), (4, 16, 2048, 128)),
     "full": ((128, 12, 197, 64), (16, 16, 384, 64), (8, 12, 512, 64)),
 }
-# (batch, seq, head_dim) of attention by products
+# (batch, seq, head_dim) of attention by matrix products
 PRODUCT_ATTENTION = ((96, 1024, 64), (64, 2048, 128), (192, 384, 64), (768, 197, 64),
                      (768, 512, 64), (192, 512, 64), (1536, 128, 64), (384, 256, 64), (32, 1024, 128), (32, 4096, 128), (16, 2048, 128), (24, 2048, 64),
-                     # heads that are no multiple of 8 numbers, beside one that is
+                     # heads whose size is not a multiple of 8, and one that is
                      (16, 2048, 96), (16, 2048, 108), (16, 2048, 150), (16, 2048, 75), (96, 1024, 72), (96, 1024, 80),
                      (96, 1024, 100), (96, 1024, 90), (96, 1024, 125))
 MASKS = ("causal", "full")
-# Experts: how many a GPU has, their width, the model's, and tokens for all of them
+# Experts: number per GPU, their width, the model's width, and tokens for all of them
 EXPERTS = ((8, 14336, 4096, (4096, 16384, 65536)), (8, 2048, 1024, (8192, 32768)), (4, 4096, 4096, (16384,)),
            (128, 768, 2048, (8192, 32768, 131072)), (16, 1536, 4096, (8192, 32768)),
            (64, 1408, 2048, (6144, 24576, 98304)), (20, 1536, 5120, (12320, 24640)), (32, 2048, 7168, (8192, 65536)), (64, 1024, 2048, (16384, 65536)),
            (8, 16384, 6144, (16384,)), (256, 2048, 7168, (65536,)))
 # Of linear layers: (tokens, out, in). Llama 3 70B and 8B on 8 tensor-parallel ranks, 16 (of the widest layers 4) and 12
-# sequences of 8192; what is larger throttles the GPU while it runs
+# sequences of 8192; larger ones throttle the GPU while they run
 TENSOR_PARALLEL = ((131072, 1024, 8192), (131072, 128, 8192), (131072, 8192, 1024), (32768, 3584, 8192),
                    (32768, 8192, 3584), (98304, 512, 4096), (98304, 128, 4096), (98304, 4096, 512),
                    (98304, 1792, 4096), (98304, 4096, 1792))
-# ... with output layers, tensor-parallel shards and others' widths
+# ... with output layers, tensor-parallel shards and other widths
 EXTRA = {
     "bf16": ((8192, 50304, 768), (4096, 50304, 2048), (16384, 50304, 1024), (8192, 50257, 768), (4096, 50257, 2048),
              (8192, 32000, 2048), (4096, 128256, 3072), (12608, 2304, 768), (12608, 768, 3072), (12608, 768, 768),
@@ -762,7 +761,7 @@ OPTIMIZED = ((1 << 20, 64), (1 << 24, 160), (1 << 26, 148), (1 << 28, 296), (1 <
 def products() -> list[tuple]:
     found = [(number, *layer) for number, (widths, tokens) in BLOCKS.items()
              for layer in linear_layers(widths, tokens, EXTRA.get(number, ()))]
-    # All three products of a layer in fp8 are nt: the others' operands are turned before.
+    # All three products of a layer in fp8 are nt: the operands of the others are transposed before.
     return list(dict.fromkeys((number, layout, *size) for number, given, *size in found
                               for layout in (FP8_PRODUCT_LAYOUTS if number == "fp8" else (given,))))
 
@@ -824,14 +823,14 @@ def activations(shapes: Iterable[tuple[int, int]]) -> list[tuple]:
 
 
 class Part(NamedTuple):
-    """A function that times kernels, the kinds they are of, and what it is called with."""
+    """A function that times kernels, their kinds, and its arguments."""
     measure: Callable[..., None]
     kinds: tuple[str, ...]
     grid: list[tuple]
 
 
 def parts() -> list[Part]:
-    """All that is measured, in its order."""
+    """All measurements, in order."""
     return [
         Part(product, ("product",), products()),
         Part(batched_product, ("batched_product",), batched_products()),
@@ -856,7 +855,7 @@ def parts() -> list[Part]:
 # ---- The program --------------------------------------------------------------------------------------------------
 
 def node_row() -> dict[str, Any]:
-    """What was measured, and by which versions."""
+    """The measured GPU, and versions."""
     properties = torch.cuda.get_device_properties(0)
     cudnn = torch.backends.cudnn.version()
     return {
@@ -870,7 +869,7 @@ def node_row() -> dict[str, Any]:
 
 
 def write_rows(file: str, rows: list[dict[str, Any]]) -> None:
-    """Replaces the file, so that an interruption leaves the rows of the last time."""
+    """Replaces the file, so that an interruption keeps the previous rows."""
     text = "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n"
     with open(file + ".new", "wb") as new:
         new.write(gzip.compress(text.encode(), mtime=0) if file.endswith(".gz") else text.encode())
@@ -878,7 +877,7 @@ def write_rows(file: str, rows: list[dict[str, Any]]) -> None:
 
 
 def warm_up(seconds: float = 2) -> None:
-    """Takes the GPU to its clocks under load."""
+    """Brings the GPU to its clocks under load."""
     x = random("bf16", 8192, 8192)
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -901,16 +900,16 @@ def measure(file: str, wanted: set[str], effort: Effort, seconds: float) -> int:
                 break
             try:
                 part.measure(m, *arguments)
-            except Exception as error:  # its operands do not fit, or this PyTorch has no such call
+            except Exception as error:  # its operands do not fit, or this version of PyTorch lacks the call
                 m.fail(f"{part.measure.__name__} {' '.join(map(str, arguments))}", error)
         torch.cuda.empty_cache()
         write_rows(file, m.rows)
         print(f"{part.measure.__name__}: {len(m.rows) - before} rows in {time.monotonic() - begin:.1f} s",
               file=sys.stderr, flush=True)
     if m.is_over():
-        print(f"{seconds:.0f} s were over: the rest of the grid is missing", file=sys.stderr)
+        print(f"stopped after {seconds:.0f} s: the rest of the grid was not measured", file=sys.stderr)
     if m.failed:
-        print(f"{m.failed} failed: the rows of kind 'failed' say why", file=sys.stderr)
+        print(f"{m.failed} failed: see the rows of kind 'failed' for the reasons", file=sys.stderr)
     return 0 if len(m.rows) - m.failed > 1 else 3
 
 
@@ -918,13 +917,13 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="exit status: 0; 2 if nothing can be measured here; 3 if nothing was measured")
-    parser.add_argument("-o", "--out", metavar="FILE", help="the samples to write, .json or .json.gz")
+    parser.add_argument("-o", "--out", metavar="FILE", help="file for the samples, .json or .json.gz")
     parser.add_argument("--only", metavar="KIND", action="append", choices=KINDS, default=[],
-                        help="measure only this kind of kernel; may be given several times (--list names them)")
+                        help="measure only this kind of kernel; can be given several times (see --list)")
     parser.add_argument("--quick", action="store_true",
-                        help="a quarter of the shapes, three repetitions: to see that it works")
+                        help="a quarter of the shapes, three repetitions: for a quick test")
     parser.add_argument("--seconds", type=float, metavar="S", default=math.inf,
-                        help="stop after that long, with what was measured until then")
+                        help="stop after this time and keep what was measured")
     parser.add_argument("--list", action="store_true", help="print the kinds of kernels and their words, and exit")
     arguments = parser.parse_args()
     if not arguments.list and not arguments.out:
@@ -945,7 +944,7 @@ def main() -> int:
         return 2
     torch, aten = imported, imported.ops.aten
     if not torch.cuda.is_available():
-        print("error: PyTorch sees no GPU", file=sys.stderr)
+        print("error: PyTorch finds no GPU", file=sys.stderr)
         return 2
     effort = QUICK if arguments.quick else THOROUGH
     return measure(arguments.out, set(arguments.only or KINDS), effort, arguments.seconds)

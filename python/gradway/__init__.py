@@ -6,15 +6,14 @@
     run = gradway.run("article/g6e", set={"job.gpus": 4})
     run.step_time_s, run.bottleneck.why
 
-A scenario is a name of `gradway list scenarios`, a path of a file, or a dict with the keys of such a file (`Scenario`
-names them for editors and type checkers). Quantities
-are text with their unit, as in files ("25 MiB"). Results are dataclasses; what is no bare number has its unit at the
-end of its name (`_s`: seconds). `records()` of a result gives rows for `pandas.DataFrame`, `to_dict()` the document
-that the program prints with `--json`, to the last digit.
+A scenario is a name from `gradway list scenarios`, the path of a file, or a dict with the keys of such a file
+(`Scenario` defines them for editors and type checkers). Quantities are text with their unit, as in files ("25 MiB").
+Results are dataclasses; names of quantities end with their unit (`_s`: seconds). `records()` of a result returns rows
+for `pandas.DataFrame`, `to_dict()` the document that the program prints with `--json`, to the last digit.
 
-All work is done by the program gradway, which this package brings along or finds in the build of its checkout; the
-variable GRADWAY names another. It stays between calls, one process for each thread that calls at the same time, and
-reads a file again only once it has changed.
+All work is done by the program gradway, which this package contains or finds in the build of its checkout; the
+environment variable GRADWAY names another one. It keeps running between calls, one process per concurrent thread, and
+reads a file again only after it has changed.
 """
 from gradway._commands import ScenarioLike, call, campaign, compare, optimize, optimize_layout, report, run, sweep, validate
 from gradway._errors import GradwayError, InputError, Note, Problem, SimulationError

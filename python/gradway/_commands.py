@@ -13,17 +13,17 @@ from gradway._scenario import Scenario
 from gradway._shards import merged
 from gradway._text import document, setting
 
-#: A name of `gradway list scenarios`, a path, or the keys of a scenario. A model or a platform that a dict names is looked
-#: up in the working folder, the folders of GRADWAY_PATH, then in the data that came with gradway.
+#: A name from `gradway list scenarios`, a path, or the keys of a scenario. A model or a platform named in a dict is searched
+#: in the working folder, in the folders of GRADWAY_PATH, then in the data of gradway.
 ScenarioLike = Union[str, "os.PathLike[str]", Scenario, Mapping[str, Any]]
-#: The same of a file of cases.
+#: The same for a file of cases.
 CasesLike = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
 _log = logging.getLogger("gradway")
 
 
 def call(*arguments: object, set: Mapping[str, Any] | None = None) -> str:
-    """What `gradway ARGUMENTS` prints, for commands that have no function here; `set` adds `--set KEY=VALUE`.
+    """Returns what `gradway ARGUMENTS` prints, for commands without a function here; `set` adds `--set KEY=VALUE`.
 
     Warnings of the program go to the logger "gradway". Raises GradwayError, InputError or SimulationError.
     """
@@ -31,7 +31,7 @@ def call(*arguments: object, set: Mapping[str, Any] | None = None) -> str:
 
 
 def report(*arguments: object, set: Mapping[str, Any] | None = None) -> dict:
-    """What `gradway ARGUMENTS --json` prints, read. Otherwise as `call`."""
+    """Returns the parsed output of `gradway ARGUMENTS --json`. Otherwise like `call`."""
     return json.loads(call(*arguments, "--json", set=set))
 
 
@@ -41,14 +41,14 @@ def run(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, engine:
         region: str | None = None) -> Run:
     """Predicts the step time of a scenario, where the time goes and what it costs, as `gradway run`.
 
-    set: keys with dots that are changed, as in {"job.gpus": 4, "strategy.bucket_cap": "100 MiB"}.
+    set: keys to override, such as {"job.gpus": 4, "strategy.bucket_cap": "100 MiB"}.
     engine: auto, fluid or simgrid.
-    fit: with the largest batch that fits into the GPU's memory; it is then `largest_batch` of the result.
-    folding: False simulates every rank, even those that do the same.
-    tokens, samples, deadline, budget: time and cost of a whole training, as in 300e9, 90e6, "14 days", "100k USD"; `training`.
-    prices, price_date, region: a file of prices, the day and the region whose prices count.
+    fit: use the largest batch that fits into the GPU's memory, which is `largest_batch` of the result.
+    folding: False simulates every rank, including those with equal work.
+    tokens, samples, deadline, budget: size and limits of a whole training, such as 300e9, 90e6, "14 days", "100k USD"; for `training`.
+    prices, price_date, region: a file of prices, and the day and the region of the prices.
 
-    Raises InputError with places if the input is wrong, SimulationError if the simulation cannot finish.
+    Raises InputError with the places of invalid input, SimulationError if the simulation cannot finish.
     """
     options = _options(engine=engine, tokens=tokens, samples=samples, deadline=deadline, budget=budget, prices=prices,
                        price_date=price_date, region=region)
@@ -61,13 +61,13 @@ def sweep(scenario: ScenarioLike, vary: Mapping[str, str | Iterable[Any]], *, se
           price_date: str | None = None, region: str | None = None, client: Any = None, shards: int = 64) -> Sweep:
     """Runs the cross product of settings on several cores, as `gradway sweep`, or on many machines.
 
-    vary: the values that each key takes in turn, as in {"job.gpus": [1, 2, 4], "job.batch_per_gpu": "8..16"}.
-    jobs: points at once; all cores if None, with a client one in each of its tasks. Otherwise as `run`.
-    client: a dask.distributed.Client, or an Executor of concurrent.futures, whose workers have the same gradway and find the
-        files that the scenario names (a dict travels). A worker that dies loses the shards it was at, which the others take.
-    shards: the parts that the workers get one after the other; of no influence on the result.
+    vary: the values of each key, such as {"job.gpus": [1, 2, 4], "job.batch_per_gpu": "8..16"}.
+    jobs: number of points simulated at the same time; all cores if None, or one per task with a client. Otherwise as in `run`.
+    client: a dask.distributed.Client, or an Executor of concurrent.futures, whose workers have the same gradway and can read the
+        files that the scenario names (a dict is sent to them). If a worker dies, the others take over its shards.
+    shards: number of parts that are distributed to the workers; it does not influence the result.
 
-    Points that cannot run are in `failed`. Raises InputError if none can, otherwise as `run`.
+    Points that cannot run are in `failed`. Raises InputError if no point can run; otherwise as `run`.
     """
     options = _options(engine=engine, jobs=jobs if client is None else jobs or 1, prices=prices, price_date=price_date, region=region)
     axes = [f"--vary={key}={_list(values)}" for key, values in vary.items()]
@@ -82,7 +82,7 @@ def validate(cases: CasesLike, *, set: Mapping[str, Any] | None = None) -> Valid
     """Compares predictions with measured step times, as `gradway validate`.
 
     cases: a path or a name of a file of cases, or its keys; the `scenario` of a dict may be a dict.
-    set: keys that are changed in all cases, and that no case sets.
+    set: keys to override in all cases; no case may set them itself.
 
     Raises InputError, SimulationError.
     """
@@ -98,12 +98,12 @@ def compare(scenario: ScenarioLike, platforms: str | Iterable[str], *, gpus: int
             tokens: float | str | None = None, samples: float | str | None = None, deadline: str | None = None,
             budget: str | None = None, prices: str | os.PathLike[str] | None = None, price_date: str | None = None,
             region: str | None = None) -> Comparison:
-    """Sets platforms side by side, the cheapest first, as `gradway compare`.
+    """Compares platforms, the cheapest first, as `gradway compare`.
 
-    platforms: names of `gradway list platforms`, or patterns such as "aws-*".
-    gpus: numbers of GPUs, each on each platform; the scenario's if None. Otherwise as `sweep` and `run`.
+    platforms: names from `gradway list platforms`, or patterns such as "aws-*".
+    gpus: numbers of GPUs to use on each platform; that of the scenario if None. Otherwise as in `sweep` and `run`.
 
-    What cannot run, or misses the deadline or the budget, is in `left_out`. Raises InputError if nothing can run.
+    Combinations that cannot run, or miss the deadline or the budget, are in `left_out`. Raises InputError if none can run.
     """
     options = _options(platforms=_list(platforms), gpus=None if gpus is None else _list(gpus), engine=engine, jobs=jobs,
                        tokens=tokens, samples=samples, deadline=deadline, budget=budget, prices=prices, price_date=price_date,
@@ -114,12 +114,12 @@ def compare(scenario: ScenarioLike, platforms: str | Iterable[str], *, gpus: int
 def campaign(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, engine: str = "auto", seeds: int | None = None,
              jobs: int | None = None, deadline: str | None = None, budget: str | None = None,
              prices: str | os.PathLike[str] | None = None, price_date: str | None = None, region: str | None = None) -> Campaign:
-    """Plays the whole training that the key `campaign` of a scenario tells of, as `gradway campaign`.
+    """Simulates the whole training described by the key `campaign` of a scenario, as `gradway campaign`.
 
-    seeds: how many times; 1,000 if None.
-    deadline, budget: how many of the runs keep them, as in "14 days", "100k USD"; `in_time`, `in_budget`. Otherwise as `run`.
+    seeds: number of simulated runs; 1,000 if None.
+    deadline, budget: limits such as "14 days", "100k USD", for the shares `in_time` and `in_budget`. Otherwise as in `run`.
 
-    Raises InputError if the input is wrong, or the campaign gets nowhere.
+    Raises InputError if the input is invalid, or the campaign makes no progress.
     """
     options = _options(engine=engine, seeds=seeds, jobs=jobs, deadline=deadline, budget=budget, prices=prices,
                        price_date=price_date, region=region)
@@ -133,7 +133,7 @@ def optimize(scenario: ScenarioLike, *, over: str | Iterable[str] | Mapping[str,
     """Finds the settings of DDP, FSDP or ZeRO with which a scenario is fastest, and the code for them, as `gradway optimize`.
 
     over: names of settings to search, or keys and their values; see `gradway optimize --help`.
-    lossy: search hooks that change the gradients' values, too. Otherwise as `sweep` and `run`.
+    lossy: also search hooks that change the values of gradients. Otherwise as in `sweep` and `run`.
 
     Raises InputError if nothing can run.
     """
@@ -147,16 +147,16 @@ def optimize(scenario: ScenarioLike, *, over: str | Iterable[str] | Mapping[str,
 def optimize_layout(scenario: ScenarioLike, *, global_batch: int | None = None, set: Mapping[str, Any] | None = None,
                     engine: str = "fluid", jobs: int | None = None, prices: str | os.PathLike[str] | None = None,
                     price_date: str | None = None, region: str | None = None) -> LayoutOptimum:
-    """Finds how ranks share a large model best, as `gradway optimize --layout`: tensor, pipeline, data, micro-batches, recompute.
+    """Finds the fastest layout of a large model, as `gradway optimize --layout`: tensor, pipeline, data, micro-batches, recompute.
 
-    global_batch: samples of a step; the scenario's if None. Otherwise as `sweep` and `run`.
+    global_batch: samples per step; those of the scenario if None. Otherwise as in `sweep` and `run`.
     """
     options = _options(global_batch=global_batch, engine=engine, jobs=jobs, prices=prices, price_date=price_date, region=region)
     return LayoutOptimum.of(_document("optimize", scenario, set, ["--layout", *options]))
 
 
 def _list(values: Any) -> str:
-    """Values with commas between them; text stands for itself, as in "1..8"."""
+    """Values separated by commas; text is passed as it is, as in "1..8"."""
     return values if isinstance(values, str) or not isinstance(values, Iterable) else ",".join(map(setting, values))
 
 
@@ -172,13 +172,13 @@ def _set(values: Mapping[str, Any] | None) -> list[str]:
 
 def _document(command: str, scenario: ScenarioLike, set: Mapping[str, Any] | None, options: Sequence[str], name: str = "scenario",
               texts: Mapping[str, str] = {}) -> dict:
-    """The document that a command prints of a scenario, or of cases."""
+    """The document that a command prints for a scenario or a file of cases."""
     scenario, text = _named(scenario, name)
     return json.loads(_printed([command, *_set(set), *options, "--json", "--", scenario], {**texts, **text}))
 
 
 def _named(scenario: ScenarioLike, name: str) -> tuple[str, dict[str, str]]:
-    """What to call a scenario, and the text that this stands for if it is a dict."""
+    """The name of a scenario, and the text for that name if it is a dict."""
     return (name, {name: document(scenario)}) if isinstance(scenario, Mapping) else (os.fspath(scenario), {})
 
 
@@ -187,7 +187,7 @@ def _printed(arguments: Sequence[str], texts: Mapping[str, str]) -> str:
 
 
 def _results(answer: Answer) -> str:
-    if answer.status != 0 and not (answer.status == 2 and answer.results):  # some points of a sweep failed, and it says which
+    if answer.status != 0 and not (answer.status == 2 and answer.results):  # Some points of a sweep failed, which the results list.
         raise answer.error()
     for message in answer.messages.splitlines():
         _log.warning("%s", message)

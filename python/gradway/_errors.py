@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong, with the places of what is wrong."""
+"""Errors of gradway, with their places in the input."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Note:
-    """What a problem clashes with: another place and what stands there. Fields as those of Problem."""
+    """Another place that is related to a problem. Fields as in Problem."""
 
     message: str
     file: str
@@ -19,15 +19,15 @@ class Note:
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with the input."""
+    """A problem of the input."""
 
     message: str  #: what is wrong, with the value
-    file: str  #: as it was named; "scenario" and "cases" for dicts, "" for an argument
-    line: int  #: from 1; 0: the file as a whole
-    column: int  #: from 1, in characters; 0: the line as a whole
-    length: int  #: characters that are meant; 0: one
+    file: str  #: as named by the caller; "scenario" and "cases" for dicts, "" for an argument
+    line: int  #: from 1; 0 for the whole file
+    column: int  #: from 1, in characters; 0 for the whole line
+    length: int  #: number of characters; 0 for one
     text: str  #: the line itself; may be empty
-    hint: str  #: what to do; "": nothing to suggest
+    hint: str  #: what to do; may be empty
     notes: tuple[Note, ...]
 
     @classmethod
@@ -37,9 +37,9 @@ class Problem:
 
 
 class GradwayError(Exception):
-    """gradway gave no answer; its text is what the program says. By itself: the program is not there, or has a bug.
+    """gradway failed, with the program's message. Raised directly if the program is missing or has a bug.
 
-    `status` is the program's exit status, None if it has not ended with one.
+    `status` is the program's exit status, or None if it has none.
     """
 
     def __init__(self, text: str, status: int | None = None):
@@ -48,8 +48,8 @@ class GradwayError(Exception):
 
 
 class InputError(GradwayError, ValueError):
-    """The input is wrong: a file, a dict, an argument. `problems` has all that is wrong with it; the place, message and
-    hint of the first are also at hand as `file`, `line`, `column`, `message` and `hint`."""
+    """The input is invalid: a file, a dict or an argument. `problems` lists all problems; place, message and hint of the
+    first one are also available as `file`, `line`, `column`, `message` and `hint`."""
 
     def __init__(self, text: str, problems: tuple[Problem, ...] = ()):
         super().__init__(text, status=2)

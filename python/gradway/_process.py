@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program gradway, kept running: a call costs what it simulates, not the start and not the reading of files."""
+"""Keeps the program gradway running, so that calls do not pay for its start and for reading files."""
 from __future__ import annotations
 
 import atexit
@@ -21,22 +21,22 @@ def program() -> str:
     """The path of the program. Raises GradwayError if there is none."""
     if named := os.environ.get("GRADWAY"):
         if not os.access(named, os.X_OK):
-            raise GradwayError(f"GRADWAY names '{named}', which is no program")
+            raise GradwayError(f"GRADWAY is '{named}', which is not an executable program")
         return os.path.abspath(named)
     for path in (_HERE / "_program/bin/gradway", *(_CHECKOUT / f"build/{preset}/gradway" for preset in ("release", "ci"))):
         if os.access(path, os.X_OK):
             return str(path)
-    raise GradwayError("gradway is not built: run scripts/demo, which builds it, or let the variable GRADWAY name it")
+    raise GradwayError("gradway was not found: build it with scripts/demo, or set the variable GRADWAY to its path")
 
 
 class Answer(NamedTuple):
     status: int  # the program's exit status
-    results: str  # what it would have printed
-    messages: str  # what it would have said on standard error
+    results: str  # what it would print on standard output
+    messages: str  # what it would print on standard error
     problems: tuple[Problem, ...]
 
     def error(self) -> GradwayError:
-        """What the status stands for."""
+        """The exception for the status."""
         if self.status == 2:
             return InputError(self.messages, self.problems)
         if self.status == 3:
@@ -45,20 +45,20 @@ class Answer(NamedTuple):
 
 
 class _Process:
-    """One running program; sim/cli/shell/serve.hpp says how it is asked. Raises GradwayError if it ends."""
+    """A running program; sim/cli/shell/serve.hpp describes the protocol. Raises GradwayError if the program ends."""
 
     def __init__(self, path: str):
-        self._said = tempfile.TemporaryFile()
-        # A session of its own: an interrupt from the keyboard is meant for Python, which then ends this.
-        self._child = subprocess.Popen([path, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said,
+        self._messages = tempfile.TemporaryFile()
+        # A separate session: an interrupt from the keyboard is for Python, which then ends this process.
+        self._child = subprocess.Popen([path, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._messages,
                                        start_new_session=True)
-        assert self._child.stdin and self._child.stdout  # pipes, as was asked
+        assert self._child.stdin and self._child.stdout  # both are pipes
         self._asks, self._answers = self._child.stdin, self._child.stdout
 
     def ask(self, arguments: Sequence[str], texts: Mapping[str, str]) -> Answer:
         words = [*arguments, *(word for pair in texts.items() for word in pair)]
         if any("\0" in word for word in words):
-            raise ValueError("an argument has a NUL in it")
+            raise ValueError("an argument contains a NUL character")
         question = "".join(f"{word}\0" for word in words)
         try:
             self._asks.write(f"{len(arguments)} {len(texts)}\n{question}".encode())
@@ -67,23 +67,23 @@ class _Process:
             status, *sizes = map(int, head.split())
             results, messages, problems = (self._answers.read(size).decode() for size in sizes)
             return Answer(status, results, messages, tuple(map(Problem.of, json.loads(problems))))
-        except (OSError, ValueError) as broken:  # half an answer is none, too
+        except (OSError, ValueError) as broken:  # also raised for half an answer
             self._child.kill()
             status = self._child.wait()
-            self._said.seek(0)
-            said = self._said.read().decode(errors="replace").strip()
-            raise GradwayError(f"the program ended with {status}: {said or broken}", status) from broken
+            self._messages.seek(0)
+            text = self._messages.read().decode(errors="replace").strip()
+            raise GradwayError(f"the program ended with {status}: {text or broken}", status) from broken
 
     def end(self) -> None:
         self._child.kill()
         self._child.wait()
-        self.let_go()
+        self.close_streams()
 
-    def let_go(self) -> None:
-        for stream in (self._asks, self._answers, self._said):
+    def close_streams(self) -> None:
+        for stream in (self._asks, self._answers, self._messages):
             try:
                 stream.close()
-            except OSError:  # it ended with a question unread
+            except OSError:  # it ended before it read the question
                 pass
 
 
@@ -97,12 +97,12 @@ class _Pool:
         self._of_parent: list[_Process] = []
 
     def ask(self, arguments: Sequence[str], texts: Mapping[str, str]) -> Answer:
-        # What a process was started with decides how it looks names and paths up.
+        # The settings with which a process was started decide how it finds names and paths.
         kind = (program(), os.getcwd(), os.environ.get("GRADWAY_PATH"))
-        process = self._taken(kind) or _Process(kind[0])
+        process = self._take_idle(kind) or _Process(kind[0])
         try:
             answer = process.ask(arguments, texts)
-        except BaseException:  # an interrupt, too: what would come is the answer to this
+        except BaseException:  # also after an interrupt: the next answer would belong to this call
             process.end()
             raise
         with self._lock:
@@ -112,7 +112,7 @@ class _Pool:
         process.end()
         return answer
 
-    def _taken(self, kind: tuple) -> _Process | None:
+    def _take_idle(self, kind: tuple) -> _Process | None:
         with self._lock:
             old, self._idle = (self._idle, []) if kind != self._kind else ([], self._idle)
             self._kind = kind
@@ -126,10 +126,10 @@ class _Pool:
             self._idle.pop().end()
 
     def forget(self) -> None:
-        """In a process that was forked: those that were started belong to its parent, which waits for their end."""
+        """Called in a forked process: the programs belong to its parent, which waits for them."""
         self._lock = threading.Lock()
         for process in self._idle:
-            process.let_go()
+            process.close_streams()
         self._of_parent += self._idle
         self._idle = []
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What commands give, as dataclasses over the documents that the program prints."""
+"""Results of commands, as dataclasses over the documents that the program prints."""
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 
-def _taken(kind: type, document: dict, **more: Any) -> Any:
-    """An object with the fields that the document has; those that it lacks are None."""
+def _make(kind: type, document: dict, **more: Any) -> Any:
+    """An object with the fields of the document; missing fields are None."""
     known = {one.name: document.get(one.name) for one in fields(kind) if one.init}
     if "interval_s" in known:
         known["interval_s"] = tuple(document.get("interval_s") or document["interval"])
@@ -17,17 +17,17 @@ def _taken(kind: type, document: dict, **more: Any) -> Any:
 
 
 class _Document:
-    """What stands for a whole document."""
+    """Base of results that represent a whole document."""
 
     document: dict
 
     def to_dict(self) -> dict:
-        """The document that the program prints with --json: full precision, units in its keys. docs/files.md describes it."""
+        """The document that the program prints with --json, with full precision and units in its keys (see docs/files.md)."""
         return self.document
 
 
 def _value(text: str) -> int | float | bool | str:
-    """What a sweep sets, as a number or a truth value if it is one; an amount with its unit stays a text."""
+    """A value set by a sweep, as a number or a boolean if it is one; an amount with a unit is a text."""
     if text in ("true", "false"):
         return text == "true"
     for number in (int, float):
@@ -40,7 +40,7 @@ def _value(text: str) -> int | float | bool | str:
 
 @dataclass(frozen=True)
 class Metrics:
-    """Figures of a step. Fractions are of 1; None is what is not known, or does not apply."""
+    """Figures of a step. Fractions are from 0 to 1; None if unknown or not applicable."""
 
     step_time_s: float
     steps_per_s: float
@@ -49,28 +49,28 @@ class Metrics:
     tokens_per_s_per_gpu: float | None
     compute_s: float
     communication_s: float
-    exposed_communication_s: float  #: that no kernel hides
-    exposed_s: dict[str, float]  #: the same by the ranks that exchange: data, tensor, pipeline, context, expert
+    exposed_communication_s: float  #: not overlapped by kernels
+    exposed_s: dict[str, float]  #: exposed communication by group: data, tensor, pipeline, context, expert
     input_wait_s: float
     optimizer_s: float
     launch_bound_s: float
     idle_s: float
     bubble_s: float | None  #: of a pipeline
     gpu_busy_fraction: float
-    tflops_per_gpu: float  #: 10^12 FLOPs a second
+    tflops_per_gpu: float  #: 10^12 FLOP per second
     mfu: float | None  #: of the GPU's dense peak
-    collectives: int  #: a step
+    collectives: int  #: per step
     bytes_sent_per_gpu: float
     peak_memory_bytes: float
     cost_usd_per_hour: float | None
     cost_usd_per_million_samples: float | None
     bus_bandwidth_bytes_per_s: float | None  #: of a collective alone
-    data_loading_s: float | None  #: from a loader worker's begin of a batch until it can be taken
+    data_loading_s: float | None  #: from when a loader worker begins a batch until the batch is ready
     first_batch_s: float | None  #: from the start of an epoch
-    epoch_steps: float | None  #: in which every sample comes once
-    epoch_s: float | None  #: from the start of its workers to the end of its last step
-    epoch_start_s: float | None  #: what it takes longer than its steps
-    storage_bytes: float | None  #: read by all ranks, a step
+    epoch_steps: float | None  #: steps in which every sample occurs once
+    epoch_s: float | None  #: from the start of the workers to the end of the last step
+    epoch_start_s: float | None  #: time in addition to the steps
+    storage_bytes: float | None  #: read by all ranks per step
     accelerator_utilisation: float | None  #: as MLPerf Storage defines it
 
 
@@ -84,7 +84,7 @@ class Bottleneck:
 class Link:
     name: str
     busy_fraction: float  #: of the step
-    bytes: float  #: a step
+    bytes: float  #: per step
 
 
 @dataclass(frozen=True)
@@ -94,33 +94,33 @@ class Run(_Document):
     scenario: dict  #: as resolved, defaults included
     engine: str
     metrics: Metrics
-    #: holds what is real in nine of ten cases: `step_time_s`, `memory_bytes`; in comparisons `run_hours`, `run_usd`, `usd_per_million_samples`, too
+    #: 90 % prediction intervals: `step_time_s`, `memory_bytes`; in comparisons also `run_hours`, `run_usd`, `usd_per_million_samples`
     interval: dict[str, tuple[float, float]]
-    fits: bool | None  #: into the GPU's memory; None: its size is not known
+    fits: bool | None  #: into the GPU's memory; None if its size is unknown
     does_not_fit: str | None  #: why
     gpu_memory_bytes: float | None
-    memory_verdict: str | None  #: fits, tight, may not fit or does not fit; None: not all activations are known
+    memory_verdict: str | None  #: fits, tight, may not fit or does not fit; None if not all activations are known
     memory_largest_part: str | None  #: parameters, gradients, optimizer, activations, buffers or framework
-    memory: dict[str, float]  #: bytes, by what holds them
+    memory: dict[str, float]  #: bytes by purpose
     bottleneck: Bottleneck
     links: tuple[Link, ...]
-    basis: tuple[str, ...]  #: what the prediction is based on
+    basis: tuple[str, ...]  #: provenance of the prediction
     warnings: tuple[str, ...]
-    warning_codes: tuple[str, ...]  #: of each warning; `gradway help CODE` explains it
-    price: dict | None  #: USD a node and hour, with its region and date; None: not known
-    costs: dict | None  #: of a comparison: `run_hours` and `run_usd` of the samples that were asked for, and more
-    training: dict | None  #: time and cost of a whole training, if it was asked for
-    largest_batch: dict | None  #: if it was asked for
-    set: dict[str, str]  #: what a sweep varied
+    warning_codes: tuple[str, ...]  #: one per warning; `gradway help CODE` explains it
+    price: dict | None  #: USD per node and hour, with region and date; None if unknown
+    costs: dict | None  #: in comparisons: `run_hours` and `run_usd` for the requested samples, and more
+    training: dict | None  #: time and cost of a whole training, if requested
+    largest_batch: dict | None  #: if requested
+    set: dict[str, str]  #: keys varied by a sweep
     document: dict = field(repr=False)
 
     @classmethod
     def of(cls, document: dict) -> Run:
-        return _taken(cls, document, metrics=_taken(Metrics, document["metrics"]), set=document.get("set", {}),
-                      interval={what: ends and tuple(ends) for what, ends in document["interval"].items()}, bottleneck=Bottleneck(**document["bottleneck"]),
-                      links=tuple(_taken(Link, link) for link in document["links"]), basis=tuple(document["basis"]),
-                      warnings=tuple(document["warnings"]),
-                      warning_codes=tuple(document["warning_codes"]))
+        return _make(cls, document, metrics=_make(Metrics, document["metrics"]), set=document.get("set", {}),
+                     interval={what: ends and tuple(ends) for what, ends in document["interval"].items()}, bottleneck=Bottleneck(**document["bottleneck"]),
+                     links=tuple(_make(Link, link) for link in document["links"]), basis=tuple(document["basis"]),
+                     warnings=tuple(document["warnings"]),
+                     warning_codes=tuple(document["warning_codes"]))
 
     @property
     def model(self) -> str:
@@ -144,7 +144,7 @@ class Run(_Document):
         return self.metrics.step_time_s
 
     def records(self) -> list[dict]:
-        """One row: model, platform, gpus, what a sweep varied (numbers as numbers), the metrics, interval_low_s and _high_s, fits, bottleneck."""
+        """One row: model, platform, gpus, keys varied by a sweep (numbers as numbers), the metrics, interval_low_s and _high_s, fits, bottleneck."""
         metrics = asdict(self.metrics)
         exposed = {f"exposed_{group}_s": seconds for group, seconds in metrics.pop("exposed_s").items()}
         low, high = self.interval["step_time_s"]
@@ -157,21 +157,21 @@ class FailedPoint:
     """A point of a sweep that cannot run."""
 
     set: dict[str, str]
-    error: str  #: as the program says it, with its place and hint
+    error: str  #: the program's message, with its place and hint
 
 
 @dataclass(frozen=True)
 class _Runs(_Document):
-    """Several runs, and which come first; None where several are tied."""
+    """Several runs and the best of them; None if several are tied."""
 
     runs: tuple[Run, ...]
-    fastest: Run | None  #: most samples a second
+    fastest: Run | None  #: most samples per second
     cheapest: Run | None
     shortest_step: Run | None
     document: dict = field(repr=False)
 
     def records(self) -> list[dict]:
-        """A row a run, in their order; see Run.records."""
+        """One row per run, in their order; see Run.records."""
         return [row for run in self.runs for row in run.records()]
 
 
@@ -185,9 +185,9 @@ class Sweep(_Runs):
     @classmethod
     def of(cls, document: dict) -> Sweep:
         points = [None if "error" in one else Run.of(one) for one in document["runs"]]
-        return _taken(cls, document, vary={axis["key"]: axis["values"] for axis in document["vary"]},
-                      runs=tuple(point for point in points if point), **_leaders(document, points),
-                      failed=tuple(_taken(FailedPoint, one) for one in document["runs"] if "error" in one))
+        return _make(cls, document, vary={axis["key"]: axis["values"] for axis in document["vary"]},
+                     runs=tuple(point for point in points if point), **_leaders(document, points),
+                     failed=tuple(_make(FailedPoint, one) for one in document["runs"] if "error" in one))
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class LeftOut:
     """A combination of a comparison that cannot run, or misses a limit."""
 
     platform: str
-    gpus: str  #: "": those of the scenario
+    gpus: str  #: empty if those of the scenario
     reason: str
     training: dict | None
 
@@ -209,8 +209,8 @@ class Comparison(_Runs):
     @classmethod
     def of(cls, document: dict) -> Comparison:
         runs = tuple(map(Run.of, document["runs"]))
-        return _taken(cls, document, runs=runs, left_out=tuple(_taken(LeftOut, one) for one in document["left_out"]),
-                      **_leaders(document, runs))
+        return _make(cls, document, runs=runs, left_out=tuple(_make(LeftOut, one) for one in document["left_out"]),
+                     **_leaders(document, runs))
 
 
 def _leaders(document: dict, runs: Any) -> dict:
@@ -226,15 +226,15 @@ class Case:
     measured_s: float
     predicted_s: float
     interval_s: tuple[float, float]
-    in_interval: bool  #: the measured one
-    error: float  #: a fraction of the measured time, with its sign
-    group: str  #: what it rests on, and over what ranks exchange
-    is_given: bool | None  #: the very step that the prediction was given, which counts nowhere
+    in_interval: bool  #: whether the measured time is in the interval
+    error: float  #: fraction of the measured time, with its sign
+    group: str  #: provenance, and the network over which ranks communicate
+    is_given: bool | None  #: whether this step was given to the prediction, so that it is not counted
 
 
 @dataclass(frozen=True)
 class Validation(_Document):
-    """Predicted against measured. Errors are fractions of the measured times, over the cases that were not given."""
+    """Predicted against measured step times. Errors are fractions of the measured times, over the counted cases."""
 
     source: str  #: of the measurements
     cases: tuple[Case, ...]
@@ -242,61 +242,61 @@ class Validation(_Document):
     median_abs_error: float
     max_abs_error: float
     bias: float  #: mean of the errors with their signs
-    in_interval: int  #: how many cases
-    counted: int  #: of so many
-    coverage: list[dict]  #: the same by group
+    in_interval: int  #: number of cases
+    counted: int  #: number of counted cases
+    coverage: list[dict]  #: `in_interval` and `counted` by group
     document: dict = field(repr=False)
 
     @classmethod
     def of(cls, document: dict) -> Validation:
-        return _taken(cls, document, cases=tuple(_taken(Case, case) for case in document["cases"]))
+        return _make(cls, document, cases=tuple(_make(Case, case) for case in document["cases"]))
 
     def records(self) -> list[dict]:
-        """A row a case."""
+        """One row per case."""
         return [_row(case) for case in self.cases]
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Settings that a search tried."""
+    """Settings tried by a search."""
 
-    set: dict[str, Any]  #: ready for `set` of `run`
+    set: dict[str, Any]  #: for the argument `set` of `run`
     fits: bool
     cannot_run: str | None  #: why
     step_time_s: float | None
     interval_s: tuple[float, float]
     samples_per_s: float | None
     exposed_communication_s: float | None
-    collectives: int | None  #: a step
+    collectives: int | None  #: per step
     memory_needed_bytes: float
     cost_usd_per_million_samples: float | None
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A figure of many runs of a campaign."""
+    """Distribution of a figure over the runs of a campaign."""
 
     median: float
-    low: float  #: nine of ten runs lie between low and high
+    low: float  #: 90 % of the runs are between low and high
     high: float
 
 
 @dataclass(frozen=True)
 class Campaign(_Document):
-    """A whole training, played many times."""
+    """A whole training, simulated many times."""
 
     seconds: Spread
     usd: Spread | None  #: None without a price
-    kg_co2: Spread | None  #: None unless the scenario tells of its electricity
-    goodput: Spread  #: shares of the time, as `definitions` says
+    kg_co2: Spread | None  #: None unless the scenario describes its electricity
+    goodput: Spread  #: shares of the time; see `definitions`
     effective_training_time: Spread
     ettr: Spread
     interruptions: Spread
     mean_s: float
     mean_usd: float | None
     mean_buckets_s: dict[str, float]  #: parts of the time, which add up to mean_s
-    best_interval_s: float  #: of training between checkpoints
-    in_time: float | None  #: share of the runs that keep the deadline
+    best_interval_s: float  #: between checkpoints
+    in_time: float | None  #: share of the runs that meet the deadline
     in_budget: float | None
     definitions: dict[str, str]
     basis: tuple[str, ...]
@@ -308,24 +308,24 @@ class Campaign(_Document):
     def of(cls, document: dict) -> Campaign:
         estimate = document["estimate"]
         names = ("seconds", "usd", "kg_co2", "goodput", "effective_training_time", "ettr", "interruptions")
-        spreads = {name: estimate[name] and _taken(Spread, estimate[name]) for name in names}
+        spreads = {name: estimate[name] and _make(Spread, estimate[name]) for name in names}
         means = {name: estimate[name] for name in ("mean_s", "mean_usd", "mean_buckets_s")}
-        return _taken(cls, document, **spreads, **means, best_interval_s=document["interval"]["best_s"],
-                      in_time=document["limits"]["deadline_kept"], in_budget=document["limits"]["budget_kept"],
-                      basis=tuple(document["basis"]), warnings=tuple(document["warnings"]),
-                      warning_codes=tuple(document["warning_codes"]))
+        return _make(cls, document, **spreads, **means, best_interval_s=document["interval"]["best_s"],
+                     in_time=document["limits"]["deadline_kept"], in_budget=document["limits"]["budget_kept"],
+                     basis=tuple(document["basis"]), warnings=tuple(document["warnings"]),
+                     warning_codes=tuple(document["warning_codes"]))
 
     def records(self) -> list[dict]:
-        """A row for each change that was tried: what it saves on average."""
+        """One row per what-if: its mean savings."""
         return [{name: one[name] for name in ("change", "saves_s", "saves_usd")} | {"goodput": one["estimate"]["goodput"]["median"]}
                 for one in self.document["what_ifs"]]
 
 
 @dataclass(frozen=True)
 class Optimum(_Document):
-    """The best settings that a search found."""
+    """The best settings found by a search."""
 
-    best: Setting  #: tied with the fastest, and nearest to the framework's defaults
+    best: Setting  #: tied with the fastest, and closest to the framework's defaults
     fastest: Setting
     defaults: Setting  #: of the framework
     as_written: Setting
@@ -333,7 +333,7 @@ class Optimum(_Document):
     gain_over_as_written: float
     verdict: str
     code: str  #: Python for DDP and FSDP, DeepSpeed's settings as JSON for ZeRO
-    settings: float  #: how many there are
+    settings: float  #: number of possible settings
     simulated: int
     basis: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -342,21 +342,21 @@ class Optimum(_Document):
 
     @classmethod
     def of(cls, document: dict) -> Optimum:
-        settings = {name: _taken(Setting, document[name]) for name in ("best", "fastest", "defaults", "as_written")}
-        return _taken(cls, document, **settings, code=document.get("pytorch") or document.get("deepspeed"),
-                      basis=tuple(document["basis"]), warnings=tuple(document["warnings"]),
-                      warning_codes=tuple(document["warning_codes"]))
+        settings = {name: _make(Setting, document[name]) for name in ("best", "fastest", "defaults", "as_written")}
+        return _make(cls, document, **settings, code=document.get("pytorch") or document.get("deepspeed"),
+                     basis=tuple(document["basis"]), warnings=tuple(document["warnings"]),
+                     warning_codes=tuple(document["warning_codes"]))
 
     def records(self) -> list[dict]:
-        """Four rows, which `setting` names."""
+        """Four rows, named by `setting`."""
         return [{"setting": name} | _row(getattr(self, name)) for name in ("best", "fastest", "defaults", "as_written")]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A way in which ranks can share a model."""
+    """A layout of a model."""
 
-    set: dict[str, str]  #: ready for `set` of `run`
+    set: dict[str, str]  #: for the argument `set` of `run`
     step_time_s: float
     interval_s: tuple[float, float]
     samples_per_s: float
@@ -366,8 +366,8 @@ class Layout:
     memory_needed_bytes: float
     memory_verdict: str  #: fits, tight, may not fit
     cost_usd_per_million_samples: float | None
-    tied_with_fastest: bool  #: the difference is within what is not known
-    on_front: bool  #: none is faster with less memory
+    tied_with_fastest: bool  #: the difference is within the prediction intervals
+    on_front: bool  #: no other layout is faster with less memory
 
 
 @dataclass(frozen=True)
@@ -383,16 +383,16 @@ class LayoutOptimum(_Document):
 
     @classmethod
     def of(cls, document: dict) -> LayoutOptimum:
-        return _taken(cls, document, layouts=tuple(_taken(Layout, one) for one in document["layouts"]),
-                      code=document.get("megatron") or document.get("torchtitan"))
+        return _make(cls, document, layouts=tuple(_make(Layout, one) for one in document["layouts"]),
+                     code=document.get("megatron") or document.get("torchtitan"))
 
     def records(self) -> list[dict]:
-        """A row a layout."""
+        """One row per layout."""
         return [_row(layout) for layout in self.layouts]
 
 
 def _row(one: Any) -> dict:
-    """The fields, what was set by its keys, the ends of the interval on their own."""
+    """The fields, with settings and the ends of the interval as separate columns."""
     row = asdict(one)
     low, high = row.pop("interval_s")
     return {**row.pop("set", {}), **row, "interval_low_s": low, "interval_high_s": high}

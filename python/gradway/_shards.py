@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sweep on many machines: workers simulate its shards, which are merged here."""
+"""Sweeps on many machines: workers simulate shards, which are merged here."""
 from __future__ import annotations
 
 import tempfile
@@ -12,7 +12,7 @@ from gradway._process import Answer, ask
 
 
 def _simulated(command: Sequence[str], scenario: str, texts: Mapping[str, str], which: str) -> dict[str, bytes]:
-    """On a worker: the files of a finished shard, packed."""
+    """Runs on a worker. Returns the files of a finished shard, compressed."""
     with tempfile.TemporaryDirectory() as folder:
         answer = ask([*command, f"--shard={which}", f"--out={folder}", "--", scenario], texts)
         files = [path for path in Path(folder).rglob("*.json")]
@@ -26,7 +26,7 @@ def _executor(client: Any) -> Executor:
 
 
 def merged(command: Sequence[str], scenario: str, texts: Mapping[str, str], client: Any, shards: int) -> Answer:
-    """What `command` answers if the workers of `client` simulate it. What has come is safe from workers that die."""
+    """The answer to `command`, simulated by the workers of `client`. Shards that have arrived are kept if workers die."""
     workers = _executor(client)
     parts = [workers.submit(_simulated, command, scenario, texts, f"{number}/{shards}") for number in range(1, shards + 1)]
     with tempfile.TemporaryDirectory() as folder:

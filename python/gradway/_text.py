@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python's values as the YAML that gradway reads."""
+"""Converts Python's values to the YAML that gradway reads."""
 from __future__ import annotations
 
 import json
@@ -7,12 +7,12 @@ import re
 from numbers import Integral, Real
 from typing import Any, Iterator, Mapping
 
-# What needs no quotation marks; "8" and 8 are the same to gradway, as in a file.
+# Text without quotation marks; "8" and 8 are the same for gradway, as in a file.
 _PLAIN = re.compile(r"[A-Za-z0-9_./+-]+( [A-Za-z0-9_./+-]+)*")
 
 
 def flow(value: Any) -> str:
-    """A value on one line. Raises TypeError for what no file can hold."""
+    """A value on one line. Raises TypeError for values that a file cannot contain."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -27,18 +27,18 @@ def flow(value: Any) -> str:
         return "{" + ", ".join(f"{flow(key)}: {flow(one)}" for key, one in value.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(flow, value)) + "]"
-    if hasattr(value, "item"):  # numpy's booleans are no bool
+    if hasattr(value, "item"):  # numpy's booleans are not bool
         return flow(value.item())
-    raise TypeError(f"{value!r} is no text, number, list or dict")
+    raise TypeError(f"{value!r} is not a text, number, list or dict")
 
 
 def setting(value: Any) -> str:
-    """A value as it is typed behind "KEY=": text stands for itself."""
+    """A value as typed after "KEY=": text is passed as it is."""
     return value if isinstance(value, str) else flow(value)
 
 
 def document(values: Mapping[str, Any]) -> str:
-    """A file of these keys, one a line, so that messages can show the line that is meant."""
+    """A file with these keys, one per line, so that messages can show the line."""
     return "\n".join(_lines({"schema": 1} | dict(values), "")) + "\n"
 
 

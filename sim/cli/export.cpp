@@ -14,7 +14,7 @@
 #include "sim/cli/shell/files.hpp"
 #include "sim/cli/shell/progress.hpp"
 #include "sim/files/gzip_stream.hpp"
-#include "sim/import/chakra/chakra_file.hpp"
+#include "sim/import/chakra/chakra.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/report/trace/chakra_nodes.hpp"
 #include "sim/report/trace/kineto_trace.hpp"

@@ -5,7 +5,7 @@
 
 #include "sim/describe/nominal_links.hpp"
 #include "sim/describe/nominal_rates.hpp"
-#include "sim/import/topology/lay_out.hpp"
+#include "sim/import/topology/node_layout.hpp"
 
 namespace gradway {
 
@@ -23,16 +23,16 @@ WrittenPlatform matrix_platform(const TopologyMatrix& matrix, const DescribedGpu
   PlatformDraft draft;
   draft.layout = node_layout(matrix, {nvlinks > 0 ? std::optional{nvlinks} : std::nullopt, false});
   draft.source = fmt::format(
-      "`nvidia-smi topo -m` of a node with {} x {}, by gradway import topo. The connections are the matrix'; "
-      "no rate "
-      "was measured on the node",
+      "`nvidia-smi topo -m` of a node with {} x {}, by gradway import topo. The connections are those of the "
+      "matrix; no rate was measured on the node",
       matrix.gpus, gpu.name);
   draft.gpu = gpu.name;
   if (!gpu.remark.empty()) draft.gpu_remarks.push_back(gpu.remark);
-  draft.no_vendor = "the matrix does not name it";
+  draft.no_vendor = "the matrix does not contain it";
   draft.remarks = draft.layout.remarks;
   if (draft.layout.switched > 0)
-    draft.remarks.emplace_back("Inferred: an NVSwitch, since the NVLinks of all pairs of GPUs are alike.");
+    draft.remarks.emplace_back(
+        "Inferred: an NVSwitch, since all pairs of GPUs have the same number of NVLinks.");
   draft.links = nominal_links(draft.layout, {gpu.name, gpu.compute_capability, "", {}, {}});
   add_nics(draft);
   return {platform_text(draft), draft.layout.remarks};

@@ -10,9 +10,9 @@ namespace gradway {
 
 /// The GPU of a node that is described without measurements.
 struct DescribedGpu {
-  std::string name;            ///< of its file
-  int compute_capability = 0;  ///< 89 for 8.9
-  std::string remark;          ///< where the name comes from
+  std::string name;            ///< Name of its file.
+  int compute_capability = 0;  ///< 89 for 8.9.
+  std::string remark;          ///< Source of the name.
 };
 
 /// Writes a platform file of a node from its matrix alone. Parts and connections are those of the matrix;

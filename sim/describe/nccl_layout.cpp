@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/describe/nccl_layout.hpp"
+#include "sim/describe/nccl_platform.hpp"
 
 #include <algorithm>
 #include <map>
@@ -8,9 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/describe/unlisted_gpus.hpp"
 #include "sim/files/text_file.hpp"
-#include "sim/fit/plain_text.hpp"
+#include "sim/fit/yaml_text.hpp"
 
 namespace gradway {
 namespace {
@@ -34,7 +33,7 @@ class NodeTopology {
     for (const auto& cpu : topology_.cpus) collect(cpu.devices);
     if (gpus_.empty())
       refuse_at(topology_.where, "the file has no GPUs",
-                "give a topology that NCCL wrote on a node with GPUs");
+                "give a topology written by NCCL on a node with GPUs");
     order_gpus();
     for (const auto* gpu : gpus_) {
       places_[gpu] = add(DeviceKind::gpu, fmt::format("gpu{}", layout_.gpus++), slot_of(*gpu));
@@ -75,9 +74,9 @@ class NodeTopology {
       if (!is_same_number && gpus_[i]->bus != gpus_[i - 1]->bus) continue;
       throw ConfigError{Problem{gpus_[i]->where,
                                 is_same_number
-                                    ? fmt::format("two GPUs have the number {}", *gpus_[i]->gpu.dev)
+                                    ? fmt::format("two GPUs have the device number {}", *gpus_[i]->gpu.dev)
                                     : fmt::format("two GPUs have the bus '{}'", gpus_[i]->bus),
-                                {{gpus_[i - 1]->where, "the other one"}},
+                                {{gpus_[i - 1]->where, "the other GPU is here"}},
                                 "give the topology of one node, with each GPU once"}};
     }
   }
@@ -88,7 +87,7 @@ class NodeTopology {
     return layout_.parts.size() - 1;
   }
 
-  /// Adds a NIC for each port. A NIC without ports, in files that hold little more than the nesting, is added
+  /// Adds a NIC for each port. A NIC without ports, in files with little more than the nesting, is added
   /// once.
   void add_nic_ports(const void* owner, const std::vector<NcclNet>& nets, PartLink link) {
     constexpr double bytes_of_megabit = 125'000;
@@ -143,20 +142,20 @@ class NodeTopology {
     result_.lists_nvlinks = topology_.is_dump;
     std::set<std::string> left_out;
     std::vector<int> switched;
-    std::map<std::pair<std::size_t, std::size_t>, std::pair<int, int>>
-        pairs;  // counts as both ends report them
+    // Counts as reported by both ends.
+    std::map<std::pair<std::size_t, std::size_t>, std::pair<int, int>> pairs;
     for (std::size_t i = 0; i < gpus_.size(); ++i) {
       int to_switch = 0;
       for (const auto& link : gpus_[i]->gpu.nvlinks) {
-        if (link.to == NcclNvlink::To::nvswitch) to_switch += link.count;
-        if (link.to == NcclNvlink::To::cpu) left_out.insert("NVLinks between GPUs and CPUs are left out");
-        if (link.to != NcclNvlink::To::gpu) continue;
+        if (link.to == NcclNvlink::End::nvswitch) to_switch += link.count;
+        if (link.to == NcclNvlink::End::cpu) left_out.insert("NVLinks between GPUs and CPUs are ignored");
+        if (link.to != NcclNvlink::End::gpu) continue;
         const auto other = std::ranges::find(gpus_, link.target, [](const auto* gpu) { return gpu->bus; });
         const auto j = static_cast<std::size_t>(other - gpus_.begin());
         if (j == i) {
-          left_out.insert("NVLinks of a GPU to itself are left out: the file hides where they go");
+          left_out.insert("NVLinks of a GPU to itself are ignored: the file hides their other end");
         } else if (j == gpus_.size()) {
-          left_out.insert("NVLinks to GPUs that the file does not have are left out");
+          left_out.insert("NVLinks to GPUs that are not in the file are ignored");
         } else {
           auto& counts = pairs[std::minmax(i, j)];
           (i < j ? counts.first : counts.second) += link.count;
@@ -167,13 +166,12 @@ class NodeTopology {
     const auto [least, most] = std::ranges::minmax(switched);
     layout_.switched = least;
     if (least != most)
-      left_out.insert(
-          "GPUs have different numbers of NVLinks into the NVSwitch: the smallest number is taken");
+      left_out.insert("GPUs have different numbers of NVLinks to the NVSwitch: the smallest number is used");
     for (const auto& [ends, counts] : pairs) {
       const auto [low, high] = std::minmax(counts.first, counts.second);
       if (low != high && low > 0)
         left_out.insert(
-            "two GPUs report different numbers of NVLinks between them: the smaller number is taken");
+            "two GPUs report different numbers of NVLinks between them: the smaller number is used");
       layout_.pairs.push_back({ends.first, ends.second, low > 0 ? low : high});
     }
     result_.uncertainties.insert(result_.uncertainties.end(), left_out.begin(), left_out.end());
@@ -182,9 +180,9 @@ class NodeTopology {
   const NcclTopology& topology_;
   std::vector<const NcclPci*> gpus_;
   std::vector<const NcclPci*> nics_;
-  std::map<const NcclPci*, std::size_t> places_;  ///< parts of GPUs
-  std::multimap<const void*, std::size_t>
-      ports_;  ///< parts of NICs, by the device or CPU that they are attached to
+  std::map<const NcclPci*, std::size_t> places_;  ///< Parts of GPUs.
+  /// Parts of NICs, by the device or CPU to which they are attached.
+  std::multimap<const void*, std::size_t> ports_;
   std::set<std::string> taken_;
   int roots_ = 0;
   int switches_ = 0;
@@ -201,7 +199,7 @@ NcclNodeLayout node_layout(const NcclTopology& topology, std::optional<int> gpus
   if (hosts > 1)
     uncertainties.push_back(fmt::format("the file has {} nodes: the first one is described", hosts));
   for (const auto& element : topology.unknown)
-    uncertainties.push_back(fmt::format("elements <{}> are not known and left out", plain_line(element)));
+    uncertainties.push_back(fmt::format("unknown elements <{}> are ignored", ascii_line(element)));
   auto result = NodeTopology{one}.make();
   result.uncertainties.insert(result.uncertainties.begin(), uncertainties.begin(), uncertainties.end());
   return result;

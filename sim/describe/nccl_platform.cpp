@@ -5,7 +5,7 @@
 
 #include "sim/describe/nominal_rates.hpp"
 #include "sim/files/text_file.hpp"
-#include "sim/import/topology/pci_names.hpp"
+#include "sim/import/topology/gpu_name.hpp"
 
 namespace gradway {
 namespace {
@@ -29,34 +29,34 @@ void check_capability(const NcclTopology& topology, const DescribedGpu& gpu) {
     refuse_at(device.where,
               fmt::format("the GPU has 'sm' {}, but {} has compute capability {}.{}", *device.gpu.sm,
                           gpu.name, gpu.compute_capability / 10, gpu.compute_capability % 10),
-              "name the right one with --gpu");
+              "name the right GPU with --gpu");
   });
 }
 
-/// True for boards whose GPUs are joined by an NVSwitch or in a full mesh.
+/// Whether the GPUs are on boards that join them by an NVSwitch or in a full mesh.
 bool is_on_a_board(const std::string& gpu) {
   return gpu.find("pcie") == std::string::npos && gpu.find("nvl") == std::string::npos;
 }
 
-/// Adds the usual NVLinks: topology files that clouds supply leave them to the driver.
+/// Adds the usual NVLinks: topology files of clouds leave them to the driver.
 void add_usual_nvlinks(const DescribedGpu& gpu, NcclNodeLayout& node, std::vector<std::string>& remarks) {
   auto& layout = node.layout;
-  constexpr int first_with_switch = 80;  // boards of A100 and later ones
+  constexpr int first_with_switch = 80;  // Boards of A100 and later GPUs.
   const auto links = nvlink_rate(gpu.compute_capability, gpu.name).of_gpu;
   const bool has_some = layout.switched > 0 || !layout.pairs.empty();
   if (has_some || node.lists_nvlinks || links == 0 || layout.gpus < 2 || !is_on_a_board(gpu.name)) return;
   if (gpu.compute_capability < first_with_switch) {
     node.uncertainties.push_back(
-        fmt::format("the file does not list NVLinks, and boards of {} have them between some pairs of GPUs: "
-                    "add them to links",
+        fmt::format("the file does not list NVLinks, which boards of {} have between some pairs of GPUs: add "
+                    "them to links",
                     gpu.name));
     return;
   }
   layout.switched = links;
-  node.uncertainties.push_back(
-      fmt::format("the file does not tell NVLinks: as usual for {}, {} of each GPU go into an NVSwitch",
-                  gpu.name, links));
-  remarks.emplace_back("To go without NVLinks, leave out nvswitches and its links.");
+  node.uncertainties.push_back(fmt::format(
+      "the file does not list NVLinks: {1} from each GPU to an NVSwitch are assumed, as usual for {0}",
+      gpu.name, links));
+  remarks.emplace_back("To describe a node without NVLinks, remove nvswitches and its links.");
 }
 
 }  // namespace
@@ -67,8 +67,8 @@ std::string gpu_of(const NcclTopology& topology) {
     if (first == nullptr) first = &device;
     if (device.device == first->device) return;
     throw ConfigError{Problem{device.where,
-                              "the node has GPUs of two kinds",
-                              {{first->where, "the other one"}},
+                              "the node has two kinds of GPU",
+                              {{first->where, "the other GPU is here"}},
                               "a platform has one kind of GPU: describe the nodes of each kind separately"}};
   });
   return std::string{first == nullptr || !first->device ? std::string_view{} : nvidia_gpu(*first->device)};
@@ -88,19 +88,18 @@ WrittenPlatform nccl_platform(const NcclTopology& topology, NcclNodeLayout node,
   add_usual_nvlinks(gpu, node, draft.remarks);
   draft.remarks.insert(draft.remarks.begin(), node.uncertainties.begin(), node.uncertainties.end());
   draft.remarks.emplace_back(
-      "A root complex for each device or switch on a CPU: inferred, NCCL's topology does not tell them "
-      "apart.");
+      "Inferred: one root complex for each device or switch on a CPU. NCCL's topology does not contain root "
+      "complexes.");
   draft.layout = std::move(node.layout);
   draft.source = fmt::format(
-      "NCCL's topology of a node with {} x {}, by gradway import nccl-topo. The connections are the file's; "
-      "no rate was "
-      "measured on the node",
+      "NCCL's topology of a node with {} x {}, by gradway import nccl-topo. The connections are those of the "
+      "file; no rate was measured on the node",
       draft.layout.gpus, gpu.name);
   draft.gpu = gpu.name;
   if (!gpu.remark.empty()) draft.gpu_remarks.push_back(gpu.remark);
   const auto& cpu = topology.cpus.front();
   draft.cpu_vendor = cpu.vendor;
-  draft.no_vendor = "the file does not name it";
+  draft.no_vendor = "the file does not contain it";
   draft.links = nominal_links(
       draft.layout, {gpu.name, gpu.compute_capability, cpu.vendor, cpu.model, std::move(node.links)});
   add_nics(draft);

@@ -3,24 +3,50 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/describe/matrix_platform.hpp"
-#include "sim/describe/nccl_layout.hpp"
-#include "sim/import/topology/nccl_topology.hpp"
+#include "sim/describe/nominal_links.hpp"
+#include "sim/import/topology/nccl_xml.hpp"
 
 namespace gradway {
 
-/// The GPU that a topology names by its PCI device number. @return the driver's name of it; empty if unknown
-/// @throws ConfigError at a GPU of another kind than the first one
+/// The parts of a node that NCCL's topology describes.
+struct NcclNodeLayout {
+  NodeLayout layout;
+  std::vector<PartLink> links;             ///< In the order of the parts of `layout`.
+  std::vector<std::string> uncertainties;  ///< What the file lacks, and what is assumed.
+  bool lists_nvlinks = false;              ///< Files of this kind list the GPUs' NVLinks if there are any.
+};
+
+/// Layout of the first node of a file. Each device or switch attached to a CPU gets its own root complex;
+/// switches without devices are left out. GPUs are ordered by device number, or else by bus.
+///
+/// A file may not state what its devices are. Then the GPUs are the unnamed devices if their number is
+/// `gpus`; otherwise GPUs are added to the switches, or taken from the devices on the CPUs, the same number
+/// on each.
+/// @param gpus number of GPUs of the node, given by the user
+/// @throws ConfigError if there are no GPUs, or not `gpus` of them
+NcclNodeLayout node_layout(const NcclTopology& topology, std::optional<int> gpus);
+
+/// Identifies or adds the GPUs of a file that does not state its devices; other unnamed devices become NICs.
+/// Does nothing if the file names GPUs.
+/// @param gpus number of GPUs given by the user
+/// @return assumptions, for the user; empty if none
+/// @throws ConfigError if the number is impossible, or missing
+std::vector<std::string> find_unlisted_gpus(NcclTopology& topology, std::optional<int> gpus);
+
+/// The driver's name of a topology's GPU, by its PCI device number; empty if unknown
+/// @throws ConfigError if the topology contains different GPUs
 std::string gpu_of(const NcclTopology& topology);
 
 /// Compute capability of a topology's first GPU, 89 for 8.9.
 std::optional<int> capability_of(const NcclTopology& topology);
 
 /// Writes a platform file of a node from NCCL's topology. Parts, connections and link speeds are those of the
-/// topology; achieved rates are published figures for links of such a speed. The file marks every assumption.
+/// topology; achieved rates are published figures for links of that speed. The file marks every assumption.
 /// @param node layout of the topology's first node
-/// @throws ConfigError if the GPU is another one than the file's
+/// @throws ConfigError if the GPU differs from the file's
 WrittenPlatform nccl_platform(const NcclTopology& topology, NcclNodeLayout node, const DescribedGpu& gpu);
 
 }  // namespace gradway

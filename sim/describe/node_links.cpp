@@ -9,28 +9,29 @@
 
 #include "sim/base/quantiles.hpp"
 #include "sim/cost/size_text.hpp"
-#include "sim/describe/socket_figure.hpp"
+#include "sim/describe/nominal_rates.hpp"
 
 namespace gradway {
 namespace {
 
-constexpr double alike = 1.03;       // rates this near to each other are one
-constexpr double not_slowed = 0.95;  // of the rates alone: copies together that did not hinder each other
+constexpr double alike = 1.03;  // Rates within this ratio are equal.
+// Share of the rates alone above which concurrent copies did not slow each other down.
+constexpr double not_slowed = 0.95;
 constexpr std::array ways{HostWay::to_gpu, HostWay::from_gpu};
 
-std::string rate_text(BytesPerSecond rate) {
+std::string rate_number(BytesPerSecond rate) {
   return fmt::format("{:.4g}", rate.value() / 1e9);
 }
 
-/// "26.2 GB/s", or "26.1 to 26.3 GB/s" of several
+/// Such as "26.2 GB/s", or "26.1 to 26.3 GB/s" for several.
 std::string range_text(const std::vector<CopyRate>& rates) {
   const auto [least, most] = std::ranges::minmax(rates, {}, &CopyRate::rate);
-  const auto low = rate_text(least.rate);
-  const auto high = rate_text(most.rate);
+  const auto low = rate_number(least.rate);
+  const auto high = rate_number(most.rate);
   return low == high ? fmt::format("{} GB/s", low) : fmt::format("{} to {} GB/s", low, high);
 }
 
-/// "256 MiB", or "256 MiB to 1 GiB" of several
+/// Such as "256 MiB", or "256 MiB to 1 GiB" for several.
 std::string sizes_text(const std::vector<CopyRate>& rates) {
   const auto [least, most] = std::ranges::minmax(rates, {}, &CopyRate::size);
   return least.size == most.size ? size_text(least.size)
@@ -63,7 +64,7 @@ class MeasuredRating {
   }
 
  private:
-  /// Of each GPU, to it and from it.
+  /// Rates to and from each GPU.
   struct Slots {
     std::array<std::vector<BytesPerSecond>, 2> rate;
   };
@@ -85,11 +86,10 @@ class MeasuredRating {
       }
     }
     if (measured[0].empty() && measured[1].empty()) {
-      throw ConfigError{
-          Problem{node_.where,
-                  "the samples hold no copies between pinned memory and a GPU of this node",
-                  {},
-                  "rows h2d_pinned and d2h_pinned say what PCIe lets through: let the probe copy"}};
+      throw ConfigError{Problem{node_.where,
+                                "the samples contain no copies between pinned memory and a GPU of this node",
+                                {},
+                                "measure rows h2d_pinned and d2h_pinned, the rates of PCIe, with the probe"}};
     }
     std::string source;
     for (const auto way : ways) {
@@ -101,7 +101,7 @@ class MeasuredRating {
         slots_.rate[w].push_back(is_own ? by_gpu[w][gpu]->rate : median(used));
       }
       const auto row = way == HostWay::to_gpu ? "h2d_pinned" : "d2h_pinned";
-      source += own.empty() ? fmt::format("No rows {}: taken as the other way. ", row)
+      source += own.empty() ? fmt::format("No rows {}: assumed to be as in the other direction. ", row)
                             : fmt::format("Rows {}: copies of {} {} a GPU reached {}{}. ", row,
                                           sizes_text(used), way == HostWay::to_gpu ? "to" : "from",
                                           range_text(used), alone_text(own.size()));
@@ -119,13 +119,13 @@ class MeasuredRating {
   std::string alone_text(std::size_t measured) const {
     return measured == layout_.gpus
                ? std::string{}
-               : fmt::format(", measured on {} of {} GPUs: the others are taken to be alike", measured,
+               : fmt::format(", measured on {} of {} GPUs: the others are assumed to be equal", measured,
                              layout_.gpus);
   }
 
-  /// Between a PCIe switch or a root complex and what it hangs on.
+  /// Rates between a PCIe switch or a root complex and its parent.
   void rate_ways_up() {
-    LinkGroup of_one{"Inferred: as wide as the slot below it.", {}};
+    LinkGroup of_one{"Inferred: the rate of the slot below it.", {}};
     std::vector<LinkGroup> of_several;
     for (const auto kind : {DeviceKind::root_complex, DeviceKind::pcie_switch}) {
       for (const auto part : layout_.of_kind(kind)) {
@@ -153,19 +153,19 @@ class MeasuredRating {
   }
 
   static std::string shared_text(std::size_t gpus, const std::array<std::optional<CopyRate>, 2>& together) {
-    const auto start = fmt::format("Shared by {} GPUs. Inferred: at least as wide as the slot of one", gpus);
+    const auto start = fmt::format("Shared by {} GPUs. Inferred: at least the rate of the slot of one", gpus);
     if (!together[0] && !together[1]) return start + "; no pattern copies to all of them at once.";
     std::string text;
     for (const auto way : ways) {
       const auto& rate = together[static_cast<std::size_t>(way)];
       if (!rate) continue;
       text += fmt::format("{} {} all of them at once {} GB/s", text.empty() ? "; copies" : ",",
-                          way == HostWay::to_gpu ? "to" : "from", rate_text(rate->rate));
+                          way == HostWay::to_gpu ? "to" : "from", rate_number(rate->rate));
     }
     return fmt::format("{}{} (rows pattern).", start, text);
   }
 
-  /// Groups of one source that follow each other are one.
+  /// Consecutive groups with one source are merged.
   void add(LinkGroup group) {
     if (result_.groups.empty() || result_.groups.back().source != group.source) {
       result_.groups.push_back(std::move(group));
@@ -185,11 +185,11 @@ class MeasuredRating {
                             : std::string{};
       if (!measured) {
         result_.warnings.push_back(fmt::format(
-            "no pattern copies both ways on all GPUs of {} at once: what its memory moves is inferred",
+            "no pattern copies both ways on all GPUs of {} at once: the rate of its memory is inferred",
             name(socket)));
         result_.sockets.push_back({name(socket), alone,
-                                   numa + "Inferred, not measured: what copies both ways on all its GPUs "
-                                          "would move if they ran as alone."});
+                                   numa + "Inferred, not measured: the sum of the rates of copies both ways "
+                                          "on each of its GPUs alone."});
         continue;
       }
       const bool is_bound = measured->rate < not_slowed * alone;
@@ -199,7 +199,7 @@ class MeasuredRating {
                "{}Rows pattern: copies of {} both ways on all its GPUs at once moved {} x {:.4g} GB/s{}.",
                numa, size_text(measured->size), measured->copies,
                measured->rate.value() / 1e9 / static_cast<double>(measured->copies),
-               is_bound ? "" : "; no slower than alone, so the memory may give more")});
+               is_bound ? "" : "; no slower than alone, so the memory may be faster")});
     }
   }
 
@@ -220,14 +220,14 @@ class MeasuredRating {
           rate[w] = std::max(rate[w], reached->rate);
           source +=
               fmt::format("; copies from GPUs of {} to GPUs of {} reached {} GB/s", name(all[w == 0 ? a : b]),
-                          name(all[w == 0 ? b : a]), rate_text(reached->rate));
+                          name(all[w == 0 ? b : a]), rate_number(reached->rate));
         }
         add({source + '.', {{name(all[a]), name(all[b]), LinkKind::inter_socket, rate[0], rate[1]}}});
       }
     }
   }
 
-  /// What copies between two GPUs reached, or what the links of the driver add up to.
+  /// Rate of copies between two GPUs, or the sum of the driver's rates of the links.
   std::optional<CopyRate> nvlink_rate(std::size_t from, std::size_t to, int count, bool& is_measured) const {
     is_measured = true;
     const auto one = static_cast<int>(from);
@@ -241,7 +241,7 @@ class MeasuredRating {
 
   void leave_out_nvlinks() {
     result_.warnings.emplace_back(
-        "NVLinks are left out: no row d2d_peer and no rate of the driver says what they let through");
+        "NVLinks are left out: neither a row d2d_peer nor the driver gives their rate");
     add({result_.warnings.back() + '.', {}});
   }
 
@@ -278,7 +278,7 @@ class MeasuredRating {
     if (layout_.switched > 0) return rate_nvswitch();
     LinkGroup measured_group;
     LinkGroup nominal_group;
-    std::array<std::vector<CopyRate>, 2> rates;  // nominal, measured
+    std::array<std::vector<CopyRate>, 2> rates;  // Nominal, measured.
     for (const auto& pair : layout_.pairs) {
       std::array<bool, 2> is_measured{};
       const auto forward = nvlink_rate(pair.one, pair.other, pair.count, is_measured[0]);

@@ -14,14 +14,14 @@ struct NodeLink {
   std::string from;
   std::string to;
   LinkKind kind = LinkKind::pcie;
-  BytesPerSecond forward{};   ///< from -> to
-  BytesPerSecond backward{};  ///< to -> from
-  int count = 1;              ///< NVLink: bonded links behind the rates
+  BytesPerSecond forward{};   ///< From -> to.
+  BytesPerSecond backward{};  ///< To -> from.
+  int count = 1;              ///< NVLink: number of bonded links.
 };
 
 /// Connections whose rates have the same source.
 struct LinkGroup {
-  std::string source;  ///< which rows, or how it was inferred
+  std::string source;  ///< Which rows, or how the rates were inferred.
   std::vector<NodeLink> links;
 };
 
@@ -36,18 +36,20 @@ struct SocketMemory {
 struct NodeLinks {
   std::vector<SocketMemory> sockets;
   std::vector<LinkGroup> groups;
-  std::vector<std::string> warnings;  ///< what a prediction should not rest on
+  std::vector<std::string> warnings;  ///< Rates on which predictions should not be based.
 };
 
-/// Gives the parts of a node the rates that copies reached. What was not measured is inferred, and says so:
+/// Sets the rates of a node's parts to those that copies reached. Rates that were not measured are inferred
+/// and marked so:
 ///
-/// - a GPU's slot lets through what pinned copies reached; GPUs within 3 % of each other are alike
-/// - the link above several GPUs what one of them reached, or all of them together in a pattern if that is
-/// more
-/// - a socket's memory what copies both ways on all its GPUs moved; without such a pattern their sum alone
-/// - the link between two sockets NCCL's figure for the CPU, or what copies between their GPUs reached if
-/// that is more
-/// - NVLinks what copies from GPU to GPU reached; without such copies what the driver says of the links
+/// - the slot of a GPU has the rate of pinned copies; GPUs within 3 % of each other are equal
+/// - the link above several GPUs has the rate of one of them, or of all of them together in a pattern if that
+/// is higher
+/// - the memory of a socket has the rate of copies both ways on all its GPUs; without such a pattern, the sum
+/// of the copies alone
+/// - the link between two sockets has NCCL's figure for the CPU, or the rate of copies between their GPUs if
+/// that is higher
+/// - NVLinks have the rate of copies from GPU to GPU; without such copies, the driver's rate of the links
 ///
 /// @throws ConfigError if no copies between pinned memory and a GPU were measured
 NodeLinks node_links(const NodeRow& node, const NodeLayout& layout, const NodeRates& rates);

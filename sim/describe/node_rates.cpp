@@ -9,7 +9,7 @@
 namespace gradway {
 namespace {
 
-/// @param is_wanted picks rows.
+/// @param is_wanted selects rows.
 template <class Wanted>
 std::optional<CopyRate> largest(const std::vector<CopyRow>& rows, const Wanted& is_wanted) {
   std::vector<SizedTime> found;
@@ -29,7 +29,7 @@ void keep_faster(std::optional<CopyRate>& best, const CopyRate& other) {
   if (other.rate > BytesPerSecond{} && (!best || other.rate > best->rate)) best = other;
 }
 
-/// The sum of the rates of a pattern's copies that are wanted, and how many they are.
+/// The sum of the rates of a pattern's selected copies, and their number.
 template <class Wanted>
 std::pair<CopyRate, std::size_t> sum_of(const PatternRow& pattern, const Wanted& is_wanted) {
   CopyRate sum{{}, pattern.size};

@@ -11,16 +11,16 @@
 
 namespace gradway {
 
-/// What the largest copies of a kind reached.
+/// Rate of the largest copies of a kind.
 struct CopyRate {
   BytesPerSecond rate{};
-  Bytes size{};  ///< of these copies
+  Bytes size{};  ///< Size of these copies.
 };
 
-/// A direction through the host: copies to GPUs, or from them.
+/// Direction of copies through the host: to GPUs, or from them.
 enum class HostWay { to_gpu, from_gpu };
 
-/// What copies between the parts of a node reached, as far as they were measured.
+/// Rates of copies between the parts of a node, as far as measured.
 class NodeRates {
  public:
   /// @param samples must outlive this.
@@ -30,30 +30,28 @@ class NodeRates {
   std::optional<CopyRate> pinned(HostWay way, int gpu) const;
   /// Copies from pageable memory to a GPU: the median of the GPUs.
   std::optional<CopyRate> pageable() const;
-  /// Copies from one GPU to another, alone. Of rows that do not name both, any will do.
+  /// Copies from one GPU to another, alone. Rows that do not name both GPUs apply to any pair.
   std::optional<CopyRate> peer(int from, int to) const;
 
-  /// All copies of one direction to some GPUs while copies to all of them ran, together: what a link that
-  /// they share lets through at least. The best of the patterns.
+  /// Total rate of copies in one direction to some GPUs while copies to all of them run: a lower bound for a
+  /// link that they share. The best of the patterns.
   std::optional<CopyRate> together(HostWay way, std::span<const int> gpus) const;
 
-  /// What the memory of a socket moves while all its GPUs copy both ways: the number of their copies at the
-  /// pace of the slowest. Of the patterns that has the most copies on the node, and of those the largest
-  /// ones.
+  /// Rate of the memory of a socket while all its GPUs copy both ways: the number of their copies times the
+  /// rate of the slowest. From the pattern with the most copies on the node, and of those the largest copies.
   struct MemoryRate {
     BytesPerSecond rate{};
     Bytes size{};
-    std::size_t copies = 0;          ///< of this socket
-    std::size_t copies_of_node = 0;  ///< of all sockets, at the same time
+    std::size_t copies = 0;          ///< Number of copies of this socket.
+    std::size_t copies_of_node = 0;  ///< Of all sockets, at the same time.
   };
   std::optional<MemoryRate> memory(std::span<const int> gpus) const;
 
-  /// Copies from some GPUs to others, alone or together: what the link between their sockets lets through at
-  /// least.
+  /// Copies from some GPUs to others, alone or together: a lower bound for the link between their sockets.
   std::optional<CopyRate> across(std::span<const int> from, std::span<const int> to) const;
 
-  /// The rate of a link that all ranks of a ring send through: ranks times what each of them sends, of the
-  /// best collective over TCP.
+  /// Rate of a link through which all ranks of a ring send: ranks times the rate of each, of the best
+  /// collective over TCP.
   struct RingRate {
     BytesPerSecond rate{};
     int ranks = 0;

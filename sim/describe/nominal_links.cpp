@@ -7,7 +7,6 @@
 
 #include "sim/describe/nominal_rates.hpp"
 #include "sim/describe/platform_draft.hpp"
-#include "sim/describe/socket_figure.hpp"
 
 namespace gradway {
 namespace {
@@ -43,15 +42,15 @@ class NominalRating {
     return rate;
   }
 
-  /// Where the kind of a slot comes from.
+  /// Text on the source of a slot's kind.
   std::string origin(const PartLink& link, double taken) const {
-    if (!link.transfers && !link.lanes) return "Assumed, as nothing tells the slot: ";
+    if (!link.transfers && !link.lanes) return "Assumed, as the slot is unknown: ";
     if (!link.transfers) return "Its lanes are known; the generation is assumed to be the GPU's. ";
     const auto nccl = nccl_pcie_rate(*link.transfers, link.lanes.value_or(usual_lanes));
     auto text =
-        fmt::format("{:g} GT/s, {}: NCCL takes {}. ", *link.transfers,
+        fmt::format("{:g} GT/s, {}: NCCL assumes {}. ", *link.transfers,
                     link.lanes ? fmt::format("x{}", *link.lanes) : "x16 assumed", platform_rate(nccl));
-    if (taken < *link.transfers) text += fmt::format("The GPU itself has {:g} GT/s. ", taken);
+    if (taken < *link.transfers) text += fmt::format("The GPU itself supports {:g} GT/s. ", taken);
     return text;
   }
 
@@ -59,16 +58,16 @@ class NominalRating {
     auto rate = slot(nic);
     const auto wire = known(nic).wire;
     if (!wire) {
-      rate.source += " The speed of the wire is not known.";
+      rate.source += " The line rate is unknown.";
       return rate;
     }
     const bool is_slower = *wire < std::min(rate.to_gpu, rate.from_gpu);
-    if (is_slower) return {*wire, *wire, fmt::format("The speed of its wire, {}.", platform_rate(*wire))};
-    rate.source += fmt::format(" The wire has {}.", platform_rate(*wire));
+    if (is_slower) return {*wire, *wire, fmt::format("Its line rate, {}.", platform_rate(*wire))};
+    rate.source += fmt::format(" The line rate is {}.", platform_rate(*wire));
     return rate;
   }
 
-  /// Of the link between a part and what it hangs on.
+  /// Rate of the link between a part and its parent.
   NominalRate rate_of(std::size_t part) const {
     const auto kind = layout_.parts[part].kind;
     return kind == DeviceKind::nic            ? nic_slot(part)
@@ -76,7 +75,7 @@ class NominalRating {
                                               : slot(part);
   }
 
-  /// A host bridge is no link of its own: what its ports carry goes through.
+  /// A host bridge is not a link: it carries all of its ports.
   NominalRate all_ports(std::size_t root) const {
     NominalRate rate;
     for (std::size_t part = 0; part < layout_.parts.size(); ++part) {
@@ -85,7 +84,7 @@ class NominalRating {
       rate.to_gpu += below.to_gpu;
       rate.from_gpu += below.from_gpu;
     }
-    rate.source = "Inferred: a host bridge lets through what all that hangs on it may carry.";
+    rate.source = "Inferred: a host bridge carries the sum of its ports.";
     return rate;
   }
 
@@ -97,7 +96,7 @@ class NominalRating {
          rate.to_gpu, rate.from_gpu});
   }
 
-  /// Links of one source that follow each other are one group.
+  /// Consecutive links with one source are one group.
   void add(std::string source, NodeLink link) {
     if (result_.groups.empty() || result_.groups.back().source != source)
       result_.groups.push_back({std::move(source), {}});
@@ -129,7 +128,7 @@ class NominalRating {
                                        : socket_figure("GenuineIntel", std::nullopt);
     const auto source =
         fmt::format("{}: NCCL's figure for the link between sockets ({}, src/graph/topo.h, 2.28.9).",
-                    is_known ? "Inferred" : "Assumed, as the CPU is not known", figure.name);
+                    is_known ? "Inferred" : "Assumed, as the CPU is unknown", figure.name);
     const auto sockets = layout_.of_kind(DeviceKind::socket);
     for (std::size_t a = 0; a < sockets.size(); ++a) {
       for (auto b = a + 1; b < sockets.size(); ++b) {
@@ -157,7 +156,7 @@ class NominalRating {
 
   const NodeLayout& layout_;
   const UnmeasuredNode& facts_;
-  double usual_;  ///< GT/s of the GPU
+  double usual_;  ///< GT/s of the GPU.
   NodeLinks result_;
 };
 

@@ -10,30 +10,31 @@
 
 namespace gradway {
 
-/// What is known of the link between a part of a node and what it hangs on.
+/// Known facts of the link between a part of a node and its parent.
 struct PartLink {
-  std::optional<double> transfers;     ///< PCIe, GT/s
+  std::optional<double> transfers;     ///< PCIe, in GT/s.
   std::optional<int> lanes;            ///< PCIe
-  std::optional<BytesPerSecond> wire;  ///< of a NIC, per direction
-  bool is_c2c = false;                 ///< a GPU's to a Grace CPU
+  std::optional<BytesPerSecond> wire;  ///< Line rate of a NIC, per direction.
+  bool is_c2c = false;                 ///< Link from a GPU to a Grace CPU.
 };
 
-/// What is known of a node that nobody measured.
+/// Known facts of a node without measurements.
 struct UnmeasuredNode {
-  std::string gpu;             ///< the name of the GPU's file
-  int compute_capability = 0;  ///< 89 for 8.9
-  std::string cpu_vendor;      ///< as CPUs spell it; empty: not known
+  std::string gpu;             ///< Name of the GPU's file.
+  int compute_capability = 0;  ///< 89 for 8.9.
+  std::string cpu_vendor;      ///< As spelled by the CPU; empty if unknown.
   std::optional<int> cpu_model;
-  std::vector<PartLink> parts;  ///< beside the layout's; empty: nothing is known of its links
+  /// In the order of the layout's parts; empty if nothing is known about the links.
+  std::vector<PartLink> parts;
 };
 
-/// Gives the parts of a node the rates that others published for links of their kind; what is not known of a
-/// link is assumed, and says so:
+/// Sets the rates of a node's parts to published rates of links of their kind. What is unknown about a link
+/// is assumed and marked so:
 ///
 /// - a slot is PCIe of the GPU's generation with 16 lanes; so is the link above a PCIe switch
-/// - a root complex lets all its ports through
-/// - a NIC's slot is like the GPUs', and no slower than its wire
-/// - a socket's memory is that of servers of the time, shared by the NUMA nodes of two CPUs
+/// - a root complex carries all its ports
+/// - a NIC's slot is like the GPUs', and no slower than its line rate
+/// - a socket's memory is that of contemporary servers, shared by the NUMA nodes of two CPUs
 /// - the link between two sockets has NCCL's figure for the CPU
 NodeLinks nominal_links(const NodeLayout& layout, const UnmeasuredNode& facts);
 

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/describe/nominal_rates.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
-
 namespace gradway {
+
 namespace {
 
 constexpr int full_width = 16;
 
 /// PCIe by generation.
 struct Generation {
-  double transfers;  ///< GT/s
+  double transfers;  ///< In GT/s.
   int number;
-  double nccl_lane;       ///< 100 Mb/s a lane, as NCCL has it
-  BytesPerSecond to_gpu;  ///< x16
+  double nccl_lane;       ///< In 100 Mb/s per lane, as in NCCL.
+  BytesPerSecond to_gpu;  ///< For x16.
   BytesPerSecond from_gpu;
   std::string_view source;
 };
-// Generations that nobody measured here are taken in proportion to their neighbour, by NCCL's rates of a
-// lane.
+// Generations without a measurement are in proportion to their neighbour, by NCCL's rates per lane.
 constexpr std::string_view superbench =
     "microsoft/superbenchmark at 700d6501, logs of cuda_memory_bw on a V100";
 constexpr std::array generations{
@@ -40,10 +40,10 @@ const Generation& generation(double transfers) {
   return found == generations.end() ? generations.back() : *found;
 }
 
-/// NVLinks by compute capability; the first row that fits counts.
+/// NVLinks by compute capability; the first matching row applies.
 struct Nvlink {
   int from_capability;
-  std::string_view gpu;  ///< start of the name of the GPU's file
+  std::string_view gpu;  ///< Start of the name of the GPU's file.
   BytesPerSecond each;
   int of_gpu;
   std::string_view source;
@@ -74,7 +74,7 @@ NominalRate pcie_rate(double transfers, int lanes) {
 }
 
 BytesPerSecond nccl_pcie_rate(double transfers, int lanes) {
-  constexpr auto unit = 12.5e6;  // bytes a second in 100 Mb/s
+  constexpr auto unit = 12.5e6;  // Bytes per second in 100 Mb/s.
   return BytesPerSecond{generation(transfers).nccl_lane * unit * lanes};
 }
 
@@ -84,8 +84,8 @@ NominalRate c2c_rate() {
                       ml_engineering)};
 }
 
-/// @source NVIDIA's datasheets: Gen3 up to Turing, Gen4 for Ampere and Ada, Gen5 for Hopper; Blackwell could
-/// do Gen6, but no server attaches it so (ml-engineering at 744d01e1, as of 2026-07-31)
+/// @source NVIDIA's datasheets: Gen3 up to Turing, Gen4 for Ampere and Ada, Gen5 for Hopper; Blackwell
+/// supports Gen6, but no server attaches it with Gen6 (ml-engineering at 744d01e1, as of 2026-07-31)
 double pcie_transfers(int compute_capability) {
   if (compute_capability >= 90) return 32;
   return compute_capability >= 80 ? 16 : 8;
@@ -103,9 +103,19 @@ NominalNvlink nvlink_rate(int compute_capability, std::string_view gpu) {
 /// @source channels and modules of the CPUs that such servers have: Xeon 8275CL, EPYC 7R13, Xeon 8480C
 /// (datasheets, not checked by us)
 NominalMemory cpu_memory(double transfers) {
-  if (transfers >= 32) return {307.2_GBps, "8 channels of DDR5-4800 a CPU"};
-  if (transfers >= 16) return {204.8_GBps, "8 channels of DDR4-3200 a CPU"};
-  return {140.8_GBps, "6 channels of DDR4-2933 a CPU"};
+  if (transfers >= 32) return {307.2_GBps, "8 channels of DDR5-4800 per CPU"};
+  if (transfers >= 16) return {204.8_GBps, "8 channels of DDR4-3200 per CPU"};
+  return {140.8_GBps, "6 channels of DDR4-2933 per CPU"};
+}
+
+SocketFigure socket_figure(std::string_view vendor, std::optional<int> model) {
+  if (vendor.find("AMD") != std::string_view::npos) return {"AMD_BW", 16_GBps};
+  if (vendor.find("Intel") == std::string_view::npos) return {"ARM_BW", 6_GBps};
+  const auto number = model.value_or(0x55);
+  if (number >= 0xCF) return {"ERP_QPI_BW", 40_GBps};
+  if (number >= 0x8F) return {"SRP_QPI_BW", 22_GBps};
+  if (number >= 0x55) return {"SKL_QPI_BW", 10_GBps};
+  return {"BDW_QPI_BW", 6_GBps};
 }
 
 }  // namespace gradway

@@ -12,35 +12,35 @@
 
 namespace gradway {
 
-/// What a platform file shall say; remarks become comments above what they are about.
+/// Contents of a platform file. Remarks become comments above what they describe.
 struct PlatformDraft {
   std::string source;
-  std::string gpu;  ///< name of the GPU's file
+  std::string gpu;  ///< Name of the GPU's file.
   std::vector<std::string> gpu_remarks;
-  std::string calibration;    ///< empty: none
-  std::string cpu_vendor;     ///< as CPUs spell it: GenuineIntel, AuthenticAMD; empty: not known
-  std::string no_vendor;      ///< why the vendor is not known
-  bool nvls_was_off = false;  ///< when the node was measured
-  std::optional<std::pair<BytesPerSecond, std::string>> pageable_copy;  ///< and its source
+  std::string calibration;    ///< Empty if none.
+  std::string cpu_vendor;     ///< As spelled by CPUs: GenuineIntel, AuthenticAMD; empty if unknown.
+  std::string no_vendor;      ///< Why the vendor is unknown.
+  bool nvls_was_off = false;  ///< When the node was measured.
+  std::optional<std::pair<BytesPerSecond, std::string>> pageable_copy;  ///< With its source.
   NodeLayout layout;
-  std::vector<std::string> remarks;  ///< on the layout
+  std::vector<std::string> remarks;  ///< On the layout.
   NodeLinks links;
-  std::vector<std::string> nics;  ///< to list; each is in `links`
+  std::vector<std::string> nics;  ///< NICs to list; each is in `links`.
   std::vector<std::string> nic_remarks;
-  std::vector<std::string> loose_links;  ///< lines of links that stay comments, as their rates are not known
-  std::vector<std::string> closing;      ///< comments at the end, one a line
+  std::vector<std::string> loose_links;  ///< Lines of links that are comments, as their rates are unknown.
+  std::vector<std::string> closing;      ///< Comments at the end, one per line.
 };
 
-/// A platform file as text, and what its reader should know.
+/// A platform file as text, with warnings for the user.
 struct WrittenPlatform {
   std::string yaml;
   std::vector<std::string> warnings;
 };
 
-/// The file's text.
+/// Returns the file's text.
 std::string platform_text(const PlatformDraft& draft);
 
-/// A rate as platform files write it: "26.2 GB/s".
+/// A rate as written in platform files: "26.2 GB/s".
 std::string platform_rate(BytesPerSecond rate);
 
 }  // namespace gradway

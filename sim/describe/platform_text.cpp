@@ -7,13 +7,13 @@
 #include <fmt/ranges.h>
 
 #include "sim/describe/platform_draft.hpp"
-#include "sim/fit/plain_text.hpp"
+#include "sim/fit/yaml_text.hpp"
 #include "sim/platform/description.hpp"
 
 namespace gradway {
 namespace {
 
-/// "gpu12" -> "gpu" and 12; a name without a plain number at its end -> itself and nothing.
+/// Splits "gpu12" into "gpu" and 12; a name without a plain number at its end into itself and nothing.
 std::pair<std::string_view, std::optional<int>> split(std::string_view name) {
   const auto end = name.find_last_not_of("0123456789") + 1;
   int number = 0;
@@ -29,13 +29,13 @@ bool follows(std::string_view name, std::string_view before) {
   return number && number_before && start == start_before && *number == *number_before + 1;
 }
 
-/// A name, or the names from the first to the last.
+/// A name, or the pattern for the names from the first to the last.
 std::string pattern(const std::string& first, const std::string& last) {
   if (first == last) return first;
   return fmt::format("\"{}[{}-{}]\"", split(first).first, *split(first).second, *split(last).second);
 }
 
-/// The names of a list of parts, runs of them as one.
+/// The names of a list of parts, with ranges as patterns.
 std::string patterns(const std::vector<std::string>& names) {
   std::vector<std::string> found;
   for (std::size_t i = 0; i < names.size();) {
@@ -47,16 +47,16 @@ std::string patterns(const std::vector<std::string>& names) {
   return fmt::format("[{}]", fmt::join(found, ", "));
 }
 
-/// Whether an end of a row of links goes on at the next link: always the same, or each time the next.
+/// One end of a range of links: either always the same part, or each time the next one.
 struct End {
   std::string first;
   std::string last;
   bool moves = false;
 
-  bool takes(const std::string& name, bool is_second) const {
+  bool accepts(const std::string& name, bool is_second) const {
     return (name == first && (is_second || !moves)) || (follows(name, last) && (is_second || moves));
   }
-  void take(const std::string& name) {
+  void append(const std::string& name) {
     moves = name != first;
     last = name;
   }
@@ -79,7 +79,7 @@ bool are_equal(const NodeLink& one, const NodeLink& other) {
          platform_rate(one.backward) == platform_rate(other.backward) && one.count == other.count;
 }
 
-/// Links one a line, runs of equal ones on one line.
+/// Links, one per line; ranges of equal links on one line.
 std::string link_lines(const std::vector<NodeLink>& links) {
   std::string text;
   for (std::size_t i = 0; i < links.size();) {
@@ -88,9 +88,9 @@ std::string link_lines(const std::vector<NodeLink>& links) {
     auto end = i + 1;
     for (; end < links.size() && are_equal(links[end], links[i]); ++end) {
       const bool is_second = end == i + 1;
-      if (!from.takes(links[end].from, is_second) || !to.takes(links[end].to, is_second)) break;
-      from.take(links[end].from);
-      to.take(links[end].to);
+      if (!from.accepts(links[end].from, is_second) || !to.accepts(links[end].to, is_second)) break;
+      from.append(links[end].from);
+      to.append(links[end].to);
     }
     text += link_line(links[i], from, to);
     i = end;
@@ -109,8 +109,8 @@ std::string vendor_line(const PlatformDraft& draft) {
     if (draft.cpu_vendor.find(vendor.part) != std::string::npos)
       return fmt::format("cpu_vendor: {}\n", vendor.word);
   }
-  return fmt::format("# The vendor of the CPUs is not known ({}): NCCL's rules for Intel are taken.\n",
-                     draft.cpu_vendor.empty() ? draft.no_vendor : plain_line(draft.cpu_vendor));
+  return fmt::format("# The vendor of the CPUs is unknown ({}): NCCL's rules for Intel are used.\n",
+                     draft.cpu_vendor.empty() ? draft.no_vendor : ascii_line(draft.cpu_vendor));
 }
 
 class PlatformWriter {
@@ -128,12 +128,12 @@ class PlatformWriter {
  private:
   void add(std::string_view text) { yaml_ += text; }
   void comment(std::string_view indent, std::string_view text) {
-    add(wrapped(fmt::format("{}# ", indent), plain_line(text)));
+    add(wrapped(fmt::format("{}# ", indent), ascii_line(text)));
   }
 
   void write_head() {
     add("schema: 1\nsource: >-\n");
-    add(wrapped("  ", plain_line(draft_.source)));
+    add(wrapped("  ", ascii_line(draft_.source)));
     for (const auto& remark : draft_.gpu_remarks) comment("", remark);
     add(fmt::format("gpu: {}\n", draft_.gpu));
     if (!draft_.calibration.empty()) add(fmt::format("calibration: {}\n", draft_.calibration));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/describe/unlisted_gpus.hpp"
+#include "sim/describe/nccl_platform.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -30,7 +30,7 @@ int count(NcclTopology& topology, Kind kind) {
   return found;
 }
 
-/// The lists of devices that a GPU may be on: of the lowest switches, or of the CPUs if there are no
+/// The lists of devices that may contain a GPU: of the lowest switches, or of the CPUs if there are no
 /// switches.
 std::vector<std::vector<NcclPci>*> places(NcclTopology& topology) {
   std::vector<std::vector<NcclPci>*> found;
@@ -46,8 +46,9 @@ std::vector<std::vector<NcclPci>*> places(NcclTopology& topology) {
 
 void check_count(NcclTopology& topology, int named, std::optional<int> gpus) {
   if (!gpus || *gpus == named) return;
-  refuse_at(topology.where, fmt::format("the file names {} GPUs, not the {} of '--gpus'", named, *gpus),
-            "leave '--gpus' out");
+  refuse_at(topology.where,
+            fmt::format("the file contains {} GPUs instead of the {} of '--gpus'", named, *gpus),
+            "remove '--gpus'");
 }
 
 void name(NcclTopology& topology, Kind kind) {
@@ -65,25 +66,25 @@ std::vector<std::string> find_unlisted_gpus(NcclTopology& topology, std::optiona
     check_count(topology, named, gpus);
     name(topology, Kind::other);
     if (unnamed == 0) return {};
-    return {fmt::format("nothing says what {} of the file's devices are: they are left out", unnamed)};
+    return {fmt::format("{} devices of the file are of unknown kind and ignored", unnamed)};
   }
   const auto lists = places(topology);
   const auto on_switches = !topology.cpus.empty() && lists.front() != &topology.cpus.front().devices;
   const auto* const where = on_switches ? "switches" : "CPUs";
   if (!gpus) {
-    refuse_at(topology.where, "the file does not say which of its devices are GPUs",
-              fmt::format("say how many there are with --gpus N: as many on each of its {} {}", lists.size(),
-                          where));
+    refuse_at(topology.where, "the file does not state which of its devices are GPUs",
+              fmt::format("give their number with --gpus N: the same number on each of its {} {}",
+                          lists.size(), where));
   }
   if (*gpus == unnamed) {
     name(topology, Kind::gpu);
-    return {fmt::format("the file does not say what its devices are: all {} are taken for GPUs", *gpus)};
+    return {
+        fmt::format("the file does not state what its devices are: all {} are assumed to be GPUs", *gpus)};
   }
   const auto places_count = static_cast<int>(lists.size());
   if (*gpus % places_count != 0) {
-    refuse_at(topology.where,
-              fmt::format("{} GPUs do not spread evenly over {} {}", *gpus, places_count, where),
-              "the file does not list the GPUs: add them to it as <pci busid=\"...\" class=\"0x030200\"/>");
+    refuse_at(topology.where, fmt::format("{} GPUs are not divisible by {} {}", *gpus, places_count, where),
+              "add the GPUs to the file as <pci busid=\"...\" class=\"0x030200\"/>");
   }
   const auto each = *gpus / places_count;
   int added = 0;
@@ -103,9 +104,9 @@ std::vector<std::string> find_unlisted_gpus(NcclTopology& topology, std::optiona
     }
   }
   name(topology, Kind::nic);
-  return {fmt::format(
-      "the file does not list GPUs: {} {} each of its {} {}, its other devices are taken for NICs", each,
-      each == 1 ? "is taken to be on" : "are taken to be on", places_count, where)};
+  return {
+      fmt::format("the file does not list GPUs: {} {} each of its {} {}, and its other devices to be NICs",
+                  each, each == 1 ? "is assumed to be on" : "are assumed to be on", places_count, where)};
 }
 
 }  // namespace gradway

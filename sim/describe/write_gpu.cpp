@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/describe/write_gpu.hpp"
+#include "sim/describe/write_platform.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,16 +8,15 @@
 #include <fmt/ranges.h>
 
 #include "sim/cost/calibration_words.hpp"
-#include "sim/describe/write_platform.hpp"
 #include "sim/fit/kernels.hpp"
-#include "sim/fit/plain_text.hpp"
+#include "sim/fit/yaml_text.hpp"
 
 namespace gradway {
 namespace {
 
-// What stands in for what was not measured: platforms/gpus/h200.yaml.
+// Defaults for what was not measured, from platforms/gpus/h200.yaml.
 constexpr double usual_memory_efficiency = 0.88;
-constexpr double usual_widening = 0.5;  // of the memory efficiency
+constexpr double usual_widening = 0.5;  // Share of the memory efficiency.
 constexpr auto usual_kernel_latency = 4.2_us;
 constexpr auto usual_launch_cost = 5.3_us;
 
@@ -28,14 +27,14 @@ std::string memory_text(Bytes memory) {
                                     : fmt::format("{:.0f} B", memory.value());
 }
 
-/// Two transfers a clock.
+/// Memory bandwidth, with two transfers per clock.
 /// @source CUDA C++ Best Practices Guide, "Theoretical Bandwidth Calculation"
 std::optional<BytesPerSecond> bandwidth_of(const NodeGpu& gpu) {
   const auto bytes_a_second = gpu.memory_clock.value_or(0) * gpu.memory_bus.value_or(0) / 8 * 2;
   return bytes_a_second < 1 ? std::nullopt : std::optional{BytesPerSecond{bytes_a_second}};
 }
 
-/// The slowest of copies, additions and scalings, or what casts from 16 to 32 bits reach.
+/// The slowest rate of copies, additions and scalings, or the rate of casts from 16 to 32 bits.
 std::optional<BytesPerSecond> memory_rate(const KernelRates& rates, bool widens) {
   std::optional<BytesPerSecond> slowest;
   for (const auto& rate : rates.memory) {
@@ -60,20 +59,20 @@ class GpuWriter {
       return matrix.shape != ProductShape::large ||
              static_cast<std::size_t>(matrix.arithmetic) >= precision_count;
     });
-    require(gpu_.memory.has_value(), "the node row does not say how much memory it has");
-    require(gpu_.compute_capability.has_value(), "the node row does not say its compute capability");
-    require(!rates_.matrix.empty(), "no rows 'gemm' of 4096 x 4096 x 4096 or larger say how fast it is");
+    require(gpu_.memory.has_value(), "the node row does not contain its memory");
+    require(gpu_.compute_capability.has_value(), "the node row does not contain its compute capability");
+    require(!rates_.matrix.empty(), "there are no rows 'gemm' of 4096 x 4096 x 4096 or larger");
     bandwidth_ = bandwidth_of(gpu_);
     stream_ = memory_rate(rates_, false);
     widen_ = memory_rate(rates_, true);
-    require(bandwidth_ || stream_, "neither the node row nor rows 'memory' say what its memory moves");
+    require(bandwidth_ || stream_, "neither the node row nor rows 'memory' give its memory bandwidth");
   }
 
   WrittenGpu write() {
     add("schema: 1\nsource: >-\n");
-    add(wrapped("  ",
-                plain_line(fmt::format("{}, as measured by gradway-probe {}{}{}; sizes: the driver's",
-                                       gpu_.name, node_.probe, node_.date.empty() ? "" : ", ", node_.date))));
+    add(wrapped(
+        "  ", ascii_line(fmt::format("{}, measured by gradway-probe {}{}{}; sizes from the driver", gpu_.name,
+                                     node_.probe, node_.date.empty() ? "" : ", ", node_.date))));
     add(fmt::format("compute_capability: {}.{}\n", *gpu_.compute_capability / 10,
                     *gpu_.compute_capability % 10));
     if (gpu_.multiprocessors) add(fmt::format("multiprocessors: {}\n", *gpu_.multiprocessors));
@@ -90,21 +89,21 @@ class GpuWriter {
     if (is_known) return;
     throw ConfigError{
         Problem{node_.where,
-                fmt::format("no file of platforms/gpus describes '{}', and {}", plain_line(gpu_.name), what),
+                fmt::format("no file of platforms/gpus describes '{}', and {}", ascii_line(gpu_.name), what),
                 {},
-                "let the probe measure kernels too, or write a file of platforms/gpus by hand"}};
+                "measure kernels with the probe too, or write a file of platforms/gpus by hand"}};
   }
 
   void add(std::string_view text) { written_.yaml += text; }
 
-  /// A number with its source above it.
+  /// Adds a number with its source above it.
   void add(std::string_view key, const std::string& value, std::string_view source) {
     add(wrapped("# ", source));
     add(fmt::format("{}: {}\n", key, value));
   }
 
   void guess(std::string_view key, const std::string& value) {
-    add(key, value, "Not measured: as on our H200 node (platforms/gpus/h200.yaml).");
+    add(key, value, "Not measured: value of our H200 node (platforms/gpus/h200.yaml).");
     written_.to_complete.emplace_back(key);
   }
 
@@ -113,9 +112,9 @@ class GpuWriter {
     if (!is_nominal) bandwidth_ = stream_;
     if (stream_ && *stream_ > *bandwidth_) bandwidth_ = stream_;
     add("memory_bandwidth", fmt::format("{:.4g} GB/s", bandwidth_->value() / 1e9),
-        is_nominal
-            ? "The driver's: memory clock times bus width times two."
-            : "Measured, not the datasheet's: rows memory, the slowest of copies, additions and scalings.");
+        is_nominal ? "From the driver: memory clock times bus width times two."
+                   : "Measured, not from the datasheet: rows memory, the slowest of copies, additions and "
+                     "scalings.");
     if (!is_nominal) written_.to_complete.emplace_back("memory_bandwidth");
   }
 
@@ -128,9 +127,10 @@ class GpuWriter {
       efficiencies.push_back(fmt::format("{}: 1", precision));
     }
     add("peak", fmt::format("{{ {} }}", fmt::join(peaks, ", ")),
-        "Measured, not the datasheet's: rows gemm, the median of products of 100 GFLOP and more (4096 x 4096 "
+        "Measured, not from the datasheet: rows gemm, the median of products of at least 100 GFLOP (4096 x "
+        "4096 "
         "x 4096). "
-        "The efficiencies are part of it.");
+        "It includes the efficiencies.");
     add(fmt::format("matrix_efficiency: {{ {} }}\n", fmt::join(efficiencies, ", ")));
     written_.to_complete.emplace_back("peak");
     written_.to_complete.emplace_back("matrix_efficiency");
@@ -172,8 +172,8 @@ class GpuWriter {
   const NodeRow& node_;
   const NodeGpu& gpu_;
   KernelRates rates_;
-  std::optional<BytesPerSecond> stream_;  ///< copies, additions and scalings
-  std::optional<BytesPerSecond> widen_;   ///< casts from 16 to 32 bits
+  std::optional<BytesPerSecond> stream_;  ///< Copies, additions and scalings.
+  std::optional<BytesPerSecond> widen_;   ///< Casts from 16 to 32 bits.
   std::optional<BytesPerSecond> bandwidth_;
   WrittenGpu written_;
 };

@@ -7,16 +7,16 @@
 #include <fmt/ranges.h>
 
 #include "sim/cost/size_text.hpp"
-#include "sim/fit/plain_text.hpp"
-#include "sim/import/topology/lay_out.hpp"
+#include "sim/fit/yaml_text.hpp"
+#include "sim/import/topology/node_layout.hpp"
 
 namespace gradway {
 namespace {
 
-/// The topology that the node's row tells, in its own words or in those of the driver.
+/// The topology of the node's row.
 struct Shape {
   NodeLayout layout;
-  std::vector<std::string> remarks;  ///< where the layout comes from, and what is uncertain
+  std::vector<std::string> remarks;  ///< Source of the layout, and what is uncertain.
   std::vector<std::string> warnings;
 };
 
@@ -24,7 +24,7 @@ std::optional<int> nvlinks_of(const NodeRow& node) {
   return node.gpus.front().nvlinks;
 }
 
-/// What stands in for a matrix: NUMA nodes, and NVLinks between all GPUs or none.
+/// Substitute for a missing matrix: NUMA nodes, and NVLinks between all GPUs or none.
 TopologyMatrix made_up_matrix(const NodeRow& node) {
   TopologyMatrix matrix;
   matrix.gpus = node.gpus.size();
@@ -42,7 +42,7 @@ TopologyMatrix made_up_matrix(const NodeRow& node) {
   return matrix;
 }
 
-/// Leaves only the first GPUs; NICs stay.
+/// Keeps only the first GPUs, and all NICs.
 void keep_gpus(TopologyMatrix& matrix, std::size_t count) {
   const auto cut = [&](auto& list) {
     list.erase(list.begin() + static_cast<std::ptrdiff_t>(count),
@@ -79,19 +79,19 @@ Shape shape_of(const NodeRow& node) {
           node.matrix_where,
           fmt::format("the matrix has {} GPUs, but the node's row has {}", matrix.gpus, node.gpus.size()),
           {},
-          "has the matrix been taken on another node?"}};
+          "check whether the matrix is of another node"}};
     }
     if (matrix.gpus > node.gpus.size()) {
-      shape.warnings.push_back(
-          fmt::format("the matrix has {} GPUs and {} were measured: they are taken for the first ones",
-                      matrix.gpus, node.gpus.size()));
+      shape.warnings.push_back(fmt::format(
+          "the matrix has {} GPUs, of which {} were measured: they are assumed to be the first ones",
+          matrix.gpus, node.gpus.size()));
       keep_gpus(matrix, node.gpus.size());
     }
     for (std::size_t i = 0; i < matrix.gpus; ++i) {
       if (!matrix.numa_nodes[i]) matrix.numa_nodes[i] = node.gpus[i].numa_node;
     }
     shape.remarks.emplace_back(
-        "Parts and what they hang on: from the node row's topology_matrix (`nvidia-smi topo -m`).");
+        "Parts and their connections: from the node row's topology_matrix (`nvidia-smi topo -m`).");
   } else {
     matrix = made_up_matrix(node);
     shape.remarks.emplace_back(
@@ -100,34 +100,33 @@ Shape shape_of(const NodeRow& node) {
         "node; NVLinks, if any, connect all GPUs.");
     if (matrix.gpus > 1) {
       shape.warnings.emplace_back(
-          "the samples have no matrix of 'nvidia-smi topo -m': PCIe switches and pairs of GPUs are not "
-          "known");
+          "the samples have no matrix of 'nvidia-smi topo -m': PCIe switches and pairs of GPUs are unknown");
     }
   }
   shape.layout = node_layout(matrix, {nvlinks_of(node), node.names_nvswitch});
   shape.warnings.insert(shape.warnings.end(), shape.layout.remarks.begin(), shape.layout.remarks.end());
   shape.remarks.insert(shape.remarks.end(), shape.warnings.begin(), shape.warnings.end());
   if (shape.layout.switched > 0 && !node.names_nvswitch)
-    shape.remarks.emplace_back("Inferred: an NVSwitch, since the NVLinks of all pairs of GPUs are alike.");
+    shape.remarks.emplace_back(
+        "Inferred: an NVSwitch, since all pairs of GPUs have the same number of NVLinks.");
   return shape;
 }
 
-/// Adds the way that TCP takes inside the node, if it was measured.
+/// Adds the path of TCP inside the node, if it was measured.
 void add_loopback(const NodeRow& node, const NodeRates& rates, PlatformDraft& draft) {
   const auto ring = node.nodes == 1 ? rates.through_net() : std::nullopt;
   if (!ring) return;
   draft.nics.emplace_back("loopback");
   draft.nic_remarks.emplace_back(
-      "The host talks to itself over TCP when NCCL may use neither P2P nor SHM. It is no way out of the "
-      "node: who "
-      "builds several of these nodes replaces it by their real NICs.");
+      "Path of TCP inside the host, for NCCL without P2P and SHM. It does not leave the node: replace it by "
+      "the real NICs to describe several nodes.");
   draft.links.groups.push_back(
-      {fmt::format("Rows of collectives with the tag net: the best ring, {} ranks that each send {}.",
+      {fmt::format("Rows of collectives with the tag net: the best ring, in which each of {} ranks sends {}.",
                    ring->ranks, platform_rate(ring->each)),
        {{draft.links.sockets.front().name, "loopback", LinkKind::pcie, ring->rate, ring->rate}}});
 }
 
-/// Names the NICs, which nothing measured, with the part of the file that they hang on.
+/// Names the NICs, which were not measured, with their parent in the file.
 void name_nics(const NodeLayout& whole, PlatformDraft& draft) {
   std::vector<std::string> names;
   for (auto i = whole.gpus; i < whole.gpus + whole.nics; ++i) {
@@ -147,10 +146,11 @@ void name_nics(const NodeLayout& whole, PlatformDraft& draft) {
 
 void add_fabric(const NodeRow& node, PlatformDraft& draft, std::vector<std::string>& warnings) {
   if (node.nodes < 2) return;
-  draft.closing = {
-      fmt::format("The samples come from {} nodes; this is one of them. For all, say how their NICs meet:",
-                  node.nodes),
-      fmt::format("nodes: {}", node.nodes), "fabric: { kind: star, bandwidth: ..., latency: ... }"};
+  draft.closing = {fmt::format("The samples come from {} nodes; this is one of them. To describe all, give "
+                               "the network between their NICs:",
+                               node.nodes),
+                   fmt::format("nodes: {}", node.nodes),
+                   "fabric: { kind: star, bandwidth: ..., latency: ... }"};
   warnings.push_back(fmt::format(
       "the samples come from {} nodes and the file describes one: add 'nodes: {}', 'fabric' and its NICs",
       node.nodes, node.nodes));
@@ -162,30 +162,30 @@ const NodeRow& node_of(const Samples& samples, const std::string& file) {
   if (samples.nodes.empty()) {
     Where where;
     where.file = file;
-    throw ConfigError{
-        Problem{std::move(where),
-                "no row says which node was measured",
-                {},
-                "a row of kind 'node', as gradway-probe writes it, names the GPUs and their topology"}};
+    throw ConfigError{Problem{
+        std::move(where),
+        "no row describes the measured node",
+        {},
+        "expected a row of kind 'node', as written by gradway-probe, with the GPUs and their topology"}};
   }
   const auto& node = samples.nodes.front();
   if (samples.nodes.size() > 1) {
     throw ConfigError{Problem{samples.nodes[1].where,
-                              "the samples describe two nodes that are not alike",
-                              {{node.where, "the other one"}},
-                              "keep the samples of each node in a file of its own"}};
+                              "the samples describe two different nodes",
+                              {{node.where, "the other node is here"}},
+                              "keep the samples of each node in a separate file"}};
   }
   if (node.gpus.empty()) {
     throw ConfigError{
-        Problem{node.where, "the row of the node names no 'gpus'", {}, "measure again with gradway-probe"}};
+        Problem{node.where, "the row of the node has no 'gpus'", {}, "measure again with gradway-probe"}};
   }
   for (const auto& gpu : node.gpus) {
     if (gpu.name == node.gpus.front().name) continue;
-    throw ConfigError{Problem{
-        node.where,
-        fmt::format("the node has GPUs of two kinds, '{}' and '{}'", node.gpus.front().name, gpu.name),
-        {},
-        "a platform has one kind of GPU: measure those of each kind alone (CUDA_VISIBLE_DEVICES)"}};
+    throw ConfigError{
+        Problem{node.where,
+                fmt::format("the node has two kinds of GPU, '{}' and '{}'", node.gpus.front().name, gpu.name),
+                {},
+                "a platform has one kind of GPU: measure each kind separately (CUDA_VISIBLE_DEVICES)"}};
   }
   return node;
 }

@@ -23,7 +23,7 @@ bool is_identifier(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, is_letter_of_name);
 }
 
-/// A value as its word tells what it is.
+/// A setting whose kind follows from its word.
 FileSetting setting_of(std::string word, FileSetting::Span span) {
   FileSetting setting;
   double number = 0;
@@ -37,12 +37,12 @@ FileSetting setting_of(std::string word, FileSetting::Span span) {
   return setting;
 }
 
-/// Keeps the last of settings of one name, as argparse does.
+/// Adds a setting. Of several with one name the last is kept, as argparse does.
 void put(ArgumentSettings& arguments, FileSetting setting) {
   auto& entries = arguments.file.root.entries;
   if (entries.size() + arguments.replaced.size() >= most_settings)
     refuse_at(arguments.file.text.whole(), fmt::format("the file has more than {} arguments", most_settings),
-              "is this a command line?");
+              "give a file with a command line");
   const auto found = std::ranges::find(entries, setting.key, &FileSetting::key);
   if (found == entries.end()) {
     entries.push_back(std::move(setting));
@@ -52,13 +52,13 @@ void put(ArgumentSettings& arguments, FileSetting setting) {
   if (found->text != setting.text) arguments.replaced.push_back(std::move(setting));
 }
 
-/// Takes the arguments out of a shell's text, wherever they stand in it.
+/// Extracts the arguments from a shell script, wherever they occur.
 class ShellText {
  public:
   explicit ShellText(ArgumentSettings& arguments)
       : arguments_{arguments}, text_{arguments.file.text.content}, end_{text_.size()} {}
 
-  void take() {
+  void read() {
     while (at_ < end_) {
       skip_blanks();
       if (at_ >= end_) break;
@@ -68,7 +68,7 @@ class ShellText {
         ++at_;
       } else {
         auto next = word();
-        if (!next.has_arguments && next.text.size() > 2 && next.text.starts_with("--")) take(next);
+        if (!next.has_arguments && next.text.size() > 2 && next.text.starts_with("--")) read_argument(next);
       }
     }
   }
@@ -77,7 +77,7 @@ class ShellText {
   struct Word {
     std::string text;
     FileSetting::Span span{};
-    bool has_arguments = false;  ///< it stands for arguments, which are taken elsewhere
+    bool has_arguments = false;  ///< It contains arguments, which are read separately.
   };
 
   static bool ends_word(char c) { return std::string_view{"\n;&|()<>"}.find(c) != std::string_view::npos; }
@@ -96,8 +96,8 @@ class ShellText {
     }
   }
 
-  /// An argument, and the value that follows it; without one it is a switch.
-  void take(const Word& word) {
+  /// Reads an argument and the value after it; without a value it is a switch.
+  void read_argument(const Word& word) {
     const auto equals = std::min(word.text.find('='), word.text.size());
     auto name = word.text.substr(2, equals - 2);
     std::ranges::replace(name, '-', '_');
@@ -114,14 +114,14 @@ class ShellText {
     put(arguments_, std::move(setting));
   }
 
-  /// What follows on the line is a value.
+  /// Whether a value follows on the line.
   bool has_value() {
     const auto here = at_;
     skip_blanks();
     bool result = at_ < end_ && !ends_word(text_[at_]) && text_[at_] != '#';
     if (result) {
       ShellText ahead{*this};
-      ahead.is_looking_ = true;
+      ahead.is_lookahead_ = true;
       const auto next = ahead.word();
       result = !next.has_arguments && !next.text.starts_with("--");
     }
@@ -129,7 +129,7 @@ class ShellText {
     return result;
   }
 
-  /// Also assigns, if it does.
+  /// Reads a word; also performs assignments.
   Word word() {
     Word result;
     const auto start = at_;
@@ -168,14 +168,14 @@ class ShellText {
     while (close < text_.size() && text_[close] != quote)
       close += text_[close] == '\\' && quote == '"' ? 2 : 1;
     if (close >= text_.size()) {
-      refuse_at(arguments_.file.text.at(open, 1), "a quote is not closed", "add the missing quote");
+      refuse_at(arguments_.file.text.at(open, 1), "missing closing quote", "add the missing quote");
     }
     if (holds_arguments(text_.substr(at_, close - at_))) {
       word.has_arguments = true;
-      if (!is_looking_) {
+      if (!is_lookahead_) {
         ShellText inside{*this};
         inside.end_ = close;
-        inside.take();
+        inside.read();
       }
     }
     while (at_ < close) {
@@ -189,7 +189,7 @@ class ShellText {
     at_ = close + 1;
   }
 
-  /// "--a 1 --b" rather than "a text".
+  /// Whether the text contains arguments, as "--a 1 --b", rather than "a text".
   static bool holds_arguments(std::string_view text) {
     for (auto at = text.find("--"); at != std::string_view::npos; at = text.find("--", at + 2)) {
       if (at == 0 || std::string_view{" \t\r\n"}.find(text[at - 1]) != std::string_view::npos) return true;
@@ -197,7 +197,7 @@ class ShellText {
     return false;
   }
 
-  /// $NAME, ${NAME}, ${NAME:-otherwise}; all else stays as it is written.
+  /// Expands $NAME, ${NAME} and ${NAME:-otherwise}; everything else is kept as written.
   void expand(Word& word) {
     const auto start = at_++;
     const char open = at_ < end_ ? text_[at_] : ' ';
@@ -231,7 +231,7 @@ class ShellText {
       word.text += written;
     }
     if (word.text.size() > longest_word)
-      refuse_at(arguments_.file.text.at(start, written.size()), "the variable stands for too long a text",
+      refuse_at(arguments_.file.text.at(start, written.size()), "the value of the variable is too long",
                 "write its value instead");
   }
 
@@ -239,12 +239,12 @@ class ShellText {
   std::string_view text_;
   std::size_t at_ = 0;
   std::size_t end_;
-  bool is_looking_ = false;
+  bool is_lookahead_ = false;
   std::map<std::string, std::string> variables_{};
 };
 
-/// A line of YAML: 'key: value'; groups are left out, their keys stand for themselves.
-void take_line(const TextLine& line, ArgumentSettings& arguments) {
+/// Reads a line of YAML, 'key: value'. Names of groups are ignored; their keys count.
+void read_line(const TextLine& line, ArgumentSettings& arguments) {
   const auto first = line.text.find_first_not_of(blanks_of_lines);
   if (first == std::string_view::npos || line.text[first] == '#' || line.text.starts_with("---")) return;
   const auto colon = line.text.find(':', first);
@@ -254,7 +254,7 @@ void take_line(const TextLine& line, ArgumentSettings& arguments) {
   std::ranges::replace(name, '-', '_');
   if (colon == std::string_view::npos || !is_identifier(name))
     refuse_at(arguments.file.text.at(key_span.at, std::max<std::size_t>(1, key_span.length)),
-              "this is no 'key: value'", "one argument a line, as in 'num_layers: 24'");
+              "this line is not 'key: value'", "write one argument per line, as in 'num_layers: 24'");
   auto from = std::min(line.text.find_first_not_of(blanks_of_lines, colon + 1), line.text.size());
   auto value = line.text.substr(from);
   value = value.substr(0, value.starts_with('#') ? 0 : std::min(value.find(" #"), value.size()));
@@ -276,13 +276,13 @@ void take_line(const TextLine& line, ArgumentSettings& arguments) {
 
 ArgumentSettings read_argument_settings(TextFile text) {
   if (const auto bad = first_bad_byte(text.content); bad != std::string_view::npos)
-    refuse_at(text.at(bad, 1), "this is no UTF-8", "save the file as UTF-8");
+    refuse_at(text.at(bad, 1), "the file is not valid UTF-8", "save the file as UTF-8");
   ArgumentSettings arguments{{std::move(text), {}}, {}};
   const auto& file = arguments.file.text;
   if (file.name.ends_with(".yaml") || file.name.ends_with(".yml")) {
-    for (const auto& line : lines_of(file.content)) take_line(line, arguments);
+    for (const auto& line : lines_of(file.content)) read_line(line, arguments);
   } else {
-    ShellText{arguments}.take();
+    ShellText{arguments}.read();
   }
   if (arguments.file.root.entries.empty())
     refuse_at(file.whole(), "the file has no arguments",

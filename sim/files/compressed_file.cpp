@@ -16,10 +16,9 @@ namespace gradway {
 namespace {
 
 constexpr unsigned zlib_buffer = 1 << 18;
-constexpr std::size_t longest_value =
-    16'000'000;  // characters; stacks of calls are the longest that there are
+constexpr std::size_t longest_value = 16'000'000;  // In characters. The longest values are call stacks.
 
-/// Moves a place behind a text. Columns count characters of UTF-8.
+/// Advances a position over a text. Columns count characters of UTF-8.
 void advance(int& line, int& column, const char* begin, const char* end) {
   const std::string_view text{begin, static_cast<std::size_t>(end - begin)};
   const auto last_break = text.rfind('\n');
@@ -72,9 +71,9 @@ void CompressedFile::begin_value() {
 void CompressedFile::check() const {
   int error = Z_OK;
   std::string_view message = gzerror(file_.get(), &error);
-  message.remove_prefix(std::min(message.rfind(": ") + 2, message.size()));  // the file's whole path
+  message.remove_prefix(std::min(message.rfind(": ") + 2, message.size()));  // The file's whole path.
   constexpr const char* copy_again = "copy it again, or record it again";
-  if (error == Z_BUF_ERROR) refuse_at(whole(), "the gzip data is cut off before its end", copy_again);
+  if (error == Z_BUF_ERROR) refuse_at(whole(), "the gzip data is truncated", copy_again);
   if (error == Z_ERRNO)
     refuse_at(whole(), fmt::format("the file cannot be read: {}", std::strerror(errno)), "");
   if (error != Z_OK && error != Z_STREAM_END)
@@ -82,7 +81,7 @@ void CompressedFile::check() const {
 }
 
 void CompressedFile::read_to_end() {
-  constexpr std::size_t far_enough = 100'000'000;  // a packed file of a megabyte may unpack to gigabytes
+  constexpr std::size_t far_enough = 100'000'000;  // A compressed megabyte may decompress to gigabytes.
   most_ = std::numeric_limits<std::size_t>::max();
   for (const auto end = size() + far_enough; !at_end_ && size() < end;) {
     setg(eback(), egptr(), egptr());
@@ -96,9 +95,8 @@ CompressedFile::int_type CompressedFile::underflow() {
   counted_ = part_.data();
   setg(part_.data(), part_.data(), part_.data());
   if (before_ > most_) {
-    refuse_at(last_place(),
-              fmt::format("a single value goes on for more than {} MB", longest_value / 1'000'000),
-              "has the file been damaged? No program writes such a value");
+    refuse_at(last_place(), fmt::format("a single value is longer than {} MB", longest_value / 1'000'000),
+              "check whether the file is damaged: no program writes such a value");
   }
   const auto count = gzread(file_.get(), part_.data(), static_cast<unsigned>(part_.size()));
   at_end_ = count <= 0;

@@ -21,37 +21,37 @@ struct Position {
   int column = 1;
 };
 
-/// The characters of a file, unpacked on the way if it is gzip: in constant memory, whatever its size.
+/// The characters of a file, decompressed if it is gzip, in constant memory.
 ///
-/// zlib rather than Boost.Iostreams: its gzread() takes packed and plain files alike, and is all we need.
+/// We use zlib rather than Boost.Iostreams: its gzread() reads compressed and plain files alike.
 class CompressedFile final : public std::streambuf {
  public:
   /// @param shown the file's name in messages.
   /// @throws ConfigError if it is missing, a folder or unreadable.
   CompressedFile(const std::filesystem::path& path, std::string shown);
 
-  /// The file as a whole, for messages.
+  /// The whole file, for messages.
   Where whole() const;
 
-  /// The place of the character that was read last. Counts on from the place that was asked for last.
+  /// Position of the last character read. Counts from the position of the previous call.
   Position last_position();
   Where last_place();
 
-  /// Characters handed out so far; exact at the end of the file.
+  /// Number of characters read so far; exact at the end of the file.
   std::size_t size() const { return before_ + static_cast<std::size_t>(gptr() - eback()); }
 
-  /// A value begins behind what was read. From the first call on, a value that is longer than any program
-  /// writes is refused, before who reads it has to hold it. @throws ConfigError then, from reading
+  /// A value begins after what was read. From the first call on, values longer than any program writes are
+  /// rejected, before the reader has to store them. @throws ConfigError then, from reading
   void begin_value();
 
-  /// Someone asked for more characters than there are.
+  /// The end of the file was reached.
   bool at_end() const { return at_end_; }
 
-  /// Reads on, so that `check` finds what is damaged further on; not without an end.
+  /// Reads on, within a limit, so that `check` finds damage further on.
   void read_to_end();
 
-  /// @throws ConfigError if the end that was met is no real end: packed data that is damaged or cut off, a
-  /// disk that fails.
+  /// @throws ConfigError if the end is not the real end: compressed data that is damaged or truncated, a
+  /// failing disk.
   void check() const;
 
  protected:
@@ -64,9 +64,10 @@ class CompressedFile final : public std::streambuf {
   std::string shown_;
   std::unique_ptr<gzFile_s, Close> file_;
   std::array<char, 1 << 16> part_{};
-  std::size_t before_ = 0;                                      ///< characters before this part
-  std::size_t most_ = std::numeric_limits<std::size_t>::max();  ///< characters that may be handed out
-  Position at_;                                                 ///< of the character at `counted_`
+  std::size_t before_ = 0;  ///< Characters before this part.
+  /// Maximum number of characters that may be read.
+  std::size_t most_ = std::numeric_limits<std::size_t>::max();
+  Position at_;  ///< Position of the character at `counted_`.
   char* counted_ = part_.data();
   bool at_end_ = false;
 };

@@ -12,12 +12,12 @@
 namespace gradway {
 namespace {
 
-/// Compresses what is written to it and passes it on in parts.
+/// Compresses what is written to it.
 class GzipBuffer final : public std::streambuf {
  public:
   explicit GzipBuffer(std::ostream& out) : out_{out} {
-    constexpr int gzip_format = 16;  // added to the size of the window
-    constexpr int memory_level = 8;  // zlib's own default
+    constexpr int gzip_format = 16;  // Added to the window size.
+    constexpr int memory_level = 8;  // The default of zlib.
     const int result = deflateInit2(&stream_, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + gzip_format, memory_level,
                                     Z_DEFAULT_STRATEGY);
     expects(result == Z_OK, "zlib can compress");

@@ -6,8 +6,9 @@
 
 namespace gradway {
 
-/// Writes text compressed by gzip: the same bytes for the same text, without a name or a time in them.
-/// @param write is given the stream for the text
+/// Writes text compressed by gzip. The same text gives the same bytes: the stream contains neither a name nor
+/// a time.
+/// @param write receives the stream for the text
 void write_gzip(std::ostream& out, const std::function<void(std::ostream&)>& write);
 
 }  // namespace gradway

@@ -13,8 +13,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Builds settings from the events of the JSON library, which have no places: each event is one token of the
-/// text, in order, so a cursor follows them.
+/// Builds settings from the events of the JSON library. Events have no positions, but each is one token of
+/// the text, in order, so a cursor follows them.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
   explicit Builder(SettingsFile& file) : file_{file}, text_{file.text.content} {
@@ -45,8 +45,8 @@ class Builder final : public nlohmann::json_sax<Json> {
     check_characters(name, key_span_);
     if (const auto* first = open_.back().find(name)) {
       throw ConfigError{Problem{file_.text.at(key_span_.at, key_span_.length),
-                                fmt::format("key '{}' stands here twice", name),
-                                {{file_.key_place(*first), "it is here, too"}},
+                                fmt::format("duplicate key '{}'", name),
+                                {{file_.key_place(*first), "the first one is here"}},
                                 "remove one of them"}};
     }
     return true;
@@ -55,15 +55,16 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool parse_error(std::size_t read, const std::string&, const nlohmann::detail::exception&) override {
     const auto end = text_.find_last_not_of(" \t\r\n") + 1;
     if (read > end)
-      refuse_at(file_.text.at(end - 1, 1), "the JSON ends in the middle", "has the file been cut off?");
+      refuse_at(file_.text.at(end - 1, 1), "the JSON is truncated", "check whether the file is truncated");
     const auto at = read == 0 ? 0 : read - 1;
-    refuse_at(file_.text.at(at, 1), "this is not JSON: it cannot go on like this here",
-              text_[at] == '/' || text_[at] == '#' ? "JSON has no comments: remove them"
-                                                   : "has the file been cut off, or edited by hand?");
+    refuse_at(file_.text.at(at, 1), "this is not valid JSON",
+              text_[at] == '/' || text_[at] == '#'
+                  ? "JSON has no comments: remove them"
+                  : "check whether the file is truncated or was edited by hand");
   }
 
  private:
-  /// The token that the event is about.
+  /// The token of the event.
   FileSetting::Span token() {
     const auto at = std::min(text_.find_first_not_of(" \t\r\n,:", next_), text_.size() - 1);
     auto end = at + 1;
@@ -92,10 +93,10 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool open(FileSetting::Kind kind) {
     const auto span = token();
     if (open_.empty() && kind != FileSetting::Kind::table) no_map(span);
-    if (static_cast<int>(open_.size()) >= deepest_setting)
+    if (static_cast<int>(open_.size()) >= max_setting_depth)
       refuse_at(file_.text.at(span.at, 1),
-                fmt::format("lists and maps are nested more than {} deep", deepest_setting),
-                "is this a file of settings?");
+                fmt::format("lists and maps are nested deeper than {} levels", max_setting_depth),
+                "give a file of settings");
     open_.push_back({.kind = kind, .key = key_, .text = {}, .key_span = key_span_, .span = span});
     key_.clear();
     return true;
@@ -123,15 +124,15 @@ class Builder final : public nlohmann::json_sax<Json> {
   void add(FileSetting value) {
     if (++values_ > most_settings)
       refuse_at(file_.text.whole(), fmt::format("the file has more than {} values", most_settings),
-                "is this a file of settings?");
+                "give a file of settings");
     open_.back().entries.push_back(std::move(value));
     key_.clear();
     key_span_ = {};
   }
 
   [[noreturn]] void no_map(const FileSetting::Span& span) const {
-    refuse_at(file_.text.at(span.at, span.length), "this is JSON, but no map of settings",
-              "the file begins with '{' and a key");
+    refuse_at(file_.text.at(span.at, span.length), "this JSON is not a map of settings",
+              "expected '{' and a key at the start of the file");
   }
 
   SettingsFile& file_;

@@ -11,27 +11,27 @@
 
 namespace gradway {
 
-/// A value in a file of settings, and what stands in it.
+/// A value in a file of settings, with its entries.
 struct FileSetting {
   enum class Kind : std::uint8_t { table, list, text, number, boolean, null };
-  /// Bytes of the file.
+  /// A range of bytes of the file.
   struct Span {
     std::size_t at = 0;
     std::size_t length = 0;
   };
 
   Kind kind = Kind::table;
-  std::string key;   ///< empty: the file as a whole, or an item of a list
-  std::string text;  ///< of a text; a number, true and false as they are written, without '_' and '+'
+  std::string key;   ///< Empty for the whole file and for items of a list.
+  std::string text;  ///< A text; or a number, true or false as written, without '_' and '+'.
   Span key_span{};
   Span span{};
-  std::vector<FileSetting> entries{};  ///< of a table or a list
+  std::vector<FileSetting> entries{};  ///< Entries of a table or a list.
 
-  /// An entry of a table; null if it has none of that key.
+  /// An entry of a table; null if there is no such key.
   const FileSetting* find(std::string_view entry) const;
 };
 
-/// A file of settings that was read: its text, for places, and its values.
+/// A file of settings: its text, for places, and its values.
 struct SettingsFile {
   TextFile text;
   FileSetting root;
@@ -40,29 +40,27 @@ struct SettingsFile {
   Where key_place(const FileSetting& setting) const;
 };
 
-/// Reads JSON whose top is a map.
-/// @throws ConfigError at what is no JSON, at keys that stand twice, and at what is nested too deep
+/// Reads JSON whose top level is a map.
+/// @throws ConfigError for invalid JSON, duplicate keys and values that are nested too deeply
 SettingsFile read_json_settings(TextFile text);
 
-/// Reads TOML 1.0. Dates and times are texts. @throws ConfigError at what is no TOML, and at control
-/// characters
+/// Reads TOML 1.0. Dates and times are texts. @throws ConfigError for invalid TOML and control characters
 SettingsFile read_toml_settings(TextFile text);
 
 /// Arguments of a command line.
 struct ArgumentSettings {
   SettingsFile file;
-  std::vector<FileSetting> replaced{};  ///< the same argument stands further down with another value
+  std::vector<FileSetting> replaced{};  ///< Arguments that occur again later with another value.
 };
 
-/// Reads the arguments of a command line, '--num-layers 24' as num_layers, from a shell script or bare:
-/// through quotes, comments, continued lines, arrays and $variables of the script. A switch is true. Every
-/// branch of a script counts. A file that ends in .yaml or .yml has lines of 'num_layers: 24' instead.
-/// @throws ConfigError at quotes that are not closed, at lines that are no YAML, and if there are no
-/// arguments
+/// Reads the arguments of a command line, '--num-layers 24' as num_layers, alone or in a shell script:
+/// through quotes, comments, continued lines, arrays and $variables of the script. A switch is true. All
+/// branches of a script count. A file that ends in .yaml or .yml has lines such as 'num_layers: 24' instead.
+/// @throws ConfigError for missing closing quotes, invalid lines of YAML, and if there are no arguments
 ArgumentSettings read_argument_settings(TextFile text);
 
-/// Keeps a wrong file from filling memory.
+/// Limits that keep a wrong file from filling memory.
 inline constexpr int most_settings = 20'000;
-inline constexpr int deepest_setting = 32;
+inline constexpr int max_setting_depth = 32;
 
 }  // namespace gradway

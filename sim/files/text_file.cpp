@@ -13,20 +13,20 @@
 namespace gradway {
 namespace {
 
-constexpr std::size_t largest_text = 64'000'000;  // keeps a wrong file from filling memory
+constexpr std::size_t largest_text = 64'000'000;  // Keeps a wrong file from filling memory.
 
 void check_characters(const TextFile& file, std::string_view allowed) {
   const std::string_view content = file.content;
-  const auto may_stand = fmt::format("\t\n\r{}", allowed);
-  if (const auto bad = first_control(content, may_stand); bad != std::string_view::npos) {
-    refuse_at(file.at(bad, 1), fmt::format("the control character {} stands here", code_point(content, bad)),
-              "remove it: it is no part of the text");
+  const auto accepted = fmt::format("\t\n\r{}", allowed);
+  if (const auto bad = first_control(content, accepted); bad != std::string_view::npos) {
+    refuse_at(file.at(bad, 1), fmt::format("unexpected control character {}", code_point(content, bad)),
+              "remove it");
   }
   for (auto at = content.find('\r'); at != std::string_view::npos; at = content.find('\r', at + 1)) {
-    const auto behind = content.find_first_not_of('\r', at);
-    if (behind == std::string_view::npos || content[behind] != '\n')
-      refuse_at(file.at(at, 1), "a carriage return stands within a line", "end lines with a line feed");
-    at = behind;
+    const auto end = content.find_first_not_of('\r', at);
+    if (end == std::string_view::npos || content[end] != '\n')
+      refuse_at(file.at(at, 1), "unexpected carriage return within a line", "end lines with a line feed");
+    at = end;
   }
 }
 
@@ -57,7 +57,7 @@ Where TextFile::at(std::size_t offset, std::size_t length) const {
   const std::string_view text = content;
   offset = std::min(offset, text.size());
   const auto before = text.substr(0, offset);
-  const auto start = before.rfind('\n') + 1;  // npos + 1 is 0
+  const auto start = before.rfind('\n') + 1;  // npos + 1 is 0.
   auto line = text.substr(start, text.find('\n', offset) - start);
   if (line.ends_with('\r')) line.remove_suffix(1);
   const auto number = 1 + static_cast<int>(std::ranges::count(before, '\n'));
@@ -95,12 +95,12 @@ TextFile read_text_file(const std::string& name, std::string_view allowed, const
   }
   if (file.content.size() > largest_text)
     refuse_at(file.whole(), "the file has more than 64 MB",
-              "is this the right file? Give the part that matters");
+              "check that this is the right file, or give only the relevant part");
   packed.check();
   if (file.content.find_first_not_of(" \t\r\n") == std::string::npos)
     refuse_at(file.whole(), "the file is empty", hint_if_empty);
   if (file.content.find('\0') != std::string::npos)
-    refuse_at(file.whole(), "this is not a text file: it has NUL bytes", "");
+    refuse_at(file.whole(), "this is not a text file: it contains NUL bytes", "");
   check_characters(file, allowed);
   file.content.shrink_to_fit();
   return file;

@@ -11,18 +11,17 @@
 
 namespace gradway {
 
-/// What some editors of Windows put in front of UTF-8.
+/// Written by some editors in front of UTF-8.
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-/// A text that was read whole, and its name in messages.
+/// A text in memory, with its name in messages.
 struct TextFile {
   std::string name;
   std::string content;
 
-  /// The file as a whole.
+  /// The whole file.
   Where whole() const;
-  /// A byte of the content and `length` bytes from there; columns count characters. Searches the content
-  /// anew.
+  /// Place of `length` bytes of the content; columns count characters. Counts the lines in each call.
   Where at(std::size_t offset, std::size_t length) const;
 };
 
@@ -36,19 +35,21 @@ void check_regular_file(const std::filesystem::path& file, const std::string& sh
 /// A line of a text, without its ending.
 struct TextLine {
   std::string_view text;
-  std::size_t offset = 0;  ///< of its first byte in the text
-  int number = 0;          ///< counts from 1
+  std::size_t offset = 0;  ///< Index of its first byte in the text.
+  int number = 0;          ///< From 1.
 };
 
-/// A byte of a line, by its offset in the text, and `length` bytes from there.
+/// Place of `length` bytes of a line; `offset` is that in the text.
 Where place_in(const TextLine& line, const std::string& file, std::size_t offset, std::size_t length);
 
-/// Lines that end in \n or \r\n. @param text must outlive the result.
+/// Lines that end in
+///  or \r
+/// . @param text must outlive the result.
 std::vector<TextLine> lines_of(std::string_view text);
 
-/// Reads what people paste and programs print, plain or packed by gzip.
-/// @param allowed control characters that may stand in it, besides tabs and the ends of lines
-/// @throws ConfigError if the file is missing, unreadable, damaged, empty, no text, or of more than 64 MB
+/// Reads a text file, plain or compressed by gzip.
+/// @param allowed control characters that it may contain besides tabs and line ends
+/// @throws ConfigError if the file is missing, unreadable, damaged, empty, not a text, or larger than 64 MB
 TextFile read_text_file(const std::string& name, std::string_view allowed = "",
                         const std::string& hint_if_empty = "");
 

@@ -13,12 +13,12 @@
 namespace gradway {
 namespace {
 
-/// Turns toml++'s tree into settings with the bytes where they stand.
+/// Converts toml++'s tree into settings with their byte ranges.
 class Converter {
  public:
   explicit Converter(const SettingsFile& file) : file_{file}, lines_{lines_of(file.text.content)} {}
 
-  /// The byte of a place; toml++ counts lines and characters from 1.
+  /// Byte offset of a position; toml++ counts lines and characters from 1.
   std::size_t offset_of(const toml::source_position& place) const {
     const auto& text = file_.text.content;
     if (place.line == 0 || place.line > lines_.size()) return text.size();
@@ -39,11 +39,11 @@ class Converter {
       auto entry = setting_of(node, depth + 1);
       entry.key = key.str();
       entry.key_span = span_of(key.source());
-      if (entry.span.length == 0) entry.span = entry.key_span;  // a table has none of its own
+      if (entry.span.length == 0) entry.span = entry.key_span;  // A table has no range of its own.
       refuse_control_characters(entry.key, entry.key_span);
       result.entries.push_back(std::move(entry));
     }
-    // toml++ sorts keys by name; people see them as they stand in the file.
+    // toml++ sorts keys by name; we keep the order of the file.
     std::ranges::sort(result.entries, {}, [](const FileSetting& entry) { return entry.key_span.at; });
     return result;
   }
@@ -57,12 +57,12 @@ class Converter {
   }
 
   void check(const toml::node& node, int depth) {
-    if (depth > deepest_setting)
+    if (depth > max_setting_depth)
       refuse_at(file_.text.at(offset_of(node.source().begin), 1),
-                fmt::format("tables and lists are nested more than {} deep", deepest_setting), "");
+                fmt::format("tables and lists are nested deeper than {} levels", max_setting_depth), "");
     if (++values_ > most_settings + 1)
       refuse_at(file_.text.whole(), fmt::format("the file has more than {} values", most_settings),
-                "is this a file of settings?");
+                "give a file of settings");
   }
 
   FileSetting setting_of(const toml::node& node, int depth) {
@@ -86,7 +86,7 @@ class Converter {
     const auto span = span_of(node.source());
     auto written = file_.text.content.substr(span.at, span.length);
     result.kind = FileSetting::Kind::text;
-    result.text = written;  // a date, or a time
+    result.text = written;  // A date or a time.
     if (const auto text = node.value_exact<std::string>()) {
       result.text = *text;
       refuse_control_characters(result.text, span);
@@ -104,7 +104,7 @@ class Converter {
 
   void refuse_control_characters(std::string_view text, const FileSetting::Span& span) const {
     if (first_control(text, "\t\n\r") == std::string_view::npos) return;
-    refuse_at(file_.text.at(span.at, span.length), "a control character stands in this text", "remove it");
+    refuse_at(file_.text.at(span.at, span.length), "the text contains a control character", "remove it");
   }
 
   const SettingsFile& file_;
@@ -116,7 +116,7 @@ class Converter {
 
 SettingsFile read_toml_settings(TextFile text) {
   if (const auto bad = first_bad_byte(text.content); bad != std::string_view::npos)
-    refuse_at(text.at(bad, 1), "this is no UTF-8", "save the file as UTF-8");
+    refuse_at(text.at(bad, 1), "the file is not valid UTF-8", "save the file as UTF-8");
   SettingsFile file{std::move(text), {}};
   Converter converter{file};
   const auto parsed = toml::parse(std::string_view{file.text.content});

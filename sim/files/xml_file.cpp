@@ -18,7 +18,7 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/// Walks without recursion: the file may be nested as deep as it likes.
+/// The first element that is nested too deeply. Works without recursion, as the depth is unlimited.
 pugi::xml_node first_too_deep(const pugi::xml_node& root) {
   int depth = 1;
   for (auto node = root; node;) {
@@ -50,12 +50,12 @@ XmlFile::XmlFile(TextFile text) : text_{std::move(text)}, lines_{lines_of(text_.
     std::string why{result.description()};
     if (!why.empty()) why.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(why.front())));
     refuse_at(place(offset, 1), fmt::format("this is not XML: {}", why),
-              "has the file been cut off, or edited by hand?");
+              "check whether the file is truncated or was edited by hand");
   }
   if (!root()) refuse_at(text_.whole(), "this is not XML: it has no element", "");
   if (const auto deep = first_too_deep(root()))
-    refuse_at(at(deep), fmt::format("elements are nested more than {} deep", deepest_element),
-              "no node has so many PCIe switches");
+    refuse_at(at(deep), fmt::format("elements are nested deeper than {} levels", deepest_element),
+              "expected a topology written by NCCL");
 }
 
 Where XmlFile::place(std::size_t offset, std::size_t length) const {
@@ -82,9 +82,9 @@ Where XmlFile::at(const pugi::xml_node& element, std::string_view attribute) con
     }
     if (content[i] == '"' || content[i] == '\'') quote = content[i];
     if (!is_blank(content[i]) || !content.substr(i + 1).starts_with(attribute)) continue;
-    const auto behind = content.find_first_of("\"'=> \t\r\n", i + 1);
-    if (behind != i + 1 + attribute.size()) continue;
-    const auto open = content.find_first_of("\"'", behind);
+    const auto end = content.find_first_of("\"'=> \t\r\n", i + 1);
+    if (end != i + 1 + attribute.size()) continue;
+    const auto open = content.find_first_of("\"'", end);
     if (open == std::string_view::npos) break;
     const auto close = content.find(content[open], open + 1);
     return place(open + 1, std::min(close, content.size()) - open - 1);
@@ -96,7 +96,7 @@ std::string XmlFile::attribute(const pugi::xml_node& element, const char* name) 
   const std::string_view text = element.attribute(name).value();
   if (const auto bad = first_control(text); bad != std::string_view::npos) {
     refuse_at(at(element, name), fmt::format("the text has the control character {}", code_point(text, bad)),
-              fmt::format("it is the '{}' of <{}>", name, element.name()));
+              fmt::format("this is the '{}' of <{}>", name, element.name()));
   }
   return std::string{text};
 }
@@ -111,8 +111,8 @@ std::optional<int> XmlFile::whole(const pugi::xml_node& element, const char* nam
   const auto [end, error] =
       std::from_chars(digits.data(), digits.data() + digits.size(), value, is_hex ? 16 : 10);
   if (error != std::errc{} || end != digits.data() + digits.size() || value < least || value > most) {
-    refuse_at(at(element, name), fmt::format("'{}' is no whole number from {} to {}", text, least, most),
-              fmt::format("it is the '{}' of <{}>", name, element.name()));
+    refuse_at(at(element, name), fmt::format("'{}' is not a whole number from {} to {}", text, least, most),
+              fmt::format("this is the '{}' of <{}>", name, element.name()));
   }
   return static_cast<int>(value);
 }
@@ -124,8 +124,8 @@ std::optional<double> XmlFile::number(const pugi::xml_node& element, const char*
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !(value >= least && value <= most)) {
-    refuse_at(at(element, name), fmt::format("'{}' is no number from {:g} to {:g}", text, least, most),
-              fmt::format("it is the '{}' of <{}>", name, element.name()));
+    refuse_at(at(element, name), fmt::format("'{}' is not a number from {:g} to {:g}", text, least, most),
+              fmt::format("this is the '{}' of <{}>", name, element.name()));
   }
   return value;
 }

@@ -12,24 +12,24 @@
 
 namespace gradway {
 
-/// An XML file and the places of what stands in it. Document types are skipped and no entities but XML's own
-/// are replaced.
+/// An XML file with places of elements and attributes. Document types are skipped, and only XML's own
+/// entities are replaced.
 class XmlFile {
  public:
-  /// @throws ConfigError at what is no XML, or nested more than 64 deep
+  /// @throws ConfigError for invalid XML, or elements nested deeper than 64 levels
   explicit XmlFile(TextFile text);
 
   pugi::xml_node root() const { return document_.document_element(); }
 
-  /// The element's name.
+  /// Place of the element's name.
   Where at(const pugi::xml_node& element) const;
-  /// The attribute's value; the element's name if it has no such attribute.
+  /// Place of the attribute's value; of the element's name if there is no such attribute.
   Where at(const pugi::xml_node& element, std::string_view attribute) const;
 
-  /// An attribute's value; empty if there is none. @throws ConfigError if it has control characters
+  /// An attribute's value; empty if missing. @throws ConfigError if it contains control characters
   std::string attribute(const pugi::xml_node& element, const char* name) const;
-  /// Nothing if there is none, or an empty one. @throws ConfigError if it is not from `least` to `most`;
-  /// numbers may be written as 0x1f
+  /// An integer attribute; empty if missing or empty. @throws ConfigError if it is not from `least` to
+  /// `most`; numbers may be written as 0x1f
   std::optional<int> whole(const pugi::xml_node& element, const char* name, int least, int most) const;
   std::optional<double> number(const pugi::xml_node& element, const char* name, double least,
                                double most) const;

@@ -18,21 +18,21 @@
 namespace gradway {
 namespace {
 
-/// Tables that are scaled alike: transport, ranks and nodes.
-using Wires = std::tuple<Transport, int, int>;
-/// Rows that are doubted alike: transport, and whether they were taken between nodes.
+/// Tables with common scale factors: transport, ranks and nodes.
+using TableGroup = std::tuple<Transport, int, int>;
+/// Rows with a common uncertainty: transport, and whether they were measured between nodes.
 using Kind = std::pair<Transport, bool>;
 
-Wires wires_of(const auto& row_or_table) {
+TableGroup group_of_table(const auto& row_or_table) {
   return {row_or_table.transport, row_or_table.ranks, row_or_table.nodes};
 }
 
-Kind kind_of(const Wires& wires) {
-  return {std::get<0>(wires), std::get<2>(wires) > 1};
+Kind kind_of(const TableGroup& group) {
+  return {std::get<0>(group), std::get<2>(group) > 1};
 }
 
-std::string name_of_wires(const Wires& wires) {
-  const auto& [transport, ranks, nodes] = wires;
+std::string name_of_group(const TableGroup& group) {
+  const auto& [transport, ranks, nodes] = group;
   return fmt::format("{} on {} ranks{}", name_of(transport), ranks,
                      nodes > 1 ? fmt::format(" of {} nodes", nodes) : "");
 }
@@ -51,9 +51,9 @@ SplitTime split_time(const LinkRate& link, Bytes size) {
   throw ConfigError{Problem{{}, std::move(what), {}, std::move(hint)}};
 }
 
-class Adapting {
+class Adapter {
  public:
-  Adapting(const Calibration& calibration, const Samples& samples) : from_{calibration} {
+  Adapter(const Calibration& calibration, const Samples& samples) : from_{calibration} {
     result_.calibration = calibration;
     sort_collectives(samples.collectives);
     sort_copies(samples);
@@ -62,9 +62,9 @@ class Adapting {
   Adapted run() {
     if (collectives_.empty() && copies_.empty()) {
       cannot_adapt(
-          fmt::format("the samples hold no row that calibration '{}' has a table or a link for", from_.name),
-          "'gradway-probe --adapt' measures collectives and copies; 'gradway show calibration' tells which "
-          "the calibration has");
+          fmt::format("the samples contain no row for a table or a link of calibration '{}'", from_.name),
+          "'gradway-probe --adapt' measures collectives and copies; 'gradway show calibration' lists those "
+          "of the calibration");
     }
     auto& adaptation = result_.calibration.adapted.emplace();
     adaptation.from = from_.name;
@@ -85,7 +85,7 @@ class Adapting {
         ++result_.left_out;
         continue;
       }
-      collectives_[wires_of(row)].push_back({gradway::split_time(*table, row.size), row.time});
+      collectives_[group_of_table(row)].push_back({gradway::split_time(*table, row.size), row.time});
     }
   }
 
@@ -107,16 +107,15 @@ class Adapting {
     copies_[link - from_.links.begin()].push_back({split_time(*link, size), time});
   }
 
-  /// @return what is told of the part, with the scales checked
+  /// @return the record of a part, with checked scales
   AdaptedPart part_of(std::string what, const Rows& rows, const Scales& scales) const {
-    constexpr double most = 4;  // TCP, which differs most, differs by a factor of 1.9 on our machines
+    constexpr double most = 4;  // The largest difference between our machines is a factor of 1.9, for TCP.
     for (const auto scale : {scales.fixed, scales.moving}) {
       if (scale <= most && scale >= 1 / most) continue;
-      cannot_adapt(
-          fmt::format("{}: the rows take {:.3g} times as long as calibration '{}' says", what, scale,
-                      from_.name),
-          "that is another kind of machine, or something else ran on it: 'gradway calibrate fit' makes a "
-          "calibration of its own");
+      cannot_adapt(fmt::format("{}: the rows take {:.3g} times as long as in calibration '{}'", what, scale,
+                               from_.name),
+                   "this is another kind of machine, or it was not idle: make a separate calibration with "
+                   "'gradway calibrate fit'");
     }
     AdaptedPart part{.what = std::move(what),
                      .rows = static_cast<int>(rows.size()),
@@ -134,34 +133,35 @@ class Adapting {
   void adapt_tables(std::vector<AdaptedPart>& parts) {
     std::map<Kind, Rows> of_kind;
     std::map<Kind, std::vector<double>> errors;
-    std::map<Wires, AdaptedPart> told;
-    for (const auto& [wires, rows] : collectives_) {
-      auto& part = told.emplace(wires, part_of(name_of_wires(wires), rows, fit_scales(rows))).first->second;
-      const auto left_out = errors_left_out(rows);
+    std::map<TableGroup, AdaptedPart> parts_by_group;
+    for (const auto& [group, rows] : collectives_) {
+      auto& part =
+          parts_by_group.emplace(group, part_of(name_of_group(group), rows, fit_scales(rows))).first->second;
+      const auto left_out = leave_one_out_errors(rows);
       part.after = fit_error(left_out);
-      auto& all = of_kind[kind_of(wires)];
+      auto& all = of_kind[kind_of(group)];
       all.insert(all.end(), rows.begin(), rows.end());
-      auto& all_errors = errors[kind_of(wires)];
+      auto& all_errors = errors[kind_of(group)];
       all_errors.insert(all_errors.end(), left_out.begin(), left_out.end());
     }
-    for (auto& [wires, part] : told) part.uncertainty = nine_of_ten_within(errors[kind_of(wires)]);
+    for (auto& [group, part] : parts_by_group) part.uncertainty = bound_of_90_percent(errors[kind_of(group)]);
     for (auto& table : result_.calibration.tables) {
-      const auto wires = wires_of(table);
-      const auto like = of_kind.find(kind_of(wires));
+      const auto group = group_of_table(table);
+      const auto like = of_kind.find(kind_of(group));
       if (like == of_kind.end()) continue;
-      if (!told.contains(wires)) {
-        auto part = part_of(name_of_wires(wires), {}, fit_scales(like->second));
-        told.emplace(wires, std::move(part));
+      if (!parts_by_group.contains(group)) {
+        auto part = part_of(name_of_group(group), {}, fit_scales(like->second));
+        parts_by_group.emplace(group, std::move(part));
       }
-      scale(table, told.at(wires));
+      scale(table, parts_by_group.at(group));
     }
-    for (auto& [wires, part] : told) parts.push_back(std::move(part));
+    for (auto& [group, part] : parts_by_group) parts.push_back(std::move(part));
   }
 
   static void scale(CollectiveTable& table, const AdaptedPart& part) {
     const auto before = table;
     const Scales scales{part.fixed, part.moving};
-    Seconds longest{};  // the parts of two sizes may be scaled apart: times still do not fall
+    Seconds longest{};  // Different scales of two sizes must not make times fall.
     for (auto& point : table.points) {
       longest = std::max(longest, scales.of(gradway::split_time(before, point.size)));
       point.time = longest;
@@ -169,7 +169,7 @@ class Adapting {
     table.latency = table.points.front().time;
     table.bandwidth = table.points.back().size / table.points.back().time;
     table.uncertainty = part.uncertainty;
-    // What was said of the other machine's samples.
+    // These describe the samples of the other machine.
     table.residual.reset();
     table.residual_with_outliers.reset();
     table.spread.reset();
@@ -180,9 +180,9 @@ class Adapting {
     for (const auto& [place, rows] : copies_) {
       auto& link = result_.calibration.links[static_cast<std::size_t>(place)];
       auto part = part_of(name_of_link(link), rows, fit_scales(rows));
-      const auto left_out = errors_left_out(rows);
+      const auto left_out = leave_one_out_errors(rows);
       part.after = fit_error(left_out);
-      part.uncertainty = nine_of_ten_within(left_out);
+      part.uncertainty = bound_of_90_percent(left_out);
       link.latency = link.latency * part.fixed;
       link.bandwidth = link.bandwidth / part.moving;
       link.least.reset();
@@ -194,8 +194,8 @@ class Adapting {
 
   const Calibration& from_;
   Adapted result_;
-  std::map<Wires, Rows> collectives_;
-  std::map<std::ptrdiff_t, Rows> copies_;  ///< by the place of their link
+  std::map<TableGroup, Rows> collectives_;
+  std::map<std::ptrdiff_t, Rows> copies_;  ///< By the index of their link.
 };
 
 }  // namespace
@@ -204,11 +204,11 @@ Adapted adapt(const Calibration& calibration, const Samples& samples, const Cali
   if (!calibration.collectives.empty() || (calibration.tables.empty() && calibration.links.empty())) {
     cannot_adapt(fmt::format("calibration '{}' has {}", calibration.name,
                              calibration.collectives.empty()
-                                 ? "neither tables nor links: there is nothing to scale"
-                                 : "single collectives, not tables by size: there is nothing to scale"),
-                 "make one of the samples: 'gradway calibrate fit'");
+                                 ? "neither tables nor links to scale"
+                                 : "single collectives instead of tables by size, which cannot be scaled"),
+                 "make a calibration from the samples with 'gradway calibrate fit'");
   }
-  auto adapted = Adapting{calibration, samples}.run();
+  auto adapted = Adapter{calibration, samples}.run();
   auto& result = adapted.calibration;
   result.source = title.source;
   result.date = title.date;

@@ -8,7 +8,6 @@
 
 #include "sim/cost/collective_table.hpp"
 #include "sim/fit/monotone.hpp"
-#include "sim/fit/outliers.hpp"
 #include "sim/fit/robust_line.hpp"
 
 namespace gradway {
@@ -24,7 +23,7 @@ std::optional<FitError> residual(const CollectiveTable& table, const std::vector
   return fit_error(std::move(errors));
 }
 
-/// Each inner sample against a table that was made without it.
+/// Error of each inner sample against a table made without it.
 std::optional<FitError> interpolation(const std::vector<SizedTime>& kept) {
   std::vector<double> errors;
   for (std::size_t i = 1; i + 1 < kept.size(); ++i) {
@@ -38,23 +37,23 @@ std::optional<FitError> interpolation(const std::vector<SizedTime>& kept) {
 }
 
 void fit_times(CollectiveTable& table, const std::vector<SizedTime>& samples) {
-  auto sifted = sift(merged_by_size(samples));
+  auto filtered = remove_outliers(merged_by_size(samples));
   const auto is_outlier = [&](const SizedTime& sample) {
-    return std::ranges::find(sifted.outliers, sample.size, &SizedTime::size) != sifted.outliers.end();
+    return std::ranges::find(filtered.outliers, sample.size, &SizedTime::size) != filtered.outliers.end();
   };
-  auto believed = samples;
-  std::erase_if(believed, is_outlier);
+  auto without_outliers = samples;
+  std::erase_if(without_outliers, is_outlier);
   table.samples = static_cast<int>(samples.size());
-  table.points = monotone(sifted.kept);
-  table.interpolation = interpolation(sifted.kept);
-  table.outliers = std::move(sifted.outliers);
+  table.points = monotone(filtered.kept);
+  table.interpolation = interpolation(filtered.kept);
+  table.outliers = std::move(filtered.outliers);
   table.latency = table.points.front().time;
   table.bandwidth = table.points.back().size / table.points.back().time;
-  table.residual = residual(table, believed);
+  table.residual = residual(table, without_outliers);
   if (!table.outliers.empty()) table.residual_with_outliers = residual(table, samples);
 }
 
-/// How far the percentiles of the repetitions are from their median, the farther one of each row.
+/// Distance of the percentiles of the repetitions from their median, the larger one of each row.
 std::optional<FitError> spread(const std::vector<const CollectiveRow*>& rows) {
   std::vector<double> errors;
   for (const auto* row : rows) {

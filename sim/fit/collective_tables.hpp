@@ -9,20 +9,19 @@
 
 namespace gradway {
 
-/// What has a table of its own.
+/// Key of a table.
 using CollectiveKey =
     std::tuple<Transport, CollectiveKind, std::optional<Algorithm>, std::optional<Protocol>, int, int>;
 
-/// Of a row or of a table: transport, operation, algorithm, protocol, ranks and nodes.
+/// Key of a row or a table: transport, operation, algorithm, protocol, ranks and nodes.
 template <class RowOrTable>
 CollectiveKey key_of(const RowOrTable& it) {
   return {it.transport, it.kind, it.algorithm, it.protocol, it.ranks, it.nodes};
 }
 
-/// One table for each transport, operation, forced or free algorithm and protocol, and number of ranks and
-/// nodes: outliers sifted out, the rest made monotone, and what that is worth: how far the samples are from
-/// the table, how far each inner sample is from what a table without it says, and how far the repetitions
-/// of a sample spread.
+/// Fits one table for each transport, operation, forced or free algorithm and protocol, and number of ranks
+/// and nodes. Outliers are removed and the rest is made monotone. Each table has its errors: of the samples
+/// against the table, of each inner sample against a table without it, and the spread of repetitions.
 std::vector<CollectiveTable> fit_collectives(const std::vector<CollectiveRow>& rows);
 
 }  // namespace gradway

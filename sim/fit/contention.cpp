@@ -17,15 +17,15 @@
 namespace gradway {
 namespace {
 
-/// A product of many waves.
+/// A matrix product of many waves.
 Footprint large_product(Precision precision) {
   return {KernelClass::matrix, precision, 0, 0};
 }
 
 SlowdownSearch search_of(Precision precision, int channels, const NodeFacts& node) {
   SlowdownSearch search;
-  search.taken = wave_slowdown(large_product(precision), node.multiprocessors, channels);
-  search.held = channels > 0;
+  search.known_slowdown = wave_slowdown(large_product(precision), node.multiprocessors, channels);
+  search.is_serialized = channels > 0;
   return search;
 }
 
@@ -33,16 +33,17 @@ double in_mb(Bytes size) {
   return size.value() / 1e6;
 }
 
-/// "20 all-reduces of 268 MB beside 16 products of 4096: kernels met within 0.0 %, collectives within 0.3 %"
+/// Such as "20 all-reduces of 268 MB concurrent with 16 products of 4096: error of kernels 0.0 %, of
+/// collectives 0.3 %".
 std::string source_of(const ContentionRow& one, const EndErrors& errors) {
   return fmt::format(
-      "{} all-reduces of {:.0f} MB beside {} products of {}: kernels met within {:.1f} %, "
-      "collectives within {:.1f} %",
+      "{} all-reduces of {:.0f} MB concurrent with {} products of {}: error of kernels {:.1f} %, of "
+      "collectives {:.1f} %",
       one.collectives, in_mb(one.size), one.kernels, one.side, 100 * std::abs(errors.kernels),
       100 * std::abs(errors.collectives));
 }
 
-/// The same of several experiments.
+/// The same for several experiments.
 std::string source_of(const std::vector<ContentionTrial>& trials, const std::vector<EndErrors>& errors) {
   if (trials.size() == 1) return source_of(trials.front().together, errors.front());
   std::set<int> sides;
@@ -55,14 +56,14 @@ std::string source_of(const std::vector<ContentionTrial>& trials, const std::vec
   }
   const auto [least, most] =
       std::ranges::minmax(trials, {}, [](const auto& trial) { return trial.together.size; });
-  const auto met = [](const FitError& error) {
+  const auto error_text = [](const FitError& error) {
     return fmt::format("{:.1f} % (worst {:.1f} %)", 100 * error.median, 100 * error.worst);
   };
   return fmt::format(
-      "{} experiments, all-reduces of {:.3g} to {:.3g} MB beside products of {}: kernels met within {}, "
-      "collectives within {}",
+      "{} experiments, all-reduces of {:.3g} to {:.3g} MB concurrent with products of {}: error of kernels "
+      "{}, of collectives {}",
       trials.size(), in_mb(least.together.size), in_mb(most.together.size), fmt::join(sides, ", "),
-      met(*fit_error(kernels)), met(*fit_error(collectives)));
+      error_text(*fit_error(kernels)), error_text(*fit_error(collectives)));
 }
 
 ContentionFactors fit_group(const std::vector<ContentionTrial>& trials, int channels, const NodeFacts& node) {
@@ -83,7 +84,7 @@ ContentionFactors fit_group(const std::vector<ContentionTrial>& trials, int chan
           .source = source_of(trials, errors)};
 }
 
-/// Rows with the same key belong together.
+/// Rows with the same key belong to one experiment.
 auto key(const ContentionRow& row) {
   return std::tuple{row.transport, row.ranks, row.precision, row.channels, row.side, row.size};
 }

@@ -4,11 +4,8 @@
 #include "sim/base/problem.hpp"
 #include "sim/fit/collective_tables.hpp"
 #include "sim/fit/contention.hpp"
-#include "sim/fit/held_back.hpp"
-#include "sim/fit/kernel_times.hpp"
 #include "sim/fit/kernels.hpp"
 #include "sim/fit/links.hpp"
-#include "sim/fit/predict_shm.hpp"
 #include "sim/fit/predictions.hpp"
 
 namespace gradway {
@@ -45,7 +42,7 @@ Calibration fit(const Samples& samples, const CalibrationTitle& title, const Nod
   calibration.kernel_times = fit_kernel_times(samples, node, title.source);
   if (is_empty(calibration)) {
     throw ConfigError{Problem{{},
-                              "the samples hold no row that a calibration can be fitted to",
+                              "the samples contain no row to which a calibration can be fitted",
                               {},
                               "measure collectives first: a prediction needs rows of all_reduce"}};
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fit/held_back.hpp"
+#include "sim/fit/fit.hpp"
 
 #include <map>
 #include <set>
@@ -11,7 +11,7 @@
 namespace gradway {
 namespace {
 
-/// Is the size at this place of `count` sizes in their order held back?
+/// Whether the size at this place of `count` ordered sizes is held back.
 bool is_every_third(std::size_t place, std::size_t count) {
   return place % 3 == 1 && place + 1 < count;
 }
@@ -20,7 +20,7 @@ bool is_middle(std::size_t place, std::size_t count) {
   return count >= 2 && place == count / 2;
 }
 
-/// Splits rows. @param group what is fitted together @param size orders the rows of a group
+/// Splits rows. @param group key of what is fitted together @param size orders the rows of a group
 template <class Row, class Group, class Size>
 void split(const std::vector<Row>& rows, const Group& group, const Size& size,
            bool (*is_held)(std::size_t place, std::size_t count), std::vector<Row>& kept,

@@ -1,23 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/fit/kernels.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <ostream>
+#include <set>
 #include <tuple>
 
+#include "sim/base/problem.hpp"
 #include "sim/base/quantiles.hpp"
 #include "sim/fit/monotone.hpp"
 #include "sim/fit/robust_line.hpp"
+#include "sim/import/topology/gpu_name.hpp"
 
 namespace gradway {
+
 namespace {
 
 constexpr Flops large_work{100e9};
 constexpr Flops medium_work{10e9};
 constexpr double thick_side = 256;
-constexpr Bytes tiny = 1_MiB;  // well below a microsecond of memory time on any GPU of today
+constexpr Bytes tiny = 1_MiB;  // Well below a microsecond of memory time on current GPUs.
 
-/// Rows by what has a figure of its own.
+/// Rows grouped by a key.
 template <class Row, class Key>
 auto grouped(const std::vector<Row>& rows, const Key& key) {
   std::map<decltype(key(rows.front())), std::vector<Row>> groups;
@@ -25,7 +35,7 @@ auto grouped(const std::vector<Row>& rows, const Key& key) {
   return groups;
 }
 
-/// Rows of one amount become one, at their quiet quantile.
+/// Merges the rows of one amount at their quiet quantile.
 template <class Row, class Amount>
 std::vector<AmountTime> merged(const std::vector<Row>& rows, const Amount& amount) {
   std::vector<SizedTime> sized;
@@ -113,6 +123,51 @@ void fit_launches(const Samples& samples, KernelRates& rates) {
   if (!shortest.empty()) rates.smallest_kernel = lower_median(shortest);
 }
 
+[[noreturn]] void refuse(std::string what, std::string hint) {
+  throw ConfigError{Problem{{}, std::move(what), {}, std::move(hint)}};
+}
+
+/// File name of the GPU on which the kernels ran.
+std::string timed_gpu(const Samples& samples, const NodeFacts& node) {
+  std::set<std::string> names;
+  for (const auto& row : samples.nodes) {
+    for (const auto& gpu : row.gpus) names.insert(gpu_file_name(gpu.name));
+  }
+  if (names.size() > 1) {
+    refuse(
+        fmt::format("the samples contain times of kernels on several GPU models: {}", fmt::join(names, ", ")),
+        "make one calibration per GPU model");
+  }
+  if (!names.empty()) return *names.begin();
+  if (node.gpu.empty()) {
+    refuse("the samples contain times of kernels, but no row of kind node names the GPU",
+           "name a platform with this GPU: --platform NAME");
+  }
+  return node.gpu;
+}
+
+/// Four digits, without an exponent.
+std::string microseconds(Seconds time) {
+  constexpr int digits = 4;
+  const auto value = time.value() * 1e6;
+  const auto before_point = 1 + static_cast<int>(std::floor(std::log10(value)));
+  const auto after_point = digits - before_point;
+  if (after_point >= 0) return fmt::format("{:.{}f}", value, after_point);
+  const auto unit = std::pow(10.0, -after_point);
+  return fmt::format("{:.0f}", std::round(value / unit) * unit);
+}
+
+std::string size_text(const std::vector<double>& size) {
+  return fmt::format("{:.0f}", fmt::join(size, "x"));
+}
+
+/// Width of the longest size.
+std::size_t size_width(std::span<const KernelTime> rows) {
+  std::size_t width = 0;
+  for (const auto& row : rows) width = std::max(width, size_text(row.size).size());
+  return width;
+}
+
 }  // namespace
 
 ProductShape shape_of(const MatrixRow& product) {
@@ -158,6 +213,36 @@ std::optional<Seconds> time_of(const KernelRates& rates, const AttentionRow& row
       return rate.latency + row.work() / rate.rate;
   }
   return std::nullopt;
+}
+
+std::optional<KernelTimes> fit_kernel_times(const Samples& samples, const NodeFacts& node,
+                                            const std::string& source) {
+  if (samples.kernel_times.empty()) return std::nullopt;
+  KernelTimes times{timed_gpu(samples, node), source, {}};
+  auto sorted = samples.kernel_times;
+  std::ranges::stable_sort(sorted, is_listed_before);
+  for (auto first = sorted.begin(); first != sorted.end();) {
+    const auto end =
+        std::find_if(first, sorted.end(), [&](const auto& row) { return is_listed_before(*first, row); });
+    std::vector<double> same;
+    std::transform(first, end, std::back_inserter(same), [](const auto& row) { return row.time.value(); });
+    times.rows.push_back({first->kernel, first->size, Seconds{lower_quantile(same, 0.5)}});
+    first = end;
+  }
+  return times;
+}
+
+void write_kernel_times(std::ostream& out, const KernelTimes& times) {
+  fmt::print(out, "kernel_times:\n  gpu: {}\n  rows: |\n", times.gpu);
+  for (auto first = times.rows.begin(); first != times.rows.end();) {
+    const auto end =
+        std::find_if(first, times.rows.end(), [&](const auto& row) { return row.kernel != first->kernel; });
+    const auto width = size_width({first, end});
+    for (; first != end; ++first) {
+      fmt::print(out, "    {} {:<{}} {}\n", first->kernel, size_text(first->size), width,
+                 microseconds(first->time));
+    }
+  }
 }
 
 }  // namespace gradway

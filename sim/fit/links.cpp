@@ -54,7 +54,7 @@ void add_link(LinkRole role, const std::vector<CopyRow>& copies, std::vector<Lin
                 .smallest = Bytes{points.front().amount},
                 .largest = Bytes{points.back().amount},
                 .source = fmt::format("{}, {} sizes", copies_of(role), points.size())};
-  if (const auto slopes = slopes_without_one(points, LineForm::sum)) {
+  if (const auto slopes = leave_one_out_slopes(points, LineForm::sum)) {
     link.least = BytesPerSecond{1 / slopes->second};
     link.most = BytesPerSecond{1 / slopes->first};
   }
@@ -64,9 +64,9 @@ void add_link(LinkRole role, const std::vector<CopyRow>& copies, std::vector<Lin
   links.push_back(std::move(link));
 }
 
-/// How many GPUs had a copy from and one to host memory at once, and nothing else; 0: another pattern.
+/// Number of GPUs with a copy from and a copy to host memory at once; 0 for other patterns.
 int gpus_both_ways(const PatternRow& pattern) {
-  std::map<int, int> ways;  // by GPU; 1: to it, 2: from it
+  std::map<int, int> ways;  // Bits by GPU: 1 for copies to it, 2 for copies from it.
   for (const auto& copy : pattern.copies) {
     if (copy.from && copy.to) return 0;
     ways[copy.from ? *copy.from : *copy.to] += copy.from ? 2 : 1;
@@ -94,7 +94,8 @@ LinkRate host_memory(const PatternRow& pattern, int gpus) {
 std::vector<LinkRate> fit_links(const Samples& samples) {
   std::vector<LinkRate> links;
   for (const auto role : roles) add_link(role, samples.copies, links);
-  std::map<int, LinkRate> memories;  // by GPUs; of several patterns the largest copies
+  // Pattern by number of GPUs: the one with the largest copies.
+  std::map<int, LinkRate> memories;
   for (const auto& pattern : samples.patterns) {
     const auto gpus = gpus_both_ways(pattern);
     if (gpus < 2) continue;

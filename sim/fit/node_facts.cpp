@@ -7,8 +7,8 @@
 namespace gradway {
 namespace {
 
-/// The variables that leave NCCL just one transport inside a node.
-NcclSettings only(Transport transport) {
+/// Settings that leave NCCL only one transport inside a node.
+NcclSettings force(Transport transport) {
   NcclSettings settings;
   settings.p2p_disable = transport != Transport::p2p;
   settings.shm_disable = transport == Transport::net;
@@ -18,9 +18,9 @@ NcclSettings only(Transport transport) {
 std::optional<int> channels(const Routes& routes, int ranks, Transport transport) {
   const Calibration nothing;
   try {
-    const Communicator communicator{routes, only(transport), nothing, first_gpus(ranks)};
+    const Communicator communicator{routes, force(transport), nothing, first_gpus(ranks)};
     if (communicator.facts().transport == transport) return communicator.channels();
-  } catch (const ConfigError&) {  // no such transport there
+  } catch (const ConfigError&) {  // The platform has no such transport.
   }
   return std::nullopt;
 }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fit/predict_shm.hpp"
+#include "sim/fit/links.hpp"
 
 #include <algorithm>
 
 #include "sim/cost/nccl_model.hpp"
-#include "sim/fit/links.hpp"
 
 namespace gradway {
 namespace {
 
-/// Bytes that a protocol moves a byte of data. LL's lines hold 8 bytes of data and 8 of flags.
+/// Bytes that a protocol moves per byte of data. LL's lines contain 8 bytes of data and 8 of flags.
 /// @source NCCL 2.28.9, src/include/device.h
 double overhead(Protocol protocol) {
   return protocol == Protocol::ll ? 2 : 1;
@@ -23,7 +22,7 @@ bool is_measured(const std::vector<CollectiveTable>& tables, int ranks) {
 
 CollectiveTable predict(const LinkRate& memory) {
   const auto rate = ring_rate(memory);
-  // Which GPU it is matters only for the rates that NCCL takes for LL over NVLink.
+  // The model of the GPU only matters for the rates that NCCL assumes for LL over NVLink.
   const CommunicatorFacts communicator{
       .ranks = memory.gpus, .transport = Transport::shm, .node_bandwidth = rate, .net_bandwidth = {}};
   CollectiveTable table;
@@ -34,7 +33,8 @@ CollectiveTable predict(const LinkRate& memory) {
   for (auto size = 1_KiB; size <= 1_GiB; size = 4 * size) {
     const auto plan = choose_plan(table.kind, size, communicator, NcclSettings{});
     auto time = plan->latency + overhead(plan->protocol) * factor * size / rate;
-    if (!table.points.empty()) time = std::max(time, table.points.back().time);  // another plan, less latency
+    // Another plan may have less latency.
+    if (!table.points.empty()) time = std::max(time, table.points.back().time);
     table.points.push_back({size, time});
   }
   table.latency = table.points.front().time;

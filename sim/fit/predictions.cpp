@@ -33,7 +33,7 @@ SampleGroup group_of(Bytes size) {
   return size < 64_MiB ? SampleGroup::medium_collectives : SampleGroup::large_collectives;
 }
 
-/// "p2p all_reduce ring ll on 4 ranks, 1 MiB"
+/// Such as "p2p all_reduce ring ll on 4 ranks, 1 MiB".
 std::string text_of(const CollectiveRow& row) {
   const auto how = row.algorithm && row.protocol
                        ? fmt::format(" {} {}", word(words::algorithms, *row.algorithm),
@@ -63,9 +63,9 @@ std::string text_of(const AttentionRow& row) {
                      row.heads, row.length, row.head);
 }
 
-/// "p2p 4 ranks, 20 all-reduces of 256 MiB beside 16 fp32 products of 4096, 8 channels"
+/// Such as "p2p 4 ranks, 20 all-reduces of 256 MiB concurrent with 16 fp32 products of 4096, 8 channels".
 std::string text_of(const ContentionRow& row) {
-  return fmt::format("{} {} ranks, {} all-reduces of {} beside {} {} products of {}{}",
+  return fmt::format("{} {} ranks, {} all-reduces of {} concurrent with {} {} products of {}{}",
                      word(words::transports, row.transport), row.ranks, row.collectives, size_text(row.size),
                      row.kernels, word(words::precisions, row.precision), row.side,
                      row.channels > 0 ? fmt::format(", {} channels", row.channels) : "");
@@ -107,8 +107,8 @@ void add_launches(const KernelRates& rates, const Samples& samples, std::vector<
   }
 }
 
-void add_side_by_side(const Calibration& calibration, const Samples& samples, const NodeFacts& node,
-                      std::vector<PredictedRow>& rows) {
+void add_contention(const Calibration& calibration, const Samples& samples, const NodeFacts& node,
+                    std::vector<PredictedRow>& rows) {
   for (const auto& trial : contention_trials(samples.contention)) {
     const auto errors = contention_errors(trial, calibration.contention, node);
     const auto add = [&](std::string_view end, Seconds measured, double error) {
@@ -149,7 +149,7 @@ std::vector<PredictedRow> predict_samples(const Calibration& calibration, const 
   add_kernels(rates, samples.optimizers, SampleGroup::optimizers, rows);
   add_kernels(rates, samples.attention, SampleGroup::attention, rows);
   add_launches(rates, samples, rows);
-  add_side_by_side(calibration, samples, node, rows);
+  add_contention(calibration, samples, node, rows);
   add_timed_kernels(calibration, samples, rows);
   std::ranges::stable_sort(rows, {}, &PredictedRow::group);
   return rows;

@@ -14,9 +14,9 @@ namespace gradway {
 
 /// Group of samples whose errors are reported together.
 enum class SampleGroup {
-  tiny_collectives,    ///< below 64 KiB
-  small_collectives,   ///< below 1 MiB
-  medium_collectives,  ///< below 64 MiB
+  tiny_collectives,    ///< Below 64 KiB.
+  small_collectives,   ///< Below 1 MiB.
+  medium_collectives,  ///< Below 64 MiB.
   large_collectives,
   copies,
   products,
@@ -53,16 +53,16 @@ struct PredictedRow {
   SampleGroup group = SampleGroup::copies;
   std::string what;
   Seconds measured{};
-  std::optional<Seconds> predicted;  ///< empty if the calibration does not cover such rows
+  std::optional<Seconds> predicted;  ///< Empty if the calibration does not cover such rows.
 
-  /// Predicted over measured, less one. @pre a prediction
+  /// Predicted divided by measured time, minus one. @pre a prediction
   double error() const { return *predicted / measured - 1; }
 };
 
-/// All rows of the samples that a calibration could predict, by what it was fitted to: a collective by the
-/// table of its transport, operation, algorithm, protocol, ranks and nodes; a copy by its link; kernels by
-/// their rates; each experiment side by side as two rows, the end of its kernels and that of its collectives;
-/// a timed kernel by its own row, if there is one. Sorted by group, else in the order of the samples.
+/// Predictions of all rows of the samples: a collective by the table of its transport, operation, algorithm,
+/// protocol, ranks and nodes; a copy by its link; kernels by their rates; each contention experiment as two
+/// rows, the end of its kernels and that of its collectives; a timed kernel by its own row, if there is one.
+/// Sorted by group, then in the order of the samples.
 std::vector<PredictedRow> predict_samples(const Calibration& calibration, const Samples& samples,
                                           const NodeFacts& node);
 
@@ -70,9 +70,9 @@ std::vector<PredictedRow> predict_samples(const Calibration& calibration, const 
 struct GroupError {
   SampleGroup group = SampleGroup::copies;
   int rows = 0;
-  double bias = 0;  ///< mean of the signed errors
-  double mean = 0;  ///< mean absolute error
-  FitError error;   ///< median and worst absolute error
+  double bias = 0;  ///< Mean of the signed errors.
+  double mean = 0;  ///< Mean absolute error.
+  FitError error;   ///< Median and worst absolute error.
 };
 
 /// Errors of each group with a predicted row, in the order of the groups.

@@ -11,7 +11,7 @@
 namespace gradway {
 namespace {
 
-/// Keeps the line with the least misfit; of lines that fit alike the first.
+/// Keeps the line with the least misfit; of equal lines the first.
 class Best {
  public:
   explicit Best(const std::vector<AmountTime>& points) : points_{points} {}
@@ -53,8 +53,8 @@ Line robust_line(const std::vector<AmountTime>& points, LineForm form) {
   return best.line();
 }
 
-std::optional<std::pair<double, double>> slopes_without_one(const std::vector<AmountTime>& points,
-                                                            LineForm form) {
+std::optional<std::pair<double, double>> leave_one_out_slopes(const std::vector<AmountTime>& points,
+                                                              LineForm form) {
   constexpr std::size_t fewest = 4;
   if (points.size() < fewest) return std::nullopt;
   auto least = std::numeric_limits<double>::infinity();

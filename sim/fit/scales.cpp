@@ -11,8 +11,8 @@
 namespace gradway {
 namespace {
 
-/// Time of no bytes: where the line through the two smallest sizes begins. At least a hundredth of the
-/// smallest, so that no time is without it.
+/// Time of zero bytes, extrapolated by the line through the two smallest sizes; at least a hundredth of the
+/// smallest time.
 Seconds base_of(const CollectiveTable& table) {
   const auto& points = table.points;
   constexpr double least = 0.01;
@@ -30,7 +30,7 @@ bool is_cached(const CollectiveTable& table, Bytes size) {
   return size <= best->size && rate(*best) > cliff * rate(table.points.back());
 }
 
-/// Keeps the scales with the least misfit; of those that fit alike the first.
+/// Keeps the scales with the least misfit; of equal ones the first.
 class BestScales {
  public:
   BestScales(const std::vector<ScaledRow>& rows, std::size_t left_out) : rows_{rows}, left_out_{left_out} {}
@@ -54,7 +54,7 @@ class BestScales {
   double misfit_ = std::numeric_limits<double>::infinity();
 };
 
-/// Scales with which two rows come out as they were measured; none if they are too much alike to tell.
+/// Scales that reproduce the measured times of two rows; none if the rows are too similar.
 Scales through(const ScaledRow& a, const ScaledRow& b) {
   constexpr double alike = 1e-3;
   const auto product = [](Seconds x, Seconds y) { return x.value() * y.value(); };
@@ -66,7 +66,7 @@ Scales through(const ScaledRow& a, const ScaledRow& b) {
           (product(a.calibrated.fixed, b.measured) - product(b.calibrated.fixed, a.measured)) / determinant};
 }
 
-/// @param start is tried first @param left_out the place of a row that is not looked at, or beyond the last
+/// @param start is tried first @param left_out index of a row to ignore, or beyond the last
 Scales best_scales(const std::vector<ScaledRow>& rows, const Scales& start, std::size_t left_out) {
   bool has_fixed = false;
   bool has_moving = false;
@@ -105,7 +105,7 @@ Scales fit_scales(const std::vector<ScaledRow>& rows) {
   return best_scales(rows, {}, rows.size());
 }
 
-std::vector<double> errors_left_out(const std::vector<ScaledRow>& rows) {
+std::vector<double> leave_one_out_errors(const std::vector<ScaledRow>& rows) {
   std::vector<double> errors;
   if (rows.size() < 2) return errors;
   const auto of_all = fit_scales(rows);
@@ -117,7 +117,7 @@ std::vector<double> errors_left_out(const std::vector<ScaledRow>& rows) {
   return errors;
 }
 
-std::optional<double> nine_of_ten_within(std::vector<double> errors) {
+std::optional<double> bound_of_90_percent(std::vector<double> errors) {
   const auto place = static_cast<std::size_t>(std::ceil(0.9 * static_cast<double>(errors.size() + 1)));
   if (place > errors.size()) return std::nullopt;
   std::ranges::sort(errors);

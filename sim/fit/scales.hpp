@@ -30,30 +30,30 @@ struct ScaledRow {
   Seconds measured{};
 };
 
-/// A size of a table in two parts: what moves at the rate at which the largest size of the table adds to the
-/// smallest ones, as far as the time has room for it beside them, and the rest.
+/// Splits the time of a size of a table into a part that grows with the bytes and the rest. The former is at
+/// the rate from the smallest to the largest size of the table, limited by the time.
 ///
-/// Over SHM sizes up to the one of the best rate are all rest, where that rate is more than a tenth above
-/// that of the largest size: the caches of the CPU served them, and the host memory, which is what differs
-/// between machines, did not (on 4 H200: 20 GB/s up to 16 MiB, 16 from 32 MiB on).
+/// Over SHM the times of sizes up to the one with the best rate are fixed if that rate is more than a tenth
+/// above that of the largest size: the caches of the CPU served them, while machines differ in their host
+/// memory (on 4 H200: 20 GB/s up to 16 MiB, 16 from 32 MiB on).
 /// @pre the table has a point
 SplitTime split_time(const CollectiveTable& table, Bytes size);
 
-/// The scales with the least sum of |predicted / measured - 1|, so that a few disturbed rows do not matter;
-/// of equal ones, the scales nearest to 1. A part that is not the larger one in any row keeps its
-/// scale of 1, as no row determines it.
-/// @source as robust_line: a best fit of two parameters meets two of the rows
+/// The scales with the least sum of |predicted / measured - 1|, which are robust against a few disturbed
+/// rows; of equal ones, the scales closest to 1. A part that is not the larger one in any row keeps its scale
+/// of 1, as no row determines it.
+/// @source as robust_line: a best fit of two parameters passes through two of the rows
 Scales fit_scales(const std::vector<ScaledRow>& rows);
 
 /// Leave-one-out error of each row, as a fraction of the smaller of measured and predicted time; empty for a
 /// single row.
-std::vector<double> errors_left_out(const std::vector<ScaledRow>& rows);
+std::vector<double> leave_one_out_errors(const std::vector<ScaledRow>& rows);
 
 /// Bound of the error of a further row of the same kind with 90 % coverage; empty for fewer than nine errors,
-/// which cannot give it.
-/// @source split conformal prediction: of n errors and one more, all alike, the one more is within the
-/// ceil(0.9 (n + 1))-th smallest in nine of ten cases (Vovk, Gammerman, Shafer: Algorithmic Learning in a
-/// Random World, 2005)
-std::optional<double> nine_of_ten_within(std::vector<double> errors);
+/// which are too few for it.
+/// @source split conformal prediction: of n exchangeable errors and one more, the latter is within the
+/// ceil(0.9 (n + 1))-th smallest in 90 % of cases (Vovk, Gammerman, Shafer: Algorithmic Learning in a Random
+/// World, 2005)
+std::optional<double> bound_of_90_percent(std::vector<double> errors);
 
 }  // namespace gradway

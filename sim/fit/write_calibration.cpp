@@ -11,7 +11,7 @@
 #include "sim/base/contract.hpp"
 #include "sim/cost/calibration_words.hpp"
 #include "sim/cost/size_text.hpp"
-#include "sim/fit/kernel_times.hpp"
+#include "sim/fit/kernels.hpp"
 #include "sim/fit/yaml_text.hpp"
 
 namespace gradway {
@@ -47,7 +47,7 @@ void write_table(std::ostream& out, const CollectiveTable& table) {
              table.ranks);
   if (table.nodes > 1) fmt::print(out, "    nodes: {}\n", table.nodes);
   if (!table.predicted_from.empty())
-    fmt::print(out, "    predicted_from: {}\n", quoted(table.predicted_from));
+    fmt::print(out, "    predicted_from: {}\n", quoted_text(table.predicted_from));
   if (table.samples > 0) fmt::print(out, "    samples: {}\n", table.samples);
   fmt::print(out, "    latency: {}\n    bandwidth: {}\n", time_text(table.latency),
              rate_text(table.bandwidth));
@@ -61,25 +61,25 @@ void write_table(std::ostream& out, const CollectiveTable& table) {
   write_sizes(out, "outliers", table.outliers);
 }
 
-void write_side_by_side(std::ostream& out, const ContentionFactors& entry) {
+void write_contention(std::ostream& out, const ContentionFactors& entry) {
   fmt::print(out, "  - transport: {}\n    precision: {}\n", word_of(words::transports, entry.transport),
              word_of(words::precisions, entry.precision));
   if (entry.ranks > 0) fmt::print(out, "    ranks: {}\n", entry.ranks);
   if (entry.channels > 0) fmt::print(out, "    channels: {}\n", entry.channels);
   fmt::print(out, "    kernel_slowdown: {:.4g}\n    collective_slowdown: {:.4g}\n", entry.kernel_slowdown,
              entry.collective_slowdown);
-  if (!entry.measured_on.empty()) fmt::print(out, "    measured_on: {}\n", quoted(entry.measured_on));
-  fmt::print(out, "    source: {}\n", quoted(entry.source));
+  if (!entry.measured_on.empty()) fmt::print(out, "    measured_on: {}\n", quoted_text(entry.measured_on));
+  fmt::print(out, "    source: {}\n", quoted_text(entry.source));
 }
 
 void write_held_back(std::ostream& out, const HoldoutError& entry) {
-  fmt::print(out, "  - {{ what: {}, rows: {}, median: {}, worst: {} }}\n", quoted(entry.what), entry.rows,
-             percent_text(entry.error.median), percent_text(entry.error.worst));
+  fmt::print(out, "  - {{ what: {}, rows: {}, median: {}, worst: {} }}\n", quoted_text(entry.what),
+             entry.rows, percent_text(entry.error.median), percent_text(entry.error.worst));
 }
 
 void write_adapted(std::ostream& out, const Adaptation& adapted) {
-  fmt::print(out, "adapted:\n  from: {}\n", quoted(adapted.from));
-  if (!adapted.digest.empty()) fmt::print(out, "  digest: {}\n", quoted(adapted.digest));
+  fmt::print(out, "adapted:\n  from: {}\n", quoted_text(adapted.from));
+  if (!adapted.digest.empty()) fmt::print(out, "  digest: {}\n", quoted_text(adapted.digest));
   out << "  parts:\n";
   const auto error_text = [](std::string_view when, const std::optional<FitError>& error) {
     return error ? fmt::format(", median_{0}: {1}, worst_{0}: {2}", when, percent_text(error->median),
@@ -88,7 +88,7 @@ void write_adapted(std::ostream& out, const Adaptation& adapted) {
   };
   for (const auto& part : adapted.parts) {
     fmt::print(out, "    - {{ what: {}, rows: {}, fixed: {:.5g}, moving: {:.5g}{}{}{} }}\n",
-               quoted(part.what), part.rows, part.fixed, part.moving, error_text("before", part.before),
+               quoted_text(part.what), part.rows, part.fixed, part.moving, error_text("before", part.before),
                error_text("after", part.after),
                part.uncertainty ? fmt::format(", doubt: {}", percent_text(*part.uncertainty)) : "");
   }
@@ -106,12 +106,12 @@ void write_list(std::ostream& out, std::string_view key, const std::vector<Item>
 
 void write_calibration_file(std::ostream& out, const Calibration& calibration) {
   expects(calibration.collectives.empty(), "a fit makes tables");
-  fmt::print(out, "schema: 1\nsource: {}\n", quoted(calibration.source));
+  fmt::print(out, "schema: 1\nsource: {}\n", quoted_text(calibration.source));
   if (!calibration.date.empty()) fmt::print(out, "date: {}\n", calibration.date);
   if (calibration.samples) {
     std::vector<std::string> files;
-    for (const auto& file : calibration.samples->files) files.push_back(quoted(file));
-    fmt::print(out, "samples:\n  digest: {}\n  files: [{}]\n", quoted(calibration.samples->digest),
+    for (const auto& file : calibration.samples->files) files.push_back(quoted_text(file));
+    fmt::print(out, "samples:\n  digest: {}\n  files: [{}]\n", quoted_text(calibration.samples->digest),
                fmt::join(files, ", "));
   }
   if (calibration.adapted) write_adapted(out, *calibration.adapted);
@@ -119,7 +119,7 @@ void write_calibration_file(std::ostream& out, const Calibration& calibration) {
   write_list(out, "tables", calibration.tables, write_table);
   write_list(out, "links", calibration.links, write_link);
   write_kernels(out, calibration.kernels);
-  write_list(out, "side_by_side", calibration.contention, write_side_by_side);
+  write_list(out, "side_by_side", calibration.contention, write_contention);
   if (calibration.kernel_times) write_kernel_times(out, *calibration.kernel_times);
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 namespace words = calibration_words;
 
-/// ", samples: 6, median_residual: 0.5 %, worst_residual: 2.1 %", as far as it is known.
+/// Such as ", samples: 6, median_residual: 0.5 %, worst_residual: 2.1 %", as far as known.
 std::string fitted_text(const Fitted& fitted) {
   std::string text;
   if (fitted.samples > 0) text += fmt::format(", samples: {}", fitted.samples);
@@ -90,7 +90,7 @@ void write_link(std::ostream& out, const LinkRate& link) {
     fmt::print(out, "    median_residual: {}\n    worst_residual: {}\n", percent_text(residual->median),
                percent_text(residual->worst));
   }
-  fmt::print(out, "    source: {}\n", quoted(link.source));
+  fmt::print(out, "    source: {}\n", quoted_text(link.source));
 }
 
 void write_kernels(std::ostream& out, const KernelRates& kernels) {

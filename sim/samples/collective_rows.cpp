@@ -20,9 +20,9 @@ constexpr int most_ranks = 1 << 20;
 constexpr int most_repeats = 1 << 20;
 constexpr int most_channels = 64;
 
-constexpr std::array no_collectives{"reduce"sv, "gather"sv, "scatter"sv, "hypercube"sv};  // not modelled
+constexpr std::array no_collectives{"reduce"sv, "gather"sv, "scatter"sv, "hypercube"sv};  // Not modelled.
 
-/// How a collective was run.
+/// Transport, algorithm and protocol of a collective.
 struct Tag {
   Transport transport = Transport::p2p;
   std::optional<Algorithm> algorithm;
@@ -52,14 +52,14 @@ Tag read_tag(const JsonRow& row) {
     if (is_good) tag.protocol = static_cast<Protocol>(*protocol);
   }
   if (!is_good) {
-    row.fail(
-        "tag", fmt::format("'{}' is not a tag", all),
-        "write p2p, shm or net; behind it, if both were forced, -Ring or -Tree and -LL, -LL128 or -Simple");
+    row.fail("tag", fmt::format("'{}' is not a tag", all),
+             "write p2p, shm or net; if algorithm and protocol were forced, append -Ring or -Tree and -LL, "
+             "-LL128 or -Simple");
   }
   return tag;
 }
 
-/// "bf16_8192" -> precision and side
+/// Reads "bf16_8192" as precision and side.
 std::pair<Precision, int> read_product(const JsonRow& row) {
   const std::string_view all = row.text("gemm");
   const auto bar = std::min(all.find('_'), all.size());
@@ -68,13 +68,13 @@ std::pair<Precision, int> read_product(const JsonRow& row) {
   int side = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), side);
   if (!precision || error != std::errc{} || end != digits.data() + digits.size() || side < 1) {
-    row.fail("gemm", fmt::format("'{}' is not a square product", all),
+    row.fail("gemm", fmt::format("'{}' is not a square matrix product", all),
              "write its precision and its side, as in bf16_8192");
   }
   return {static_cast<Precision>(*precision), side};
 }
 
-/// How many channels NCCL was told to take; 0: none.
+/// Number of channels forced on NCCL; 0: none.
 int read_channels(const JsonRow& row) {
   return row.has("channels") ? row.whole("channels", 1, most_channels) : 0;
 }
@@ -84,7 +84,7 @@ std::optional<Spread> read_spread(const JsonRow& row) {
   const Spread spread{row.time("low"), row.time("high")};
   if (spread.low > spread.high) {
     row.fail("low", "the 10th percentile is above the 90th",
-             "'low' and 'high' are in seconds, as 'seconds' is");
+             "'low' and 'high' are in seconds, like 'seconds'");
   }
   return spread;
 }
@@ -108,7 +108,7 @@ ContentionRow read_contention(const JsonRow& row) {
   return result;
 }
 
-/// @return the row; of an operation that gradway does not know as well, if only the kind is not looked at
+/// Reads and checks the row; its kind is left at the default.
 CollectiveRow read_collective(const JsonRow& row) {
   const auto tag = read_tag(row);
   CollectiveRow result;
@@ -128,9 +128,9 @@ CollectiveRow read_collective(const JsonRow& row) {
 
 void add_collective_row(const JsonRow& row, Samples& samples) {
   const auto& op = row.text("op");
-  // What collectives cost products in fp8 is taken as with bf16.
+  // Contention with fp8 products is assumed to be that with bf16.
   if (op == "contention" && row.text("gemm").starts_with("fp8_")) {
-    ++samples.unused["contention beside fp8 products"];
+    ++samples.unused["contention with fp8 products"];
     return;
   }
   if (op == "contention") {
@@ -153,7 +153,7 @@ void add_collective_row(const JsonRow& row, Samples& samples) {
     ++samples.unused[op];
     return;
   }
-  if (read_channels(row) > 0) {  // a training step takes as many as NCCL chooses
+  if (read_channels(row) > 0) {  // In a training step NCCL chooses the number of channels.
     ++samples.unused[fmt::format("{} with forced channels", op)];
     return;
   }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int gpu_numbers = 1 << 20;
 
-/// `[0]` or `[0, 1]`; empty without the key.
+/// Reads `[0]` or `[0, 1]`; empty without the key.
 std::vector<int> read_gpus(const JsonRow& row) {
   if (!row.has("gpus")) return {};
   const auto is_gpu = [](const nlohmann::json& value) {
@@ -18,7 +18,7 @@ std::vector<int> read_gpus(const JsonRow& row) {
   };
   const auto& gpus = row.json()["gpus"];
   if (!gpus.is_array() || gpus.empty() || gpus.size() > 2 || !std::ranges::all_of(gpus, is_gpu))
-    row.fail("gpus", "'gpus' must be the number of a GPU or of two, as in [0] or [0, 1]", "");
+    row.fail("gpus", "'gpus' must be a list of one or two GPU numbers, such as [0] or [0, 1]", "");
   return gpus.get<std::vector<int>>();
 }
 
@@ -31,7 +31,7 @@ void add_copy(const JsonRow& row, LinkRole role, Samples& samples) {
 
 void add_pattern(const JsonRow& row, Samples& samples) {
   PatternRow pattern{row.text("name"), {}, row.bytes("bytes"), row.times("seconds"), {}};
-  // Rows without `copies` have a wall time by the CPU's clock, with what the CPU needs to notice the end.
+  // Rows without `copies` have a wall time by the CPU's clock, which includes the time to notice the end.
   if (row.has("copies") && row.has("wall")) pattern.wall = row.time("wall");
   pattern.copies = row.has("copies") ? row.copy_ways("copies") : copies_of_pattern(pattern.name);
   if (pattern.copies.empty()) {
@@ -39,10 +39,10 @@ void add_pattern(const JsonRow& row, Samples& samples) {
     return;
   }
   if (pattern.times.size() != pattern.copies.size()) {
-    row.fail(
-        "seconds",
-        fmt::format("'{}' has {} times, not {}", pattern.name, pattern.times.size(), pattern.copies.size()),
-        "one for each of its copies");
+    row.fail("seconds",
+             fmt::format("'{}' has {} times instead of {}", pattern.name, pattern.times.size(),
+                         pattern.copies.size()),
+             "give one time per copy");
   }
   for (const auto& time : pattern.times) row.check_plausible("seconds", {pattern.size, time});
   samples.patterns.push_back(std::move(pattern));

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int largest_number = 1024;
 
-/// Takes a number off the front of a text. Empty if there is none that could be a GPU's, or a count of them.
+/// Removes a number from the front of a text. Empty if it is not a GPU's number or a count of GPUs.
 std::optional<int> take_number(std::string_view& text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -23,7 +23,7 @@ bool take(std::string_view& text, std::string_view start) {
   return true;
 }
 
-/// "h2d", "d2h" or both with '+' between, then "_x" and how many GPUs.
+/// Reads "h2d", "d2h" or both with '+' between, then "_x" and the number of GPUs.
 std::vector<CopyWay> of_each_gpu(std::string_view name) {
   const bool in = take(name, "h2d");
   if (in) take(name, "+");
@@ -36,7 +36,7 @@ std::vector<CopyWay> of_each_gpu(std::string_view name) {
   return copies;
 }
 
-/// "h2d_0", "d2h_1", ... with '+' between.
+/// Reads "h2d_0", "d2h_1", ... with '+' between.
 std::vector<CopyWay> of_named_gpus(std::string_view name) {
   std::vector<CopyWay> copies;
   do {
@@ -56,7 +56,7 @@ std::vector<CopyWay> of_ring(std::string_view name) {
   return copies;
 }
 
-/// "_0>1_2<>3"
+/// Reads "_0>1_2<>3".
 std::vector<CopyWay> of_pairs(std::string_view name) {
   std::vector<CopyWay> copies;
   while (take(name, "_")) {

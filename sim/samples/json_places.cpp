@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/samples/json_places.hpp"
+#include "sim/samples/json_row.hpp"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
 
-/// Offset behind the text in quotes that begins at `at`.
+/// Offset after the quoted text that begins at `at`.
 std::size_t behind_quotes(std::string_view text, std::size_t at) {
   for (++at; at < text.size() && text[at] != '"'; ++at) {
     if (text[at] == '\\') ++at;
@@ -18,7 +18,7 @@ std::size_t behind_quotes(std::string_view text, std::size_t at) {
   return std::min(at + 1, text.size());
 }
 
-/// Offset behind the value that begins at `at`, whatever it holds.
+/// Offset after the value that begins at `at`.
 std::size_t behind_value(std::string_view text, std::size_t at) {
   int depth = 0;
   while (at < text.size()) {
@@ -39,7 +39,7 @@ std::size_t behind_blanks(std::string_view text, std::size_t at) {
   return std::min(text.find_first_not_of(blanks, at), text.size());
 }
 
-/// Behind the value that ends at `at` and the ',' after it.
+/// Offset of the value after the one at `at` and its ','.
 std::size_t next_value(std::string_view text, std::size_t at) {
   at = behind_value(text, at);
   return behind_blanks(text, std::min(at + 1, text.size()));

@@ -14,12 +14,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double largest_amount = 9e15;  // bytes; beyond, a double loses single ones
+constexpr double largest_amount = 9e15;  // In bytes: beyond, a double is not exact.
 constexpr int largest_gpu = 1 << 20;
-constexpr Seconds shortest_time{1e-9};  // no clock of a probe tells less
+constexpr Seconds shortest_time{1e-9};  // The resolution of a probe's clock.
 constexpr Seconds longest_time{1e8};
 
-/// "'x'", or what it is if it is long.
+/// The value in quotes, or its kind if it is a list or a map.
 std::string shown(const Json& value) {
   if (value.is_array()) return "a list";
   if (value.is_object()) return "a map of keys and values";
@@ -32,7 +32,7 @@ JsonRow::JsonRow(const Json& row, std::size_t index, const JsonPlaces& places)
     : row_{row}, index_{index}, places_{places} {
   if (!row.is_object()) {
     fail(fmt::format("row {} must be a map of keys and values, not {}", index + 1, shown(row)),
-         "a file of samples is a list of rows such as {\"op\": \"all_reduce\", ...}");
+         "expected a list of rows such as {\"op\": \"all_reduce\", ...}");
   }
 }
 
@@ -56,7 +56,7 @@ const std::string& JsonRow::text(const char* key) const {
   const auto& text = found.get_ref<const std::string&>();
   if (const auto bad = first_control(text, "\t\n"); bad != std::string::npos)
     fail(key, fmt::format("the text has the control character {}", code_point(text, bad)),
-         "leave out its escape");
+         "remove its escape sequence");
   return text;
 }
 
@@ -102,7 +102,7 @@ Seconds JsonRow::seconds(const char* key, const Json& found) const {
     fail(key,
          fmt::format("a time must be from {} to {} s, got {}", shortest_time.value(), longest_time.value(),
                      shown(found)),
-         "leave out the rows of probes that failed");
+         "remove the rows of failed probes");
   }
   return read;
 }
@@ -114,8 +114,7 @@ SizedTime JsonRow::sized_time() const {
 }
 
 void JsonRow::check_plausible(const char* key, const SizedTime& measured) const {
-  if (!is_plausible(measured))
-    fail(key, implausible_text(measured), "leave out the rows of probes that failed");
+  if (!is_plausible(measured)) fail(key, implausible_text(measured), "remove the rows of failed probes");
 }
 
 Seconds JsonRow::time(const char* key) const {
@@ -138,7 +137,7 @@ std::vector<double> JsonRow::whole_numbers(const char* key) const {
     for (const auto& one : found) {
       const auto read = one.is_number() ? one.get<double>() : -1;
       if (read != std::floor(read) || read < 0 || read > largest_amount)
-        fail(key, fmt::format("'{}' must be whole numbers, not {}", key, shown(one)), "");
+        fail(key, fmt::format("'{}' must contain whole numbers, not {}", key, shown(one)), "");
       all.push_back(read);
     }
   }
@@ -150,7 +149,7 @@ std::vector<double> JsonRow::whole_numbers(const char* key) const {
 std::vector<CopyWay> JsonRow::copy_ways(const char* key) const {
   const auto wrong = [&] {
     fail(key, fmt::format("'{}' must be a list of copies", key),
-         "write from and to of each, a GPU or host memory: [[\"host\", 0], [0, 1]]");
+         "give source and destination of each, a GPU or host memory: [[\"host\", 0], [0, 1]]");
   };
   const auto end = [&](const Json& found) -> std::optional<int> {
     if (found == "host") return std::nullopt;

@@ -14,7 +14,7 @@ namespace words = calibration_words;
 
 constexpr int most_tensors = 1 << 30;
 
-/// What PyTorch calls them.
+/// Names of PyTorch.
 struct TorchName {
   std::string_view name;
   Arithmetic arithmetic;

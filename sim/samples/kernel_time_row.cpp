@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/samples/kernel_time_row.hpp"
+#include "sim/samples/sample_rows.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -12,7 +12,7 @@
 namespace gradway {
 namespace {
 
-/// "product number layout"
+/// Such as "product number layout".
 std::string words_text(const TimedKind& kind) {
   auto text = std::string{kind.name};
   for (std::size_t i = 0; i < word_count(kind); ++i) text.append(" ").append(kind.words[i]);
@@ -36,13 +36,14 @@ const TimedKind& read_kind(const JsonRow& row, std::string_view name) {
   row.fail("kernel", fmt::format("'{}' is not a kind of timed kernel", name), suggestion(name, names));
 }
 
-/// @return the kind of the kernel, whose words are all known
+/// Checks the words of a kernel. @return its kind
 const TimedKind& read_words(const JsonRow& row, const std::string& kernel) {
   const auto words = words_of(kernel);
   const auto& kind = read_kind(row, words.front());
   if (words.size() != 1 + word_count(kind)) {
-    row.fail("kernel", fmt::format("'{}' has {} words, not {}", kernel, words.size(), 1 + word_count(kind)),
-             fmt::format("they are: {}", words_text(kind)));
+    row.fail("kernel",
+             fmt::format("'{}' has {} words instead of {}", kernel, words.size(), 1 + word_count(kind)),
+             fmt::format("expected: {}", words_text(kind)));
   }
   for (std::size_t i = 1; i < words.size(); ++i) {
     const auto known = choices(kind, i - 1);
@@ -58,8 +59,8 @@ std::vector<double> read_size(const JsonRow& row, const TimedKind& kind) {
   const auto wanted = size_count(kind);
   if (size.size() != wanted) {
     row.fail("size",
-             fmt::format("'size' has {} numbers, but that of {} has {}", size.size(), kind.name, wanted),
-             fmt::format("they are: {}", fmt::join(std::span{kind.size}.first(wanted), ", ")));
+             fmt::format("'size' has {} numbers, but a size of {} has {}", size.size(), kind.name, wanted),
+             fmt::format("expected: {}", fmt::join(std::span{kind.size}.first(wanted), ", ")));
   }
   for (std::size_t i = 0; i < wanted; ++i) {
     if (size[i] < least_size(kind, i))

@@ -18,17 +18,17 @@ using Json = nlohmann::json;
 
 constexpr int most_gpus_of_a_node = 1024;
 constexpr int most_nodes = 65536;
-constexpr double most_amount = 9e15;  // beyond, a double loses whole numbers
-// Of NCCL's topology: NCCL 2.30.7, src/graph/xml.cc and topo.h.
+constexpr double most_amount = 9e15;  // Beyond, a double is not exact.
+// Texts in NCCL's topology: NCCL 2.30.7, src/graph/xml.cc and topo.h.
 constexpr std::string_view arm = "arch=\"arm64\"";
 constexpr std::string_view nvswitch_class = "tclass=\"0x068000\"";
 
-/// The keys of a map inside a row. What is null or missing was not known to the probe.
-class Facts {
+/// The keys of a map inside a row. Values that are null or missing were unknown to the probe.
+class NodeFacts {
  public:
-  /// @param name of the map in messages. @param key of the row that holds it; null: the row itself. All must
-  /// outlive this.
-  Facts(const JsonRow& row, const char* key, std::string name, const Json& map)
+  /// @param name of the map in messages. @param key of the row that contains it; null: the row itself. All
+  /// arguments must outlive this.
+  NodeFacts(const JsonRow& row, const char* key, std::string name, const Json& map)
       : row_{row}, key_{key}, name_{std::move(name)}, map_{map} {
     if (!map.is_object()) fail(nullptr, fmt::format("{} must be a map of keys and values", name_));
   }
@@ -63,7 +63,7 @@ class Facts {
 
   [[noreturn]] void fail(const char* key, std::string what) const {
     row_.fail(key_ == nullptr ? key : key_, std::move(what),
-              "what could not be read is null; leave the rest as the probe wrote it");
+              "keep the row as written by the probe: unknown values are null");
   }
 
  private:
@@ -73,8 +73,8 @@ class Facts {
   const Json& map_;
 };
 
-/// "8.9", 8.9 or 89.
-std::optional<int> read_capability(const Facts& gpu) {
+/// Reads "8.9", 8.9 or 89.
+std::optional<int> read_capability(const NodeFacts& gpu) {
   const auto* value = gpu.find("compute_capability");
   if (value == nullptr) return std::nullopt;
   double read = 0;
@@ -88,11 +88,11 @@ std::optional<int> read_capability(const Facts& gpu) {
   const auto capability = static_cast<int>(std::lround(read < 20 ? read * 10 : read));
   if (capability < 10 || capability > 999)
     gpu.fail("compute_capability",
-             fmt::format("'compute_capability' must be like \"8.9\", not {}", value->dump()));
+             fmt::format("'compute_capability' must be a version such as \"8.9\", not {}", value->dump()));
   return capability;
 }
 
-NodeGpu read_gpu(const Facts& gpu) {
+NodeGpu read_gpu(const NodeFacts& gpu) {
   NodeGpu read;
   const auto name = gpu.text("name");
   if (!name || name->empty()) gpu.fail("name", "a GPU of the node has no name");
@@ -110,7 +110,7 @@ NodeGpu read_gpu(const Facts& gpu) {
   return read;
 }
 
-/// `modelid="207"` of NCCL's topology
+/// Reads `modelid="207"` in NCCL's topology.
 std::optional<int> cpu_model(std::string_view topology) {
   constexpr std::string_view key = "modelid=\"";
   const auto at = topology.find(key);
@@ -149,7 +149,7 @@ void add_node_row(const JsonRow& row, Samples& samples) {
   NodeRow node;
   node.where = row.where();
   node.matrix_where = row.where("topology_matrix");
-  const Facts facts{row, nullptr, "the node", row.json()};
+  const NodeFacts facts{row, nullptr, "the node", row.json()};
   node.probe = facts.text("probe").value_or("");
   node.date = facts.text("date").value_or("");
   node.driver = facts.text("driver").value_or("");
@@ -161,12 +161,12 @@ void add_node_row(const JsonRow& row, Samples& samples) {
   node.matrix = facts.text("topology_matrix");
   node.nodes = facts.whole("nodes", 1, most_nodes).value_or(1);
   if (const auto* cpu = facts.find("cpu")) {
-    const Facts of_cpu{row, "cpu", "the CPU", *cpu};
+    const NodeFacts of_cpu{row, "cpu", "the CPU", *cpu};
     node.cpu = of_cpu.text("name").value_or("");
     node.cpu_vendor = of_cpu.text("vendor").value_or("");
   }
   if (const auto* environment = facts.find("environment")) {
-    const Facts variables{row, "environment", "the environment", *environment};
+    const NodeFacts variables{row, "environment", "the environment", *environment};
     node.nvls_was_off = variables.text("NCCL_NVLS_ENABLE") == "0";
   }
   const auto topology = facts.text("nccl_topology").value_or("");

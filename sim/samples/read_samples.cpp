@@ -17,27 +17,27 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t most_problems = 50;  // of a file
-constexpr std::string_view list_hint = "a file of samples is one list of rows: [ {...}, {...} ]";
+constexpr std::size_t most_problems = 50;  // Per file.
+constexpr std::string_view list_hint = "expected one list of rows: [ {...}, {...} ]";
 
 [[noreturn]] void refuse(Where where, std::string what, std::string hint) {
   throw ConfigError{Problem{std::move(where), std::move(what), {}, std::move(hint)}};
 }
 
-/// Ends the reading of what takes far more room than its text. Called with each value.
+/// Limits files that need far more memory than their text. Called with each value.
 class Bounds {
  public:
   explicit Bounds(const JsonPlaces& places) : places_{places} {}
 
   bool operator()(int depth, Json::parse_event_t, const Json&) {
-    constexpr int deepest = 16;             // rows have lists of pairs
-    constexpr int most_values = 1'000'000;  // a probe writes some ten thousand
+    constexpr int deepest = 16;             // Rows contain lists of pairs.
+    constexpr int most_values = 1'000'000;  // A probe writes about ten thousand values.
     if (depth > deepest)
-      refuse(places_.whole(), fmt::format("lists and maps are nested more than {} deep", deepest),
+      refuse(places_.whole(), fmt::format("lists and maps are nested deeper than {} levels", deepest),
              std::string{list_hint});
     if (++values_ > most_values)
       refuse(places_.whole(), fmt::format("the file has more than {} values", most_values),
-             "is this the right file? Give the part that matters");
+             "check that this is the right file, or give only the relevant part");
     return true;
   }
 
@@ -57,12 +57,11 @@ Json parse(const SampleFile& file, const JsonPlaces& places) {
     const auto c = offset < text.size() ? text[offset] : ' ';
     const bool is_no_number = c == 'N' || c == 'I' || c == 'a';  // NaN, Infinity, nan
     if (text[first] == '{') refuse(places.at(first, 1), "this is not a list of rows", std::string{list_hint});
-    refuse(places.at(offset, 1), "this is not JSON: it cannot go on like this here",
-           is_no_number ? "NaN and Infinity are no JSON: leave out the rows of probes that failed"
-                        : "has the file been cut off, or edited by hand?");
-  } catch (const Json::exception&) {  // the only other one: a number beyond a double
-    refuse(places.whole(), "a number in the file is too large for any measurement",
-           "leave out the rows of probes that failed");
+    refuse(places.at(offset, 1), "this is not valid JSON",
+           is_no_number ? "JSON has no NaN and Infinity: remove the rows of failed probes"
+                        : "check whether the file is truncated or was edited by hand");
+  } catch (const Json::exception&) {  // A number beyond the range of a double.
+    refuse(places.whole(), "a number in the file is too large", "remove the rows of failed probes");
   }
 }
 
@@ -78,7 +77,7 @@ void add_file(const SampleFile& file, Samples& samples, std::vector<Problem>& pr
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (problems.size() - before == most_problems) {
       problems.push_back(
-          {places.whole(), fmt::format("only the first {} wrong rows are shown", most_problems), {}, ""});
+          {places.whole(), fmt::format("only the first {} invalid rows are shown", most_problems), {}, ""});
       return;
     }
     try {
@@ -89,7 +88,7 @@ void add_file(const SampleFile& file, Samples& samples, std::vector<Problem>& pr
   }
 }
 
-/// Without its folder and the ending of packed files, so that packing a file changes nothing.
+/// Name without folder and without the ending of compressed files.
 std::string plain_name(const std::string& name) {
   const auto file = printable(name.substr(name.find_last_of('/') + 1));
   return file.ends_with(".gz") ? file.substr(0, file.size() - 3) : file;
@@ -109,9 +108,9 @@ Samples read_samples(const std::vector<SampleFile>& files) {
     const auto& first = *std::ranges::find(files, file.content, &SampleFile::content);
     if (&first != &file) {
       problems.push_back({JsonPlaces{file.name, ""}.whole(),
-                          fmt::format("the file holds just what '{}' holds", first.name),
+                          fmt::format("the file has the same contents as '{}'", first.name),
                           {},
-                          "give each file once: no sample counts twice"});
+                          "give each file once: samples must not count twice"});
       continue;
     }
     digest.add(file.content);

@@ -8,21 +8,20 @@
 
 namespace gradway {
 
-/// A file as it was read, unpacked.
+/// The decompressed contents of a file.
 struct SampleFile {
-  std::string name;  ///< as the user wrote it
+  std::string name;  ///< As given by the user.
   std::string content;
 };
 
-/// A file of samples, plain or packed by gzip: what it holds tells which. @throws ConfigError if it cannot be
-/// read
+/// Reads a file of samples, plain or compressed by gzip. @throws ConfigError if it cannot be read
 SampleFile read_sample_file(const std::string& name);
 
-/// Understands files of samples, each a JSON list of rows; calibration/SAMPLES.md says what they hold. Keys
-/// that nobody knows are passed over; kinds of rows are not. The digest is that of the unpacked texts and the
-/// names are those of plain files: packing a file changes nothing in a calibration.
+/// Parses files of samples, each a JSON list of rows (see calibration/SAMPLES.md). Unknown keys are ignored;
+/// unknown kinds of rows are errors. The digest and the names are those of the decompressed files, so
+/// compressing a file does not change a calibration.
 ///
-/// @throws ConfigError with what is wrong with every row of every file
+/// @throws ConfigError with the problems of every row of every file
 Samples read_samples(const std::vector<SampleFile>& files);
 
 }  // namespace gradway

@@ -7,11 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "sim/samples/kernel_time_row.hpp"
 namespace gradway {
 namespace {
 
-/// The text in one line.
+/// The text on one line.
 std::string one_line(std::string text) {
   std::ranges::replace_if(
       text, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
@@ -33,18 +32,20 @@ void add_failed(const JsonRow& row, Samples& samples) {
              samples);
 }
 
-/// @source calibration/SAMPLES.md: it must come out within 2 % or 2 us
+/// @source calibration/SAMPLES.md: the measured time must be within 2 % or 2 us
 void add_instrument(const JsonRow& row, Samples& samples) {
   const auto expected = row.time("expected_seconds");
   const auto measured = row.time("seconds");
   const Seconds off{std::abs((measured - expected).value())};
   if (off <= 2_us || off <= 0.02 * expected) return;
-  add_remark(fmt::format("a kernel of {:.4g} us came out at {:.4g} us: do not trust its times",
-                         expected.value() * 1e6, measured.value() * 1e6),
-             samples);
+  add_remark(
+      fmt::format(
+          "a test kernel of {:.4g} us was measured as {:.4g} us: the times of this probe are unreliable",
+          expected.value() * 1e6, measured.value() * 1e6),
+      samples);
 }
 
-/// What a row's 'kind' makes of it.
+/// Reader for a row's 'kind'.
 struct RowKind {
   std::string_view name;
   void (*add)(const JsonRow&, Samples&);
@@ -88,7 +89,7 @@ void add_sample_row(const JsonRow& row, Samples& samples) {
   } else if (row.has("op")) {
     add_collective_row(row, samples);
   } else {
-    row.fail("the row has neither 'op' nor 'kind': nothing says what was measured",
+    row.fail("the row has neither 'op' nor 'kind', so what was measured is unknown",
              "collectives have an 'op'; copies and kernels a 'kind'");
   }
   if (row.has("noisy") && row.boolean("noisy")) ++samples.noisy;

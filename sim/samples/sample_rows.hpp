@@ -6,11 +6,11 @@
 
 namespace gradway {
 
-/// Adds one row to the samples. @throws ConfigError if it is no row of a probe
+/// Adds one row to the samples. @throws ConfigError if it is invalid
 void add_sample_row(const JsonRow& row, Samples& samples);
 
-/// Adds a row with an 'op': a collective alone, or all-reduces beside products or copies.
-/// @throws ConfigError at what is wrong with it
+/// Adds a row with an 'op': a collective alone, or all-reduces concurrent with products or copies.
+/// @throws ConfigError if it is invalid
 void add_collective_row(const JsonRow& row, Samples& samples);
 
 // Each adds a row. @throws ConfigError at what is wrong with it
@@ -23,5 +23,9 @@ void add_memory(const JsonRow& row, Samples& samples);
 void add_optimizer(const JsonRow& row, Samples& samples);
 void add_attention(const JsonRow& row, Samples& samples);
 void add_launch(const JsonRow& row, LaunchCost what, Samples& samples);
+
+/// Adds a row of kind `kernel_time`: a kernel in the words of `timed_kinds`, its size and its time.
+/// @throws ConfigError if it is invalid
+void add_kernel_time(const JsonRow& row, Samples& samples);
 
 }  // namespace gradway

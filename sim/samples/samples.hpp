@@ -13,17 +13,17 @@
 
 namespace gradway {
 
-/// Where the repetitions of a measurement lie.
+/// Percentiles of the repetitions of a measurement.
 struct Spread {
-  Seconds low{};   ///< their 10th percentile
-  Seconds high{};  ///< their 90th
+  Seconds low{};   ///< 10th percentile.
+  Seconds high{};  ///< 90th percentile.
 };
 
 /// One size of a collective, measured alone.
 struct CollectiveRow {
   CollectiveKind kind = CollectiveKind::all_reduce;
   Transport transport = Transport::p2p;
-  std::optional<Algorithm> algorithm;  ///< if NCCL_ALGO and NCCL_PROTO forced it
+  std::optional<Algorithm> algorithm;  ///< Set if forced by NCCL_ALGO and NCCL_PROTO.
   std::optional<Protocol> protocol;
   int ranks = 0;
   Bytes size{};
@@ -32,19 +32,19 @@ struct CollectiveRow {
   std::optional<Spread> spread{};
 };
 
-/// All-reduces and matrix products, each a number of times in a row, alone or side by side. Times are of one.
+/// Consecutive all-reduces and matrix products, alone or concurrent. Times are per call.
 struct ContentionRow {
   Transport transport = Transport::p2p;
   int ranks = 0;
-  Precision precision = Precision::fp32;  ///< of the products
-  int side = 0;                           ///< of the square products
+  Precision precision = Precision::fp32;  ///< Precision of the products.
+  int side = 0;                           ///< Contender of the square matrices.
   bool together = false;
   Seconds kernel_time{};
   int kernels = 0;
   Seconds collective_time{};
   int collectives = 0;
-  Bytes size{};      ///< of an all-reduce
-  int channels = 0;  ///< that were forced; 0: as NCCL chose
+  Bytes size{};      ///< Size of an all-reduce.
+  int channels = 0;  ///< Number forced on NCCL; 0 if NCCL chose.
 };
 
 /// A copy alone.
@@ -52,19 +52,20 @@ struct CopyRow {
   LinkRole role = LinkRole::to_gpu;
   Bytes size{};
   Seconds time{};
-  std::vector<int> gpus{};  ///< from and to; one: host memory is the other end, or nothing is said of it
+  /// Source and destination; a single GPU copies to or from host memory, or its peer is unknown.
+  std::vector<int> gpus{};
 };
 
 /// Several copies of one size at once.
 struct PatternRow {
   std::string name;
-  std::vector<CopyWay> copies;  ///< empty: a pattern that gradway does not know
-  Bytes size{};                 ///< of one copy
-  std::vector<Seconds> times;   ///< of each copy
-  Seconds wall{};               ///< of all of them, if it was measured; 0: not said
+  std::vector<CopyWay> copies;  ///< Empty for unknown patterns.
+  Bytes size{};                 ///< Size of one copy.
+  std::vector<Seconds> times;   ///< Time of each copy.
+  Seconds wall{};               ///< Time of all copies; 0 if not measured.
 
-  /// Until the last one is done: longer than any copy's own time where an engine takes them one by one, in an
-  /// order that changes.
+  /// Time until the last copy is done. It is longer than any copy's own time if an engine serialises the
+  /// copies in a changing order.
   Seconds slowest() const;
 };
 
@@ -79,10 +80,10 @@ struct MatrixRow {
   Flops work() const { return Flops{2 * m * n * k}; }
 };
 
-/// A kernel that the memory bounds.
+/// A memory-bound kernel.
 struct MemoryRow {
   MemoryKernel kernel = MemoryKernel::copy_fp32;
-  Bytes traffic{};  ///< read and written
+  Bytes traffic{};  ///< Bytes read and written.
   Seconds time{};
 };
 
@@ -101,16 +102,16 @@ struct AttentionRow {
   Arithmetic arithmetic = Arithmetic::fp32;
   double batch = 0;
   double heads = 0;
-  double length = 0;  ///< of the sequence
-  double head = 0;    ///< its dimension
+  double length = 0;  ///< Tokens of a sequence.
+  double head = 0;    ///< Dimension of a head.
   bool causal = false;
   Seconds time{};
 
-  /// Of both products; a causal mask leaves half of each.
+  /// Operations of both products; a causal mask halves them.
   Flops work() const;
 };
 
-/// What the probes measured on one node.
+/// Measurements of one node.
 struct Samples {
   std::vector<CollectiveRow> collectives;
   std::vector<ContentionRow> contention;
@@ -121,11 +122,11 @@ struct Samples {
   std::vector<OptimizerRow> optimizers;
   std::vector<AttentionRow> attention;
   std::vector<KernelTime> kernel_times;
-  std::array<std::vector<Seconds>, launch_cost_count> launches;  ///< by `LaunchCost`
-  std::vector<NodeRow> nodes;         ///< that were measured; those that are alike once
-  std::map<std::string, int> unused;  ///< rows that are understood but that no fit uses, by what they are
-  int noisy = 0;                      ///< rows whose repetitions did not settle
-  std::vector<std::string> remarks;   ///< of the probe, one line each
+  std::array<std::vector<Seconds>, launch_cost_count> launches;  ///< By `LaunchCost`.
+  std::vector<NodeRow> nodes;                                    ///< Measured nodes; equal nodes once.
+  std::map<std::string, int> unused;  ///< Number of known rows that no fit uses, by kind.
+  int noisy = 0;                      ///< Rows whose repetitions did not converge.
+  std::vector<std::string> remarks;   ///< Remarks of the probe, one line each.
   SampleOrigin origin;
 };
 

@@ -114,7 +114,7 @@ TEST_CASE("wrong samples or arguments leave no file", "[cli][calibrate]") {
        "bad.json:1:72: error: a time must be from 1e-09 to 100000000 s, got '-1'\n"
        "    1 | [{\"op\": \"all_reduce\", \"tag\": \"p2p\", \"world\": 4, \"bytes\": 8, \"seconds\": -1}]\n"
        "      |                                                                        ^~\n"
-       "  hint: leave out the rows of probes that failed\n"},
+       "  hint: remove the rows of failed probes\n"},
       {fit_of("none.json"), "none.json: error: there is no such file\n"},
       {fit_of("."), ".: error: this is a folder, not a file\n"},
       {{"calibrate", "fit", "s.json", "--date", "2026-11-21"},
@@ -167,10 +167,10 @@ TEST_CASE("compressed samples give the same bytes as plain ones", "[cli][calibra
   const auto broken = run_gradway({"calibrate", "fit", "cut.json.gz", "-o", "fourth.yaml"}, world);
   CHECK(broken.status == 2);
   CHECK(broken.errors ==
-        "cut.json.gz: error: the gzip data is cut off before its end\n"
+        "cut.json.gz: error: the gzip data is truncated\n"
         "  hint: copy it again, or record it again\n");
   const auto twice = run_gradway({"calibrate", "fit", "s.json", "s.json.gz", "-o", "fifth.yaml"}, world);
-  CHECK_THAT(twice.errors, Contains("the file holds just what 's.json' holds"));
+  CHECK_THAT(twice.errors, Contains("the file has the same contents as 's.json'"));
 }
 
 TEST_CASE("a calibration is checked against samples, row by row and by groups", "[cli][calibrate]") {
@@ -276,9 +276,9 @@ TEST_CASE("options of one action are refused by the others", "[cli][calibrate]")
         "error: 'gradway calibrate' does not have the action 'adpat'\n  hint: did you mean 'adapt'?\n");
   CHECK(errors({"calibrate", "adapt", "aws-g6e.48xlarge", "s.json", "-o", "x.yaml"}) ==
         "not used by gradway: gather (1 row)\n"
-        "error: calibration 'aws-g6e.48xlarge' has single collectives, not tables by size: there is nothing "
-        "to scale\n"
-        "  hint: make one of the samples: 'gradway calibrate fit'\n");
+        "error: calibration 'aws-g6e.48xlarge' has single collectives instead of tables by size, which "
+        "cannot be scaled\n"
+        "  hint: make a calibration from the samples with 'gradway calibrate fit'\n");
   CHECK_FALSE(std::filesystem::exists(folder.path() / "x.yaml"));
   CHECK(errors({"calibrate", "fit", "s.json", "-o", "x.yaml", "--json"}) ==
         "error: 'gradway calibrate fit' does not have '--json'\n"

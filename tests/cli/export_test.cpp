@@ -12,7 +12,7 @@
 
 #include "sim/config/config.hpp"
 #include "sim/files/text_file.hpp"
-#include "sim/import/chakra/chakra_file.hpp"
+#include "sim/import/chakra/chakra.hpp"
 #include "sim/plan/plan.hpp"
 #include "tests/cli/program.hpp"
 

@@ -34,8 +34,8 @@ TEST_CASE("a Hugging Face model becomes a model that runs", "[cli][import]") {
              Contains("hf-qwen3_30b_a3b.json:15:3: rope_scaling {...}: positions turn by other "
                       "angles, at the same cost"));
   CHECK(content_of(desk.folder.path() / "models/mine.yaml") ==
-        R"(# What Hugging Face's file says and this model cannot, and what it leaves open:
-# - rope_scaling {...}: positions turn by other angles, at the same cost; how long a sample is, sequence says
+        R"(# Settings of Hugging Face's file that this model cannot express, and what the file lacks:
+# - rope_scaling {...}: other rotation angles have the same cost; 'sequence' sets the length of a sample
 schema: 1
 source: >-
   Hugging Face's settings in hf-qwen3_30b_a3b.json
@@ -111,16 +111,14 @@ TEST_CASE("what a Hugging Face model has and gradway does not is listed", "[cli]
   using Row = std::pair<std::string, std::string>;
   const auto [keys, note] = GENERATE(values<Row>({
       {R"("model_type": "mistral", "sliding_window": 256)",
-       "config.json:1:27: sliding_window 256: gradway's attention is to all tokens, more work than to the "
-       "last "
+       "config.json:1:27: sliding_window 256: gradway's attention covers all tokens, which is more work than "
+       "the last "
        "256\n"},
       {R"("model_type": "llama", "quantization_config": {"bits": 4})",
        "quantization_config {...}: how weights are stored; job.precision of a scenario says how the model is "
        "trained\n"},
-      {R"("model_type": "gpt2", "attn_pdrop": 0.1)",
-       "attn_pdrop 0.1: gradway's attention drops no probabilities\n"},
-      {R"("model_type": "llama", "hidden_sise": 8)",
-       "hidden_sise 8: gradway does not know this key and leaves it out"},
+      {R"("model_type": "gpt2", "attn_pdrop": 0.1)", "attn_pdrop 0.1: gradway's attention has no dropout\n"},
+      {R"("model_type": "llama", "hidden_sise": 8)", "hidden_sise 8: unknown key, which gradway ignores"},
       {R"("model_type": "bert")",
        "outputs: 2 of each token, as for questions, and a pooler; gradway has no other head\n"},
   }));
@@ -132,8 +130,9 @@ TEST_CASE("a window that no sample reaches is none, and Mistral has one without 
   const Desk desk;
   const std::string mistral = R"("model_type": "mistral")";
   CHECK_THAT(desk.import(mistral).errors, !Contains("sliding_window"));
-  CHECK_THAT(desk.import(mistral, {"--sequence", "8192"}).errors,
-             Contains("sliding_window is not said, so 4096: gradway's attention is to all tokens"));
+  CHECK_THAT(
+      desk.import(mistral, {"--sequence", "8192"}).errors,
+      Contains("sliding_window is missing, so 4096 is assumed: gradway's attention covers all tokens"));
   CHECK_THAT(desk.import(mistral + R"(, "sliding_window": null)", {"--sequence", "8192"}).errors,
              !Contains("sliding_window"));
   CHECK_THAT(
@@ -150,40 +149,40 @@ TEST_CASE("a Hugging Face model that gradway cannot describe is refused", "[cli]
   const Desk desk;
   const auto row = GENERATE(values<Row>({
       {R"("model_type": "mamba")",
-       "config.json:1:16: error: 'model_type: mamba' is not one that gradway knows: bert, bloom, "
+       "config.json:1:16: error: unknown 'model_type: mamba': gradway supports bert, bloom, "
        "deepseek_v2, "
        "deepseek_v3, falcon, gemma, gpt2, gpt_neox, gptj, llama, mistral, mixtral, mpt, opt, phi, qwen2, "
        "qwen2_moe, qwen3, qwen3_moe, t5, vit\n"
        "    1 | {\"model_type\": \"mamba\"}\n"
        "      |                ^~~~~~~\n"
-       "  hint: describe its shape in a file of your own: 'kind: decoder' has many choices\n"},
+       "  hint: describe the model in a model file: 'kind: decoder' has many options\n"},
       {R"("hidden_size": 64)",
-       "config.json: error: the file does not say its 'model_type'\n"
-       "  hint: is it the config.json that stands beside a model's weights?\n"},
+       "config.json: error: the file has no 'model_type'\n"
+       "  hint: give the config.json in the folder of a model's weights\n"},
       {R"("model_type": "llama", "num_hidden_layers": "many", "hidden_act": "xielu")",
-       "config.json:1:46: error: 'num_hidden_layers' cannot be \"many\"\n"
+       "config.json:1:46: error: invalid value \"many\" for 'num_hidden_layers'\n"
        "    1 | {\"model_type\": \"llama\", \"num_hidden_layers\": \"many\", \"hidden_act\": \"xielu\"}\n"
        "      |                                              ^~~~~~\n"
-       "  hint: a whole number from 1 to 16777216\n"
-       "config.json:1:68: error: 'xielu' is no activation that gradway knows here\n"
+       "  hint: expected a whole number from 1 to 16777216\n"
+       "config.json:1:68: error: unsupported activation 'xielu'\n"
        "    1 | {\"model_type\": \"llama\", \"num_hidden_layers\": \"many\", \"hidden_act\": \"xielu\"}\n"
        "      |                                                                    ^~~~~~~\n"
-       "  hint: known: silu, gelu, gelu_pytorch_tanh\n"},
+       "  hint: expected silu, gelu, gelu_pytorch_tanh\n"},
       {R"("model_type": "opt", "word_embed_proj_dim": 512)",
-       "config.json:1:46: error: gradway's embeddings are as wide as the blocks\n"
+       "config.json:1:46: error: gradway requires embeddings of the width of the blocks\n"
        "    1 | {\"model_type\": \"opt\", \"word_embed_proj_dim\": 512}\n"
        "      |                                              ^~~\n"
-       "  hint: describe it in a file of your own\n"},
+       "  hint: describe the model in a model file\n"},
       {R"("model_type": "t5", "feed_forward_proj": "gated-gelu")",
-       "config.json:1:43: error: gradway has T5 v1.0, with ReLU, not v1.1\n"
+       "config.json:1:43: error: gradway supports T5 v1.0, with ReLU, but not v1.1\n"
        "    1 | {\"model_type\": \"t5\", \"feed_forward_proj\": \"gated-gelu\"}\n"
        "      |                                           ^~~~~~~~~~~~\n"
-       "  hint: describe it in a file of your own\n"},
+       "  hint: describe the model in a model file\n"},
       {R"("model_type": "qwen3_moe", "mlp_only_layers": [3])",
-       "config.json:1:48: error: gradway has experts in all layers behind the first ones\n"
+       "config.json:1:48: error: gradway requires experts in all layers after the first dense ones\n"
        "    1 | {\"model_type\": \"qwen3_moe\", \"mlp_only_layers\": [3]}\n"
        "      |                                                ^\n"
-       "  hint: describe it in a file of your own\n"},
+       "  hint: describe the model in a model file\n"},
       {R"("model_type": "gpt2", "n_positions": 256)",
        "config.json:1:39: error: --sequence 512, but the model has 256 positions\n"
        "    1 | {\"model_type\": \"gpt2\", \"n_positions\": 256}\n"

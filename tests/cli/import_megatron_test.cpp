@@ -37,10 +37,10 @@ TEST_CASE("a script of Megatron-LM becomes a scenario and a model that run", "[c
   CHECK(outcome.output == "scenarios/mine.yaml\nscenarios/models/mine_model.yaml\n");
   CHECK_THAT(outcome.errors, Contains("megatron-gpt.sh") && !Contains("fp8"));
   CHECK(content_of(desk.folder.path() / "scenarios/mine.yaml") ==
-        R"(# What Megatron-LM's file says and this scenario cannot, and what it leaves open:
-# - micro_batch_size 2 stands in the file again with another value: the last one counts, as Megatron-LM has it
-# - rampup_batch_size 16: gradway's step has global_batch_size samples, as behind the ramp
-# - sequence_paralel true: gradway does not know this key and leaves it out; is it 'sequence_parallel'?
+        R"(# Settings of Megatron-LM's file that this scenario cannot express, and what the file lacks:
+# - micro_batch_size 2 occurs again with another value: the last one is used, as in Megatron-LM
+# - rampup_batch_size 16: gradway's step has global_batch_size samples, as after the ramp-up
+# - sequence_paralel true: unknown key, which gradway ignores; did you mean 'sequence_parallel'?
 schema: 1
 source: >-
   Megatron-LM's settings in megatron-gpt.sh
@@ -220,24 +220,23 @@ TEST_CASE("arguments of Megatron-LM that gradway cannot simulate are listed", "[
   using Row = std::pair<std::string, std::string>;
   const auto [arguments, note] = GENERATE(values<Row>({
       {"--context-parallel-size 2 --cp-comm-type a2a+p2p",
-       "cp_comm_type \"a2a+p2p\": gradway has one method for all ranks: a ring, without all-to-alls inside "
-       "it\n"},
+       "cp_comm_type \"a2a+p2p\": gradway has one method for all ranks: a ring without all-to-alls is "
+       "assumed\n"},
       {"--num-experts 8 --moe-expert-capacity-factor 1.5",
-       "moe_expert_capacity_factor 1.5: gradway pads each expert's rows to what it has room for\n"},
+       "moe_expert_capacity_factor 1.5: gradway pads the rows of each expert to its capacity\n"},
       {"--bf16 --fp8-format hybrid --fp8-recipe blockwise",
-       "fp8_recipe \"blockwise\": gradway has one scale a tensor: tensorwise stands for it\n"},
-      {"--fp16 --fp8-format e4m3", "fp8_format \"e4m3\": gradway has bf16 beside fp8, not fp16\n"},
+       "fp8_recipe \"blockwise\": gradway has one scale per tensor: tensorwise is assumed\n"},
+      {"--fp16 --fp8-format e4m3", "fp8_format \"e4m3\": gradway combines fp8 with bf16, not with fp16\n"},
       {"--sequence-paralel",
-       "sequence_paralel true: gradway does not know this key and leaves it out; is it "
+       "sequence_paralel true: unknown key, which gradway ignores; did you mean "
        "'sequence_parallel'?\n"},
       {"--seed 1 --seed 2",
-       "seed 1 stands in the file again with another value: the last one counts, as Megatron-LM has it\n"},
+       "seed 1 occurs again with another value: the last one is used, as in Megatron-LM\n"},
       {"--attention-dropout 0",
        "dropout: 0 of attention, 0.1 elsewhere; gradway has both or none, here both\n"},
       {"--optimizer adafactor",
-       "optimizer \"adafactor\": gradway has no such optimizer, so sgd counts until the scenario has one: "
-       "optimizer: "
-       "adamw_fused\n"},
+       "optimizer \"adafactor\": gradway does not support this optimizer, so sgd is assumed; set 'optimizer: "
+       "adamw_fused' in the scenario\n"},
   }));
   CAPTURE(arguments);
   const Desk desk;
@@ -255,22 +254,23 @@ TEST_CASE("contradictory arguments of Megatron-LM are refused", "[cli][import][e
        "such "
        "as --num-layers 24, or their YAML\n"},
       {"--num-layers 24 '",
-       "job.sh:1:17: error: a quote is not closed\n    1 | --num-layers 24 '\n      |                 ^\n"
+       "job.sh:1:17: error: missing closing quote\n    1 | --num-layers 24 '\n      |                 ^\n"
        "  hint: add the missing quote\n"},
-      {shape + "--micro-batch-size many", "job.sh:1:117: error: 'micro_batch_size' cannot be \"many\"\n"},
+      {shape + "--micro-batch-size many",
+       "job.sh:1:117: error: invalid value \"many\" for 'micro_batch_size'\n"},
       {shape + batch + "\n--global-batch-size 12",
-       "job.sh:2:21: error: 12 samples of a step are no multiple of 1 on each of 8 data-parallel ranks\n"
+       "job.sh:2:21: error: 12 samples per step are not divisible by 1 on each of 8 data-parallel ranks\n"
        "    2 | --global-batch-size 12\n      |                     ^~\n"
-       "  hint: Megatron-LM asks for global-batch-size = micro-batch-size x data-parallel ranks x "
+       "  hint: Megatron-LM requires global-batch-size = micro-batch-size x data-parallel ranks x "
        "micro-batches\n"},
       {shape + batch + "\n--tensor-model-parallel-size 3",
-       "job.sh:2:30: error: 8 GPUs are no multiple of 3, which hold the model once\n"},
+       "job.sh:2:30: error: 8 GPUs are not divisible by the 3 that hold one copy of the model\n"},
       {shape + batch + "\n--nnodes 2 --nproc-per-node 8",
-       "job.sh:2:29: error: the file says 16 GPUs, --gpus 8\n"},
+       "job.sh:2:29: error: the file has 16 GPUs, but --gpus is 8\n"},
       {shape + batch + "\n--pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 5",
-       "job.sh:2:74: error: 24 layers are no multiple of 2 stages of 5 layers\n"},
+       "job.sh:2:74: error: 24 layers are not divisible by 2 stages of 5 layers\n"},
       {shape + batch + "\n--position-embedding-type relative",
-       "job.sh:2:27: error: gradway has no positions 'relative'\n"},
+       "job.sh:2:27: error: gradway does not support positions 'relative'\n"},
       {shape + batch +
            "--use-torch-fsdp2 --num-layers 24 --kv-channels 90 --position-embedding-type rope "
            "--rotary-percent 2 --tensor-model-parallel-size 8 --num-attention-heads 12",
@@ -278,7 +278,7 @@ TEST_CASE("contradictory arguments of Megatron-LM are refused", "[cli][import][e
        "the "
        "model 'x_model'\n"},
       {"--num-layers 24\n",
-       "job.sh: error: the file does not say '--hidden-size'\n  hint: Megatron-LM asks for it, too\n"},
+       "job.sh: error: the file has no '--hidden-size'\n  hint: Megatron-LM requires it\n"},
   }));
   CAPTURE(row.text);
   const Desk desk;

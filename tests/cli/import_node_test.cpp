@@ -113,22 +113,22 @@ TEST_CASE("wrong properties of a node are refused and leave no file", "[cli][imp
   const auto [arguments, errors] = GENERATE(values<Row>({
       {{"tops", "topo.txt"}, "error: there is no import format 'tops'\n  hint: did you mean 'topo'?\n"},
       {{"topo", "nope.txt"}, "nope.txt: error: there is no such file\n"},
-      {{"topo", "nul.txt"}, "nul.txt: error: this is not a text file: it has NUL bytes\n"},
+      {{"topo", "nul.txt"}, "nul.txt: error: this is not a text file: it contains NUL bytes\n"},
       {{"topo", "topo.txt", "-o", "x.yaml"},
-       "topo.txt: error: the text does not say which GPU it was taken on\n  hint: name one with --gpu: "},
+       "topo.txt: error: the text does not name its GPU\n  hint: name one with --gpu: "},
       {{"topo", "lists.txt", "-o", "x.yaml"},
        "lists.txt:1:8: error: the list has 1 GPUs, but the matrix 2\n    1 | GPU 0: NVIDIA L40S (UUID: 1)\n"
        "      |        ^~~~~~~~~~~\n  hint: give the output of `nvidia-smi -L` and `nvidia-smi topo -m` of "
        "the same "
        "node\n"},
       {{"topo", "b9.txt", "-o", "x.yaml"},
-       "b9.txt:1:8: error: no file of platforms/gpus describes the text's GPU, 'NVIDIA B9'\n"
+       "b9.txt:1:8: error: no file in platforms/gpus describes the GPU of the text, 'NVIDIA B9'\n"
        "    1 | GPU 0: NVIDIA B9 (UUID: 1)\n      |        ^~~~~~~~~\n"
        "  hint: write platforms/gpus/b9.yaml, or name one with --gpu: "},
       {{"topo", "cut.txt", "-o", "x.yaml"},
        "cut.txt:1:7: error: there is no row 'GPU1'\n    1 | \tGPU0\tGPU1\n      | \t    \t^~~~\n"},
       {{"topo", "topo.txt", "--gpu", "h2000", "-o", "x.yaml"},
-       "error: '--gpu h2000': there is no GPU of this name\n  hint: did you mean 'h200'?\n"},
+       "error: unknown GPU in '--gpu h2000'\n  hint: did you mean 'h200'?\n"},
       {{"topo", "topo.txt", "--gpus", "2"},
        "error: 'gradway import topo' does not have '--gpus'\n  hint: it is an option of nccl-topo, "
        "deepspeed, "
@@ -139,7 +139,7 @@ TEST_CASE("wrong properties of a node are refused and leave no file", "[cli][imp
        "error: '--out x.txt' does not end in .yaml\n  hint: platforms are YAML files\n"},
       {{"nccl-topo", "cut.xml", "-o", "x.yaml"},
        "cut.xml:2:8: error: this is not XML: start-end tags mismatch\n    2 |   <cpu>\n      |        ^\n"
-       "  hint: has the file been cut off, or edited by hand?\n"},
+       "  hint: check whether the file is truncated or was edited by hand\n"},
       {{"nccl-topo", "sm.xml", "-o", "x.yaml"},
        "sm.xml:1:2: error: the file contains the compute capability of the GPUs, 9.0, but not their name\n"
        "    1 | <system>\n      |  ^~~~~~\n  hint: give --gpu with one of: h100"},

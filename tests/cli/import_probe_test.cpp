@@ -124,17 +124,17 @@ TEST_CASE("samples that cannot be imported leave no file", "[cli][import][errors
   const auto [arguments, errors] = GENERATE(values<Row>({
       {{"nope.json", "-o", "x.yaml"}, "nope.json: error: there is no such file\n"},
       {{"empty.json", "-o", "x.yaml"},
-       "empty.json: error: the file is empty\n  hint: a file of samples is one list of rows: [ {...}, {...} "
-       "]\n"},
+       "empty.json: error: the file is empty\n  hint: expected one list of rows: [ {...}, {...} ]\n"},
       {{"cut.json", "-o", "x.yaml"},
-       "cut.json:2:10: error: this is not JSON: it cannot go on like this here\n    2 | {\"kind\": \n"
-       "      |          ^\n  hint: has the file been cut off, or edited by hand?\n"},
+       "cut.json:2:10: error: this is not valid JSON\n    2 | {\"kind\": \n"
+       "      |          ^\n  hint: check whether the file is truncated or was edited by hand\n"},
       {{"cut.json.gz", "-o", "x.yaml"},
-       "cut.json.gz: error: the gzip data is cut off before its end\n  hint: copy it again, or record it "
+       "cut.json.gz: error: the gzip data is truncated\n  hint: copy it again, or record it "
        "again\n"},
       {{"bare.json", "-o", "x/y.yaml"},
-       "bare.json: error: no row says which node was measured\n"
-       "  hint: a row of kind 'node', as gradway-probe writes it, names the GPUs and their topology\n"},
+       "bare.json: error: no row describes the measured node\n"
+       "  hint: expected a row of kind 'node', as written by gradway-probe, with the GPUs and their "
+       "topology\n"},
       {{"good.json", "-o", "x.json"},
        "error: '--out x.json' does not end in .yaml\n  hint: platforms are YAML files\n"},
       {{"good.json", "-o", "x.yaml", "--gpu", "h200"},

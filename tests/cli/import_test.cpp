@@ -103,7 +103,7 @@ TEST_CASE("a wrong import is refused and leaves no file", "[cli][import]") {
        "torchtitan, megatron, hf, dataset, loader\n"},
       {{"kineto", "nope.json", "-o", "x.yaml"}, "nope.json: error: there is no such file\n"},
       {{"kineto", "cut.json", "-o", "x.yaml"},
-       "cut.json:1:18: error: the JSON ends in the middle\n  hint: copy it again, or record it again\n"},
+       "cut.json:1:18: error: the JSON is truncated\n  hint: copy it again, or record it again\n"},
       {{"kineto", "trace.json", "-o", "x.json"},
        "error: '--out x.json' does not end in .yaml\n  hint: models are YAML files\n"},
       {{"kineto", "trace.json", "other.json", "-o", "x.yaml"},
@@ -121,7 +121,7 @@ TEST_CASE("a wrong import is refused and leaves no file", "[cli][import]") {
       {{"kineto", "trace.json", "-o", "x.yaml", "--batch", "many"},
        "--batch: error: 'many' is not a whole number\n"},
       {{"kineto", "trace.json", "-o", "x.yaml", "--gpu", "h2000"},
-       "error: '--gpu h2000': there is no GPU of this name\n  hint: did you mean 'h200'?\n"},
+       "error: unknown GPU in '--gpu h2000'\n  hint: did you mean 'h200'?\n"},
       {{"kineto", "trace.json", "-o", "trace.json/x.yaml"},
        "error: cannot write to 'trace.json': Not a directory\n  hint: choose another place for --out\n"},
   }));
@@ -143,7 +143,7 @@ TEST_CASE("warnings go to standard error, the summary to standard output", "[cli
 
   CHECK(outcome.status == 0);
   CHECK(outcome.errors ==
-        "warning: the trace has one complete step: nothing shows whether it is a usual one\n");
+        "warning: the trace has only one complete step: record several to see whether it is typical\n");
   CHECK_THAT(outcome.output, Contains("pace set by"));
 }
 

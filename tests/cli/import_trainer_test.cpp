@@ -17,15 +17,15 @@ TEST_CASE("DeepSpeed's settings become a scenario that runs", "[cli][import]") {
                                  Contains("ds_config-zero3.json:24:5: zero_optimization."
                                           "zero_quantised_gradients true: gradway does not know this key"));
   const std::string scenario =
-      R"(# What DeepSpeed's file says and this scenario cannot, and what it leaves open:
-# - zero_optimization.allgather_bucket_size 2e8: gradway gathers parameters after the step in one piece, as
-#   recent releases of DeepSpeed do
-# - zero_optimization.stage3_param_persistence_threshold 0: a scenario has 1 to 1e15, so 1 stands for it
-# - zero_optimization.zero_hpz_partition_size 8: gradway gathers from all ranks in the backward pass, too
-# - zero_optimization.zero_quantized_weights true: gradway's collectives carry 16 or 32 bits an element
-# - zero_optimization.zero_quantised_gradients true: gradway does not know this key and leaves it out; is it
+      R"(# Settings of DeepSpeed's file that this scenario cannot express, and what the file lacks:
+# - zero_optimization.allgather_bucket_size 2e8: gradway gathers parameters after the step in one collective,
+#   as recent releases of DeepSpeed do
+# - zero_optimization.stage3_param_persistence_threshold 0: a scenario allows 1 to 1e15, so 1 is used
+# - zero_optimization.zero_hpz_partition_size 8: gradway gathers from all ranks in the backward pass too
+# - zero_optimization.zero_quantized_weights true: gradway's collectives use 16 or 32 bits per element
+# - zero_optimization.zero_quantised_gradients true: unknown key, which gradway ignores; did you mean
 #   'zero_optimization.zero_quantized_gradients'?
-# - activation_checkpointing {...}: whether blocks are computed again, the model's own code says: then set
+# - activation_checkpointing {...}: the model's own code decides whether blocks are recomputed: if so, set
 #   job.recompute to full
 schema: 1
 source: >-
@@ -117,7 +117,7 @@ TEST_CASE("DeepSpeed's pipeline and tensor ranks are taken", "[cli][import]") {
              Contains("  batch_per_gpu: 2\n  precision: bf16\n  accumulate: 4\n  framework: deepspeed\n") &&
                  Contains("parallel:\n  tensor: 2\n  pipeline: 2\n"));
   CHECK_THAT(outcome.errors,
-             Contains("pipeline.partition \"best\": gradway cuts the blocks as evenly as can be\n"));
+             Contains("pipeline.partition \"best\": gradway divides the blocks as evenly as possible\n"));
 }
 
 TEST_CASE("DeepSpeed's batches follow from each other", "[cli][import]") {
@@ -173,23 +173,20 @@ TEST_CASE("what gradway cannot say of a trainer's file is listed", "[cli][import
   using Row = std::pair<std::string, std::string>;
   const auto [settings, note] = GENERATE(values<Row>({
       {R"("bf16": {"enabled": true, "bf16_master_weights_and_grads": true}, "zero_optimization": {"stage": 2})",
-       "bf16.bf16_master_weights_and_grads true: gradway has masters, gradients and optimizer states in one "
-       "format: fp32 is taken, which needs more memory"},
+       "bf16.bf16_master_weights_and_grads true: gradway keeps master weights, gradients and optimizer "
+       "states in one format: fp32 is assumed, which needs more memory"},
       {R"("optimizer": {"type": "OneBitAdam"})",
-       "optimizer.type \"OneBitAdam\": gradway has no such optimizer, so sgd counts until the scenario has "
-       "one: "
-       "optimizer: adamw, or adamw_fused\n"},
+       "optimizer.type \"OneBitAdam\": gradway does not support this optimizer, so sgd is assumed; set "
+       "'optimizer: adamw' or 'adamw_fused' in the scenario\n"},
       {R"("zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}})",
-       "zero_optimization.offload_param.device \"cpu\": gradway keeps the parameters that a rank has on its "
-       "GPU\n"},
+       "zero_optimization.offload_param.device \"cpu\": gradway keeps a rank's parameters on its GPU\n"},
       {R"("zero_optimization": {"stage": 3, "offload_optimizer": {"device": "nvme"}})",
-       "zero_optimization.offload_optimizer.device \"nvme\": gradway offloads to host memory, which takes "
-       "less "
-       "time\n"},
+       "zero_optimization.offload_optimizer.device \"nvme\": gradway offloads to host memory instead, which "
+       "takes less time\n"},
       {R"("sequence_parallel_size": 2, "tensor_parallel": {"autotp_size": 1})",
-       "sequence_parallel_size 2: gradway splits no sequence over GPUs: each trains on samples of its own, "
-       "2 times as many a step as the file says\n"},
-      {R"("banana": [1])", "banana [...]: gradway does not know this key and leaves it out\n"},
+       "sequence_parallel_size 2: gradway does not split sequences over GPUs: each GPU trains on its own "
+       "samples, 2 times as many per step as in the file\n"},
+      {R"("banana": [1])", "banana [...]: unknown key, which gradway ignores\n"},
       {R"("zero_optimization": {"stage": 1, "reduce_bucket_size": "auto"})",
        "zero_optimization.reduce_bucket_size \"auto\": not said here, the trainer's own code fills it in; an "
        "option or the default counts\n"},
@@ -212,80 +209,81 @@ TEST_CASE("a trainer's file that contradicts itself or leaves too much open is r
       {"deepspeed",
        "{}",
        {},
-       "ds.json: error: the file does not say which model it trains\n"
-       "  hint: name one with --model; 'gradway list models' has those there are\n"
-       "ds.json: error: the file does not say on which platform it trains\n"
-       "  hint: name one with --platform; 'gradway list platforms' has those there are\n"
-       "ds.json: error: the file does not say how many GPUs train\n  hint: give them with --gpus\n"
-       "ds.json: error: the file says neither 'train_batch_size' nor 'train_micro_batch_size_per_gpu'\n"
-       "  hint: give the samples of a micro-step on each GPU with --batch\n"},
+       "ds.json: error: the file does not name a model\n"
+       "  hint: name one with --model; 'gradway list models' lists them\n"
+       "ds.json: error: the file does not name a platform\n"
+       "  hint: name one with --platform; 'gradway list platforms' lists them\n"
+       "ds.json: error: the file does not give the number of GPUs\n  hint: give it with --gpus\n"
+       "ds.json: error: the file has neither 'train_batch_size' nor 'train_micro_batch_size_per_gpu'\n"
+       "  hint: give the samples of a micro-step per GPU with --batch\n"},
       {"deepspeed", "{\"train_batch_size\": 64,\n \"train_micro_batch_size_per_gpu\": 3}", where,
-       "ds.json:1:22: error: 64 samples of a step are not 3 x 2 x 8 ranks\n"
+       "ds.json:1:22: error: 64 samples per step are not 3 x 2 x 8 ranks\n"
        "    1 | {\"train_batch_size\": 64,\n      |                      ^~\n"
        "  note: ds.json:2:36: the micro-batch is here\n"
-       "  hint: DeepSpeed asks for train_batch_size = train_micro_batch_size_per_gpu x "
+       "  hint: DeepSpeed requires train_batch_size = train_micro_batch_size_per_gpu x "
        "gradient_accumulation_steps x GPUs\n"},
       {"deepspeed", "{\"train_micro_batch_size_per_gpu\": 3}", with(where, {"--batch", "4"}),
-       "ds.json:1:36: error: the file says 3 samples, --batch 4\n"
+       "ds.json:1:36: error: the file has a batch of 3 samples, but --batch is 4\n"
        "    1 | {\"train_micro_batch_size_per_gpu\": 3}\n"
-       "      |                                    ^\n  hint: leave --batch out, or change the file\n"},
+       "      |                                    ^\n  hint: remove --batch, or change the file\n"},
       {"deepspeed", "{\"train_batch_size\": 8, \"fp16\": {\"enabled\": true}, \"bf16\": {\"enabled\": true}}",
        where,
        "ds.json:1:45: error: fp16 and bf16 are both enabled\n"
        "    1 | {\"train_batch_size\": 8, \"fp16\": {\"enabled\": true}, \"bf16\": {\"enabled\": true}}\n"
        "      |                                             ^~~~\n"
-       "  note: ds.json:1:72: bf16 is here\n  hint: DeepSpeed takes one of them\n"},
+       "  note: ds.json:1:72: bf16 is here\n  hint: DeepSpeed accepts only one of them\n"},
       {"deepspeed", "{\"train_batch_size\": 8, \"bf16\": {\"enabled\": \"auto\"}}", where,
-       "ds.json:1:45: error: 'enabled' is \"auto\": the file does not say the precision\n"
+       "ds.json:1:45: error: 'enabled' is \"auto\": the file does not give the precision\n"
        "    1 | {\"train_batch_size\": 8, \"bf16\": {\"enabled\": \"auto\"}}\n"
        "      |                                             ^~~~~~\n"
        "  hint: give it with --precision: bf16, fp16 or fp32\n"},
       {"deepspeed", "{\"train_batch_size\": 8, \"zero_optimization\": {\"stage\": 4}}", where,
-       "ds.json:1:56: error: 'stage' cannot be 4\n"
+       "ds.json:1:56: error: invalid value 4 for 'stage'\n"
        "    1 | {\"train_batch_size\": 8, \"zero_optimization\": {\"stage\": 4}}\n"
-       "      |                                                        ^\n  hint: a whole number from 0 to "
+       "      |                                                        ^\n  hint: expected a whole number "
+       "from 0 to "
        "3\n"},
       {"deepspeed", "{\"train_batch_size\": 8, \"zero_optimization\": true}", where,
-       "ds.json:1:46: error: 'zero_optimization' is no map\n"
+       "ds.json:1:46: error: 'zero_optimization' is not a map\n"
        "    1 | {\"train_batch_size\": 8, \"zero_optimization\": true}\n"
        "      |                                              ^~~~\n"
        "  hint: write it as in {\"stage\": 2}\n"},
       {"torchtitan", "[parallelism]\ndata_parallel_shard_degree = 4\n", where,
-       "job.toml:2:30: error: the degrees multiply to 4 GPUs, --gpus says 8\n"
+       "job.toml:2:30: error: the product of the degrees is 4 GPUs, but --gpus is 8\n"
        "    2 | data_parallel_shard_degree = 4\n      |                              ^\n"
-       "  hint: leave --gpus out, or set data_parallel_shard_degree to -1\n"},
+       "  hint: remove --gpus, or set data_parallel_shard_degree to -1\n"},
       {"torchtitan",
        "[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_schedule = "
        "\"InterleavedZeroBubble\"\n",
-       of_text, "job.toml:3:30: error: gradway has no schedule 'InterleavedZeroBubble'\n"},
+       of_text, "job.toml:3:30: error: unknown schedule 'InterleavedZeroBubble'\n"},
       {"torchtitan", "[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_microbatch_size = 3\n",
        of_text,
-       "job.toml:3:37: error: a pipeline's 8 samples are no multiple of 3\n"
+       "job.toml:3:37: error: the 8 samples of a pipeline are not divisible by 3\n"
        "    3 | pipeline_parallel_microbatch_size = 3\n      |                                     ^\n"
-       "  hint: torchtitan asks for local_batch_size = pipeline_parallel_microbatch_size x micro-batches\n"},
+       "  hint: torchtitan requires local_batch_size = pipeline_parallel_microbatch_size x micro-batches\n"},
       {"deepspeed",
        "{\"train_batch_size\": 8, \"zero_optimization\": {\"stage\": 2}, \"pipeline\": {\"stages\": 2}}",
        where,
        "ds.json: error: the scenario made from this input is invalid: DeepSpeed does not support pipeline "
        "parallelism with ZeRO stage 2\n"},
       {"torchtitan", "[training]\nglobal_batch_size = 12\nlocal_batch_size = 1\n", where,
-       "job.toml:2:21: error: 12 samples of a step are no multiple of 1 on each of 8 ranks\n"
+       "job.toml:2:21: error: 12 samples per step are not divisible by 1 on each of 8 ranks\n"
        "    2 | global_batch_size = 12\n      |                     ^~\n"
-       "  hint: torchtitan asks for global_batch_size = local_batch_size x data parallel degrees x "
+       "  hint: torchtitan requires global_batch_size = local_batch_size x data parallel degrees x "
        "micro-steps\n"},
       {"torchtitan",
        "[model]\nname = \"llama3\"\nflavor = \"9B\"\n",
        {"--platform", "dgx-h100", "--gpus", "8"},
-       "job.toml:3:10: error: gradway has no model 'llama3_9b' for 'llama3' of flavor '9B'\n"
+       "job.toml:3:10: error: unknown model 'llama3_9b' for 'llama3' of flavor '9B'\n"
        "    3 | flavor = \"9B\"\n      |          ^~~~\n"
-       "  hint: known of it: llama3_2_3b, llama3_405b, llama3_70b, llama3_8b; name one with --model, or "
+       "  hint: similar models: llama3_2_3b, llama3_405b, llama3_70b, llama3_8b; name one with --model, or "
        "write "
        "models/llama3_9b.yaml\n"},
       {"torchtitan", "[training]\nseq_len = 1_000_000\n", where,
        "job.toml: error: the scenario made from this input is invalid: job.sequence 1000000 is too long: the "
        "model 'gpt_124m' has 1024 learned positions\n"},
       {"torchtitan", "[training]\nmixed_precision_param = \"bf16\"\n", where,
-       "job.toml:2:25: error: 'bf16' is no type of numbers\n"
+       "job.toml:2:25: error: invalid type 'bf16'\n"
        "    2 | mixed_precision_param = \"bf16\"\n      |                         ^~~~~~\n"
        "  hint: known: bfloat16, float32, float16\n"},
       {"torchtitan", "[training]\nsteps = 1,\n", where,
@@ -351,8 +349,10 @@ TEST_CASE("option --sequence says how long samples are where a trainer's file do
   const auto clash =
       desk.import("torchtitan", "[training]\nseq_len = 8192\n", with(of_text, {"--sequence", "4096"}));
   CHECK(clash.status == 2);
-  CHECK_THAT(clash.errors, Contains("job.toml:2:11: error: the file says 8192 tokens, --sequence 4096\n") &&
-                               Contains("hint: leave --sequence out, or change the file\n"));
+  CHECK_THAT(
+      clash.errors,
+      Contains("job.toml:2:11: error: the file has a sequence of 8192 tokens, but --sequence is 4096\n") &&
+          Contains("hint: remove --sequence, or change the file\n"));
 }
 
 TEST_CASE("torchtitan's layers of a stage say how many chunks a rank has", "[cli][import]") {
@@ -369,6 +369,6 @@ TEST_CASE("torchtitan's layers of a stage say how many chunks a rank has", "[cli
   // 32 blocks, and unless the file says otherwise embedding and head as one each.
   CHECK_THAT(import("pipeline_parallel_layers_per_stage = 2\n" + exact).output, Contains("\n  virtual: 4\n"));
   CHECK_THAT(import("pipeline_parallel_layers_per_stage = 5\n" + exact).errors,
-             Contains("7 stages are no multiple of 4 ranks"));
+             Contains("7 stages are not divisible by 4 ranks"));
   CHECK_THAT(import("pipeline_parallel_layers_per_stage = 3\n").output, Contains("\n  virtual: 3\n"));
 }

@@ -5,9 +5,7 @@
 
 #include "sim/config/config.hpp"
 #include "sim/files/settings_file.hpp"
-#include "sim/import/training/deepspeed.hpp"
-#include "sim/import/training/megatron.hpp"
-#include "sim/import/training/torchtitan.hpp"
+#include "sim/import/training/scenario_draft.hpp"
 #include "sim/report/search/layouts.hpp"
 #include "sim/report/search/snippet.hpp"
 #include "sim/run/simulate.hpp"

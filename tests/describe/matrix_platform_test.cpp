@@ -18,7 +18,7 @@ WrittenPlatform written(std::string_view text, const DescribedGpu& gpu = {"l40s"
 
 }  // namespace
 
-TEST_CASE("a platform shows the matrix that it was made of, NICs included", "[describe]") {
+TEST_CASE("a platform shows the matrix from which it was written, including NICs", "[describe]") {
   const std::string name =
       GENERATE("2gpu-nv4", "2gpu-phb", "4x-h200", "8gpu-bridge-pairs-empty-affinity",
                "8gpu-nvswitch-2numa-no-nic", "8gpu-nvswitch-4nic-device-names", "8gpu-nvswitch-8nic-legend",
@@ -59,21 +59,21 @@ TEST_CASE("links get the published rates of their kind", "[describe]") {
   CHECK(hopper.rate("cpu1 -> cpu0") == Approx(22));
 }
 
-TEST_CASE("a host bridge lets all its ports through, a switch one slot's worth", "[describe]") {
+TEST_CASE("a host bridge has the rate of all its ports, a switch that of one slot", "[describe]") {
   const ReadBack phb{written("GPU0 GPU1\nGPU0 X PHB\nGPU1 PHB X\n").yaml};
   CHECK(phb.rate("cpu0 -> rc0") == Approx(52.4));
   const ReadBack pix{written("GPU0 GPU1\nGPU0 X PIX\nGPU1 PIX X\n").yaml};
   CHECK(pix.rate("rc0 -> plx0") == Approx(26.2));
 }
 
-TEST_CASE("what is assumed says so, and several nodes are hinted at", "[describe]") {
+TEST_CASE("assumptions are marked, and the file describes how to add nodes", "[describe]") {
   const auto result = written("GPU0 mlx5_0 mlx5_1\nGPU0 X PHB PHB\nmlx5_0 PHB X PIX\nmlx5_1 PHB PIX X\n",
                               {"l40s", 89, "Given with --gpu."});
   CHECK(result.warnings.empty());
   CHECK_THAT(result.yaml,
              Contains("\n# Given with --gpu.\ngpu: l40s\n") &&
-                 Contains("# The vendor of the CPUs is not known (the matrix does not name it)") &&
-                 Contains("Assumed, as nothing tells the slot: PCIe Gen4 x16") &&
-                 Contains("The speed of the wire is not known.") && Contains("  nics: [\"mlx5_[0-1]\"]\n") &&
+                 Contains("# The vendor of the CPUs is unknown (the matrix does not contain it)") &&
+                 Contains("Assumed, as the slot is unknown: PCIe Gen4 x16") &&
+                 Contains("The line rate is unknown.") && Contains("  nics: [\"mlx5_[0-1]\"]\n") &&
                  Contains("\n# nodes: as_needed\n"));
 }

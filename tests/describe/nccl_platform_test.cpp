@@ -64,14 +64,12 @@ TEST_CASE("a topology of NCCL becomes switches, sockets, NICs and their rates", 
   CHECK(node.rate("plx0 -> efa16") == Approx(6.2));  // Gen3 x8 is slower than the wire
   CHECK(node.rate("cpu0 -> cpu1") == Approx(10));
   CHECK_FALSE(node.platform().amd_cpu);
-  CHECK(
-      result.warnings ==
-      std::vector<std::string>{
-          "the file does not tell NVLinks: as usual for a100-sxm-40gb, 12 of each GPU go into an NVSwitch"});
-  CHECK_THAT(result.yaml, Contains("8 GT/s, x16: NCCL takes 12 GB/s.") && Contains("# nodes: as_needed"));
+  CHECK(result.warnings == std::vector<std::string>{"the file does not list NVLinks: 12 from each GPU to "
+                                                    "an NVSwitch are assumed, as usual for a100-sxm-40gb"});
+  CHECK_THAT(result.yaml, Contains("8 GT/s, x16: NCCL assumes 12 GB/s.") && Contains("# nodes: as_needed"));
 }
 
-TEST_CASE("a dump without NVLinks has none, and those it has are counted", "[describe]") {
+TEST_CASE("NVLinks of a dump are counted, also if there are none", "[describe]") {
   const auto with = [](const std::string& links) {
     std::string cpus = "<cpu numaid=\"0\" vendor=\"AuthenticAMD\">\n";
     for (int i = 0; i < 3; ++i)
@@ -93,19 +91,18 @@ TEST_CASE("a dump without NVLinks has none, and those it has are counted", "[des
 
   const auto paired = written(with("<nvlink target=\"0000:00:00.0\" count=\"2\" tclass=\"0x030200\"/>"));
   CHECK(paired.warnings ==
-        std::vector<std::string>{"NVLinks of a GPU to itself are left out: the file hides where they go"});
+        std::vector<std::string>{"NVLinks of a GPU to itself are ignored: the file hides their other end"});
   const ReadBack pairs{paired.yaml};  // the GPU on bus 0 is number 2
   CHECK(pairs.cell(0, 2) == "NV2");
   CHECK(pairs.cell(0, 1) == "NODE");
 
   CHECK(written(with("<nvlink target=\"0000:99:00.0\" count=\"2\" tclass=\"0x030200\"/>"
                      "<nvlink target=\"c\" count=\"2\" tclass=\"0x068001\"/>"))
-            .warnings ==
-        std::vector<std::string>{"NVLinks between GPUs and CPUs are left out",
-                                 "NVLinks to GPUs that the file does not have are left out"});
+            .warnings == std::vector<std::string>{"NVLinks between GPUs and CPUs are ignored",
+                                                  "NVLinks to GPUs that are not in the file are ignored"});
 }
 
-TEST_CASE("the dump of a node of ours", "[describe]") {
+TEST_CASE("the dump of one of our nodes", "[describe]") {
   const auto xml = read_nccl_xml(
       read_text_file(std::string{GRADWAY_SOURCE_DIR} + "/tests/import/data/nccl-topo-4x-h200.xml"));
   const auto& read = std::get<NcclTopology>(xml.content);
@@ -120,7 +117,7 @@ TEST_CASE("the dump of a node of ours", "[describe]") {
   CHECK(node.rate("cpu0 -> eth0") == Approx(1.25));
 }
 
-TEST_CASE("who counts the GPUs of a bare file gets them where they can be", "[describe]") {
+TEST_CASE("GPUs that are not listed are added at possible places", "[describe]") {
   int bus = 0x10;
   const auto bare = [&](int buses, const std::string& inner = "") {
     std::string list;
@@ -131,7 +128,7 @@ TEST_CASE("who counts the GPUs of a bare file gets them where they can be", "[de
   const auto cpus = [&](const std::string& first, const std::string& second) {
     return "<cpu numaid=\"0\">\n" + first + "</cpu>\n<cpu numaid=\"1\">\n" + second + "</cpu>\n";
   };
-  // Two on each CPU; what is left is a NIC.
+  // Two on each CPU; the remaining device is a NIC.
   const auto two = bare(2);
   const auto three = bare(3);
   const ReadBack some{written(cpus(two, three), a100, 4).yaml};
@@ -154,21 +151,22 @@ TEST_CASE("who counts the GPUs of a bare file gets them where they can be", "[de
   const auto second = nics();
   const auto added = written(cpus(first, second), a100, 4);
   CHECK(added.warnings.front() ==
-        "the file does not list GPUs: 1 is taken to be on each of its 4 switches, its other devices are "
-        "taken for NICs");
+        "the file does not list GPUs: 1 is assumed to be on each of its 4 switches, and its other devices to "
+        "be NICs");
   const ReadBack node{added.yaml};
   CHECK(node.cell(0, 4) == "PIX");
   CHECK(node.cell(0, 6) == "NODE");
   CHECK(node.cell(0, 8) == "SYS");
 
-  CHECK_THAT(message(cpus(first, second)),
-             Contains("t.xml:1:2: error: the file does not say which of its devices are GPUs") &&
-                 Contains("hint: say how many there are with --gpus N: as many on each of its 4 switches"));
-  CHECK_THAT(message(cpus(first, second), 6), Contains("6 GPUs do not spread evenly over 4 switches"));
-  CHECK_THAT(message(two_cpus, 8), Contains("the file names 4 GPUs, not the 8 of '--gpus'"));
+  CHECK_THAT(
+      message(cpus(first, second)),
+      Contains("t.xml:1:2: error: the file does not state which of its devices are GPUs") &&
+          Contains("hint: give their number with --gpus N: the same number on each of its 4 switches"));
+  CHECK_THAT(message(cpus(first, second), 6), Contains("6 GPUs are not divisible by 4 switches"));
+  CHECK_THAT(message(two_cpus, 8), Contains("the file contains 4 GPUs instead of the 8 of '--gpus'"));
 }
 
-TEST_CASE("a GPU that is not the file's is refused", "[describe][errors]") {
+TEST_CASE("a GPU that differs from that of the file is refused", "[describe][errors]") {
   const auto cpus = [](const std::string& first, const std::string& second) {
     return "<cpu numaid=\"0\">\n" + gpu(1, first) + gpu(2, second) + "</cpu>\n";
   };
@@ -176,13 +174,13 @@ TEST_CASE("a GPU that is not the file's is refused", "[describe][errors]") {
                return gpu_of(topology(
                    cpus("vendor=\"0x10de\" device=\"0x20b0\"", "vendor=\"0x10de\" device=\"0x20b2\"")));
              }),
-             Contains("t.xml:4:2: error: the node has GPUs of two kinds") &&
-                 Contains("note: t.xml:3:2: the other one"));
+             Contains("t.xml:4:2: error: the node has two kinds of GPU") &&
+                 Contains("note: t.xml:3:2: the other GPU is here"));
   CHECK(gpu_of(topology(cpus("", ""))).empty());
   const std::string dump = "<cpu numaid=\"0\">\n<pci busid=\"a\"><gpu dev=\"0\" sm=\"90\"/></pci>\n</cpu>\n";
   CHECK_THAT(message(dump),
              Contains("t.xml:3:2: error: the GPU has 'sm' 90, but a100-sxm-40gb has compute capability 8.0"));
   CHECK_THAT(message("<cpu>\n<pci busid=\"a\"><gpu dev=\"0\"/></pci>\n<pci busid=\"b\"><gpu "
                      "dev=\"0\"/></pci>\n</cpu>\n"),
-             Contains("two GPUs have the number 0"));
+             Contains("two GPUs have the device number 0"));
 }

@@ -15,7 +15,7 @@
 
 namespace gradway::test {
 
-/// A platform that was written and read, and its links by name in GB/s.
+/// A platform after writing and reading, with its links by name in GB/s.
 class ReadBack {
  public:
   explicit ReadBack(const std::string& yaml) {

@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/describe/write_gpu.hpp"
 #include "sim/samples/read_samples.hpp"
 #include "tests/describe/read_back.hpp"
 #include "tests/samples/nodes.hpp"
@@ -41,7 +40,7 @@ TEST_CASE("a pair of GPUs with NVLinks", "[fit]") {
   CHECK(node.links() == 10);
 }
 
-TEST_CASE("four GPUs on an NVSwitch: measured on some, alike on all", "[fit]") {
+TEST_CASE("four GPUs on an NVSwitch: measured on some, applied to all", "[fit]") {
   const auto result = written(switch_box(), {"h200", "h200-4x"});
   CHECK(result.warnings.empty());
   CHECK_THAT(result.yaml, Contains("\ncalibration: h200-4x\n"));
@@ -69,11 +68,11 @@ TEST_CASE("four GPUs behind PCIe switches of two sockets", "[fit]") {
   }
   CHECK(node.rate("plx0 -> gpu1") == Approx(12.4));
   CHECK(node.rate("gpu1 -> plx0") == Approx(13.2));
-  // Two copies of 8 GB/s at once passed the way to the first switch, one of 12.4 the way to the second.
+  // Two concurrent copies of 8 GB/s used the path to the first switch, one of 12.4 the path to the second.
   CHECK(node.rate("rc0 -> plx0") == Approx(16));
   CHECK(node.rate("cpu0 -> rc0") == Approx(16));
   CHECK(node.rate("rc1 -> plx1") == Approx(12.4));
-  // Of the pattern with all GPUs, not of the faster one of a socket alone.
+  // The rate of the pattern with all GPUs, not of the faster one of a socket alone.
   CHECK(node.memory("cpu0") == Approx(24));
   CHECK(node.memory("cpu1") == Approx(24));
   // NCCL's 16 GB/s for AMD, and a copy that was faster.
@@ -81,17 +80,17 @@ TEST_CASE("four GPUs behind PCIe switches of two sockets", "[fit]") {
   CHECK(node.rate("cpu1 -> cpu0") == Approx(16));
 }
 
-TEST_CASE("one GPU, and what its memory moves is inferred", "[fit]") {
+TEST_CASE("one GPU, whose memory bandwidth is inferred", "[fit]") {
   const auto result = written(single_box());
   CHECK(result.warnings ==
         std::vector<std::string>{
-            "no pattern copies both ways on all GPUs of cpu0 at once: what its memory moves is inferred"});
+            "no pattern copies both ways on all GPUs of cpu0 at once: the rate of its memory is inferred"});
   const ReadBack node{result.yaml};
   CHECK(node.memory("cpu0") == Approx(51));
   CHECK(node.links() == 4);
 }
 
-TEST_CASE("without a matrix all that is inferred says so", "[fit]") {
+TEST_CASE("without a matrix all inferred links are marked", "[fit]") {
   const auto result =
       written(samples_of({.gpus = 3, .nvlinks = 12, .gpu_keys = R"(, "nvlink_bytes_per_second": 25e9)"},
                          pinned_rows(3, 26, 25)));
@@ -103,7 +102,7 @@ TEST_CASE("without a matrix all that is inferred says so", "[fit]") {
   CHECK(node.rate("gpu0 -> nvswitch") == Approx(300));
 }
 
-TEST_CASE("NVLinks of unknown rate are left out, and that is told", "[fit]") {
+TEST_CASE("NVLinks of unknown rate are left out with a warning", "[fit]") {
   const auto result = written(samples_of({.gpus = 2, .nvlinks = 4}, pinned_rows(2, 26, 25)));
   CHECK_THAT(result.warnings.back(), Contains("NVLinks are left out"));
   CHECK(ReadBack{result.yaml}.cell(0, 1) == "NODE");
@@ -118,7 +117,7 @@ TEST_CASE("GPUs whose slots differ keep their own rates", "[fit]") {
   CHECK(node.rate("gpu0 -> rc0") == node.rate("gpu1 -> rc1"));
 }
 
-TEST_CASE("of several nodes one is described, and the file says what is missing", "[fit]") {
+TEST_CASE("of several nodes one is described, and the file lists what is missing", "[fit]") {
   const auto result = written(samples_of({.nodes = 2}, pinned_rows(1, 26, 25)));
   CHECK(result.warnings.back() ==
         "the samples come from 2 nodes and the file describes one: add 'nodes: 2', 'fabric' and its NICs");
@@ -131,34 +130,34 @@ TEST_CASE("the same samples give the same bytes", "[fit]") {
     CHECK(written(samples).yaml == written(samples).yaml);
 }
 
-TEST_CASE("samples that cannot be a platform are refused", "[fit][errors]") {
+TEST_CASE("samples without a possible platform are refused", "[fit][errors]") {
   const auto copies = pinned_rows(2, 26, 25);
   CHECK(message("[" + copies.front() + "]") ==
-        "error: no row says which node was measured\n"
-        "  hint: a row of kind 'node', as gradway-probe writes it, names the GPUs and their topology\n");
-  CHECK_THAT(
-      message("[" + MadeUpNode{}.row() + "]"),
-      Catch::Matchers::StartsWith(
-          "s.json:1:2: error: the samples hold no copies between pinned memory and a GPU of this node\n") &&
-          Catch::Matchers::EndsWith(
-              "  hint: rows h2d_pinned and d2h_pinned say what PCIe lets through: let the probe copy\n"));
-  CHECK_THAT(
-      message(samples_of({.gpus = 2}, copies + std::vector{MadeUpNode{}.row()})),
-      Catch::Matchers::StartsWith("s.json:7:1: error: the samples describe two nodes that are not alike\n") &&
-          Catch::Matchers::EndsWith("  note: s.json:2:1: the other one\n"
-                                    "  hint: keep the samples of each node in a file of its own\n"));
+        "error: no row describes the measured node\n"
+        "  hint: expected a row of kind 'node', as written by gradway-probe, with the GPUs and their "
+        "topology\n");
+  CHECK_THAT(message("[" + MadeUpNode{}.row() + "]"),
+             Catch::Matchers::StartsWith("s.json:1:2: error: the samples contain no copies between pinned "
+                                         "memory and a GPU of this node\n") &&
+                 Catch::Matchers::EndsWith(
+                     "  hint: measure rows h2d_pinned and d2h_pinned, the rates of PCIe, with the probe\n"));
+  CHECK_THAT(message(samples_of({.gpus = 2}, copies + std::vector{MadeUpNode{}.row()})),
+             Catch::Matchers::StartsWith("s.json:7:1: error: the samples describe two different nodes\n") &&
+                 Catch::Matchers::EndsWith("  note: s.json:2:1: the other node is here\n"
+                                           "  hint: keep the samples of each node in a separate file\n"));
   CHECK_THAT(message("[{\"kind\": \"node\"}, " + copies.front() + "]"),
-             Catch::Matchers::StartsWith("s.json:1:2: error: the row of the node names no 'gpus'\n"));
+             Catch::Matchers::StartsWith("s.json:1:2: error: the row of the node has no 'gpus'\n"));
   CHECK_THAT(message(samples_of({.gpus = 2, .matrix = "GPU0\nGPU0 X\n"}, copies)),
              Contains("the matrix has 1 GPUs, but the node's row has 2"));
   CHECK_THAT(message(samples_of({.gpus = 2, .matrix = "GPU0 GPU1\nGPU0 X QPI\nGPU1 QPI X\n"}, copies)),
-             Contains("in the text of 'topology_matrix', line 2, column 8: 'QPI' cannot stand between"));
+             Contains("in the text of 'topology_matrix', line 2, column 8: invalid connection 'QPI' between "
+                      "'GPU0' and 'GPU1'"));
   CHECK_THAT(message("[{\"kind\": \"node\", \"gpus\": [{\"name\": \"a\"}, {\"name\": \"b\"}]}, " +
                      copies.front() + "]"),
-             Contains("the node has GPUs of two kinds, 'a' and 'b'"));
+             Contains("the node has two kinds of GPU, 'a' and 'b'"));
 }
 
-TEST_CASE("a GPU that no file describes gets one from what was measured", "[fit]") {
+TEST_CASE("a GPU without a file gets one from measurements", "[fit]") {
   const MadeUpNode node{.gpu = "NVIDIA B9000 (x)",
                         .gpu_keys =
                             R"(, "memory_bytes": 1048576000, "compute_capability": "12.0",)"
@@ -178,7 +177,7 @@ TEST_CASE("a GPU that no file describes gets one from what was measured", "[fit]
   CHECK(message_of([&] {
           return gpu_yaml(read_samples({{"s.json", samples_of(node, {rows[1]})}}));
         }) ==
-        "s.json:2:1: error: no file of platforms/gpus describes 'NVIDIA B9000 (x)', and no rows 'gemm' of "
-        "4096 x 4096 x 4096 or larger say how fast it is\n"
-        "  hint: let the probe measure kernels too, or write a file of platforms/gpus by hand\n");
+        "s.json:2:1: error: no file of platforms/gpus describes 'NVIDIA B9000 (x)', and there are no rows "
+        "'gemm' of 4096 x 4096 x 4096 or larger\n"
+        "  hint: measure kernels with the probe too, or write a file of platforms/gpus by hand\n");
 }

@@ -32,7 +32,7 @@ Calibration two_tables() {
   return calibration;
 }
 
-/// What a machine measures on which latency and bytes of all tables take so many times as long.
+/// Samples of a machine whose latencies and times per byte are scaled by these factors.
 Samples samples_of(const Calibration& calibration, double fixed, double moving) {
   Samples samples;
   for (const auto& table : calibration.tables) {
@@ -63,7 +63,7 @@ std::string refusal(const Calibration& calibration, const Samples& samples) {
 
 }  // namespace
 
-TEST_CASE("adapting to what the calibration says changes none of its times", "[fit]") {
+TEST_CASE("adapting to the times of the calibration changes none of them", "[fit]") {
   const auto calibration = fit(shipped_samples(), {"test", ""}, {});
   auto samples = samples_of(calibration, 1, 1);
   for (const auto& link : calibration.links) {
@@ -85,7 +85,7 @@ TEST_CASE("adapting to what the calibration says changes none of its times", "[f
     CHECK(adapted.calibration.links[i].bandwidth == calibration.links[i].bandwidth);
 }
 
-TEST_CASE("a machine whose latency and bandwidth are known factors off gets just these factors", "[fit]") {
+TEST_CASE("a machine with known factors of latency and bandwidth gets these factors", "[fit]") {
   const auto calibration = two_tables();
   const auto adapted =
       adapt(calibration, samples_of(calibration, 1.25, 0.8), {"mine", "2026-11-24"}).calibration;
@@ -103,7 +103,7 @@ TEST_CASE("a machine whose latency and bandwidth are known factors off gets just
   CHECK(adapted.tables[1].uncertainty.value() == Approx(0).margin(1e-9));
 }
 
-TEST_CASE("rows that something disturbed do not move the scales", "[fit]") {
+TEST_CASE("disturbed rows do not change the scales", "[fit]") {
   const auto calibration = two_tables();
   auto samples = samples_of(calibration, 1.1, 1.2);
   samples.collectives[3].time = 3 * samples.collectives[3].time;
@@ -114,24 +114,24 @@ TEST_CASE("rows that something disturbed do not move the scales", "[fit]") {
   CHECK(part(adapted, "NET on 2 ranks").after->worst > 1);
 }
 
-TEST_CASE("what no row tells keeps its scale, and other ranks follow their transport, other transports stay",
+TEST_CASE("parts without rows keep their scale; other ranks follow their transport, other transports do not",
           "[fit]") {
   auto calibration = two_tables();
   calibration.tables.push_back(table_of(Transport::p2p, 4, straight_line(9)));
   auto samples = samples_of(two_tables(), 1.5, 1.5);
-  // Only 4, 16 and 64 MiB on 4 ranks: as bytes tell nearly all of them, they are told to take what is longer.
+  // Only 4, 16 and 64 MiB on 4 ranks, whose times are almost entirely bytes: only bytes are scaled.
   std::erase_if(samples.collectives, [](const auto& row) { return row.ranks == 2 || row.size < 4_MiB; });
   const auto adapted = adapt(calibration, samples, {"", ""}).calibration;
   CHECK(part(adapted, "NET on 4 ranks").fixed == 1);
   CHECK(part(adapted, "NET on 4 ranks").moving == Approx(1.5 + 0.5 * 20e-6 * 100e9 / 16777216).epsilon(1e-3));
-  CHECK_FALSE(part(adapted, "NET on 4 ranks").uncertainty);  // three rows do not tell nine of ten
+  CHECK_FALSE(part(adapted, "NET on 4 ranks").uncertainty);  // three rows give no bound of 90 %
   CHECK(part(adapted, "NET on 2 ranks").rows == 0);
   CHECK(part(adapted, "NET on 2 ranks").moving == part(adapted, "NET on 4 ranks").moving);
   CHECK(adapted.adapted->parts.size() == 2);
   CHECK(adapted.tables[2].points.back().time == calibration.tables[2].points.back().time);
 }
 
-TEST_CASE("over SHM the host memory has no say in what caches serve", "[fit]") {
+TEST_CASE("over SHM the rate of host memory does not limit sizes that caches serve", "[fit]") {
   // 30 GB/s up to 16 MiB, 15 beyond.
   std::vector<SizedTime> points;
   for (auto size = 64_KiB; size <= 256_MiB; size = 4 * size)
@@ -139,15 +139,15 @@ TEST_CASE("over SHM the host memory has no say in what caches serve", "[fit]") {
   const auto table = table_of(Transport::shm, 4, points);
   CHECK(split_time(table, 16_MiB).moving == Seconds{});
   CHECK(split_time(table, 64_MiB).moving / time_at(table, 64_MiB) > 0.99);
-  // Over TCP the same times are bytes at their rate, as far as there is time for them.
+  // Over TCP the same times are bytes at their rate, up to the whole time.
   auto tcp = table;
   tcp.transport = Transport::net;
   CHECK(split_time(tcp, 16_MiB).moving / time_at(tcp, 16_MiB) > 0.9);
 }
 
-TEST_CASE("nine of ten rows are within what nine or more others tell, and fewer tell nothing", "[fit]") {
-  CHECK_FALSE(nine_of_ten_within(std::vector<double>(8, 0.1)));
-  CHECK(nine_of_ten_within({1, 2, 3, 4, 5, 6, 7, 8, 9}).value() == 9);
+TEST_CASE("90 % of rows are within the bound of nine or more others; fewer give no bound", "[fit]") {
+  CHECK_FALSE(bound_of_90_percent(std::vector<double>(8, 0.1)));
+  CHECK(bound_of_90_percent({1, 2, 3, 4, 5, 6, 7, 8, 9}).value() == 9);
   Random random{7, RandomStream::failures};
   for (const std::size_t rows : {9U, 20U, 60U}) {
     int within = 0;
@@ -155,7 +155,7 @@ TEST_CASE("nine of ten rows are within what nine or more others tell, and fewer 
     for (int i = 0; i < draws; ++i) {
       std::vector<double> errors(rows);
       for (auto& error : errors) error = random.uniform();
-      within += random.uniform() <= nine_of_ten_within(errors).value() ? 1 : 0;
+      within += random.uniform() <= bound_of_90_percent(errors).value() ? 1 : 0;
     }
     CAPTURE(rows);
     CHECK(within >= 0.88 * draws);
@@ -163,35 +163,35 @@ TEST_CASE("nine of ten rows are within what nine or more others tell, and fewer 
   }
 }
 
-TEST_CASE("collectives of an adapted calibration are doubted as its rows say", "[fit]") {
+TEST_CASE("the uncertainty of an adapted calibration is that of its rows", "[fit]") {
   CHECK(uncertainty_of_collectives(Basis::measured, Transport::shm, 0.04) == Approx(0.04));
   CHECK(uncertainty_of_collectives(Basis::stretched, Transport::shm, 0.04) == Approx(0.04));
   CHECK(uncertainty_of_collectives(Basis::measured, Transport::net, 0.2) == Approx(0.2));
-  // Over NVLink numbers of ranks in between are off by more than what was measured.
+  // Over NVLink the errors of interpolated numbers of ranks exceed those of measured ones.
   CHECK(uncertainty_of_collectives(Basis::stretched, Transport::p2p, 0.02) ==
         Approx(std::sqrt(0.02 * 0.02 + 0.15 * 0.15 - 0.03 * 0.03)));
   CHECK(uncertainty_of_collectives(Basis::nominal, Transport::shm, 0.04) ==
         uncertainty_of_collectives(Basis::nominal, Transport::shm));
 }
 
-TEST_CASE("samples that cannot be of such a machine are refused", "[fit]") {
+TEST_CASE("samples of another kind of machine are refused", "[fit]") {
   const auto calibration = two_tables();
   CHECK(refusal(calibration, samples_of(calibration, 1, 5)) ==
-        "NET on 2 ranks: the rows take 5 times as long as calibration 'theirs' says");
+        "NET on 2 ranks: the rows take 5 times as long as in calibration 'theirs'");
   CHECK(refusal(calibration, samples_of(calibration, 0.2, 1)) ==
-        "NET on 2 ranks: the rows take 0.2 times as long as calibration 'theirs' says");
+        "NET on 2 ranks: the rows take 0.2 times as long as in calibration 'theirs'");
   CHECK(refusal(calibration, {}) ==
-        "the samples hold no row that calibration 'theirs' has a table or a link for");
+        "the samples contain no row for a table or a link of calibration 'theirs'");
   auto elsewhere = samples_of(calibration, 1, 1);
   for (auto& row : elsewhere.collectives) row.ranks = 8;
   CHECK(refusal(calibration, elsewhere) ==
-        "the samples hold no row that calibration 'theirs' has a table or a link for");
+        "the samples contain no row for a table or a link of calibration 'theirs'");
   auto single = calibration;
   single.collectives.emplace_back();
   CHECK(refusal(single, samples_of(calibration, 1, 1)) ==
-        "calibration 'theirs' has single collectives, not tables by size: there is nothing to scale");
+        "calibration 'theirs' has single collectives instead of tables by size, which cannot be scaled");
   Calibration empty;
   empty.name = "none";
   CHECK(refusal(empty, samples_of(calibration, 1, 1)) ==
-        "calibration 'none' has neither tables nor links: there is nothing to scale");
+        "calibration 'none' has neither tables nor links to scale");
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double five_digits = 1e-4;
 
-/// Writes a calibration into a folder that goes away, and reads it.
+/// Writes a calibration into a temporary folder and reads it.
 Calibration read_back(const std::string& text) {
   const auto folder = std::filesystem::temp_directory_path() / "gradway-calibration-file-test";
   std::filesystem::create_directories(folder);
@@ -56,7 +56,7 @@ void check_same(const std::vector<CollectiveTable>& a, const std::vector<Collect
 
 }  // namespace
 
-TEST_CASE("what a fit writes reads back to the same values", "[fit]") {
+TEST_CASE("a written fit is unchanged after reading", "[fit]") {
   auto samples = shipped_samples();
   std::erase_if(samples.collectives, [](const auto& row) { return row.transport == Transport::shm; });
   auto calibration = fit(samples, {"a \"node\": #1, with \\ and\nanother line", "2026-11-21"}, {});
@@ -133,12 +133,12 @@ TEST_CASE("the same samples give the same bytes, and a changed sample another di
   CHECK(read_samples({file}).origin.digest != digest);
 }
 
-TEST_CASE("samples without anything to fit are the user's error", "[fit][errors]") {
+TEST_CASE("samples without rows to fit are refused", "[fit][errors]") {
   const auto samples =
       read_samples({{"a.json", R"([{"kind": "note", "section": "copies", "what": "throttled"}])"}});
   CHECK(message_of([&] {
           return fit(samples, {"x", "2026-11-21"}, {});
         }) ==
-        "error: the samples hold no row that a calibration can be fitted to\n"
+        "error: the samples contain no row to which a calibration can be fitted\n"
         "  hint: measure collectives first: a prediction needs rows of all_reduce\n");
 }

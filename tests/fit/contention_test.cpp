@@ -22,10 +22,10 @@ ContentionRow row(bool together, Seconds kernel, Seconds collective) {
           .size = 256_MiB};
 }
 
-/// The rows that an experiment by the law would give.
+/// The rows of an experiment by the law.
 std::vector<ContentionRow> made(double kernel_slowdown, double collective_slowdown, bool held) {
-  const SideBySideTrial trial{2_ms, 16, 5_ms, 20};
-  const auto ends = side_by_side_ends(trial, kernel_slowdown, collective_slowdown, held);
+  const ContentionExperiment trial{2_ms, 16, 5_ms, 20};
+  const auto ends = contention_ends(trial, kernel_slowdown, collective_slowdown, held);
   return {row(false, 2_ms, 5_ms), row(true, ends.kernels / 16, ends.collectives / 20)};
 }
 
@@ -38,8 +38,8 @@ void add(std::vector<ContentionRow>& rows, int side, Bytes size, int channels, d
   alone.side = side;
   alone.size = size;
   alone.channels = channels;
-  const auto ends = side_by_side_ends({kernel, alone.kernels, collective, alone.collectives}, kernel_slowdown,
-                                      collective_slowdown, true);
+  const auto ends = contention_ends({kernel, alone.kernels, collective, alone.collectives}, kernel_slowdown,
+                                    collective_slowdown, true);
   rows.push_back(alone);
   alone.together = true;
   alone.kernel_time = ends.kernels / alone.kernels;
@@ -49,27 +49,27 @@ void add(std::vector<ContentionRow>& rows, int side, Bytes size, int channels, d
 
 }  // namespace
 
-TEST_CASE("two rows side by side end by the law: slowed while both run, held back while a kernel runs") {
-  // Kernels of 10 ms take 12 beside a collective, which needs 4 alone and 8 beside them. Held: the second
-  // collective waits for the first kernel's end.
-  const SideBySideTrial trial{10_ms, 2, 4_ms, 2};
-  const auto ends = side_by_side_ends(trial, 1.2, 2, true);
-  // First kernel: 8 ms beside (6.667 done), 3.333 alone: 11.333. Second the same.
+TEST_CASE("two concurrent rows end by the law: slowed while both run, serialized while a kernel runs") {
+  // Kernels of 10 ms take 12 during a collective, which takes 4 alone and 8 with contention. Serialized: the
+  // second collective waits for the first kernel's end.
+  const ContentionExperiment trial{10_ms, 2, 4_ms, 2};
+  const auto ends = contention_ends(trial, 1.2, 2, true);
+  // First kernel: 8 ms concurrent (6.667 done), 3.333 alone: 11.333. The second is the same.
   CHECK(ends.kernels.value() == Approx(2 * (8 + 10 - 8 / 1.2) * 1e-3));
   CHECK(ends.collectives.value() == Approx((8 + 10 - 8 / 1.2 + 8) * 1e-3));
-  // Not held: they follow each other; 16 ms of collectives beside kernels.
-  const auto free = side_by_side_ends(trial, 1.2, 2, false);
+  // Not serialized: they follow each other; 16 ms of collectives during kernels.
+  const auto free = contention_ends(trial, 1.2, 2, false);
   CHECK(free.collectives.value() == Approx(16e-3));
   CHECK(free.kernels.value() == Approx((16 + 20 - 16 / 1.2) * 1e-3));
 }
 
-TEST_CASE("what is left of either row when the other has ended takes its own time") {
-  const auto ends = side_by_side_ends({1_ms, 1, 10_ms, 3}, 2, 2, false);
+TEST_CASE("the rest of a row runs at full speed when the other row has ended") {
+  const auto ends = contention_ends({1_ms, 1, 10_ms, 3}, 2, 2, false);
   CHECK(ends.kernels.value() == Approx(2e-3));
   CHECK(ends.collectives.value() == Approx((2 + 30 - 1) * 1e-3));
 }
 
-TEST_CASE("the fit finds the slow-downs that made the rows") {
+TEST_CASE("the fit finds the slow-downs that generated the rows") {
   const auto fitted = fit_contention(made(1.3, 1.2, false), {});
   REQUIRE(fitted.size() == 1);
   CHECK(fitted[0].kernel_slowdown == Approx(1.3));
@@ -77,7 +77,7 @@ TEST_CASE("the fit finds the slow-downs that made the rows") {
   CHECK(fitted[0].channels == 0);
 }
 
-TEST_CASE("what the taken multiprocessors explain is not counted twice") {
+TEST_CASE("the effect of occupied multiprocessors is not counted twice") {
   const NodeFacts node{132, {{{Transport::p2p, 4}, 24}}};
   const auto fitted = fit_contention(made(1.1 * 132 / 108, 1.2, true), node);
   REQUIRE(fitted.size() == 1);
@@ -86,7 +86,7 @@ TEST_CASE("what the taken multiprocessors explain is not counted twice") {
   CHECK(fitted[0].channels == 24);
 }
 
-TEST_CASE("rows together without their rows alone are left out") {
+TEST_CASE("concurrent rows without their rows alone are left out") {
   CHECK(fit_contention({row(true, 3_ms, 6_ms)}, {}).empty());
 }
 
@@ -109,28 +109,27 @@ TEST_CASE(
   CHECK(fitted[0].channels == 8);
   CHECK(fitted[0].kernel_slowdown == Approx(1.05));
   CHECK(fitted[0].collective_slowdown == Approx(1.3));
-  CHECK(
-      fitted[0].source ==
-      "9 experiments, all-reduces of 1.05 to 268 MB beside products of 2048, 4096, 8192: kernels met within "
-      "0.0 % (worst 0.0 %), collectives within 0.0 % (worst 0.0 %)");
+  CHECK(fitted[0].source ==
+        "9 experiments, all-reduces of 1.05 to 268 MB concurrent with products of 2048, 4096, 8192: error of "
+        "kernels 0.0 % (worst 0.0 %), of collectives 0.0 % (worst 0.0 %)");
   CHECK(fitted[1].channels == 24);
   CHECK(fitted[1].kernel_slowdown == Approx(1.1));
   CHECK(fitted[1].collective_slowdown == Approx(1.7));
 }
 
-TEST_CASE("forced channels that NCCL takes anyway are no case of their own") {
+TEST_CASE("forced channels equal to NCCL's choice are not a separate case") {
   const NodeFacts node{132, {{{Transport::p2p, 4}, 24}}};
   std::vector<ContentionRow> rows;
   add(rows, 4096, 256_MiB, 0, 1.1 * 132 / 108, 1.7);
   add(rows, 4096, 256_MiB, 24, 1.1 * 132 / 108, 1.7);
   CHECK(fit_contention(rows, node).size() == 1);
-  // Without the GPU's multiprocessors nobody knows what the channels take.
+  // Without the GPU's multiprocessors the share of the channels is unknown.
   const auto plain = fit_contention(rows, {});
   REQUIRE(plain.size() == 1);
   CHECK(plain[0].channels == 0);
 }
 
-TEST_CASE("an experiment is predicted by the entry nearest to it") {
+TEST_CASE("an experiment is predicted by the closest entry") {
   const NodeFacts node{132, {{{Transport::p2p, 4}, 24}}};
   std::vector<ContentionRow> rows;
   add(rows, 4096, 256_MiB, 0, 1.1 * 132 / 108, 1.7);

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "sim/fit/fit.hpp"
-#include "sim/fit/held_back.hpp"
 #include "sim/fit/predictions.hpp"
 #include "tests/support/samples.hpp"
 
@@ -13,7 +12,7 @@ using namespace gradway::test;
 
 namespace {
 
-/// Everything by exact laws: all-reduces and copies by latency and rate, products at one rate.
+/// Samples by exact laws: all-reduces and copies by latency and rate, products at one rate.
 Samples exact(std::size_t sizes) {
   Samples samples;
   for (const auto& [size, time] : straight_line(sizes)) {
@@ -27,17 +26,17 @@ Samples exact(std::size_t sizes) {
 
 }  // namespace
 
-TEST_CASE("exact laws predict what was held back from them without error", "[fit]") {
+TEST_CASE("exact laws predict withheld rows without error", "[fit]") {
   const auto calibration = fit(exact(11), {"x", ""}, {});
   REQUIRE(calibration.holdout_errors.size() == 5);
   for (const auto& group : calibration.holdout_errors) {
     CAPTURE(group.what);
     CHECK(group.error.worst == Approx(0).margin(1e-9));
   }
-  CHECK(calibration.tables[0].samples == 11);  // the fit that counts has all of them
+  CHECK(calibration.tables[0].samples == 11);  // the fit of all samples has all of them
 }
 
-TEST_CASE("the second of every three sizes is held back, but never the ends", "[fit]") {
+TEST_CASE("the second of every three sizes is withheld, but never the ends", "[fit]") {
   const auto [kept, held] = hold_back(exact(8));
   std::vector<Bytes> sizes;
   for (const auto& row : held.collectives) sizes.push_back(row.size);
@@ -47,7 +46,7 @@ TEST_CASE("the second of every three sizes is held back, but never the ends", "[
   CHECK(hold_back(exact(2)).held.collectives.empty());
 }
 
-TEST_CASE("rows of one size go together, whatever their order", "[fit]") {
+TEST_CASE("rows of one size are withheld together, in any order", "[fit]") {
   auto samples = exact(8);
   const auto first = samples.collectives;
   samples.collectives.insert(samples.collectives.end(), first.rbegin(), first.rend());
@@ -56,7 +55,7 @@ TEST_CASE("rows of one size go together, whatever their order", "[fit]") {
   CHECK(std::ranges::count(held, 4_KiB, &CollectiveRow::size) == 2);
 }
 
-TEST_CASE("the order of the rows changes nothing in a fit", "[fit]") {
+TEST_CASE("the order of the rows does not change a fit", "[fit]") {
   auto samples = shipped_samples();
   const NodeFacts node{132, {{{Transport::p2p, 4}, 24}}};
   const auto one = fit(samples, {"x", ""}, node);
@@ -72,7 +71,7 @@ TEST_CASE("the order of the rows changes nothing in a fit", "[fit]") {
   CHECK(text_of(one) == text_of(other));
 }
 
-TEST_CASE("an error of what was held back is that of the rows, signs and all", "[fit]") {
+TEST_CASE("errors of withheld rows keep their signs", "[fit]") {
   const std::vector<PredictedRow> rows{{SampleGroup::copies, "a", 10_us, 11_us},
                                        {SampleGroup::copies, "b", 10_us, 8_us},
                                        {SampleGroup::copies, "c", 10_us, std::nullopt},

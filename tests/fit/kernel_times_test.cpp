@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fit/kernel_times.hpp"
+#include "sim/fit/kernels.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -35,7 +35,7 @@ const std::string some_rows = row("rows softmax bf16", "512, 1024", "1.5e-6") + 
 
 }  // namespace
 
-TEST_CASE("timed kernels go through a fit in the order of files, each once", "[fit]") {
+TEST_CASE("a fit keeps timed kernels in the order of files, each once", "[fit]") {
   const auto calibration = fit(timed(h100, some_rows), {"own", "2026-11-22"});
   REQUIRE(calibration.kernel_times);
   CHECK(calibration.kernel_times->gpu == "h100-sxm");
@@ -49,7 +49,7 @@ TEST_CASE("timed kernels go through a fit in the order of files, each once", "[f
                                                    "    rows softmax bf16 512x1024 1.500\n"));
 }
 
-TEST_CASE("what a fit writes of timed kernels reads back to the same", "[fit]") {
+TEST_CASE("timed kernels are unchanged after writing and reading", "[fit]") {
   const auto calibration = fit(timed(h100, some_rows), {"own", "2026-11-22"});
   const TemporaryFolder folder;
   folder.write("back.yaml", text_of(calibration));
@@ -105,16 +105,16 @@ TEST_CASE("the shipped times of kernels are the fit of the shipped samples", "[f
   CHECK(fitted.kernel_times->rows.size() > 1900);
 }
 
-TEST_CASE("times of kernels need a GPU model, and just one", "[fit][errors]") {
+TEST_CASE("times of kernels need exactly one GPU model", "[fit][errors]") {
   const auto message = [](const std::string& gpus, const NodeFacts& node) {
     return message_of([&] { return fit(timed(gpus, some_rows), {"own", ""}, node); });
   };
   CHECK(message("", {}) ==
-        "error: the samples have times of kernels, but no row of kind node says on which GPU\n"
+        "error: the samples contain times of kernels, but no row of kind node names the GPU\n"
         "  hint: name a platform with this GPU: --platform NAME\n");
   CHECK(message(h100 + R"(, {"name": "NVIDIA H200"})", {}) ==
-        "error: the samples have times of kernels, and are of several GPU models: h100-sxm, h200\n"
-        "  hint: make a calibration of each\n");
+        "error: the samples contain times of kernels on several GPU models: h100-sxm, h200\n"
+        "  hint: make one calibration per GPU model\n");
   CHECK(message("", NodeFacts{.gpu = "l40s"}).empty());
   CHECK(fit(timed("", some_rows), {"own", ""}, NodeFacts{.gpu = "l40s"}).kernel_times->gpu == "l40s");
 }

@@ -11,7 +11,7 @@ using namespace gradway;
 
 namespace {
 
-/// What `rising_fit` makes least.
+/// The cost that `monotone_fit` minimises.
 double cost(const std::vector<double>& values, const std::vector<double>& fit, double share) {
   double sum = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -21,7 +21,7 @@ double cost(const std::vector<double>& values, const std::vector<double>& fit, d
   return sum;
 }
 
-/// The least cost of all sequences that do not fall. Some best one takes only values of the input.
+/// Minimum cost of all monotone sequences. Some optimal sequence has only values of the input.
 double least_cost(const std::vector<double>& values, double share) {
   auto levels = values;
   std::ranges::sort(levels);
@@ -39,14 +39,14 @@ double least_cost(const std::vector<double>& values, double share) {
 
 }  // namespace
 
-TEST_CASE("the rising fit never falls and has the least cost that a brute-force search finds", "[fit]") {
+TEST_CASE("the monotone fit never falls and has the minimum cost of a brute-force search", "[fit]") {
   const auto share = GENERATE(0.25, 0.5, 0.75);
   std::mt19937 random{7};
   for (int round = 0; round < 500; ++round) {
     std::vector<double> values(1 + random() % 12);
     for (auto& value : values) value = static_cast<double>(random() % 20);
 
-    const auto fit = rising_fit(values, share);
+    const auto fit = monotone_fit(values, share);
 
     CAPTURE(share, values, fit);
     REQUIRE(fit.size() == values.size());
@@ -55,13 +55,13 @@ TEST_CASE("the rising fit never falls and has the least cost that a brute-force 
   }
 }
 
-TEST_CASE("what does not fall is its own rising fit", "[fit]") {
+TEST_CASE("a monotone sequence is its own fit", "[fit]") {
   const std::vector<double> values{1, 1, 2, 5, 5, 9};
-  CHECK(rising_fit(values, 0.25) == values);
-  CHECK(rising_fit(values, 0.5) == values);
+  CHECK(monotone_fit(values, 0.25) == values);
+  CHECK(monotone_fit(values, 0.5) == values);
 }
 
-TEST_CASE("times that were late at three small sizes do not lift two good ones", "[fit]") {
+TEST_CASE("late times of three small sizes do not change two good ones", "[fit]") {
   // reduce-scatter on 2 H200: 26.64, 30.23, 29.05, 21.41, 23.21, 52.22 us. The median of the five is 26.64
   // us.
   const auto points = monotone({{16_KiB, 26.64_us},

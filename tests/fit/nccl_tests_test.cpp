@@ -32,7 +32,7 @@ TEST_CASE("a calibration of a log of nccl-tests predicts the times of the log", 
   }
 }
 
-TEST_CASE("rows of operations that no step has are kept and counted", "[fit][import]") {
+TEST_CASE("rows of operations without use in steps are kept and counted", "[fit][import]") {
   const auto samples = read_samples({{"s.json", samples_json({{.operation = "gather",
                                                                .tag = "p2p",
                                                                .ranks = 8,

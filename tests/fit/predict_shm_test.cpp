@@ -4,7 +4,6 @@
 #include "sim/cost/collective_table.hpp"
 #include "sim/fit/fit.hpp"
 #include "sim/fit/links.hpp"
-#include "sim/fit/predict_shm.hpp"
 #include "tests/support/samples.hpp"
 
 using namespace gradway;
@@ -12,7 +11,7 @@ using namespace gradway::test;
 
 namespace {
 
-/// The shipped samples as they would be if nobody had measured a collective over host memory.
+/// The shipped samples without collectives over host memory.
 Samples without_shm() {
   auto samples = shipped_samples();
   std::erase_if(samples.collectives, [](const auto& row) { return row.transport == Transport::shm; });
@@ -52,7 +51,7 @@ TEST_CASE("a predicted all-reduce takes NCCL's latency and the ring's bytes at t
   CHECK(tables[0].points.front().time.value() == Approx(12.6e-6 + 2 * 1.5 * 1024 / 10e9));
 }
 
-TEST_CASE("over host memory nothing is predicted where it was measured, or copies are not known", "[fit]") {
+TEST_CASE("over host memory nothing is predicted if it was measured or copies are unknown", "[fit]") {
   CHECK(shm_table(fit(shipped_samples(), {"test", "2026-11-21"}, {}))->predicted_from.empty());
   auto samples = without_shm();
   samples.patterns.clear();

@@ -13,7 +13,7 @@ namespace {
 using test::TemporaryFolder;
 using Names = std::vector<std::string>;
 
-/// The places below the folder, as paths in it, and plain names.
+/// The places below the folder as relative paths, and plain names.
 Names places_in(const TemporaryFolder& folder, const Names& names, const Names& named,
                 std::map<std::string, std::string> variables = {}) {
   std::vector<std::filesystem::path> roots;

@@ -35,7 +35,7 @@ TEST_CASE("sizes grow by their factor up to the largest") {
   CHECK(powers(8, 8, 2) == std::vector<std::size_t>{8});
 }
 
-TEST_CASE("numbers of ranks are powers of two, what lies between them, and all") {
+TEST_CASE("numbers of ranks are powers of two, numbers between them, and all") {
   CHECK(rank_counts(1).empty());
   CHECK(rank_counts(2) == std::vector<int>{2});
   CHECK(rank_counts(4) == std::vector<int>{2, 3, 4});
@@ -43,12 +43,12 @@ TEST_CASE("numbers of ranks are powers of two, what lies between them, and all")
   CHECK(rank_counts(5) == std::vector<int>{2, 3, 4, 5});
 }
 
-TEST_CASE("without RANK a run is of one node") {
+TEST_CASE("without RANK a run has one node") {
   CHECK_FALSE(world_of({}));
   CHECK_FALSE(world_of({{"WORLD_SIZE", "8"}}));
 }
 
-TEST_CASE("the launcher's variables say where a rank is") {
+TEST_CASE("the launcher's variables give the place of a rank") {
   const auto world = world_of(second_of_two_nodes);
   REQUIRE(world);
   CHECK(world->rank == 5);
@@ -61,11 +61,12 @@ TEST_CASE("the launcher's variables say where a rank is") {
 
 TEST_CASE("a launcher's variables that are missing or wrong are refused by name") {
   const auto [name, value, text] = GENERATE(table<const char*, const char*, const char*>({
-      {"WORLD_SIZE", "", "WORLD_SIZE is '', not a number from 1 to 1048576"},
-      {"WORLD_SIZE", "5x", "WORLD_SIZE is '5x', not a number from 1 to 1048576"},
-      {"RANK", "8", "RANK is '8', not a number from 0 to 7"},
-      {"LOCAL_WORLD_SIZE", "3", "8 ranks do not fill nodes of 3: start as many on each node"},
-      {"LOCAL_RANK", "4", "LOCAL_RANK is '4', not a number from 0 to 3"},
+      {"WORLD_SIZE", "", "WORLD_SIZE is '': expected a number from 1 to 1048576"},
+      {"WORLD_SIZE", "5x", "WORLD_SIZE is '5x': expected a number from 1 to 1048576"},
+      {"RANK", "8", "RANK is '8': expected a number from 0 to 7"},
+      {"LOCAL_WORLD_SIZE", "3",
+       "8 ranks are not divisible by 3 per node: start the same number on each node"},
+      {"LOCAL_RANK", "4", "LOCAL_RANK is '4': expected a number from 0 to 3"},
       {"MASTER_ADDR", "", "RANK is set, but MASTER_ADDR is not: start all ranks with torchrun"},
   }));
   auto variables = second_of_two_nodes;
@@ -77,7 +78,7 @@ TEST_CASE("a launcher's variables that are missing or wrong are refused by name"
   CHECK_THROWS_WITH(world_of(variables), Catch::StartsWith("RANK is set, but LOCAL_WORLD_SIZE is not"));
 }
 
-TEST_CASE("the time left is what the jobs estimate, corrected by how they kept to it") {
+TEST_CASE("the remaining time is the jobs' estimate, corrected by the finished jobs") {
   const Forecast forecast{{Seconds{10}, Seconds{20}, Seconds{10}}};
   CHECK(forecast.left(0, 0, Seconds{0}) == Seconds{40});
   CHECK(forecast.left(1, 0, Seconds{10}) == Seconds{30});
@@ -92,14 +93,14 @@ TEST_CASE("the time left is what the jobs estimate, corrected by how they kept t
   }
 }
 
-TEST_CASE("times are said in minutes and seconds") {
+TEST_CASE("times are printed in minutes and seconds") {
   CHECK(minutes_text(Seconds{0.4}) == "0 s");
   CHECK(minutes_text(Seconds{59.4}) == "59 s");
   CHECK(minutes_text(Seconds{59.6}) == "1 min 0 s");
   CHECK(minutes_text(Seconds{200}) == "3 min 20 s");
 }
 
-TEST_CASE("progress is a line a job where nobody watches, and one line anew on a terminal") {
+TEST_CASE("progress is one line per job in logs, and one updated line on a terminal") {
   std::ostringstream plain;
   {
     Progress progress{plain, false, Forecast{{Seconds{10}, Seconds{10}}}, 2};
@@ -116,7 +117,7 @@ TEST_CASE("progress is a line a job where nobody watches, and one line anew on a
   CHECK(terminal.str() == "\r\033[K[1 of 1] copies: 0 %, about 10 s left\r\033[K");
 }
 
-TEST_CASE("what slows a GPU is said in words, and idle clocks are no throttling") {
+TEST_CASE("reasons of throttling are printed in words, and idle clocks are not throttling") {
   CHECK(throttling_text(0, {}).empty());
   CHECK(throttling_text(0, {0x1, 0x2, 0x100}).empty());
   CHECK(throttling_text(2, {0x4, 0x4, 0, 0}) == "GPU 2 was slowed by its power limit in 50 % of the time");

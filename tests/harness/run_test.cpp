@@ -21,7 +21,7 @@ namespace {
 namespace files = std::filesystem;
 using Rows = std::vector<Row>;
 
-/// A folder of its own, gone at the end.
+/// A temporary folder.
 struct Folder {
   files::path path = files::temp_directory_path() / ("gradway-harness-" + std::to_string(getpid()));
   Folder() { files::create_directories(path); }
@@ -102,11 +102,11 @@ TEST_CASE("a run emits the node's row and those of each job, in order") {
   CHECK(outcome.rows[1]["kind"] == "launch");
   CHECK(outcome.rows[2]["kind"] == "sync");
   CHECK(outcome.rows[3].dump() == R"({"kind":"note","section":"the kernels","what":"it was warm"})");
-  CHECK_THAT(outcome.messages, Catch::Contains("2 measurements are in "));
+  CHECK_THAT(outcome.messages, Catch::Contains("wrote 2 measurements to "));
   CHECK_THAT(outcome.messages, Catch::Contains("next: gradway calibrate fit "));
 }
 
-TEST_CASE("a run to adapt tells its jobs so, and what to do with the file") {
+TEST_CASE("a run for adapt passes this to its jobs and prints the next command") {
   const auto emit = [](Context& context) {
     CHECK(context.quick);
     CHECK(context.adapt);
@@ -119,7 +119,7 @@ TEST_CASE("a run to adapt tells its jobs so, and what to do with the file") {
              Catch::Contains("error: --quick excludes --adapt"));
 }
 
-TEST_CASE("libraries are looked for below the folders that were named, before anything is measured") {
+TEST_CASE("libraries are searched below the given folders before measuring") {
   const auto outcome = run(facts_of(1), {job("links", emit_one)}, {"--libraries", "/"});
   CHECK(outcome.status == Status::done);
   CHECK_THAT(outcome.messages, Catch::StartsWith("looked below /\n"));
@@ -128,34 +128,34 @@ TEST_CASE("libraries are looked for below the folders that were named, before an
   CHECK_THAT(wrong.messages, Catch::Contains("Directory does not exist: /no/such/folder"));
 }
 
-TEST_CASE("the file is compressed if its name says so, and its bytes do not depend on the clock") {
+TEST_CASE("the file is compressed if its name ends in .gz, and its bytes do not depend on the clock") {
   const Folder folder;
   const auto outcome = run(facts_of(1), {job("links", emit_one)}, {}, "samples.json.gz");
   CHECK(outcome.rows.size() == 2);
 }
 
-TEST_CASE("a job has a process for each GPU, in step with each other") {
-  const auto outcome = run(facts_of(3), {job(
-                                            "collectives",
-                                            [](Context& context) {
-                                              auto& group = *context.group;
-                                              const auto all =
-                                                  group.gather(10.0 * group.rank() + context.gpu);
-                                              const auto largest = group.largest(group.rank() == 1 ? 7 : 1);
-                                              const auto decided = group.decided(group.rank() == 0 ? 5 : 6);
-                                              if (largest != 7 || decided != 5)
-                                                throw std::runtime_error{"out of step"};
-                                              Row row{{"kind", "launch"}};
-                                              row["seconds"] = all;
-                                              context.emit(row);
-                                            },
-                                            true)});
+TEST_CASE("a job has a process for each GPU, with synchronised measurements") {
+  const auto outcome =
+      run(facts_of(3), {job(
+                           "collectives",
+                           [](Context& context) {
+                             auto& group = *context.group;
+                             const auto all = group.gather(10.0 * group.rank() + context.gpu);
+                             const auto largest = group.largest(group.rank() == 1 ? 7 : 1);
+                             const auto value_of_rank_0 = group.value_of_rank_0(group.rank() == 0 ? 5 : 6);
+                             if (largest != 7 || value_of_rank_0 != 5)
+                               throw std::runtime_error{"out of step"};
+                             Row row{{"kind", "launch"}};
+                             row["seconds"] = all;
+                             context.emit(row);
+                           },
+                           true)});
   CHECK(outcome.status == Status::done);
   REQUIRE(outcome.rows.size() == 2);
   CHECK(outcome.rows[1]["seconds"].dump() == "[0.0,11.0,22.0]");
 }
 
-TEST_CASE("a job's environment is its own") {
+TEST_CASE("each job has its own environment") {
   auto first = job("links", [](Context& context) {
     context.emit({{"kind", "launch"}, {"seconds", 1.0}, {"shm", std::getenv("NCCL_SHM_DISABLE") != nullptr}});
   });
@@ -167,7 +167,7 @@ TEST_CASE("a job's environment is its own") {
   CHECK(outcome.rows[2]["shm"] == false);
 }
 
-TEST_CASE("a failing probe leaves the others intact, and its own rows until then") {
+TEST_CASE("a failing probe keeps the rows of others and its earlier rows") {
   const auto fails = GENERATE(0, 1);
   const auto broken = job("links", [&](Context& context) {
     emit_one(context);
@@ -186,7 +186,7 @@ TEST_CASE("a failing probe leaves the others intact, and its own rows until then
   CHECK_THAT(outcome.messages, Catch::Contains("one probe failed; the file says which and why"));
 }
 
-TEST_CASE("when a rank fails the others end too, and the cause is named, not its consequence") {
+TEST_CASE("when a rank fails the others end too, and the first cause is reported") {
   const auto broken = job(
       "collectives",
       [](Context& context) {
@@ -217,10 +217,10 @@ TEST_CASE("an interrupted run keeps what was measured and starts nothing more") 
   REQUIRE(outcome.rows.size() == 3);
   CHECK(outcome.rows[1]["kind"] == "launch");
   CHECK(outcome.rows[2]["what"] == "interrupted");
-  CHECK_THAT(outcome.messages, Catch::Contains("interrupted: what was measured until then is kept"));
+  CHECK_THAT(outcome.messages, Catch::Contains("interrupted: earlier measurements are kept"));
 }
 
-TEST_CASE("only the sections that --only names are run, and the instrument's own test") {
+TEST_CASE("--only runs the given sections and the test of the instrument") {
   const auto outcome =
       run(facts_of(1), {job("instrument", emit_one), job("links", emit_one), job("kernels", emit_one)},
           {"--only", "links"});
@@ -235,9 +235,9 @@ TEST_CASE("a node without GPUs is refused in one line, and no file is left") {
   CHECK(outcome.rows.empty());
 }
 
-TEST_CASE("a wrong command line is refused before anything is measured") {
+TEST_CASE("an invalid command line is refused before measuring") {
   const auto [arguments, text] = GENERATE(table<std::vector<std::string>, std::string>({
-      {{"--only", "link"}, "error: there is no section 'link'\n  hint: did you mean 'links'?\n"},
+      {{"--only", "link"}, "error: unknown section 'link'\n  hint: did you mean 'links'?\n"},
       {{"--quik"},
        "error: The following argument was not expected: --quik\n  hint: gradway-probe --help lists the "
        "options\n"},
@@ -250,7 +250,7 @@ TEST_CASE("a wrong command line is refused before anything is measured") {
   CHECK(outcome.rows.empty());
 }
 
-TEST_CASE("a place that cannot be written to is known before anything is measured") {
+TEST_CASE("an output that cannot be written is refused before measuring") {
   const auto outcome =
       run(facts_of(1), {job("links", [](Context&) { std::this_thread::sleep_for(std::chrono::hours{1}); })},
           {}, "no-such-folder/samples.json");

@@ -35,7 +35,7 @@ TEST_CASE("a quantile lies between the order statistics around it") {
   CHECK(quantile(seconds({1, 2}), 0.5) == Seconds{1.5});
 }
 
-TEST_CASE("the median of fewer than six samples is not known") {
+TEST_CASE("the median of fewer than six samples is unknown") {
   CHECK(std::isinf(median_uncertainty(seconds({1, 1, 1, 1, 1}))));
   CHECK(median_uncertainty(seconds({1, 1, 1, 1, 1, 1})) == 0);
 }
@@ -47,7 +47,7 @@ TEST_CASE("the interval of the median holds the true median in 95 of 100 cases")
   for (unsigned i = 0; i < cases; ++i) {
     const auto samples = random_seconds(samples_of_a_case, 0.3, i);
     const auto median = quantile(samples, 0.5);
-    // Of a skewed law the interval is not symmetric; twice its half width holds both sides.
+    // The interval of a skewed distribution is not symmetric; twice its half width contains both sides.
     const auto reach = 2 * median_uncertainty(samples) * median;
     if (std::abs((median - Seconds{1}).value()) <= reach.value()) ++held;
   }
@@ -69,7 +69,7 @@ TEST_CASE("one outlier does not move the median, and the summary shows it in no 
   CHECK_FALSE(result.noisy);
 }
 
-TEST_CASE("a measurement ends when its median is known, its repetitions are used up or its time is over") {
+TEST_CASE("a measurement ends when its median is known, or at its limit of repetitions or time") {
   const StoppingRule rule{.least = 7, .most = 20, .uncertainty = 0.01, .noise = 0.05, .limit = Seconds{1}};
   const std::vector<Seconds> quiet(7, Seconds{1});
   const auto loud = random_seconds(7, 0.5, 3);
@@ -87,7 +87,7 @@ TEST_CASE("a measurement ends when its median is known, its repetitions are used
   }
 }
 
-TEST_CASE("a measurement is noisy if its median is less sure than the rule's noise") {
+TEST_CASE("a measurement is noisy if the interval of its median exceeds the limit of noise") {
   const StoppingRule rule{.noise = 0.05};
   CHECK_FALSE(concluded(rule, std::vector<Seconds>(7, Seconds{1})).noisy);
   CHECK(concluded(rule, random_seconds(12, 0.5, 3)).noisy);
@@ -98,10 +98,10 @@ TEST_CASE("a measurement is noisy if its median is less sure than the rule's noi
 }
 
 TEST_CASE("a repetition holds as many calls as fill it") {
-  CHECK(calls_a_repetition(Seconds{10e-6}, Seconds{1e-3}, 500) == 100);
-  CHECK(calls_a_repetition(Seconds{1e-6}, Seconds{1e-3}, 500) == 500);
-  CHECK(calls_a_repetition(Seconds{1}, Seconds{1e-3}, 500) == 1);
-  CHECK(calls_a_repetition(Seconds{0}, Seconds{1e-3}, 500) == 500);
+  CHECK(calls_per_repetition(Seconds{10e-6}, Seconds{1e-3}, 500) == 100);
+  CHECK(calls_per_repetition(Seconds{1e-6}, Seconds{1e-3}, 500) == 500);
+  CHECK(calls_per_repetition(Seconds{1}, Seconds{1e-3}, 500) == 1);
+  CHECK(calls_per_repetition(Seconds{0}, Seconds{1e-3}, 500) == 500);
 }
 
 }  // namespace

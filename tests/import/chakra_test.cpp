@@ -6,7 +6,6 @@
 
 #include "sim/base/problem.hpp"
 #include "sim/import/chakra/chakra.hpp"
-#include "sim/import/chakra/chakra_file.hpp"
 #include "sim/import/chakra/wire.hpp"
 #include "tests/import/trace_builder.hpp"
 
@@ -100,7 +99,7 @@ TEST_CASE("a trace of Chakra has the bytes of Protocol Buffers", "[import][chakr
                        "\x52\x06\x0a\x01"
                        "b\xd8\x01\x01"s;
   CHECK(chakra_bytes(std::vector{node}) == metadata + static_cast<char>(message.size()) + message);
-  // Dependencies that are not packed, and fields that nobody knows, are read as well.
+  // Dependencies may be unpacked, and unknown fields are skipped.
   const auto other = "\x08\x03\x28\x01\x28\x80\x01\x7d\x00\x00\x00\x00"s;
   const auto read = chakra_nodes(metadata + static_cast<char>(other.size()) + other, "t.et");
   REQUIRE(read.size() == 1);
@@ -134,7 +133,7 @@ TEST_CASE("a trace of Chakra may be its JSON", "[import][chakra]") {
        {R"({"version": "1"} {"id": "x"})", R"({"version": "1"} {"id": [1]})", R"({"id": 1, "name")",
         R"({"id": "1"} 7)", R"({"id": 1, "attr": [{"name": "n", "int64Val": "x"}]})"})
     CHECK_THAT(message_of([&] { static_cast<void>(chakra_nodes(damaged, "t.json")); }),
-               Catch::StartsWith("t.json: error: ") && Contains("gradway reads Chakra's execution traces"));
+               Catch::StartsWith("t.json: error: ") && Contains("expected a Chakra execution trace"));
 }
 
 TEST_CASE("a trace of Chakra that is cut off anywhere is refused, or has whole nodes", "[import][chakra]") {
@@ -147,8 +146,7 @@ TEST_CASE("a trace of Chakra that is cut off anywhere is refused, or has whole n
       ++read;
       CHECK(std::vector(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(some.size())) == some);
     });
-    if (!message.empty())
-      CHECK_THAT(message, Contains("does not end in the file") || Contains("the trace has no nodes"));
+    if (!message.empty()) CHECK_THAT(message, Contains("is truncated") || Contains("the trace has no nodes"));
   }
   CHECK(read == nodes.size() - 1);
   CHECK_THAT(message_of([] { static_cast<void>(chakra_nodes("some text that is no trace", "t.et")); }),
@@ -178,42 +176,42 @@ TEST_CASE("the work of a rank becomes a profile", "[import][chakra]") {
   CHECK(profile.traced_step.value() == Approx(1.05e-3));
 }
 
-TEST_CASE("a trace of Chakra that is no step of data-parallel training is refused", "[import][chakra]") {
+TEST_CASE("a trace of Chakra that is not a step of data-parallel training is refused", "[import][chakra]") {
   const std::string remedy = "\n  hint: record a step of data-parallel training on one rank\n";
   CHECK(refusal_of([](auto& nodes) { nodes[6].data_deps.push_back(99); }) ==
-        "rank.0.et: error: node 7 waits for node 99, which is not there\n  hint: has the trace been cut "
-        "off?\n");
+        "rank.0.et: error: node 7 depends on node 99, which is not in the trace\n  hint: check whether the "
+        "trace is truncated\n");
   CHECK(refusal_of([](auto& nodes) { nodes[0].data_deps.push_back(7); }) ==
-        "rank.0.et: error: dependencies of its nodes go round" + remedy);
+        "rank.0.et: error: the dependencies of its nodes form a cycle" + remedy);
   CHECK(refusal_of([](auto& nodes) { nodes[1].id = 1; }) ==
-        "rank.0.et: error: two nodes have the number 1" + remedy);
+        "rank.0.et: error: two nodes have the id 1" + remedy);
   CHECK(refusal_of([](auto& nodes) { nodes[3].type = ChakraType::send; }) ==
-        "rank.0.et: error: node 4 ('nccl:all_reduce') sends from rank to rank" + remedy);
+        "rank.0.et: error: node 4 ('nccl:all_reduce') is a send or receive between ranks" + remedy);
   CHECK(refusal_of([](auto& nodes) { nodes[3].attributes[1].value = std::int64_t{2}; }) ==
         "rank.0.et: error: node 4 ('nccl:all_reduce') is neither an all-reduce nor a reduce-scatter" +
             remedy);
   CHECK(refusal_of([](auto& nodes) { nodes[3].attributes[2].value = std::int64_t{0}; }) ==
-        "rank.0.et: error: the 'comm_size' of node 4 ('nccl:all_reduce') is none" + remedy);
+        "rank.0.et: error: node 4 ('nccl:all_reduce') has no valid 'comm_size'" + remedy);
   CHECK(refusal_of([](auto& nodes) { nodes[3].attributes[2].value = std::int64_t{4097}; }) ==
-        "rank.0.et: error: the 'comm_size' of node 4 ('nccl:all_reduce') is 4097 bytes: gradients have "
-        "elements "
-        "of 2 or 4" +
+        "rank.0.et: error: the 'comm_size' of node 4 ('nccl:all_reduce') is 4097: expected a multiple of 2 "
+        "or 4 bytes, the size of a gradient's element" +
             remedy);
   CHECK(refusal_of([](auto& nodes) {
           for (auto& node : nodes) node.name = "kernel";
         }) == "rank.0.et: error: node 4 ('kernel') reduces something outside of the backward pass" + remedy);
   CHECK(refusal_of([](auto& nodes) { nodes[3].type = nodes[5].type = ChakraType::metadata; }) ==
-        "rank.0.et: error: nothing is reduced in the backward pass" + remedy);
+        "rank.0.et: error: the trace has no reduction in the backward pass" + remedy);
   CHECK(refusal_of([](auto& nodes) {
           for (auto& node : nodes) node.attributes.clear(), node.type = ChakraType::compute;
-        }) == "rank.0.et: error: no node computes on a GPU (COMP_NODE with is_cpu_op false)" + remedy);
+        }) ==
+        "rank.0.et: error: the trace has no compute node on a GPU (COMP_NODE with is_cpu_op false)" + remedy);
   ImportOptions options;
   options.known_gpus = {"l40s"};
   CHECK_THAT(message_of([&] { static_cast<void>(import_chakra(small_trace(), "rank.0.et", options)); }),
              Contains("--gpu"));
   options.gpu = "l40s";
   CHECK(message_of([&] { static_cast<void>(import_chakra(small_trace(), "rank.0.et", options)); }) ==
-        "rank.0.et: error: the trace does not tell the batch\n  hint: give it with --batch N\n");
+        "rank.0.et: error: the trace does not contain the batch size\n  hint: give it with --batch N\n");
 }
 
 TEST_CASE("a trace of Chakra in JSON is bounded in depth and in values", "[import][chakra]") {
@@ -226,7 +224,7 @@ TEST_CASE("a trace of Chakra in JSON is bounded in depth and in values", "[impor
     return "";
   };
   CHECK_THAT(message("{\"a\":" + std::string(100'000, '[')),
-             Contains("object 1 is nested more than 32 deep"));
+             Contains("object 1 is nested deeper than 32 levels"));
   std::string values = "{\"a\":[0";
   for (int i = 0; i < 1'000'001; ++i) values += ",0";
   CHECK_THAT(message(values + "]}"), Contains("object 1 has more than 1000000 values"));

@@ -12,7 +12,7 @@ double cpu_us(const Profile& profile, std::size_t launch) {
   return profile.launches[launch].cpu.value() * 1e6;
 }
 
-/// The places of all launches after which the CPU waits.
+/// Indices of all launches after which the CPU waits.
 std::vector<std::size_t> waits_of(const Profile& profile) {
   std::vector<std::size_t> waits;
   for (std::size_t i = 0; i < profile.launches.size(); ++i) {
@@ -23,7 +23,7 @@ std::vector<std::size_t> waits_of(const Profile& profile) {
 
 }  // namespace
 
-TEST_CASE("the profiler's own time is no time of the program", "[import]") {
+TEST_CASE("the profiler's own time does not count as time of the program", "[import]") {
   // 12 us of it lie in the third launch of each step, 4 us in its call and the rest before it.
   auto step = small_step();
   step[2].cpu = 15 + 12;
@@ -38,7 +38,7 @@ TEST_CASE("the profiler's own time is no time of the program", "[import]") {
   CHECK(cpu_us(profile, 3) == Approx(30));
 }
 
-TEST_CASE("a synchronisation is waiting, and the launch before it says so", "[import]") {
+TEST_CASE("a synchronisation is waiting, noted at the launch before it", "[import]") {
   const auto* const name = GENERATE("cudaStreamSynchronize", "cudaEventSynchronize", "cudaDeviceSynchronize");
   CAPTURE(name);
   auto step = small_step();
@@ -69,7 +69,7 @@ TEST_CASE("a synchronisation after each step counts, the one that ends a trace d
   CHECK(cpu_us(profile, 0) == Approx(50));
 }
 
-TEST_CASE("threads that launch nothing may wait as they like", "[import]") {
+TEST_CASE("waiting of threads that launch nothing does not count", "[import]") {
   const Loop loop{.beside = [](TraceBuilder& trace, int, std::size_t launch, double time) {
     constexpr int loader_thread = 300;
     if (launch == 2) trace.call("cudaEventSynchronize", time - 10, 30, loader_thread);
@@ -82,7 +82,7 @@ TEST_CASE("threads that launch nothing may wait as they like", "[import]") {
   CHECK(cpu_us(profile, 3) == Approx(30));
 }
 
-TEST_CASE("a copy that returns with its data waits inside its call", "[import]") {
+TEST_CASE("a blocking copy waits inside its call", "[import]") {
   // The call lasts 200 us; it counts as the usual 4 us of a launch.
   auto step = small_step();
   step[2].kernel = {.name = "Memcpy DtoH (Device -> Pageable)", .category = "gpu_memcpy", .bytes = 4};
@@ -99,7 +99,7 @@ TEST_CASE("a copy that returns with its data waits inside its call", "[import]")
 
 TEST_CASE("calls that wait in a full queue of launches count as usual ones", "[import]") {
   // 1,500 launches of kernels that take four times as long: from 1,024 on, each call lasts as long as a
-  // kernel. That is not so long that it would strike elsewhere.
+  // kernel, which would not be conspicuous elsewhere.
   constexpr std::size_t many = 1500;
   constexpr double kernel = 40;
   const bool is_full = GENERATE(true, false);
@@ -164,8 +164,7 @@ TEST_CASE("the time before the first launch of a trace is that of the other step
   CHECK(cpu_us(import_loop(small_step(), loop).profile, 0) == Approx(50));
 }
 
-TEST_CASE("what autograd takes to hand a parameter its gradient is the usual time without a launch",
-          "[import]") {
+TEST_CASE("autograd's accumulation of a gradient without a launch takes the usual time", "[import]") {
   const std::string name = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
   const auto with = [&](int a_step) {
     const Loop loop{.beside = [&](TraceBuilder& trace, int, std::size_t launch, double time) {

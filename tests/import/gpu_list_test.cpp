@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/import/topology/gpu_list.hpp"
 #include "sim/import/topology/gpu_name.hpp"
-#include "sim/import/topology/pci_names.hpp"
 #include "tests/support/config_files.hpp"
 
 using namespace gradway;
@@ -25,10 +23,10 @@ TEST_CASE("GPUs of two kinds are refused at the second", "[import][errors]") {
   CHECK(message_of([] {
           return find_gpu_list({"t.txt", "GPU 0: Tesla T4 (UUID: 1)\nGPU 1: NVIDIA L4 (UUID: 2)\n"});
         }) ==
-        "t.txt:2:8: error: the node has GPUs of two kinds, 'Tesla T4' and 'NVIDIA L4'\n"
+        "t.txt:2:8: error: the node has two kinds of GPU, 'Tesla T4' and 'NVIDIA L4'\n"
         "    2 | GPU 1: NVIDIA L4 (UUID: 2)\n      |        ^~~~~~~~~\n"
-        "  note: t.txt:1:8: the other one\n"
-        "  hint: a platform has one kind of GPU: describe those of one kind alone\n");
+        "  note: t.txt:1:8: the other GPU is here\n"
+        "  hint: a platform has one kind of GPU: keep the lines of one kind only\n");
 }
 
 TEST_CASE("drivers' names of GPUs are names of their files", "[import]") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What autograd keeps of a forward pass, mechanism by mechanism: small steps with the operations, shapes and
-// node numbers that traces of Hugging Face's and torchvision's programs have.
+// Tensors that autograd keeps of a forward pass, by mechanism: small steps with the operations, shapes and
+// node numbers of traces of Hugging Face's and torchvision's programs.
 #include <algorithm>
 
 #include <catch2/catch.hpp>
@@ -72,7 +72,7 @@ Forward product(int sequence) {
 
 }  // namespace
 
-TEST_CASE("of an operation without a node autograd keeps nothing, also if nobody knows it",
+TEST_CASE("autograd keeps nothing of an operation without a node, even of an unknown one",
           "[import][memory]") {
   CHECK(kept({first, {node("aten::silu", "[[4,16]]", one, 2)}}, 2) == 4 * numbers);
   CHECK(kept({first, {node("aten::silu", "[[4,16]]", one, no_node)}}, 1) == 0);
@@ -87,7 +87,7 @@ TEST_CASE("of an operation without a node autograd keeps nothing, also if nobody
   CHECK(unknown.memory_lacks == std::vector<std::string>{"mine::norm"});
 }
 
-TEST_CASE("the parts of an operation that has a node of its own prove nothing", "[import][memory]") {
+TEST_CASE("parts of an operation with its own node are not evidence", "[import][memory]") {
   const auto profile = profile_of(
       {first, {node("aten::relu", "[[4,16]]", one, 0), {node("MyFunction", "[[4,16]]", one, 2)}}}, 2);
   CHECK(profile.memory_lacks == std::vector<std::string>{"MyFunction"});
@@ -106,7 +106,7 @@ TEST_CASE("a norm that is written out keeps its input once, and not its squares"
              6) == 4 * (numbers + 4 + numbers));
 }
 
-TEST_CASE("several products of one tensor keep it once, although their results look like it",
+TEST_CASE("several products of one tensor keep it once, although their results have its shape",
           "[import][memory]") {
   const Forward relu{node("aten::relu", "[[4,16]]", one, 2)};
   CHECK(kept({first, relu, product(3), product(4), product(5)}, 5) == 4 * numbers);
@@ -139,7 +139,7 @@ TEST_CASE("masks and indices are kept in their own types", "[import][memory]") {
              2) == 8 * 12);
 }
 
-TEST_CASE("what routes tokens keeps indices", "[import][memory]") {
+TEST_CASE("routing of tokens keeps indices", "[import][memory]") {
   CHECK(
       kept({first,
             {node("aten::topk", "[[4,16],[],[]]", R"(["float","Scalar","Scalar"])", 2, R"(["","2","-1"])")}},
@@ -155,7 +155,7 @@ TEST_CASE("what routes tokens keeps indices", "[import][memory]") {
           2) == 4 * numbers);
 }
 
-TEST_CASE("a softmax in fp32 of what has 16 bits keeps fp32", "[import][memory]") {
+TEST_CASE("a softmax in fp32 of a 16-bit input keeps fp32", "[import][memory]") {
   const auto softmax = [](const std::string& to_float) {
     return kept({{node("aten::mm", "[[4,8],[8,16]]", halves, 1)},
                  {node("aten::_softmax", "[[4,16],[],[]]", R"(["c10::BFloat16","Scalar","Scalar"])", 2,
@@ -166,7 +166,7 @@ TEST_CASE("a softmax in fp32 of what has 16 bits keeps fp32", "[import][memory]"
   CHECK(softmax("False") == 2 * numbers);
 }
 
-TEST_CASE("autocast's call of an operation is not the one that keeps", "[import][memory]") {
+TEST_CASE("autocast's call of an operation keeps nothing", "[import][memory]") {
   const Forward cast{node("aten::copy_", "[[4,16],[4,16]]", R"(["c10::BFloat16","float"])", 0),
                      {node("aten::_to_copy", "[[4,16]]", one, 2)}};
   const Forward call{node("aten::mm", "[[4,16],[16,16]]", halves, 3),
@@ -174,8 +174,8 @@ TEST_CASE("autocast's call of an operation is not the one that keeps", "[import]
   CHECK(kept({first, cast, call}, 3) == 2 * numbers);
 }
 
-TEST_CASE("a view is the tensor that it shows", "[import][memory]") {
-  // a later tensor of as many numbers is not taken for it
+TEST_CASE("a view has the memory of its tensor", "[import][memory]") {
+  // a later tensor of the same size is not mistaken for it
   CHECK(kept({first,
               {node("aten::view", "[[4,16],[]]", R"(["float","ScalarList"])", 2, R"(["","[2, 2, -1]"])")},
               {node("aten::mm", "[[4,8],[8,16]]", two, 3)},
@@ -211,7 +211,8 @@ TEST_CASE("the loss of a model of text in fp32 holds logits three times", "[impo
   CHECK(most == 3 * 4 * numbers);  // their gradient and that of the logits
 }
 
-TEST_CASE("a model that computes its loss itself does not hold its logits behind it", "[import][memory]") {
+TEST_CASE("a model that computes its loss itself does not keep its logits after the loss",
+          "[import][memory]") {
   const auto output = [](const std::string& filled_with) {
     const auto profile =
         profile_of({{node("aten::mm", "[[4,8],[8,16]]", two, 1)},
@@ -229,7 +230,7 @@ TEST_CASE("a model that computes its loss itself does not hold its logits behind
   CHECK(output("-100.") == 0);  // labels that Hugging Face's decoders shift
 }
 
-TEST_CASE("of a compiled graph is kept what its backward graph takes", "[import][memory]") {
+TEST_CASE("a compiled graph keeps the inputs of its backward graph", "[import][memory]") {
   const std::vector<Op> graph{node("CompiledFunction", "[[4,8],[8,16]]", two, 1)};
   const std::vector<Op> backward_graph{node("CompiledFunctionBackward", "[[]]", one, 1)};
   const std::string three = R"(["float","float","float"])";
@@ -249,7 +250,7 @@ TEST_CASE("of a compiled graph is kept what its backward graph takes", "[import]
   CHECK(with("[[2,2,16],[4,16]]", two) == 2 * 4 * numbers);
 }
 
-TEST_CASE("a compiled kernel writes what stands behind the last parameter", "[import][memory]") {
+TEST_CASE("a compiled kernel writes the operands after the last parameter", "[import][memory]") {
   const std::vector<Op> graph{node("CompiledFunction", "[[4,8],[8,16]]", two, 1)};
   const std::vector<Op> backward_graph{node("CompiledFunctionBackward", "[[]]", one, 1)};
   const std::string three = R"(["float","float","float"])";
@@ -268,20 +269,20 @@ TEST_CASE("a compiled kernel writes what stands behind the last parameter", "[im
   CHECK(with("[[4,16],[16,16],[2,2,16],[4,16],[4,1]]") == 2 * 4 * numbers);
 }
 
-TEST_CASE("of a graph that computes layers again nobody knows what it keeps", "[import][memory]") {
+TEST_CASE("tensors kept by a graph that recomputes layers are unknown", "[import][memory]") {
   const std::vector<Op> graph{node("CompiledFunction", "[[4,8],[8,16]]", two, 1)};
   const std::vector<Op> backward_graph{node("CompiledFunctionBackward", "[[]]", one, 1)};
   const std::string three = R"(["float","float","float"])";
   const std::vector<Forward> forward{{node("aten::mm", "[[4,8],[8,16],[4,16]]", three, 0), graph}};
-  const auto lacks = [&](int products, const std::string& last) {
+  const auto unknown_operations = [&](int products, const std::string& last) {
     std::vector<Forward> backward(static_cast<std::size_t>(products),
                                   {node("aten::mm", "[[4,16],[16,16],[4,16]]", three, 0), backward_graph});
     backward.push_back({node(last, "[[4,16],[4,16]]", two, 0), backward_graph});
     return profile_of(forward, 1, backward).memory_lacks;
   };
-  const std::vector<std::string> again{"layers that a graph computes again"};
-  CHECK(lacks(2, "triton_poi_fused_1").empty());
-  CHECK(lacks(3, "triton_poi_fused_1") == again);
-  CHECK(lacks(2, "aten::_scaled_dot_product_flash_attention_backward").empty());
-  CHECK(lacks(2, "aten::_scaled_dot_product_flash_attention") == again);
+  const std::vector<std::string> again{"layers that a compiled graph recomputes"};
+  CHECK(unknown_operations(2, "triton_poi_fused_1").empty());
+  CHECK(unknown_operations(3, "triton_poi_fused_1") == again);
+  CHECK(unknown_operations(2, "aten::_scaled_dot_product_flash_attention_backward").empty());
+  CHECK(unknown_operations(2, "aten::_scaled_dot_product_flash_attention") == again);
 }

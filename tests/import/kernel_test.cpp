@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a kernel by itself: its class, its name, how many of its blocks fit.
+// Facts of a kernel alone: its class, its name, the number of its blocks that fit.
 #include <catch2/catch.hpp>
 
-#include "sim/import/kineto/work/kernel_class.hpp"
-#include "sim/import/kineto/work/occupancy.hpp"
+#include "sim/import/kineto/work/launch_work.hpp"
 
 using namespace gradway;
 
-TEST_CASE("kernels are told apart by their names", "[import][work]") {
+TEST_CASE("kernels are classified by their names", "[import][work]") {
   using enum KernelClass;
   using Row = std::pair<const char*, KernelClass>;
   const auto [name, kind] = GENERATE(values<Row>({
@@ -36,7 +35,7 @@ TEST_CASE("kernels are told apart by their names", "[import][work]") {
   CHECK(class_of(TracedActivity::Kind::kernel, name) == kind);
 }
 
-TEST_CASE("copies are told apart by their direction", "[import][work]") {
+TEST_CASE("copies are classified by their direction", "[import][work]") {
   using enum TracedActivity::Kind;
   CHECK(class_of(copy, "Memcpy HtoD (Pinned -> Device)") == KernelClass::copy_in);
   CHECK(class_of(copy, "Memcpy DtoH (Device -> Pageable)") == KernelClass::copy_out);
@@ -60,7 +59,7 @@ TEST_CASE("a kernel has a short name for people", "[import][work]") {
         "nvjet_sm90_tst_192x128_64x5_1x2_h_bz_coo");
 }
 
-TEST_CASE("as many blocks fit as threads, registers and shared memory let", "[import][work]") {
+TEST_CASE("threads, registers and shared memory limit the number of blocks", "[import][work]") {
   DeviceLimits h200{
       .id = 0, .name = "", .capability = 90, .threads = 2048, .registers = 65536, .shared = 233472};
   DeviceLimits l40s{

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace tells of memory: by what the profiler recorded, or by the shapes of what ran.
+// Memory from a trace: as recorded by the profiler, or from the shapes of operations.
 #include <algorithm>
 
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/import/kineto/read/step_moments.hpp"
+#include "sim/import/kineto/memory/step_memory.hpp"
 #include "tests/import/trace_builder.hpp"
 
 using namespace gradway;
@@ -48,13 +48,14 @@ TEST_CASE("without recorded memory, what autograd keeps follows from shapes", "[
   const auto& profile = imported.profile;
   CHECK(profile.memory_from == MemorySource::shapes);
   CHECK(profile.memory_lacks.empty());
-  // at the end also what the second product gave, 4 x 8 numbers
+  // at the end also the result of the second product, 4 x 8 numbers
   CHECK(most(profile, ProfiledPhase::forward) == 2 * 256 + 128);
-  // when gelu's backward pass runs: its input, and the gradients of what it took and gave
+  // when gelu's backward pass runs: its input, and the gradients of its input and output
   CHECK(most(profile, ProfiledPhase::backward) == 3 * 256);
 }
 
-TEST_CASE("what two operations keep is kept once, and what nothing keeps goes", "[import][memory]") {
+TEST_CASE("a tensor that two operations keep counts once, and a tensor that none keeps is freed",
+          "[import][memory]") {
   // relu in place keeps its result, which is what the product keeps too
   const auto relu = import_loop(step_of({{"aten::mm", "[[4,8],[8,16]]", two},
                                          {"aten::relu_", "[[4,16]]", R"(["float"])"},
@@ -67,18 +68,17 @@ TEST_CASE("what two operations keep is kept once, and what nothing keeps goes", 
   CHECK(most(sum.profile, ProfiledPhase::forward) == 2 * 256);
 }
 
-TEST_CASE("an operation that nobody knows is named, and proves nothing", "[import][memory]") {
+TEST_CASE("an unknown operation is named, and is not evidence", "[import][memory]") {
   const auto imported = import_loop(
       step_of({{"aten::mm", "[[4,8],[8,16]]", two}, {"mine::attention", "[[4,16]]", R"(["float"])"}}));
 
   CHECK(imported.profile.memory_lacks == std::vector<std::string>{"mine::attention"});
   CHECK(std::ranges::any_of(imported.warnings, [](const std::string& warning) {
-    return warning.find("what autograd keeps of mine::attention is not known") != std::string::npos;
+    return warning.find("the memory that autograd keeps for mine::attention is unknown") != std::string::npos;
   }));
 }
 
-TEST_CASE("without numbers of nodes a forward pass that runs again is not known by shapes",
-          "[import][memory]") {
+TEST_CASE("without numbers of nodes, recomputation cannot be inferred from shapes", "[import][memory]") {
   auto step = small_step();
   const auto backward = std::ranges::find(step, ProfiledPhase::backward, &Made::phase);
   backward->op = {"aten::linear", "[[4,8],[16,8]]", two};
@@ -89,7 +89,7 @@ TEST_CASE("without numbers of nodes a forward pass that runs again is not known 
   CHECK(imported.profile.memory.empty());
 }
 
-TEST_CASE("recorded memory counts what was taken in the step's passes", "[import][memory]") {
+TEST_CASE("recorded memory counts allocations of the step's passes", "[import][memory]") {
   Loop loop;
   loop.beside = [](TraceBuilder& trace, int step, std::size_t launch, double time) {
     const auto address = [&](int tensor) { return 1000 * step + tensor; };
@@ -116,22 +116,22 @@ TEST_CASE("recorded memory counts what was taken in the step's passes", "[import
   CHECK(profile.memory.back().gradients == Bytes{1024});
 }
 
-TEST_CASE("a trace tells whether gradients stay through the next forward pass", "[import][memory]") {
+TEST_CASE("a trace shows whether gradients stay during the next forward pass", "[import][memory]") {
   const auto keeps = [](std::size_t behind_launch) {
     Loop loop;
     loop.beside = [&](TraceBuilder& trace, int, std::size_t launch, double time) {
-      // behind the optimizer's step, whose range ends 0.9 us after its last launch
+      // after the optimizer's step, whose range ends 0.9 us after its last launch
       if (launch == behind_launch) trace.annotation("Optimizer.zero_grad#SGD.zero_grad", time + 0.95, 0.5);
     };
     return import_loop(small_step(), loop).profile.keeps_gradients;
   };
   CHECK(keeps(5) == false);  // optimizer.step(), optimizer.zero_grad()
-  CHECK(keeps(0) == false);  // behind the copy of the input, before the first kernel
+  CHECK(keeps(0) == false);  // after the copy of the input, before the first kernel
   CHECK(keeps(2) == true);   // right before loss.backward()
   CHECK_FALSE(keeps(99).has_value());
 }
 
-TEST_CASE("moments that no batch makes the peak are left out", "[import][memory]") {
+TEST_CASE("moments that are not the peak for any batch are left out", "[import][memory]") {
   const auto moment = [](double grows, double fixed) {
     return ProfiledMoment{.grows = Bytes{grows}, .fixed = Bytes{fixed}};
   };

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "sim/base/printable.hpp"
-#include "sim/import/nccl_tests/nccl_operation.hpp"
 #include "sim/import/nccl_tests/nccl_tests.hpp"
 #include "tests/support/config_files.hpp"
 
@@ -86,7 +85,7 @@ TEST_CASE("control characters in the name of a GPU do not reach the samples", "[
   CHECK(first_control(samples_json(imported.runs), "\n") == std::string::npos);
 }
 
-TEST_CASE("columns and bandwidths tell operations apart, where they can", "[import]") {
+TEST_CASE("columns and bandwidths identify operations where possible", "[import]") {
   using Row = std::pair<std::string, std::string>;
   const auto [text, operation] = GENERATE(values<Row>({{row("sum -1", 1.5), "all_reduce"},
                                                        {row("sum", 1.5), "all_reduce"},
@@ -105,12 +104,12 @@ TEST_CASE("columns and bandwidths tell operations apart, where they can", "[impo
   if (operation.find(' ') == std::string::npos) {
     CHECK(import(log, p2p).runs[0].operation == operation);
   } else {
-    CHECK_THAT(message(log, p2p), Contains("the log does not say which operation this is: ") &&
-                                      Contains("say it with --operation NAME"));
+    CHECK_THAT(message(log, p2p), Contains("the log does not name the operation: ") &&
+                                      Contains("give it with --operation NAME"));
   }
 }
 
-TEST_CASE("what names the operation decides", "[import]") {
+TEST_CASE("the name of the operation takes precedence", "[import]") {
   const auto gather = row("none -1", 0.75);
   CHECK(import(start + ranks(4) + gather, {.operation = "all_to_all", .transport = "shm"}).runs[0].tag ==
         "shm");
@@ -124,27 +123,26 @@ TEST_CASE("what names the operation decides", "[import]") {
   CHECK(by_name.runs[0].operation == "all_gather");
   CHECK(by_name.warnings ==
         std::vector<std::string>{
-            "logs/2-all_gather.log: that the operation is all_gather is known by the file's name "
-            "alone"});
+            "logs/2-all_gather.log: the operation all_gather is only known from the file's name"});
   CHECK(operation_in_name("a/reduce-scatter.log") == "reduce_scatter");
   CHECK(operation_in_name("all_reduce/x.txt").empty());
   CHECK(operation_in_name("broadcast-and-reduce.txt").empty());
   CHECK(nccl_operation("alltoall") == "all_to_all");
 }
 
-TEST_CASE("two ranks leave all-reduce and send-recv open", "[import][errors]") {
+TEST_CASE("with two ranks all-reduce and send-recv cannot be distinguished", "[import][errors]") {
   CHECK_THAT(message(start + ranks(2) + row("sum -1", 1), p2p),
-             Contains("all_reduce, send_recv have such columns"));
+             Contains("all_reduce, send_recv fit its columns and bandwidths"));
   CHECK(import(start + ranks(2) + row("sum -1", 1), p2p, "allreduce.txt").runs[0].operation == "all_reduce");
 }
 
-TEST_CASE("ranks, nodes and transport are found where the log tells them", "[import]") {
+TEST_CASE("ranks, nodes and transport are read from the log", "[import]") {
   const auto table = row("sum -1", 1.875);
   const auto two_hosts = import(start + ranks(8) + ranks(8, "node-2", 8) + table);
   CHECK(two_hosts.runs[0].ranks == 16);
   CHECK(two_hosts.runs[0].nodes == 2);
   CHECK(two_hosts.runs[0].tag == "net");
-  // All hosts have one name: each device is listed twice.
+  // All hosts have the same name: each device is listed twice.
   CHECK(import(start + ranks(8) + ranks(8, "node-1", 8) + table).runs[0].nodes == 2);
   // Each rank sees one GPU, of which the driver hides the bus and the name.
   std::string one_each = start;
@@ -171,18 +169,18 @@ TEST_CASE("ranks, nodes and transport are found where the log tells them", "[imp
   CHECK(by_nccl.runs[0].tag == tag);
 }
 
-TEST_CASE("what is faster than any PCIe goes over NVLinks", "[import]") {
+TEST_CASE("rates above any PCIe are those of NVLinks", "[import]") {
   const auto imported = import(start + ranks(4) + row("sum -1", 1.5, 1e7));
   CHECK(imported.runs[0].tag == "p2p");
-  CHECK_THAT(imported.warnings.at(0), Contains("no PCIe is as fast as this table"));
+  CHECK_THAT(imported.warnings.at(0), Contains("the table is faster than any PCIe"));
 }
 
-TEST_CASE("forced algorithms and protocols stand in the tag", "[import]") {
+TEST_CASE("forced algorithms and protocols are part of the tag", "[import]") {
   const std::string forced = "h:1:2 [0] NCCL INFO NCCL_ALGO set by environment to Tree\n";
   const std::string both = forced + "h:1:2 [0] NCCL INFO NCCL_PROTO set by environment to LL128.\n";
   CHECK(import(start + ranks(4) + both + row("sum -1", 1.5), p2p).runs[0].tag == "p2p-Tree-LL128");
   CHECK_THAT(message(start + ranks(4) + forced + row("sum -1", 1.5), p2p),
-             Contains("NCCL was forced to NCCL_ALGO=Tree and NCCL_PROTO=, which samples cannot say"));
+             Contains("NCCL was forced to NCCL_ALGO=Tree and NCCL_PROTO=, which samples do not support"));
 }
 
 TEST_CASE("launchers' prefixes, output of NCCL, old columns and several logs in one", "[import]") {
@@ -207,13 +205,13 @@ TEST_CASE("launchers' prefixes, output of NCCL, old columns and several logs in 
   CHECK(several.runs[0].rows.size() == 2);
   CHECK(several.runs[1].operation == "all_gather");
   REQUIRE(several.warnings.size() == 2);
-  CHECK_THAT(several.warnings[0], Contains("NCCL's own output runs through the row, which is left out"));
-  CHECK_THAT(several.warnings[1], Contains("rows of size 0 are left out"));
+  CHECK_THAT(several.warnings[0], Contains("NCCL's own output interrupts the row, which is ignored"));
+  CHECK_THAT(several.warnings[1], Contains("ignored rows of size 0"));
 
   const auto cut =
       import(start + ranks(4) + columns + row("sum -1", 1.5) + "  2000000 500000 float sum -1 50.0", p2p);
   CHECK(cut.runs[0].rows.size() == 1);
-  CHECK_THAT(cut.warnings.at(0), Contains("the table ends in the middle of a row, which is left out"));
+  CHECK_THAT(cut.warnings.at(0), Contains("the table ends in the middle of a row, which is ignored"));
 
   CHECK(import(start + ranks(4) + columns + "1000000 250000 float sum -1 50.00 20.00 30.00 0\n", p2p)
             .runs[0]
@@ -232,77 +230,73 @@ TEST_CASE("logs of other operations are kept, as samples name them", "[import]")
   CHECK_THAT(samples_json(hypercube.runs), Contains("\"op\": \"hypercube\""));
 }
 
-TEST_CASE("logs that are damaged or leave too much open are refused", "[import][errors]") {
+TEST_CASE("damaged or ambiguous logs are refused", "[import][errors]") {
   using Row = std::tuple<std::string, NcclTestOptions, std::string>;
   const auto head = start + ranks(4) + columns;
   const auto good = row("sum -1", 1.5);
-  const auto [text, options, expected] = GENERATE_COPY(
-      values<Row>({{"hello\n", p2p,
-                    "log.txt: error: the file has no table of nccl-tests\n"
-                    "  hint: a table has rows such as '1048576 262144 float sum -1 31.2 33.6 58.8 0'\n"},
-                   {good,
-                    {.transport = "p2p", .ranks = 5},
-                    "log.txt:1:3: error: the columns and bandwidths of the table are those of no operation\n "
-                    "   1 |   1000000 250000 "
-                    "float sum -1 50.00 20.00 30.00 0 45.00 22.22 33.33 0\n      |   ^~~~~~~\n  hint: say "
-                    "which one it is with "
-                    "--operation: reduce_scatter, all_reduce, all_gather, all_to_all, broadcast, hypercube, "
-                    "send_recv, scatter, "
-                    "gather, reduce\n"},
-                   {good,
-                    {.operation = "all_gather", .transport = "p2p", .ranks = 4},
-                    "log.txt:1:3: error: busbw over algbw is 1.5, which is not that of all_gather on 4 "
-                    "ranks\n    1 |   1000000 250000 "
-                    "float sum -1 50.00 20.00 30.00 0 45.00 22.22 33.33 0\n      |   ^~~~~~~\n  hint: is it "
-                    "another operation, or "
-                    "another number of ranks? See --operation and --ranks\n"},
-                   {row("sum 0", 1), p2p,
-                    "log.txt:1:3: error: the log does not say how many ranks took part\n    1 |   1000000 "
-                    "250000 float sum 0 50.00 20.00 "
-                    "20.00 0 45.00 22.22 22.22 0\n      |   ^~~~~~~\n  hint: say it with --ranks N\n"},
-                   {row("sum -1", 1.5),
-                    {},
-                    "log.txt:1:3: error: the log does not say on how many nodes the ranks are\n    1 |   "
-                    "1000000 250000 float sum -1 50.00 "
-                    "20.00 30.00 0 45.00 22.22 33.33 0\n      |   ^~~~~~~\n  hint: say it with --nodes N\n"},
-                   {"1000000 250000 float sum -1 50.00 20.00 30.00 2 45.00 22.22 33.33 0\n", p2p,
-                    "log.txt:1:1: error: the test found wrong values: its times are of no use\n    1 | "
-                    "1000000 250000 float sum -1 50.00 "
-                    "20.00 30.00 2 45.00 22.22 33.33 0\n      | ^~~~~~~\n  hint: run it again once NCCL "
-                    "computes right, or leave the "
-                    "run out of the log\n"},
-                   {"1000000 250000 float sum -1 5o.00 20.00 30.00 0 45.00 22.22 33.33 0\n", p2p,
-                    "log.txt:1:29: error: '5o.00' is no time in microseconds\n    1 | 1000000 250000 float "
-                    "sum -1 5o.00 20.00 30.00 0 "
-                    "45.00 22.22 33.33 0\n      |                             ^~~~~\n  hint: has the log "
-                    "been cut off, or edited by "
-                    "hand?\n"},
-                   {"1000000 250000 float sum -1 500.0 20.00 30.00 0 45.00 22.22 33.33 0\n",
-                    {.transport = "p2p", .ranks = 4},
-                    "log.txt:1:1: error: the row does not add up: 1000000 bytes in 500 us are 2 GB/s, not "
-                    "20\n    1 | 1000000 250000 "
-                    "float sum -1 500.0 20.00 30.00 0 45.00 22.22 33.33 0\n      | ^~~~~~~\n  hint: has the "
-                    "log been edited by hand?\n"},
-                   {"1000000 250000 float sum -1 50.00 20.00\n" + good, p2p,
-                    "log.txt:1:40: error: the row has 3 numbers behind its type, not 4 or 8\n    1 | 1000000 "
-                    "250000 float sum -1 50.00 "
-                    "20.00\n      |                                        ^\n  hint: has the log been cut "
-                    "off, or edited by hand?\n"}}));
+  const auto [text, options, expected] = GENERATE_COPY(values<Row>(
+      {{"hello\n", p2p,
+        "log.txt: error: the file has no table of nccl-tests\n"
+        "  hint: expected rows such as '1048576 262144 float sum -1 31.2 33.6 58.8 0'\n"},
+       {good,
+        {.transport = "p2p", .ranks = 5},
+        "log.txt:1:3: error: the columns and bandwidths of the table fit no operation\n "
+        "   1 |   1000000 250000 "
+        "float sum -1 50.00 20.00 30.00 0 45.00 22.22 33.33 0\n      |   ^~~~~~~\n  hint: give it with "
+        "--operation: reduce_scatter, all_reduce, all_gather, all_to_all, broadcast, hypercube, "
+        "send_recv, scatter, "
+        "gather, reduce\n"},
+       {good,
+        {.operation = "all_gather", .transport = "p2p", .ranks = 4},
+        "log.txt:1:3: error: busbw divided by algbw is 1.5, which does not fit all_gather on 4 ranks\n    1 "
+        "|   1000000 250000 "
+        "float sum -1 50.00 20.00 30.00 0 45.00 22.22 33.33 0\n      |   ^~~~~~~\n  hint: check the "
+        "operation and the number of ranks: see --operation and --ranks\n"},
+       {row("sum 0", 1), p2p,
+        "log.txt:1:3: error: the log does not contain the number of ranks\n    1 |   1000000 "
+        "250000 float sum 0 50.00 20.00 "
+        "20.00 0 45.00 22.22 22.22 0\n      |   ^~~~~~~\n  hint: give it with --ranks N\n"},
+       {row("sum -1", 1.5),
+        {},
+        "log.txt:1:3: error: the log does not contain the number of nodes\n    1 |   "
+        "1000000 250000 float sum -1 50.00 "
+        "20.00 30.00 0 45.00 22.22 33.33 0\n      |   ^~~~~~~\n  hint: give it with --nodes N\n"},
+       {"1000000 250000 float sum -1 50.00 20.00 30.00 2 45.00 22.22 33.33 0\n", p2p,
+        "log.txt:1:1: error: the test found wrong values, so its times are not usable\n    1 | "
+        "1000000 250000 float sum -1 50.00 "
+        "20.00 30.00 2 45.00 22.22 33.33 0\n      | ^~~~~~~\n  hint: fix NCCL and run the test again, or "
+        "remove the run from the log\n"},
+       {"1000000 250000 float sum -1 5o.00 20.00 30.00 0 45.00 22.22 33.33 0\n", p2p,
+        "log.txt:1:29: error: '5o.00' is not a valid time in microseconds\n    1 | 1000000 250000 float "
+        "sum -1 5o.00 20.00 30.00 0 "
+        "45.00 22.22 33.33 0\n      |                             ^~~~~\n  hint: check whether the log is "
+        "truncated or was edited by hand\n"},
+       {"1000000 250000 float sum -1 500.0 20.00 30.00 0 45.00 22.22 33.33 0\n",
+        {.transport = "p2p", .ranks = 4},
+        "log.txt:1:1: error: inconsistent row: 1000000 bytes in 500 us are 2 GB/s, not "
+        "20\n    1 | 1000000 250000 "
+        "float sum -1 500.0 20.00 30.00 0 45.00 22.22 33.33 0\n      | ^~~~~~~\n  hint: check whether the "
+        "log was edited by hand\n"},
+       {"1000000 250000 float sum -1 50.00 20.00\n" + good, p2p,
+        "log.txt:1:40: error: the row has 3 numbers after its type instead of 4 or 8\n    1 | 1000000 "
+        "250000 float sum -1 50.00 "
+        "20.00\n      |                                        ^\n  hint: check whether the log is truncated "
+        "or was edited by hand\n"}}));
   CHECK(message(text, options) == expected);
 }
 
-TEST_CASE("a row that no collective can take is refused", "[import][errors]") {
+TEST_CASE("a row with an impossible time is refused", "[import][errors]") {
   const auto row = "32 8 float sum -1 2147483.00 0.00 0.00 0 35.00 0.00 0.00 0\n";
   CHECK(message(start + ranks(4) + columns + row, {.operation = "all_reduce", .transport = "p2p"}) ==
         "log.txt:8:1: error: a time of 2.14748 s for 32 B is implausible\n    8 | 32 8 float sum -1 "
         "2147483.00 0.00 0.00 0 "
-        "35.00 0.00 0.00 0\n      | ^~\n  hint: leave the row out\n");
+        "35.00 0.00 0.00 0\n      | ^~\n  hint: remove the row\n");
 }
 
-TEST_CASE("a damaged start of a row does not pass for other output", "[import][errors]") {
+TEST_CASE("a damaged start of a row is not taken for other output", "[import][errors]") {
   const auto head = start + ranks(4) + columns + row("sum -1", 1.5);
   CHECK_THAT(message(head + "  1o485 262144 float sum -1 50.00 20.00 30.00 0 45.00 22.22 33.33 0\n", p2p),
-             Contains("log.txt:9:3: error: this is no row of nccl-tests"));
+             Contains("log.txt:9:3: error: this is not a row of nccl-tests"));
   CHECK_THAT(message(head + "# Out of bounds values : 7 FAILED\n", p2p),
              Contains("log.txt:9:1: error: the test found wrong values"));
 }
@@ -313,27 +307,27 @@ TEST_CASE("a row whose elements are not its size, or of no known type, is refuse
     return start + ranks(4) + columns + text.replace(text.find(from), from.size(), to);
   };
   CHECK_THAT(message(changed("250000 float", "250001 float"), p2p),
-             Contains("error: the row does not add up: 250001 elements of 4 B are not 1000000 B\n"));
+             Contains("error: inconsistent row: 250001 elements of 4 B are not 1000000 B\n"));
   CHECK_THAT(message(changed("250000 float", "250000 half"), p2p),
              Contains("250000 elements of 2 B are not 1000000 B"));
   CHECK_THAT(message(changed("float", "banana"), p2p),
-             Contains("error: 'banana' is no type of elements that nccl-tests knows\n"));
+             Contains("error: 'banana' is not an element type of nccl-tests\n"));
   CHECK(import(changed("250000 float", "500000 bfloat16"), p2p).runs.size() == 1);
   CHECK(import(changed("250000 float", "62500 float"), p2p).runs.size() == 1);  // of one rank of four
 }
 
-TEST_CASE("rows that send nothing are left out aloud", "[import]") {
+TEST_CASE("rows that send nothing are left out with a warning", "[import]") {
   const std::string nothing = "  0 0 float sum -1 12.00 0.00 0.00 N/A 11.00 0.00 0.00 N/A\n";
   const auto imported = import(start + ranks(4) + columns + nothing + nothing + row("sum -1", 1.5), p2p);
   CHECK(imported.runs[0].rows.size() == 1);
-  CHECK(imported.warnings ==
-        std::vector<std::string>{"log.txt:8: rows of size 0 are left out, they send nothing: 2"});
+  CHECK(imported.warnings == std::vector<std::string>{"log.txt:8: ignored rows of size 0: 2"});
 }
 
-TEST_CASE("a time that no clock tells is no time", "[import][errors]") {
+TEST_CASE("an impossible time is refused", "[import][errors]") {
   for (const auto* time : {"1e-300", "0.0001", "1e11"}) {
     auto text = row("sum -1", 1.5);
     const auto log = start + ranks(4) + columns + text.replace(text.find("50.00"), 5, time);
-    CHECK_THAT(message(log, p2p), Contains(fmt::format("error: '{}' is no time in microseconds\n", time)));
+    CHECK_THAT(message(log, p2p),
+               Contains(fmt::format("error: '{}' is not a valid time in microseconds\n", time)));
   }
 }

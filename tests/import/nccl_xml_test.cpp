@@ -26,7 +26,7 @@ std::string on_cpu(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a dump tells GPUs, NVLinks, NICs, speeds and the CPU", "[import]") {
+TEST_CASE("a dump contains GPUs, NVLinks, NICs, speeds and the CPU", "[import]") {
   const auto read = topology(R"(<?xml version="1.0"?>
 <!DOCTYPE system [ <!ENTITY a "b"> <!ENTITY c "&a;&a;"> ]>
 <!-- a comment -->
@@ -75,7 +75,7 @@ TEST_CASE("a dump tells GPUs, NVLinks, NICs, speeds and the CPU", "[import]") {
   CHECK(gpu.gpu.sm == 90);
   CHECK(gpu.gpu.has_c2c);
   REQUIRE(gpu.gpu.nvlinks.size() == 2);
-  CHECK(gpu.gpu.nvlinks[0].to == NcclNvlink::To::nvswitch);
+  CHECK(gpu.gpu.nvlinks[0].to == NcclNvlink::End::nvswitch);
   CHECK(gpu.gpu.nvlinks[0].count == 18);
   CHECK(gpu.gpu.nvlinks[1].target == "0000:0c:00.0");
   const auto& nic = plx.children[1];
@@ -89,7 +89,7 @@ TEST_CASE("a dump tells GPUs, NVLinks, NICs, speeds and the CPU", "[import]") {
   CHECK(plx.children[3].kind == NcclPci::Kind::unnamed);
 }
 
-TEST_CASE("graphs tell channels and orders, those that are alike once", "[import]") {
+TEST_CASE("graphs contain channels and orders, without duplicates", "[import]") {
   const auto xml = read_nccl_xml({"t.xml", R"(<graphs version="1">
   <graph id="0" pattern="4" nchannels="3" speedintra="30" speedinter="12.5" typeintra="NVL" typeinter="PXB">
     <channel><net dev="0"/><gpu dev="0"/><gpu dev="0x1" rank="1"/><net dev="0"/></channel>
@@ -108,40 +108,40 @@ TEST_CASE("graphs tell channels and orders, those that are alike once", "[import
   CHECK(graphs[1].pattern == "nvls");
 }
 
-TEST_CASE("what is none of NCCL's XML is refused at its place", "[import][errors]") {
+TEST_CASE("text that is not NCCL's XML is refused at its place", "[import][errors]") {
   using Row = std::pair<std::string, std::string>;
   const auto [text, expected] = GENERATE(values<Row>({
       {"<system>\n  <cpu>\n",
        "t.xml:2:8: error: this is not XML: start-end tags mismatch\n    2 |   <cpu>\n"
-       "      |        ^\n  hint: has the file been cut off, or edited by hand?\n"},
+       "      |        ^\n  hint: check whether the file is truncated or was edited by hand\n"},
       {"just text\n",
        "t.xml:1:10: error: this is not XML: no document element found\n    1 | just text\n      |          "
        "^\n"
-       "  hint: has the file been cut off, or edited by hand?\n"},
+       "  hint: check whether the file is truncated or was edited by hand\n"},
       {"<html/>\n",
-       "t.xml:1:2: error: <html> is no topology of NCCL\n    1 | <html/>\n      |  ^~~~\n"
-       "  hint: one begins with <system>: set NCCL_TOPO_DUMP_FILE to have it written\n"},
+       "t.xml:1:2: error: <html> is not a topology of NCCL\n    1 | <html/>\n      |  ^~~~\n"
+       "  hint: expected <system>: set NCCL_TOPO_DUMP_FILE to make NCCL write it\n"},
       {"<system version=\"2\"/>\n",
-       "t.xml:1:18: error: version '2' of the file is not known\n    1 | <system version=\"2\"/>\n"
-       "      |                  ^\n  hint: gradway reads version 1, which all of NCCL up to 2.30 writes\n"},
+       "t.xml:1:18: error: unknown version '2' of the file\n    1 | <system version=\"2\"/>\n"
+       "      |                  ^\n  hint: gradway reads version 1, which NCCL up to 2.30 writes\n"},
       {"<system/>\n",
        "t.xml:1:2: error: <system> has no <cpu>\n    1 | <system/>\n      |  ^~~~~~\n"
-       "  hint: NCCL lists each NUMA node with what hangs on it\n"},
+       "  hint: expected a <cpu> for each NUMA node, with its devices\n"},
       {on_cpu("<pci class=\"0x030200\"/>"),
        "t.xml:3:2: error: the <pci> has no 'busid'\n    3 | <pci class=\"0x030200\"/>\n      |  ^~~\n"
-       "  hint: NCCL names each device by its bus, as in 0000:10:1c.0\n"},
+       "  hint: expected the bus of the device, such as 0000:10:1c.0\n"},
       {on_cpu("<pci busid=\"a\" link_speed = '17 GT/s'/>"),
-       "t.xml:3:30: error: '17 GT/s' is no speed of PCIe\n    3 | <pci busid=\"a\" link_speed = '17 GT/s'/>\n"
-       "      |                              ^~~~~~~\n  hint: known: 2.5, 5, 8, 16, 32 and 64 GT/s\n"},
+       "t.xml:3:30: error: invalid PCIe speed '17 GT/s'\n    3 | <pci busid=\"a\" link_speed = '17 GT/s'/>\n"
+       "      |                              ^~~~~~~\n  hint: expected 2.5, 5, 8, 16, 32 or 64 GT/s\n"},
       {on_cpu("<pci busid=\"link_width=1\" link_width=\"many\"/>"),
-       "t.xml:3:39: error: 'many' is no whole number from 0 to 255\n"
+       "t.xml:3:39: error: 'many' is not a whole number from 0 to 255\n"
        "    3 | <pci busid=\"link_width=1\" link_width=\"many\"/>\n"
-       "      |                                       ^~~~\n  hint: it is the 'link_width' of <pci>\n"},
+       "      |                                       ^~~~\n  hint: this is the 'link_width' of <pci>\n"},
       {"<graphs><graph id=\"0\" pattern=\"4\" nchannels=\"2\"><channel/></graph></graphs>",
        "t.xml:1:46: error: 'nchannels' is 2, but 1 <channel> follow\n"
        "    1 | <graphs><graph id=\"0\" pattern=\"4\" nchannels=\"2\"><channel/></graph></graphs>\n"
-       "      |                                              ^\n  hint: has the file been cut off, or edited "
-       "by hand?\n"},
+       "      |                                              ^\n  hint: check whether the file is truncated "
+       "or was edited by hand\n"},
       {"<graphs><graph id=\"0\"/></graphs>",
        "t.xml:1:10: error: the <graph> has no 'pattern'\n    1 | <graphs><graph id=\"0\"/></graphs>\n"
        "      |          ^~~~~\n"},
@@ -149,12 +149,12 @@ TEST_CASE("what is none of NCCL's XML is refused at its place", "[import][errors
   CHECK(message(text) == expected);
 }
 
-TEST_CASE("nesting without end and entities within entities do no harm", "[import][errors]") {
+TEST_CASE("unlimited nesting and nested entities are refused", "[import][errors]") {
   std::string deep;
   for (int i = 0; i < 300'000; ++i) deep += "<pci busid='a'>";
   CHECK_THAT(message(on_cpu(deep)), Contains("this is not XML"));
   for (int i = 0; i < 300'000; ++i) deep += "</pci>";
-  CHECK_THAT(message(on_cpu(deep)), Contains("elements are nested more than 64 deep"));
+  CHECK_THAT(message(on_cpu(deep)), Contains("elements are nested deeper than 64 levels"));
 
   std::string wide;
   for (int i = 0; i < 5000; ++i) wide += "<pci busid='a'/>";

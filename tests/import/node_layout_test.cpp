@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/import/topology/lay_out.hpp"
+#include "sim/import/topology/node_layout.hpp"
 
 using namespace gradway;
 
@@ -14,7 +14,7 @@ NodeLayout layout_of(std::string_view text, const NvlinkFacts& nvlinks = {}) {
   return node_layout(read_topology_matrix(text, "topo.txt"), nvlinks);
 }
 
-/// "plx0 rc0 cpu0": what a device hangs on.
+/// Parents of a device, such as "plx0 rc0 cpu0".
 std::string way_up(const NodeLayout& layout, std::size_t device) {
   std::vector<std::string> names;
   for (const auto part : layout.above(device)) names.push_back(layout.parts[part].name);
@@ -23,7 +23,7 @@ std::string way_up(const NodeLayout& layout, std::size_t device) {
 
 }  // namespace
 
-TEST_CASE("a device's cells say what it shares with others", "[import]") {
+TEST_CASE("the cells of a device describe the parts that it shares with others", "[import]") {
   const auto layout = layout_of(
       "GPU0 GPU1 GPU2 GPU3 GPU4 GPU5 GPU6\n"
       "GPU0 X PIX PXB PHB NODE SYS SYS\n"
@@ -43,7 +43,7 @@ TEST_CASE("a device's cells say what it shares with others", "[import]") {
   CHECK(layout.remarks.empty());
 }
 
-TEST_CASE("NVLinks hide what PCIe is like: NICs and NUMA nodes tell", "[import]") {
+TEST_CASE("with NVLinks, PCIe is inferred from NICs and NUMA nodes", "[import]") {
   const auto layout = layout_of(
       "GPU0 GPU1 GPU2 mlx5_0 CPU Affinity NUMA Affinity\n"
       "GPU0 X NV12 NV12 PIX 0-3 3\nGPU1 NV12 X NV12 PIX 0-3 3\nGPU2 NV12 NV12 X SYS 4-7 1\nmlx5_0 PIX PIX "
@@ -59,13 +59,12 @@ TEST_CASE("devices of one NUMA node that are SYS to each other stay on its socke
   const auto layout = layout_of("GPU0 GPU1 CPU Affinity NUMA Affinity\nGPU0 X SYS 0-3 0\nGPU1 SYS X 0-3 0\n");
   CHECK(way_up(layout, 1) == "rc1 cpu0");
   CHECK(layout.remarks ==
-        std::vector<std::string>{
-            "the matrix shows SYS between devices of one NUMA node: they are taken to reach "
-            "its memory across links like those between sockets"});
+        std::vector<std::string>{"the matrix shows SYS between devices of one NUMA node: they are assumed to "
+                                 "reach its memory over links like those between sockets"});
   CHECK(type_in_tree(layout, 0, 1) == PathType::sys);
 }
 
-TEST_CASE("an NVSwitch is told from a mesh and from bridges", "[import]") {
+TEST_CASE("an NVSwitch is distinguished from a mesh and from bridges", "[import]") {
   const std::string four =
       "GPU0 GPU1 GPU2 GPU3\nGPU0 X NV4 NV4 NV4\nGPU1 NV4 X NV4 NV4\nGPU2 NV4 NV4 X NV4\n"
       "GPU3 NV4 NV4 NV4 X\n";
@@ -87,13 +86,11 @@ TEST_CASE("an NVSwitch is told from a mesh and from bridges", "[import]") {
   CHECK(way_up(bridges, 2) == "rc2 cpu1");
 }
 
-TEST_CASE("the matrix wins over NUMA nodes, which is told", "[import]") {
+TEST_CASE("the matrix takes precedence over NUMA nodes, with a warning", "[import]") {
   const auto layout = layout_of("GPU0 GPU1 CPU Affinity NUMA Affinity\nGPU0 X PHB 0-3 0\nGPU1 PHB X 0-3 1\n");
   CHECK(way_up(layout, 1) == "rc0 cpu0");
-  CHECK(layout.remarks ==
-        std::vector<std::string>{
-            "gpu1 is of NUMA node 1, but nearer than SYS to devices of node 0: taken to be on "
-            "their socket"});
+  CHECK(layout.remarks == std::vector<std::string>{"gpu1 belongs to NUMA node 1, but is nearer than SYS to "
+                                                   "devices of node 0: it is assumed to be on their socket"});
 }
 
 TEST_CASE("two groups of one NUMA node that are SYS to each other have a root complex each above theirs",
@@ -109,7 +106,7 @@ TEST_CASE("two groups of one NUMA node that are SYS to each other have a root co
   CHECK(type_in_tree(layout, 1, 2) == PathType::sys);
 }
 
-TEST_CASE("NICs hang on parts of their own where no GPU is near", "[import]") {
+TEST_CASE("NICs without a GPU nearby are attached to their own parts", "[import]") {
   const auto layout = layout_of(
       "GPU0 NIC0 NIC1 NIC2 NIC3 CPU Affinity NUMA Affinity\n"
       "GPU0 X NODE PXB PXB SYS 0-3 0\nNIC0 NODE X NODE NODE SYS\nNIC1 PXB NODE X PXB SYS\nNIC2 PXB NODE PXB "

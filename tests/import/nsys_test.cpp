@@ -8,9 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
-#include "sim/import/nsys/device_limits.hpp"
 #include "sim/import/nsys/nsys.hpp"
-#include "sim/import/nsys/nvtx_range.hpp"
 #include "tests/import/trace_builder.hpp"
 
 using namespace gradway;
@@ -20,7 +18,7 @@ using Catch::Matchers::WithinRel;
 
 namespace {
 
-/// The export of what a trace holds; statements of SQL then change it.
+/// The export of a trace's records, which statements of SQL then change.
 class NsysExport {
  public:
   explicit NsysExport(const std::string& trace, const std::string& statement = "") : trace_{trace} {
@@ -106,7 +104,7 @@ TEST_CASE("the types of operands are those that kernels are named after", "[impo
   CHECK(operand_type("ampere_sgemm_128x64_tn") == "float");
 }
 
-TEST_CASE("a range is an operation, its shapes, or a name that somebody gave", "[import][nsys]") {
+TEST_CASE("a range is an operation, its shapes, or a name given by the user", "[import][nsys]") {
   const auto product = nvtx_range(
       "aten::addmm, seq = 5, op_id = 7, sizes = [[16], [4, 8], [8, 16], [], []], input_op_ids = [[3, 0]]");
   CHECK(product.name == "aten::addmm");
@@ -123,7 +121,7 @@ TEST_CASE("a range is an operation, its shapes, or a name that somebody gave", "
     CHECK(nvtx_range(damaged).shapes.empty());
 }
 
-TEST_CASE("an export that lacks what the import needs is refused with the remedy", "[import][nsys]") {
+TEST_CASE("an export without required tables is refused with a hint", "[import][nsys]") {
   const std::string ranges =
       "  hint: run the steps inside 'with torch.autograd.profiler.emit_nvtx(record_shapes=True):' under "
       "'nsys "
@@ -133,16 +131,16 @@ TEST_CASE("an export that lacks what the import needs is refused with the remedy
   CHECK(refusal_of("DROP TABLE NVTX_EVENTS") ==
         "report.sqlite: error: the export has no table 'NVTX_EVENTS'\n" + ranges);
   CHECK(refusal_of("DELETE FROM NVTX_EVENTS") ==
-        "report.sqlite: error: no NVTX range tells an operation of PyTorch and its shapes\n" + ranges);
+        "report.sqlite: error: no NVTX range has an operation of PyTorch with its shapes\n" + ranges);
   CHECK(refusal_of("UPDATE NVTX_EVENTS SET text = 'forward', textId = NULL") ==
-        "report.sqlite: error: no NVTX range tells an operation of PyTorch and its shapes\n" + ranges);
+        "report.sqlite: error: no NVTX range has an operation of PyTorch with its shapes\n" + ranges);
   CHECK(refusal_of("DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL") ==
         "report.sqlite: error: the export has no table 'CUPTI_ACTIVITY_KIND_KERNEL'\n" + record);
   CHECK(refusal_of("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN gridX") ==
         "report.sqlite: error: table 'CUPTI_ACTIVITY_KIND_KERNEL' has no column 'gridX'\n"
-        "  hint: gradway reads what Nsight Systems of 2021 and later exports\n");
+        "  hint: expected an export of Nsight Systems 2021 or later\n");
   CHECK_THAT(refusal_of("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start - 1 WHERE rowid = 2"),
-             Contains("the 'end' of the kernel") && Contains("is no time"));
+             Contains("the 'end' of the kernel") && Contains("is not a valid time"));
   CHECK_THAT(
       refusal_of(
           "DELETE FROM NVTX_EVENTS WHERE coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) "
@@ -150,17 +148,17 @@ TEST_CASE("an export that lacks what the import needs is refused with the remedy
       Contains("has no step of an optimizer"));
   CHECK_THAT(refusal_of("UPDATE StringIds SET value = 'ncclDevKernel_AllReduce(x)' WHERE value LIKE 'sm90%'"),
              Contains("the trace is of distributed training: it has the kernel 'ncclDevKernel_AllReduce'"));
-  // A view that never ends, in place of a table, is none.
+  // An endless view instead of a table is refused.
   CHECK(refusal_of(
             "DROP TABLE StringIds; CREATE VIEW StringIds AS WITH RECURSIVE n(id) AS (VALUES(1) UNION ALL "
             "SELECT id + 1 FROM n) SELECT id, 'x' AS value FROM n") ==
         "report.sqlite: error: the export has no table 'StringIds'\n" + record);
 }
 
-TEST_CASE("a file that is no export is told how to become one", "[import][nsys]") {
+TEST_CASE("a file that is not an export is refused with the command that exports it", "[import][nsys]") {
   const TraceFile text{"NSight report, not exported\n", "report.sqlite"};
   const std::string expected =
-      "report.sqlite: error: this is no SQLite database, or it is damaged\n"
+      "report.sqlite: error: this is not a SQLite database, or it is damaged\n"
       "  hint: export the report: nsys export --type sqlite -o FILE.sqlite FILE.nsys-rep\n";
   const auto message = [](const std::filesystem::path& path) -> std::string {
     try {
@@ -176,7 +174,7 @@ TEST_CASE("a file that is no export is told how to become one", "[import][nsys]"
 }
 
 // CUDA C++ Programming Guide, technical specifications: threads of a multiprocessor, KiB of shared memory.
-TEST_CASE("what fits on a multiprocessor follows from the compute capability", "[import][nsys]") {
+TEST_CASE("the limits of a multiprocessor follow from the compute capability", "[import][nsys]") {
   const auto h100 = limits_of_capability(9, 0);
   CHECK(h100.threads == 2048);
   CHECK(h100.registers == 65536);
@@ -190,10 +188,10 @@ TEST_CASE("long names that many events share are refused before they are copied"
       "INSERT INTO StringIds VALUES(999999, printf('%.*c', 900000, 'x')); "
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<20000) INSERT INTO "
       "NVTX_EVENTS(start,end,eventType,textId,globalTid) SELECT i*10,i*10+5,59,999999,1 FROM n");
-  CHECK_THAT(message, Contains("the names of its events add up to more than 200 times its size"));
+  CHECK_THAT(message, Contains("the names of its events are more than 200 times as large as the file"));
 }
 
-TEST_CASE("importing an export with a write-ahead log leaves no file beside it", "[import][nsys]") {
+TEST_CASE("importing an export with a write-ahead log leaves no new file", "[import][nsys]") {
   const NsysExport file{trace_of(small_step()).json(), "PRAGMA journal_mode = WAL"};
   static_cast<void>(import_export(file));
   for (const auto* ending : {"-wal", "-shm"})
@@ -205,6 +203,6 @@ TEST_CASE("an export whose write-ahead log holds changes is refused", "[import][
   std::ofstream{file.path().string() + "-wal"} << "changes";
   CHECK_THROWS_WITH(
       import_export(file),
-      "report.sqlite: error: a write-ahead log with changes that are not yet in the database lies beside it\n"
+      "report.sqlite: error: a write-ahead log has changes that are not yet in the database\n"
       "  hint: end the program that writes it, or run: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'\n");
 }

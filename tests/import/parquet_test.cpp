@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Footers of Parquet files: those of another writer, and made-up ones with every kind of damage.
+// Footers of Parquet files: those of another writer, and synthetic ones with every kind of damage.
 #include <catch2/catch.hpp>
 
 #include <string>
 
 #include "sim/config/config.hpp"
-#include "sim/import/dataset/parquet_dataset.hpp"
+#include "sim/import/dataset/dataset.hpp"
 #include "tests/support/config_files.hpp"
 
 using namespace gradway;
@@ -20,7 +20,7 @@ std::string varint(std::uint64_t value) {
   return bytes + static_cast<char>(value);
 }
 
-/// A field of Thrift's compact protocol, `delta` behind the one before it.
+/// A field of Thrift's compact protocol, with `delta` from the number of the previous field.
 std::string head(unsigned delta, unsigned type) {
   return {static_cast<char>(delta << 4U | type)};
 }
@@ -53,7 +53,7 @@ std::string group(std::int64_t rows, const std::vector<std::string>& chunks) {
   return list(1, 12, chunks) + number(2, rows) + stop;
 }
 
-/// FileMetaData: a version, the rows, the row groups, and fields that nobody reads.
+/// FileMetaData: a version, the rows, the row groups, and ignored fields.
 std::string footer(std::int64_t rows, const std::vector<std::string>& groups) {
   const auto pair = head(1, 8) + text("pandas") + head(1, 8) + text("{}") + stop;
   const std::string flags = head(2, 1) + head(1, 2) + head(1, 7) + std::string(8, 'd') + head(1, 11) +
@@ -74,10 +74,9 @@ const std::string two_columns =
 
 }  // namespace
 
-// tests/import/data/images.parquet: 60 rows of made-up bytes, a text and a number in groups of 25, snappy but
-// for the first column, by the npm package hyparquet-writer 0.17, whose own reader told these sums.
-TEST_CASE("the footer of a file that another program wrote tells what that program says",
-          "[import][dataset]") {
+// tests/import/data/images.parquet: 60 rows of random bytes, a text and a number in groups of 25, snappy
+// except for the first column, by the npm package hyparquet-writer 0.17, whose own reader gave these sums.
+TEST_CASE("the footer of another program's file agrees with that program", "[import][dataset]") {
   const auto found = read_parquet_footer(GRADWAY_SOURCE_DIR "/tests/import/data/images.parquet");
   CHECK(found.rows == 60);
   CHECK(found.row_groups == 3);
@@ -120,28 +119,28 @@ TEST_CASE("columns are summed over row groups, and files over a folder", "[impor
   CHECK_FALSE(parquet_of(folder.path() / "none.parquet"));
 }
 
-TEST_CASE("damaged footers are refused, wherever they end", "[import][dataset]") {
+TEST_CASE("footers truncated at any byte are refused", "[import][dataset]") {
   const TemporaryFolder folder;
   const auto told = [&](const std::string& content) {
     folder.write("t.parquet", content);
     return message_of([&] { return read_parquet_footer(folder.path() / "t.parquet"), 0; });
   };
   CHECK(told(file(two_columns)).empty());
-  CHECK_THAT(told("PAR1"), Contains("this is no Parquet file: it is too short"));
+  CHECK_THAT(told("PAR1"), Contains("this is not a Parquet file: it is too short"));
   CHECK_THAT(told(file(two_columns, "PAR2")), Contains("it does not begin and end with PAR1"));
   CHECK_THAT(told(file(two_columns, "PARE")), Contains("is encrypted"));
-  CHECK_THAT(told("PAR1" + std::string(4, '\x7f') + "PAR1"), Contains("it cannot have 2139062143 bytes"));
+  CHECK_THAT(told("PAR1" + std::string(4, '\x7f') + "PAR1"), Contains("invalid length of 2139062143 bytes"));
   for (std::size_t length = 0; length < two_columns.size(); ++length)
     CHECK_THAT(told(file(two_columns.substr(0, length))), Contains("the Parquet footer is damaged"));
   const auto rows_only = [](const std::string& rest) {
     return number(1, 2, 5) + number(2, 30) + rest + stop;
   };
-  CHECK_THAT(told(file(rows_only(""))), Contains("have not as many rows as the file"));
-  CHECK_THAT(told(file(footer(-1, {}))), Contains("a count is below zero"));
-  CHECK_THAT(told(file(rows_only(head(1, 12) + stop))), Contains("a field has another type than it should"));
-  CHECK_THAT(told(file(rows_only(head(1, 15)))), Contains("a field has a type that there is not"));
+  CHECK_THAT(told(file(rows_only(""))), Contains("do not add up to those of the file"));
+  CHECK_THAT(told(file(footer(-1, {}))), Contains("a count is negative"));
+  CHECK_THAT(told(file(rows_only(head(1, 12) + stop))), Contains("a field has an unexpected type"));
+  CHECK_THAT(told(file(rows_only(head(1, 15)))), Contains("a field has an unknown type"));
   CHECK_THAT(told(file(rows_only(head(1, 9) + head(15, 12) + varint(1ULL << 60U)))),
-             Contains("a list is longer than what is left of it"));
+             Contains("a list is longer than the rest of the footer"));
   CHECK_THAT(told(file(number(1, 2, 5) + head(2, 6) + std::string(12, '\xff'))),
              Contains("longer than 64 bits"));
   std::string deep;
@@ -150,26 +149,25 @@ TEST_CASE("damaged footers are refused, wherever they end", "[import][dataset]")
   CHECK_THAT(told(file(footer(10, {group(10, {number(2, 4) + stop})}))),
              Contains("described elsewhere, or encrypted"));
   const auto huge = chunk({"a"}, 0, 1, std::int64_t{1} << 62U);
-  CHECK_THAT(told(file(footer(20, {group(10, {huge}), group(10, {huge})}))),
-             Contains("more than there can be"));
+  CHECK_THAT(told(file(footer(20, {group(10, {huge}), group(10, {huge})}))), Contains("overflows"));
 }
 
-TEST_CASE("folders of Parquet files hold one dataset", "[import][dataset]") {
+TEST_CASE("folders of Parquet files contain one dataset", "[import][dataset]") {
   const TemporaryFolder folder;
   const auto told = [&](const std::string& name) {
     return message_of([&] { return parquet_of(folder.path() / name), 0; });
   };
   folder.write("mixed/a.parquet", file(two_columns));
   folder.write("mixed/b.txt", "x");
-  CHECK_THAT(told("mixed"), Contains("b.txt") && Contains("this is no Parquet file, and 1 others"));
+  CHECK_THAT(told("mixed"), Contains("b.txt") && Contains("this is not a Parquet file, but 1 other"));
   folder.write("other/a.parquet", file(two_columns));
   folder.write("other/b.parquet", file(footer(1, {group(1, {chunk({"text"}, 0, 1, 1)})})));
-  CHECK_THAT(told("other"), Contains("its columns are others than those of the files before it"));
+  CHECK_THAT(told("other"), Contains("its columns differ from those of the previous files"));
   folder.write("empty.parquet", file(footer(0, {})));
-  CHECK_THAT(told("empty.parquet"), Contains("there are no samples in it"));
+  CHECK_THAT(told("empty.parquet"), Contains("it contains no samples"));
 }
 
-TEST_CASE("a column can have less than a byte a row", "[import][dataset]") {
+TEST_CASE("a column can have less than a byte per row", "[import][dataset]") {
   const TemporaryFolder folder;
   folder.write("t.parquet", file(footer(1'000, {group(1'000, {chunk({"image"}, 0, 1'000'000, 1'000'000),
                                                               chunk({"flag"}, 0, 125, 125)})})));

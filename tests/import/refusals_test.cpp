@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each trace that is unfit, and the whole message: what is wrong and what to record instead.
+// Each kind of trace that is refused, with its whole message and hint.
 #include <zlib.h>
 
 #include <catch2/catch.hpp>
@@ -12,8 +12,8 @@ using namespace gradway::testing;
 
 namespace {
 
-const std::string what_is_read =
-    "  hint: gradway reads what torch.profiler's export_chrome_trace() writes, also packed by gzip\n";
+const std::string expected_format =
+    "  hint: expected the output of torch.profiler's export_chrome_trace(), plain or compressed by gzip\n";
 const std::string whole_steps =
     "  hint: record whole training steps: forward, backward and optimizer.step()\n";
 
@@ -36,29 +36,29 @@ std::string small_trace() {
 
 }  // namespace
 
-TEST_CASE("a trace may be packed by gzip", "[import][errors]") {
+TEST_CASE("a trace may be compressed with gzip", "[import][errors]") {
   CHECK(import_text(packed(small_trace())).profile.launches.size() == 6);
 }
 
-TEST_CASE("files that are no trace are refused", "[import][errors]") {
+TEST_CASE("files that are not a trace are refused", "[import][errors]") {
   const auto text = small_trace();
   auto damaged = packed(text);
   damaged[damaged.size() / 2] = static_cast<char>(~damaged[damaged.size() / 2]);
 
-  CHECK(refusal("") == "trace.json: error: the file is empty\n" + what_is_read);
-  CHECK(refusal(packed("")) == "trace.json: error: the file is empty\n" + what_is_read);
-  CHECK(refusal("# a log\n") == "trace.json:1:1: error: this is not JSON\n" + what_is_read);
+  CHECK(refusal("") == "trace.json: error: the file is empty\n" + expected_format);
+  CHECK(refusal(packed("")) == "trace.json: error: the file is empty\n" + expected_format);
+  CHECK(refusal("# a log\n") == "trace.json:1:1: error: this is not JSON\n" + expected_format);
   CHECK(refusal("{\n  \"traceEvents\": [\n    { \"ph\": \"X\", }\n] }") ==
-        "trace.json:3:18: error: this is not JSON\n" + what_is_read);
+        "trace.json:3:18: error: this is not JSON\n" + expected_format);
   CHECK(refusal("{\"traceEvents\": [\n{\"ph\"") ==
-        "trace.json:2:6: error: the JSON ends in the middle\n"
+        "trace.json:2:6: error: the JSON is truncated\n"
         "  hint: copy it again, or record it again\n");
   CHECK(refusal("{\"schema\": 1}\n") ==
-        "trace.json: error: this is JSON, but no trace: it has no list 'traceEvents'\n" + what_is_read);
+        "trace.json: error: this JSON is not a trace: it has no list 'traceEvents'\n" + expected_format);
   CHECK(refusal("[{\"traceEvents\": []}]") ==
-        "trace.json: error: this is JSON, but no trace: it has no list 'traceEvents'\n" + what_is_read);
+        "trace.json: error: this JSON is not a trace: it has no list 'traceEvents'\n" + expected_format);
   CHECK(refusal(packed(text).substr(0, packed(text).size() / 2)) ==
-        "trace.json: error: the gzip data is cut off before its end\n"
+        "trace.json: error: the gzip data is truncated\n"
         "  hint: copy it again, or record it again\n");
   CHECK_THAT(refusal(damaged), Catch::Matchers::StartsWith("trace.json: error: the gzip data is damaged ("));
 }
@@ -77,7 +77,7 @@ TEST_CASE("files that cannot be read are refused", "[import][errors]") {
   CHECK(message("no-such-file.json") == "no-such-file.json: error: there is no such file\n");
 }
 
-TEST_CASE("traces without what the import needs are refused", "[import][errors]") {
+TEST_CASE("traces without required records are refused", "[import][errors]") {
   const std::string nothing = "{\"traceEvents\": []}";
   TraceBuilder cpu_only;
   cpu_only.op({}, 1, 2);
@@ -93,9 +93,9 @@ TEST_CASE("traces without what the import needs are refused", "[import][errors]"
   const std::string activities =
       "  hint: record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]\n";
 
-  CHECK(refusal(nothing) == "trace.json: error: the trace has no operations of the CPU\n" + activities +
-                                "trace.json: error: nothing in the trace ran on a GPU\n" + activities);
-  CHECK(refusal(cpu_only.json()) == "trace.json: error: nothing in the trace ran on a GPU\n" + activities);
+  CHECK(refusal(nothing) == "trace.json: error: the trace has no CPU operations\n" + activities +
+                                "trace.json: error: the trace has no GPU activity\n" + activities);
+  CHECK(refusal(cpu_only.json()) == "trace.json: error: the trace has no GPU activity\n" + activities);
   CHECK(refusal(no_shapes) ==
         "trace.json: error: the trace has no shapes of operands\n"
         "  hint: record with record_shapes=True\n");
@@ -119,7 +119,7 @@ TEST_CASE("a step whose parameters get no gradient is refused", "[import][errors
   step[4].gradient.clear();
 
   CHECK(refusal(trace_of(step).json()) ==
-        "trace.json: error: no parameter gets a gradient in the trace\n"
+        "trace.json: error: the trace has no gradient of a parameter\n"
         "  hint: record it with record_shapes=True\n");
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("distributed training is refused", "[import][errors]") {
         "  hint: record one process that trains on one GPU, without DDP\n");
 }
 
-TEST_CASE("the GPU must be one that is described", "[import][errors]") {
+TEST_CASE("the GPU must have a file of its model", "[import][errors]") {
   auto unknown = trace_of(small_step());
   unknown.device_name = "NVIDIA GeForce RTX 9090";
   auto without = trace_of(small_step());
@@ -187,13 +187,14 @@ TEST_CASE("the GPU must be one that is described", "[import][errors]") {
   wrong.gpu = "h20";
 
   CHECK(refusal(unknown.json()) ==
-        "trace.json: error: no file of platforms/gpus describes the trace's GPU, 'NVIDIA GeForce RTX 9090'\n"
+        "trace.json: error: no file in platforms/gpus describes the GPU of the trace, 'NVIDIA GeForce RTX "
+        "9090'\n"
         "  hint: write platforms/gpus/rtx-9090.yaml, or name one with --gpu: h200, l40s\n");
   CHECK(refusal(without.json()) ==
-        "trace.json: error: the trace does not say which GPU it was taken on\n"
+        "trace.json: error: the trace does not name its GPU\n"
         "  hint: name one with --gpu: h200, l40s\n");
   CHECK(refusal(without.json(), wrong) ==
-        "error: '--gpu h20': there is no GPU of this name\n"
+        "error: unknown GPU in '--gpu h20'\n"
         "  hint: did you mean 'h200'?\n");
   const auto chosen = import_text(without.json(), options);
   CHECK(chosen.profile.gpu == "l40s");
@@ -201,7 +202,7 @@ TEST_CASE("the GPU must be one that is described", "[import][errors]") {
   CHECK(chosen.profile.launches[1].blocks_per_sm == 0);
 }
 
-TEST_CASE("a step time that cannot be is refused", "[import][errors]") {
+TEST_CASE("an impossible step time is refused", "[import][errors]") {
   const std::string hint = "  hint: measure the same model, batch and precision without the profiler\n";
   ImportOptions options;
   options.step_time = 0.3_ms;
@@ -218,15 +219,15 @@ TEST_CASE("a step time that cannot be is refused", "[import][errors]") {
   CHECK(import_text(small_trace(), options).profile.step_time == 0.39_ms);
 }
 
-TEST_CASE("who bounds a step on the CPU is asked for its time without the profiler", "[import][errors]") {
+TEST_CASE("a CPU-bound step needs its time without the profiler", "[import][errors]") {
   auto step = small_step();
   for (auto& launch : step) launch.gpu = 5;
 
   CHECK(import_loop(step).warnings ==
         std::vector<std::string>{
-            "the CPU takes 0.182 ms to issue a step, the GPU 0.03 ms to do it: under the profiler the CPU is "
-            "slower than without, so the step may be too long; measure it without the profiler and give "
-            "--step-time"});
+            "the CPU takes 0.182 ms to issue a step that the GPU runs in 0.03 ms: the profiler slows the CPU "
+            "down, so "
+            "the step may be too long; measure it without the profiler and give --step-time"});
   ImportOptions options;
   options.step_time = 0.1_ms;
   CHECK(import_loop(step, {}, options).warnings.empty());

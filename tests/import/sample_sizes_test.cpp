@@ -7,7 +7,7 @@
 #include <string>
 
 #include "sim/base/problem.hpp"
-#include "sim/import/dataset/sample_sizes.hpp"
+#include "sim/import/dataset/dataset.hpp"
 #include "tests/support/config_files.hpp"
 
 using namespace gradway;
@@ -41,7 +41,7 @@ using Sizes = std::vector<std::uint64_t>;
 
 }  // namespace
 
-TEST_CASE("a folder has a file a sample", "[import][dataset]") {
+TEST_CASE("a folder has one file per sample", "[import][dataset]") {
   const test::TemporaryFolder folder;
   folder.write("a/1.jpg", std::string(100, 'x'));
   folder.write("a/2.JPG", std::string(300, 'x'));
@@ -56,7 +56,7 @@ TEST_CASE("a folder has a file a sample", "[import][dataset]") {
                                            "compressible: false\n"));
 }
 
-TEST_CASE("in a tar file, what has a name up to its first dot is a sample", "[import][dataset]") {
+TEST_CASE("in a tar file, members with the same name up to the first dot are a sample", "[import][dataset]") {
   const test::TemporaryFolder folder;
   folder.write("one.tar", member("d/", 0, '5') + member("d/0.jpg", 1000) + member("d/0.cls", 2) +
                               member("d/1.seg.png", 513) + member("d/1.json", 7) + member("l", 0, '2') + end);
@@ -87,23 +87,24 @@ TEST_CASE("a folder of tar files is shards", "[import][dataset]") {
   CHECK_THAT(dataset_yaml(sizes), Contains("format: shards\nrequest: 8 MiB"));
 }
 
-TEST_CASE("what cannot be measured is refused by its name", "[import][dataset]") {
+TEST_CASE("files that cannot be measured are refused by name", "[import][dataset]") {
   const test::TemporaryFolder folder;
   const auto told = [&](const std::string& name) {
     return test::message_of([&] { return sample_sizes(folder.path() / name), 0; });
   };
   folder.write("d/part.tfrecord", "x");
-  CHECK_THAT(told("d"), Contains("part.tfrecord") && Contains("samples in TFRecord files are not read"));
+  CHECK_THAT(told("d"), Contains("part.tfrecord") &&
+                            Contains("gradway cannot read the sizes of samples in TFRecord files"));
   folder.write("a.tar.gz", "x");
   CHECK_THAT(told("a.tar.gz"), Contains("packed tar"));
   folder.write("mixed/a.tar", member("a", 1) + end);
   folder.write("mixed/b.jpg", "x");
-  CHECK_THAT(told("mixed"), Contains("b.jpg") && Contains("this is no tar file, and 1 others"));
+  CHECK_THAT(told("mixed"), Contains("b.jpg") && Contains("this is not a tar file, but 1 other"));
   folder.write("plain.bin", "x");
   CHECK_THAT(told("plain.bin"), Contains("neither a folder nor a tar or Parquet file"));
   CHECK_THAT(told("none"), Contains("there is no such file or folder"));
   folder.write("empty.tar", end);
-  CHECK_THAT(told("empty.tar"), Contains("there are no samples in it"));
+  CHECK_THAT(told("empty.tar"), Contains("it contains no samples"));
   folder.write("e/empty.jpg", "");
   CHECK_THAT(told("e"), Contains("all samples are empty"));
 }
@@ -116,7 +117,7 @@ TEST_CASE("damaged tar files are refused", "[import][dataset]") {
   };
   const auto whole = member("a", 1000) + member("b", 10);
   CHECK_THAT(told(std::string(2000, 'x')), Contains("this is not a tar file"));
-  CHECK_THAT(told(whole.substr(0, 900)), Contains("ends inside the file that begins at byte 0"));
+  CHECK_THAT(told(whole.substr(0, 900)), Contains("is truncated inside the file that begins at byte 0"));
   CHECK_THAT(told(whole.substr(0, 1700)),
              Contains("damaged after the file that begins at byte 0: Truncated tar archive"));
   auto wrong = whole;

@@ -78,12 +78,12 @@ TEST_CASE("TOML that cannot be read is refused at its place", "[import][errors]"
   CHECK(message.starts_with(fmt::format("a.toml:{}: error: invalid TOML: {}\n", place, what)));
 }
 
-TEST_CASE("TOML that no file of settings has is refused at its place", "[import][errors]") {
+TEST_CASE("TOML values that settings cannot have are refused at their place", "[import][errors]") {
   const auto [text, place, what] = GENERATE(table<std::string, std::string, std::string>({
-      {"a = \"\\u001b\"", "1:5", "a control character stands in this text"},
-      {"a = \"\xff\"", "1:6", "this is no UTF-8"},
+      {"a = \"\\u001b\"", "1:5", "the text contains a control character"},
+      {"a = \"\xff\"", "1:6", "the file is not valid UTF-8"},
       {"a = " + std::string(40, '[') + std::string(40, ']'), "1:37",
-       "tables and lists are nested more than 32 deep"},
+       "tables and lists are nested deeper than 32 levels"},
   }));
   CAPTURE(text);
   const auto message = message_of([&text = text] { return toml(text); });
@@ -100,22 +100,22 @@ TEST_CASE("JSON is read with the places of its values", "[import]") {
 
 TEST_CASE("JSON that cannot be read is refused at its place", "[import][errors]") {
   const auto [text, place, what] = GENERATE(table<std::string, std::string, std::string>({
-      {"{\"a\": 1,\n \"a\": 2}", "2:2", "key 'a' stands here twice"},
-      {"{\"a\": 1", "1:7", "the JSON ends in the middle"},
-      {"{\"a\": 1\n", "1:7", "the JSON ends in the middle"},
-      {"{\"a\": 1, // one\n}", "1:10", "this is not JSON: it cannot go on like this here"},
-      {"{\"a\": 1,}", "1:9", "this is not JSON: it cannot go on like this here"},
-      {"[1]", "1:1", "this is JSON, but no map of settings"},
-      {"1", "1:1", "this is JSON, but no map of settings"},
+      {"{\"a\": 1,\n \"a\": 2}", "2:2", "duplicate key 'a'"},
+      {"{\"a\": 1", "1:7", "the JSON is truncated"},
+      {"{\"a\": 1\n", "1:7", "the JSON is truncated"},
+      {"{\"a\": 1, // one\n}", "1:10", "this is not valid JSON"},
+      {"{\"a\": 1,}", "1:9", "this is not valid JSON"},
+      {"[1]", "1:1", "this JSON is not a map of settings"},
+      {"1", "1:1", "this JSON is not a map of settings"},
       {"{\"a\": \"\\u001b\"}", "1:7", "the text has the control character U+001B"},
-      {"{\"a\": " + std::string(40, '['), "1:38", "lists and maps are nested more than 32 deep"},
+      {"{\"a\": " + std::string(40, '['), "1:38", "lists and maps are nested deeper than 32 levels"},
   }));
   CAPTURE(text);
   const auto message = message_of([&text = text] { return json(text); });
   CHECK(message.starts_with(fmt::format("a.json:{}: error: {}\n", place, what)));
 }
 
-TEST_CASE("a file of far too many settings is refused", "[import][errors]") {
+TEST_CASE("a file of too many settings is refused", "[import][errors]") {
   std::string numbers = "1";
   for (int i = 0; i < most_settings; ++i) numbers += ",1";
   CHECK(message_of([&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profiles in models/ against what is known of the models and of the traces they were made from.
+// The profiles in models/, compared with known facts of the models and with their traces.
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
@@ -35,7 +35,7 @@ TEST_CASE("the profile of vit_l_32 is that of its trace", "[import][shipped]") {
   CHECK(profile.precision == Precision::fp32);
   CHECK(profile.batch == 32);
   CHECK(profile.gap.value() == Approx(1.5e-6).epsilon(0.1));
-  CHECK(cpu_time(profile) < 0.7 * gpu_time(profile));  // waiting for places in the full queue is not in it
+  CHECK(cpu_time(profile) < 0.7 * gpu_time(profile));  // without waiting for the full queue
 }
 
 TEST_CASE("the profile of gpt_small is that of its trace", "[import][shipped]") {

@@ -26,7 +26,7 @@ void check_times(const Profile& profile, const std::vector<Made>& step) {
 
 }  // namespace
 
-TEST_CASE("what steps launch comes out in order with its times and phases", "[import]") {
+TEST_CASE("launches of steps are in order with their times and phases", "[import]") {
   const auto step = small_step();
   const auto marks_steps = GENERATE(false, true);
 
@@ -63,7 +63,7 @@ TEST_CASE("a gradient is ready after the launches before the end of its accumula
   CHECK(gradients[1].after == 5);
 }
 
-TEST_CASE("a step that something disturbed changes nothing", "[import]") {
+TEST_CASE("a disturbed step changes nothing", "[import]") {
   const auto step = small_step();
   const int disturbed = GENERATE(1, 2);
   const Loop loop{.edit = [&](int number, std::vector<Made>& launches) {
@@ -107,16 +107,18 @@ TEST_CASE("steps that launch other kernels are left out and named", "[import]") 
 
   check_times(first.profile, step);
   CHECK(first.profile.steps == 2);
-  CHECK(first.warnings == std::vector<std::string>{"steps left out because they launch other kernels than "
-                                                   "the rest (a first step, an evaluation): 1 of 3"});
+  CHECK(first.warnings ==
+        std::vector<std::string>{
+            "ignored steps that launch different kernels (such as a first step or an evaluation): 1 of 3"});
   CHECK(all.profile.steps == 1);
   CHECK(all.warnings.front() ==
         "no two of the 3 steps launch the same kernels: only the last one is used; "
         "record after a few steps of warm-up");
-  CHECK(one.warnings.front() == "the trace has one complete step: nothing shows whether it is a usual one");
+  CHECK(one.warnings.front() ==
+        "the trace has only one complete step: record several to see whether it is typical");
 }
 
-TEST_CASE("of two ways to do a step that are as frequent the later one counts", "[import]") {
+TEST_CASE("of two equally frequent kinds of step the later one counts", "[import]") {
   const Loop loop{.steps = 4, .edit = [](int number, std::vector<Made>& launches) {
                     if (number >= 2) launches[1].kernel.name = "a_better_gemm";
                     if (number >= 2) launches[1].gpu = 200;
@@ -147,16 +149,16 @@ TEST_CASE("a step that the trace begins or ends in is left out", "[import]") {
   const auto imported = import_loop(small_step(), loop);
 
   CHECK(imported.profile.steps == 2);
-  CHECK(imported.warnings == std::vector<std::string>{"steps left out as incomplete: 1"});
+  CHECK(imported.warnings == std::vector<std::string>{"ignored incomplete steps: 1"});
 }
 
-TEST_CASE("autograd is known by its operations, on whatever thread", "[import]") {
+TEST_CASE("autograd is recognised by its operations, on any thread", "[import]") {
   const auto profile = import_loop(small_step(), {.threads = false}).profile;
 
   CHECK(phases_of(profile) == std::vector{forward, forward, forward, backward, backward, optimizer});
 }
 
-TEST_CASE("what comes after the backward pass is the optimizer's phase", "[import]") {
+TEST_CASE("launches after the backward pass belong to the optimizer's phase", "[import]") {
   auto step = small_step();
   const Made clipping{.phase = forward, .op = {"aten::norm", "[[8,16]]"}};  // on the main thread
   step.insert(step.begin() + 5, clipping);
@@ -184,7 +186,7 @@ TEST_CASE("several optimizers after one backward pass are one", "[import]") {
         std::vector{forward, forward, forward, backward, backward, optimizer, optimizer});
 }
 
-TEST_CASE("what a hook launches on autograd's thread is backward", "[import]") {
+TEST_CASE("launches of a hook on autograd's thread are backward", "[import]") {
   const Loop loop{.beside = [](TraceBuilder& trace, int, std::size_t launch, double time) {
     if (launch == 3) trace.launch({.stream = 8}, time + 0.6, 0.2, time + 1000, 5, 0, autograd_thread);
   }};
@@ -203,7 +205,8 @@ TEST_CASE("other streams than the main one are numbered and named", "[import]") 
   CHECK(imported.profile.launches[0].stream == 1);
   CHECK(imported.profile.launches[1].stream == 0);
   CHECK(imported.profile.launches[2].stream == 2);
-  CHECK(imported.warnings == std::vector<std::string>{"launches of a step on streams of their own: 2"});
+  CHECK(imported.warnings ==
+        std::vector<std::string>{"launches of a step on streams other than the main stream: 2"});
 }
 
 TEST_CASE("work that was launched before the trace began is left out", "[import]") {
@@ -215,6 +218,5 @@ TEST_CASE("work that was launched before the trace began is left out", "[import]
 
   CHECK(imported.profile.launches.size() == 6);
   CHECK(imported.warnings ==
-        std::vector<std::string>{
-            "activities of the GPU left out because their launches are not in the trace: 1"});
+        std::vector<std::string>{"ignored GPU activities whose launches are not in the trace: 1"});
 }

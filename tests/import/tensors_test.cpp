@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the shapes of a trace tell: the batch, what grows with it, gradients and buffers.
+// Facts from the shapes of a trace: the batch, operations that grow with it, gradients and buffers.
 #include <catch2/catch.hpp>
 
 #include "tests/import/trace_builder.hpp"
@@ -47,7 +47,7 @@ TEST_CASE("without a copy the batch is that of the first operation", "[import]")
   }
 }
 
-TEST_CASE("the user knows the batch better", "[import]") {
+TEST_CASE("a batch given by the user takes precedence", "[import]") {
   ImportOptions options;
   options.batch = 2;
 
@@ -57,7 +57,7 @@ TEST_CASE("the user knows the batch better", "[import]") {
   CHECK(imported.notes.input_per_sample == Bytes{64});
 }
 
-TEST_CASE("what only touches parameters does not grow with the batch", "[import]") {
+TEST_CASE("operations on parameters do not grow with the batch", "[import]") {
   CHECK_FALSE(grows({"aten::copy_", "[[8,16],[8,16]]", R"(["c10::BFloat16","float"])"}));  // a weight's cast
   CHECK_FALSE(grows({"aten::fill_", "[[8,16]]"}));
   CHECK_FALSE(grows({"aten::add_", "[[8,16],[8,16]]", two}));                 // sums of gradients
@@ -65,15 +65,14 @@ TEST_CASE("what only touches parameters does not grow with the batch", "[import]
   CHECK_FALSE(grows({"aten::mul", "[[8,16],[]]", R"(["float","Scalar"])"}));
   CHECK(grows({"aten::copy_", "[[4,16],[4,16]]", two}));
   CHECK(grows({"aten::add", "[[4,8,16],[8,16]]", two}));
-  CHECK(grows({"aten::arange", "[]", "[]"}));  // nothing is known of it
+  CHECK(grows({"aten::arange", "[]", "[]"}));  // unknown operation
   CHECK(grows({"aten::mm", "[[8,16],[8,16]]", two}, {.name = "some_gemm"}));
   auto step = small_step();
   step[5].op = {"aten::relu", "[[4,8]]"};
-  CHECK_FALSE(import_loop(step).profile.launches[5].grows);  // the optimizer's, whatever it does
+  CHECK_FALSE(import_loop(step).profile.launches[5].grows);  // any launch of the optimizer
 }
 
-TEST_CASE("a dimension of samples that a parameter happens to have too is told by the operation",
-          "[import]") {
+TEST_CASE("the operation decides when a parameter has a dimension of samples by coincidence", "[import]") {
   // A batch of 4 and an input of 4 x 8: 32 rows. The parameter is 32 x 16.
   auto step = small_step();
   step[4].gradient = "[32,16]";
@@ -121,7 +120,7 @@ TEST_CASE("a batch normalisation has three buffers, however deep its operations 
   CHECK(buffers[2].element_bytes == 8);
 }
 
-TEST_CASE("the optimizer is known by its annotation and its operations", "[import]") {
+TEST_CASE("the optimizer is recognised by its annotation and its operations", "[import]") {
   const auto with = [](const std::string& name, const std::string& op = "aten::_foreach_add_") {
     auto step = small_step();
     step[5].op.name = op;
@@ -136,6 +135,6 @@ TEST_CASE("the optimizer is known by its annotation and its operations", "[impor
   CHECK(unknown.profile.optimizer == Optimizer::adamw);
   CHECK(unknown.profile.launches.size() == 6);
   CHECK(unknown.warnings ==
-        std::vector<std::string>{"gradway does not know the optimizer 'Lion': the profile keeps its launches "
-                                 "and calls it adamw"});
+        std::vector<std::string>{
+            "unknown optimizer 'Lion': the profile keeps its launches and names it adamw"});
 }

@@ -39,7 +39,7 @@ TEST_CASE("a matrix is read with tabs, blanks, escapes, legends and other output
        {{}, {}}},
       {"$ nvidia-smi topo -m\nGPU0 GPU1 CPU Affinity\nGPU0 X PHB 0-31\nGPU1 PHB X 0-31\n$ exit\n", {{}, {}}},
       {"GPU0 GPU1\nGPU0 X PHB\nGPU1 PHB X", {{}, {}}},
-      // Terminals that lost the escape characters, lists of GPUs before and behind, a broken affinity.
+      // Terminals that lost the escape characters, lists of GPUs before and after, a broken affinity.
       {"GPU 0: NVIDIA H200 (UUID: GPU-1)\nGPU 1: NVIDIA H200 (UUID: GPU-2)\n"
        "\t[4mGPU0\tGPU1\tCPU Affinity\tNUMA Affinity[0m\nGPU0\t X \tPHB\t0\t2\nGPU1\tPHB\t X \t1\t3\n"
        "GPU 0: NVIDIA H200 (UUID: GPU-1)\n",
@@ -89,45 +89,46 @@ TEST_CASE("NVLinks carry their number", "[import]") {
   CHECK(matrix.cells[0][1] == Connection{PathType::nvlink, 18});
 }
 
-TEST_CASE("what is no matrix is refused at its place", "[import][errors]") {
+TEST_CASE("text that is not a matrix is refused at its place", "[import][errors]") {
   using Row = std::pair<std::string, std::string>;
   const auto [text, expected] = GENERATE(values<Row>({
       {"",
        "topo.txt: error: there is no line 'GPU0 GPU1 ...'\n"
-       "  hint: a matrix is all that `nvidia-smi topo -m` prints, from its first line on\n"},
+       "  hint: give the whole output of `nvidia-smi topo -m`, from its first line on\n"},
       {"GPU0\t X \tPHB\nGPU1\tPHB\t X \n",
        "topo.txt: error: there is no line 'GPU0 GPU1 ...'\n"
-       "  hint: a matrix is all that `nvidia-smi topo -m` prints, from its first line on\n"},
+       "  hint: give the whole output of `nvidia-smi topo -m`, from its first line on\n"},
       {"GPU0 GPU1\nGPU0 X PHB\n",
        "topo.txt:1:6: error: there is no row 'GPU1'\n    1 | GPU0 GPU1\n      |      ^~~~\n"
-       "  hint: a matrix is all that `nvidia-smi topo -m` prints, from its first line on\n"},
+       "  hint: give the whole output of `nvidia-smi topo -m`, from its first line on\n"},
       {"GPU0 GPU1\nGPU0 X\nGPU1 PHB X\n",
-       "topo.txt:2:6: error: the row of 'GPU0' has 1 cells, not 2\n    2 | GPU0 X\n      |      ^\n"
-       "  hint: has the row been cut off, or broken in two?\n"},
+       "topo.txt:2:6: error: the row of 'GPU0' has 1 cells instead of 2\n    2 | GPU0 X\n      |      ^\n"
+       "  hint: check whether the row is truncated or broken in two\n"},
       {"GPU0 GPU1\nGPU0 X QPI\nGPU1 QPI X\n",
-       "topo.txt:2:8: error: 'QPI' cannot stand between 'GPU0' and 'GPU1'\n    2 | GPU0 X QPI\n"
-       "      |        ^~~\n  hint: write NV#, PIX, PXB, PHB, NODE or SYS\n"},
+       "topo.txt:2:8: error: invalid connection 'QPI' between 'GPU0' and 'GPU1'\n    2 | GPU0 X QPI\n"
+       "      |        ^~~\n  hint: expected NV#, PIX, PXB, PHB, NODE or SYS\n"},
       {"GPU0 GPU1\nGPU0 X NV4\nGPU1 NV5 X\n",
-       "topo.txt:3:6: error: 'GPU1' is 'NV5' to 'GPU0', but 'NV4' the other way\n    3 | GPU1 NV5 X\n"
-       "      |      ^~~\n  hint: has the matrix been edited by hand?\n"},
+       "topo.txt:3:6: error: 'GPU1' to 'GPU0' is 'NV5', but 'NV4' in the other direction\n    3 | GPU1 NV5 "
+       "X\n"
+       "      |      ^~~\n  hint: check whether the matrix was edited by hand\n"},
       {"GPU0 GPU1\nGPU0 PHB PHB\nGPU1 PHB X\n",
-       "topo.txt:2:6: error: 'PHB' cannot stand between 'GPU0' and 'GPU0'\n    2 | GPU0 PHB PHB\n"
-       "      |      ^~~\n  hint: a device itself is 'X'\n"},
+       "topo.txt:2:6: error: invalid connection 'PHB' between 'GPU0' and 'GPU0'\n    2 | GPU0 PHB PHB\n"
+       "      |      ^~~\n  hint: expected 'X' for a device itself\n"},
       {"GPU0 GPU2\n",
        "topo.txt:1:6: error: 'GPU2' is not the next GPU\n    1 | GPU0 GPU2\n      |      ^~~~\n"
        "  hint: GPUs come first, in order\n"},
       {"GPU0 GPU1\nGPU0 X NV1\n8\nGPU1 NV1\n8 X\n",
-       "topo.txt:4:6: error: the row of 'GPU1' has 1 cells, not 2\n    4 | GPU1 NV1\n      |      ^~~\n"
-       "  hint: has the row been cut off, or broken in two?\n"},
+       "topo.txt:4:6: error: the row of 'GPU1' has 1 cells instead of 2\n    4 | GPU1 NV1\n      |      ^~~\n"
+       "  hint: check whether the row is truncated or broken in two\n"},
       {"GPU0 GPU1 NIC\n0 CPU Affinity\nGPU0 X PHB SYS 0-3\nGPU1 PHB X SYS 0-3\nNIC0 SYS SYS X\n",
        "topo.txt:1:11: error: there is no row 'NIC'\n    1 | GPU0 GPU1 NIC\n      |           ^~~\n"
-       "  hint: a matrix is all that `nvidia-smi topo -m` prints, from its first line on\n"},
+       "  hint: give the whole output of `nvidia-smi topo -m`, from its first line on\n"},
       {"GPU0 GPU1\nGPU0 X PHB SYS\nGPU1 PHB X SYS\nNIC0 SYS SYS X\n",
-       "topo.txt:2:12: error: the row of 'GPU0' has more cells than the first line has names\n"
+       "topo.txt:2:12: error: the row of 'GPU0' has more cells than the header has names\n"
        "    2 | GPU0 X PHB SYS\n      |            ^~~\n"
-       "  hint: has the first line been cut off, or broken within a name?\n"},
+       "  hint: check whether the header is truncated or broken within a name\n"},
       {"GPU0\nGPU0 X\nGPU0 X\n",
-       "topo.txt:3:1: error: 'GPU0' has a second row\n    3 | GPU0 X\n      | ^~~~\n  hint: keep one "
+       "topo.txt:3:1: error: duplicate row 'GPU0'\n    3 | GPU0 X\n      | ^~~~\n  hint: keep one "
        "matrix\n"},
   }));
   CHECK(message(text) == expected);

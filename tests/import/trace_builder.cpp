@@ -144,7 +144,7 @@ TraceBuilder trace_of(const std::vector<Made>& step, const Loop& loop) {
         trace.op(outer, cpu + 2 - margin, made.cpu - 1 + 1.1 * margin, thread);
       }
       auto op = made.op;
-      if (is_backward) op.sequence = 0;  // autograd notes nothing while it runs
+      if (is_backward) op.sequence = 0;  // autograd records nothing during the backward pass
       const auto external = trace.op(op, cpu + 2, made.cpu - 1, thread);
       gpu = std::max(gpu + loop.gap, call + made.call + loop.gap);
       if (made.early > 0) gpu -= loop.gap + made.early;

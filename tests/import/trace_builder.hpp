@@ -16,13 +16,13 @@ constexpr int main_thread = 100;
 constexpr int autograd_thread = 200;
 constexpr int process = 100;
 
-/// An operation of the framework: what its event says. Lists are JSON: "[[4,8],[8,16]]".
+/// An operation of the framework, as in its event. Lists are JSON: "[[4,8],[8,16]]".
 struct Op {
   std::string name = "aten::relu";
   std::string shapes = "[[4,8]]";
   std::string types = R"(["float"])";
   std::string values = "[]";
-  int sequence = 0;  ///< of a node of autograd's graph; 0: none
+  int sequence = 0;  ///< number of a node of autograd's graph; 0 for none
 };
 
 struct Kernel {
@@ -54,7 +54,8 @@ class TraceBuilder {
   void call(const std::string& name, double start, double duration, int thread = main_thread);
   void annotation(const std::string& name, double start, double duration);
   void overhead(double start, double duration);
-  /// A tensor's memory that is taken, or given back if `bytes` is negative. @param device_type 1: a GPU
+  /// An allocation of a tensor's memory, or a deallocation if `bytes` is negative. @param device_type 1 for a
+  /// GPU
   void allocation(double start, std::int64_t bytes, std::int64_t address, int thread = main_thread,
                   int device_type = 1);
   void raw(const std::string& event) { events_.push_back(event); }
@@ -69,7 +70,7 @@ class TraceBuilder {
   std::int64_t correlation_ = 1000;
 };
 
-/// A launch of a made-up training step.
+/// A launch of a synthetic training step.
 struct Made {
   ProfiledPhase phase = ProfiledPhase::forward;
   Op op{};
@@ -77,8 +78,8 @@ struct Made {
   double cpu = 20;  ///< microseconds
   double gpu = 30;
   double call = 4;           ///< of `cpu`, inside the launch call
-  double early = 0;          ///< begins so long before the launch before it ends on the GPU
-  std::vector<Op> around{};  ///< operations that the first one is part of, the outermost first
+  double early = 0;          ///< overlap with the previous launch on the GPU
+  std::vector<Op> around{};  ///< operations that contain the first one, the outermost first
   std::string gradient{};    ///< shape of a parameter whose gradient is ready then: "[8,16]"
   std::string call_name = "cudaLaunchKernel";
 };
@@ -86,7 +87,7 @@ struct Made {
 /// A training step of a small model on a batch of 4: a copy of the input, a product, its two gradients, SGD.
 std::vector<Made> small_step();
 
-/// How a loop of steps looks in its trace.
+/// Properties of a loop of steps in its trace.
 struct Loop {
   int steps = 3;
   double gap = 1.5;          ///< between activities of the GPU, at least
@@ -96,7 +97,7 @@ struct Loop {
   std::string optimizer = "SGD";
   /// Changes a step before it is written.
   std::function<void(int step, std::vector<Made>&)> edit = [](int, std::vector<Made>&) {};
-  /// Adds events beside a step's launch.
+  /// Adds events to a step's launch.
   std::function<void(TraceBuilder&, int step, std::size_t launch, double time)> beside =
       [](TraceBuilder&, int, std::size_t, double) {};
 };
@@ -112,7 +113,7 @@ ImportedProfile import_loop(const std::vector<Made>& step, const Loop& loop = {}
 /// The message of the ConfigError that importing the text throws; "" if none. The file is "trace.json".
 std::string refusal(const std::string& json, const ImportOptions& options = {});
 
-/// A file that goes away with its owner; named as in messages by its last part.
+/// A temporary file that its owner deletes; messages show the last part of its path.
 class TraceFile {
  public:
   explicit TraceFile(const std::string& content, const std::string& name = "trace.json");

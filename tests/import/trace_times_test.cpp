@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A time that is none, or a kernel that is there twice, would change the step without a word: it is refused.
+// An invalid time or a duplicate kernel would silently change the step, so it is refused.
 #include <catch2/catch.hpp>
 
 #include "tests/import/trace_builder.hpp"
@@ -17,7 +17,7 @@ std::string small_trace() {
   return trace_of(small_step()).json();
 }
 
-/// The trace with one `from`, the last, in another form.
+/// The trace with the last occurrence of `from` replaced.
 std::string with(const std::string& from, const std::string& to) {
   auto text = small_trace();
   const auto at = text.rfind(from);
@@ -25,7 +25,7 @@ std::string with(const std::string& from, const std::string& to) {
   return text.replace(at, from.size(), to);
 }
 
-/// An event of that category on stream 9, with its times as they are given.
+/// An event of this category on stream 9 with the given times.
 std::string with_event(const std::string& category, const std::string& times) {
   auto trace = trace_of(small_step());
   trace.raw(R"({"ph":"X","cat":")" + category + R"(","name":"it","pid":0,"tid":9,)" + times +
@@ -37,18 +37,18 @@ constexpr const char* good_start = R"("ts":4377009850000.5,)";
 
 }  // namespace
 
-TEST_CASE("a time of a trace that is none is refused with its place", "[import][errors]") {
+TEST_CASE("an invalid time of a trace is refused with its place", "[import][errors]") {
   using Row = std::pair<std::string, std::string>;
   const auto [value, what] =
-      GENERATE(values<Row>({{"-1", " is no time: '-1'"},
-                            {"-6800.0", " is no time: '-6800.0'"},
-                            {"1e30", " is no time: '1e30'"},
-                            {"9223372036854775807", " is no time: '9223372036854775807'"},
-                            {"86400000001", " is no time: '86400000001'"},
-                            {"\"abc\"", " is no time: 'abc'"},
-                            {"\"12\"", " is no time: '12'"},
-                            {"null", " is no number"},
-                            {"true", " is no number"}}));
+      GENERATE(values<Row>({{"-1", " is not a valid time: '-1'"},
+                            {"-6800.0", " is not a valid time: '-6800.0'"},
+                            {"1e30", " is not a valid time: '1e30'"},
+                            {"9223372036854775807", " is not a valid time: '9223372036854775807'"},
+                            {"86400000001", " is not a valid time: '86400000001'"},
+                            {"\"abc\"", " is not a valid time: 'abc'"},
+                            {"\"12\"", " is not a valid time: '12'"},
+                            {"null", " is not a number"},
+                            {"true", " is not a number"}}));
   const auto category = GENERATE(as<std::string>{}, "kernel", "gpu_memcpy", "gpu_memset", "cuda_runtime",
                                  "cuda_driver", "cpu_op", "user_annotation", "overhead");
   CAPTURE(category, value);
@@ -64,23 +64,24 @@ TEST_CASE("an event without a time, or that is not complete, is refused with its
         "trace.json:69:1: error: the copy 'it' has no 'ts'" + again);
   CHECK_THAT(refusal(with_event("kernel", R"("ts":[],"dur":1,)")), Contains("the kernel 'it' has no 'ts'"));
   CHECK_THAT(refusal(with_event("kernel", R"("ts":-5,"dur":1,)")),
-             Contains("the 'ts' of the kernel 'it' is no time: '-5'"));
+             Contains("the 'ts' of the kernel 'it' is not a valid time: '-5'"));
   CHECK_THAT(refusal(with_event("kernel", R"("ts":1,"dur":1,)")),
              Contains("the kernel 'it' begins more than a day from the first event"));
   CHECK_THAT(refusal(with(R"("ph":"X","cat":"kernel")", R"("ph":7,"cat":"kernel")")),
              Contains("is not complete: its 'ph' is not 'X'"));
-  CHECK(refusal(with_event("something_else", R"("dur":-1,)")).empty());  // nothing is read of it
+  CHECK(refusal(with_event("something_else", R"("dur":-1,)")).empty());  // ignored
 }
 
-TEST_CASE("kernels that take no time at all are refused", "[import][errors]") {
+TEST_CASE("kernels without duration are refused", "[import][errors]") {
   auto step = small_step();
   for (auto& made : step) made.gpu = 0;
-  CHECK_THAT(refusal(trace_of(step).json()), Contains("error: no kernel of the trace takes any time\n"));
+  CHECK_THAT(refusal(trace_of(step).json()),
+             Contains("error: all kernels of the trace have a duration of zero\n"));
 }
 
 namespace {
 
-/// Two kernels of one stream, behind the small steps.
+/// Two kernels of one stream after the small steps.
 struct Pair {
   double overlap = 0;  ///< microseconds
   double second_takes = 50;
@@ -99,18 +100,16 @@ struct Pair {
 
 }  // namespace
 
-TEST_CASE("kernels of one stream that overlap are refused, but not by what rounding does",
-          "[import][errors]") {
+TEST_CASE("overlapping kernels of a stream are refused beyond rounding errors", "[import][errors]") {
   CHECK(Pair{.overlap = 0}.refused().empty());
   CHECK(Pair{.overlap = 1}.refused().empty());  // whole microseconds
   CHECK(Pair{.overlap = 30}.refused() ==
         "trace.json:73:1: error: on stream 9, 'second' from 20.000 to 70.000 us overlaps with 'first' from "
         "0.000 to "
         "50.000 us\n"
-        "  note: trace.json:71:1: the other one is here\n"
-        "  hint: only a kernel that is launched programmatically (cudaLaunchKernelEx) begins before its "
-        "predecessor on "
-        "the stream ends: has the trace been damaged, or two merged?\n");
+        "  note: trace.json:71:1: the other kernel is here\n"
+        "  hint: only a kernel that is launched programmatically (cudaLaunchKernelEx) can begin before its "
+        "predecessor on the stream ends: check whether the trace is damaged or two traces were merged\n");
 }
 
 TEST_CASE("a kernel that was launched programmatically may begin before its predecessor ends", "[import]") {
@@ -127,13 +126,13 @@ TEST_CASE("a kernel that was launched programmatically may begin before its pred
       (Pair{.overlap = 30, .call = call, .second = {.name = "c", .category = "gpu_memcpy", .stream = 9}}
            .refused()),
       Contains("overlaps with"));
-  // The next one that was launched as usual waits for both.
+  // The next ordinary kernel waits for both.
   auto trace = Pair{.overlap = 3.4, .call = call}.trace();
   trace.launch({.name = "third", .stream = 9}, 907, 2, 1090, 50, 0);
   CHECK_THAT(refusal(trace.json()), Contains("'third' from 90.000 to 140.000 us overlaps with 'second'"));
 }
 
-TEST_CASE("the nodes of a graph may run side by side on their stream", "[import]") {
+TEST_CASE("the nodes of a graph may run concurrently on their stream", "[import]") {
   auto trace = trace_of(small_step());
   const auto id = trace.op({}, 900, 10);
   trace.launch({.name = "first", .stream = 9}, 901, 2, 1000, 50, id, main_thread, "cudaGraphLaunch");
@@ -143,8 +142,8 @@ TEST_CASE("the nodes of a graph may run side by side on their stream", "[import]
   CHECK_THAT(refusal(trace.json()), Contains("overlaps with"));
 }
 
-TEST_CASE("what overlaps counts once, so that a stream is busy for as long as it was", "[import]") {
-  // relu behind a product of 280 us; the other launches take 97 us
+TEST_CASE("overlapping time counts once in the busy time of a stream", "[import]") {
+  // relu after a product of 280 us; the other launches take 97 us
   const auto busy = [](double relu, double early) {
     auto step = small_step();
     step[2].gpu = relu;
@@ -157,7 +156,7 @@ TEST_CASE("what overlaps counts once, so that a stream is busy for as long as it
   CHECK(busy(2, 3.4) == Approx(97 + 280).margin(2e-3));  // wholly inside
 }
 
-TEST_CASE("a trace whose events stand in it twice is refused, in few words", "[import][errors]") {
+TEST_CASE("a trace with duplicate events is refused with one message", "[import][errors]") {
   auto text = small_trace();
   const auto start = text.find("[\n", text.find("traceEvents")) + 2;
   const auto events = text.substr(start, text.rfind("\n]") - start);
@@ -166,17 +165,17 @@ TEST_CASE("a trace whose events stand in it twice is refused, in few words", "[i
   CHECK(message.size() < 5000);
 }
 
-TEST_CASE("a key twice and what stands behind the end are refused", "[import][errors]") {
+TEST_CASE("duplicate keys and text after the end are refused", "[import][errors]") {
   CHECK_THAT(refusal(with(R"("cat":"kernel",)", R"("cat":"kernel","dur":1,)")),
-             Contains("error: key 'dur' stands in this event twice\n"));
+             Contains("error: duplicate key 'dur' in this event\n"));
   CHECK_THAT(refusal(with(R"("stream":7,)", R"("stream":7,"stream":8,)")),
-             Contains("error: key 'stream' stands in this event twice\n"));
+             Contains("error: duplicate key 'stream' in this event\n"));
   CHECK_THAT(refusal(with("\n]}", "\n],\"traceEvents\":[]}")),
-             Contains("error: key 'traceEvents' stands in the file twice\n"));
+             Contains("error: duplicate key 'traceEvents' in the file\n"));
   CHECK_THAT(refusal(small_trace() + std::string(1, '\0')),
-             Contains("error: a NUL byte stands behind the end of the JSON\n"));
+             Contains("error: a NUL byte follows the end of the JSON\n"));
   CHECK_THAT(refusal(small_trace() + std::string(1, '\0') + "{}"),
-             Contains("error: a NUL byte stands behind the end of the JSON\n"));
+             Contains("error: a NUL byte follows the end of the JSON\n"));
   CHECK_THAT(refusal(small_trace() + "{}"), Contains("error: this is not JSON\n"));
   CHECK(refusal(small_trace() + " \n\t\n").empty());
 }
@@ -188,15 +187,16 @@ TEST_CASE("control characters of a trace are refused, also as escapes", "[import
              Contains("error: the text has the control character U+202E\n"));
 }
 
-TEST_CASE("what is nested too deeply, or goes on without an end, is refused early", "[import][errors]") {
+TEST_CASE("deep nesting and endless values are refused early", "[import][errors]") {
   const std::string deep(100, '[');
-  CHECK(refusal("{\"traceEvents\": " + deep) ==
-        "trace.json:1:80: error: lists and maps are nested more than 64 deep\n"
-        "  hint: gradway reads what torch.profiler's export_chrome_trace() writes, also packed by gzip\n");
+  CHECK(
+      refusal("{\"traceEvents\": " + deep) ==
+      "trace.json:1:80: error: lists and maps are nested deeper than 64 levels\n"
+      "  hint: expected the output of torch.profiler's export_chrome_trace(), plain or compressed by gzip\n");
   for (const auto* start :
        {"{\"traceEvents\": [", "{\"traceEvents\": [{\"name\": \"", "{\"traceEvents\": [{\"ts\": "}) {
     const char filler = std::string{start}.ends_with('[') ? ' ' : '1';
     CHECK_THAT(refusal(start + std::string(20'000'000, filler)),
-               Contains("error: a single value goes on for more than 16 MB\n"));
+               Contains("error: a single value is longer than 16 MB\n"));
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include "sim/import/kineto/work/launch_work.hpp"
 #include "sim/import/kineto/work/operation_work.hpp"
-#include "sim/import/kineto/work/tiles.hpp"
 #include "tests/import/trace_builder.hpp"
 
 using namespace gradway;
@@ -53,7 +53,7 @@ TEST_CASE("a convolution takes two operations for each result and element of a f
   check(signature("aten::cudnn_convolution", {{4, 4, 9, 7}, {6, 2, 3, 3}}, "c10::Half", dilated),
         KernelClass::matrix, 2 * (4. * 6 * 5 * 3) * 18, 2 * (4. * 4 * 63 + 6 * 18 + 4. * 6 * 5 * 3));
 
-  // Without the settings nobody knows the size of the result.
+  // Without the settings the size of the result is unknown.
   check(signature("aten::cudnn_convolution", {{4, 2, 9, 7}, {6, 2, 3, 3}}), KernelClass::memory, 0,
         4 * (2. * 504 + 108), 0);
 }
@@ -119,10 +119,10 @@ TEST_CASE("other operations move their operands and a result", "[import][work]")
   check(signature("aten::add", {{4, 8}, {8}}), memory, 0, 4. * (32 + 8 + 32), 0);
   check(signature("aten::copy_", {{4, 8}, {4, 8}}, "c10::Half"), memory, 0, 2. * 64, 0);
   check(signature("aten::fill_", {{4, 8}}, "double"), memory, 0, 8. * 32, 0);
-  check(signature("aten::cat", {{4, 8}}, "TensorList"), memory, 0, 0, 0);  // of elements nobody knows
+  check(signature("aten::cat", {{4, 8}}, "TensorList"), memory, 0, 0, 0);  // of unknown elements
 }
 
-TEST_CASE("an operation's products belong to its matrix kernels", "[import][work]") {
+TEST_CASE("the products of an operation belong to its matrix kernels", "[import][work]") {
   // The gradients of input and filters of a convolution, between changes of layout.
   auto step = small_step();
   const Op op{"aten::convolution_backward", "[[4,6,5,4],[4,2,9,7],[6,2,3,3]]", R"(["float","float","float"])",
@@ -156,7 +156,7 @@ TEST_CASE("an operation's products belong to its matrix kernels", "[import][work
   CHECK(launches[5].flops.value() == Approx(each));
   CHECK(launches[5].precision == Precision::fp32);
   CHECK(launches[6].kind == KernelClass::memory);
-  // The step's own launch has one kernel whose name says nothing: it must be the one that multiplies.
+  // The step's own launch has one kernel with an unknown name, which must be the product.
   CHECK(launches[7].kind == KernelClass::matrix);
   CHECK(launches[7].flops.value() == Approx(2 * each));
 }
@@ -188,7 +188,7 @@ TEST_CASE("persistent kernels take the tiles of their results from a scheduler",
   const auto attention = signature("aten::_scaled_dot_product_cudnn_attention", {{16, 16, 1000, 128}});
   CHECK(tiles_of("cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128",
                  attention) == 16 * 16 * 8);
-  // Others have a block for each tile, or no scheduler; and without shapes nobody can tell.
+  // Others have a block for each tile, or no scheduler; without shapes it is unknown.
   CHECK(tiles_of("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8",
                  signature("aten::mm", {{4096, 8192}, {8192, 2048}})) == 0);
   CHECK(tiles_of("sm90_xmma_fprop_implicit_gemm_bf16bf16", signature("aten::cudnn_convolution", {})) == 0);

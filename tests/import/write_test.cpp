@@ -10,7 +10,7 @@ using namespace gradway::testing;
 
 namespace {
 
-/// What comes back when a profile is written and the file is read as a model.
+/// Writes a profile and reads the file as a model.
 Model read_back(const Profile& profile, const ProfileNotes& notes) {
   const TraceFile file{profile_yaml(profile, notes), "model.yaml"};
   return load_model(file.path(), DataPath{{GRADWAY_SOURCE_DIR}});
@@ -34,7 +34,7 @@ void check_same(const Launch& one, const Launch& other) {
 
 }  // namespace
 
-TEST_CASE("the tokens of a sample stand in a profile of a model of text, and only there", "[import]") {
+TEST_CASE("only profiles of text models contain the tokens of a sample", "[import]") {
   Profile profile;
   profile.gpu = "h200";
   profile.batch = profile.steps = 1;
@@ -46,7 +46,7 @@ TEST_CASE("the tokens of a sample stand in a profile of a model of text, and onl
   CHECK(tokens_in_text(0).find("sequence") == std::string::npos);
 }
 
-TEST_CASE("a profile that is written and read is the same", "[import]") {
+TEST_CASE("a profile is unchanged after writing and reading", "[import]") {
   Profile profile;
   profile.gpu = "h200";
   profile.precision = Precision::fp16;

@@ -5,7 +5,7 @@
 
 using namespace gradway;
 
-TEST_CASE("the names of older samples stand for their copies", "[samples]") {
+TEST_CASE("the names of older samples are read as their copies", "[samples]") {
   CHECK(copies_of_pattern("h2d_x4").size() == 4);
   CHECK(copies_of_pattern("h2d+d2h_x4").size() == 8);
   CHECK(copies_of_pattern("ring_x3")[2].to == 0);

@@ -28,14 +28,14 @@ TEST_CASE("a timed kernel is read with its words, its size and its time", "[fit]
         "measure_kernels.py, 2026-11-22: 1 x NVIDIA H200, PyTorch 2.11.0+cu130, CUDA 13.0, cuDNN 9.19.0");
 }
 
-TEST_CASE("a timed kernel that is wrong is refused with its place", "[fit][errors]") {
+TEST_CASE("an invalid timed kernel is refused with its place", "[fit][errors]") {
   using Row = std::tuple<std::string, std::string, std::string, std::string>;  // keys, marked, error, hint
   const auto [keys, marked, error, hint] = GENERATE(values<Row>({
       {R"("kernel": "prodct bf16 nt")", R"("prodct bf16 nt")", "'prodct' is not a kind of timed kernel",
        "did you mean 'product'?"},
-      {R"("kernel": "product bf16")", R"("product bf16")", "'product bf16' has 2 words, not 3",
+      {R"("kernel": "product bf16")", R"("product bf16")", "'product bf16' has 2 words instead of 3",
        "they are: product number layout"},
-      {R"("kernel": "embedding bf16")", R"("embedding bf16")", "'embedding bf16' has 2 words, not 1",
+      {R"("kernel": "embedding bf16")", R"("embedding bf16")", "'embedding bf16' has 2 words instead of 1",
        "they are: embedding"},
       {R"("kernel": "product  nt")", R"("product  nt")", "'' is not a number format of product",
        "known: fp32, tf32, bf16, fp16, fp8"},
@@ -48,13 +48,13 @@ TEST_CASE("a timed kernel that is wrong is refused with its place", "[fit][error
       {R"("kernel": "product bf16 nt", "size": 3)", "3", "'size' must be a list of whole numbers, not '3'",
        ""},
       {R"("kernel": "product bf16 nt", "size": [1, 2.5, 3])", "[1, 2.5, 3]",
-       "'size' must be whole numbers, not '2.5'", ""},
+       "'size' must contain whole numbers, not '2.5'", ""},
       {R"("kernel": "product bf16 nt", "size": [1, 2])", "[1, 2]",
-       "'size' has 2 numbers, but that of product has 3", "they are: m, n, k"},
+       "'size' has 2 numbers, but a size of product has 3", "they are: m, n, k"},
       {R"("kernel": "product bf16 nt", "size": [1, 0, 2])", "[1, 0, 2]", "n of product must be above zero",
        ""},
       {R"("kernel": "product bf16 nt", "size": [1, 1, 2], "seconds": -1)", "-1",
-       "a time must be from 1e-09 to 100000000 s, got '-1'", "leave out the rows of probes that failed"},
+       "a time must be from 1e-09 to 100000000 s, got '-1'", "remove the rows of failed probes"},
   }));
   const auto line = R"([{"kind": "kernel_time", )" + keys + "}]";
   const auto column = line.find(marked, marked == "{" ? 0 : line.find("\"kernel\":"));

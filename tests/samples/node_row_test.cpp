@@ -21,7 +21,7 @@ std::string with_gpu(const std::string& keys) {
 
 }  // namespace
 
-TEST_CASE("the row of the node becomes what its keys say, and null what is not known", "[fit]") {
+TEST_CASE("the row of the node is read by its keys, and unknown values are null", "[fit]") {
   const auto samples = read_samples({{"s.json", R"([{"kind": "node", "probe": "0.1", "gpus": [
       {"name": "NVIDIA H200", "memory_bytes": 151397597184, "multiprocessors": 132, "compute_capability": "9.0",
        "memory_clock_hz": 3.2e9, "memory_bus_bits": 6016, "nvlinks": 18, "nvlink_bytes_per_second": 25e9,
@@ -49,13 +49,13 @@ TEST_CASE("the row of the node becomes what its keys say, and null what is not k
   CHECK(node.gpus[1].compute_capability == 89);
 }
 
-TEST_CASE("a CPU that does not name its vendor is known from NCCL's topology", "[fit]") {
+TEST_CASE("the vendor of an unnamed CPU is known from NCCL's topology", "[fit]") {
   const auto samples = read_samples({{"s.json", R"([{"kind": "node", "gpus": [{"name": "x"}],
       "cpu": {"name": null, "vendor": null}, "nccl_topology": "<cpu arch=\"arm64\"/>"}])"}});
   CHECK(samples.nodes.front().cpu_vendor == "ARM");
 }
 
-TEST_CASE("copies and patterns keep from where to where they ran", "[fit]") {
+TEST_CASE("copies and patterns keep their source and destination", "[fit]") {
   const auto samples = read_samples({{"s.json", R"([
     {"kind": "d2d_peer", "gpus": [0, 3], "bytes": 4096, "seconds": 3e-6},
     {"kind": "pattern", "name": "x", "copies": [["host", 1], [0, "host"], [2, 3]], "bytes": 4096,
@@ -71,9 +71,9 @@ TEST_CASE("the same node twice is one", "[fit]") {
   CHECK(read_samples({{"s.json", samples_of(node, {MadeUpNode{.gpus = 2}.row()})}}).nodes.size() == 2);
 }
 
-TEST_CASE("a wrong row of the node is told with its place", "[fit][errors]") {
+TEST_CASE("an invalid row of the node is refused with its place", "[fit][errors]") {
   using Row = std::pair<std::string, std::string>;
-  const std::string hint = "  hint: what could not be read is null; leave the rest as the probe wrote it\n";
+  const std::string hint = "  hint: keep the row as written by the probe: unknown values are null\n";
   const auto [content, expected] = GENERATE_COPY(values<Row>({
       {R"([{"kind": "node", "gpus": 4}])",
        "s.json:1:27: error: 'gpus' of the node must be a list of at most 1024 GPUs\n"
@@ -90,7 +90,7 @@ TEST_CASE("a wrong row of the node is told with its place", "[fit][errors]") {
        "      |                           ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n" +
            hint},
       {with_gpu(R"("name": "x", "compute_capability": "new")"),
-       "s.json:1:27: error: 'compute_capability' must be like \"8.9\", not \"new\"\n"
+       "s.json:1:27: error: 'compute_capability' must be a version such as \"8.9\", not \"new\"\n"
        "    1 | [{\"kind\": \"node\", \"gpus\": [{\"name\": \"x\", \"compute_capability\": \"new\"}]}]\n"
        "      |                           ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n" +
            hint},
@@ -100,7 +100,7 @@ TEST_CASE("a wrong row of the node is told with its place", "[fit][errors]") {
        "      |                             ^~~\n" +
            hint},
       {R"([{"kind": "d2d_peer", "gpus": ["a"], "bytes": 1, "seconds": 1}])",
-       "s.json:1:31: error: 'gpus' must be the number of a GPU or of two, as in [0] or [0, 1]\n"
+       "s.json:1:31: error: 'gpus' must be a list of one or two GPU numbers, such as [0] or [0, 1]\n"
        "    1 | [{\"kind\": \"d2d_peer\", \"gpus\": [\"a\"], \"bytes\": 1, \"seconds\": 1}]\n"
        "      |                               ^~~~~\n"},
   }));

@@ -10,7 +10,7 @@
 
 namespace gradway::test {
 
-/// A made-up node as gradway-probe would describe it, and a list of rows that begins with it.
+/// A synthetic node in the format of gradway-probe, and a list of rows that begins with it.
 struct MadeUpNode {
   int gpus = 1;
   std::string gpu = "NVIDIA L40S";
@@ -19,7 +19,7 @@ struct MadeUpNode {
   int nvlinks = 0;
   int nodes = 1;
   std::string topology = "null";  ///< NCCL's, as JSON
-  std::string gpu_keys = "";      ///< more keys of each GPU, each behind a comma
+  std::string gpu_keys = "";      ///< more keys of each GPU, each after a comma
 
   std::string row() const {
     std::vector<std::string> list(

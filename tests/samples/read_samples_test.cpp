@@ -18,7 +18,7 @@ constexpr const char* good_row =
 
 }  // namespace
 
-TEST_CASE("each row of a probe becomes what its keys say", "[fit]") {
+TEST_CASE("each row of a probe is read by its keys", "[fit]") {
   const auto samples = read_samples({{"folder/a.json", R"([
     {"op": "all_reduce", "bytes": 1024, "seconds": 1e-5, "world": 4, "tag": "p2p", "algbw_gbps": 1},
     {"op": "broadcast", "bytes": 2048, "seconds": 2e-5, "world": 2, "tag": "p2p-Tree-LL128"},
@@ -70,7 +70,7 @@ TEST_CASE("each row of a probe becomes what its keys say", "[fit]") {
   CHECK(samples.origin.digest.size() == 16);
 }
 
-TEST_CASE("what only the probes write is understood", "[fit]") {
+TEST_CASE("rows that only the probes write are read", "[fit]") {
   const auto samples = read_samples({{"a.json", R"([
     {"kind": "node", "probe": "1", "gpus": [{"name": "x"}], "nccl": null},
     {"kind": "instrument", "expected_seconds": 1e-3, "seconds": 1.001e-3},
@@ -97,9 +97,9 @@ TEST_CASE("what only the probes write is understood", "[fit]") {
     {"kind": "sync", "seconds": 3e-6}, {"kind": "event", "seconds": 4e-6}, {"kind": "eager_operation", "seconds": 2e-5}])"}});
 
   CHECK(samples.remarks ==
-        std::vector<std::string>{"a kernel of 1000 us came out at 2000 us: do not trust its times",
-                                 "throttled again (copies)",
-                                 "attention failed, its rows are missing: no cuDNN"});
+        std::vector<std::string>{
+            "a test kernel of 1000 us was measured as 2000 us: the times of this probe are unreliable",
+            "throttled again (copies)", "attention failed, its rows are missing: no cuDNN"});
   REQUIRE(samples.collectives.size() == 1);
   CHECK(samples.collectives[0].nodes == 2);
   CHECK(samples.collectives[0].spread->high == 20_us);
@@ -113,12 +113,12 @@ TEST_CASE("what only the probes write is understood", "[fit]") {
   CHECK(samples.attention[0].work().value() == 2.0 * 1 * 2 * 3 * 3 * 4);
   for (std::size_t i = 1; i < launch_cost_count; ++i) CHECK(samples.launches[i].size() == 1);
   CHECK(samples.unused == std::map<std::string, int>{{"all_reduce with forced channels", 1},
-                                                     {"contention beside fp8 products", 1},
+                                                     {"contention with fp8 products", 1},
                                                      {"contention between copies and collectives", 1},
                                                      {"pattern whatever", 1}});
 }
 
-TEST_CASE("the shipped samples are understood to the last row", "[fit]") {
+TEST_CASE("all rows of the shipped samples are read", "[fit]") {
   const auto samples = shipped_samples();
   CHECK(samples.collectives.size() == 244 - 12);
   CHECK(samples.contention.size() == 12);
@@ -128,52 +128,52 @@ TEST_CASE("the shipped samples are understood to the last row", "[fit]") {
   CHECK(samples.memory.size() == 30);
 }
 
-TEST_CASE("a file that is no list of rows is refused with its place", "[fit][errors]") {
+TEST_CASE("a file that is not a list of rows is refused with its place", "[fit][errors]") {
   using Row = std::pair<std::string, std::string>;
   const auto [content, expected] = GENERATE(values<Row>({
       {"",
        "samples.json: error: the file is empty\n"
-       "  hint: a file of samples is one list of rows: [ {...}, {...} ]\n"},
+       "  hint: expected one list of rows: [ {...}, {...} ]\n"},
       {" \n\t\n",
        "samples.json: error: the file is empty\n"
-       "  hint: a file of samples is one list of rows: [ {...}, {...} ]\n"},
+       "  hint: expected one list of rows: [ {...}, {...} ]\n"},
       {"[]",
        "samples.json: error: the list has no rows\n"
-       "  hint: a file of samples is one list of rows: [ {...}, {...} ]\n"},
+       "  hint: expected one list of rows: [ {...}, {...} ]\n"},
       {"{\"op\": 1}\n{\"op\": 2}\n",
        "samples.json:1:1: error: this is not a list of rows\n"
        "    1 | {\"op\": 1}\n"
        "      | ^\n"
-       "  hint: a file of samples is one list of rows: [ {...}, {...} ]\n"},
+       "  hint: expected one list of rows: [ {...}, {...} ]\n"},
       {"\n  3",
        "samples.json:2:3: error: this is not a list of rows\n"
        "    2 |   3\n"
        "      |   ^\n"
-       "  hint: a file of samples is one list of rows: [ {...}, {...} ]\n"},
+       "  hint: expected one list of rows: [ {...}, {...} ]\n"},
       {"[\n  {\"kind\": \"launch\", \"seconds\": NaN}\n]",
-       "samples.json:2:33: error: this is not JSON: it cannot go on like this here\n"
+       "samples.json:2:33: error: this is not valid JSON\n"
        "    2 |   {\"kind\": \"launch\", \"seconds\": NaN}\n"
        "      |                                 ^\n"
-       "  hint: NaN and Infinity are no JSON: leave out the rows of probes that failed\n"},
+       "  hint: JSON has no NaN and Infinity: remove the rows of failed probes\n"},
       {"[{\"kind\": \"launch\",",
-       "samples.json:1:20: error: this is not JSON: it cannot go on like this here\n"
+       "samples.json:1:20: error: this is not valid JSON\n"
        "    1 | [{\"kind\": \"launch\",\n"
        "      |                    ^\n"
-       "  hint: has the file been cut off, or edited by hand?\n"},
+       "  hint: check whether the file is truncated or was edited by hand\n"},
       {"[{\"kind\": \"launch\", \"seconds\": 1e999}]",
-       "samples.json: error: a number in the file is too large for any measurement\n"
-       "  hint: leave out the rows of probes that failed\n"},
+       "samples.json: error: a number in the file is too large\n"
+       "  hint: remove the rows of failed probes\n"},
   }));
   CHECK(message(content) == expected);
 }
 
-TEST_CASE("a row that is wrong is refused with its place, whatever is wrong", "[fit][errors]") {
+TEST_CASE("each kind of invalid row is refused with its place", "[fit][errors]") {
   using Row =
       std::tuple<std::string, std::string, std::string, std::string>;  // row, marked text, error, hint
   const auto [row, marked, error, hint] = GENERATE(values<Row>({
       {"7", "7", "row 2 must be a map of keys and values, not '7'",
-       "a file of samples is a list of rows such as {\"op\": \"all_reduce\", ...}"},
-      {R"({"bytes": 1})", "{", "the row has neither 'op' nor 'kind': nothing says what was measured",
+       "expected a list of rows such as {\"op\": \"all_reduce\", ...}"},
+      {R"({"bytes": 1})", "{", "the row has neither 'op' nor 'kind', so what was measured is unknown",
        "collectives have an 'op'; copies and kernels a 'kind'"},
       {R"({"op": "allreduce"})", "\"allreduce\"", "'allreduce' is not an operation",
        "did you mean 'all_reduce'?"},
@@ -181,11 +181,14 @@ TEST_CASE("a row that is wrong is refused with its place, whatever is wrong", "[
       {R"({"kind": "h2d"})", "\"h2d\"", "'h2d' is not a kind of sample",
        "did you mean 'h2d_pinned' or 'h2d_pageable'?"},
       {R"({"op": "all_reduce", "tag": "pcie"})", "\"pcie\"", "'pcie' is not a tag",
-       "write p2p, shm or net; behind it, if both were forced, -Ring or -Tree and -LL, -LL128 or -Simple"},
+       "write p2p, shm or net; if algorithm and protocol were forced, append -Ring or -Tree and -LL, -LL128 "
+       "or -Simple"},
       {R"({"op": "all_reduce", "tag": "p2p-Ring"})", "\"p2p-Ring\"", "'p2p-Ring' is not a tag",
-       "write p2p, shm or net; behind it, if both were forced, -Ring or -Tree and -LL, -LL128 or -Simple"},
+       "write p2p, shm or net; if algorithm and protocol were forced, append -Ring or -Tree and -LL, -LL128 "
+       "or -Simple"},
       {R"({"op": "all_reduce", "tag": "none"})", "\"none\"", "'none' is not a tag",
-       "write p2p, shm or net; behind it, if both were forced, -Ring or -Tree and -LL, -LL128 or -Simple"},
+       "write p2p, shm or net; if algorithm and protocol were forced, append -Ring or -Tree and -LL, -LL128 "
+       "or -Simple"},
       {R"({"op": "all_reduce", "tag": "p2p", "bytes": 8, "seconds": 1})", "{", "row 2 has no key 'world'",
        ""},
       {R"({"op": "all_reduce", "tag": "p2p", "world": 1})", "1",
@@ -193,24 +196,24 @@ TEST_CASE("a row that is wrong is refused with its place, whatever is wrong", "[
       {R"({"op": "all_reduce", "tag": "p2p", "world": 2, "bytes": 0})", "0",
        "'bytes' must be a whole number above zero, not '0'", ""},
       {R"({"op": "all_reduce", "tag": "p2p", "world": 2, "bytes": 8, "seconds": -1})", "-1",
-       "a time must be from 1e-09 to 100000000 s, got '-1'", "leave out the rows of probes that failed"},
+       "a time must be from 1e-09 to 100000000 s, got '-1'", "remove the rows of failed probes"},
       {R"({"op": "all_reduce", "tag": "p2p", "world": 2, "bytes": 8, "seconds": null})", "null",
        "'seconds' must be a time in seconds, not 'null'", ""},
       {R"({"kind": "h2d_pinned", "bytes": 1000000000, "seconds": 1e-8})", "1e-8",
-       "a time of 1e-08 s for 1000000000 B is implausible", "leave out the rows of probes that failed"},
+       "a time of 1e-08 s for 1000000000 B is implausible", "remove the rows of failed probes"},
       {R"({"op": "all_to_all", "tag": "p2p", "world": 2, "bytes": 8, "seconds": 0})", "0",
-       "a time must be from 1e-09 to 100000000 s, got '0'", "leave out the rows of probes that failed"},
-      {R"({"op": "contention", "tag": "p2p", "gemm": "8192"})", "\"8192\"", "'8192' is not a square product",
-       "write its precision and its side, as in bf16_8192"},
+       "a time must be from 1e-09 to 100000000 s, got '0'", "remove the rows of failed probes"},
+      {R"({"op": "contention", "tag": "p2p", "gemm": "8192"})", "\"8192\"",
+       "'8192' is not a square matrix product", "write its precision and its side, as in bf16_8192"},
       {R"({"kind": "gemm", "dtype": "int8"})", "\"int8\"", "'int8' is not a precision",
        "known: fp32, tf32, bf16, fp16, fp8"},
       {R"({"kind": "pattern", "name": "h2d+d2h_x2", "bytes": 8, "seconds": [1, 2]})", "[1, 2]",
-       "'h2d+d2h_x2' has 2 times, not 4", "one for each of its copies"},
+       "'h2d+d2h_x2' has 2 times instead of 4", "give one time per copy"},
       {R"({"kind": "pattern", "name": "x", "bytes": 8, "seconds": [1], "copies": [["host", "host"]]})",
        R"([["host", "host"]])", "'copies' must be a list of copies",
-       "write from and to of each, a GPU or host memory: [[\"host\", 0], [0, 1]]"},
+       "give source and destination of each, a GPU or host memory: [[\"host\", 0], [0, 1]]"},
       {R"({"op": "all_reduce", "tag": "p2p", "world": 2, "bytes": 8, "seconds": 1, "low": 2.5, "high": 1})",
-       "2.5", "the 10th percentile is above the 90th", "'low' and 'high' are in seconds, as 'seconds' is"},
+       "2.5", "the 10th percentile is above the 90th", "'low' and 'high' are in seconds, like 'seconds'"},
       {R"({"kind": "pattern", "name": "x", "bytes": 8, "seconds": []})", "[]",
        "'seconds' must be a list of times in seconds, not a list", ""},
   }));
@@ -225,7 +228,7 @@ TEST_CASE("a row that is wrong is refused with its place, whatever is wrong", "[
   CHECK(message(content) == expected);
 }
 
-TEST_CASE("all wrong rows of all files are told at once", "[fit][errors]") {
+TEST_CASE("all invalid rows of all files are reported at once", "[fit][errors]") {
   const auto all = message_of([] {
     return read_samples(
         {{"a.json", "[{\"op\": 1}, {\"op\": 2}]"}, {"b.json", ""}, {"c.json", "[{\"kind\": 3}]"}});
@@ -235,24 +238,24 @@ TEST_CASE("all wrong rows of all files are told at once", "[fit][errors]") {
                       Contains("b.json: error: the file is") && Contains("c.json:1:11:"));
 }
 
-TEST_CASE("of very many wrong rows some are told", "[fit][errors]") {
+TEST_CASE("of very many invalid rows only some are reported", "[fit][errors]") {
   std::string content = "[1";
   for (int i = 0; i < 5000; ++i) content += ",1";
   const auto all = message(content + "]");
   CHECK(std::ranges::count(all, '\n') < 500);
-  CHECK_THAT(all, Catch::Contains("samples.json: error: only the first 50 wrong rows are shown\n"));
+  CHECK_THAT(all, Catch::Contains("samples.json: error: only the first 50 invalid rows are shown\n"));
 }
 
-TEST_CASE("a file that is given twice would count twice", "[fit][errors]") {
+TEST_CASE("a file that is given twice is refused", "[fit][errors]") {
   const std::string content = "[" + std::string{good_row} + "]";
   CHECK(message_of([&] {
           return read_samples({{"a.json", content}, {"b.json", content}});
         }) ==
-        "b.json: error: the file holds just what 'a.json' holds\n"
-        "  hint: give each file once: no sample counts twice\n");
+        "b.json: error: the file has the same contents as 'a.json'\n"
+        "  hint: give each file once: samples must not count twice\n");
 }
 
-TEST_CASE("control characters of samples are refused where they stand, also as escapes", "[fit][errors]") {
+TEST_CASE("control characters of samples are refused at their place, also as escapes", "[fit][errors]") {
   const auto row = [](const std::string& tag) {
     return "[\n{\"op\": \"all_reduce\", \"tag\": \"" + tag + "\"}]";
   };
@@ -268,14 +271,14 @@ TEST_CASE("control characters of samples are refused where they stand, also as e
 
 TEST_CASE("samples that are nested deeply, or have too many values, are refused", "[fit][errors]") {
   CHECK_THAT(message(std::string(3'000'000, '[')),
-             Catch::Matchers::Contains("error: lists and maps are nested more than 16 deep\n"));
+             Catch::Matchers::Contains("error: lists and maps are nested deeper than 16 levels\n"));
   std::string many = "[1";
   for (int i = 0; i < 1'000'000; ++i) many += ",1";
   CHECK_THAT(message(many + "]"),
              Catch::Matchers::Contains("error: the file has more than 1000000 values\n"));
 }
 
-TEST_CASE("times that a size cannot take are refused", "[fit][errors]") {
+TEST_CASE("impossible times of a size are refused", "[fit][errors]") {
   const auto row = [](const std::string& bytes, const std::string& seconds) {
     return R"([{"op": "all_reduce", "bytes": )" + bytes + R"(, "seconds": )" + seconds +
            R"(, "world": 4, "tag": "p2p"}])";

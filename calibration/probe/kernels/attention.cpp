@@ -5,7 +5,7 @@
 #include <cudnn_version.h>
 #endif
 
-// The operation came with cuDNN 9.13; NVIDIA's own front end uses it from 9.13.1 on.
+// The operation exists since cuDNN 9.13; NVIDIA's own front end uses it from 9.13.1 on.
 #if defined(GRADWAY_HAS_CUDNN) && CUDNN_VERSION >= 91301
 
 #include <array>
@@ -26,7 +26,7 @@ struct Precision {
   const char* name;
   Element element;
   cudnnDataType_t type;
-  double tolerance;  ///< of one number of the output, which are of about 0.2
+  double tolerance;  ///< Of one number of the output, which is about 0.2.
 };
 constexpr std::array precisions{Precision{"bf16", Element::bf16, CUDNN_DATA_BFLOAT16, 2e-2},
                                 Precision{"fp16", Element::fp16, CUDNN_DATA_HALF, 4e-3}};
@@ -43,8 +43,7 @@ constexpr std::int64_t checked_seq = 50;
 
 enum Id : std::int64_t { queries = 1, keys, results_of_keys, output, scale };
 
-/// Batch, heads, sequence, head: contiguous in this order, as PyTorch's scaled_dot_product_attention has
-/// them.
+/// Batch, heads, sequence, head: contiguous in this order, as in PyTorch's scaled_dot_product_attention.
 CudnnDescriptor tensor(const Cudnn& cudnn, Id id, const AttentionShape& shape, const Precision& precision) {
   const auto [batch, heads, seq, head_dim] = shape;
   CudnnDescriptor tensor{cudnn, CUDNN_BACKEND_TENSOR_DESCRIPTOR};
@@ -57,7 +56,7 @@ CudnnDescriptor tensor(const Cudnn& cudnn, Id id, const AttentionShape& shape, c
   return tensor.finalize("describing a tensor");
 }
 
-/// One fp32 number in this process's memory.
+/// One fp32 number in host memory.
 CudnnDescriptor number(const Cudnn& cudnn, Id id) {
   CudnnDescriptor tensor{cudnn, CUDNN_BACKEND_TENSOR_DESCRIPTOR};
   tensor.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, std::int64_t{id});
@@ -69,7 +68,8 @@ CudnnDescriptor number(const Cudnn& cudnn, Id id) {
   return tensor.finalize("describing a number");
 }
 
-/// softmax(q k^T / sqrt(head_dim)) v for each batch and head, no mask, without what a backward pass needs.
+/// softmax(q k^T / sqrt(head_dim)) v for each batch and head, without a mask and without what a backward pass
+/// needs.
 class Attention {
  public:
   /// @throws Refusal if cuDNN has no kernel for it
@@ -125,8 +125,8 @@ void Attention::verify() const {
   stream.wait();
   const auto seq = static_cast<std::size_t>(shape_.seq);
   const auto dim = static_cast<std::size_t>(shape_.head_dim);
-  const auto head =
-      static_cast<std::size_t>(shape_.batch * shape_.heads - 2) * seq * dim;  // the last but one
+  // The last but one.
+  const auto head = static_cast<std::size_t>(shape_.batch * shape_.heads - 2) * seq * dim;
   const auto row = seq - 3;
   const auto q = values(buffers_[0], precision_.element, head + row * dim, dim);
   const auto k = values(buffers_[1], precision_.element, head, seq * dim);
@@ -152,7 +152,7 @@ void Attention::verify() const {
 void probe(Context& context, const Cudnn& cudnn, const AttentionShape& shape, const Precision& precision) {
   const Attention attention{cudnn, shape, precision};
   if (shape.seq == checked_seq) attention.verify();
-  constexpr int kernels = 2;  // a call at the most
+  constexpr int kernels = 2;  // At most, per call.
   const auto summary = measure(
       context.rule, [&](const Stream& stream) { attention.issue(stream); }, kernels);
   context.emit(measured({{"kind", "attention"},

@@ -8,7 +8,7 @@
 namespace gradway::probe {
 namespace {
 
-/// The newest that the driver can run, and older ones.
+/// The newest version that the driver supports, and older ones.
 Library::Description description() {
   constexpr int oldest = 12;
   constexpr int newest = CUBLAS_VER_MAJOR;

@@ -9,12 +9,11 @@
 
 namespace gradway::probe {
 
-/// The functions of cublasLt that are used, from the library that this machine has; those of CUDA 12 and 13
-/// are the same.
+/// The functions of cublasLt that are used, from the installed library; those of CUDA 12 and 13 are the same.
 struct CublasLibrary {
-  /// @throws Refusal if there is none that the driver can run
+  /// @throws Refusal if there is none that the driver supports
   CublasLibrary();
-  /// 13.0.2
+  /// Such as 13.0.2.
   std::string version() const;
 
   Library library;
@@ -34,7 +33,7 @@ struct CublasLibrary {
   decltype(&cublasLtMatmul) multiply = nullptr;
 };
 
-/// cublasLt, loaded when it is asked for the first time. @throws Refusal
+/// cublasLt, loaded at the first call. @throws Refusal
 const CublasLibrary& cublas();
 
 }  // namespace gradway::probe

@@ -16,11 +16,11 @@
 
 namespace gradway::probe {
 
-/// The few functions of cuDNN's backend that are used, from the library that this machine has.
+/// The functions of cuDNN's backend that are used, from the installed library.
 struct CudnnLibrary {
   /// @throws Refusal if there is none, or it is too old
   CudnnLibrary();
-  /// @throws Refusal with what was tried and cuDNN's own words
+  /// @throws Refusal with what was tried and cuDNN's message
   void check(cudnnStatus_t status, const std::string& what) const;
 
   Library library;
@@ -38,10 +38,10 @@ struct CudnnLibrary {
   decltype(&cudnnBackendExecute) execute = nullptr;
 };
 
-/// A started cuDNN on the current GPU.
+/// cuDNN, initialised on the current GPU.
 class Cudnn {
  public:
-  /// @throws Refusal if cuDNN is not here, is too old or does not start
+  /// @throws Refusal if cuDNN is missing, too old or does not start
   explicit Cudnn(std::size_t oldest_version);
   const CudnnLibrary& library() const { return *library_; }
   cudnnHandle_t handle() const { return handle_.get(); }
@@ -51,14 +51,14 @@ class Cudnn {
   std::shared_ptr<cudnnContext> handle_;
 };
 
-/// A descriptor of cuDNN's backend: made, given its attributes, finalized, used.
+/// A descriptor of cuDNN's backend: created, given its attributes, finalized, used.
 class CudnnDescriptor {
  public:
-  /// @throws Refusal if cuDNN knows no such descriptor
+  /// @throws Refusal if cuDNN has no such descriptor
   CudnnDescriptor(const Cudnn& cudnn, cudnnBackendDescriptorType_t type);
   cudnnBackendDescriptor_t get() const { return descriptor_.get(); }
 
-  /// @throws Refusal if cuDNN does not take the attribute
+  /// @throws Refusal if cuDNN rejects the attribute
   template <class Value>
   CudnnDescriptor& set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
                        const std::vector<Value>& given) {
@@ -71,7 +71,7 @@ class CudnnDescriptor {
     set(name, type, 1, &value);
     return *this;
   }
-  /// The other one lives as long as this one.
+  /// The other descriptor lives as long as this one.
   CudnnDescriptor& set(cudnnBackendAttributeName_t name, const CudnnDescriptor& other) {
     others_.push_back(other);
     return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, other.get());
@@ -84,19 +84,19 @@ class CudnnDescriptor {
            const void* given);
 
   const CudnnLibrary* library_;
-  std::vector<CudnnDescriptor>
-      others_;  ///< cuDNN does not say whether a descriptor copies those it refers to
+  /// cuDNN does not document whether a descriptor copies those it refers to.
+  std::vector<CudnnDescriptor> others_;
   std::shared_ptr<void> descriptor_;
 };
 
-/// A graph of one operation, with the first of the plans that cuDNN's heuristics name and the GPU supports.
+/// A graph of one operation, with the first plan of cuDNN's heuristics that the GPU supports.
 class CudnnPlan {
  public:
   /// @throws Refusal if there is no such plan
   CudnnPlan(const Cudnn& cudnn, const CudnnDescriptor& operation);
-  /// Gives the tensors their memory; the plan's workspace is its own.
+  /// Sets the memory of the tensors; the plan owns its workspace.
   /// @param ids of the tensors
-  /// @param memory of each: on the GPU, or of this process for tensors given by value; it outlives the plan
+  /// @param memory of each: on the GPU, or host memory for tensors given by value; it must outlive the plan
   void bind(const std::vector<std::int64_t>& ids, const std::vector<void*>& memory);
   /// @pre bind() was called
   /// @throws Refusal if the call fails
@@ -104,7 +104,7 @@ class CudnnPlan {
 
  private:
   const Cudnn* cudnn_;
-  std::unique_ptr<CudnnDescriptor> heuristics_;  ///< the plan may point to what they gave
+  std::unique_ptr<CudnnDescriptor> heuristics_;  ///< The plan may point to their results.
   std::unique_ptr<CudnnDescriptor> plan_;
   std::unique_ptr<CudnnDescriptor> variant_;
   DeviceBuffer workspace_;

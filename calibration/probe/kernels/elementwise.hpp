@@ -6,24 +6,24 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-/// PyTorch's elementwise kernels, for files that nvcc compiles: speed depends on how a kernel spreads its
-/// loads and stores, so they are spread here as there.
+/// PyTorch's elementwise kernels, for files that nvcc compiles. Speed depends on how a kernel distributes its
+/// loads and stores, so they are distributed as in PyTorch.
 /// @source PyTorch 2.11, aten/src/ATen/native/cuda/CUDALoops.cuh and MemoryAccess.cuh
 namespace gradway::probe {
 
-constexpr unsigned elementwise_threads = 128;  ///< a block, in both
+constexpr unsigned elementwise_threads = 128;  ///< Per block, in both kernels.
 
-/// Some numbers that are loaded or stored at once.
+/// Numbers that are loaded or stored at once.
 template <class T, int size>
 struct alignas(sizeof(T) * size) Pack {
   T number[size];
 };
 
-constexpr int vectorized_a_thread = 8;  ///< numbers
+constexpr int vectorized_a_thread = 8;  ///< Numbers per thread.
 
-/// `vectorized_elementwise_kernel`: eight numbers a thread, in packs of 16 bytes of the output; the packs of
-/// a block's threads lie side by side.
-/// @pre the grid's numbers are just those of the arrays
+/// `vectorized_elementwise_kernel`: eight numbers per thread, in packs of 16 bytes of the output; the packs
+/// of a block's threads are contiguous.
+/// @pre the grid covers the arrays exactly
 template <class Out, class In, class Operation>
 __global__ void __launch_bounds__(elementwise_threads) vectorized(Out* y, const In* x, Operation operation) {
   constexpr int size = 16 / sizeof(Out);
@@ -42,18 +42,18 @@ __global__ void __launch_bounds__(elementwise_threads) vectorized(Out* y, const 
   }
 }
 
-/// What an array holds, known only when the kernel runs.
+/// Type of an array, known only when the kernel runs.
 enum class Stored : std::int8_t { u8, s8, s16, s32, s64, boolean, fp16, bf16, fp32, fp64 };
 
-/// The same, but the compiler does not know: it must look the type up for each number, as the long list of
-/// types has it do in PyTorch, and cannot join the loads of one type.
+/// The same type, hidden from the compiler: it must look up the type for each number, as PyTorch's long list
+/// of types forces it to, and cannot merge the loads of one type.
 __device__ inline Stored looked_up(Stored stored) {
   auto number = static_cast<int>(stored);
   asm volatile("" : "+r"(number));
   return static_cast<Stored>(number);
 }
 
-/// The number at a place, as fp32.
+/// The number at an address, as fp32.
 __device__ inline float load(Stored stored, const void* place) {
   switch (stored) {
     case Stored::u8:
@@ -118,16 +118,16 @@ __device__ inline void store(Stored stored, void* place, float number) {
 /// An array of numbers whose type is known only when the kernel runs.
 struct Untyped {
   char* numbers = nullptr;
-  std::uint32_t size = 0;  ///< of one, in bytes
+  std::uint32_t size = 0;  ///< Size of one number in bytes.
   Stored stored = Stored::fp32;
 };
 
-constexpr int unrolled_a_thread = 4;  ///< numbers
+constexpr int unrolled_a_thread = 4;  ///< Numbers per thread.
 
-/// `unrolled_elementwise_kernel` with `LoadWithCast` and `StoreWithCast`: what `copy_` between types runs,
-/// but for the few pairs that have a kernel of their own (fp32 to bf16 has one, bf16 to fp32 none). Four
-/// numbers a thread, one at a time, a block's width apart; for each the type is looked up anew, so a thread
-/// waits for one load before it issues the next, and half the memory's rate is all it gets.
+/// `unrolled_elementwise_kernel` with `LoadWithCast` and `StoreWithCast`: the kernel of `copy_` between
+/// types, except for the few pairs with a kernel of their own (fp32 to bf16 has one, bf16 to fp32 has none).
+/// Each thread processes four numbers, one at a time, a block's width apart. The type is looked up for each,
+/// so a thread waits for one load before it issues the next, and reaches only half of the memory's rate.
 static __global__ void __launch_bounds__(elementwise_threads)
     unrolled_with_casts(Untyped y, Untyped x, std::uint32_t count) {
   constexpr auto numbers = elementwise_threads * unrolled_a_thread;

@@ -4,19 +4,19 @@
 #include "calibration/harness/context.hpp"
 
 /// The families of kernels. Each measures on the current GPU, emits its rows (calibration/SAMPLES.md) and
-/// calls `done` with the part of itself that is done.
+/// reports its completed share with `done`.
 /// @throws Failure if a call fails or a result is wrong
 namespace gradway::probe {
 
-/// Matrix products through cublasLt, as PyTorch's linear layers ask for them.
+/// Matrix products through cublasLt, as in PyTorch's linear layers.
 void probe_products(Context& context);
-/// Copies, additions, scalings and casts, as PyTorch's elementwise kernels do them.
+/// Copies, additions, scalings and casts, as in PyTorch's elementwise kernels.
 void probe_memory(Context& context);
-/// Optimizer steps over many tensors, as PyTorch's foreach and fused kernels do them.
+/// Optimizer steps over many tensors, as in PyTorch's foreach and fused kernels.
 void probe_optimizers(Context& context);
 /// Scaled dot-product attention, forward, through cuDNN; a remark and no rows without it.
 void probe_attention(Context& context);
-/// What launches, synchronisations and events cost.
+/// Costs of launches, synchronisations and events.
 void probe_launches(Context& context);
 
 }  // namespace gradway::probe

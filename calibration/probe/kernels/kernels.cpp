@@ -13,7 +13,7 @@ namespace {
 struct Family {
   const char* name;
   void (*probe)(Context&);
-  double share;  ///< of the whole time, about
+  double share;  ///< Approximate share of the total time.
 };
 
 constexpr std::array families{

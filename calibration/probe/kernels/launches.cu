@@ -5,7 +5,7 @@
 namespace gradway::probe {
 namespace {
 
-constexpr int calls = 200;  // in a row: far fewer than the driver's queue holds
+constexpr int calls = 200;  // Consecutive calls: far fewer than the driver's queue holds.
 
 __global__ void nothing() {}
 
@@ -14,7 +14,7 @@ void launch(const Stream& stream) {
   check(cudaGetLastError(), "launching an empty kernel");
 }
 
-/// An event without a date, as PyTorch uses them to order streams.
+/// An event without timing, as PyTorch uses to order streams.
 Owned<cudaEvent_t, cudaEventDestroy> dateless_event() {
   cudaEvent_t event = nullptr;
   check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");

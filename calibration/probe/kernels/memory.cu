@@ -80,7 +80,7 @@ constexpr std::array operations{
 
 constexpr std::array<std::size_t, 6> counts{65536, 1048576, 4194304, 16777216, 67108864, 268435456};
 
-/// Compares the first and the last numbers of a result, which are exact.
+/// Compares some numbers of a result, which are exact.
 void verify(const Operation& operation, const DeviceBuffer& y, const DeviceBuffer& x, std::size_t count) {
   constexpr std::size_t some = 1024;
   check(cudaMemset(y.get(), 0xff, count * size_of(operation.out)), "spoiling a result");  // NaN
@@ -100,7 +100,7 @@ void verify(const Operation& operation, const DeviceBuffer& y, const DeviceBuffe
   }
 }
 
-/// Those whose arrays fit into the free memory with a quarter of it to spare.
+/// Counts whose arrays fit into three quarters of the free memory.
 std::vector<std::size_t> fitting_counts(bool quick) {
   std::size_t free = 0;
   std::size_t total = 0;

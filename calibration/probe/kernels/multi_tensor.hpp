@@ -8,16 +8,16 @@
 #include "calibration/probe/device.hpp"
 
 /// PyTorch's multi-tensor kernels, for files that nvcc compiles: one launch works on the chunks of many
-/// tensors, whose addresses travel in the arguments.
+/// tensors, whose addresses are passed as arguments.
 /// @source PyTorch 2.11, aten/src/ATen/native/cuda/MultiTensorApply.cuh
 namespace gradway::probe {
 
 constexpr int most_lists = 4;
-constexpr std::array<int, most_lists> most_tensors{110, 64, 48, 36};  ///< a launch, by the number of lists
-constexpr int most_blocks = 320;                                      ///< a launch; each does one chunk
-constexpr int chunk = 65536;                                          ///< numbers
+constexpr std::array<int, most_lists> most_tensors{110, 64, 48, 36};  ///< Per launch, by the number of lists.
+constexpr int most_blocks = 320;  ///< Per launch; each block processes one chunk.
+constexpr int chunk = 65536;      ///< numbers
 constexpr int chunk_threads = 512;
-constexpr int numbers_at_once = 4;  ///< a thread loads so many of each list before it computes
+constexpr int numbers_at_once = 4;  ///< A thread loads this many of each list before it computes.
 
 /// The arguments of one launch on several lists of tensors of the same sizes.
 template <int lists>
@@ -34,17 +34,17 @@ struct ChunkLaunch {
   int blocks = 0;
 };
 
-/// One list: tensors in one buffer, each from an address aligned as PyTorch's allocator aligns it.
+/// One list: tensors in one buffer, each aligned as by PyTorch's allocator.
 struct TensorList {
   DeviceBuffer buffer;
-  std::vector<std::size_t> first;  ///< number in the buffer
+  std::vector<std::size_t> first;  ///< Index of the first number in the buffer.
   std::vector<std::size_t> size;   ///< numbers
 
   float* tensor(std::size_t i) const { return static_cast<float*>(buffer.get()) + first[i]; }
 };
 
-/// Distributes the chunks of the tensors to launches: a launch is full with so many tensors, or so many
-/// blocks; a tensor that does not fit goes on in the next.
+/// Distributes the chunks of the tensors to launches. A launch is full with its maximum number of tensors or
+/// blocks; a tensor that does not fit continues in the next launch.
 /// @pre all lists have tensors of the same sizes
 template <int lists>
 std::vector<ChunkLaunch<lists>> distributed(const std::array<const TensorList*, lists>& all) {
@@ -77,8 +77,8 @@ std::vector<ChunkLaunch<lists>> distributed(const std::array<const TensorList*, 
   return launches;
 }
 
-/// An operation has `lists`, `reads` and `writes` (a bit for each list), and a call that takes one number of
-/// each list by reference.
+/// An operation has `lists`, `reads` and `writes` (one bit per list), and a call operator that takes one
+/// number of each list by reference.
 template <class Operation>
 __global__ void __launch_bounds__(chunk_threads)
     apply(const Chunks<Operation::lists> chunks, const Operation operation) {

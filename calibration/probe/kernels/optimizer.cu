@@ -14,19 +14,19 @@
 namespace gradway::probe {
 namespace {
 
-/// What an optimizer works on, as so many tensors of about one size.
+/// Data of an optimizer, as tensors of about equal size.
 struct State {
   TensorList parameters;
   TensorList gradients;
   TensorList first_moments;
   TensorList second_moments;
-  TensorList scratch;  ///< unfused AdamW keeps the root of the second moment
+  TensorList scratch;  ///< Unfused AdamW keeps the root of the second moment.
 };
 
 constexpr std::size_t lists_in_state = 5;
 constexpr std::size_t tensors = 300;
 
-/// The first tensors have one number more than the last where the numbers do not divide evenly.
+/// The first tensors have one number more than the last if the numbers do not divide evenly.
 TensorList tensor_list(std::size_t numbers) {
   constexpr std::size_t alignment = 512 / sizeof(float);
   TensorList list;
@@ -41,7 +41,7 @@ TensorList tensor_list(std::size_t numbers) {
   return list;
 }
 
-/// A list with the paddings between its tensors filled too.
+/// Fills a list, including the padding between its tensors.
 void fill(const TensorList& list, std::uint32_t seed) {
   fill_normal(list.buffer, Element::fp32, list.first.back() + list.size.back(), seed);
 }
@@ -76,7 +76,7 @@ Step sgd(const State& s) {
   return step;
 }
 
-/// `torch.optim.AdamW(foreach=True)`: 21 accesses a parameter, one of which a cache serves.
+/// `torch.optim.AdamW(foreach=True)`: 21 accesses per parameter, one of which is served by a cache.
 /// @source PyTorch 2.11, torch/optim/adam.py, _multi_tensor_adam
 Step adamw(const State& s) {
   Step step;
@@ -92,7 +92,7 @@ Step adamw(const State& s) {
   return step;
 }
 
-/// `torch.optim.AdamW(fused=True)`: 7 accesses a parameter.
+/// `torch.optim.AdamW(fused=True)`: 7 accesses per parameter.
 Step adamw_fused(const State& s) {
   Step step;
   add(step, update::FusedAdamW{}, {&s.parameters, &s.gradients, &s.first_moments, &s.second_moments});
@@ -111,7 +111,7 @@ struct Optimizer {
 constexpr std::array optimizers{Optimizer{"sgd", sgd, false}, Optimizer{"adamw", adamw, true},
                                 Optimizer{"adamw_fused", adamw_fused, true}};
 
-/// A parameter after two steps with one gradient.
+/// A parameter after two steps with the same gradient.
 double stepped_twice(const Optimizer& optimizer, double parameter, double gradient) {
   double first = 0;
   double second = 0;
@@ -132,7 +132,7 @@ double stepped_twice(const Optimizer& optimizer, double parameter, double gradie
 /// Takes two steps, and compares the ends of the first and the last tensor with a computation in fp64.
 void verify(const Optimizer& optimizer, std::size_t numbers) {
   constexpr std::size_t some = 256;
-  constexpr double tolerance = 1e-5;  // a step moves a parameter by a hundred times as much
+  constexpr double tolerance = 1e-5;  // A step changes a parameter a hundred times as much.
   const auto fresh = state(numbers);
   const auto& list = fresh.parameters;
   const std::array places{list.first.front(), list.first.front() + list.size.front() - some,
@@ -169,7 +169,7 @@ void probe_optimizers(Context& context) {
   const std::vector<std::size_t> all = context.quick
                                            ? std::vector<std::size_t>{100'000'000}
                                            : std::vector<std::size_t>{10'000'000, 100'000'000, 306'000'000};
-  // Tensors of two chunks, whose numbers go four by four in the one case and one by one in the other.
+  // Tensors of two chunks, whose numbers are processed by fours in one case and singly in the other.
   constexpr std::array<std::size_t, 2> checked{70'000 * tensors, 70'001 * tensors};
   for (const auto& optimizer : optimizers)
     for (const auto numbers : checked) verify(optimizer, numbers);
@@ -179,8 +179,7 @@ void probe_optimizers(Context& context) {
     const auto made = state(numbers);
     for (const auto& optimizer : optimizers) {
       const auto step = optimizer.step(made);
-      // The arguments of these launches fill the driver's queue faster than those of others: half as many of
-      // them.
+      // The arguments of these launches fill the driver's queue faster than others: half as many fit.
       const auto launches = 2 * static_cast<int>(step.size());
       const auto summary = measure(
           context.rule, [&](const Stream& stream) { issue(step, stream); }, launches);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the multi-tensor kernels of an optimizer compute, for files that nvcc compiles. Each works on one
+/// Operations of the multi-tensor kernels of an optimizer, for files that nvcc compiles. Each works on one
 /// number of each of its lists; `at(i)` is that of list i.
 namespace gradway::probe::update {
 
-// PyTorch's defaults, at the first step.
+// Defaults of PyTorch, at the first step.
 constexpr float sgd_rate = 1e-3f;
 constexpr float rate = 1e-3f;
 constexpr float decay = 1e-2f;

@@ -34,7 +34,7 @@ void destroy_preference(cublasLtMatmulPreference_t preference) {
   cublas().destroy_preference(preference);
 }
 
-/// A row-major matrix is, to cublasLt, its transpose in columns: one row is one column.
+/// For cublasLt a row-major matrix is its column-major transpose: one row is one column.
 Layout row_major(Element element, std::int64_t rows, std::int64_t columns) {
   cublasLtMatrixLayout_t layout = nullptr;
   check(cublas().create_layout(&layout, cuda_type(element), static_cast<std::uint64_t>(columns),
@@ -53,8 +53,8 @@ Multiplier::Multiplier() : workspace_{workspace_bytes}, one_{sizeof(float)} {
   probe::check(cudaMemcpy(one_.get(), &one, sizeof one, cudaMemcpyHostToDevice), "copying a scale");
 }
 
-/// To cublasLt, y^T (n by m) = W^T X with W (k by n) and X (k by m) in columns: the layout "TN", the only one
-/// that has fp8.
+/// For cublasLt, y^T (n by m) = W^T X with W (k by n) and X (k by m) in columns: layout "TN", the only one
+/// that supports fp8.
 Product::Product(const Multiplier& multiplier, const Arithmetic& arithmetic, const ProductShape& shape)
     : multiplier_{&multiplier},
       w_{row_major(arithmetic.in, shape.n, shape.k)},
@@ -66,7 +66,7 @@ Product::Product(const Multiplier& multiplier, const Arithmetic& arithmetic, con
   set(operation, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
   set(operation, CUBLASLT_MATMUL_DESC_TRANSB, CUBLAS_OP_N);
   if (arithmetic.in == Element::fp8) {
-    // Without the fast accumulation: only forward products may have it, two thirds of a step may not.
+    // Without fast accumulation: only forward products may use it, but two thirds of a step must not.
     const void* one = multiplier.one();
     set(operation, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, one);
     set(operation, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, one);

@@ -10,23 +10,23 @@
 
 namespace gradway::probe {
 
-/// How a product is computed.
+/// Arithmetic of a matrix product.
 struct Arithmetic {
-  const char* name;             ///< as rows say it
-  Element in;                   ///< of both factors
-  Element out;                  ///< of the product
-  cublasComputeType_t compute;  ///< sums are fp32 in any case
-  int capability;               ///< the first compute capability with it, times 10
-  double tolerance;             ///< error of an entry over the square root of k, with normal factors
+  const char* name;             ///< As in rows.
+  Element in;                   ///< Of both factors.
+  Element out;                  ///< Of the product.
+  cublasComputeType_t compute;  ///< Sums are always fp32.
+  int capability;               ///< First compute capability that supports it, times 10.
+  double tolerance;             ///< Error of an entry divided by the square root of k, with normal factors.
 };
 
-/// One of those that the probe knows, by its name in rows. @pre it is fp32, tf32, bf16, fp16 or fp8
+/// The arithmetic with a name in rows. @pre it is fp32, tf32, bf16, fp16 or fp8
 const Arithmetic& arithmetic_named(std::string_view name);
 
-/// Whether the current GPU computes so.
+/// Whether the current GPU supports it.
 bool is_supported(const Arithmetic& arithmetic);
 
-/// y = x w^T, all three row-major: what a linear layer computes from its input and its weight.
+/// y = x w^T, all three row-major, as in a linear layer with its input and weight.
 struct ProductShape {
   std::int64_t m = 0;  ///< rows of x and y
   std::int64_t n = 0;  ///< rows of w, columns of y
@@ -44,7 +44,7 @@ inline void destroy_layout(cublasLtMatrixLayout_t layout) {
 }
 using Layout = Owned<cublasLtMatrixLayout_t, destroy_layout>;
 
-/// cublasLt with what its calls share.
+/// cublasLt with the state shared by its calls.
 class Multiplier {
  public:
   /// @throws Failure if cublasLt does not start or there is no memory
@@ -54,7 +54,7 @@ class Multiplier {
   /// A 1 on the GPU: the scale of fp8 factors.
   const float* one() const { return static_cast<const float*>(one_.get()); }
 
-  /// PyTorch gives cuBLAS 32 MiB on Hopper; NVIDIA recommends that there, and less elsewhere.
+  /// PyTorch gives cuBLAS 32 MiB on Hopper, as recommended by NVIDIA, and less elsewhere.
   static constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
 
  private:
@@ -63,10 +63,10 @@ class Multiplier {
   DeviceBuffer one_;
 };
 
-/// One product, planned: the algorithm is the first that cublasLt's heuristic names, as in PyTorch.
+/// One planned product: the algorithm is the first of cublasLt's heuristic, as in PyTorch.
 class Product {
  public:
-  /// @throws Failure if a call fails; `is_supported` tells of a refusal
+  /// @throws Failure if a call fails; see `is_supported` for unsupported products
   Product(const Multiplier& multiplier, const Arithmetic& arithmetic, const ProductShape& shape);
   /// Whether cublasLt has an algorithm for it.
   bool is_supported() const { return is_supported_; }

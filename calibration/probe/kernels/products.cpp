@@ -15,8 +15,8 @@
 namespace gradway::probe {
 namespace {
 
-// Tolerances: rounding of factors (tf32) or result (half an ulp of entries up to 4.5 sigma), with a margin;
-// an entry that is wrong is off by about 1.
+// Tolerances: rounding of factors (tf32) or result (half an ulp of entries up to 4.5 sigma), with a margin; a
+// wrong entry is off by about 1.
 constexpr std::array arithmetics{
     Arithmetic{"fp32", Element::fp32, Element::fp32, CUBLAS_COMPUTE_32F, 0, 1e-4},
     Arithmetic{"tf32", Element::fp32, Element::fp32, CUBLAS_COMPUTE_32F_FAST_TF32, 80, 5e-3},
@@ -25,7 +25,7 @@ constexpr std::array arithmetics{
     Arithmetic{"fp8", Element::fp8, Element::bf16, CUBLAS_COMPUTE_32F, 89, 3e-2},
 };
 
-/// Squares, the products of transformers of 1,024 to 4,096 columns, and skinny ones.
+/// Square products, products of transformers with 1,024 to 4,096 columns, and skinny ones.
 const std::vector<ProductShape> shapes{
     {512, 512, 512},     {1024, 1024, 1024}, {2048, 2048, 2048}, {4096, 4096, 4096}, {8192, 8192, 8192},
     {1600, 1024, 1024},  {1600, 3072, 1024}, {1600, 4096, 1024}, {1600, 1024, 4096}, {1024, 1024, 1600},
@@ -38,7 +38,7 @@ const std::vector<ProductShape> quick_shapes{
     {1600, 4096, 1024}, {4096, 1024, 1600}, {32, 4096, 4096},
 };
 
-/// Different sides, so that no mix-up of them goes unseen.
+/// Different sides, so that any mix-up of them is detected.
 constexpr ProductShape checked_shape{256, 384, 512};
 
 /// Factors and product of the largest shape.
@@ -64,7 +64,7 @@ Operands random_operands(const Arithmetic& arithmetic, const std::vector<Product
   return operands;
 }
 
-/// Compares the first, the last and some entries between with dot products in fp64.
+/// Compares the first, the last and some other entries with dot products in fp64.
 void verify(const Multiplier& multiplier, const Arithmetic& arithmetic, const Operands& operands) {
   const auto [m, n, k] = checked_shape;
   const Product product{multiplier, arithmetic, checked_shape};
@@ -78,7 +78,7 @@ void verify(const Multiplier& multiplier, const Arithmetic& arithmetic, const Op
   const auto x = values(operands.x, arithmetic.in, 0, static_cast<std::size_t>(m * k));
   const auto w = values(operands.w, arithmetic.in, 0, static_cast<std::size_t>(n * k));
   const auto y = values(operands.y, arithmetic.out, 0, count);
-  constexpr std::size_t stride = 997;  // a prime: all rows and columns take part
+  constexpr std::size_t stride = 997;  // A prime: all rows and columns are checked.
   for (std::size_t i = 0; i < count; i = i + 1 == count ? count : std::min(i + stride, count - 1)) {
     const auto row = i / static_cast<std::size_t>(n) * static_cast<std::size_t>(k);
     const auto column = i % static_cast<std::size_t>(n) * static_cast<std::size_t>(k);
@@ -91,11 +91,11 @@ void verify(const Multiplier& multiplier, const Arithmetic& arithmetic, const Op
   }
 }
 
-/// Runs a large product for a while: a training step keeps the GPU at its limit of power, where its clock is
+/// Runs a large product for a while: a training step keeps the GPU at its power limit, where its clock is
 /// lower than in the first milliseconds.
 void heat(const ProductShape& shape, const std::function<void(const Stream&)>& issue) {
-  constexpr std::int64_t large =
-      std::int64_t{4096} * 50304 * 1024;  // multiply-adds; 0.6 ms in bf16 on an H200
+  // multiply-adds; 0.6 ms in bf16 on an H200
+  constexpr std::int64_t large = std::int64_t{4096} * 50304 * 1024;
   constexpr std::chrono::milliseconds time{100};
   if (shape.m * shape.n * shape.k < large) return;
   const Stream stream;
@@ -123,7 +123,7 @@ std::string text(const ProductShape& shape) {
 }
 
 void probe(Context& context, const Multiplier& multiplier, const Arithmetic& arithmetic) {
-  constexpr int kernels = 2;  // a call at the most: the product, and the sum over its parts
+  constexpr int kernels = 2;  // At most, per call: the product, and the sum over its parts.
   const auto& all = context.quick ? quick_shapes : shapes;
   const auto operands = random_operands(arithmetic, all);
   verify(multiplier, arithmetic, operands);
@@ -131,7 +131,8 @@ void probe(Context& context, const Multiplier& multiplier, const Arithmetic& ari
   for (const auto& shape : all) {
     const Product product{multiplier, arithmetic, shape};
     if (!product.is_supported()) {
-      context.remark("cublasLt has no " + std::string{arithmetic.name} + " product of " + text(shape));
+      context.remark("cublasLt does not support a " + std::string{arithmetic.name} + " product of " +
+                     text(shape));
       continue;
     }
     const auto issue = [&](const Stream& stream) {
@@ -163,7 +164,7 @@ void probe_products(Context& context) {
     Context part = context;
     part.done = [&](double fraction) { context.done((number + fraction) / arithmetics.size()); };
     if (!is_supported(arithmetic)) {
-      context.remark(std::string{"this GPU has no "} + arithmetic.name + " products");
+      context.remark(std::string{"this GPU does not support "} + arithmetic.name + " products");
     } else {
       attempt(context, std::string{"kernels: products in "} + arithmetic.name,
               [&] { probe(part, multiplier, arithmetic); });

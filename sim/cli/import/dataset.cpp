@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/import/dataset/dataset.hpp"
 #include "sim/cli/import/formats.hpp"
 #include "sim/cli/shell/files.hpp"
 #include "sim/cli/shell/read_back.hpp"
-#include "sim/import/dataset/parquet_dataset.hpp"
-#include "sim/import/dataset/sample_sizes.hpp"
 
 namespace gradway::cli {
 

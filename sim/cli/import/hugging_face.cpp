@@ -7,7 +7,7 @@
 #include "sim/cli/shell/option_value.hpp"
 #include "sim/cli/shell/read_back.hpp"
 #include "sim/config/yaml/scalars.hpp"
-#include "sim/import/training/hugging_face.hpp"
+#include "sim/import/training/scenario_draft.hpp"
 
 namespace gradway::cli {
 

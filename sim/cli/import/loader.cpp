@@ -8,7 +8,7 @@
 #include "sim/cli/shell/files.hpp"
 #include "sim/cli/shell/read_back.hpp"
 #include "sim/files/text_file.hpp"
-#include "sim/import/loader/loader_costs.hpp"
+#include "sim/import/loader/loader.hpp"
 
 namespace gradway::cli {
 

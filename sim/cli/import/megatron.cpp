@@ -5,7 +5,7 @@
 #include "sim/cli/import/scenario.hpp"
 #include "sim/cli/shell/files.hpp"
 #include "sim/cli/shell/read_back.hpp"
-#include "sim/import/training/megatron.hpp"
+#include "sim/import/training/scenario_draft.hpp"
 
 namespace gradway::cli {
 

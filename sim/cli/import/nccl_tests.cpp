@@ -14,7 +14,6 @@
 #include "sim/config/yaml/scalars.hpp"
 #include "sim/cost/calibration_words.hpp"
 #include "sim/cost/size_text.hpp"
-#include "sim/import/nccl_tests/nccl_operation.hpp"
 #include "sim/import/nccl_tests/nccl_tests.hpp"
 #include "sim/report/format/table.hpp"
 

@@ -8,7 +8,6 @@
 #include "sim/cli/commands.hpp"
 #include "sim/cli/import/platform.hpp"
 #include "sim/cli/shell/read_back.hpp"
-#include "sim/describe/write_gpu.hpp"
 #include "sim/describe/write_platform.hpp"
 #include "sim/import/topology/gpu_name.hpp"
 #include "sim/samples/read_samples.hpp"

@@ -8,7 +8,6 @@
 #include "sim/cli/shell/read_back.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/import/chakra/chakra.hpp"
-#include "sim/import/chakra/chakra_file.hpp"
 #include "sim/import/kineto/kineto.hpp"
 #include "sim/import/nsys/nsys.hpp"
 #include "sim/report/show/show.hpp"

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "sim/cli/import/platform.hpp"
-#include "sim/import/topology/gpu_list.hpp"
+#include "sim/import/topology/gpu_name.hpp"
 
 namespace gradway::cli {
 

@@ -11,7 +11,7 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/files/text_file.hpp"
-#include "sim/import/kineto/work/kernel_class.hpp"
+#include "sim/import/kineto/work/launch_work.hpp"
 #include "sim/import/topology/gpu_name.hpp"
 
 namespace gradway {
@@ -28,7 +28,8 @@ class Importer {
   Profile profile(const ImportOptions& options) {
     Profile profile;
     profile.gpu = gpu_name("", options.gpu, options.known_gpus, file_, "the trace");
-    if (!options.batch) refuse_at(file_, "the trace does not tell the batch", "give it with --batch N");
+    if (!options.batch)
+      refuse_at(file_, "the trace does not contain the batch size", "give it with --batch N");
     profile.batch = *options.batch;
     profile.precision = options.precision.value_or(Precision::fp32);
     profile.steps = 1;
@@ -40,12 +41,12 @@ class Importer {
   }
 
  private:
-  /// Nodes after all that they wait for; those that can run, by their start, then by their number.
+  /// Nodes in topological order; nodes that are ready at the same time by start, then by id.
   std::vector<const ChakraNode*> in_order() const {
     std::unordered_map<std::uint64_t, std::size_t> places;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (!places.emplace(nodes_[i].id, i).second)
-        refuse_at(file_, fmt::format("two nodes have the number {}", nodes_[i].id), record_a_step);
+        refuse_at(file_, fmt::format("two nodes have the id {}", nodes_[i].id), record_a_step);
     }
     std::vector<std::size_t> waits(nodes_.size(), 0);
     std::vector<std::vector<std::size_t>> leads_to(nodes_.size());
@@ -54,8 +55,9 @@ class Importer {
         for (const auto id : *dependencies) {
           const auto found = places.find(id);
           if (found == places.end())
-            refuse_at(file_, fmt::format("node {} waits for node {}, which is not there", nodes_[i].id, id),
-                      "has the trace been cut off?");
+            refuse_at(file_,
+                      fmt::format("node {} depends on node {}, which is not in the trace", nodes_[i].id, id),
+                      "check whether the trace is truncated");
           ++waits[i];
           leads_to[found->second].push_back(i);
         }
@@ -76,7 +78,8 @@ class Importer {
       for (const auto other : leads_to[next])
         if (--waits[other] == 0) ready.push(other);
     }
-    if (order.size() < nodes_.size()) refuse_at(file_, "dependencies of its nodes go round", record_a_step);
+    if (order.size() < nodes_.size())
+      refuse_at(file_, "the dependencies of its nodes form a cycle", record_a_step);
     return order;
   }
 
@@ -87,10 +90,10 @@ class Importer {
         break;
       case ChakraType::mem_load:
       case ChakraType::mem_store:
-        break;  // copies are DDP's and the loader's, which gradway adds
+        break;  // Copies belong to DDP and the loader, which gradway adds.
       case ChakraType::send:
       case ChakraType::receive:
-        refuse_at(file_, fmt::format("node {} ('{}') sends from rank to rank", node.id, node.name),
+        refuse_at(file_, fmt::format("node {} ('{}') is a send or receive between ranks", node.id, node.name),
                   record_a_step);
       case ChakraType::collective:
         collective(node, profile);
@@ -103,7 +106,7 @@ class Importer {
   void compute(const ChakraNode& node, Profile& profile) {
     const auto nanoseconds = nanoseconds_of(node);
     const auto phase = phase_of(node);
-    constexpr double shortest = 1;  // what a profile can hold
+    constexpr double shortest = 1;  // Resolution of a profile.
     if (nanoseconds < shortest) return;
     Launch launch;
     launch.phase = phase;
@@ -118,31 +121,30 @@ class Importer {
   }
 
   double nanoseconds_of(const ChakraNode& node) const {
-    constexpr double longest = 86'400e9;  // a day
+    constexpr double longest = 86'400e9;  // A day.
     const auto* exact = node.find(exact_duration);
     const auto* value = exact == nullptr ? nullptr : std::get_if<double>(exact);
     const double duration = value != nullptr ? *value : static_cast<double>(node.duration_micros) * 1e3;
     if (!(duration >= 0 && duration <= longest))
-      refuse_at(file_, fmt::format("the duration of node {} ('{}') is none", node.id, node.name),
+      refuse_at(file_, fmt::format("node {} ('{}') has no valid duration", node.id, node.name),
                 record_a_step);
     return duration;
   }
 
   static KernelClass class_of(const ChakraNode& node) {
-    const auto* told = node.find(kernel_class);
-    const auto* word = told == nullptr ? nullptr : std::get_if<std::string>(told);
+    const auto* attribute = node.find(kernel_class);
+    const auto* word = attribute == nullptr ? nullptr : std::get_if<std::string>(attribute);
     if (word == nullptr) return gradway::class_of(TracedActivity::Kind::kernel, node.name);
     return *word == "attention" ? KernelClass::attention
            : *word == "memory"  ? KernelClass::memory
                                 : KernelClass::matrix;
   }
 
-  /// What the node's attribute says, or its name; else that of the node before it. What follows a reduction
-  /// by name alone is the optimizer's once its name says so.
+  /// Phase from the node's attribute or name; else that of the previous node.
   ProfiledPhase phase_of(const ChakraNode& node) {
     std::string text = node.name;
-    const auto* told = node.find(step_phase);
-    if (const auto* word = told == nullptr ? nullptr : std::get_if<std::string>(told)) text = *word;
+    const auto* attribute = node.find(step_phase);
+    if (const auto* word = attribute == nullptr ? nullptr : std::get_if<std::string>(attribute)) text = *word;
     const auto has = [&](std::string_view part) {
       return std::ranges::search(text, part, [](char a, char b) {
                return std::tolower(static_cast<unsigned char>(a)) == b;
@@ -163,7 +165,7 @@ class Importer {
     const auto bytes = node.whole("comm_size", 0);
     constexpr std::uint64_t most = std::uint64_t{1} << 50U;
     const auto in_pass = profile.launches.empty() ? ProfiledPhase::forward : profile.launches.back().phase;
-    if (type == ChakraCollective::broadcast && in_pass == ProfiledPhase::forward) return;  // DDP's buffers
+    if (type == ChakraCollective::broadcast && in_pass == ProfiledPhase::forward) return;  // DDP's buffers.
     if (type != ChakraCollective::all_reduce && type != ChakraCollective::reduce_scatter)
       refuse_at(
           file_,
@@ -175,14 +177,14 @@ class Importer {
           fmt::format("node {} ('{}') reduces something outside of the backward pass", node.id, node.name),
           record_a_step);
     if (bytes == 0 || bytes > most)
-      refuse_at(file_, fmt::format("the 'comm_size' of node {} ('{}') is none", node.id, node.name),
+      refuse_at(file_, fmt::format("node {} ('{}') has no valid 'comm_size'", node.id, node.name),
                 record_a_step);
     if (bytes % 2 != 0)
-      refuse_at(
-          file_,
-          fmt::format("the 'comm_size' of node {} ('{}') is {} bytes: gradients have elements of 2 or 4",
-                      node.id, node.name, bytes),
-          record_a_step);
+      refuse_at(file_,
+                fmt::format("the 'comm_size' of node {} ('{}') is {}: expected a multiple of 2 or 4 bytes, "
+                            "the size of a gradient's element",
+                            node.id, node.name, bytes),
+                record_a_step);
     const int width = bytes % 4 == 0 ? 4 : 2;
     profile.gradients.push_back({.shape = {static_cast<std::int64_t>(bytes) / width},
                                  .element_bytes = width,
@@ -194,12 +196,14 @@ class Importer {
       return std::ranges::find(profile.launches, phase, &Launch::phase) != profile.launches.end();
     };
     if (profile.launches.empty())
-      refuse_at(file_, "no node computes on a GPU (COMP_NODE with is_cpu_op false)", record_a_step);
+      refuse_at(file_, "the trace has no compute node on a GPU (COMP_NODE with is_cpu_op false)",
+                record_a_step);
     if (!has(ProfiledPhase::forward) || !has(ProfiledPhase::backward))
-      refuse_at(file_, "the names of the nodes do not tell a forward and a backward pass",
-                fmt::format("name them so, or give them the attribute '{}'", step_phase));
-    if (profile.gradients.empty()) refuse_at(file_, "nothing is reduced in the backward pass", record_a_step);
-    constexpr std::size_t most_launches = 30'000;  // what fits into a file that gradway reads
+      refuse_at(file_, "the names of the nodes do not show a forward and a backward pass",
+                fmt::format("use such names, or give the nodes the attribute '{}'", step_phase));
+    if (profile.gradients.empty())
+      refuse_at(file_, "the trace has no reduction in the backward pass", record_a_step);
+    constexpr std::size_t most_launches = 30'000;  // As many as fit into a file that gradway reads.
     if (profile.launches.size() > most_launches)
       refuse_at(file_,
                 fmt::format("a step has {} launches, more than {}", profile.launches.size(), most_launches),
@@ -221,7 +225,7 @@ ImportedProfile import_chakra(std::span<const ChakraNode> nodes, const std::stri
   result.notes.source = fmt::format("Chakra execution trace {}, 1 step",
                                     printable(std::filesystem::path{shown}.filename().string()));
   result.warnings = {
-      "the trace tells neither the optimizer, for which the profile says sgd, nor what autograd keeps",
+      "the trace contains neither the optimizer (the profile assumes sgd) nor what autograd keeps",
       "the CPU's launches are not in the trace and cost nothing"};
   return result;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/chakra/chakra_file.hpp"
+#include "sim/import/chakra/chakra.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,18 +21,18 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uintmax_t most_bytes = std::uintmax_t{1} << 30;
-constexpr std::uint64_t most_types = 32;  // of nodes, known ones and some more
-// They keep a wrong file from filling memory, where each can take 70 times its bytes in the file. A step of
-// PyTorch has some 100,000 nodes with ten attributes each.
+constexpr std::uint64_t most_types = 32;  // Largest type of a node: the known ones and some more.
+// These limits keep a damaged file from filling memory: a node or attribute can need 70 times its bytes in
+// the file. A step of PyTorch has about 100,000 nodes with ten attributes each.
 constexpr std::size_t most_nodes = 2'000'000;
-constexpr std::size_t most_parts = 10'000'000;  // dependencies, and as many attributes
-constexpr std::size_t most_values = 1'000'000;  // of a node's JSON
-constexpr int deepest_value = 32;
+constexpr std::size_t most_parts = 10'000'000;  // Maximum of dependencies, and of attributes.
+constexpr std::size_t most_values = 1'000'000;  // Maximum of a node's JSON.
+constexpr int max_depth = 32;
 constexpr auto what_is_read =
-    "gradway reads Chakra's execution traces, as of chakra_converter or 'gradway export chakra', and their "
+    "expected a Chakra execution trace, as written by chakra_converter or 'gradway export chakra', or its "
     "JSON";
 
-// Fields of AttributeProto that hold one value, and of Node.
+// Fields of AttributeProto that hold a single value.
 constexpr std::uint32_t double_val = 3;
 constexpr std::uint32_t int32_val = 7;
 constexpr std::uint32_t int64_val = 9;
@@ -46,7 +46,7 @@ constexpr std::uint32_t string_val = 29;
   refuse_at(where, what, what_is_read);
 }
 
-/// The nodes of a file, no more than memory is for.
+/// The nodes of a file, limited in number.
 class Nodes {
  public:
   explicit Nodes(const std::string& shown) : shown_{shown} {}
@@ -71,7 +71,7 @@ class Nodes {
   std::size_t attributes_ = 0;
 };
 
-/// Reads one file's nodes out of Protocol Buffers.
+/// Reads the nodes of a file in Protocol Buffers.
 class WireNodes {
  public:
   explicit WireNodes(const std::string& shown) : shown_{shown} {}
@@ -83,7 +83,7 @@ class WireNodes {
       begin_ = file.offset();
       const auto length = file.varint();
       const auto message = length ? file.bytes(*length) : std::nullopt;
-      if (!message) refuse("does not end in the file");
+      if (!message) refuse("is truncated");
       if (is_metadata) {
         check_metadata(*message);
       } else {
@@ -109,7 +109,8 @@ class WireNodes {
 
   void check_metadata(std::string_view message) const {
     each_field(message, [&](const WireField& field) {
-      if (field.number > 2 || field.type != WireField::Type::bytes) refuse("is no GlobalMetadata of Chakra");
+      if (field.number > 2 || field.type != WireField::Type::bytes)
+        refuse("is not a GlobalMetadata of Chakra");
     });
   }
 
@@ -125,10 +126,10 @@ class WireNodes {
       ids.push_back(field.value);
       return;
     }
-    if (field.type != WireField::Type::bytes) refuse("has a dependency that is no number");
+    if (field.type != WireField::Type::bytes) refuse("has a dependency that is not a number");
     for (WireReader packed{field.bytes}; !packed.at_end();) {
       const auto id = packed.varint();
-      if (!id) refuse("has a list of dependencies that is cut off");
+      if (!id) refuse("has a truncated list of dependencies");
       ids.push_back(*id);
     }
   }
@@ -141,7 +142,7 @@ class WireNodes {
       if (field.number == 1 && is_number) node.id = field.value;
       if (field.number == 2 && is_bytes) node.name = text(field.bytes);
       if (field.number == 3 && is_number) {
-        if (field.value > most_types) refuse("is no Node of Chakra: it has no type that there is");
+        if (field.value > most_types) refuse("is not a Node of Chakra: its type is unknown");
         node.type = static_cast<ChakraType>(field.value);
       }
       if (field.number == 4) add_ids(node.ctrl_deps, field);
@@ -176,17 +177,16 @@ class WireNodes {
   }
 
   const std::string& shown_;
-  std::size_t begin_ = 0;  ///< of the record
+  std::size_t begin_ = 0;  ///< Start of the current record.
 };
 
-/// A whole number, which the JSON of Protocol Buffers writes as text if it may have 64 bits.
+/// An unsigned integer. The JSON of Protocol Buffers writes 64-bit integers as text.
 std::uint64_t whole_in(const Json& json) {
   if (json.is_number_unsigned()) return json.get<std::uint64_t>();
   const auto& text = json.get_ref<const std::string&>();
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size())
-    throw std::invalid_argument{"no whole number"};
+  if (error != std::errc{} || end != text.data() + text.size()) throw std::invalid_argument{"not an integer"};
   return value;
 }
 
@@ -218,7 +218,7 @@ std::optional<ChakraAttribute> attribute_in(const Json& json) {
   return std::nullopt;
 }
 
-/// What has its default is left out by the JSON of Protocol Buffers: ids of 0, types of 0.
+/// The JSON of Protocol Buffers omits values equal to their default: ids of 0, types of 0.
 ChakraNode node_in(const Json& json) {
   ChakraNode node;
   const auto whole = [&](const char* key) {
@@ -244,9 +244,8 @@ ChakraNode node_in(const Json& json) {
   return node;
 }
 
-/// The length of the JSON value that a text begins with, or of all of the text if the value does not end in
-/// it.
-/// @throws ConfigError if it is nested too deep, or has too many values, to be read into memory
+/// Length of the JSON value at the start of a text, or of all of the text if the value does not end in it.
+/// @throws ConfigError if it is nested too deeply or has too many values
 std::size_t length_of_value(std::string_view text, const std::string& shown, std::size_t number) {
   const auto refuse = [&](const std::string& what) {
     refuse_file(shown, fmt::format("object {} {}", number, what));
@@ -258,7 +257,7 @@ std::size_t length_of_value(std::string_view text, const std::string& shown, std
     if (c == '"') {
       for (++at; at < text.size() && text[at] != '"'; ++at) at += text[at] == '\\' ? 1 : 0;
     } else if (c == '{' || c == '[') {
-      if (++depth > deepest_value) refuse(fmt::format("is nested more than {} deep", deepest_value));
+      if (++depth > max_depth) refuse(fmt::format("is nested deeper than {} levels", max_depth));
     } else if (c == ',') {
       if (++values > most_values) refuse(fmt::format("has more than {} values", most_values));
     } else if ((c == '}' || c == ']') && --depth <= 0) {
@@ -268,7 +267,7 @@ std::size_t length_of_value(std::string_view text, const std::string& shown, std
   return text.size();
 }
 
-/// One object after the other: the metadata, then a node each.
+/// Reads consecutive objects: the metadata, then one node each.
 std::vector<ChakraNode> json_nodes(std::string_view content, const std::string& shown) {
   constexpr std::string_view blanks = " \t\r\n";
   Nodes nodes{shown};
@@ -277,7 +276,7 @@ std::vector<ChakraNode> json_nodes(std::string_view content, const std::string& 
     for (auto at = content.find_first_not_of(blanks); at != std::string_view::npos;
          at = content.find_first_not_of(blanks, at)) {
       if (content[at] != '{')
-        refuse_file(shown, "this is no JSON of Chakra: it has something else than objects");
+        refuse_file(shown, "this is not Chakra's JSON: it contains something other than objects");
       const auto length = length_of_value(content.substr(at), shown, nodes.size() + 1);
       const auto json = Json::parse(content.substr(at, length));
       at += length;
@@ -285,9 +284,9 @@ std::vector<ChakraNode> json_nodes(std::string_view content, const std::string& 
       is_metadata = false;
     }
   } catch (const Json::exception&) {
-    refuse_file(shown, fmt::format("object {} is no node of Chakra", nodes.size() + 1));
-  } catch (const std::logic_error&) {  // a number that is none
-    refuse_file(shown, fmt::format("object {} has a number that is none", nodes.size() + 1));
+    refuse_file(shown, fmt::format("object {} is not a node of Chakra", nodes.size() + 1));
+  } catch (const std::logic_error&) {  // An invalid number.
+    refuse_file(shown, fmt::format("object {} has an invalid number", nodes.size() + 1));
   }
   return nodes.take();
 }

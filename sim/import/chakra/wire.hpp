@@ -9,7 +9,7 @@
 
 namespace gradway {
 
-// Protocol Buffers as bytes, as far as Chakra needs them.
+// The part of the Protocol Buffers encoding that Chakra needs (decision 0056).
 // @source https://protobuf.dev/programming-guides/encoding
 
 /// A field of a message.
@@ -17,22 +17,22 @@ struct WireField {
   enum class Type : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
   std::uint32_t number = 0;
   Type type = Type::varint;
-  std::uint64_t value = 0;   ///< of a number: its bits
-  std::string_view bytes{};  ///< of a text, a message or a packed list
+  std::uint64_t value = 0;   ///< Bits of a number.
+  std::string_view bytes{};  ///< Contents of a text, a message or a packed list.
 };
 
-/// Reads the fields of a message one after the other, never beyond its end.
+/// Reads the fields of a message in order, never beyond its end.
 class WireReader {
  public:
   explicit WireReader(std::string_view message) : message_{message} {}
 
   bool at_end() const { return at_ == message_.size(); }
   std::size_t offset() const { return at_; }
-  /// Nothing if the message is damaged: a number or a length that does not end in it, a type that nobody has.
+  /// Empty if the message is damaged: a number or a length that exceeds it, or an unknown type.
   std::optional<WireField> next();
-  /// A number of variable length. @return as of `next`
+  /// A number of variable length; empty as in `next`.
   std::optional<std::uint64_t> varint();
-  /// So many bytes. @return as of `next`
+  /// The next `count` bytes; empty as in `next`.
   std::optional<std::string_view> bytes(std::uint64_t count);
 
  private:
@@ -43,7 +43,7 @@ class WireReader {
 };
 
 void put_varint(std::string& out, std::uint64_t value);
-/// A number as a field of type varint.
+/// Writes a number as a field of type varint.
 void put_number(std::string& out, std::uint32_t number, std::uint64_t value);
 void put_bytes(std::string& out, std::uint32_t number, std::string_view bytes);
 void put_double(std::string& out, std::uint32_t number, double value);

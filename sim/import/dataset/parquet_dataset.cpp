@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/dataset/parquet_dataset.hpp"
+#include "sim/import/dataset/dataset.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -10,7 +10,6 @@
 #include "sim/base/printable.hpp"
 #include "sim/cost/codecs.hpp"
 #include "sim/files/text_file.hpp"
-#include "sim/import/dataset/sample_sizes.hpp"
 
 namespace gradway {
 namespace {
@@ -27,11 +26,11 @@ bool is_parquet(const std::filesystem::path& path) {
   refuse_at(TextFile{file.string(), ""}.whole(), what, hint);
 }
 
-/// Adds the rows of a file with the same columns.
+/// Adds the footer of a file with the same columns.
 void add_footer(ParquetFooter& all, const ParquetFooter& one, const std::filesystem::path& file) {
   if (!std::ranges::equal(all.columns, one.columns, {}, &ParquetColumn::name, &ParquetColumn::name))
-    refuse_file(file, "its columns are others than those of the files before it",
-                "give a folder of one dataset's files");
+    refuse_file(file, "its columns differ from those of the previous files",
+                "give a folder that contains the files of one dataset");
   all.rows += one.rows;
   all.row_groups += one.row_groups;
   for (std::size_t i = 0; i < all.columns.size(); ++i) {
@@ -52,7 +51,7 @@ std::string column_yaml(const ParquetColumn& column, double rows) {
   const bool is_known = std::ranges::find(codecs(), codec, &Codec::name) != codecs().end();
   text += fmt::format(", unpacked: {:.10g} B", static_cast<double>(column.unpacked) / rows);
   return text + (is_known ? fmt::format(", codec: {} }}\n", codec)
-                          : fmt::format(" }}  # codec: {}, whose cost is not known\n", column.codec));
+                          : fmt::format(" }}  # codec: {}, whose cost is unknown\n", column.codec));
 }
 
 }  // namespace
@@ -66,8 +65,9 @@ std::optional<ParquetFooter> parquet_of(const std::filesystem::path& path) {
     if (count == 0) return std::nullopt;
     for (const auto& file : files) {
       if (!is_parquet(file))
-        refuse_file(file, fmt::format("this is no Parquet file, and {} others of the folder are", count),
-                    "give a folder of Parquet files alone");
+        refuse_file(file,
+                    fmt::format("this is not a Parquet file, but {} other files of the folder are", count),
+                    "give a folder that contains only Parquet files");
       const auto one = read_parquet_footer(file);
       if (all) {
         add_footer(*all, one, file);
@@ -81,7 +81,7 @@ std::optional<ParquetFooter> parquet_of(const std::filesystem::path& path) {
   if (!all) return std::nullopt;
   std::uint64_t bytes = 0;
   for (const auto& column : all->columns) bytes += column.packed;
-  if (all->rows == 0 || bytes == 0) refuse_file(path, "there are no samples in it", "");
+  if (all->rows == 0 || bytes == 0) refuse_file(path, "it contains no samples", "");
   return all;
 }
 
@@ -89,10 +89,10 @@ std::string parquet_yaml(const ParquetFooter& footer, const std::string& name) {
   const auto rows = static_cast<double>(footer.rows);
   std::string text = fmt::format(
       "# A sample is a row. 'input: {{ columns: [NAME, ...] }}' in a scenario reads some of the columns.\n"
-      "# Footers do not tell what decoding takes, nor what goes to the GPU: 'delivered', bytes of a sample "
-      "there,\n"
-      "# and 'cpu: {{ decode: TIME, transform: TIME, collate: TIME }}', of one core, are as the model needs "
-      "them.\n"
+      "# Footers do not contain the cost of decoding or the size of a sample on the GPU: add 'delivered' "
+      "(bytes\n"
+      "# per sample on the GPU) and 'cpu: {{ decode: TIME, transform: TIME, collate: TIME }}' (of one "
+      "core).\n"
       "schema: 1\nsource: >-\n  Footers of {}: {} row groups\nsamples: {}\nformat: parquet\n"
       "row_group: {:.10g}  # rows, on average\ncolumns:\n",
       printable(name), footer.row_groups, footer.rows, rows / static_cast<double>(footer.row_groups));

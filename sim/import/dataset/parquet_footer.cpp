@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/dataset/parquet_footer.hpp"
+#include "sim/import/dataset/dataset.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,8 +20,9 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view magic = "PAR1";
 constexpr std::string_view encrypted_magic = "PARE";
-constexpr std::uint64_t tail_size = 8;            // the footer's length, and the magic
-constexpr std::uint64_t most_footer = 256 << 20;  // of files with 100,000 row groups and columns
+constexpr std::uint64_t tail_size = 8;  // The footer's length and the magic bytes.
+// Bytes of the footer of a file with 100,000 row groups and columns.
+constexpr std::uint64_t most_footer = 256 << 20;
 constexpr std::size_t most_columns = 100'000;
 
 /// CompressionCodec of parquet.thrift, by number.
@@ -46,20 +47,20 @@ enum class ThriftType : std::uint8_t {
   uuid = 13
 };
 
-/// The bytes of a footer cannot be read as one.
+/// The footer is damaged.
 struct Damaged {
   const char* what;
 };
 
-/// Reads Thrift's compact protocol, never beyond its bytes.
+/// Reads Thrift's compact protocol, never beyond its bytes (decision 0056).
 class Compact {
  public:
   explicit Compact(std::string_view bytes) : bytes_{bytes} {}
 
-  /// Calls `take(field, type)` for each field of a structure, which reads its value or calls `skip`.
+  /// Calls `take(field, type)` for each field of a structure; it must read the value or call `skip`.
   template <class Take>
   void structure(const Take& take) {
-    const Deeper deeper{depth_};
+    const DepthGuard guard{depth_};
     std::int64_t field = 0;
     for (;;) {
       const auto head = byte();
@@ -74,21 +75,20 @@ class Compact {
     }
   }
 
-  /// Calls `each()` for each value of a list, which reads it.
+  /// Calls `each()` for each value of a list; it must read the value.
   template <class Each>
   void list(ThriftType of, ThriftType type, const Each& each) {
     expect(type, ThriftType::list);
     const auto [count, own] = list_head();
     if (count > 0) expect(own, of);
-    const Deeper deeper{depth_};
+    const DepthGuard guard{depth_};
     for (std::uint64_t i = 0; i < count; ++i) each();
   }
 
   std::uint64_t count(ThriftType type) {
-    if (type != ThriftType::i64 && type != ThriftType::i32)
-      throw Damaged{"a number has another type than it should"};
+    if (type != ThriftType::i64 && type != ThriftType::i32) throw Damaged{"a number has an unexpected type"};
     const auto value = zigzag();
-    if (value < 0) throw Damaged{"a count is below zero"};
+    if (value < 0) throw Damaged{"a count is negative"};
     return static_cast<std::uint64_t>(value);
   }
 
@@ -98,7 +98,7 @@ class Compact {
   }
 
   void skip(ThriftType type) {
-    const Deeper deeper{depth_};
+    const DepthGuard guard{depth_};
     switch (type) {
       case ThriftType::stop:
         throw Damaged{"a list holds values without a type"};
@@ -145,44 +145,43 @@ class Compact {
   }
 
  private:
-  /// Structures in structures: as many as a footer has, and some.
-  struct Deeper {
+  /// Limits the nesting of structures to more than any footer has.
+  struct DepthGuard {
     static constexpr int most = 32;
-    explicit Deeper(int& of) : depth{of} {
+    explicit DepthGuard(int& of) : depth{of} {
       if (++depth > most) {
         --depth;
-        throw Damaged{"structures are nested too deep"};
+        throw Damaged{"structures are nested too deeply"};
       }
     }
-    ~Deeper() { --depth; }
-    Deeper(const Deeper&) = delete;
-    Deeper& operator=(const Deeper&) = delete;
+    ~DepthGuard() { --depth; }
+    DepthGuard(const DepthGuard&) = delete;
+    DepthGuard& operator=(const DepthGuard&) = delete;
     int& depth;
   };
 
   static void expect(ThriftType type, ThriftType expected) {
-    if (type != expected) throw Damaged{"a field has another type than it should"};
+    if (type != expected) throw Damaged{"a field has an unexpected type"};
   }
 
   static ThriftType type_of(unsigned number) {
-    if (number > static_cast<unsigned>(ThriftType::uuid))
-      throw Damaged{"a field has a type that there is not"};
+    if (number > static_cast<unsigned>(ThriftType::uuid)) throw Damaged{"a field has an unknown type"};
     return static_cast<ThriftType>(number);
   }
 
-  /// In lists a truth value takes a byte.
+  /// In lists a boolean takes a byte.
   void skip_element(ThriftType type) {
     if (type == ThriftType::yes || type == ThriftType::no) return advance(1);
     skip(type);
   }
 
   unsigned byte() {
-    if (at_ >= bytes_.size()) throw Damaged{"it ends too early"};
+    if (at_ >= bytes_.size()) throw Damaged{"it is truncated"};
     return static_cast<unsigned char>(bytes_[at_++]);
   }
 
   void advance(std::uint64_t count) {
-    if (count > bytes_.size() - at_) throw Damaged{"it ends too early"};
+    if (count > bytes_.size() - at_) throw Damaged{"it is truncated"};
     at_ += static_cast<std::size_t>(count);
   }
 
@@ -201,10 +200,10 @@ class Compact {
     return static_cast<std::int64_t>(value >> 1U) ^ -static_cast<std::int64_t>(value & 1U);
   }
 
-  /// Of a list or a map: no more values than there are bytes, as each takes one at least.
+  /// Size of a list or a map: at most the number of remaining bytes, as each value takes at least one.
   std::uint64_t size() {
     const auto count = varint();
-    if (count > bytes_.size() - at_) throw Damaged{"a list is longer than what is left of it"};
+    if (count > bytes_.size() - at_) throw Damaged{"a list is longer than the rest of the footer"};
     return count;
   }
 
@@ -228,9 +227,9 @@ class Compact {
   int depth_ = 0;
 };
 
-void add_up(std::uint64_t& to, std::uint64_t amount) {
+void add_checked(std::uint64_t& to, std::uint64_t amount) {
   if (amount > std::numeric_limits<std::uint64_t>::max() / 2 - to)
-    throw Damaged{"its sizes add up to more than there can be"};
+    throw Damaged{"the sum of its sizes overflows"};
   to += amount;
 }
 
@@ -252,8 +251,9 @@ class Footer {
           return compact_.skip(type);
       }
     });
-    if (!has_rows) throw Damaged{"it does not tell the number of rows"};
-    if (rows_of_groups_ != footer_.rows) throw Damaged{"its row groups have not as many rows as the file"};
+    if (!has_rows) throw Damaged{"it does not contain the number of rows"};
+    if (rows_of_groups_ != footer_.rows)
+      throw Damaged{"the rows of its row groups do not add up to those of the file"};
     return std::move(footer_);
   }
 
@@ -262,7 +262,7 @@ class Footer {
     ++footer_.row_groups;
     compact_.structure([&](std::int64_t field, ThriftType type) {
       if (field == 1) return compact_.list(ThriftType::structure, type, [&] { column_chunk(); });
-      if (field == 3) return add_up(rows_of_groups_, compact_.count(type));
+      if (field == 3) return add_checked(rows_of_groups_, compact_.count(type));
       compact_.skip(type);
     });
   }
@@ -271,7 +271,7 @@ class Footer {
     bool has_data = false;
     compact_.structure([&](std::int64_t field, ThriftType type) {
       if (field != 3) return compact_.skip(type);
-      if (type != ThriftType::structure) throw Damaged{"a field has another type than it should"};
+      if (type != ThriftType::structure) throw Damaged{"a field has an unexpected type"};
       column_data();
       has_data = true;
     });
@@ -304,13 +304,13 @@ class Footer {
     if (chunk.name.empty()) throw Damaged{"a column has no name"};
     const auto [place, is_new] = places_.try_emplace(chunk.name, footer_.columns.size());
     if (is_new) {
-      if (places_.size() > most_columns) throw Damaged{"it has more columns than can be"};
+      if (places_.size() > most_columns) throw Damaged{"it has too many columns"};
       footer_.columns.push_back(std::move(chunk));
       return;
     }
     auto& column = footer_.columns[place->second];
-    add_up(column.packed, chunk.packed);
-    add_up(column.unpacked, chunk.unpacked);
+    add_checked(column.packed, chunk.packed);
+    add_checked(column.unpacked, chunk.unpacked);
     if (column.codec != chunk.codec) column.codec = "several";
   }
 
@@ -340,16 +340,17 @@ ParquetFooter read_parquet_footer(const fs::path& file) {
   const auto size = fs::file_size(file, error);
   std::ifstream in{file, std::ios::binary};
   if (error || !in) refuse(file, "the file cannot be read");
-  if (size < tail_size + magic.size()) refuse(file, "this is no Parquet file: it is too short");
+  if (size < tail_size + magic.size()) refuse(file, "this is not a Parquet file: it is too short");
   const auto tail = read_at(in, size - tail_size, tail_size, file);
   const auto ending = std::string_view{tail}.substr(4);
   if (ending == encrypted_magic) refuse(file, "the footer of this Parquet file is encrypted");
   if (ending != magic || read_at(in, 0, magic.size(), file) != magic)
-    refuse(file, "this is no Parquet file: it does not begin and end with PAR1", "was it cut off?");
+    refuse(file, "this is not a Parquet file: it does not begin and end with PAR1",
+           "check whether it is truncated");
   std::uint64_t length = 0;
   for (std::size_t i = 4; i-- > 0;) length = length << 8U | static_cast<unsigned char>(tail[i]);
   if (length > std::min(size - tail_size - magic.size(), most_footer))
-    refuse(file, fmt::format("the Parquet footer is damaged: it cannot have {} bytes", length));
+    refuse(file, fmt::format("the Parquet footer is damaged: invalid length of {} bytes", length));
   const auto bytes = read_at(in, size - tail_size - length, length, file);
   try {
     return Footer{bytes}.read();

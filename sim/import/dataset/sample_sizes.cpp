@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/dataset/sample_sizes.hpp"
+#include "sim/import/dataset/dataset.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,14 +12,13 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/files/text_file.hpp"
-#include "sim/import/dataset/tar_headers.hpp"
 
 namespace gradway {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Files of many samples whose headers are not read.
+/// File formats with many samples whose headers gradway does not read.
 struct Container {
   std::string_view ending;
   std::string_view name;
@@ -38,7 +37,7 @@ constexpr std::array containers{Container{".tfrecord", "TFRecord"},
                                 Container{".tar.bz2", "packed tar"},
                                 Container{".tar.xz", "packed tar"}};
 
-/// Formats that pack what they hold, so that a codec finds nothing more.
+/// Compressed formats, which a codec does not compress further.
 constexpr std::array<std::string_view, 15> packed_endings{".jpg",  ".jpeg", ".png",  ".webp", ".avif",
                                                           ".gif",  ".mp4",  ".mkv",  ".webm", ".mp3",
                                                           ".flac", ".ogg",  ".opus", ".gz",   ".zst"};
@@ -66,13 +65,14 @@ void refuse_containers(const fs::path& path) {
   const auto name = lower(path.filename().string());
   for (const auto& container : containers) {
     if (!name.ends_with(container.ending)) continue;
-    refuse_at(whole(path), fmt::format("the sizes of samples in {} files are not read", container.name),
-              "give a folder of files, a tar file or a folder of those; or write the dataset's file by hand, "
-              "see models/datasets");
+    refuse_at(whole(path),
+              fmt::format("gradway cannot read the sizes of samples in {} files", container.name),
+              "give a folder of files, a tar file or a folder of tar files, or write the dataset file by "
+              "hand (see models/datasets)");
   }
 }
 
-/// What the samples of a tar file are told apart by: the name up to the first dot behind the folders.
+/// Key of a sample in a tar file: the name up to the first dot after the folders.
 std::string key_of(const std::string& name) {
   const auto folder = name.rfind('/');
   return name.substr(0, name.find('.', folder == std::string::npos ? 0 : folder + 1));
@@ -99,8 +99,9 @@ void add_folder(const fs::path& folder, SampleSizes& sizes) {
     refuse_containers(file);
     if (sizes.shards) {
       if (!is_tar(file))
-        refuse_at(whole(file), fmt::format("this is no tar file, and {} others of the folder are", tars),
-                  "give a folder of tar files alone, or one of files that are a sample each");
+        refuse_at(whole(file),
+                  fmt::format("this is not a tar file, but {} other files of the folder are", tars),
+                  "give a folder that contains only tar files, or one with a file per sample");
       add_tar(file, sizes);
       continue;
     }
@@ -158,9 +159,9 @@ SampleSizes sample_sizes(const fs::path& path) {
     add_tar(path, sizes);
   } else {
     refuse_at(whole(path), "this is neither a folder nor a tar or Parquet file",
-              "give the folder of a dataset's files, or one that ends in .tar or .parquet");
+              "give a folder of files, or a file that ends in .tar or .parquet");
   }
-  if (sizes.bytes.empty()) refuse_at(whole(path), "there are no samples in it", "");
+  if (sizes.bytes.empty()) refuse_at(whole(path), "it contains no samples", "");
   if (total(sizes) == 0) refuse_at(whole(path), "all samples are empty", "");
   return sizes;
 }
@@ -168,18 +169,17 @@ SampleSizes sample_sizes(const fs::path& path) {
 std::string dataset_yaml(const SampleSizes& sizes) {
   const std::string_view read_from = sizes.shards ? "in the headers of the tar files" : "of the files";
   std::string text = fmt::format(
-      "# Sizes do not tell what decoding takes, nor what goes to the GPU: 'delivered', bytes of a sample "
-      "there,\n"
-      "# and 'cpu: {{ decode: TIME, transform: TIME, collate: TIME }}', of one core, are as the model needs "
-      "them.\n"
+      "# Sizes do not contain the cost of decoding or the size of a sample on the GPU: add 'delivered' "
+      "(bytes\n"
+      "# per sample on the GPU) and 'cpu: {{ decode: TIME, transform: TIME, collate: TIME }}' (of one "
+      "core).\n"
       "schema: 1\nsource: >-\n  Sizes {} of {}\nsamples: {}\nsample_size: {:.10g} B\n"
       "spread: {:.4g}\n",
       read_from, printable(sizes.name), sizes.bytes.size(), std::max(sizes.mean().value(), 1.0),
       sizes.spread());
-  // AWS's guide of S3 performance: ranges of 8 to 16 MB.
-  text += sizes.shards
-              ? "format: shards\nrequest: 8 MiB  # 8 to 16 MB is what object stores are best asked for\n"
-              : "format: files\n";
+  // AWS's guide to S3 performance recommends ranges of 8 to 16 MB.
+  text += sizes.shards ? "format: shards\nrequest: 8 MiB  # object stores are fastest with 8 to 16 MB\n"
+                       : "format: files\n";
   if (sizes.mostly_packed()) text += "compressible: false\n";
   return text;
 }

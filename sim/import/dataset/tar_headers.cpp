@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/dataset/tar_headers.hpp"
+#include "sim/import/dataset/dataset.hpp"
 
 #include <memory>
 
@@ -17,7 +17,7 @@ struct Close {
   void operator()(archive* open) const { archive_read_free(open); }
 };
 
-/// As its header has it; in UTF-8 where the header says so and the locale has other characters.
+/// Name as in the header; in UTF-8 if the header says so and the locale has other characters.
 std::string name_of(archive_entry* entry) {
   const auto* name = archive_entry_pathname(entry);
   if (name == nullptr) name = archive_entry_pathname_utf8(entry);
@@ -27,14 +27,14 @@ std::string name_of(archive_entry* entry) {
 }  // namespace
 
 void read_tar_headers(const std::filesystem::path& file,
-                      const std::function<void(const std::string& name, std::uint64_t size)>& tell) {
+                      const std::function<void(const std::string& name, std::uint64_t size)>& visit) {
   check_regular_file(file, file.string());
   const auto whole = TextFile{file.string(), ""}.whole();
   constexpr std::size_t block_size = 1 << 20;
   const std::unique_ptr<archive, Close> tar{archive_read_new()};
-  archive_read_support_format_tar(tar.get());  // ustar, GNU's and pax; no filter, so nothing is unpacked
+  archive_read_support_format_tar(tar.get());  // ustar, GNU and pax; no filter, so nothing is decompressed.
   const auto refuse_start = [&] {
-    refuse_at(whole, "this is not a tar file", "unpack it if it is a tar file that was packed as a whole");
+    refuse_at(whole, "this is not a tar file", "decompress it first if it is a compressed tar file");
   };
   if (archive_read_open_filename(tar.get(), file.c_str(), block_size) != ARCHIVE_OK) refuse_start();
   archive_entry* entry = nullptr;
@@ -50,10 +50,10 @@ void read_tar_headers(const std::filesystem::path& file,
                 "");
     }
     if (archive_entry_filetype(entry) == AE_IFREG && archive_entry_hardlink(entry) == nullptr)
-      tell(name_of(entry), static_cast<std::uint64_t>(archive_entry_size(entry)));
+      visit(name_of(entry), static_cast<std::uint64_t>(archive_entry_size(entry)));
     if (archive_read_data_skip(tar.get()) != ARCHIVE_OK)
       refuse_at(whole,
-                fmt::format("the tar file ends inside the file that begins at byte {}",
+                fmt::format("the tar file is truncated inside the file that begins at byte {}",
                             archive_read_header_position(tar.get())),
                 "");
   }

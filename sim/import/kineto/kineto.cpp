@@ -11,18 +11,10 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/files/text_file.hpp"
-#include "sim/import/kineto/memory/state.hpp"
-#include "sim/import/kineto/read/average.hpp"
+#include "sim/import/kineto/memory/step_memory.hpp"
 #include "sim/import/kineto/read/read_trace.hpp"
-#include "sim/import/kineto/read/step_moments.hpp"
 #include "sim/import/kineto/read/steps.hpp"
-#include "sim/import/kineto/read/trace_checks.hpp"
-#include "sim/import/kineto/work/batch.hpp"
-#include "sim/import/kineto/work/cpu_time.hpp"
 #include "sim/import/kineto/work/launch_work.hpp"
-#include "sim/import/kineto/work/occupancy.hpp"
-#include "sim/import/kineto/work/optimizer_name.hpp"
-#include "sim/import/kineto/work/tiles.hpp"
 #include "sim/import/topology/gpu_name.hpp"
 
 namespace gradway {
@@ -33,7 +25,7 @@ DeviceLimits limits_of(const Trace& trace) {
   return found == trace.limits.end() ? DeviceLimits{} : *found;
 }
 
-/// The launches of a step with the times that the steps agree on.
+/// The launches of a step, with times averaged over the steps.
 std::vector<Launch> launches_of(const Trace& trace, const TracedStep& step, const AveragedSteps& averaged) {
   const auto limits = limits_of(trace);
   std::map<std::int64_t, int> streams{{main_stream(step.launches), 0}};
@@ -52,7 +44,7 @@ std::vector<Launch> launches_of(const Trace& trace, const TracedStep& step, cons
     launch.stream = streams.emplace(activity.stream, static_cast<int>(streams.size())).first->second;
     launches.push_back(std::move(launch));
   }
-  tell_work(trace, step.launches, launches);
+  find_work(trace, step.launches, launches);
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const auto& traced = step.launches[i];
     if (traced.operation == nullptr || traced.activity->kind != TracedActivity::Kind::kernel) continue;
@@ -67,21 +59,22 @@ Bytes input_bytes(const Profile& profile) {
   for (const auto& launch : profile.launches) {
     if (launch.kind == KernelClass::copy_in) sum += launch.bytes;
   }
-  return Bytes{std::round(sum.value() / profile.batch)};  // a file has no part of a byte below one
+  return Bytes{std::round(sum.value() / profile.batch)};  // Files hold whole bytes.
 }
 
 int batch_of(const Trace& trace, const TracedStep& step, const ImportOptions& options, const Where& file) {
   if (options.batch) return *options.batch;
   const auto found = find_batch(trace, step);
   if (!found)
-    refuse_at(file, "the trace does not show the batch: no copy from the host", "give it with --batch N");
+    refuse_at(file, "the batch size is not in the trace: it has no copy from the host",
+              "give it with --batch N");
   return *found;
 }
 
-/// The launches of one stream never overlap, so a step cannot be shorter; and the profiler makes it slower.
+/// Bounds for --step-time: the launches of one stream do not overlap, and the profiler slows the step down.
 void check_step_time(const ImportOptions& options, const Profile& profile, const Where& file) {
   if (!options.step_time) return;
-  constexpr double shortest = 0.9;  // kernels take a little longer under the profiler
+  constexpr double shortest = 0.9;  // Kernels take slightly longer under the profiler.
   constexpr double longest = 1.5;
   Seconds busy{};
   for (const auto& launch : profile.launches) {
@@ -103,10 +96,10 @@ void check_step_time(const ImportOptions& options, const Profile& profile, const
 }
 
 void check_size(const TracedStep& step, const Where& file) {
-  constexpr std::size_t most_launches = 30'000;  // what fits into a file that gradway reads
+  constexpr std::size_t most_launches = 30'000;  // As many as fit into a file that gradway reads.
   if (step.launches.size() > most_launches)
     refuse_at(file, fmt::format("a step has {} launches, more than {}", step.launches.size(), most_launches),
-              "is a step of the trace really one training step?");
+              "check that each step of the trace is one training step");
 }
 
 void warn_of_cpu(const Profile& profile, std::vector<std::string>& warnings) {
@@ -115,30 +108,30 @@ void warn_of_cpu(const Profile& profile, std::vector<std::string>& warnings) {
   constexpr double near = 0.9;
   if (profile.step_time || cpu < near * gpu) return;
   warnings.push_back(fmt::format(
-      "the CPU takes {:.3g} ms to issue a step, the GPU {:.3g} ms to do it: under the profiler the "
-      "CPU is slower than without, so the step may be too long; measure it without the profiler "
-      "and give --step-time",
+      "the CPU takes {:.3g} ms to issue a step that the GPU runs in {:.3g} ms: the profiler slows the CPU "
+      "down, so the step may be too long; measure it without the profiler and give --step-time",
       cpu.value() * 1e3, gpu.value() * 1e3));
 }
 
 void warn_of_memory(const Profile& profile, std::vector<std::string>& warnings) {
   constexpr const char* hint = "record the trace with profile_memory=True to know whether a job fits";
   if (!profile.memory_lacks.empty()) {
-    warnings.push_back(fmt::format("what autograd keeps of {} is not known; {}",
+    warnings.push_back(fmt::format("the memory that autograd keeps for {} is unknown; {}",
                                    fmt::join(profile.memory_lacks, ", "), hint));
   } else if (profile.memory_from == MemorySource::none) {
-    warnings.push_back(fmt::format("the trace does not tell what autograd keeps; {}", hint));
+    warnings.push_back(fmt::format("the trace does not show what autograd keeps; {}", hint));
   } else if (profile.memory_from == MemorySource::compiled) {
-    warnings.push_back(fmt::format(
-        "what compiled graphs keep follows from the operands of their kernels, which do not say what is "
-        "written: in eight programs the memory was 8 % too low to 6 % too high; {}",
-        hint));
+    warnings.push_back(
+        fmt::format("the memory that compiled graphs keep is estimated from the operands of their kernels, "
+                    "which do not say what is written (error in eight programs: -8 % to +6 %); {}",
+                    hint));
   }
 }
 
 void warn_of_streams(const Profile& profile, std::vector<std::string>& warnings) {
   const auto others = std::ranges::count_if(profile.launches, [](const Launch& l) { return l.stream != 0; });
-  if (others > 0) warnings.push_back(fmt::format("launches of a step on streams of their own: {}", others));
+  if (others > 0)
+    warnings.push_back(fmt::format("launches of a step on streams other than the main stream: {}", others));
 }
 
 }  // namespace
@@ -190,16 +183,16 @@ ImportedProfile import_trace(Trace trace, std::string_view kind, const std::file
   profile.launches = launches_of(trace, step, averaged);
   profile.gradients = find_gradients(trace, step);
   if (profile.gradients.empty())
-    refuse_at(file, "no parameter gets a gradient in the trace", "record it with record_shapes=True");
+    refuse_at(file, "the trace has no gradient of a parameter", "record it with record_shapes=True");
   profile.buffers = find_buffers(trace, step);
   profile.batch = batch_of(trace, step, options, file);
   profile.precision = options.precision.value_or(main_precision(profile.launches));
   profile.optimizer = find_optimizer(trace, step, result.warnings);
-  tell_growth(trace, step, profile, profile.launches);
+  find_growth(trace, step, profile, profile.launches);
   auto memory = memory_of_step(trace, steps, averaged.representative(), profile);
   profile.memory_from = memory.from;
   profile.memory = std::move(memory.moments);
-  profile.memory_lacks = std::move(memory.lacks);
+  profile.memory_lacks = std::move(memory.unknown_operations);
   profile.keeps_gradients = keeps_gradients(trace, steps);
   warn_of_memory(profile, result.warnings);
   check_step_time(options, profile, file);
@@ -207,8 +200,8 @@ ImportedProfile import_trace(Trace trace, std::string_view kind, const std::file
   result.notes.source = fmt::format("{} {}, {} step{}", kind, printable(path.filename().string()),
                                     profile.steps, profile.steps == 1 ? "" : "s");
   if (joined.orphans > 0)
-    result.warnings.push_back(fmt::format(
-        "activities of the GPU left out because their launches are not in the trace: {}", joined.orphans));
+    result.warnings.push_back(
+        fmt::format("ignored GPU activities whose launches are not in the trace: {}", joined.orphans));
   warn_of_streams(profile, result.warnings);
   warn_of_cpu(profile, result.warnings);
   return result;

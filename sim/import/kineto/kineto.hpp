@@ -13,37 +13,36 @@
 
 namespace gradway {
 
-/// What the user knows better than the trace.
+/// Settings of the user, which override the trace.
 struct ImportOptions {
-  std::optional<Seconds> step_time;  ///< without the profiler
+  std::optional<Seconds> step_time;  ///< Measured without the profiler.
   std::optional<std::string> gpu;
   std::optional<Precision> precision;
   std::optional<int> batch;
-  std::vector<std::string> known_gpus;  ///< names of GPUs that are described
+  std::vector<std::string> known_gpus;  ///< Names of the GPUs that gradway has descriptions of.
 };
 
 struct ImportedProfile {
   Profile profile;
   ProfileNotes notes;
-  int steps_found = 0;  ///< complete ones
+  int steps_found = 0;  ///< Complete steps.
   std::vector<std::string> warnings;
 };
 
-/// A trace of the PyTorch profiler (kineto) of training steps on one GPU without DDP, as a profile. What
-/// stands in it and how it is found: see the folder's other files; `steps`, `average`, `cpu_time`,
-/// `launch_work`, `batch` and `state` each hold one part of it.
+/// Imports a trace of the PyTorch profiler (kineto) of training steps on one GPU without DDP as a profile.
 /// @param shown the file's name in messages.
-/// @throws ConfigError with all that makes the trace unfit, and what to record instead.
+/// @throws ConfigError with everything that makes the trace unusable, and what to record instead.
 ImportedProfile import_kineto(const std::filesystem::path& file, const std::string& shown,
                               const ImportOptions& options);
 
-/// The same of a trace that was read already. @param kind of the file, for the profile's source: "PyTorch
-/// profiler trace"
+/// The same for a trace in memory. @param kind of the file, for the profile's source: "PyTorch profiler
+/// trace"
 ImportedProfile import_trace(Trace trace, std::string_view kind, const std::filesystem::path& file,
                              const std::string& shown, const ImportOptions& options);
 
-/// Time of all launches on the GPU, and of the CPU to issue them.
+/// Time of all launches on the GPU.
 Seconds gpu_time(const Profile& profile);
+/// Time of the CPU to issue all launches.
 Seconds cpu_time(const Profile& profile);
 
 }  // namespace gradway

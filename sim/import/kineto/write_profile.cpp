@@ -22,7 +22,7 @@ std::string decimal(double value, int digits) {
   return text;
 }
 
-// A nanosecond, an operation and a byte are the last digit of these.
+// The last digits are a nanosecond, an operation and a byte.
 std::string microseconds(Seconds time) {
   return decimal(time.value() * 1e6, 3);
 }
@@ -57,7 +57,7 @@ std::string flags_text(const Launch& launch) {
   return flags.empty() ? std::string{profile_words::no_flags} : fmt::format("{}", fmt::join(flags, ","));
 }
 
-/// Names are for people and may have been cut anywhere: plain characters only.
+/// Names are for people and may be cut in the middle of a character: plain ASCII only.
 std::string plain(std::string text) {
   for (auto& c : text) {
     if (static_cast<unsigned char>(c) >= 0x7F) c = '?';

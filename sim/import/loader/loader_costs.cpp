@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/loader/loader_costs.hpp"
+#include "sim/import/loader/loader.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,12 +15,12 @@
 namespace gradway {
 namespace {
 
-// A limit that all share must make the fit this much better, or it is none: runs differ by as much.
-constexpr double plateau_is_seen = 0.25;
-constexpr double a_run_varies = 0.03;
+// A shared limit is accepted if it reduces the squared error to this share: runs vary that much.
+constexpr double plateau_threshold = 0.25;
+constexpr double run_variation = 0.03;
 
-/// Workers as if each had a core of its own.
-double workers_that_count(const LoaderRun& run) {
+/// Workers that run at the rate of a core of their own.
+double effective_workers(const LoaderRun& run) {
   const auto workers = std::max(1, run.workers);
   if (!run.threads || run.workers == 0) return workers;
   constexpr int threads_of_a_core = 2;
@@ -34,7 +34,7 @@ double mean_of(const std::vector<double>& values, std::size_t from, std::size_t 
          static_cast<double>(to - from);
 }
 
-/// Of the mean of logarithms, so of a factor; 0 for a single one.
+/// Standard error of the mean of logarithms, that is of a factor; 0 for a single value.
 double standard_error(const std::vector<double>& logarithms) {
   if (logarithms.size() < 2) return 0;
   const auto mean = mean_of(logarithms, 0, logarithms.size());
@@ -44,15 +44,15 @@ double standard_error(const std::vector<double>& logarithms) {
   return std::sqrt(squares / (n - 1) / n);
 }
 
-/// Logarithms of rates: the first `linear` runs share one rate a worker, the others one rate in all.
+/// Fit in logarithms: the first `linear` runs share one rate per worker, the others one total rate.
 struct Split {
   std::size_t linear = 0;
   double squares = std::numeric_limits<double>::infinity();
   double log_rate = 0;
-  double log_most = std::numeric_limits<double>::infinity();
+  double log_limit = std::numeric_limits<double>::infinity();
 };
 
-/// @param rates samples a second, @param counts workers that count, run by run
+/// @param rates samples per second by run, @param counts effective workers by run
 Split split_at(std::size_t linear, const std::vector<double>& rates, const std::vector<double>& counts) {
   std::vector<double> by_worker, in_all;
   for (std::size_t i = 0; i < rates.size(); ++i) {
@@ -60,20 +60,20 @@ Split split_at(std::size_t linear, const std::vector<double>& rates, const std::
     in_all.push_back(std::log(rates[i]));
   }
   Split split{.linear = linear, .squares = 0, .log_rate = mean_of(by_worker, 0, linear)};
-  if (linear < rates.size()) split.log_most = mean_of(in_all, linear, rates.size());
+  if (linear < rates.size()) split.log_limit = mean_of(in_all, linear, rates.size());
   for (std::size_t i = 0; i < rates.size(); ++i) {
-    const auto fitted = std::min(split.log_rate + std::log(counts[i]), split.log_most);
+    const auto fitted = std::min(split.log_rate + std::log(counts[i]), split.log_limit);
     split.squares += std::pow(fitted - in_all[i], 2);
   }
   return split;
 }
 
-/// First batches: a batch, and the start of the workers before it.
+/// Fits the start of workers: a first batch takes the time of a batch and of starting all workers.
 void fit_start(LoaderCosts& costs, const std::vector<LoaderRun>& runs) {
-  std::vector<std::pair<double, double>> points;  // workers, seconds beside the batch
+  std::vector<std::pair<double, double>> points;  // Workers, seconds in addition to the batch.
   for (const auto& run : runs)
     if (run.first_batch && run.workers > 0)
-      points.emplace_back(run.workers, run.first_batch->value() - costs.each.value() * run.batch);
+      points.emplace_back(run.workers, run.first_batch->value() - costs.time_per_sample.value() * run.batch);
   if (points.size() < 2) return;
   double x = 0, y = 0, xx = 0, xy = 0;
   for (const auto& [workers, rest] : points) {
@@ -85,11 +85,11 @@ void fit_start(LoaderCosts& costs, const std::vector<LoaderRun>& runs) {
   const auto base = (y - slope * x) / n;
   double squares = 0;
   for (const auto& [workers, rest] : points) squares += std::pow(base + slope * workers - rest, 2);
-  costs.start = Seconds{slope};
-  costs.start_error = Seconds{std::sqrt(squares / n)};
+  costs.worker_start = Seconds{slope};
+  costs.worker_start_error = Seconds{std::sqrt(squares / n)};
 }
 
-/// How sure a figure is, for intervals of predictions.
+/// Relative error of a figure, for prediction intervals.
 std::string error_key(double error) {
   return error > 0 ? fmt::format(", error: {:.4f}", error) : "";
 }
@@ -111,30 +111,30 @@ LoaderCosts fit_loader(const std::vector<LoaderRun>& runs) {
   for (const auto& run : runs) {
     if (run.workers == 0) continue;
     rates.push_back(run.samples_per_s());
-    counts.push_back(workers_that_count(run));
+    counts.push_back(effective_workers(run));
   }
   expects(!rates.empty(), "a run has workers");
   auto best = split_at(rates.size(), rates, counts);
   const auto without = best.squares;
-  const auto floor = static_cast<double>(rates.size()) * a_run_varies * a_run_varies;
+  const auto floor = static_cast<double>(rates.size()) * run_variation * run_variation;
   for (std::size_t linear = 1; linear < rates.size(); ++linear) {
     const auto split = split_at(linear, rates, counts);
-    const bool is_plateau = split.log_most < split.log_rate + std::log(counts.back());
+    const bool is_plateau = split.log_limit < split.log_rate + std::log(counts.back());
     if (is_plateau && split.squares < best.squares &&
-        split.squares + floor < plateau_is_seen * (without + floor))
+        split.squares + floor < plateau_threshold * (without + floor))
       best = split;
   }
   LoaderCosts costs;
-  costs.each = Seconds{std::exp(-best.log_rate)};
+  costs.time_per_sample = Seconds{std::exp(-best.log_rate)};
   std::vector<double> by_worker, in_all;
   for (std::size_t i = 0; i < rates.size(); ++i)
     (i < best.linear ? by_worker : in_all).push_back(std::log(rates[i] / (i < best.linear ? counts[i] : 1)));
-  costs.each_error = standard_error(by_worker);
-  costs.most_error = standard_error(in_all);
-  if (best.linear < rates.size()) costs.most = std::exp(best.log_most);
+  costs.time_error = standard_error(by_worker);
+  costs.limit_error = standard_error(in_all);
+  if (best.linear < rates.size()) costs.limit = std::exp(best.log_limit);
   for (const auto& run : runs) {
-    const auto rate = workers_that_count(run) / costs.each.value();
-    costs.fitted.push_back(std::min(rate, costs.most.value_or(rate)));
+    const auto rate = effective_workers(run) / costs.time_per_sample.value();
+    costs.fitted.push_back(std::min(rate, costs.limit.value_or(rate)));
     costs.errors.push_back(costs.fitted.back() / run.samples_per_s() - 1);
   }
   fit_start(costs, runs);
@@ -149,38 +149,35 @@ std::string loader_yaml(const std::vector<LoaderRun>& runs, const LoaderCosts& c
   for (std::size_t i = 0; i < runs.size(); ++i)
     text += fmt::format("#  {:7}  {:8.4g}  {:8.4g}  {:>7}\n", runs[i].workers, runs[i].samples_per_s(),
                         costs.fitted[i], signed_percent(costs.errors[i]));
-  text += fmt::format("# {:.1f} % off on average.", 100 * costs.mean_error());
-  if (costs.each_error > 0)
-    text +=
-        fmt::format(" What a sample takes is known to {:.1f} % (standard error).", 100 * costs.each_error);
+  text += fmt::format("# Mean error: {:.1f} %.", 100 * costs.mean_error());
+  if (costs.time_error > 0)
+    text += fmt::format(" Standard error of the time per sample: {:.1f} %.", 100 * costs.time_error);
   text += '\n';
-  if (costs.most) {
-    text += fmt::format("# More workers than that bring nothing: {:.4g} samples a second are the most.",
-                        *costs.most);
+  if (costs.limit) {
+    text += fmt::format("# More workers do not help: the limit is {:.4g} samples/s.", *costs.limit);
     if (first.sample_size)
       text += fmt::format(
           " If storage is the limit, in a scenario:\n#   input: {{ storage: {{ read: {:.4g} MB/s{} }} }}",
-          *costs.most * first.sample_size->value() / 1e6, error_key(costs.most_error));
+          *costs.limit * first.sample_size->value() / 1e6, error_key(costs.limit_error));
     text += '\n';
   } else {
-    text += "# Nothing that workers share was full, but cores: how fast storage is does not follow.\n";
+    text += "# No limit other than the cores was reached, so the speed of storage is unknown.\n";
   }
-  if (costs.start)
+  if (costs.worker_start)
     text += fmt::format(
-        "# Workers start one after the other, {0:.4g} ms each (to {1:.3g} ms, root mean square): each epoch "
-        "begins with it, but\n"
-        "# with persistent_workers. In a scenario:\n#   input: {{ worker_start: {0:.4g} ms }}\n",
-        costs.start->value() * 1e3, costs.start_error.value() * 1e3);
+        "# Workers start one after the other, {0:.4g} ms each (root mean square error {1:.3g} ms), at each "
+        "epoch's start\n"
+        "# unless persistent_workers is set. In a scenario:\n#   input: {{ worker_start: {0:.4g} ms }}\n",
+        costs.worker_start->value() * 1e3, costs.worker_start_error.value() * 1e3);
   if (!first.sample_size)
     text +=
-        "# The log does not tell 'bytes', the size of a sample as stored: 1 B is put here, storage is not "
-        "simulated.\n";
+        "# The log has no 'bytes' (stored size of a sample): 1 B is assumed, so storage is not simulated.\n";
   text += fmt::format(
       "schema: 1\nsource: >-\n  Runs of a DataLoader, {}\nsamples: {:.15g}\nsample_size: {:.10g} B\n"
-      "# Of one core: to read, decode, transform and collate a sample together.\ncpu: {{ decode: {:.5g} ms{} "
+      "# Time of one core to read, decode, transform and collate a sample.\ncpu: {{ decode: {:.5g} ms{} "
       "}}\n",
-      printable(name), first.samples, first.sample_size.value_or(Bytes{1}).value(), costs.each.value() * 1e3,
-      error_key(costs.each_error));
+      printable(name), first.samples, first.sample_size.value_or(Bytes{1}).value(),
+      costs.time_per_sample.value() * 1e3, error_key(costs.time_error));
   return text;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/loader/loader_log.hpp"
+#include "sim/import/loader/loader.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// A key of a run, and what it may have.
+/// A key of a run and its range.
 struct Key {
   std::string_view name;
   bool required;
@@ -29,7 +29,7 @@ constexpr std::array keys{Key{"workers", true, true, 0, 4096}, Key{"batch", true
                           Key{"samples", true, true, 1, 1e15}, Key{"bytes", false, false, 1, 1e15},
                           Key{"threads", false, true, 1, 1e5}, Key{"first_batch_s", false, false, 0, 1e7}};
 
-/// A map of numbers in one line.
+/// Reads the map of numbers in a line.
 class Line {
  public:
   Line(const TextFile& log, const TextLine& line, std::vector<Problem>& problems)
@@ -38,18 +38,18 @@ class Line {
   std::optional<LoaderRun> read() {
     const auto before = problems_.size();
     try {
-      // Deeper is no run; the parser itself would go as deep as the text.
+      // Limits the depth: the parser itself would follow any nesting.
       json_ = Json::parse(line_.text, [](int depth, Json::parse_event_t, const Json&) { return depth < 3; });
     } catch (const Json::parse_error& error) {
       const auto at = std::min(line_.text.size() - 1, error.byte == 0 ? 0 : error.byte - 1);
-      add(at, 1, "this is not JSON: it cannot go on like this here", "was the line cut off?");
+      add(at, 1, "this line is not valid JSON", "check whether the line is truncated");
       return std::nullopt;
     } catch (const Json::exception&) {
-      add(0, 1, "a number in this line is too large for any measurement", "");
+      add(0, 1, "a number in this line is too large", "");
       return std::nullopt;
     }
     if (!json_.is_object()) {
-      add(0, 1, "this is no run", "a run is a map such as {\"workers\": 4, \"batch\": 64, ...}");
+      add(0, 1, "this line is not a run", "expected a map such as {\"workers\": 4, \"batch\": 64, ...}");
       return std::nullopt;
     }
     for (const auto& [key, value] : json_.items()) check(key, value);
@@ -88,8 +88,8 @@ class Line {
         is_number && is >= key->least && is <= key->most && (!key->whole || is == std::floor(is));
     if (!fits)
       add_at(name,
-             fmt::format("'{}' is {} from {:g} to {:g}", name, key->whole ? "a whole number" : "a number",
-                         key->least, key->most),
+             fmt::format("'{}' must be {} from {:g} to {:g}", name,
+                         key->whole ? "a whole number" : "a number", key->least, key->most),
              "");
   }
 
@@ -125,19 +125,19 @@ std::vector<LoaderRun> read_loader_log(const TextFile& log) {
     const auto here = place_in(line, log.name, line.offset + first, 1);
     if (std::ranges::find(runs, run->workers, &LoaderRun::workers) != runs.end())
       problems.push_back(
-          {here, fmt::format("a second run with {} workers", run->workers), {}, "leave one out"});
+          {here, fmt::format("duplicate run with {} workers", run->workers), {}, "remove one of them"});
     if (!runs.empty() &&
         (runs.front().samples != run->samples || runs.front().batch != run->batch ||
          runs.front().sample_size != run->sample_size || runs.front().threads != run->threads))
       problems.push_back({here,
-                          "samples, bytes, batch or threads are others than those of the first run",
+                          "samples, bytes, batch or threads differ from those of the first run",
                           {},
                           "give runs of one dataset on one machine"});
     runs.push_back(*run);
   }
   if (!problems.empty()) throw ConfigError{std::move(problems)};
   if (runs.empty())
-    refuse_at(log.whole(), "there are no runs in it", "docs/data-path.md has a script that prints them");
+    refuse_at(log.whole(), "the file contains no runs", "docs/data-path.md has a script that prints them");
   std::ranges::sort(runs, {}, &LoaderRun::workers);
   return runs;
 }

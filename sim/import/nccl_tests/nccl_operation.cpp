@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/nccl_tests/nccl_operation.hpp"
+#include "sim/import/nccl_tests/nccl_tests.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 namespace gradway {
 namespace {
 
-/// How the bus bandwidth follows from the algorithm bandwidth, with n ranks.
+/// Bus bandwidth divided by algorithm bandwidth for n ranks.
 enum class Factor {
   one,       ///< 1
   others,    ///< (n-1)/n
@@ -18,13 +18,13 @@ enum class Factor {
 enum class Has { no, yes, any };
 
 struct TestedOperation {
-  std::string_view name;     ///< in samples
-  std::string_view program;  ///< letters of the program's name
+  std::string_view name;     ///< Name in samples.
+  std::string_view program;  ///< Letters of the program's name.
   Factor factor;
   Has reduction;
   Has root;
 };
-// Longer names first, so that "reducescatter" is no "reduce".
+// Longer names first, so that "reducescatter" is not taken as "reduce".
 constexpr std::array operations{
     TestedOperation{"reduce_scatter", "reducescatter", Factor::others, Has::yes, Has::no},
     TestedOperation{"all_reduce", "allreduce", Factor::both_ways, Has::yes, Has::no},
@@ -71,10 +71,9 @@ std::optional<int> ranks_by(const BusRatio& ratio, Factor factor) {
   return is_sure && ranks >= 2 ? std::optional{static_cast<int>(ranks)} : std::nullopt;
 }
 
-/// By the columns alone.
+/// Whether the columns fit the operation.
 bool has_columns_of(const NcclTestRow& row, const TestedOperation& operation) {
-  // Versions with a column for the root print "none" where nothing is reduced; of an exchange of all with
-  // all, too.
+  // Versions with a root column print "none" for operations without reduction, including all-to-all.
   const bool is_new_all_to_all = operation.name == "all_to_all" && row.has_root_column && row.reduction;
   return !is_new_all_to_all && fits(operation.reduction, row.reduction.has_value()) &&
          fits(operation.root, row.root >= 0);
@@ -96,7 +95,7 @@ std::vector<std::string> nccl_operations() {
 }
 
 std::string operation_in_name(std::string_view file) {
-  auto letters = letters_of(file.substr(file.find_last_of('/') + 1));  // npos + 1 is 0
+  auto letters = letters_of(file.substr(file.find_last_of('/') + 1));  // npos + 1 is 0.
   std::string_view named;
   for (const auto& operation : operations) {
     const auto at = letters.find(operation.program);
@@ -111,7 +110,7 @@ std::string operation_in_name(std::string_view file) {
 std::optional<BusRatio> bus_ratio(const NcclTestRun& run) {
   const auto rate = [](const NcclTestRow& row) { return row.out_of_place.algorithm_rate; };
   const auto best = std::ranges::max_element(run.rows, {}, rate);
-  constexpr double least = 0.1;  // GB/s; below it two decimals say nothing
+  constexpr double least = 0.1;  // In GB/s: below it two decimals are too coarse.
   constexpr double rounding = 0.005;
   if (best == run.rows.end() || rate(*best) < least) return std::nullopt;
   const auto value = best->out_of_place.bus_rate / rate(*best);
@@ -123,7 +122,7 @@ std::vector<std::string> operations_like(const NcclTestRun& run, std::optional<i
   std::vector<std::string> found;
   for (const auto& operation : operations) {
     if (operation.name == "hypercube" || !has_columns_of(run.rows.front(), operation))
-      continue;  // nobody runs it
+      continue;  // not used in practice
     const bool is_one = ratio && std::abs(ratio->value - 1) <= ratio->margin;
     const bool fits_ratio = !ratio  ? true
                             : ranks ? std::abs(factor(operation, *ranks) - ratio->value) <= ratio->margin

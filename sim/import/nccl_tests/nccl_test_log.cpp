@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/nccl_tests/nccl_test_log.hpp"
+#include "sim/import/nccl_tests/nccl_tests.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
+#include <span>
 #include <utility>
-
-#include <fmt/format.h>
+#include <vector>
 
 #include "sim/base/printable.hpp"
 
 namespace gradway {
+
 namespace {
 
 using namespace std::string_view_literals;
@@ -21,8 +25,8 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// What stands behind a word and blanks; empty if the word is not there.
-std::string_view behind(std::string_view text, std::string_view word) {
+/// The text after a word and blanks; empty if the word is missing.
+std::string_view text_after(std::string_view text, std::string_view word) {
   const auto at = text.find(word);
   if (at == std::string_view::npos) return {};
   text.remove_prefix(at + word.size());
@@ -30,8 +34,8 @@ std::string_view behind(std::string_view text, std::string_view word) {
   return text;
 }
 
-std::optional<int> number_behind(std::string_view text, std::string_view word) {
-  const auto digits = behind(text, word);
+std::optional<int> number_after(std::string_view text, std::string_view word) {
+  const auto digits = text_after(text, word);
   int value = -1;
   std::from_chars(digits.data(), digits.data() + digits.size(), value);
   return value < 0 || value > most_ranks ? std::nullopt : std::optional{value};
@@ -63,7 +67,7 @@ class LogParser {
     std::erase_if(runs_, [](const NcclTestRun& run) { return run.rows.empty(); });
     if (runs_.empty()) {
       refuse_at(file_.whole(), "the file has no table of nccl-tests",
-                "a table has rows such as '1048576 262144 float sum -1 31.2 33.6 58.8 0'");
+                "expected rows such as '1048576 262144 float sum -1 31.2 33.6 58.8 0'");
     }
     return std::move(runs_);
   }
@@ -75,7 +79,7 @@ class LogParser {
     if (is_from_nccl) read_nccl(text);
     if (has(text, "# nThread")) {
       begin_run();
-      run_.iterations = number_behind(behind(text, "warmup iters:"), "iters:");
+      run_.iterations = number_after(text_after(text, "warmup iters:"), "iters:");
     } else if (has(text, "Collective test starting:")) {
       if (!run_.rows.empty()) begin_run();
       run_.program = program_in(text);
@@ -107,11 +111,11 @@ class LogParser {
 
   void end_table() {
     if (rows_of_nothing_ > 0) {
-      run_.remarks.push_back(fmt::format("{}:{}: rows of size 0 are left out, they send nothing: {}",
-                                         file_.name, first_of_nothing_, std::exchange(rows_of_nothing_, 0)));
+      run_.remarks.push_back(fmt::format("{}:{}: ignored rows of size 0: {}", file_.name, first_of_nothing_,
+                                         std::exchange(rows_of_nothing_, 0)));
     }
     if (!broken_) return;
-    run_.remarks.push_back(fmt::format("{}:{}: the table ends in the middle of a row, which is left out",
+    run_.remarks.push_back(fmt::format("{}:{}: the table ends in the middle of a row, which is ignored",
                                        file_.name, broken_->where.line));
     broken_.reset();
     in_table_ = false;
@@ -119,11 +123,11 @@ class LogParser {
 
   /// "#  Rank  0 Group  0 Pid  41000 on node-1 device  0 [0x10] NVIDIA H100 80GB HBM3"
   void read_rank(std::string_view text) {
-    const auto rank = number_behind(text, " Rank ");
-    const auto host = first_word(behind(text, " on "));
-    auto device = behind(text, " device ");
+    const auto rank = number_after(text, " Rank ");
+    const auto host = first_word(text_after(text, " on "));
+    auto device = text_after(text, " device ");
     if (!rank) return;
-    const auto gpu = behind(device, "] ");
+    const auto gpu = text_after(device, "] ");
     if (!gpu.empty()) device.remove_suffix(gpu.size());
     run_.ranks[*rank] = {std::string{host}, std::string{device}};
     if (run_.gpu.empty()) run_.gpu = printable(gpu);
@@ -133,11 +137,11 @@ class LogParser {
     if (has(text, " via P2P")) run_.transports.insert("P2P");
     if (has(text, " via SHM") || has(text, "via direct shared memory")) run_.transports.insert("SHM");
     if (has(text, " via NET") || has(text, " via COLLNET")) run_.transports.insert("NET");
-    if (const auto ranks = number_behind(text, "nranks "); ranks && *ranks > 1) run_.rank_count = ranks;
-    if (const auto nodes = number_behind(text, "nNodes "); nodes && *nodes > 0) run_.node_count = nodes;
-    if (const auto word = behind(text, "NCCL_ALGO set by environment to "); !word.empty())
+    if (const auto ranks = number_after(text, "nranks "); ranks && *ranks > 1) run_.rank_count = ranks;
+    if (const auto nodes = number_after(text, "nNodes "); nodes && *nodes > 0) run_.node_count = nodes;
+    if (const auto word = text_after(text, "NCCL_ALGO set by environment to "); !word.empty())
       run_.algorithm = first_word(word);
-    if (const auto word = behind(text, "NCCL_PROTO set by environment to "); !word.empty())
+    if (const auto word = text_after(text, "NCCL_PROTO set by environment to "); !word.empty())
       run_.protocol = first_word(word);
     for (auto* const word : {&run_.algorithm, &run_.protocol}) {
       if (word->ends_with('.')) word->pop_back();
@@ -145,8 +149,8 @@ class LogParser {
   }
 
   [[noreturn]] static void fail_wrong(Where where) {
-    refuse_at(std::move(where), "the test found wrong values: its times are of no use",
-              "run it again once NCCL computes right, or leave the run out of the log");
+    refuse_at(std::move(where), "the test found wrong values, so its times are not usable",
+              "fix NCCL and run the test again, or remove the run from the log");
   }
 
   void read_row(const TextLine& line, bool is_from_nccl) {
@@ -158,7 +162,7 @@ class LogParser {
     }
     auto* const broken = std::get_if<BrokenTestRow>(&read);
     if (broken != nullptr && is_from_nccl) {
-      run_.remarks.push_back(fmt::format("{}:{}: NCCL's own output runs through the row, which is left out",
+      run_.remarks.push_back(fmt::format("{}:{}: NCCL's own output interrupts the row, which is ignored",
                                          file_.name, broken->where.line));
       expects_rest_ = true;
     } else if (broken != nullptr) {
@@ -167,13 +171,13 @@ class LogParser {
     } else if (in_table_ && !is_from_nccl && looks_like_a_row(line.text)) {
       if (std::exchange(expects_rest_, false)) return;
       refuse_at(file_.at(line.offset + line.text.find_first_not_of(" \t"), 1),
-                "this is no row of nccl-tests: size, count and type are expected first", damaged_hint);
+                "this is not a row of nccl-tests: expected size, count and type first", damaged_hint);
     }
   }
 
   [[noreturn]] void refuse_broken() { refuse_at(broken_->where, broken_->what, damaged_hint); }
 
-  /// Mostly numbers, as many as a row has.
+  /// Whether the text consists mostly of numbers, at least as many as in a row.
   static bool looks_like_a_row(std::string_view text) {
     constexpr int fewest_numbers = 6;
     int numbers = 0;
@@ -188,7 +192,7 @@ class LogParser {
   }
 
   void add(NcclTestRow row) {
-    // An old version's last column is the largest error, not a count.
+    // In old versions the last column is the largest error, not a count.
     const auto is_wrong = [&](const NcclTestTime& time) { return !is_old_ && time.wrong.value_or(0) != 0; };
     if (is_wrong(row.out_of_place) || (row.in_place && is_wrong(*row.in_place))) fail_wrong(row.where);
     if (row.size.value() > 0) {
@@ -198,24 +202,174 @@ class LogParser {
     }
   }
 
-  static constexpr auto damaged_hint = "has the log been cut off, or edited by hand?";
+  static constexpr auto damaged_hint = "check whether the log is truncated or was edited by hand";
 
   const TextFile& file_;
   std::vector<NcclTestRun> runs_;
   NcclTestRun run_;
   std::string next_program_;
-  std::optional<BrokenTestRow> broken_;  ///< a row that may be the last one of a table that was cut off
-  bool expects_rest_ = false;            ///< of a row that NCCL's output ran through
-  int rows_of_nothing_ = 0;              ///< of this table, and the line of the first
+  std::optional<BrokenTestRow> broken_;  ///< A row that may be the last one of a truncated table.
+  bool expects_rest_ = false;            ///< The rest of a row that NCCL's output interrupted is expected.
+  int rows_of_nothing_ = 0;              ///< Rows of size 0 in this table, and the line of the first one.
   int first_of_nothing_ = 0;
   bool in_table_ = false;
   bool is_old_ = false;
+};
+
+constexpr std::size_t most_prefix = 3;     // Words of a launcher before a line.
+constexpr std::size_t columns_of_way = 4;  // Columns: time, algbw, busbw, #wrong.
+constexpr double largest_value = 1e18;
+constexpr double shortest_time = 1e-3;  // In microseconds, the resolution of clocks.
+constexpr double longest_time = 1e10;   // In microseconds: hours.
+
+/// @source test_typenames in src/common.cu of nccl-tests and of rccl-tests, old and new
+struct ElementType {
+  std::string_view name;
+  int bytes;
+};
+constexpr std::array element_types{
+    ElementType{"float", 4},    ElementType{"half", 2},        ElementType{"bfloat16", 2},
+    ElementType{"double", 8},   ElementType{"int8", 1},        ElementType{"uint8", 1},
+    ElementType{"char", 1},     ElementType{"int32", 4},       ElementType{"uint32", 4},
+    ElementType{"int", 4},      ElementType{"int64", 8},       ElementType{"uint64", 8},
+    ElementType{"f8e4m3", 1},   ElementType{"f8e5m2", 1},      ElementType{"fp8_e4m3", 1},
+    ElementType{"fp8_e5m2", 1}, ElementType{"hip_bfloat16", 2}};
+
+struct PlacedWord {
+  std::string_view text;
+  std::size_t offset = 0;
+};
+
+std::vector<PlacedWord> words_of(const TextLine& line) {
+  std::vector<PlacedWord> words;
+  const auto text = line.text;
+  for (std::size_t at = 0; (at = text.find_first_not_of(" \t", at)) != std::string_view::npos;) {
+    const auto end = std::min(text.find_first_of(" \t", at), text.size());
+    words.push_back({text.substr(at, end - at), line.offset + at});
+    at = end;
+  }
+  return words;
+}
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+bool is_whole(std::string_view text) {
+  return !text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+std::optional<double> number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_good =
+      error == std::errc{} && end == text.data() + text.size() && std::abs(value) < largest_value;
+  return is_good ? std::optional{value} : std::nullopt;
+}
+
+/// Whether this is a date or time such as "2025-11-21" or "14:05:00", which newer versions can print per row.
+bool is_time_of_day(std::string_view text) {
+  return text.size() >= 8 && text.find_first_not_of("0123456789-:") == std::string_view::npos &&
+         text.find_first_of("-:", 1) != std::string_view::npos;
+}
+
+/// The number of words before size, count and type; empty if the line does not contain them.
+std::optional<std::size_t> start_of_row(std::span<const PlacedWord> words) {
+  for (std::size_t i = 0; i <= most_prefix && i + 3 < words.size(); ++i) {
+    if (is_whole(words[i].text) && is_whole(words[i + 1].text) && is_letter(words[i + 2].text.front()))
+      return i;
+  }
+  return std::nullopt;
+}
+
+class Reader {
+ public:
+  Reader(const std::string& file, const TextLine& line) : file_{file}, line_{line} {}
+
+  std::variant<std::monostate, NcclTestRow, BrokenTestRow> read() {
+    const auto words = words_of(line_);
+    const auto start = start_of_row(words);
+    if (!start) return {};
+    std::span<const PlacedWord> rest{words};
+    rest = rest.subspan(*start);
+    while (rest.size() > 3 && is_time_of_day(rest.back().text)) rest = rest.first(rest.size() - 1);
+    row_.where = place_in(line_, file_, rest.front().offset, rest.front().text.size());
+    row_.size = Bytes{number(rest.front().text).value_or(0)};
+    row_.count = number(rest[1].text).value_or(0);
+    const auto type = rest[2];
+    rest = rest.subspan(3);
+    if (!rest.empty() && is_letter(rest.front().text.front()) && rest.front().text != "N/A") {
+      if (rest.front().text != "none") row_.reduction = std::string{rest.front().text};
+      rest = rest.subspan(1);
+    }
+    row_.has_root_column = rest.size() % columns_of_way == 1;
+    if (row_.has_root_column) {
+      const auto root = number(rest.front().text);
+      if (!root || *root != std::floor(*root)) return broken(rest.front(), "is not a valid root");
+      row_.root = static_cast<int>(std::clamp(*root, -1.0, 1e6));
+      rest = rest.subspan(1);
+    }
+    if (rest.size() != columns_of_way && rest.size() != 2 * columns_of_way) {
+      return BrokenTestRow{place_in(line_, file_, line_.offset + line_.text.size(), 1),
+                           fmt::format("the row has {} numbers after its type instead of {} or {}",
+                                       rest.size(), columns_of_way, 2 * columns_of_way),
+                           rest.size() < 2 * columns_of_way};
+    }
+    if (!read_time(rest.first(columns_of_way), row_.out_of_place)) return *broken_;
+    if (rest.size() > columns_of_way) {
+      row_.in_place.emplace();
+      if (!read_time(rest.subspan(columns_of_way), *row_.in_place)) return *broken_;
+    }
+    const auto* const known = std::ranges::find(element_types, type.text, &ElementType::name);
+    if (known == element_types.end()) return broken(type, "is not an element type of nccl-tests");
+    row_.element = known->bytes;
+    return row_;
+  }
+
+ private:
+  BrokenTestRow broken(const PlacedWord& word, std::string_view what) const {
+    return {place_in(line_, file_, word.offset, word.text.size()), fmt::format("'{}' {}", word.text, what),
+            false};
+  }
+
+  bool read_time(std::span<const PlacedWord> words, NcclTestTime& time) {
+    const auto values = {number(words[0].text), number(words[1].text), number(words[2].text)};
+    auto word = words.begin();
+    for (const auto& value : values) {
+      const bool is_time = word == words.begin();
+      if (!value || *value < 0 || (is_time && (*value < shortest_time || *value > longest_time))) {
+        broken_ =
+            broken(*word, is_time ? "is not a valid time in microseconds" : "is not a valid rate in GB/s");
+        return false;
+      }
+      ++word;
+    }
+    time.time = Seconds{*number(words[0].text) * 1e-6};
+    time.algorithm_rate = *number(words[1].text);
+    time.bus_rate = *number(words[2].text);
+    time.wrong = number(words[3].text);
+    if (!time.wrong && words[3].text != "N/A") {
+      broken_ = broken(words[3], "is not a valid number of wrong values");
+      return false;
+    }
+    return true;
+  }
+
+  const std::string& file_;
+  const TextLine& line_;
+  NcclTestRow row_;
+  std::optional<BrokenTestRow> broken_;
 };
 
 }  // namespace
 
 std::vector<NcclTestRun> read_nccl_test_log(const TextFile& file) {
   return LogParser{file}.parse();
+}
+
+std::variant<std::monostate, NcclTestRow, BrokenTestRow> read_nccl_test_row(const std::string& file,
+                                                                            const TextLine& line) {
+  return Reader{file, line}.read();
 }
 
 }  // namespace gradway

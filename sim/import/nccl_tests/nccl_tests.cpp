@@ -13,7 +13,6 @@
 
 #include "sim/cost/calibration_words.hpp"
 #include "sim/cost/plausible.hpp"
-#include "sim/import/nccl_tests/nccl_operation.hpp"
 
 namespace gradway {
 namespace {
@@ -67,34 +66,35 @@ class Resolver {
     auto in_name = operation_in_name(file_.name);
     if (std::ranges::find(likely, in_name) != likely.end()) {
       warnings_.push_back(
-          fmt::format("{}: that the operation is {} is known by the file's name alone", file_.name, in_name));
+          fmt::format("{}: the operation {} is only known from the file's name", file_.name, in_name));
       return in_name;
     }
     if (likely.empty()) {
-      fail("the columns and bandwidths of the table are those of no operation",
-           fmt::format("say which one it is with --operation: {}", fmt::join(nccl_operations(), ", ")));
+      fail("the columns and bandwidths of the table fit no operation",
+           fmt::format("give it with --operation: {}", fmt::join(nccl_operations(), ", ")));
     }
-    fail(fmt::format("the log does not say which operation this is: {} have such columns and bandwidths",
+    fail(fmt::format("the log does not name the operation: {} fit its columns and bandwidths",
                      fmt::join(likely, ", ")),
-         "say it with --operation NAME");
+         "give it with --operation NAME");
   }
 
   int ranks(std::optional<int> listed, const std::string& operation) const {
     const auto found = listed ? listed : ranks_by_ratio(run_, operation);
-    if (!found) fail("the log does not say how many ranks took part", "say it with --ranks N");
-    if (*found < 2) fail("one rank alone: nothing was sent to others", "run the test on two GPUs or more");
+    if (!found) fail("the log does not contain the number of ranks", "give it with --ranks N");
+    if (*found < 2)
+      fail("the log has one rank only, so nothing was sent", "run the test on at least two GPUs");
     return *found;
   }
 
   void check_ratio(const NcclTestSamples& samples) const {
     if (has_ratio_of(run_, samples.operation, samples.ranks)) return;
-    fail(fmt::format("busbw over algbw is {:.4g}, which is not that of {} on {} ranks",
+    fail(fmt::format("busbw divided by algbw is {:.4g}, which does not fit {} on {} ranks",
                      bus_ratio(run_)->value, samples.operation, samples.ranks),
-         "is it another operation, or another number of ranks? See --operation and --ranks");
+         "check the operation and the number of ranks: see --operation and --ranks");
   }
 
-  /// Hosts may all have one name: then a device that is listed twice is another node's, unless each rank sees
-  /// its own GPU only, and all have one number.
+  /// If all hosts have one name, a device that is listed twice belongs to another node, unless each rank only
+  /// sees its own GPU and all have the same number.
   std::optional<int> listed_nodes() const {
     if (run_.ranks.empty()) return run_.node_count;
     std::set<std::string> hosts;
@@ -115,14 +115,13 @@ class Resolver {
     if (found) return *found;
     const bool is_inside = options_.transport && *options_.transport != "net";
     if (is_inside) return 1;
-    fail("the log does not say on how many nodes the ranks are", "say it with --nodes N");
+    fail("the log does not contain the number of nodes", "give it with --nodes N");
   }
 
   std::string transport(int nodes) const {
     if (options_.transport) {
       if (nodes > 1 && *options_.transport != "net")
-        fail(fmt::format("ranks on {} nodes reach each other over net, not {}", nodes, *options_.transport),
-             "");
+        fail(fmt::format("ranks on {} nodes communicate over net, not {}", nodes, *options_.transport), "");
       return *options_.transport;
     }
     if (nodes > 1 || run_.transports.contains("NET")) return "net";
@@ -130,18 +129,16 @@ class Resolver {
     if (run_.transports.contains("P2P")) return "p2p";
     if (is_beyond_pcie()) {
       warnings_.push_back(fmt::format(
-          "{}: no PCIe is as fast as this table: the GPUs are taken to have NVLinks, transport p2p",
-          file_.name));
+          "{}: the table is faster than any PCIe: NVLinks are assumed, transport p2p", file_.name));
       return "p2p";
     }
-    fail("the log does not say how the GPUs reached each other",
-         "say it with --transport: p2p (NVLink, or PCIe switches), shm (host memory) or net; with "
-         "NCCL_DEBUG=INFO the "
-         "log has it");
+    fail("the log does not contain the transport",
+         "give it with --transport: p2p (NVLink, or PCIe switches), shm (host memory) or net; logs with "
+         "NCCL_DEBUG=INFO contain it");
   }
 
-  /// A ring sends what busbw counts through the slot of each GPU, if it has no NVLinks.
-  /// @source 63 GB/s: PCIe Gen5 x16, the fastest that any server attaches a GPU with
+  /// Without NVLinks, a ring sends the bytes that busbw counts through the slot of each GPU.
+  /// @source 63 GB/s: PCIe Gen5 x16, the fastest slot of a GPU in servers
   bool is_beyond_pcie() const {
     constexpr double fastest_slot = 63;
     return std::ranges::any_of(
@@ -152,34 +149,34 @@ class Resolver {
     if (run_.algorithm.empty() && run_.protocol.empty()) return "";
     if (is_among(words::algorithm_tags, run_.algorithm) && is_among(words::protocol_tags, run_.protocol))
       return fmt::format("-{}-{}", run_.algorithm, run_.protocol);
-    fail(fmt::format("NCCL was forced to NCCL_ALGO={} and NCCL_PROTO={}, which samples cannot say",
+    fail(fmt::format("NCCL was forced to NCCL_ALGO={} and NCCL_PROTO={}, which samples do not support",
                      run_.algorithm, run_.protocol),
          "force one of Ring and Tree and one of LL, LL128 and Simple, or nothing");
   }
 
-  /// The size is that of all elements; the count of some operations is that of one rank.
+  /// The size is that of all elements; for some operations the count is that of one rank.
   void check_count(const NcclTestRow& row, int ranks) const {
     const auto counted = row.count * row.element;
     if (row.size.value() == counted || row.size.value() == counted * ranks) return;
     refuse_at(row.where,
-              fmt::format("the row does not add up: {:.0f} elements of {} B are not {:.0f} B", row.count,
+              fmt::format("inconsistent row: {:.0f} elements of {} B are not {:.0f} B", row.count,
                           row.element, row.size.value()),
-              "has the log been edited by hand?");
+              "check whether the log was edited by hand");
   }
 
   Seconds time_of(const NcclTestRow& row, const std::string& operation) const {
     const auto& chosen = options_.in_place && row.in_place ? *row.in_place : row.out_of_place;
-    constexpr double share = 0.05;  // far above what rounding does
+    constexpr double share = 0.05;  // Far more than rounding.
     const auto rate = row.size / chosen.time / BytesPerSecond{1e9};
     const bool adds_up = std::abs(rate - chosen.algorithm_rate) <= share * rate + 0.011;
     if (!adds_up && operation != "hypercube") {
       refuse_at(row.where,
-                fmt::format("the row does not add up: {:.0f} bytes in {:.4g} us are {:.4g} GB/s, not {:g}",
+                fmt::format("inconsistent row: {:.0f} bytes in {:.4g} us are {:.4g} GB/s, not {:g}",
                             row.size.value(), chosen.time.value() * 1e6, rate, chosen.algorithm_rate),
-                "has the log been edited by hand?");
+                "check whether the log was edited by hand");
     }
     if (const SizedTime measured{row.size, chosen.time}; !is_plausible(measured))
-      refuse_at(row.where, implausible_text(measured), "leave the row out");
+      refuse_at(row.where, implausible_text(measured), "remove the row");
     return chosen.time;
   }
 

@@ -14,8 +14,7 @@ namespace {
 
 constexpr auto export_again = "export it again: nsys export --type sqlite -o FILE.sqlite FILE.nsys-rep";
 
-/// The URI of a file that nobody changes: SQLite then makes neither a lock nor the files of a write-ahead
-/// log.
+/// URI of an immutable file: SQLite then creates neither a lock nor the files of a write-ahead log.
 /// @source https://www.sqlite.org/uri.html
 std::string uri_of(const std::filesystem::path& file) {
   std::string uri = "file:";
@@ -71,7 +70,7 @@ Database::Database(const std::filesystem::path& file, const std::string& shown) 
   auto log = file;
   log += "-wal";
   if (const auto pending = std::filesystem::file_size(log, error); !error && pending > 0)
-    refuse_at(where(), "a write-ahead log with changes that are not yet in the database lies beside it",
+    refuse_at(where(), "a write-ahead log has changes that are not yet in the database",
               "end the program that writes it, or run: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'");
   sqlite3* handle = nullptr;
   const int opened =
@@ -82,10 +81,10 @@ Database::Database(const std::filesystem::path& file, const std::string& shown) 
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
-  constexpr int longest_text = 1 << 20;  // bytes of a value: names of kernels have some thousands
+  constexpr int longest_text = 1 << 20;  // Maximum bytes of a value: names of kernels have several thousand.
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, longest_text);
-  // A row takes about 20 instructions and some tens of bytes.
-  constexpr int period = 100'000;  // instructions of SQLite's virtual machine
+  // A row takes about 20 instructions and tens of bytes.
+  constexpr int period = 100'000;  // In instructions of SQLite's virtual machine.
   constexpr std::uintmax_t instructions_a_byte = 10;
   *periods_ = 100 + bytes_ * instructions_a_byte / period;
   sqlite3_progress_handler(
@@ -96,12 +95,12 @@ Database::Database(const std::filesystem::path& file, const std::string& shown) 
       },
       periods_.get());
   if (sqlite3_exec(handle, "SELECT count(*) FROM sqlite_schema", nullptr, nullptr, nullptr) != SQLITE_OK)
-    refuse_at(where(), "this is no SQLite database, or it is damaged",
+    refuse_at(where(), "this is not a SQLite database, or it is damaged",
               "export the report: nsys export --type sqlite -o FILE.sqlite FILE.nsys-rep");
 }
 
 void Database::count_row() const {
-  constexpr std::uintmax_t least_row = 4;  // bytes: its length, its number, a header, a value
+  constexpr std::uintmax_t least_row = 4;  // In bytes: its length, its number, a header, a value.
   if (++rows_ > 100 + bytes_ / least_row)
     refuse_at(where(), "the database is damaged: it has more rows than fit into its file", export_again);
 }

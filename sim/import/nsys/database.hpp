@@ -15,13 +15,13 @@ struct sqlite3_stmt;
 
 namespace gradway {
 
-/// The rows of a query, one after the other. Columns count from 0.
+/// The rows of a query, in order. Columns count from 0.
 class Rows {
  public:
-  /// Goes to the next row. @return is there one? @throws ConfigError if the file is damaged
+  /// Moves to the next row. @return whether there is one @throws ConfigError if the file is damaged
   bool next();
-  std::optional<std::int64_t> whole(int column) const;  ///< nothing if it is no whole number
-  std::string text(int column) const;                   ///< empty if there is none
+  std::optional<std::int64_t> whole(int column) const;  ///< Empty if the value is not an integer.
+  std::string text(int column) const;                   ///< Empty if the value is not a text.
   bool is_null(int column) const;
 
  private:
@@ -36,18 +36,18 @@ class Rows {
   const Database* database_;
 };
 
-/// A SQLite file that is only read, and beside which no file is made. What it holds may come from anybody: no
-/// code that stands in it runs, and reading takes time in proportion to its size, however damaged it is.
+/// A SQLite file opened for reading; no lock or log file is created. Its contents are not trusted: no code in
+/// it runs, and reading takes time proportional to its size even if it is damaged.
 class Database {
  public:
   /// @param shown the file's name in messages
-  /// @throws ConfigError if it cannot be opened or is no SQLite database
+  /// @throws ConfigError if it cannot be opened or is not a SQLite database
   Database(const std::filesystem::path& file, const std::string& shown);
 
-  /// The columns of a table; none if there is no such table. Views are none.
+  /// The columns of a table; empty if there is no such table. Views do not count.
   std::set<std::string> columns(const std::string& table) const;
-  /// @pre the query is one of tables and columns that are there. It must not join or sort: SQLite would write
-  /// what it sorts to the disk, texts included.
+  /// @pre the tables and columns of the query exist, and it neither joins nor sorts: SQLite would write what
+  /// it sorts, including texts, to the disk.
   Rows rows(const std::string& query) const;
   std::uintmax_t bytes() const { return bytes_; }
   Where where() const;
@@ -58,13 +58,13 @@ class Database {
   struct Close {
     void operator()(sqlite3* handle) const;
   };
-  /// Counts a row that was read. @throws ConfigError if there are more than the file can hold
+  /// Counts a row. @throws ConfigError if there are more rows than the file can hold
   void count_row() const;
 
   std::uintmax_t bytes_ = 0;
-  mutable std::uintmax_t rows_ = 0;  ///< read so far
-  std::unique_ptr<std::uintmax_t> periods_ =
-      std::make_unique<std::uintmax_t>(0);  ///< that SQLite may work yet
+  mutable std::uintmax_t rows_ = 0;  ///< Number of rows read.
+  /// Remaining periods of work that SQLite is allowed.
+  std::unique_ptr<std::uintmax_t> periods_ = std::make_unique<std::uintmax_t>(0);
   std::unique_ptr<sqlite3, Close> handle_;
   std::string shown_;
 };

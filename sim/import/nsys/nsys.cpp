@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/import/nsys/nsys.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -9,16 +11,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "sim/base/printable.hpp"
 #include "sim/files/text_file.hpp"
 #include "sim/import/kineto/read/read_trace.hpp"
 #include "sim/import/nsys/database.hpp"
-#include "sim/import/nsys/device_limits.hpp"
-#include "sim/import/nsys/nvtx_range.hpp"
 
 namespace gradway {
+
 namespace {
 
 constexpr auto how_to_record =
@@ -32,17 +31,17 @@ struct Range {
   std::int64_t start = 0;
   std::int64_t end = 0;
   std::int64_t thread = 0;
-  std::string_view type{};  ///< of its operands; empty: unknown from kernels
+  std::string_view type{};  ///< Type of its operands; empty if no kernel shows it.
 };
 
-/// A name of StringIds, as it is used.
+/// A name in the table StringIds.
 struct Name {
   std::string text;
-  std::string_view type{};           ///< of the operands of a kernel of this name
-  std::optional<NvtxRange> range{};  ///< made when a range of this name is read
+  std::string_view type{};           ///< Type of the operands of a kernel of this name.
+  std::optional<NvtxRange> range{};  ///< Set when a range of this name is read.
 };
 
-/// A row that begins with its start and its end, in nanoseconds.
+/// A row that begins with its start and end, in nanoseconds.
 struct Row {
   std::optional<std::int64_t> start, end;
 };
@@ -68,13 +67,13 @@ struct TransferRow : ActivityRow {
   std::int64_t kind = 0;
 };
 
-/// What begins first comes first. Rows without a start come before all others, where they are refused.
+/// Sorts by start. Rows without a start come first, where they are rejected.
 template <class Rows>
 void sort_by_start(Rows& rows) {
   std::ranges::stable_sort(rows, {}, [](const Row& row) { return row.start; });
 }
 
-/// "cudaLaunchKernel" of "cudaLaunchKernel_v7000".
+/// "cudaLaunchKernel" from "cudaLaunchKernel_v7000".
 std::string without_version(std::string name) {
   const auto at = name.rfind("_v");
   const bool has_version =
@@ -85,19 +84,20 @@ std::string without_version(std::string name) {
 class Export {
  public:
   Export(const std::filesystem::path& file, const std::string& shown) : database_{file, shown} {
-    need("StringIds", {"id", "value"}, how_to_record);
-    need("CUPTI_ACTIVITY_KIND_KERNEL",
-         {"start", "end", "deviceId", "streamId", "correlationId", "demangledName", "gridX", "gridY", "gridZ",
-          "blockX", "blockY", "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory"},
-         how_to_record);
-    need("CUPTI_ACTIVITY_KIND_RUNTIME", {"start", "end", "globalTid", "correlationId", "nameId"},
-         how_to_record);
-    need("NVTX_EVENTS", {"start", "end", "eventType", "text", "textId", "globalTid"}, ranges_hint);
+    require("StringIds", {"id", "value"}, how_to_record);
+    require(
+        "CUPTI_ACTIVITY_KIND_KERNEL",
+        {"start", "end", "deviceId", "streamId", "correlationId", "demangledName", "gridX", "gridY", "gridZ",
+         "blockX", "blockY", "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory"},
+        how_to_record);
+    require("CUPTI_ACTIVITY_KIND_RUNTIME", {"start", "end", "globalTid", "correlationId", "nameId"},
+            how_to_record);
+    require("NVTX_EVENTS", {"start", "end", "eventType", "text", "textId", "globalTid"}, ranges_hint);
   }
 
   Where where() const { return database_.where(); }
 
-  void hand_to(TraceSink& sink) {
+  void pass_to(TraceSink& sink) {
     device(sink);
     read_names();
     read_ranges();
@@ -109,13 +109,14 @@ class Export {
   }
 
  private:
-  void need(const std::string& table, std::initializer_list<const char*> columns, const std::string& hint) {
+  void require(const std::string& table, std::initializer_list<const char*> columns,
+               const std::string& hint) {
     const auto there = database_.columns(table);
     if (there.empty()) refuse_at(where(), fmt::format("the export has no table '{}'", table), hint);
     for (const auto* column : columns) {
       if (!there.contains(column))
         refuse_at(where(), fmt::format("table '{}' has no column '{}'", table, column),
-                  "gradway reads what Nsight Systems of 2021 and later exports");
+                  "expected an export of Nsight Systems 2021 or later");
     }
   }
 
@@ -123,11 +124,11 @@ class Export {
     event.is_complete = true;
     const auto& start = row.start;
     const auto& end = row.end;
-    constexpr std::int64_t longest = 86'400'000'000'000;  // a day
+    constexpr std::int64_t longest = 86'400'000'000'000;  // A day.
     if (!start || *start < 0) {
-      event.wrong_time = WrongTime{"start", start ? std::to_string(*start) : "", where()};
+      event.invalid_time = InvalidTime{"start", start ? std::to_string(*start) : "", where()};
     } else if (!end || *end < *start || *end - *start > longest) {
-      event.wrong_time = WrongTime{"end", end ? std::to_string(*end) : "", where()};
+      event.invalid_time = InvalidTime{"end", end ? std::to_string(*end) : "", where()};
     } else {
       event.start = *start;
       event.duration = *end - *start;
@@ -154,8 +155,8 @@ class Export {
       if (const auto id = rows.whole(0)) names_.try_emplace(*id, Name{rows.text(1)});
   }
 
-  /// Returns the name of a row, null if it has none. Events carry their names, so these may add up to far
-  /// more than the file has. @throws ConfigError if they do
+  /// Returns the name of a row, or null. Every event has a copy of its name, so names may add up to far more
+  /// than the file's size. @throws ConfigError if they do
   Name* name_of(const std::optional<std::int64_t>& id) {
     const auto found = id ? names_.find(*id) : names_.end();
     if (found == names_.end()) return nullptr;
@@ -165,14 +166,15 @@ class Export {
 
   void count_text(const std::string& text) {
     constexpr std::uintmax_t always = 64'000'000;
-    constexpr std::uintmax_t a_byte = 200;  // a row of 60 bytes can name a kernel by a template's 10,000
+    // A row of 60 bytes may refer to a template kernel's name of 10,000 bytes.
+    constexpr std::uintmax_t a_byte = 200;
     text_bytes_ += text.size();
     if (text_bytes_ > always + a_byte * database_.bytes())
-      refuse_at(where(), "the names of its events add up to more than 200 times its size",
-                "no program has such names: export the report again");
+      refuse_at(where(), "the names of its events are more than 200 times as large as the file",
+                "export the report again: names of real programs are shorter");
   }
 
-  /// Reads the ranges that are pushed and popped. A range that was open at the end is left out.
+  /// Reads push/pop ranges. A range that was open at the end is ignored.
   void read_ranges() {
     constexpr int push_pop = 59;  // NvtxPushPopRange
     auto rows = database_.rows("SELECT start, end, globalTid, text, textId, eventType FROM NVTX_EVENTS");
@@ -182,13 +184,13 @@ class Export {
       const auto start = rows.whole(0);
       const auto end = rows.whole(1);
       if (!start || !end || *end < *start)
-        refuse_at(where(), "a range of NVTX ends before it begins", how_to_record);
+        refuse_at(where(), "an NVTX range ends before it begins", how_to_record);
       const auto* text = rows.is_null(3) ? range_of(name_of(rows.whole(4))) : inline_range(rows.text(3));
       ranges_.push_back({text, *start, *end, rows.whole(2).value_or(0)});
       has_shapes = has_shapes || !text->shapes.empty();
     }
     if (!has_shapes)
-      refuse_at(where(), "no NVTX range tells an operation of PyTorch and its shapes", ranges_hint);
+      refuse_at(where(), "no NVTX range has an operation of PyTorch with its shapes", ranges_hint);
     std::ranges::stable_sort(ranges_, [](const Range& a, const Range& b) {
       return a.start != b.start ? a.start < b.start : a.end > b.end;
     });
@@ -228,7 +230,7 @@ class Export {
       if (const auto* name = name_of(row.name)) event.name = printable(without_version(name->text));
       set_times(row, event);
       event.thread = row.thread;
-      // Nsight Systems: 24 bits of the thread, 24 of its process.
+      // Nsight Systems uses 24 bits for the thread and 24 for its process.
       event.process = (event.thread >> 24) & 0xffffff;
       event.correlation = row.correlation;
       if (event.start) calls_.emplace(event.correlation, std::pair{event.thread, *event.start});
@@ -236,7 +238,7 @@ class Export {
     }
   }
 
-  /// The columns "start, end, deviceId, streamId, correlationId", with which a query begins.
+  /// Reads the columns "start, end, deviceId, streamId, correlationId" at the start of a query.
   static ActivityRow activity_in(const Rows& rows) {
     return {{rows.whole(0), rows.whole(1)},
             rows.whole(2).value_or(0),
@@ -244,7 +246,7 @@ class Export {
             rows.whole(4).value_or(0)};
   }
 
-  void hand_on(const ActivityRow& row, RawEvent& event, TraceSink& sink) const {
+  void emit(const ActivityRow& row, RawEvent& event, TraceSink& sink) const {
     set_times(row, event);
     event.device = row.device;
     event.stream = row.stream;
@@ -283,7 +285,7 @@ class Export {
       event.threads = row.threads;
       event.registers = row.registers;
       event.shared = row.shared;
-      hand_on(row, event, sink);
+      emit(row, event, sink);
       if (name != nullptr && name->type.empty()) name->type = operand_type(event.name);
       set_types(event, name == nullptr ? operand_type("") : name->type);
     }
@@ -309,7 +311,7 @@ class Export {
       event.category = "gpu_memcpy";
       event.name = fmt::format("Memcpy {}", copy_kind(row.kind));
       event.bytes = row.bytes;
-      hand_on(row, event, sink);
+      emit(row, event, sink);
     }
   }
 
@@ -320,7 +322,7 @@ class Export {
       event.category = "gpu_memset";
       event.name = "Memset (Device)";
       event.bytes = row.bytes;
-      hand_on(row, event, sink);
+      emit(row, event, sink);
     }
   }
 
@@ -337,26 +339,27 @@ class Export {
                                                                       : kinds[0];
   }
 
-  /// The operations around a kernel's launch have operands of its type, unless an earlier kernel says
-  /// otherwise. @param type of the kernel's operands
+  /// Sets the type of operands of the operations that contain a kernel's launch, unless an earlier kernel has
+  /// set it. @param type of the kernel's operands
   void set_types(const RawEvent& kernel, std::string_view type) {
     const auto call = calls_.find(kernel.correlation);
     if (call == calls_.end()) return;
     const auto [thread, time] = call->second;
     const auto of_thread = std::ranges::equal_range(ranges_, thread, {}, &Range::thread);
     auto range = std::ranges::upper_bound(of_thread, time, {}, &Range::start);
-    constexpr int deep_enough = 200;
-    for (int looked = 0; range != of_thread.begin() && looked < deep_enough; ++looked) {
+    constexpr int max_searched = 200;
+    for (int searched = 0; range != of_thread.begin() && searched < max_searched; ++searched) {
       --range;
       if (range->end < time) continue;
       if (range->type.empty()) range->type = type;
     }
-    const auto behind =
+    const auto next_step =
         std::ranges::upper_bound(optimizer_steps_, time, {}, &std::pair<std::int64_t, std::int64_t>::first);
-    if (behind != optimizer_steps_.begin() && std::prev(behind)->second >= time) ++optimizer_types_[type];
+    if (next_step != optimizer_steps_.begin() && std::prev(next_step)->second >= time)
+      ++optimizer_types_[type];
   }
 
-  /// Gradients have the type of the parameters that most kernels of the optimizer change.
+  /// Type of gradients: that of the parameters that most kernels of the optimizer change.
   std::string_view gradient_type() const {
     const auto most =
         std::ranges::max_element(optimizer_types_, {}, [](const auto& one) { return one.second; });
@@ -388,28 +391,53 @@ class Export {
 
   Database database_;
   std::unordered_map<std::int64_t, Name> names_;
-  std::deque<NvtxRange> inline_ranges_;  ///< of ranges whose text is no name of StringIds
-  std::uintmax_t text_bytes_ = 0;        ///< of the events that were handed on
-  std::vector<Range> ranges_;            ///< by thread, then by start; the outer one first
-  /// By start, each with the latest end of those up to it.
+  std::deque<NvtxRange> inline_ranges_;  ///< Ranges whose text is not in StringIds.
+  std::uintmax_t text_bytes_ = 0;        ///< Total of the names of all events.
+  std::vector<Range> ranges_;            ///< Sorted by thread, then by start, outer before inner.
+  /// Sorted by start, each with the latest end so far.
   std::vector<std::pair<std::int64_t, std::int64_t>> optimizer_steps_;
-  std::unordered_map<std::int64_t, std::pair<std::int64_t, std::int64_t>> calls_;  ///< thread and start
+  /// Thread and start by correlation.
+  std::unordered_map<std::int64_t, std::pair<std::int64_t, std::int64_t>> calls_;
   std::map<std::string_view, int> optimizer_types_;
 };
+
+struct Capability {
+  std::int64_t major;
+  std::int64_t minor;
+  std::int64_t threads;     ///< Per multiprocessor.
+  std::int64_t shared_kib;  ///< Shared memory per multiprocessor.
+};
+constexpr std::array capabilities{Capability{7, 0, 2048, 96},   Capability{7, 5, 1024, 64},
+                                  Capability{8, 0, 2048, 164},  Capability{8, 6, 1536, 100},
+                                  Capability{8, 9, 1536, 100},  Capability{9, 0, 2048, 228},
+                                  Capability{10, 0, 2048, 228}, Capability{12, 0, 1536, 100}};
+constexpr std::int64_t registers = 65'536;  // The same for all capabilities.
 
 }  // namespace
 
 ImportedProfile import_nsys(const std::filesystem::path& file, const std::string& shown,
                             const ImportOptions& options) {
   Export exported{file, shown};
-  auto trace = collect_trace(exported.where(), [&](TraceSink& sink) { exported.hand_to(sink); });
+  auto trace = collect_trace(exported.where(), [&](TraceSink& sink) { exported.pass_to(sink); });
   auto imported = import_trace(std::move(trace), "Nsight Systems export", file, shown, options);
   if (!options.precision)
     imported.warnings.emplace_back(
-        "ranges of NVTX do not tell types of operands: they are taken from the names of kernels; give "
-        "--precision "
-        "if that of the profile is wrong");
+        "NVTX ranges do not contain the types of operands, which are taken from the names of kernels; give "
+        "--precision if the precision of the profile is wrong");
   return imported;
+}
+
+RawDevice limits_of_capability(std::int64_t major, std::int64_t minor) {
+  RawDevice device;
+  device.major = major;
+  device.minor = minor;
+  const auto* const found = std::ranges::find_if(
+      capabilities, [&](const Capability& one) { return one.major == major && one.minor == minor; });
+  if (found == capabilities.end()) return device;
+  device.threads = found->threads;
+  device.registers = registers;
+  device.shared = found->shared_kib * 1024;
+  return device;
 }
 
 }  // namespace gradway

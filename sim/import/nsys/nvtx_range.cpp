@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/nsys/nvtx_range.hpp"
+#include "sim/import/nsys/nsys.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> marks{", seq = ", ", op_id = ", ", sizes = ", ", input_op_ids = "};
 
-/// The list that the text begins with, without its blanks; empty if there is none, or it does not end.
+/// The list at the start of the text, without blanks; empty if there is none or it does not end.
 std::string list_at(std::string_view text) {
   constexpr std::string_view allowed = "0123456789[],-";
   std::string list;

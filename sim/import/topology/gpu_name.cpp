@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/import/topology/gpu_name.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <string_view>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "sim/base/nearest.hpp"
 #include "sim/files/text_file.hpp"
 
 namespace gradway {
+
 namespace {
 
-/// Where the driver's name is not that of the file. Others are the driver's in lower case with dashes,
-/// without the family that it sets before them: "NVIDIA L40S" is l40s, "Tesla V100-SXM2-16GB" is
-/// v100-sxm2-16gb.
+/// Names of files that differ from the driver's name. By default the name is the driver's in lower case with
+/// dashes, without the family in front: "NVIDIA L40S" is l40s, "Tesla V100-SXM2-16GB" is v100-sxm2-16gb.
 struct DriverName {
   std::string_view device;
   std::string_view file;
@@ -34,6 +34,51 @@ constexpr std::array driver_names{
     DriverName{"rtx-pro-6000-blackwell-workstation-edition", "rtx-pro-6000"},
     DriverName{"rtx-pro-6000-blackwell-max-q-workstation-edition", "rtx-pro-6000"}};
 constexpr std::array<std::string_view, 2> brand_prefixes{"tesla-", "geforce-"};
+
+/// The device's name in a line of the list; empty for other lines.
+std::string_view listed_device(std::string_view line) {
+  constexpr std::string_view start = "GPU ";
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  if (!line.starts_with(start)) return {};
+  line.remove_prefix(start.size());
+  const auto digits = line.find_first_not_of("0123456789");
+  if (digits == 0 || digits == std::string_view::npos || line.substr(digits, 2) != ": ") return {};
+  line.remove_prefix(digits + 2);
+  const auto end = line.find(" (UUID:");
+  return end == std::string_view::npos ? std::string_view{} : line.substr(0, end);
+}
+
+struct PciName {
+  int device;
+  std::string_view name;
+};
+constexpr std::array known_pci_names{PciName{0x1db1, "Tesla V100-SXM2-16GB"},
+                                     PciName{0x1db4, "Tesla V100-PCIE-16GB"},
+                                     PciName{0x1db5, "Tesla V100-SXM2-32GB"},
+                                     PciName{0x1db6, "Tesla V100-PCIE-32GB"},
+                                     PciName{0x1eb8, "Tesla T4"},
+                                     PciName{0x20b0, "NVIDIA A100-SXM4-40GB"},
+                                     PciName{0x20b1, "NVIDIA A100-PCIE-40GB"},
+                                     PciName{0x20b2, "NVIDIA A100-SXM4-80GB"},
+                                     PciName{0x20b5, "NVIDIA A100 80GB PCIe"},
+                                     PciName{0x20b7, "NVIDIA A30"},
+                                     PciName{0x20f1, "NVIDIA A100-PCIE-40GB"},
+                                     PciName{0x2204, "NVIDIA GeForce RTX 3090"},
+                                     PciName{0x2230, "NVIDIA RTX A6000"},
+                                     PciName{0x2235, "NVIDIA A40"},
+                                     PciName{0x2236, "NVIDIA A10"},
+                                     PciName{0x2237, "NVIDIA A10G"},
+                                     PciName{0x2321, "NVIDIA H100 NVL"},
+                                     PciName{0x2330, "NVIDIA H100 80GB HBM3"},
+                                     PciName{0x2331, "NVIDIA H100 PCIe"},
+                                     PciName{0x2335, "NVIDIA H200"},
+                                     PciName{0x233b, "NVIDIA H200 NVL"},
+                                     PciName{0x2684, "NVIDIA GeForce RTX 4090"},
+                                     PciName{0x26b5, "NVIDIA L40"},
+                                     PciName{0x26b9, "NVIDIA L40S"},
+                                     PciName{0x27b8, "NVIDIA L4"},
+                                     PciName{0x2901, "NVIDIA B200"},
+                                     PciName{0x2941, "NVIDIA GB200"}};
 
 }  // namespace
 
@@ -64,16 +109,40 @@ std::string gpu_name(const std::string& device, const std::optional<std::string>
   const auto exists = [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); };
   if (chosen) {
     if (exists(*chosen)) return *chosen;
-    refuse_at({}, fmt::format("'--gpu {}': there is no GPU of this name", *chosen),
-              suggestion(*chosen, known));
+    refuse_at({}, fmt::format("unknown GPU in '--gpu {}'", *chosen), suggestion(*chosen, known));
   }
   const auto choices = fmt::format("name one with --gpu: {}", fmt::join(known, ", "));
-  if (device.empty())
-    refuse_at(file, fmt::format("{} does not say which GPU it was taken on", teller), choices);
+  if (device.empty()) refuse_at(file, fmt::format("{} does not name its GPU", teller), choices);
   auto name = gpu_file_name(device);
   if (exists(name)) return name;
-  refuse_at(file, fmt::format("no file of platforms/gpus describes {}'s GPU, '{}'", teller, device),
+  refuse_at(file, fmt::format("no file in platforms/gpus describes the GPU of {}, '{}'", teller, device),
             fmt::format("write platforms/gpus/{}.yaml, or {}", name, choices));
+}
+
+GpuList find_gpu_list(const TextFile& file) {
+  GpuList list;
+  for (const auto& line : lines_of(file.content)) {
+    const auto device = listed_device(line.text);
+    if (device.empty()) continue;
+    const auto offset = static_cast<std::size_t>(device.data() - file.content.data());
+    const auto where = place_in(line, file.name, offset, device.size());
+    if (list.gpus++ == 0) {
+      list.device = device;
+      list.first = where;
+    }
+    if (device == list.device) continue;
+    throw ConfigError{
+        Problem{where,
+                fmt::format("the node has two kinds of GPU, '{}' and '{}'", list.device, device),
+                {{list.first, "the other GPU is here"}},
+                "a platform has one kind of GPU: keep the lines of one kind only"}};
+  }
+  return list;
+}
+
+std::string_view nvidia_gpu(int device) {
+  const auto* const found = std::ranges::find(known_pci_names, device, &PciName::device);
+  return found == known_pci_names.end() ? std::string_view{} : found->name;
 }
 
 }  // namespace gradway

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/topology/nccl_graphs.hpp"
+#include "sim/import/topology/nccl_xml.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ std::string word_of(const std::array<NumberedWord, size>& words, int number) {
   return found == words.end() ? fmt::format("number {}", number) : std::string{found->word};
 }
 
-int needed(const XmlFile& file, const xml_node& node, const char* name, int most) {
+int required(const XmlFile& file, const xml_node& node, const char* name, int most) {
   const auto value = file.whole(node, name, 0, most);
   if (!value) refuse_at(file.at(node), fmt::format("the <{}> has no '{}'", node.name(), name), "");
   return *value;
@@ -41,7 +41,7 @@ std::string order_of(const XmlFile& file, const xml_node& channel) {
     const std::string_view name = stop.name();
     if (name != "gpu" && name != "net") continue;
     order += fmt::format("{}{}{}", order.empty() ? "" : " ", name == "net" ? "net" : "",
-                         needed(file, stop, "dev", 1 << 20));
+                         required(file, stop, "dev", 1 << 20));
   }
   return order;
 }
@@ -50,9 +50,9 @@ NcclGraph read_graph(const XmlFile& file, const xml_node& node) {
   constexpr double most_speed = 1e6;
   constexpr int most_channels = 1024;
   NcclGraph graph;
-  graph.algorithm = word_of(algorithms, needed(file, node, "id", 1 << 16));
-  graph.pattern = word_of(patterns, needed(file, node, "pattern", 1 << 16));
-  graph.channels = needed(file, node, "nchannels", most_channels);
+  graph.algorithm = word_of(algorithms, required(file, node, "id", 1 << 16));
+  graph.pattern = word_of(patterns, required(file, node, "pattern", 1 << 16));
+  graph.channels = required(file, node, "nchannels", most_channels);
   graph.speed_intra = file.number(node, "speedintra", 0, most_speed).value_or(0);
   graph.speed_inter = file.number(node, "speedinter", 0, most_speed).value_or(0);
   graph.type_intra = file.attribute(node, "typeintra");
@@ -71,7 +71,7 @@ NcclGraph read_graph(const XmlFile& file, const xml_node& node) {
   if (listed != graph.channels) {
     refuse_at(file.at(node, "nchannels"),
               fmt::format("'nchannels' is {}, but {} <channel> follow", graph.channels, listed),
-              "has the file been cut off, or edited by hand?");
+              "check whether the file is truncated or was edited by hand");
   }
   return graph;
 }

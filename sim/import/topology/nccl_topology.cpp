@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/topology/nccl_topology.hpp"
+#include "sim/import/topology/nccl_xml.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 
-#include <fmt/format.h>
-
 #include "sim/files/xml_file.hpp"
-#include "sim/import/topology/pci_names.hpp"
+#include "sim/import/topology/gpu_name.hpp"
 
 namespace gradway {
+
 namespace {
 
 using pugi::xml_node;
@@ -19,10 +20,10 @@ using pugi::xml_node;
 constexpr std::size_t most_devices_of_a_node = 4096;
 constexpr int most_class = 0xFFFFFF;
 constexpr int nvswitch_class = 0x068000;
-constexpr int cpu_class = 0x068001;  // of an NVLink's other end
+constexpr int cpu_class = 0x068001;  // Class of an NVLink's other end.
 constexpr std::array known_transfers{2.5, 5.0, 8.0, 16.0, 32.0, 64.0};
 
-std::string small(std::string text) {
+std::string lower_case(std::string text) {
   std::ranges::transform(text, text.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
@@ -36,25 +37,26 @@ class TopologyParser {
     const auto root = file_.root();
     topology_.where = file_.at(root);
     if (const auto version = file_.attribute(root, "version"); !version.empty() && version != "1") {
-      refuse_at(file_.at(root, "version"), fmt::format("version '{}' of the file is not known", version),
-                "gradway reads version 1, which all of NCCL up to 2.30 writes");
+      refuse_at(file_.at(root, "version"), fmt::format("unknown version '{}' of the file", version),
+                "gradway reads version 1, which NCCL up to 2.30 writes");
     }
     for (const auto& child : root.children()) {
       if (is(child, "cpu")) {
         topology_.cpus.push_back(read_cpu(child));
       } else {
-        leave_out(child);
+        ignore(child);
       }
     }
     if (topology_.cpus.empty())
-      refuse_at(topology_.where, "<system> has no <cpu>", "NCCL lists each NUMA node with what hangs on it");
+      refuse_at(topology_.where, "<system> has no <cpu>",
+                "expected a <cpu> for each NUMA node, with its devices");
     return std::move(topology_);
   }
 
  private:
   static bool is(const xml_node& node, std::string_view name) { return node.name() == name; }
 
-  void leave_out(const xml_node& node) {
+  void ignore(const xml_node& node) {
     if (node.type() != pugi::node_element) return;
     const std::string name = node.name();
     if (std::ranges::find(topology_.unknown, name) == topology_.unknown.end())
@@ -76,22 +78,22 @@ class TopologyParser {
       } else if (is(child, "nic")) {
         read_nets(child, cpu.nets);
       } else {
-        leave_out(child);
+        ignore(child);
       }
     }
     return cpu;
   }
 
-  /// No deeper than an XmlFile is.
+  /// The depth is limited by XmlFile.
   NcclPci read_pci(const xml_node& node) {
     NcclPci pci;
     pci.where = file_.at(node);
     if (++devices_ > most_devices_of_a_node)
       refuse_at(pci.where, fmt::format("the file has more than {} devices", most_devices_of_a_node), "");
-    pci.bus = small(file_.attribute(node, "busid"));
+    pci.bus = lower_case(file_.attribute(node, "busid"));
     if (pci.bus.empty())
       refuse_at(pci.where, "the <pci> has no 'busid'",
-                "NCCL names each device by its bus, as in 0000:10:1c.0");
+                "expected the bus of the device, such as 0000:10:1c.0");
     const bool is_nvidia = file_.whole(node, "vendor", 0, 0xFFFF) == nvidia_pci_vendor;
     if (is_nvidia) pci.device = file_.whole(node, "device", 0, 0xFFFF);
     read_link(node, pci);
@@ -104,7 +106,7 @@ class TopologyParser {
       } else if (is(child, "nic")) {
         read_nets(child, pci.nets);
       } else if (!is(child, "pcilink")) {
-        leave_out(child);
+        ignore(child);
       }
     }
     pci.kind = kind_of(node, pci, is_nvidia);
@@ -127,8 +129,8 @@ class TopologyParser {
     return base == display ? gpu : base == network ? nic : base == bridges ? bridge : other;
   }
 
-  /// "16.0 GT/s PCIe", "16 GT/s"; NCCL takes what it cannot read, and nothing, for Gen3, and no width for 16
-  /// lanes.
+  /// Reads "16.0 GT/s PCIe" or "16 GT/s". NCCL assumes Gen3 for missing or unreadable speeds, and 16 lanes
+  /// for a missing width.
   void read_link(const xml_node& node, NcclPci& pci) const {
     const auto text = file_.attribute(node, "link_speed");
     double speed = 0;
@@ -136,12 +138,12 @@ class TopologyParser {
     if (error == std::errc{}) {
       const bool has_unit = std::string_view{end, text.data() + text.size()}.starts_with(" GT/s");
       if (!has_unit || std::ranges::find(known_transfers, speed) == known_transfers.end()) {
-        refuse_at(file_.at(node, "link_speed"), fmt::format("'{}' is no speed of PCIe", text),
-                  "known: 2.5, 5, 8, 16, 32 and 64 GT/s");
+        refuse_at(file_.at(node, "link_speed"), fmt::format("invalid PCIe speed '{}'", text),
+                  "expected 2.5, 5, 8, 16, 32 or 64 GT/s");
       }
       pci.transfers = speed;
     }
-    constexpr int most_lanes = 32;  // virtual machines report 63 or 255 for none
+    constexpr int most_lanes = 32;  // Virtual machines report 63 or 255 if unknown.
     const auto lanes = file_.whole(node, "link_width", 0, 255);
     if (lanes && *lanes > 0 && *lanes <= most_lanes) pci.lanes = lanes;
   }
@@ -156,7 +158,7 @@ class TopologyParser {
       } else if (is(child, "c2c")) {
         gpu.has_c2c = true;
       } else {
-        leave_out(child);
+        ignore(child);
       }
     }
     return gpu;
@@ -165,19 +167,19 @@ class TopologyParser {
   NcclNvlink read_nvlink(const xml_node& node) const {
     NcclNvlink link;
     link.where = file_.at(node);
-    link.target = small(file_.attribute(node, "target"));
+    link.target = lower_case(file_.attribute(node, "target"));
     link.count = file_.whole(node, "count", 1, 1024).value_or(1);
     const auto other = file_.whole(node, "tclass", 0, most_class);
-    if (other == nvswitch_class) link.to = NcclNvlink::To::nvswitch;
-    if (other == cpu_class) link.to = NcclNvlink::To::cpu;
+    if (other == nvswitch_class) link.to = NcclNvlink::End::nvswitch;
+    if (other == cpu_class) link.to = NcclNvlink::End::cpu;
     return link;
   }
 
   void read_nets(const xml_node& nic, std::vector<NcclNet>& nets) {
-    constexpr double most_speed = 1e8;  // 100 Tb/s
+    constexpr double most_speed = 1e8;  // 100 Tb/s.
     for (const auto& child : nic.children()) {
       if (!is(child, "net")) {
-        leave_out(child);
+        ignore(child);
         continue;
       }
       auto speed = file_.number(child, "speed", -most_speed, most_speed);
@@ -195,10 +197,17 @@ class TopologyParser {
 
 NcclTopology read_nccl_topology(const XmlFile& file) {
   if (std::string_view{file.root().name()} != "system") {
-    refuse_at(file.at(file.root()), fmt::format("<{}> is no topology of NCCL", file.root().name()),
-              "one begins with <system>: set NCCL_TOPO_DUMP_FILE to have it written");
+    refuse_at(file.at(file.root()), fmt::format("<{}> is not a topology of NCCL", file.root().name()),
+              "expected <system>: set NCCL_TOPO_DUMP_FILE to make NCCL write it");
   }
   return TopologyParser{file}.parse();
+}
+
+NcclXml read_nccl_xml(TextFile text) {
+  const XmlFile file{std::move(text)};
+  const bool are_graphs = std::string_view{file.root().name()} == "graphs";
+  if (are_graphs) return {read_nccl_graphs(file), file.at(file.root())};
+  return {read_nccl_topology(file), file.at(file.root())};
 }
 
 }  // namespace gradway

@@ -6,53 +6,71 @@
 #include <string>
 #include <vector>
 
+#include "sim/import/topology/topology_matrix.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/platform/routes.hpp"
 
 namespace gradway {
 
-/// A part of a node's PCIe tree and what it hangs on.
+/// A part of a node's PCIe tree, with its parent.
 struct LayoutPart {
-  std::string name;  ///< cpu0, rc0, plx0, gpu0; a NIC's own
+  std::string name;  ///< Such as cpu0, rc0, plx0 or gpu0; a NIC has its own name.
   DeviceKind kind = DeviceKind::gpu;
-  std::optional<std::size_t> parent;  ///< none: a socket
-  std::optional<int> numa_node;       ///< of a socket, if known
-  bool is_across = false;  ///< a root complex that reaches its socket over a link like that between sockets
+  std::optional<std::size_t> parent;  ///< Empty for a socket.
+  std::optional<int> numa_node;       ///< NUMA node of a socket, if known.
+  bool is_across = false;  ///< A root complex that reaches its socket over a link like those between sockets.
 };
 
-/// NVLinks straight between two GPUs.
+/// Direct NVLinks between two GPUs.
 struct NvlinkPair {
   std::size_t one = 0;
   std::size_t other = 0;
   int count = 0;
 };
 
-/// How the parts of a node hang together, without rates.
+/// The topology of a node, without rates.
 struct NodeLayout {
-  std::vector<LayoutPart> parts;  ///< GPUs first, in their order; then NICs; then the parts above them
+  std::vector<LayoutPart> parts;  ///< GPUs in order, then NICs, then their parents.
   std::size_t gpus = 0;
   std::size_t nics = 0;
-  std::vector<NvlinkPair> pairs;     ///< empty: no NVLinks, or an NVSwitch
-  int switched = 0;                  ///< NVLinks of each GPU into an NVSwitch; 0: there is none
-  std::vector<std::string> remarks;  ///< what the matrix shows and this cannot say
+  std::vector<NvlinkPair> pairs;     ///< Empty without NVLinks, or with an NVSwitch.
+  int switched = 0;                  ///< NVLinks from each GPU to an NVSwitch; 0 if there is none.
+  std::vector<std::string> remarks;  ///< Facts of the matrix that a layout cannot express.
 
-  /// The parts above one, nearest first.
+  /// The ancestors of a part, nearest first.
   std::vector<std::size_t> above(std::size_t part) const;
   std::size_t socket_of(std::size_t device) const { return above(device).back(); }
-  /// The GPUs that hang on a part, in their order.
+  /// The GPUs below a part, in order.
   std::vector<int> gpus_below(std::size_t part) const;
-  /// The parts of a kind, in the order of their names.
+  /// The parts of a kind, ordered by name.
   std::vector<std::size_t> of_kind(DeviceKind kind) const;
   const std::string& name(std::size_t part) const { return parts[part].name; }
 };
 
-/// A name for a NIC that a platform file and its patterns of names take, and that no part has.
+/// A name for a NIC that is valid in a platform file and its name patterns, and is not in `taken`.
 std::string nic_name(const std::string& name, const std::set<std::string>& taken);
 
-/// The layout without the NICs, and without what only they hang on.
+/// The layout without NICs, and without parts above NICs only.
 NodeLayout without_nics(const NodeLayout& layout);
 
-/// How near two devices of a layout are over PCIe, as `nvidia-smi topo -m` would show it.
+/// Type of the PCIe path between two devices of a layout, as `nvidia-smi topo -m` would show it.
 PathType type_in_tree(const NodeLayout& layout, std::size_t one, std::size_t other);
+
+/// Facts about a node's NVLinks that the matrix does not show.
+struct NvlinkFacts {
+  std::optional<int> of_each_gpu;  ///< Number of links of a GPU, to any other end.
+  bool has_switch = false;  ///< The source names an NVSwitch; if false, it is inferred from links and pairs.
+};
+
+/// Infers the parts of a node from its matrix. Devices that are PIX to each other are attached to one PCIe
+/// switch, PXB to switches under a common one, PHB to one root complex, NODE to one socket. If the matrix
+/// only shows NVLinks, sockets follow from NUMA nodes and from near NICs. Devices of one NUMA node that are
+/// SYS to each other stay on its socket, but reach it over a link like the one between sockets.
+///
+/// There is an NVSwitch if the source names one, or if all pairs of three or more GPUs have the same number
+/// of NVLinks and that number is not the number of links of a GPU divided by its peers (which would be a full
+/// mesh).
+/// @source the legend of `nvidia-smi topo -m`
+NodeLayout node_layout(const TopologyMatrix& matrix, const NvlinkFacts& nvlinks);
 
 }  // namespace gradway

@@ -6,7 +6,6 @@
 
 namespace gradway {
 
-/// Devices that are connected by `furthest` or better over PCIe, through others as well.
 DeviceGroups groups_within(const TopologyMatrix& matrix, PathType furthest) {
   DeviceGroups group(matrix.size());
   std::iota(group.begin(), group.end(), std::size_t{0});
@@ -55,7 +54,8 @@ std::optional<int> NodeSockets::numa_of(std::size_t group) const {
   return std::nullopt;
 }
 
-/// Whether NUMA nodes, or without them NVLinks and nothing else, tell that both have one socket.
+/// Whether both groups share a socket according to their NUMA nodes, or if unknown according to NVLinks
+/// without any SYS connection.
 bool NodeSockets::share_socket(std::size_t one, std::size_t other) const {
   if (knows_numa_) return has_gpus(one) && has_gpus(other) && numa_of(one) == numa_of(other);
   return linked_.contains({one, other}) && !far_.contains({one, other});

@@ -11,24 +11,24 @@
 
 namespace gradway {
 
-using DeviceGroups = std::vector<std::size_t>;  ///< for each device the first one of its group
+using DeviceGroups = std::vector<std::size_t>;  ///< For each device, the first device of its group.
 
-/// Devices that are connected by `furthest` or better over PCIe, through others as well.
+/// Groups of devices that are connected over PCIe by `furthest` or better, also through other devices.
 DeviceGroups groups_within(const TopologyMatrix& matrix, PathType furthest);
 
-/// Which socket a device hangs on, and with which others it does so without a link like that between sockets.
-/// A socket and an island are told by the first device on them.
+/// The socket of each device, and its island: the devices of the socket that it reaches without a link like
+/// those between sockets. Sockets and islands are identified by their first device.
 class NodeSockets {
  public:
   /// @param matrix must outlive this.
   explicit NodeSockets(const TopologyMatrix& matrix);
 
   std::size_t socket(std::size_t device) const { return socket_.at(near_[device]); }
-  /// The devices of a socket that are not SYS to each other.
+  /// The island of a device: devices of a socket that are not SYS to each other.
   std::size_t island(std::size_t device) const { return island_.at(near_[device]); }
-  /// Does the device's socket have several islands?
+  /// Whether the device's socket has several islands.
   bool is_split(std::size_t device) const;
-  /// The NUMA node of the device's socket, if the matrix knows that of all GPUs.
+  /// The NUMA node of the device's socket, if the matrix has that of all GPUs.
   std::optional<int> numa_node(std::size_t device) const { return numa_of(near_[device]); }
 
  private:
@@ -39,10 +39,11 @@ class NodeSockets {
 
   const TopologyMatrix& matrix_;
   bool knows_numa_;
-  DeviceGroups near_;                                     ///< NODE or better
-  std::set<std::pair<std::size_t, std::size_t>> far_;     ///< groups with devices that are SYS to each other
-  std::set<std::pair<std::size_t, std::size_t>> linked_;  ///< ... that have NVLinks between them
-  std::map<std::size_t, std::size_t> socket_;             ///< of a group, by the first group on it
+  DeviceGroups near_;  ///< Groups connected by NODE or better.
+  /// Pairs of groups with devices that are SYS to each other.
+  std::set<std::pair<std::size_t, std::size_t>> far_;
+  std::set<std::pair<std::size_t, std::size_t>> linked_;  ///< Pairs of groups with NVLinks between them.
+  std::map<std::size_t, std::size_t> socket_;             ///< Socket of each group, by the first group on it.
   std::map<std::size_t, std::size_t> island_;
 };
 

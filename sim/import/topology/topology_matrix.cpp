@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/import/topology/topology_matrix.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <map>
 
-#include <fmt/format.h>
-
 #include "sim/base/printable.hpp"
 #include "sim/base/problem.hpp"
-#include "sim/import/topology/matrix_lines.hpp"
 
 namespace gradway {
+
 namespace {
 
 constexpr std::size_t most_columns = 1024;
 constexpr int most_nvlinks = 1024;
-constexpr std::string_view what_it_is =
-    "a matrix is all that `nvidia-smi topo -m` prints, from its first line on";
+constexpr std::string_view expected_matrix =
+    "give the whole output of `nvidia-smi topo -m`, from its first line on";
 
 /// "GPU12" -> 12
 std::optional<int> number_behind(std::string_view word, std::string_view start, int most) {
@@ -39,7 +39,7 @@ std::optional<Connection> read_cell(std::string_view text) {
   return Connection{PathType::nvlink, *links};
 }
 
-/// Can a terminal have put this at the start of a line of names, by breaking the header?
+/// Whether the word may be a name at the start of a line, if a terminal broke the header.
 bool is_name(std::string_view word) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   return is_letter(word.front()) && std::ranges::all_of(word, [&](char c) {
@@ -47,7 +47,7 @@ bool is_name(std::string_view word) {
          });
 }
 
-/// A part of the affinity of a row: "0-31,64-95", "1", "N/A".
+/// Whether the word may be an affinity of a row: "0-31,64-95", "1", "N/A".
 bool is_affinity(std::string_view word) {
   return word.find_first_not_of("0123456789,-N/A") == std::string_view::npos;
 }
@@ -58,7 +58,7 @@ class MatrixParser {
 
   TopologyMatrix parse() {
     const auto header = std::ranges::find_if(lines_, is_header);
-    if (header == lines_.end()) fail({}, "there is no line 'GPU0 GPU1 ...'", std::string{what_it_is});
+    if (header == lines_.end()) fail({}, "there is no line 'GPU0 GPU1 ...'", std::string{expected_matrix});
     auto line = read_header(static_cast<std::size_t>(header - lines_.begin()));
     matrix_.cells.resize(devices_.size());
     rows_.resize(devices_.size());
@@ -66,7 +66,8 @@ class MatrixParser {
     while (line < lines_.size()) line = read_line(line);
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       if (rows_[i].empty())
-        fail(devices_[i], fmt::format("there is no row '{}'", devices_[i].text), std::string{what_it_is});
+        fail(devices_[i], fmt::format("there is no row '{}'", devices_[i].text),
+             std::string{expected_matrix});
     }
     check_symmetry();
     for (auto i = matrix_.gpus; i < devices_.size(); ++i) {
@@ -77,10 +78,10 @@ class MatrixParser {
   }
 
  private:
-  /// What stands behind the cells of a GPU's row.
+  /// Columns after the cells of a GPU's row.
   enum class Affinity { cpu, numa, gpu_numa };
 
-  /// The row of GPU0 begins like it, but goes on with its own cell.
+  /// The row of GPU0 begins like the header, but continues with its own cell.
   static bool is_header(const MatrixLine& line) {
     return !line.words.empty() && line.words[0].text == "GPU0" &&
            (line.words.size() < 2 || line.words[1].text != "X");
@@ -94,7 +95,7 @@ class MatrixParser {
         Problem{Where{file_, word.line, word.column, length, text}, std::move(what), {}, std::move(hint)}};
   }
 
-  /// @return the line behind the header, which a narrow terminal may have broken
+  /// @return the line after the header, which a narrow terminal may have broken
   std::size_t read_header(std::size_t number) {
     auto words = lines_[number++].words;
     for (; number < lines_.size(); ++number) {
@@ -109,7 +110,7 @@ class MatrixParser {
     };
     const auto end = std::ranges::find_if(words, is_first_of_affinity);
     if (static_cast<std::size_t>(end - words.begin()) > most_columns)
-      fail(words[most_columns], "the matrix has too many columns", std::string{what_it_is});
+      fail(words[most_columns], "the matrix has too many columns", std::string{expected_matrix});
     devices_.assign(words.begin(), end);
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       const auto gpu = number_behind(devices_[i].text, "GPU", static_cast<int>(most_columns));
@@ -133,29 +134,29 @@ class MatrixParser {
     return static_cast<std::size_t>(device - devices_.begin());
   }
 
-  /// @return the line behind it, or behind the row that begins with it
+  /// @return the line after this one, or after the row that begins with it
   std::size_t read_line(std::size_t number) {
     const auto& line = lines_[number];
     const auto i = device_of(line);
     if (i == devices_.size()) {
-      if (line.words.size() == 2 && line.words[0].text.ends_with(':')) {  // of the legend
+      if (line.words.size() == 2 && line.words[0].text.ends_with(':')) {  // part of the legend
         const auto& name = line.words[0].text;
         legend_[name.substr(0, name.size() - 1)] = line.words[1].text;
       }
       return number + 1;
     }
     if (!rows_[i].empty())
-      fail(line.words[0], fmt::format("'{}' has a second row", line.words[0].text), "keep one matrix");
+      fail(line.words[0], fmt::format("duplicate row '{}'", line.words[0].text), "keep one matrix");
     rows_[i] = line.words;
-    const auto behind = join_broken_row(rows_[i], i, number + 1);
+    const auto next = join_broken_row(rows_[i], i, number + 1);
     read_cells(i);
-    if (i < matrix_.gpus) read_numa(i, behind == number + 1 ? &line : nullptr);
-    return behind;
+    if (i < matrix_.gpus) read_numa(i, next == number + 1 ? &line : nullptr);
+    return next;
   }
 
-  /// A narrow terminal may have broken the row: takes the lines that go on with cells, and with the affinity
-  /// of a GPU. A cell that was cut in two is no cell, or stands against the symmetry of the matrix.
-  /// @return the line behind the row
+  /// Joins a row that a narrow terminal broke: following lines that continue with cells and with the affinity
+  /// of a GPU. A cell cut in two is invalid, or contradicts the symmetry of the matrix.
+  /// @return the line after the row
   std::size_t join_broken_row(std::vector<MatrixWord>& row, std::size_t i, std::size_t number) const {
     const auto complete = devices_.size() + 1 + (i < matrix_.gpus ? affinities_.size() : 0);
     for (; number < lines_.size() && row.size() < complete; ++number) {
@@ -176,28 +177,27 @@ class MatrixParser {
     for (std::size_t j = 0; j < devices_.size(); ++j) {
       if (j + 1 >= row.size()) {
         fail(row.back(),
-             fmt::format("the row of '{}' has {} cells, not {}", devices_[i].text, j, devices_.size()),
-             "has the row been cut off, or broken in two?");
+             fmt::format("the row of '{}' has {} cells instead of {}", devices_[i].text, j, devices_.size()),
+             "check whether the row is truncated or broken in two");
       }
       const auto& word = row[j + 1];
       const auto cell = read_cell(word.text);
       if (!cell || (cell->type == PathType::self) != (i == j)) {
         fail(word,
-             fmt::format("'{}' cannot stand between '{}' and '{}'", word.text, devices_[i].text,
+             fmt::format("invalid connection '{}' between '{}' and '{}'", word.text, devices_[i].text,
                          devices_[j].text),
-             i == j ? "a device itself is 'X'" : "write NV#, PIX, PXB, PHB, NODE or SYS");
+             i == j ? "expected 'X' for a device itself" : "expected NV#, PIX, PXB, PHB, NODE or SYS");
       }
       matrix_.cells[i].push_back(*cell);
     }
     if (row.size() > devices_.size() + 1 && read_cell(row[devices_.size() + 1].text)) {
       fail(row[devices_.size() + 1],
-           fmt::format("the row of '{}' has more cells than the first line has names", devices_[i].text),
-           "has the first line been cut off, or broken within a name?");
+           fmt::format("the row of '{}' has more cells than the header has names", devices_[i].text),
+           "check whether the header is truncated or broken within a name");
     }
   }
 
-  /// By the tabs of an unbroken line, as cells of the affinity may be empty; else by what the words look
-  /// like.
+  /// Uses the tabs of an unbroken line, as affinity cells may be empty; otherwise the form of the words.
   void read_numa(std::size_t i, const MatrixLine* line) {
     const auto column = std::ranges::find(affinities_, Affinity::numa);
     if (column == affinities_.end()) return;
@@ -212,8 +212,7 @@ class MatrixParser {
       const bool has_all = words.size() >= affinities_.size();
       const bool starts_with_cpus =
           has_all || (!words.empty() && words[0].text.find_first_of(",-") != std::string::npos);
-      // A list of CPUs that a line break has cut in two is two words: the columns behind it count from the
-      // end.
+      // A list of CPUs that a line break cut in two is two words: the columns after it count from the end.
       const auto at = has_all ? words.size() - affinities_.size() + index
                               : index - (starts_with_cpus || index == 0 ? 0 : 1);
       if (at < words.size()) text = words[at].text;
@@ -227,9 +226,9 @@ class MatrixParser {
         if (matrix_.cells[i][j] == matrix_.cells[j][i]) continue;
         const auto& word = rows_[i][j + 1];
         fail(word,
-             fmt::format("'{}' is '{}' to '{}', but '{}' the other way", devices_[i].text, word.text,
-                         devices_[j].text, rows_[j][i + 1].text),
-             "has the matrix been edited by hand?");
+             fmt::format("'{0}' to '{2}' is '{1}', but '{3}' in the other direction", devices_[i].text,
+                         word.text, devices_[j].text, rows_[j][i + 1].text),
+             "check whether the matrix was edited by hand");
       }
     }
   }
@@ -237,23 +236,81 @@ class MatrixParser {
   std::vector<MatrixLine> lines_;
   const std::string& file_;
   TopologyMatrix matrix_;
-  std::vector<MatrixWord> devices_;  ///< of the header
+  std::vector<MatrixWord> devices_;  ///< Names in the header.
   std::vector<Affinity> affinities_;
-  std::vector<std::vector<MatrixWord>> rows_;  ///< whole, also if they were broken; beside the devices
+  std::vector<std::vector<MatrixWord>> rows_;  ///< Complete rows by device, with broken lines joined.
   std::map<std::string, std::string> legend_;
 };
+
+using namespace std::string_view_literals;
+
+/// Escape sequences without their first character: underline on, all off.
+constexpr std::array bare_escapes{"[4m"sv, "[0m"sv, "[24m"sv};
+
+/// Position after the escape sequence that begins at `at`, such as ESC[4m; `at` itself if there is none.
+std::size_t end_of_escape(std::string_view text, std::size_t at) {
+  for (const auto bare : bare_escapes) {
+    if (text.substr(at).starts_with(bare)) return at + bare.size();
+  }
+  if (text[at] != '\x1b') return at;
+  ++at;
+  if (at < text.size() && text[at] == '[') {
+    ++at;
+    while (at < text.size() && (text[at] < '@' || text[at] > '~')) ++at;
+  }
+  return std::min(at + 1, text.size());
+}
+
+std::vector<MatrixWord> words_of(std::string_view line, int number) {
+  std::vector<MatrixWord> words;
+  bool is_open = false;
+  for (std::size_t at = 0; at < line.size();) {
+    if (const auto end = end_of_escape(line, at); end != at) {
+      at = end;
+      continue;
+    }
+    const bool is_blank = static_cast<unsigned char>(line[at]) <= ' ';
+    if (!is_blank && !is_open) words.push_back({"", static_cast<int>(at) + 1, number});
+    if (!is_blank) words.back().text += line[at];
+    is_open = !is_blank;
+    ++at;
+  }
+  return words;
+}
 
 }  // namespace
 
 TopologyMatrix read_topology_matrix(std::string_view text, const std::string& file) {
-  constexpr std::size_t largest =
-      8'000'000;  // a thousand devices, and far more words about them than there are
+  constexpr std::size_t largest = 8'000'000;  // Far more than a thousand devices need.
   if (text.size() > largest) {
     Where where;
     where.file = file;
-    throw ConfigError{Problem{where, "the file has more than 8 MB", {}, std::string{what_it_is}}};
+    throw ConfigError{Problem{where, "the file has more than 8 MB", {}, std::string{expected_matrix}}};
   }
   return MatrixParser{text, file}.parse();
+}
+
+std::vector<std::string> MatrixLine::fields() const {
+  std::vector<std::string> fields(1);
+  auto word = words.begin();
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '\t') fields.emplace_back();
+    if (word == words.end() || static_cast<int>(at) + 1 != word->column) continue;
+    fields.back() += word->text;
+    ++word;
+  }
+  return fields;
+}
+
+std::vector<MatrixLine> matrix_lines(std::string_view text) {
+  std::vector<MatrixLine> lines;
+  for (int number = 1; !text.empty(); ++number) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const auto line = text.substr(0, end);
+    lines.push_back({words_of(line, number), std::string{line}});
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
 }
 
 }  // namespace gradway

@@ -14,26 +14,46 @@ namespace gradway {
 /// A cell of `nvidia-smi topo -m`.
 struct Connection {
   PathType type = PathType::self;
-  int nvlinks = 0;  ///< bonded links of NV#, else 0
+  int nvlinks = 0;  ///< Number of bonded links of NV#, else 0.
 
   bool operator==(const Connection&) const = default;
 };
 
-/// What `nvidia-smi topo -m` prints: how near the GPUs and NICs of a node are to each other.
+/// The output of `nvidia-smi topo -m`: types of paths between the GPUs and NICs of a node.
 struct TopologyMatrix {
   std::size_t gpus = 0;
-  std::vector<std::string> nics;               ///< by the names of the legend, where there is one
-  std::vector<std::vector<Connection>> cells;  ///< GPUs first, then NICs; symmetric
-  std::vector<std::optional<int>> numa_nodes;  ///< of each GPU; empty where the text does not say
+  std::vector<std::string> nics;               ///< Names from the legend, if there is one.
+  std::vector<std::vector<Connection>> cells;  ///< GPUs first, then NICs; symmetric.
+  std::vector<std::optional<int>> numa_nodes;  ///< For each GPU; empty if unknown.
 
   std::size_t size() const { return cells.size(); }
 };
 
-/// Reads the text of `nvidia-smi topo -m`, also where it was pasted: cells between tabs or blanks, with or
-/// without affinity columns, legends, terminal escapes and other output around it, and in lines that a narrow
-/// terminal broke between cells.
+/// Reads the output of `nvidia-smi topo -m`, also if pasted: cells separated by tabs or blanks, with or
+/// without affinity columns, legends, terminal escapes and other output around it, and with lines that a
+/// narrow terminal broke between cells.
 /// @param file names the text in messages.
-/// @throws ConfigError at the line and column of what is no such matrix
+/// @throws ConfigError at the line and column of what is not such a matrix
 TopologyMatrix read_topology_matrix(std::string_view text, const std::string& file);
+
+/// A word and its place.
+struct MatrixWord {
+  std::string text;
+  int column = 0;  ///< From 1, in the text as written.
+  int line = 0;    ///< From 1.
+};
+
+/// A line of terminal output.
+struct MatrixLine {
+  std::vector<MatrixWord> words;
+  std::string text;
+
+  /// The fields between tabs, with the words of a field joined; a single field for a line without tabs.
+  std::vector<std::string> fields() const;
+};
+
+/// Splits a text into lines and words. Escape sequences (such as underlining) are left out, also those that
+/// lost their escape character: "[4m".
+std::vector<MatrixLine> matrix_lines(std::string_view text);
 
 }  // namespace gradway

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/training/deepspeed.hpp"
+#include "sim/import/training/scenario_draft.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,64 +7,50 @@
 #include <fmt/format.h>
 
 #include "sim/base/nearest.hpp"
-#include "sim/import/training/deepspeed_batch.hpp"
-#include "sim/import/training/draft_parts.hpp"
+#include "sim/import/training/trainer_settings.hpp"
 #include "sim/workload/operation.hpp"
 #include "sim/workload/optimizer.hpp"
 
 namespace gradway {
 namespace {
 
-constexpr std::string_view keeps_all = "gradway keeps parameters, gradients and states on the GPU";
-constexpr std::string_view keeps_parameters = "gradway keeps the parameters that a rank has on its GPU";
-constexpr std::string_view all_states = "gradway offloads all of the states";
-constexpr std::string_view no_quantized = "gradway's collectives carry 16 or 32 bits an element";
-constexpr std::string_view no_zero_option = "gradway has ZeRO without it";
-constexpr std::string_view same_work = "gradway's steps all do the same work";
+constexpr std::string_view keeps_all = "gradway keeps parameters, gradients and optimizer states on the GPU";
+constexpr std::string_view keeps_parameters = "gradway keeps a rank's parameters on its GPU";
+constexpr std::string_view all_states = "gradway offloads all optimizer states";
+constexpr std::string_view no_quantized = "gradway's collectives use 16 or 32 bits per element";
+constexpr std::string_view no_zero_option = "gradway simulates ZeRO without it";
+constexpr std::string_view same_work = "all steps of gradway do the same work";
 constexpr std::string_view one_allgather =
-    "gradway gathers parameters after the step in one piece, as recent releases of DeepSpeed do";
+    "gradway gathers parameters after the step in one collective, as recent releases of DeepSpeed do";
 
-/// Keys that are not taken, or not always. Rows without words change nothing of a step.
-constexpr auto untaken_of_deepspeed = std::to_array<UntakenKey>({
-    {"steps_per_print"},
-    {"wall_clock_breakdown"},
-    {"memory_breakdown"},
-    {"dump_state"},
-    {"tensorboard"},
-    {"wandb"},
-    {"comet"},
-    {"csv_monitor"},
-    {"monitor_config"},
-    {"scheduler"},
-    {"flops_profiler"},
-    {"comms_logger"},
-    {"timers"},
-    {"autotuning"},
-    {"checkpoint"},
-    {"nebula"},
-    {"aio"},
-    {"load_universal_checkpoint"},
-    {"use_node_local_storage"},
-    {"dataloader_drop_last"},
-    {"zero_allow_untested_optimizer"},
-    {"zero_force_ds_cpu_optimizer"},
-    {"optimizer.params"},
-    {"optimizer.legacy_fusion"},
-    {"fp16"},
-    {"bf16"},
-    {"bfloat16"},
-    {"seq_parallel_communication_data_type"},
+/// Keys that do not affect a step.
+constexpr std::string_view ignored_deepspeed_keys =
+    "steps_per_print wall_clock_breakdown memory_breakdown dump_state tensorboard wandb comet csv_monitor "
+    "monitor_config scheduler flops_profiler comms_logger timers autotuning checkpoint nebula aio "
+    "load_universal_checkpoint use_node_local_storage dataloader_drop_last zero_allow_untested_optimizer "
+    "zero_force_ds_cpu_optimizer optimizer.params optimizer.legacy_fusion fp16 bf16 bfloat16 "
+    "seq_parallel_communication_data_type amp torch_autocast elasticity pipeline tensor_parallel compile "
+    "zero_optimization.sub_group_size zero_optimization.load_from_fp32_weights "
+    "zero_optimization.elastic_checkpoint zero_optimization.ignore_unused_parameters "
+    "zero_optimization.override_module_apply zero_optimization.pipeline_loading_checkpoint "
+    "zero_optimization.log_trace_cache_warnings "
+    "zero_optimization.stage3_gather_16bit_weights_on_model_save "
+    "zero_optimization.gather_16bit_weights_on_model_save "
+    "zero_optimization.stage3_gather_fp16_weights_on_model_save zero_optimization.offload_optimizer "
+    "zero_optimization.offload_param zero_optimization.cpu_offload_use_pin_memory";
+
+/// Keys that gradway does not use, or only in part, and what it does instead.
+constexpr auto unused_deepspeed_keys = std::to_array<UnusedKey>({
     {"prescale_gradients", "false", "gradway divides gradients as DeepSpeed does by default"},
     {"gradient_predivide_factor", "1", "gradway divides gradients as DeepSpeed does by default"},
     {"sparse_gradients", "false", "gradway's gradients are dense"},
     {"sparse_attention", {}, "gradway's attention is dense"},
-    {"amp.enabled", "false", "gradway does not know Apex; --precision, or 'precision' of the scenario"},
-    {"amp"},
+    {"amp.enabled", "false",
+     "gradway does not support Apex: set --precision, or 'precision' in the scenario"},
     {"torch_autocast.enabled", "false", "gradway's ZeRO computes with parameters of 16 bits, or all in fp32"},
-    {"torch_autocast"},
     {"activation_checkpointing",
      {},
-     "whether blocks are computed again, the model's own code says: then set job.recompute to full"},
+     "the model's own code decides whether blocks are recomputed: if so, set job.recompute to full"},
     {"curriculum_learning", {}, same_work},
     {"data_efficiency", {}, same_work},
     {"progressive_layer_drop", {}, same_work},
@@ -72,16 +58,12 @@ constexpr auto untaken_of_deepspeed = std::to_array<UntakenKey>({
     {"quantize_training", {}, same_work},
     {"compression_training", {}, same_work},
     {"weight_quantization", {}, same_work},
-    {"elasticity.enabled", "false", "gradway takes the batch as the other keys say it"},
-    {"elasticity"},
-    {"hybrid_engine", {}, "gradway trains only"},
-    {"pipeline.partition", {}, "gradway cuts the blocks as evenly as can be"},
-    {"pipeline.partition_method", {}, "gradway cuts the blocks as evenly as can be"},
+    {"elasticity.enabled", "false", "gradway uses the batch given by the other keys"},
+    {"hybrid_engine", {}, "gradway only simulates training"},
+    {"pipeline.partition", {}, "gradway divides the blocks as evenly as possible"},
+    {"pipeline.partition_method", {}, "gradway divides the blocks as evenly as possible"},
     {"pipeline.activation_checkpoint_interval", "0", "set job.recompute to full if it is 1"},
-    {"pipeline"},
-    {"tensor_parallel"},
-    {"compile.deepcompile", "false", "gradway knows torch.compile only"},
-    {"compile"},
+    {"compile.deepcompile", "false", "gradway only supports torch.compile"},
     {"zero_optimization.contiguous_gradients", "true", no_zero_option},
     {"zero_optimization.reduce_scatter", "true", no_zero_option},
     {"zero_optimization.allgather_partitions", "true", no_zero_option},
@@ -89,47 +71,34 @@ constexpr auto untaken_of_deepspeed = std::to_array<UntakenKey>({
     {"zero_optimization.round_robin_gradients", "false", no_zero_option},
     {"zero_optimization.legacy_stage1", "false", no_zero_option},
     {"zero_optimization.memory_efficient_linear", "true", no_zero_option},
-    {"zero_optimization.sub_group_size"},
     {"zero_optimization.allgather_bucket_size", "5e8", one_allgather},
-    {"zero_optimization.load_from_fp32_weights"},
-    {"zero_optimization.elastic_checkpoint"},
-    {"zero_optimization.ignore_unused_parameters"},
-    {"zero_optimization.override_module_apply"},
-    {"zero_optimization.pipeline_loading_checkpoint"},
-    {"zero_optimization.log_trace_cache_warnings"},
     {"zero_optimization.enable_sanity_checks", "false", no_zero_option},
-    {"zero_optimization.stage3_gather_16bit_weights_on_model_save"},
-    {"zero_optimization.gather_16bit_weights_on_model_save"},
-    {"zero_optimization.stage3_gather_fp16_weights_on_model_save"},
     {"zero_optimization.stage3_model_persistence_threshold", {}, no_zero_option},
     {"zero_optimization.stage3_module_granularity_threshold", "0", no_zero_option},
     {"zero_optimization.stage3_use_all_reduce_for_fetch_params", "false", no_zero_option},
     {"zero_optimization.stage3_allgather_sequential", "false", no_zero_option},
     {"zero_optimization.leaf_module", {}, no_zero_option},
     {"zero_optimization.zenflow", {}, keeps_all},
-    {"zero_optimization.offload_optimizer"},
     {"zero_optimization.offload_optimizer.ratio", "1", all_states},
     {"zero_optimization.offload_param.device", "none", keeps_parameters},
-    {"zero_optimization.offload_param"},
     {"zero_optimization.cpu_offload_param", "false", keeps_parameters},
     {"zero_optimization.cpu_offload_params", "false", keeps_parameters},
-    {"zero_optimization.cpu_offload_use_pin_memory"},
     {"zero_optimization.zero_hpz_partition_size", "1",
-     "gradway gathers from all ranks in the backward pass, too"},
+     "gradway gathers from all ranks in the backward pass too"},
     {"zero_optimization.zero_quantized_weights", "false", no_quantized},
     {"zero_optimization.zero_quantized_nontrainable_weights", "false", no_quantized},
     {"zero_optimization.zero_quantized_gradients", "false", no_quantized},
     {"zero_optimization.zeropp_loco_param", {}, no_quantized},
-    {"zero_optimization.mics_shard_size", "-1", "gradway splits over all ranks"},
-    {"zero_optimization.mics_hierarchical_params_gather", "false", "gradway splits over all ranks"},
+    {"zero_optimization.mics_shard_size", "-1", "gradway shards over all ranks"},
+    {"zero_optimization.mics_hierarchical_params_gather", "false", "gradway shards over all ranks"},
 });
 
-/// A key of ZeRO that counts elements.
+/// A key of ZeRO whose value is a number of elements.
 struct ElementsKey {
-  std::string_view key;    ///< in zero_optimization
-  std::string_view alias;  ///< without stage3_; may be the same
+  std::string_view key;    ///< Key with its table, zero_optimization.
+  std::string_view alias;  ///< Key without stage3_; may be equal to `key`.
   std::string_view ours;
-  int stage;  ///< from which on it means something
+  int stage;  ///< Lowest stage in which it has an effect.
 };
 constexpr std::array element_keys{
     ElementsKey{"zero_optimization.reduce_bucket_size", "zero_optimization.reduce_bucket_size",
@@ -143,36 +112,17 @@ constexpr std::array element_keys{
     ElementsKey{"zero_optimization.stage3_param_persistence_threshold",
                 "zero_optimization.param_persistence_threshold", "param_persistence_threshold", 3}};
 
-/// Taken keys, for the walk over the rest and for what misspelled ones may have meant.
-constexpr auto taken_of_deepspeed = std::to_array<std::string_view>({
-    "train_batch_size",
-    "train_micro_batch_size_per_gpu",
-    "gradient_accumulation_steps",
-    "bf16.enabled",
-    "bfloat16.enabled",
-    "bf16.bf16_master_weights_and_grads",
-    "bf16.bf16_optimizer_states",
-    "fp16.enabled",
-    "communication_data_type",
-    "data_types.grad_accum_dtype",
-    "gradient_clipping",
-    "optimizer.type",
-    "optimizer.params.torch_adam",
-    "optimizer.params.momentum",
-    "compile.enabled",
-    "zero_optimization.stage",
-    "zero_optimization.overlap_comm",
-    "zero_optimization.offload_optimizer.device",
-    "zero_optimization.cpu_offload",
-    "zero_optimization.reduce_bucket_size",
-    "zero_optimization.stage3_prefetch_bucket_size",
-    "zero_optimization.stage3_max_live_parameters",
-    "zero_optimization.stage3_max_reuse_distance",
-    "zero_optimization.stage3_param_persistence_threshold",
-    "tensor_parallel.autotp_size",
-    "sequence_parallel_size",
-    "pipeline.stages",
-});
+/// Keys that gradway uses, to suggest one for a misspelled key.
+constexpr std::string_view used_deepspeed_keys =
+    "train_batch_size train_micro_batch_size_per_gpu gradient_accumulation_steps bf16.enabled "
+    "bfloat16.enabled bf16.bf16_master_weights_and_grads bf16.bf16_optimizer_states fp16.enabled "
+    "communication_data_type data_types.grad_accum_dtype gradient_clipping optimizer.type "
+    "optimizer.params.torch_adam optimizer.params.momentum compile.enabled zero_optimization.stage "
+    "zero_optimization.overlap_comm zero_optimization.offload_optimizer.device "
+    "zero_optimization.cpu_offload zero_optimization.reduce_bucket_size "
+    "zero_optimization.stage3_prefetch_bucket_size zero_optimization.stage3_max_live_parameters "
+    "zero_optimization.stage3_max_reuse_distance zero_optimization.stage3_param_persistence_threshold "
+    "tensor_parallel.autotp_size sequence_parallel_size pipeline.stages";
 
 class Deepspeed {
  public:
@@ -182,30 +132,30 @@ class Deepspeed {
   }
 
   ScenarioDraft draft() {
-    take_model();
-    take_platform(draft_, options_, settings_);
-    const auto split = take_splits();
+    read_model();
+    read_platform(draft_, options_, settings_);
+    const auto split = read_splits();
     const auto batch = deepspeed_batch(settings_, options_, split);
-    const auto precision = take_precision();
-    take_job(batch, precision);
-    take_strategy(batch, precision);
-    take_optimizer();
-    settings_.list_rest(untaken_of_deepspeed, taken_of_deepspeed);
+    const auto precision = read_precision();
+    read_job(batch, precision);
+    read_strategy(batch, precision);
+    read_optimizer();
+    settings_.note_unused({ignored_deepspeed_keys, unused_deepspeed_keys, used_deepspeed_keys});
     settings_.raise();
     draft_.notes = settings_.notes();
     return std::move(draft_);
   }
 
  private:
-  void take_model() {
+  void read_model() {
     draft_.model = options_.model;
     if (draft_.model.empty())
-      settings_.problem(settings_.whole(), "the file does not say which model it trains",
-                        "name one with --model; 'gradway list models' has those there are");
+      settings_.problem(settings_.whole(), "the file does not name a model",
+                        "name one with --model; 'gradway list models' lists them");
   }
 
-  /// How many GPUs work on the same samples.
-  int take_splits() {
+  /// Number of GPUs that work on the same samples.
+  int read_splits() {
     int split = 1;
     for (const auto& [key, ours] :
          {std::pair{"tensor_parallel.autotp_size", "tensor"}, std::pair{"pipeline.stages", "pipeline"},
@@ -217,49 +167,49 @@ class Deepspeed {
         draft_.parallel.emplace_back(ours, fmt::format("{}", ranks));
         continue;
       }
-      settings_.note({key}, fmt::format("gradway splits no sequence over GPUs: each trains on samples of its "
-                                        "own, {} times as many a step as the file says",
+      settings_.note({key}, fmt::format("gradway does not split sequences over GPUs: each GPU trains on its "
+                                        "own samples, {} times as many per step as in the file",
                                         ranks));
     }
     return split;
   }
 
-  /// fp32, bf16 or fp16; empty after a problem.
-  std::string take_precision() {
+  /// Returns fp32, bf16 or fp16; empty after a problem.
+  std::string read_precision() {
     const TrainerSettings::Spellings bf16 = {"bf16.enabled", "bfloat16.enabled"};
     const TrainerSettings::Spellings fp16 = {"fp16.enabled"};
     const bool is_bf16 = settings_.boolean(bf16).value_or(false);
     const bool is_fp16 = settings_.boolean(fp16).value_or(false);
-    const auto& given = options_.precision;
+    const auto& option = options_.precision;
     if (is_bf16 && is_fp16) {
       settings_.problem(settings_.where(fp16), "fp16 and bf16 are both enabled",
-                        "DeepSpeed takes one of them", {{settings_.where(bf16), "bf16 is here"}});
+                        "DeepSpeed accepts only one of them", {{settings_.where(bf16), "bf16 is here"}});
       return {};
     }
     if (is_bf16 || is_fp16) {
-      std::string said = is_bf16 ? "bf16" : "fp16";
-      if (given.empty() || given == said) return said;
+      std::string given = is_bf16 ? "bf16" : "fp16";
+      if (option.empty() || option == given) return given;
       settings_.problem(settings_.where(is_bf16 ? bf16 : fp16),
-                        fmt::format("the file says {}, --precision {}", said, given),
-                        "leave --precision out, or change the file");
+                        fmt::format("the file has precision {}, but --precision is {}", given, option),
+                        "remove --precision, or change the file");
       return {};
     }
-    if (!given.empty()) return given;
+    if (!option.empty()) return option;
     if (const bool of_bf16 = settings_.is_automatic(bf16); of_bf16 || settings_.is_automatic(fp16)) {
       settings_.problem(of_bf16 ? settings_.where(bf16) : settings_.where(fp16),
-                        "'enabled' is \"auto\": the file does not say the precision",
+                        "'enabled' is \"auto\": the file does not give the precision",
                         "give it with --precision: bf16, fp16 or fp32");
       return {};
     }
     return "fp32";
   }
 
-  void take_job(const DeepSpeedBatch& batch, const std::string& precision) {
+  void read_job(const DeepSpeedBatch& batch, const std::string& precision) {
     auto& job = draft_.job;
     job.emplace_back("gpus", fmt::format("{}", batch.gpus));
     job.emplace_back("batch_per_gpu", fmt::format("{}", batch.micro));
     job.emplace_back("precision", precision);
-    take_states(precision);
+    read_states(precision);
     if (batch.accumulate > 1) job.emplace_back("accumulate", fmt::format("{}", batch.accumulate));
     if (options_.sequence) job.emplace_back("sequence", fmt::format("{}", *options_.sequence));
     if (settings_.boolean({"compile.enabled"}).value_or(false)) job.emplace_back("compile", "true");
@@ -268,9 +218,9 @@ class Deepspeed {
       job.emplace_back("clip_grad_norm", "true");
   }
 
-  /// Masters, gradients and states of the optimizer in bf16, in place of fp32.
+  /// Master weights, gradients and optimizer states in bf16 instead of fp32.
   /// @source DeepSpeed 0.18, runtime/precision_config.py and docs/_pages/config-json.md
-  void take_states(const std::string& precision) {
+  void read_states(const std::string& precision) {
     const TrainerSettings::Spellings masters = {"bf16.bf16_master_weights_and_grads"};
     const TrainerSettings::Spellings states = {"bf16.bf16_optimizer_states"};
     const bool has_masters = settings_.boolean(masters).value_or(false);
@@ -280,27 +230,27 @@ class Deepspeed {
       return;
     }
     settings_.note(has_masters ? masters : states,
-                   "gradway has masters, gradients and optimizer states in one format: fp32 is taken, which "
-                   "needs more memory");
+                   "gradway keeps master weights, gradients and optimizer states in one format: fp32 is "
+                   "assumed, which needs more memory");
   }
 
-  /// The stage; an older form is true or false.
-  int take_stage() {
+  /// Returns the stage. In older files the table is a boolean.
+  int read_stage() {
     constexpr auto key = "zero_optimization";
     if (const auto* zero = settings_.find({key}); zero != nullptr && zero->kind != FileSetting::Kind::table) {
-      settings_.problem(settings_.place(*zero), "'zero_optimization' is no map",
+      settings_.problem(settings_.place(*zero), "'zero_optimization' is not a map",
                         "write it as in {\"stage\": 2}");
       return 0;
     }
     return settings_.whole_number({"zero_optimization.stage"}, 0, 3).value_or(0);
   }
 
-  void take_strategy(const DeepSpeedBatch& batch, const std::string& precision) {
-    const auto stage = take_stage();
-    const auto sent = take_communication();
+  void read_strategy(const DeepSpeedBatch& batch, const std::string& precision) {
+    const auto stage = read_stage();
+    const auto sent = read_communication();
     const auto overlap = settings_.boolean({"zero_optimization.overlap_comm"});
-    const bool offloads = take_offload();
-    if (stage == 0) return take_ddp(batch, sent.empty() ? precision : sent);
+    const bool offloads = read_offload();
+    if (stage == 0) return read_ddp(batch, sent.empty() ? precision : sent);
     auto& strategy = draft_.strategy;
     strategy.emplace_back("kind", "zero");
     strategy.emplace_back("stage", fmt::format("{}", stage));
@@ -315,55 +265,56 @@ class Deepspeed {
           scatters && !*scatters)
         strategy.emplace_back("reduce_scatter", "false");
     if (!sent.empty()) strategy.emplace_back("communication_dtype", sent);
-    take_sums(stage, precision);
+    read_sums(stage, precision);
   }
 
-  /// States, masters and gradients in host memory; an older form is true or false.
-  bool take_offload() {
+  /// Offloading of states, master weights and gradients to host memory. In older files the key is a boolean.
+  bool read_offload() {
     const TrainerSettings::Spellings key = {"zero_optimization.offload_optimizer.device"};
     const bool is_old = settings_.boolean({"zero_optimization.cpu_offload"}).value_or(false);
     const auto device = settings_.text(key).value_or(is_old ? "cpu" : "none");
-    if (device == "nvme") settings_.note(key, "gradway offloads to host memory, which takes less time");
+    if (device == "nvme")
+      settings_.note(key, "gradway offloads to host memory instead, which takes less time");
     if (device != "none" && device != "cpu" && device != "nvme")
-      settings_.problem(settings_.where(key), fmt::format("'{}' is no device to offload to", device),
+      settings_.problem(settings_.where(key), fmt::format("invalid offload device '{}'", device),
                         suggestion(device, {"none", "cpu", "nvme"}));
     return device != "none";
   }
 
-  /// ZeRO's stage 1 on a model in bf16 alone adds gradients up in another type (BF16_Optimizer).
-  void take_sums(int stage, const std::string& precision) {
+  /// Only ZeRO stage 1 with a bf16 model accumulates gradients in another type (BF16_Optimizer).
+  void read_sums(int stage, const std::string& precision) {
     const TrainerSettings::Spellings key = {"data_types.grad_accum_dtype"};
-    const auto said = settings_.text(key);
-    if (!said) return;
-    if (*said == "fp32" && stage == 1 && precision == "bf16")
-      draft_.strategy.emplace_back("grad_accum_dtype", *said);
+    const auto given = settings_.text(key);
+    if (!given) return;
+    if (*given == "fp32" && stage == 1 && precision == "bf16")
+      draft_.strategy.emplace_back("grad_accum_dtype", *given);
   }
 
-  /// Within what a scenario can say.
+  /// Number of elements within the range of a scenario.
   std::string elements(const ElementsKey& row, double value) {
     constexpr double least = 1;
     constexpr double most = 1e15;
     const auto clamped = std::clamp(value, least, most);
     if (clamped != value)
       settings_.note({row.key, row.alias},
-                     fmt::format("a scenario has 1 to 1e15, so {} stands for it", elements_text(clamped)));
+                     fmt::format("a scenario allows 1 to 1e15, so {} is used", elements_text(clamped)));
     return elements_text(clamped);
   }
 
-  std::string take_communication() {
+  std::string read_communication() {
     const TrainerSettings::Spellings key = {"communication_data_type"};
-    auto said = settings_.text(key);
-    if (!said) return {};
-    if (*said == "bfp16") said = "bf16";  // as older releases call it
-    if (std::ranges::find(number_words, *said) != number_words.end()) return *said;
+    auto given = settings_.text(key);
+    if (!given) return {};
+    if (*given == "bfp16") given = "bf16";  // Spelling of older releases.
+    if (std::ranges::find(number_words, *given) != number_words.end()) return *given;
     std::vector<std::string> words{number_words.begin(), number_words.end()};
-    settings_.problem(settings_.where(key), fmt::format("'{}' is no type of gradients", *said),
-                      suggestion(*said, words));
+    settings_.problem(settings_.where(key), fmt::format("invalid type of gradients '{}'", *given),
+                      suggestion(*given, words));
     return {};
   }
 
-  /// Without ZeRO DeepSpeed reduces all gradients behind the backward pass, 500 million elements at a time.
-  void take_ddp(const DeepSpeedBatch& batch, const std::string& sent) {
+  /// Without ZeRO DeepSpeed reduces all gradients after the backward pass, 500 million elements at a time.
+  void read_ddp(const DeepSpeedBatch& batch, const std::string& sent) {
     for (const auto& row : element_keys) settings_.number({row.key, row.alias}, 0);
     auto& strategy = draft_.strategy;
     if (batch.gpus == 1) {
@@ -374,17 +325,17 @@ class Deepspeed {
     strategy.emplace_back("bucket_cap", "2 GB");
     if (sent == "bf16" || sent == "fp16") strategy.emplace_back("comm_hook", sent);
     settings_.note_missing(
-        "ZeRO is off: DeepSpeed then reduces gradients behind the backward pass, 500 million at a time, in "
-        "the type of the model; here that is DDP with buckets of so many, which can begin earlier");
+        "ZeRO is off: DeepSpeed then reduces gradients after the backward pass, 500 million at a time, in "
+        "the type of the model; this scenario uses DDP with buckets of that size, which can begin earlier");
   }
 
-  void take_optimizer() {
+  void read_optimizer() {
     const auto type = settings_.text({"optimizer.type"});
     const bool is_torch = settings_.boolean({"optimizer.params.torch_adam"}).value_or(false);
     if (!type) {
       settings_.note_missing(
-          "optimizer: the file names none, so sgd counts until the scenario has one: "
-          "optimizer: adamw, or adamw_fused");
+          "optimizer: the file does not name one, so sgd is assumed; set 'optimizer: adamw' or 'adamw_fused' "
+          "in the scenario");
       return;
     }
     draft_.optimizer = optimizer_word(*type, !is_torch);
@@ -393,8 +344,8 @@ class Deepspeed {
       draft_.optimizer = name_of(Optimizer::sgd_momentum);
     if (draft_.optimizer.empty())
       settings_.note({"optimizer.type"},
-                     "gradway has no such optimizer, so sgd counts until the scenario has "
-                     "one: optimizer: adamw, or adamw_fused");
+                     "gradway does not support this optimizer, so sgd is assumed; set 'optimizer: adamw' or "
+                     "'adamw_fused' in the scenario");
   }
 
   TrainerSettings settings_;

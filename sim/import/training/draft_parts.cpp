@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/training/draft_parts.hpp"
+#include "sim/import/training/trainer_settings.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,20 +10,21 @@
 
 namespace gradway {
 
-void take_platform(ScenarioDraft& draft, const DraftOptions& options, TrainerSettings& settings) {
+void read_platform(ScenarioDraft& draft, const DraftOptions& options, TrainerSettings& settings) {
   draft.platform = options.platform;
   if (draft.platform.empty())
-    settings.problem(settings.whole(), "the file does not say on which platform it trains",
-                     "name one with --platform; 'gradway list platforms' has those there are");
+    settings.problem(settings.whole(), "the file does not name a platform",
+                     "name one with --platform; 'gradway list platforms' lists them");
 }
 
 std::optional<int> sequence_of(TrainerSettings& settings, const DraftOptions& options,
-                               TrainerSettings::Spellings key, std::optional<int> said) {
-  if (said && options.sequence && *said != *options.sequence)
-    settings.problem(settings.where(key),
-                     fmt::format("the file says {} tokens, --sequence {}", *said, *options.sequence),
-                     "leave --sequence out, or change the file");
-  return said ? said : options.sequence;
+                               TrainerSettings::Spellings key, std::optional<int> given) {
+  if (given && options.sequence && *given != *options.sequence)
+    settings.problem(
+        settings.where(key),
+        fmt::format("the file has a sequence of {} tokens, but --sequence is {}", *given, *options.sequence),
+        "remove --sequence, or change the file");
+  return given ? given : options.sequence;
 }
 
 std::string elements_text(double elements) {
@@ -54,12 +55,12 @@ std::string optimizer_word(std::string_view name, bool fused) {
 }
 
 void check_job_numbers(TrainerSettings& settings, long long batch, long long accumulate) {
-  if (batch > most_batch_of_drafts)
-    settings.problem(settings.whole(), fmt::format("{} samples of a micro-step on a GPU are too many", batch),
-                     fmt::format("{} at most", most_batch_of_drafts));
-  if (accumulate > most_accumulation_of_drafts)
-    settings.problem(settings.whole(), fmt::format("{} micro-steps to a step are too many", accumulate),
-                     fmt::format("{} at most", most_accumulation_of_drafts));
+  if (batch > max_batch)
+    settings.problem(settings.whole(), fmt::format("{} samples per micro-step and GPU are too many", batch),
+                     fmt::format("the maximum is {}", max_batch));
+  if (accumulate > max_accumulation)
+    settings.problem(settings.whole(), fmt::format("{} micro-steps per step are too many", accumulate),
+                     fmt::format("the maximum is {}", max_accumulation));
 }
 
 }  // namespace gradway

@@ -6,49 +6,49 @@
 namespace gradway {
 namespace {
 
-constexpr int most_of_config = 1 << 24;
-constexpr auto experts_everywhere = "gradway has experts in all layers behind the first ones";
+constexpr int max_number = 1 << 24;
+constexpr auto experts_everywhere = "gradway requires experts in all layers after the first dense ones";
 
 }  // namespace
 
 int HuggingFaceModel::number(Spellings keys, int otherwise, int least) {
-  return settings.whole_number(keys, least, most_of_config).value_or(otherwise);
+  return settings.whole_number(keys, least, max_number).value_or(otherwise);
 }
 
 void HuggingFaceModel::put(std::string key, bool value) {
   draft.keys.emplace_back(std::move(key), value ? "true" : "false");
 }
 
-void HuggingFaceModel::only(Spellings keys, bool is_so, const std::string& what) {
-  if (!is_so) settings.problem(settings.where(keys), what, "describe it in a file of your own");
+void HuggingFaceModel::require(Spellings keys, bool is_supported, const std::string& what) {
+  if (!is_supported) settings.problem(settings.where(keys), what, "describe the model in a model file");
 }
 
-int HuggingFaceModel::take_sequence(Spellings keys, int otherwise, bool has_rows) {
+int HuggingFaceModel::read_sequence(Spellings keys, int otherwise, bool has_rows) {
   const auto positions = number(keys, otherwise);
   if (asked_ && has_rows && *asked_ > positions)
     settings.problem(settings.where(keys),
                      fmt::format("--sequence {}, but the model has {} positions", *asked_, positions),
-                     fmt::format("at most {}", positions));
+                     fmt::format("give at most {}", positions));
   if (!asked_)
     settings.note_missing(fmt::format(
-        "sequence: {} tokens a sample, all that the model has positions for; --sequence says otherwise",
+        "sequence: {} tokens per sample, the number of positions of the model; --sequence changes it",
         positions));
   sequence = asked_.value_or(positions);
   put("sequence", sequence);
   return positions;
 }
 
-void HuggingFaceModel::take_activation(Spellings keys, const std::string& otherwise, bool is_gated) {
+void HuggingFaceModel::read_activation(Spellings keys, const std::string& otherwise, bool is_gated) {
   const auto name = settings.text(keys).value_or(otherwise);
-  const bool is_gelu = name.starts_with("gelu");  // gelu_new, gelu_pytorch_tanh ...: other approximations
+  const bool is_gelu = name.starts_with("gelu");  // gelu_new, gelu_pytorch_tanh ... are approximations.
   if (is_gated && (name == "silu" || name == "swish")) return put("activation", "swiglu");
   if (is_gelu) return put("activation", is_gated ? "geglu" : "gelu");
   if (!is_gated && name == "relu") return put("activation", "relu");
-  settings.problem(settings.where(keys), fmt::format("'{}' is no activation that gradway knows here", name),
-                   is_gated ? "known: silu, gelu, gelu_pytorch_tanh" : "known: gelu, gelu_new, relu");
+  settings.problem(settings.where(keys), fmt::format("unsupported activation '{}'", name),
+                   is_gated ? "expected silu, gelu or gelu_pytorch_tanh" : "expected gelu, gelu_new or relu");
 }
 
-void HuggingFaceModel::take_blocks(const Defaults& of, Spellings layers, Spellings heads_key,
+void HuggingFaceModel::read_blocks(const Defaults& of, Spellings layers, Spellings heads_key,
                                    Spellings hidden_key) {
   put("kind", "decoder");
   put("layers", number(layers, of.layers));
@@ -60,40 +60,40 @@ void HuggingFaceModel::take_blocks(const Defaults& of, Spellings layers, Spellin
   put("tied_output", flag({"tie_word_embeddings"}, of.tied));
 }
 
-void HuggingFaceModel::take_blocks(const Defaults& of) {
-  take_blocks(of, {"num_hidden_layers", "n_layer"}, {"num_attention_heads", "n_head"},
+void HuggingFaceModel::read_blocks(const Defaults& of) {
+  read_blocks(of, {"num_hidden_layers", "n_layer"}, {"num_attention_heads", "n_head"},
               {"hidden_size", "n_embd"});
 }
 
-void HuggingFaceModel::take_llama_like(const Defaults& of, const std::string& activation) {
-  take_blocks(of);
-  take_sequence({"max_position_embeddings"}, of.positions);
+void HuggingFaceModel::read_llama_like(const Defaults& of, const std::string& activation) {
+  read_blocks(of);
+  read_sequence({"max_position_embeddings"}, of.positions);
   put("bias", false);
   put("norm", "rms_norm");
   put("positions", "rotary");
-  take_activation({"hidden_act", "hidden_activation"}, activation, true);
+  read_activation({"hidden_act", "hidden_activation"}, activation, true);
 }
 
-void HuggingFaceModel::take_kv_heads(const Defaults& of) {
+void HuggingFaceModel::read_kv_heads(const Defaults& of) {
   put("kv_heads", number({"num_key_value_heads"}, of.kv_heads > 0 ? of.kv_heads : heads));
   const auto head = number({"head_dim"}, of.head_size);
   if (head > 0) put("head_size", head);
 }
 
-void HuggingFaceModel::take_attention_bias() {
+void HuggingFaceModel::read_attention_bias() {
   if (!flag({"attention_bias"}, false)) return;
   put("qkv_bias", true);
   put("attention_output_bias", true);
 }
 
-void HuggingFaceModel::take_window(int otherwise, bool is_used) {
+void HuggingFaceModel::read_window(int otherwise, bool is_used) {
   const Spellings key = {"sliding_window"};
   const auto window = settings.is_null(key) ? 0 : number(key, otherwise);
   if (!is_used || window == 0 || window >= sequence) return;
   const auto text =
-      fmt::format("gradway's attention is to all tokens, more work than to the last {}", window);
+      fmt::format("gradway's attention covers all tokens, which is more work than the last {}", window);
   if (settings.has(key)) return settings.note(key, text);
-  settings.note_missing(fmt::format("sliding_window is not said, so {}: {}", window, text));
+  settings.note_missing(fmt::format("sliding_window is missing, so {} is assumed: {}", window, text));
 }
 
 void HuggingFaceModel::put_rotary_share(double share) {
@@ -102,13 +102,13 @@ void HuggingFaceModel::put_rotary_share(double share) {
   if (share < 1) put("rotary_size", size);
 }
 
-int HuggingFaceModel::take_dense_layers() {
+int HuggingFaceModel::read_dense_layers() {
   const Spellings key = {"mlp_only_layers"};
-  only({"decoder_sparse_step"}, number({"decoder_sparse_step"}, 1) == 1, experts_everywhere);
+  require({"decoder_sparse_step"}, number({"decoder_sparse_step"}, 1) == 1, experts_everywhere);
   const auto* list = settings.find(key);
   if (list == nullptr) return 0;
   for (std::size_t i = 0; i < list->entries.size(); ++i)
-    only(key, list->entries[i].text == std::to_string(i), experts_everywhere);
+    require(key, list->entries[i].text == std::to_string(i), experts_everywhere);
   return static_cast<int>(list->entries.size());
 }
 
@@ -118,8 +118,7 @@ void HuggingFaceModel::put_experts(int number, int top_k, int mlp, const std::st
   if (const auto version = settings.text(version_key); version && version->starts_with("4."))
     settings.note(
         version_key,
-        "transformers before version 5 runs experts one after the other: then write 'experts: loop' below "
-        "job");
+        "transformers before version 5 runs experts one after the other: set 'job.experts: loop' for it");
 }
 
 }  // namespace gradway

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/training/megatron.hpp"
+#include "sim/import/training/scenario_draft.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -7,15 +7,16 @@
 #include <fmt/format.h>
 
 #include "sim/base/nearest.hpp"
-#include "sim/import/training/draft_parts.hpp"
 #include "sim/import/training/megatron_keys.hpp"
+#include "sim/import/training/trainer_settings.hpp"
 
 namespace gradway {
 namespace {
 
-constexpr int most_of_arguments = 1 << 24;
-constexpr int gpt2_vocabulary = 50257;  // of GPT2BPETokenizer's published files
+constexpr int max_argument = 1 << 24;
+constexpr int gpt2_vocabulary = 50257;  // Size of the published files of GPT2BPETokenizer.
 
+/// Converts Megatron-LM's arguments into a scenario and a model.
 /// @source defaults: Megatron-LM's megatron/training/arguments.py (those without one there are fields of
 /// megatron/core/transformer/transformer_config.py), at d98e8a64dd of 2026-08-22
 class Megatron {
@@ -29,27 +30,25 @@ class Megatron {
   }
 
   MegatronDraft draft() {
-    take_platform(draft_.scenario, options_, settings_);
-    layers_ = of_shape("num_layers");
-    hidden_ = of_shape("hidden_size");
-    heads_ = of_shape("num_attention_heads");
-    take_sequence();
+    read_platform(draft_.scenario, options_, settings_);
+    layers_ = required_shape("num_layers");
+    hidden_ = required_shape("hidden_size");
+    heads_ = required_shape("num_attention_heads");
+    read_sequence();
     const auto& named = options_.model;
     if (layers_ == 0 && !named.empty() && options_.blocks_of) layers_ = options_.blocks_of(named);
     tensor_ = number("tensor_model_parallel_size", 1);
     pipeline_ = number("pipeline_model_parallel_size", 1);
     context_ = number("context_parallel_size", 1);
-    take_layout();
-    take_job();
-    take_strategy();
-    take_optimizer();
-    take_shape();
+    read_layout();
+    read_job();
+    read_strategy();
+    read_optimizer();
+    read_shape();
     for (const auto& setting : arguments_.replaced) {
-      settings_.note_at(setting,
-                        "stands in the file again with another value: the last one counts, as Megatron-LM "
-                        "has it");
+      settings_.note_at(setting, "occurs again with another value: the last one is used, as in Megatron-LM");
     }
-    settings_.list_rest(untaken_of_megatron, taken_of_megatron);
+    settings_.note_unused({ignored_megatron_keys, unused_megatron_keys, used_megatron_keys});
     settings_.raise();
     draft_.scenario.notes = settings_.notes();
     return std::move(draft_);
@@ -59,49 +58,49 @@ class Megatron {
   using Key = std::string_view;
 
   int number(Key key, int otherwise, int least = 1) {
-    return settings_.whole_number({key}, least, most_of_arguments).value_or(otherwise);
+    return settings_.whole_number({key}, least, max_argument).value_or(otherwise);
   }
   bool flag(Key key) { return settings_.boolean({key}).value_or(false); }
 
-  /// 0 after a problem.
+  /// Reads a required argument; 0 after a problem.
   int required(Key key) {
     if (settings_.has({key})) return number(key, 0);
     std::string argument{key};
     std::ranges::replace(argument, '_', '-');
-    settings_.problem(settings_.whole(), fmt::format("the file does not say '--{}'", argument),
-                      "Megatron-LM asks for it, too");
+    settings_.problem(settings_.whole(), fmt::format("the file has no '--{}'", argument),
+                      "Megatron-LM requires it");
     return 0;
   }
 
-  /// 0 where a model's name stands for its shape.
-  int of_shape(Key key) { return options_.model.empty() || settings_.has({key}) ? required(key) : 0; }
+  /// Reads an argument of the shape, which is required unless the options name a model; 0 if missing.
+  int required_shape(Key key) { return options_.model.empty() || settings_.has({key}) ? required(key) : 0; }
 
-  void take_sequence() {
+  void read_sequence() {
     const Key key = "seq_length";
-    const auto said = settings_.whole_number({key}, 1, most_of_arguments);
-    sequence_ = sequence_of(settings_, options_, {key}, said).value_or(0);
-    if (!said && !options_.sequence && !settings_.has({key})) required(key);
+    const auto given = settings_.whole_number({key}, 1, max_argument);
+    sequence_ = sequence_of(settings_, options_, {key}, given).value_or(0);
+    if (!given && !options_.sequence && !settings_.has({key})) required(key);
   }
 
-  void only(Key key, bool is_so, const std::string& what, const std::string& hint) {
-    if (!is_so) settings_.problem(settings_.where({key}), what, hint);
+  void require(Key key, bool is_supported, const std::string& what, const std::string& hint) {
+    if (!is_supported) settings_.problem(settings_.where({key}), what, hint);
   }
 
-  void take_layout() {
+  void read_layout() {
     auto& parallel = draft_.scenario.parallel;
     const auto put = [&](const char* key, const auto& value) {
       parallel.emplace_back(key, fmt::format("{}", value));
     };
     if (tensor_ > 1) put("tensor", tensor_);
-    const bool is_sequence = flag("sequence_parallel");  // which arguments.py turns off without tensor ranks
-    const bool overlaps = flag("tp_comm_overlap");       // which Megatron-LM has with it alone
+    const bool is_sequence = flag("sequence_parallel");  // arguments.py turns it off without tensor ranks.
+    const bool overlaps = flag("tp_comm_overlap");  // Megatron-LM only supports it with sequence parallelism.
     const bool waits = flag("no_async_tensor_model_parallel_allreduce");
     if (tensor_ > 1 && is_sequence) put("sequence", true);
     if (tensor_ > 1 && is_sequence && overlaps) put("overlap", "userbuffers");
     if (tensor_ > 1 && !is_sequence && waits) put("overlap", "none");
-    take_context();
-    take_experts_layout();
-    const auto chunks = take_chunks();
+    read_context();
+    read_experts_layout();
+    const auto chunks = read_chunks();
     if (pipeline_ > 1) put("pipeline", pipeline_);
     if (chunks > 1) {
       put("virtual", chunks);
@@ -110,37 +109,37 @@ class Megatron {
     if (flag("use_tp_pp_dp_mapping")) put("order", "tp-cp-ep-pp-dp");
   }
 
-  int take_chunks() {
+  int read_chunks() {
     const Key of_layers = "num_layers_per_virtual_pipeline_stage";
     const Key of_stages = "num_virtual_stages_per_pipeline_rank";
     const auto stages = number(of_stages, 1);
     const auto size = number(of_layers, 0);
     if (pipeline_ == 1) return 1;
     if (size == 0) return stages;
-    only(of_layers, layers_ % (pipeline_ * size) == 0,
-         fmt::format("{} layers are no multiple of {} stages of {} layers", layers_, pipeline_, size),
-         "Megatron-LM gives each virtual stage as many layers");
+    require(of_layers, layers_ % (pipeline_ * size) == 0,
+            fmt::format("{} layers are not divisible by {} stages of {} layers", layers_, pipeline_, size),
+            "Megatron-LM gives all virtual stages the same number of layers");
     return layers_ / pipeline_ / size;
   }
 
-  void take_context() {
+  void read_context() {
     const Key key = "cp_comm_type";
     const std::vector<std::pair<std::string, std::string>> words{
         {"p2p", "ring"}, {"all_gather", "all_gather"}, {"a2a", "all_to_all"}, {"a2a+p2p", "ring"}};
-    const auto said = settings_.text({key}).value_or("p2p");
+    const auto given = settings_.text({key}).value_or("p2p");
     if (context_ == 1) return;
     auto& parallel = draft_.scenario.parallel;
     parallel.emplace_back("context", fmt::format("{}", context_));
-    const auto found = std::ranges::find(words, said, [](const auto& row) { return row.first; });
-    only(key, found != words.end(), fmt::format("'{}' is no way to exchange keys and values", said),
-         suggestion(said, {"p2p", "all_gather", "a2a", "a2a+p2p"}));
+    const auto found = std::ranges::find(words, given, [](const auto& row) { return row.first; });
+    require(key, found != words.end(), fmt::format("invalid method '{}' to exchange keys and values", given),
+            suggestion(given, {"p2p", "all_gather", "a2a", "a2a+p2p"}));
     if (found == words.end()) return;
     parallel.emplace_back("context_method", found->second);
-    if (said == "a2a+p2p")
-      settings_.note({key}, "gradway has one method for all ranks: a ring, without all-to-alls inside it");
+    if (given == "a2a+p2p")
+      settings_.note({key}, "gradway has one method for all ranks: a ring without all-to-alls is assumed");
   }
 
-  void take_experts_layout() {
+  void read_experts_layout() {
     const auto experts = number("expert_model_parallel_size", 1);
     const auto each = number("expert_tensor_parallel_size", number("num_experts", 0, 0) > 0 ? tensor_ : 1);
     auto& parallel = draft_.scenario.parallel;
@@ -151,24 +150,24 @@ class Megatron {
     if (!factor) return;
     parallel.emplace_back("expert_capacity_factor", fmt::format("{}", *factor));
     if (!flag("moe_pad_expert_input_to_capacity"))
-      settings_.note({capacity}, "gradway pads each expert's rows to what it has room for");
+      settings_.note({capacity}, "gradway pads the rows of each expert to its capacity");
   }
 
-  int take_gpus() {
+  int read_gpus() {
     const auto nodes = number("nnodes", 1);
     const auto of_node = number("nproc_per_node", 0);
-    const auto said = std::min<long long>(most_ranks_of_drafts, static_cast<long long>(nodes) * of_node);
-    auto gpus = said > 0 ? static_cast<int>(said) : number("world_size", 0);
-    const Key key = said > 0 ? "nproc_per_node" : "world_size";
+    const auto given = std::min<long long>(max_ranks, static_cast<long long>(nodes) * of_node);
+    auto gpus = given > 0 ? static_cast<int>(given) : number("world_size", 0);
+    const Key key = given > 0 ? "nproc_per_node" : "world_size";
     if (options_.gpus) {
-      only(key, gpus == 0 || gpus == *options_.gpus,
-           fmt::format("the file says {} GPUs, --gpus {}", gpus, *options_.gpus),
-           "leave --gpus out, or change the file");
+      require(key, gpus == 0 || gpus == *options_.gpus,
+              fmt::format("the file has {} GPUs, but --gpus is {}", gpus, *options_.gpus),
+              "remove --gpus, or change the file");
       gpus = *options_.gpus;
     }
     if (gpus == 0)
-      settings_.problem(settings_.where({key}), "the file does not say how many GPUs train",
-                        "give them with --gpus");
+      settings_.problem(settings_.where({key}), "the file does not give the number of GPUs",
+                        "give it with --gpus");
     return gpus;
   }
 
@@ -177,74 +176,76 @@ class Megatron {
     const auto split = static_cast<long long>(tensor_) * pipeline_ * context_;
     const auto global = number(key, 0);
     if (gpus == 0) return 1;
-    only("tensor_model_parallel_size", gpus % split == 0,
-         fmt::format("{} GPUs are no multiple of {}, which hold the model once", gpus, split),
-         "Megatron-LM asks for tensor x pipeline x context ranks to divide them");
+    require("tensor_model_parallel_size", gpus % split == 0,
+            fmt::format("{} GPUs are not divisible by the {} that hold one copy of the model", gpus, split),
+            "Megatron-LM requires a multiple of tensor x pipeline x context ranks");
     if (gpus % split != 0 || global == 0) return 1;
     const auto of_micro_step = gpus / split * micro;
-    only(key, global % of_micro_step == 0,
-         fmt::format("{} samples of a step are no multiple of {} on each of {} data-parallel ranks", global,
-                     micro, gpus / split),
-         "Megatron-LM asks for global-batch-size = micro-batch-size x data-parallel ranks x micro-batches");
+    require(
+        key, global % of_micro_step == 0,
+        fmt::format("{} samples per step are not divisible by {} on each of {} data-parallel ranks", global,
+                    micro, gpus / split),
+        "Megatron-LM requires global-batch-size = micro-batch-size x data-parallel ranks x micro-batches");
     return std::max(1, static_cast<int>(global / of_micro_step));
   }
 
-  void take_job() {
-    const auto gpus = take_gpus();
+  void read_job() {
+    const auto gpus = read_gpus();
     const auto micro = required("micro_batch_size");
     const auto accumulate = accumulation(gpus, std::max(1, micro));
     check_job_numbers(settings_, micro, accumulate);
     const bool bf16 = flag("bf16");
     const bool fp16 = flag("fp16");
-    only("fp16", !(bf16 && fp16), "fp16 and bf16 are both on", "Megatron-LM takes one of them");
+    require("fp16", !(bf16 && fp16), "fp16 and bf16 are both enabled",
+            "Megatron-LM accepts only one of them");
     precision_ = bf16 ? "bf16" : fp16 ? "fp16" : "fp32";
     auto& job = draft_.scenario.job;
     job.emplace_back("gpus", fmt::format("{}", gpus));
     job.emplace_back("batch_per_gpu", fmt::format("{}", micro));
-    const auto recipe = take_fp8();
+    const auto recipe = read_fp8();
     job.emplace_back("precision", recipe.empty() ? precision_ : "fp8");
     if (!recipe.empty()) job.emplace_back("fp8_recipe", recipe);
     if (accumulate > 1) job.emplace_back("accumulate", fmt::format("{}", accumulate));
     if (!options_.model.empty()) job.emplace_back("sequence", fmt::format("{}", sequence_));
     job.emplace_back("framework", "megatron");
-    take_attention();
-    take_recompute();
-    take_graphs();
+    read_attention();
+    read_recompute();
+    read_graphs();
     if (settings_.number({"clip_grad"}, 0).value_or(1) > 0) job.emplace_back("clip_grad_norm", "true");
   }
 
-  /// Empty: the job is in another precision.
-  std::string take_fp8() {
+  /// Returns the fp8 recipe; empty if the job has another precision.
+  std::string read_fp8() {
     constexpr TrainerSettings::Spellings format_key = {"fp8_format", "fp8"};
     const auto format = settings_.text(format_key).value_or("");
     auto recipe = settings_.text({"fp8_recipe"}).value_or("delayed");
     const bool gathers = flag("fp8_param_gather");
     if (format.empty()) return {};
     if (format != "e4m3" && format != "hybrid")
-      settings_.problem(settings_.where(format_key), fmt::format("'{}' is no format of fp8", format),
-                        "e4m3 or hybrid");
+      settings_.problem(settings_.where(format_key), fmt::format("invalid fp8 format '{}'", format),
+                        "expected e4m3 or hybrid");
     if (precision_ != "bf16")
-      settings_.note(format_key, fmt::format("gradway has bf16 beside fp8, not {}", precision_));
+      settings_.note(format_key, fmt::format("gradway combines fp8 with bf16, not with {}", precision_));
     gathers_fp8_ = gathers;
     if (recipe == "delayed" || recipe == "tensorwise") return recipe;
-    settings_.note({"fp8_recipe"}, "gradway has one scale a tensor: tensorwise stands for it");
+    settings_.note({"fp8_recipe"}, "gradway has one scale per tensor: tensorwise is assumed");
     return "tensorwise";
   }
 
-  void take_attention() {
+  void read_attention() {
     const bool is_flash = flag("use_flash_attn");
     const Key key = "attention_backend";
     const auto backend = settings_.text({key}).value_or(is_flash ? "flash" : "auto");
     const std::vector<std::pair<std::string, std::string>> words{
         {"auto", ""}, {"flash", "flash"}, {"fused", "cudnn"}, {"unfused", "math"}, {"local", "math"}};
     const auto found = std::ranges::find(words, backend, [](const auto& row) { return row.first; });
-    only(key, found != words.end(), fmt::format("'{}' is no implementation of attention", backend),
-         suggestion(backend, {"auto", "flash", "fused", "unfused", "local"}));
+    require(key, found != words.end(), fmt::format("invalid implementation of attention '{}'", backend),
+            suggestion(backend, {"auto", "flash", "fused", "unfused", "local"}));
     if (found != words.end() && !found->second.empty())
       draft_.scenario.job.emplace_back("attention", found->second);
   }
 
-  void take_graphs() {
+  void read_graphs() {
     const bool is_older = flag("enable_cuda_graph") || flag("external_cuda_graph");
     const auto scope = settings_.text({"cuda_graph_scope"}).value_or("full");
     if (settings_.text({"cuda_graph_impl"}).value_or(is_older ? "local" : "none") == "none") return;
@@ -252,22 +253,22 @@ class Megatron {
     if (!scope.starts_with("full")) settings_.note({"cuda_graph_scope"}, "gradway captures whole blocks");
   }
 
-  void take_recompute() {
+  void read_recompute() {
     const Key key = "recompute_granularity";
-    const auto said = settings_.text({key}).value_or(flag("recompute_activations") ? "selective" : "");
+    const auto given = settings_.text({key}).value_or(flag("recompute_activations") ? "selective" : "");
     const auto method = settings_.text({"recompute_method"}).value_or("");
     const auto layers = number("recompute_num_layers", 1);
-    only(key, said.empty() || said == "full" || said == "selective",
-         fmt::format("'{}' is no granularity", said), "full or selective");
-    if (!said.empty()) draft_.scenario.job.emplace_back("recompute", said);
+    require(key, given.empty() || given == "full" || given == "selective",
+            fmt::format("invalid granularity '{}'", given), "expected full or selective");
+    if (!given.empty()) draft_.scenario.job.emplace_back("recompute", given);
     const bool all = method == "block" ? layers * pipeline_ >= layers_ : layers == 1;
-    if (said == "full" && !all)
-      settings_.note({"recompute_num_layers"}, "gradway computes each block again, from its own input");
-    if (said == "selective" && settings_.text({"recompute_modules"}).value_or("core_attn") != "core_attn")
-      settings_.note({"recompute_modules"}, "gradway computes attention's core again");
+    if (given == "full" && !all)
+      settings_.note({"recompute_num_layers"}, "gradway recomputes each block from its own input");
+    if (given == "selective" && settings_.text({"recompute_modules"}).value_or("core_attn") != "core_attn")
+      settings_.note({"recompute_modules"}, "gradway recomputes the core of attention");
   }
 
-  void take_strategy() {
+  void read_strategy() {
     auto& strategy = draft_.scenario.strategy;
     const bool shards = flag("use_distributed_optimizer");
     const bool gathers = flag("overlap_param_gather");
@@ -278,7 +279,7 @@ class Megatron {
     if (gathers_fp8_) strategy.emplace_back("fp8_param_gather", "true");
     if (const auto size = settings_.number({"ddp_bucket_size"}, 1))
       strategy.emplace_back("bucket_size", elements_text(*size));
-    // In fp32 unless said otherwise in bf16; in fp16 as the parameters.
+    // In bf16 jobs fp32 by default; in fp16 jobs as the parameters.
     const bool in_fp32 = flag("accumulate_allreduce_grads_in_fp32");
     const bool in_bf16 = flag("grad_reduce_in_bf16");
     const bool in_half = precision_ == "bf16" ? in_bf16 : precision_ == "fp16" && !in_fp32;
@@ -287,14 +288,14 @@ class Megatron {
       strategy.emplace_back("gradient_accumulation_fusion", "false");
   }
 
-  void take_optimizer() {
+  void read_optimizer() {
     const auto name = settings_.text({"optimizer"}).value_or("adam");
-    // FusedAdam of Transformer Engine or Apex; its SGD has a momentum of 0.9 unless told otherwise.
+    // FusedAdam of Transformer Engine or Apex. SGD has a default momentum of 0.9.
     draft_.scenario.optimizer = name == "sgd" ? "sgd_momentum" : optimizer_word(name, true);
     if (draft_.scenario.optimizer.empty())
       settings_.note({"optimizer"},
-                     "gradway has no such optimizer, so sgd counts until the scenario has one: optimizer: "
-                     "adamw_fused");
+                     "gradway does not support this optimizer, so sgd is assumed; set 'optimizer: "
+                     "adamw_fused' in the scenario");
   }
 
   void put(std::string key, std::string value) {
@@ -304,25 +305,26 @@ class Megatron {
   void put(std::string key, int value) { put(std::move(key), std::to_string(value)); }
   void put(std::string key, bool value) { put(std::move(key), std::string{value ? "true" : "false"}); }
 
-  void take_shape() {
+  void read_shape() {
     put("kind", "decoder");
     put("layers", layers_);
     put("heads", heads_);
     put("hidden", hidden_);
     put("sequence", sequence_);
-    take_vocabulary();
-    take_biases();
-    take_positions();
+    read_vocabulary();
+    read_biases();
+    read_positions();
     const bool is_latent = flag("multi_latent_attention");
-    take_heads(is_latent);
-    if (is_latent) take_latent();
-    take_mlp();
-    take_dropout();
+    read_heads(is_latent);
+    if (is_latent) read_latent();
+    read_mlp();
+    read_dropout();
     if (!options_.model.empty()) draft_.model.keys.clear();
   }
 
-  /// Tensor ranks have equal parts of it: megatron/core/tokenizers/utils/build_tokenizer.py.
-  void take_vocabulary() {
+  /// The vocabulary is padded to equal shards of the tensor ranks:
+  /// megatron/core/tokenizers/utils/build_tokenizer.py.
+  void read_vocabulary() {
     const auto tokenizer = settings_.text({"tokenizer_type"}).value_or("");
     const auto padded = number("padded_vocab_size", 0);
     const auto size = number("vocab_size", tokenizer == "GPT2BPETokenizer" ? gpt2_vocabulary : 0);
@@ -330,16 +332,16 @@ class Megatron {
     put("vocabulary", padded > 0 ? padded : size);
     if (padded == 0) put("pad_vocabulary_to", multiple * tensor_);
     if (padded == 0 && size == 0 && options_.model.empty())
-      settings_.problem(settings_.whole(), "the file does not say how large the vocabulary is",
-                        "add --vocab-size, as the tokenizer has it, or name a model with --model");
+      settings_.problem(settings_.whole(), "the file does not give the size of the vocabulary",
+                        "add --vocab-size with the size of the tokenizer, or name a model with --model");
     put("tied_output", !flag("untie_embeddings_and_output_weights"));
   }
 
-  void take_biases() {
+  void read_biases() {
     const Key key = "normalization";
     const auto norm = settings_.text({key}).value_or("LayerNorm");
-    only(key, norm == "LayerNorm" || norm == "RMSNorm", fmt::format("'{}' is no normalization", norm),
-         "LayerNorm or RMSNorm");
+    require(key, norm == "LayerNorm" || norm == "RMSNorm", fmt::format("invalid normalization '{}'", norm),
+            "expected LayerNorm or RMSNorm");
     is_rms_ = norm == "RMSNorm";
     if (is_rms_) put("norm", "rms_norm");
     const bool qkv = flag("add_qkv_bias");
@@ -349,12 +351,12 @@ class Megatron {
       if (qkv) put("qkv_bias", true);
       return;
     }
-    put("qkv_bias", qkv);  // LayerNorms keep theirs
+    put("qkv_bias", qkv);  // LayerNorms keep their biases.
     put("attention_output_bias", false);
     put("mlp_bias", false);
   }
 
-  void take_positions() {
+  void read_positions() {
     const Key key = "position_embedding_type";
     auto type = settings_.text({key}).value_or("learned_absolute");
     if (flag("use_rotary_position_embeddings")) type = "rope";
@@ -370,12 +372,12 @@ class Megatron {
     } else if (type == "learned_absolute") {
       put("position_rows", rows);
     } else {
-      settings_.problem(settings_.where({key}), fmt::format("gradway has no positions '{}'", type),
-                        "known: learned_absolute, rope, yarn, mrope, none");
+      settings_.problem(settings_.where({key}), fmt::format("gradway does not support positions '{}'", type),
+                        "expected learned_absolute, rope, yarn, mrope or none");
     }
   }
 
-  void take_heads(bool is_latent) {
+  void read_heads(bool is_latent) {
     const bool is_grouped = flag("group_query_attention");
     const auto groups = number("num_query_groups", heads_);
     const auto size = number("kv_channels", 0);
@@ -385,10 +387,10 @@ class Megatron {
     if (size > 0 && size * heads_ != hidden_) put("head_size", size);
     if (!has_norms) return;
     put("qk_norm", true);
-    if (!is_rms_) settings_.note({"qk_layernorm"}, "gradway's norms of queries and keys are RMSNorms");
+    if (!is_rms_) settings_.note({"qk_layernorm"}, "gradway only supports RMSNorms for queries and keys");
   }
 
-  void take_latent() {
+  void read_latent() {
     const auto q_rank = number("q_lora_rank", 0);
     put("latent_attention",
         fmt::format("{{ {}kv_rank: {}, plain_head_size: {}, rotary_head_size: {}, value_head_size: {} }}",
@@ -397,30 +399,30 @@ class Megatron {
                     number("v_head_dim", 128)));
   }
 
-  void take_mlp() {
+  void read_mlp() {
     const bool is_gated = flag("swiglu");
     const bool is_relu = flag("squared_relu");
     if (is_gated) put("activation", "swiglu");
     if (is_relu) {
       put("activation", "relu");
-      settings_.note({"squared_relu"}, "gradway has relu, without the square");
+      settings_.note({"squared_relu"}, "gradway uses relu without the square");
     }
-    // As arguments.py has it: two thirds of 4 x hidden, in whole multiples of 64.
+    // Default of arguments.py: two thirds of 4 x hidden, in whole multiples of 64.
     const auto width =
         number("ffn_hidden_size", is_gated ? static_cast<int>(8LL * hidden_ / 3 / 64 * 64) : 4 * hidden_);
     const auto experts = number("num_experts", 0);
-    const auto dense = experts > 0 ? take_dense_layers() : layers_;
+    const auto dense = experts > 0 ? read_dense_layers() : layers_;
     if (dense > 0) put("mlp", width);
-    if (experts > 0) take_experts(experts, width, dense);
+    if (experts > 0) read_experts(experts, width, dense);
   }
 
-  void take_experts(int experts, int width, int dense) {
+  void read_experts(int experts, int width, int dense) {
     const Key shared_key = "moe_shared_expert_intermediate_size";
     const auto own = number("moe_ffn_hidden_size", width);
     const auto shared = number(shared_key, 0);
-    only(shared_key, own > 0 && shared % own == 0,
-         fmt::format("the shared expert's width {} is no multiple of an expert's, {}", shared, own),
-         "describe the model in a file of your own, and name it with --model");
+    require(shared_key, own > 0 && shared % own == 0,
+            fmt::format("the width {} of the shared expert is not divisible by an expert's, {}", shared, own),
+            "describe the model in a model file, and name it with --model");
     const auto top_k = number("moe_router_topk", 2);
     put("experts", fmt::format("{{ number: {}, top_k: {}, mlp: {}{}{}{}{} }}", experts, top_k, own,
                                shared > 0 ? fmt::format(", shared: {}", shared / std::max(1, own)) : "",
@@ -429,8 +431,8 @@ class Megatron {
                                flag("moe_router_enable_expert_bias") ? ", router_bias: true" : ""));
   }
 
-  /// Of moe_layer_freq: 1, or a list of Python's such as ([0]*3+[1]*58).
-  int take_dense_layers() {
+  /// Reads moe_layer_freq: 1, or a Python list such as ([0]*3+[1]*58).
+  int read_dense_layers() {
     const Key key = "moe_layer_freq";
     const auto* setting = settings_.find({key});
     if (setting == nullptr || setting->text == "1") return 0;
@@ -445,21 +447,20 @@ class Megatron {
       std::from_chars(text.data() + first.size(), text.data() + plus, zeros);
       std::from_chars(text.data() + plus + second.size(), text.data() + text.size(), ones);
     }
-    only(key, zeros > 0 && ones == layers_ - zeros && text == fmt::format("[0]*{}+[1]*{}", zeros, ones),
-         "gradway has experts in all layers behind the first ones",
-         "write 1, or as in ([0]*3+[1]*58): zeros first, as many as layers in all");
+    require(key, zeros > 0 && ones == layers_ - zeros && text == fmt::format("[0]*{}+[1]*{}", zeros, ones),
+            "gradway requires experts in all layers after the first dense ones",
+            "write 1, or a list such as ([0]*3+[1]*58): zeros first, with one entry per layer");
     return zeros;
   }
 
-  void take_dropout() {
+  void read_dropout() {
     const auto attention = settings_.number({"attention_dropout"}, 0).value_or(0.1);
     const auto hidden = settings_.number({"hidden_dropout"}, 0).value_or(0.1);
     if (attention > 0 || hidden > 0) put("dropout", true);
     if (options_.model.empty() && (attention > 0) != (hidden > 0))
-      settings_.note_missing(
-          fmt::format("dropout: {} of attention, {} elsewhere; gradway has both or none, here "
-                      "both",
-                      attention, hidden));
+      settings_.note_missing(fmt::format(
+          "dropout: {} in attention, {} elsewhere; gradway has both or none, and both are assumed", attention,
+          hidden));
   }
 
   const ArgumentSettings& arguments_;

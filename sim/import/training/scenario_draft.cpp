@@ -11,7 +11,7 @@
 namespace gradway {
 namespace {
 
-/// As a comment of several lines, the first with a dash.
+/// Text as a comment of several lines, the first with a dash.
 std::string comment(const std::string& text) {
   constexpr std::size_t most = 110;
   std::string result;
@@ -35,7 +35,7 @@ void append_group(std::string& text, std::string_view name, const ScenarioDraft:
   for (const auto& [key, value] : keys) text += fmt::format("  {}: {}\n", key, value);
 }
 
-/// Names of files can hold anything: plain characters only.
+/// Names of files can contain anything: plain ASCII only.
 std::string plain_name(const std::string& text) {
   auto result = printable(text);
   for (auto& c : result) {
@@ -56,8 +56,8 @@ std::string head_of_draft(std::string_view trainer, std::string_view what, const
                           const std::vector<DraftNote>& notes) {
   std::string text;
   if (!notes.empty()) {
-    text +=
-        fmt::format("# What {}'s file says and this {} cannot, and what it leaves open:\n", trainer, what);
+    text += fmt::format("# Settings of {}'s file that this {} cannot express, and what the file lacks:\n",
+                        trainer, what);
     for (const auto& note : notes) text += comment(printable(note.text));
   }
   return text + fmt::format("schema: 1\nsource: >-\n  {}'s settings in {}\n", trainer,

@@ -9,59 +9,89 @@
 #include <vector>
 
 #include "sim/base/problem.hpp"
+#include "sim/files/settings_file.hpp"
 
 namespace gradway {
 
-/// Something of a trainer's file that the scenario does not have, or has otherwise.
+/// A setting of a trainer's file that the scenario cannot express, or expresses differently.
 struct DraftNote {
-  Where where;  ///< without a line: the file does not say it
+  Where where;  ///< Without a line if the file does not contain it.
   std::string text;
 };
 
-/// A scenario as a trainer's file tells it: keys and their values, as they are written.
+/// A scenario made from a trainer's file: keys and their values as text.
 struct ScenarioDraft {
   using Keys = std::vector<std::pair<std::string, std::string>>;
-  std::string trainer;  ///< "DeepSpeed"
+  std::string trainer;  ///< Name of the trainer: "DeepSpeed".
   std::string file;
   std::string model;
   std::string platform;
   Keys job;
   Keys strategy;
   Keys parallel;
-  std::string optimizer;  ///< empty: not written
+  std::string optimizer;  ///< Not written if empty.
   std::vector<DraftNote> notes;
 };
 
-/// A model as a trainer's file tells it: keys and their values, as they are written.
+/// A model made from a trainer's file: keys and their values as text.
 struct ModelDraft {
-  std::string trainer;  ///< "Hugging Face"
+  std::string trainer;  ///< Name of the trainer: "Hugging Face".
   std::string file;
   ScenarioDraft::Keys keys;
   std::vector<DraftNote> notes;
 };
 
-/// What a trainer's file may leave open; texts are empty if not given.
+/// Options for what a trainer's file may lack; texts are empty if not given.
 struct DraftOptions {
   std::string model;
   std::string platform;
   std::string precision;
   std::optional<int> gpus{};
-  std::optional<int> batch{};  ///< samples of a micro-step on each GPU
+  std::optional<int> batch{};  ///< Samples of a micro-step per GPU.
   std::optional<int> sequence{};
   std::vector<std::string> known_models{};
-  std::function<int(const std::string&)> blocks_of{};  ///< of a known model; 0 if it has none
+  /// Number of blocks of a known model; 0 if it has none.
+  std::function<int(const std::string&)> blocks_of{};
 };
 
 /// A note with its place, on one line.
 std::string to_text(const DraftNote& note);
 
-/// How a file begins that is made of a trainer's: notes as comments, schema, source. @param what it is:
-/// "model"
+/// Start of a file made from a trainer's file: notes as comments, schema, source. @param what it is: "model"
 std::string head_of_draft(std::string_view trainer, std::string_view what, const std::string& file,
                           const std::vector<DraftNote>& notes);
 
-// The files, the notes as comments at their heads.
+// The files, with the notes as comments at the top.
 std::string scenario_yaml(const ScenarioDraft& draft);
 std::string model_yaml(const ModelDraft& draft);
+
+/// Converts DeepSpeed's ds_config.json into a scenario.
+/// @throws ConfigError with every problem: invalid values, contradictory batches, and settings that neither
+/// the file nor the options give
+ScenarioDraft draft_of_deepspeed(const SettingsFile& file, const DraftOptions& options);
+
+/// Converts torchtitan's TOML into a scenario. Missing keys have torchtitan's defaults.
+/// @throws ConfigError with every problem: invalid values, contradictory degrees and batches, and settings
+/// that neither the file nor the options give
+ScenarioDraft draft_of_torchtitan(const SettingsFile& file, const DraftOptions& options);
+
+/// A job and a model from Megatron-LM's arguments.
+struct MegatronDraft {
+  ScenarioDraft scenario;
+  ModelDraft model;  ///< Without keys if the options name a model.
+};
+
+/// Converts Megatron-LM's arguments. Missing arguments have Megatron-LM's defaults. @param name of the model,
+/// if the options do not name one
+/// @throws ConfigError with every problem: invalid or contradictory values, and shapes that gradway's models
+/// do not support
+MegatronDraft draft_of_megatron(const ArgumentSettings& arguments, const DraftOptions& options,
+                                const std::string& name);
+
+/// Converts config.json into a model. Missing keys have the defaults of transformers.
+/// @param sequence tokens per sample; empty: all positions of the model
+/// @throws ConfigError with every problem: an unknown model_type, invalid values, shapes that gradway's
+/// models do not support
+ModelDraft draft_of_hugging_face(const SettingsFile& file, std::optional<int> sequence);
 
 }  // namespace gradway

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/training/torchtitan.hpp"
+#include "sim/import/training/scenario_draft.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/nearest.hpp"
-#include "sim/import/training/draft_parts.hpp"
 #include "sim/import/training/torchtitan_keys.hpp"
+#include "sim/import/training/trainer_settings.hpp"
 
 namespace gradway {
 namespace {
@@ -31,7 +31,7 @@ constexpr Spellings schedule_key = {"parallelism.pipeline_parallel_schedule",
                                     "experimental.pipeline_parallel_schedule"};
 constexpr Spellings split_points_key = {"parallelism.pipeline_parallel_split_points",
                                         "experimental.pipeline_parallel_split_points"};
-// Embedding and head count as a layer each, unless the other two say otherwise. @source
+// The embedding and the head count as a layer each, unless the other two keys change that. @source
 // torchtitan/distributed/pipeline_parallel.py, 0.2
 constexpr Spellings layers_of_stage_key = {"parallelism.pipeline_parallel_layers_per_stage"};
 constexpr Spellings first_less_key = {"parallelism.pipeline_parallel_first_stage_less_layers"};
@@ -47,12 +47,12 @@ constexpr Spellings global_key = {"training.global_batch_size"};
 constexpr Spellings offload_key = {"training.enable_cpu_offload"};
 constexpr Spellings compile_key = {"compile.enable", "training.compile"};
 
-/// Schedules by their names in torchtitan, in any case. @source torch/distributed/pipelining/schedules.py,
-/// get_schedule_class
+/// Schedules by their names in torchtitan; case is ignored. @source
+/// torch/distributed/pipelining/schedules.py, get_schedule_class
 struct ScheduleName {
   std::string_view name;
   std::string_view ours;
-  int chunks;  ///< on a rank, if no split points are given: torchtitan/distributed/pipeline_parallel.py
+  int chunks;  ///< Chunks per rank without split points: torchtitan/distributed/pipeline_parallel.py.
 };
 constexpr auto schedule_names = std::to_array<ScheduleName>({{"1F1B", "1f1b", 1},
                                                              {"GPipe", "gpipe", 1},
@@ -61,16 +61,17 @@ constexpr auto schedule_names = std::to_array<ScheduleName>({{"1F1B", "1f1b", 1}
                                                              {"ZBVZeroBubble", "zb_v", 2},
                                                              {"DualPipeV", "dual_pipe_v", 2}});
 
-/// How the GPUs are laid out.
+/// The layout of the GPUs.
 struct Degrees {
-  long long gpus = 0;  ///< 0: there was a problem
+  long long gpus = 0;  ///< 0 after a problem.
   long long replicate = 1;
   long long shard = 1;
   long long tensor = 1;
   long long pipeline = 1;
   long long context = 1;
 
-  long long split() const { return tensor * pipeline * context; }  ///< work on the same samples
+  /// Number of GPUs that work on the same samples.
+  long long split() const { return tensor * pipeline * context; }
   long long ranks() const { return replicate * shard; }
   bool has_fsdp() const { return shard * context > 1; }
 };
@@ -91,22 +92,22 @@ class Torchtitan {
   }
 
   ScenarioDraft draft() {
-    take_model();
-    take_platform(draft_, options_, settings_);
-    const auto degrees = take_degrees();
-    const auto param = take_param_type(degrees);
-    const auto reduce = take_type({"training.mixed_precision_reduce"}, "fp32");
-    const auto accumulate = take_job(degrees, param);
-    take_strategy(degrees, param, reduce, accumulate);
-    take_optimizer();
-    settings_.list_rest(untaken_of_torchtitan, taken_of_torchtitan);
+    read_model();
+    read_platform(draft_, options_, settings_);
+    const auto degrees = read_degrees();
+    const auto param = read_param_type(degrees);
+    const auto reduce = read_type({"training.mixed_precision_reduce"}, "fp32");
+    const auto accumulate = read_job(degrees, param);
+    read_strategy(degrees, param, reduce, accumulate);
+    read_optimizer();
+    settings_.note_unused({ignored_torchtitan_keys, unused_torchtitan_keys, used_torchtitan_keys});
     settings_.raise();
     draft_.notes = settings_.notes();
     return std::move(draft_);
   }
 
  private:
-  void take_model() {
+  void read_model() {
     const auto name = settings_.text({"model.name"}).value_or("llama3");
     const auto flavor = settings_.text({"model.flavor"}).value_or("debugmodel");
     draft_.model = lower_snake(name + "_" + flavor);
@@ -115,7 +116,7 @@ class Torchtitan {
     if (!options_.model.empty()) {
       if (is_known && draft_.model != options_.model)
         settings_.note({"model.flavor", "model.name"},
-                       fmt::format("--model {} stands for '{}'", options_.model, draft_.model));
+                       fmt::format("--model {} replaces '{}'", options_.model, draft_.model));
       draft_.model = options_.model;
       return;
     }
@@ -125,41 +126,43 @@ class Torchtitan {
                          [&](const auto& other) { return other.starts_with(lower_snake(name) + "_"); });
     settings_.problem(
         settings_.where({"model.flavor", "model.name"}),
-        fmt::format("gradway has no model '{}' for '{}' of flavor '{}'", draft_.model, name, flavor),
+        fmt::format("unknown model '{}' for '{}' of flavor '{}'", draft_.model, name, flavor),
         fmt::format("{}name one with --model, or write models/{}.yaml",
-                    likely.empty() ? "" : fmt::format("known of it: {}; ", fmt::join(likely, ", ")),
+                    likely.empty() ? "" : fmt::format("similar models: {}; ", fmt::join(likely, ", ")),
                     draft_.model));
   }
 
-  long long degree(Spellings key) { return settings_.whole_number(key, 1, most_ranks_of_drafts).value_or(1); }
+  long long degree(Spellings key) { return settings_.whole_number(key, 1, max_ranks).value_or(1); }
 
-  Degrees take_degrees() {
+  Degrees read_degrees() {
     Degrees degrees;
     degrees.replicate = degree(replicate_key);
     degrees.tensor = degree(tensor_key);
     degrees.pipeline = degree(pipeline_key);
     degrees.context = degree(context_key);
-    const auto shard = settings_.whole_number(shard_key, -1, most_ranks_of_drafts).value_or(-1);
+    const auto shard = settings_.whole_number(shard_key, -1, max_ranks).value_or(-1);
     if (shard == 0)
-      settings_.problem(settings_.where(shard_key), "0 is no degree", "1 or more, or -1: the rest");
+      settings_.problem(settings_.where(shard_key), "invalid degree 0",
+                        "expected 1 or more, or -1 for the remaining ranks");
     if (shard == 0) return degrees;
     const auto others = degrees.replicate * degrees.split();
     const auto gpus = shard > 0 ? others * shard : options_.gpus.value_or(0);
     if (shard > 0 && options_.gpus && *options_.gpus != gpus) {
-      settings_.problem(settings_.where(shard_key),
-                        fmt::format("the degrees multiply to {} GPUs, --gpus says {}", gpus, *options_.gpus),
-                        "leave --gpus out, or set data_parallel_shard_degree to -1");
+      settings_.problem(
+          settings_.where(shard_key),
+          fmt::format("the product of the degrees is {} GPUs, but --gpus is {}", gpus, *options_.gpus),
+          "remove --gpus, or set data_parallel_shard_degree to -1");
     } else if (gpus == 0) {
-      settings_.problem(settings_.where(shard_key), "the file does not say how many GPUs train",
-                        "give them with --gpus");
+      settings_.problem(settings_.where(shard_key), "the file does not give the number of GPUs",
+                        "give it with --gpus");
     } else if (gpus % others != 0) {
       settings_.problem(
           settings_.where(replicate_key),
-          fmt::format("{} GPUs are no multiple of {}, to which the other degrees multiply", gpus, others),
-          "torchtitan gives data_parallel_shard_degree the rest");
-    } else if (gpus > most_ranks_of_drafts) {
+          fmt::format("{} GPUs are not divisible by {}, the product of the other degrees", gpus, others),
+          "torchtitan sets data_parallel_shard_degree to the quotient");
+    } else if (gpus > max_ranks) {
       settings_.problem(settings_.where(shard_key), fmt::format("{} GPUs are too many", gpus),
-                        fmt::format("{} at most", most_ranks_of_drafts));
+                        fmt::format("the maximum is {}", max_ranks));
     } else {
       degrees.gpus = gpus;
       degrees.shard = gpus / others;
@@ -167,23 +170,23 @@ class Torchtitan {
     return degrees;
   }
 
-  /// A type of torch as a scenario writes it.
-  std::string take_type(Spellings key, std::string own) {
-    const auto said = settings_.text(key);
-    if (!said) return own;
-    if (*said == "bfloat16") return "bf16";
-    if (*said == "float16") return "fp16";
-    if (*said != "float32")
-      settings_.problem(settings_.where(key), fmt::format("'{}' is no type of numbers", *said),
-                        suggestion(*said, {"bfloat16", "float32", "float16"}));
+  /// A type of torch as written in scenarios.
+  std::string read_type(Spellings key, std::string own) {
+    const auto given = settings_.text(key);
+    if (!given) return own;
+    if (*given == "bfloat16") return "bf16";
+    if (*given == "float16") return "fp16";
+    if (*given != "float32")
+      settings_.problem(settings_.where(key), fmt::format("invalid type '{}'", *given),
+                        suggestion(*given, {"bfloat16", "float32", "float16"}));
     return "fp32";
   }
 
-  /// Without FSDP, torchtitan has mixed precision by autocast, and with nothing else in parallel only.
+  /// Without FSDP, torchtitan has mixed precision by autocast, and only without any other parallelism.
   /// @source torchtitan/distributed/utils.py, maybe_enable_amp
-  std::string take_param_type(const Degrees& degrees) {
+  std::string read_param_type(const Degrees& degrees) {
     const Spellings key = {"training.mixed_precision_param"};
-    auto type = take_type(key, "bf16");
+    auto type = read_type(key, "bf16");
     if (degrees.has_fsdp() || degrees.split() == 1 || type == "fp32") return type;
     const auto text = "torchtitan computes in fp32 where layers or stages are split and FSDP is off";
     settings_.has(key) ? settings_.note(key, text)
@@ -191,68 +194,67 @@ class Torchtitan {
     return "fp32";
   }
 
-  /// The format that the model is created in: parameters, gradients and states of the optimizer have it.
+  /// The format in which the model is created: that of parameters, gradients and optimizer states.
   /// @source torchtitan/train.py, utils.set_default_dtype(TORCH_DTYPE_MAP[job_config.training.dtype])
-  void take_states(const std::string& param) {
+  void read_states(const std::string& param) {
     const Spellings key = {"training.dtype"};
-    const auto type = take_type(key, "fp32");
+    const auto type = read_type(key, "fp32");
     if (type == "fp32") return;
     if (type == param) {
       draft_.job.emplace_back("state_dtype", type);
     } else {
-      settings_.note(key, "gradway computes in the format of the parameters: they are taken in fp32");
+      settings_.note(key, "gradway computes in the format of the parameters: fp32 is assumed");
     }
   }
 
-  /// @return micro-steps to a step
-  long long take_job(const Degrees& degrees, const std::string& param) {
-    const auto local = settings_.whole_number(local_key, 1, most_batch_of_drafts).value_or(8);
+  /// @return micro-steps per step
+  long long read_job(const Degrees& degrees, const std::string& param) {
+    const auto local = settings_.whole_number(local_key, 1, max_batch).value_or(8);
     auto accumulate = accumulation(degrees, local);
     const auto micro = micro_batch(degrees, local);
     if (accumulate > 1 && degrees.pipeline > 1)
-      settings_.note(global_key, fmt::format("torchtitan empties the pipeline {} times a step, gradway once",
+      settings_.note(global_key, fmt::format("torchtitan drains the pipeline {} times per step, gradway once",
                                              accumulate));
     accumulate *= local / micro;
     check_job_numbers(settings_, micro, accumulate);
     auto& job = draft_.job;
     job.emplace_back("gpus", fmt::format("{}", degrees.gpus));
     job.emplace_back("batch_per_gpu", fmt::format("{}", micro));
-    const auto recipe = take_float8();
+    const auto recipe = read_float8();
     job.emplace_back("precision", recipe.empty() ? param : "fp8");
     if (!recipe.empty()) job.emplace_back("fp8_recipe", recipe);
-    take_states(param);
+    read_states(param);
     if (accumulate > 1) job.emplace_back("accumulate", fmt::format("{}", accumulate));
-    job.emplace_back("sequence", fmt::format("{}", take_sequence()));
-    take_compile(degrees);
-    take_checkpoints();
+    job.emplace_back("sequence", fmt::format("{}", read_sequence()));
+    read_compile(degrees);
+    read_checkpoints();
     if (settings_.number({"training.max_norm"}, 0).value_or(1) > 0)
       job.emplace_back("clip_grad_norm", "true");
     return accumulate;
   }
 
-  int take_sequence() {
+  int read_sequence() {
     const Spellings key = {"training.seq_len"};
-    const auto said = settings_.whole_number(key, 1, most_tokens_of_drafts);
-    return sequence_of(settings_, options_, key, said).value_or(2048);
+    const auto given = settings_.whole_number(key, 1, max_tokens);
+    return sequence_of(settings_, options_, key, given).value_or(2048);
   }
 
-  /// Whether the converters have float8. In 2024 a flag said so.
+  /// Whether the converters include float8, or the flag of 2024 is set.
   bool has_float8() {
     const Spellings key = {"model.converters"};
-    const auto* said = settings_.find(key);
+    const auto* given = settings_.find(key);
     bool found = settings_.boolean({"float8.enable_float8_linear"}).value_or(false);
-    if (said == nullptr) return found;
-    for (const auto& converter : said->entries) {
+    if (given == nullptr) return found;
+    for (const auto& converter : given->entries) {
       const bool is_float8 = converter.text == "float8" || converter.text == "quantize.linear.float8";
       found = found || is_float8;
-      if (!is_float8)
-        settings_.note(key, fmt::format("gradway does not know the converter '{}'", converter.text));
+      if (!is_float8) settings_.note(key, fmt::format("unknown converter '{}' is ignored", converter.text));
     }
     return found;
   }
 
-  /// Its recipe; empty: the job is in another precision.
-  std::string take_float8() {
+  /// Returns the float8 recipe; empty if the job has another precision.
+  std::string read_float8() {
     const Spellings gather_key = {"float8.enable_fsdp_float8_all_gather",
                                   "quantize.linear.float8.enable_fsdp_float8_all_gather"};
     const Spellings recipe_key = {"float8.recipe_name", "quantize.linear.float8.recipe_name"};
@@ -262,44 +264,44 @@ class Torchtitan {
     gathers_float8_ = gathers;
     if (recipe == "tensorwise" || recipe == "rowwise") return recipe;
     if (recipe != "rowwise_with_gw_hp")
-      settings_.problem(settings_.where(recipe_key), fmt::format("'{}' is no recipe", recipe),
+      settings_.problem(settings_.where(recipe_key), fmt::format("invalid recipe '{}'", recipe),
                         suggestion(recipe, {"tensorwise", "rowwise", "rowwise_with_gw_hp"}));
-    settings_.note(recipe_key, "gradway has gradients of weights in fp8 too: rowwise");
+    settings_.note(recipe_key, "gradway also has gradients of weights in fp8: rowwise is assumed");
     return "rowwise";
   }
 
-  /// What goes through a pipeline together.
+  /// Samples of a micro-batch of the pipeline.
   long long micro_batch(const Degrees& degrees, long long local) {
-    const auto micro = settings_.whole_number(pipeline_micro_key, 1, most_batch_of_drafts).value_or(1);
+    const auto micro = settings_.whole_number(pipeline_micro_key, 1, max_batch).value_or(1);
     if (degrees.pipeline == 1) return local;
     if (local % micro == 0) return micro;
     settings_.problem(settings_.where(pipeline_micro_key),
-                      fmt::format("a pipeline's {} samples are no multiple of {}", local, micro),
-                      "torchtitan asks for local_batch_size = pipeline_parallel_microbatch_size x "
+                      fmt::format("the {} samples of a pipeline are not divisible by {}", local, micro),
+                      "torchtitan requires local_batch_size = pipeline_parallel_microbatch_size x "
                       "micro-batches");
     return local;
   }
 
-  void take_checkpoints() {
+  void read_checkpoints() {
     const Spellings key = {"activation_checkpoint.mode"};
     const auto mode = settings_.text(key).value_or("selective");
     const Spellings option_key = {"activation_checkpoint.selective_ac_option"};
     const auto option = settings_.text(option_key).value_or("2");
-    if (mode == "selective") return take_selection(option, option_key);
+    if (mode == "selective") return read_selection(option, option_key);
     if (mode == "full") draft_.job.emplace_back("recompute", "full");
     if (mode != "full" && mode != "none")
-      settings_.problem(settings_.where(key), fmt::format("'{}' is no mode", mode),
+      settings_.problem(settings_.where(key), fmt::format("invalid mode '{}'", mode),
                         suggestion(mode, {"none", "selective", "full"}));
   }
 
-  /// Every second product, or every n-th block.
-  void take_selection(const std::string& option, const Spellings& key) {
+  /// Selective recomputation: every second product, or every n-th block.
+  void read_selection(const std::string& option, const Spellings& key) {
     int every = 0;
     const auto read = std::from_chars(option.data(), option.data() + option.size(), every);
     const bool counts = !option.empty() && *read.ptr == '\0' && every >= 0;
     if (option != "op" && !counts)
-      settings_.problem(settings_.where(key), fmt::format("'{}' is no option of selective mode", option),
-                        "op, or of how many blocks one is computed again: 2");
+      settings_.problem(settings_.where(key), fmt::format("invalid option '{}' of selective mode", option),
+                        "expected op, or a number N to recompute every N-th block");
     draft_.job.emplace_back("recompute", counts ? "full" : "selective_op");
     if (every > 1) draft_.job.emplace_back("recompute_every", fmt::format("{}", every));
   }
@@ -310,18 +312,18 @@ class Torchtitan {
     const auto of_micro_step = local * degrees.ranks();
     if (global == 0 || global % of_micro_step != 0) {
       settings_.problem(settings_.where(global_key),
-                        fmt::format("{} samples of a step are no multiple of {} on each of {} ranks", global,
+                        fmt::format("{} samples per step are not divisible by {} on each of {} ranks", global,
                                     local, degrees.ranks()),
-                        "torchtitan asks for global_batch_size = local_batch_size x data parallel degrees x "
+                        "torchtitan requires global_batch_size = local_batch_size x data parallel degrees x "
                         "micro-steps");
       return 1;
     }
     return global / of_micro_step;
   }
 
-  /// Without a word the model and, in the form of 2025, the loss; gradway knows no compiled loss of split
-  /// logits.
-  void take_compile(const Degrees& degrees) {
+  /// By default the model is compiled and, in files of 2025, the loss; gradway does not support a compiled
+  /// loss of split logits.
+  void read_compile(const Degrees& degrees) {
     const auto* components = settings_.find({"compile.components"});
     if (!settings_.boolean(compile_key).value_or(false)) return;
     const bool are_listed = components != nullptr && components->kind == FileSetting::Kind::list;
@@ -330,30 +332,31 @@ class Torchtitan {
              std::ranges::find(components->entries, name, &FileSetting::text) != components->entries.end();
     };
     if (!has("model"))
-      return settings_.note({"compile.components"}, "gradway compiles no loss alone: here nothing");
+      return settings_.note({"compile.components"},
+                            "gradway does not compile the loss alone: nothing is compiled");
     draft_.job.emplace_back("compile", "true");
     const bool is_of_2025 = are_listed || settings_.find({"compile.enable"}) != nullptr;
     if (is_of_2025 && has("loss") && degrees.tensor == 1) draft_.job.emplace_back("fused_loss", "true");
   }
 
-  void take_strategy(const Degrees& degrees, const std::string& param, const std::string& reduce,
+  void read_strategy(const Degrees& degrees, const std::string& param, const std::string& reduce,
                      long long accumulate) {
     auto& strategy = draft_.strategy;
-    const auto reshard = take_reshard();
-    take_layout(degrees);
-    if (degrees.has_fsdp()) return take_fsdp(degrees, param, reduce, reshard);
+    const auto reshard = read_reshard();
+    read_layout(degrees);
+    if (degrees.has_fsdp()) return read_fsdp(degrees, param, reduce, reshard);
     settings_.find(offload_key);
     if (degrees.ranks() == 1) {
       strategy.emplace_back("kind", "none");
       return;
     }
     strategy.emplace_back("kind", "ddp");
-    strategy.emplace_back("bucket_cap", "100 MiB");  // torchtitan's own
+    strategy.emplace_back("bucket_cap", "100 MiB");  // torchtitan's bucket size.
     if (accumulate > 1 && degrees.replicate > 1)
-      settings_.note(global_key, "torchtitan's DDP reduces in each micro-step, gradway's in the last only");
+      settings_.note(global_key, "torchtitan's DDP reduces in each micro-step, gradway's only in the last");
   }
 
-  void take_fsdp(const Degrees& degrees, const std::string& param, const std::string& reduce,
+  void read_fsdp(const Degrees& degrees, const std::string& param, const std::string& reduce,
                  const std::string& reshard) {
     auto& strategy = draft_.strategy;
     strategy.emplace_back("kind", "fsdp");
@@ -366,58 +369,59 @@ class Torchtitan {
       draft_.parallel.emplace_back("replicate", fmt::format("{}", degrees.replicate));
   }
 
-  /// Keys and values rotate by all-gathers, or from rank to rank by all-to-alls.
+  /// Keys and values are exchanged by all-gathers, or from rank to rank by all-to-alls.
   /// @source torch/distributed/tensor/experimental/_attention.py, set_rotate_method
-  void take_context(const Degrees& degrees) {
+  void read_context(const Degrees& degrees) {
     const Spellings key = {"parallelism.context_parallel_rotate_method"};
-    const auto said = settings_.text(key).value_or("allgather");
+    const auto given = settings_.text(key).value_or("allgather");
     if (degrees.context == 1) return;
     draft_.parallel.emplace_back("context", fmt::format("{}", degrees.context));
-    if (said != "allgather" && said != "alltoall") {
-      settings_.problem(settings_.where(key), fmt::format("'{}' is no way to rotate", said),
-                        suggestion(said, {"allgather", "alltoall"}));
+    if (given != "allgather" && given != "alltoall") {
+      settings_.problem(settings_.where(key), fmt::format("invalid rotate method '{}'", given),
+                        suggestion(given, {"allgather", "alltoall"}));
     }
-    draft_.parallel.emplace_back("context_method", said == "alltoall" ? "ring" : "all_gather");
+    draft_.parallel.emplace_back("context_method", given == "alltoall" ? "ring" : "all_gather");
   }
 
-  /// As torchtitan does, which refuses it without its compiler.
-  void take_async() {
+  /// torchtitan supports it only with a compiled model.
+  void read_async() {
     if (settings_.boolean(compile_key).value_or(false)) {
       draft_.parallel.emplace_back("overlap", "async_tp");
     } else {
-      settings_.problem(settings_.where(async_key), "asynchronous tensor parallelism needs a compiled model",
+      settings_.problem(settings_.where(async_key),
+                        "asynchronous tensor parallelism requires a compiled model",
                         "set compile.enable to true");
     }
   }
 
-  void take_layout(const Degrees& degrees) {
+  void read_layout(const Degrees& degrees) {
     auto& parallel = draft_.parallel;
     const bool is_async = settings_.boolean(async_key).value_or(false);
     if (degrees.tensor > 1) {
       parallel.emplace_back("tensor", fmt::format("{}", degrees.tensor));
-      parallel.emplace_back("sequence", "true");  // as torchtitan's plans of dense models
-      if (is_async) take_async();
+      parallel.emplace_back("sequence", "true");  // As in torchtitan's plans of dense models.
+      if (is_async) read_async();
     }
-    take_context(degrees);
+    read_context(degrees);
     for (const auto& [key, ours] : {std::pair{"parallelism.expert_parallel_degree", "expert"},
                                     {"parallelism.expert_tensor_parallel_degree", "expert_tensor"}}) {
       const auto ranks = degree({key});
       if (ranks > 1) parallel.emplace_back(ours, fmt::format("{}", ranks));
     }
-    const auto said = settings_.text(schedule_key).value_or("1F1B");
+    const auto given = settings_.text(schedule_key).value_or("1F1B");
     const auto* points = settings_.find(split_points_key);
     const auto of_stage = settings_.whole_number(layers_of_stage_key, 1, most_blocks).value_or(0);
     const auto less = settings_.whole_number(first_less_key, 0, most_blocks).value_or(1) +
                       settings_.whole_number(last_less_key, 0, most_blocks).value_or(1);
     if (degrees.pipeline == 1) return;
     parallel.emplace_back("pipeline", fmt::format("{}", degrees.pipeline));
-    const auto found = std::ranges::find(schedule_names, lower_snake(said),
+    const auto found = std::ranges::find(schedule_names, lower_snake(given),
                                          [](const auto& row) { return lower_snake(std::string{row.name}); });
     if (found == schedule_names.end()) {
       std::vector<std::string> names;
       for (const auto& row : schedule_names) names.emplace_back(row.name);
-      settings_.problem(settings_.where(schedule_key), fmt::format("gradway has no schedule '{}'", said),
-                        suggestion(said, names));
+      settings_.problem(settings_.where(schedule_key), fmt::format("unknown schedule '{}'", given),
+                        suggestion(given, names));
       return;
     }
     auto stages = points == nullptr ? 0 : static_cast<long long>(points->entries.size()) + 1;
@@ -425,39 +429,39 @@ class Torchtitan {
     if (points == nullptr && blocks > 0) stages = (blocks + less + of_stage - 1) / of_stage;
     if (stages % degrees.pipeline != 0)
       settings_.problem(points != nullptr ? settings_.place(*points) : settings_.where(layers_of_stage_key),
-                        fmt::format("{} stages are no multiple of {} ranks", stages, degrees.pipeline),
-                        points != nullptr ? "give a point less than there are stages"
-                                          : "torchtitan asks for a multiple, too");
+                        fmt::format("{} stages are not divisible by {} ranks", stages, degrees.pipeline),
+                        points != nullptr ? "give one split point fewer than there are stages"
+                                          : "torchtitan requires this too");
     const auto chunks = stages > 1 ? stages / degrees.pipeline : found->chunks;
     if (chunks > 1) parallel.emplace_back("virtual", fmt::format("{}", chunks));
     parallel.emplace_back("schedule", found->ours);
   }
 
-  /// Empty: as FSDP2 does by itself.
-  std::string take_reshard() {
+  /// Empty for FSDP2's default.
+  std::string read_reshard() {
     const auto policy = settings_.text(reshard_key).value_or("default");
     if (policy == "always") return "true";
     if (policy == "never") return "false";
     if (policy != "default")
-      settings_.problem(settings_.where(reshard_key), fmt::format("'{}' is no policy", policy),
+      settings_.problem(settings_.where(reshard_key), fmt::format("invalid policy '{}'", policy),
                         suggestion(policy, {"default", "always", "never"}));
     return {};
   }
 
-  void take_optimizer() {
+  void read_optimizer() {
     const auto name = settings_.text({"optimizer.name"}).value_or("AdamW");
     const Spellings form_key = {"optimizer.implementation"};
     const auto form = settings_.text(form_key).value_or("fused");
     if (form != "fused" && form != "foreach" && form != "for-loop")
-      settings_.problem(settings_.where(form_key), fmt::format("'{}' is no implementation", form),
+      settings_.problem(settings_.where(form_key), fmt::format("invalid implementation '{}'", form),
                         suggestion(form, {"fused", "foreach", "for-loop"}));
     draft_.optimizer = optimizer_word(name, form == "fused");
     if (draft_.optimizer.empty())
       settings_.note({"optimizer.name"},
-                     "gradway has no such optimizer, so sgd counts until the scenario has "
-                     "one: optimizer: adamw, or adamw_fused");
+                     "gradway does not support this optimizer, so sgd is assumed; set 'optimizer: adamw' or "
+                     "'adamw_fused' in the scenario");
     if (form == "for-loop")
-      settings_.note(form_key, "gradway has the foreach form, which launches fewer kernels");
+      settings_.note(form_key, "gradway uses the foreach form, which launches fewer kernels");
   }
 
   TrainerSettings settings_;

@@ -18,7 +18,7 @@ namespace {
 using Kind = FileSetting::Kind;
 
 constexpr std::string_view automatic = "auto";
-constexpr std::size_t longest_shown = 60;  // of values
+constexpr std::size_t longest_shown = 60;  // Characters of a value.
 constexpr std::size_t longest_key = 150;
 constexpr std::size_t most_notes = 200;
 
@@ -35,7 +35,7 @@ bool same(std::string_view a, std::string_view b) {
   return a == b || (x && x == number_of(b));
 }
 
-/// As a message shows it.
+/// Value as shown in messages.
 std::string shown(const FileSetting& setting) {
   switch (setting.kind) {
     case Kind::text:
@@ -57,9 +57,20 @@ bool is_automatic(const FileSetting& setting) {
   return setting.kind == Kind::text && setting.text == automatic;
 }
 
-const UntakenKey* row_of(std::span<const UntakenKey> known, std::string_view key) {
-  const auto found = std::ranges::find(known, key, &UntakenKey::key);
+const UnusedKey* find_row(std::span<const UnusedKey> known, std::string_view key) {
+  const auto found = std::ranges::find(known, key, &UnusedKey::key);
   return found == known.end() ? nullptr : &*found;
+}
+
+/// Splits names that are separated by blanks.
+std::vector<std::string> names_in(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(' '), text.size());
+    names.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return names;
 }
 
 }  // namespace
@@ -68,15 +79,16 @@ std::vector<std::string_view> TrainerSettings::Spellings::all() const {
   return second.empty() ? std::vector{first} : std::vector{first, second};
 }
 
-bool TrainerSettings::Known::has_below(const std::string& key) const {
+bool TrainerKeys::has_below(const std::string& key) const {
   const auto below = [&](std::string_view name) { return name.starts_with(key + "."); };
-  return std::ranges::any_of(untaken, below, &UntakenKey::key) || std::ranges::any_of(taken, below);
+  return std::ranges::any_of(names_in(ignored), below) || std::ranges::any_of(names_in(used), below) ||
+         std::ranges::any_of(unused, below, &UnusedKey::key);
 }
 
-std::string TrainerSettings::Known::nearest_to(const std::string& key) const {
-  std::vector<std::string> names;
-  for (const auto& other : untaken) names.emplace_back(other.key);
-  for (const auto other : taken) names.emplace_back(other);
+std::string TrainerKeys::nearest_to(const std::string& key) const {
+  auto names = names_in(ignored);
+  for (const auto& other : unused) names.emplace_back(other.key);
+  std::ranges::copy(names_in(used), std::back_inserter(names));
   return nearest(key, names);
 }
 
@@ -94,8 +106,8 @@ const FileSetting* TrainerSettings::find(Spellings keys) {
   for (const auto key : keys.all()) {
     const auto* setting = at(key);
     if (setting == nullptr) continue;
-    if (gradway::is_automatic(*setting)) return nullptr;  // listed with the rest
-    taken_.insert(setting);
+    if (gradway::is_automatic(*setting)) return nullptr;  // Listed by `note_unused`.
+    used_.insert(setting);
     if (setting->kind != Kind::null) return setting;
   }
   return nullptr;
@@ -132,8 +144,8 @@ std::optional<int> TrainerSettings::whole_number(Spellings keys, int least, int 
   const auto value = setting->kind == Kind::number ? number_of(setting->text) : std::nullopt;
   if (value && *value >= least && *value <= most && *value == std::floor(*value))
     return static_cast<int>(*value);
-  problem(place(*setting), fmt::format("'{}' cannot be {}", setting->key, shown(*setting)),
-          fmt::format("a whole number from {} to {}", least, most));
+  problem(place(*setting), fmt::format("invalid value {1} for '{0}'", setting->key, shown(*setting)),
+          fmt::format("expected a whole number from {} to {}", least, most));
   return std::nullopt;
 }
 
@@ -142,8 +154,8 @@ std::optional<double> TrainerSettings::number(Spellings keys, double least) {
   if (setting == nullptr) return std::nullopt;
   const auto value = setting->kind == Kind::number ? number_of(setting->text) : std::nullopt;
   if (value && *value >= least) return value;
-  problem(place(*setting), fmt::format("'{}' cannot be {}", setting->key, shown(*setting)),
-          fmt::format("a number of {} or more", least));
+  problem(place(*setting), fmt::format("invalid value {1} for '{0}'", setting->key, shown(*setting)),
+          fmt::format("expected a number of at least {}", least));
   return std::nullopt;
 }
 
@@ -151,8 +163,8 @@ std::optional<bool> TrainerSettings::boolean(Spellings keys) {
   const auto* setting = find(keys);
   if (setting == nullptr) return std::nullopt;
   if (setting->kind == Kind::boolean) return setting->text == "true";
-  problem(place(*setting), fmt::format("'{}' cannot be {}", setting->key, shown(*setting)),
-          "true or false, without quotes");
+  problem(place(*setting), fmt::format("invalid value {1} for '{0}'", setting->key, shown(*setting)),
+          "expected true or false, without quotes");
   return std::nullopt;
 }
 
@@ -160,8 +172,8 @@ std::optional<std::string> TrainerSettings::text(Spellings keys) {
   const auto* setting = find(keys);
   if (setting == nullptr) return std::nullopt;
   if (setting->kind == Kind::text) return setting->text;
-  problem(place(*setting), fmt::format("'{}' cannot be {}", setting->key, shown(*setting)),
-          "a text in quotes");
+  problem(place(*setting), fmt::format("invalid value {1} for '{0}'", setting->key, shown(*setting)),
+          "expected a text in quotes");
   return std::nullopt;
 }
 
@@ -185,33 +197,37 @@ void TrainerSettings::note_missing(std::string text) {
   missing_.push_back({whole(), std::move(text)});
 }
 
-void TrainerSettings::list_rest(std::span<const UntakenKey> known, std::span<const std::string_view> taken) {
-  for (const auto& entry : file_.root.entries) list(entry, entry.key, {known, taken}, false);
+void TrainerSettings::note_unused(const TrainerKeys& known) {
+  for (const auto& entry : file_.root.entries) list(entry, entry.key, known, false);
 }
 
-void TrainerSettings::list(const FileSetting& setting, const std::string& key, const Known& known,
+void TrainerSettings::list(const FileSetting& setting, const std::string& key, const TrainerKeys& known,
                            bool idle) {
-  const auto* row = row_of(known.untaken, key);
-  idle = row != nullptr ? row->why.empty() : idle;
-  if (setting.kind == Kind::table && known.has_below(key) && (row == nullptr || idle)) {
+  const auto* row = find_row(known.unused, key);
+  const auto ignored = names_in(known.ignored);
+  const bool is_ignored = std::ranges::find(ignored, key) != ignored.end();
+  idle = is_ignored || (row == nullptr && idle);
+  if (setting.kind == Kind::table && known.has_below(key) && row == nullptr) {
     for (const auto& entry : setting.entries) list(entry, key + "." + entry.key, known, idle);
     return;
   }
-  if (taken_.contains(&setting) || setting.kind == Kind::null) return;
+  if (used_.contains(&setting) || setting.kind == Kind::null) return;
   const auto name = shortened(key, longest_key);
   const auto value = setting.kind == Kind::list ? shown(setting) : setting.text;
   if (idle || (row != nullptr && !row->neutral.empty() && same(value, row->neutral))) return;
   if (gradway::is_automatic(setting)) {
-    notes_.push_back({key_place(setting), fmt::format("{} \"auto\": not said here, the trainer's own code "
-                                                      "fills it in; an option or the default counts",
-                                                      name)});
+    notes_.push_back(
+        {key_place(setting),
+         fmt::format(
+             "{} \"auto\": the trainer's own code sets the value; gradway uses an option or the default",
+             name)});
   } else if (row != nullptr) {
     notes_.push_back({key_place(setting), fmt::format("{} {}: {}", name, shown(setting), row->why)});
   } else {
     const auto near = known.nearest_to(name);
-    notes_.push_back({key_place(setting),
-                      fmt::format("{} {}: gradway does not know this key and leaves it out{}", name,
-                                  shown(setting), near.empty() ? "" : fmt::format("; is it '{}'?", near))});
+    notes_.push_back(
+        {key_place(setting), fmt::format("{} {}: unknown key, which gradway ignores{}", name, shown(setting),
+                                         near.empty() ? "" : fmt::format("; did you mean '{}'?", near))});
   }
 }
 
@@ -233,7 +249,7 @@ std::vector<DraftNote> TrainerSettings::notes() const {
   if (all.size() > most_notes) {
     const auto rest = all.size() - most_notes;
     all.resize(most_notes);
-    all.push_back({whole(), fmt::format("{} more keys that gradway does not take", rest)});
+    all.push_back({whole(), fmt::format("{} more keys that gradway does not use", rest)});
   }
   all.insert(all.end(), missing_.begin(), missing_.end());
   return all;

@@ -13,18 +13,28 @@
 
 namespace gradway {
 
-/// What a key of a trainer's file means to gradway, if it is not taken into the scenario.
-struct UntakenKey {
-  std::string_view key;        ///< with dots; of a table: all that stands in it and has no row of its own
-  std::string_view neutral{};  ///< a value with which gradway does the same
-  std::string_view why{};      ///< what gradway does instead; empty: it changes nothing of a step
+/// A key of a trainer's file that gradway does not use.
+struct UnusedKey {
+  std::string_view key;  ///< With dots. A table stands for all of its keys that have no row of their own.
+  std::string_view neutral{};  ///< Value with which gradway does the same.
+  std::string_view why{};      ///< Behaviour of gradway instead.
 };
 
-/// The settings of a trainer's file, by keys with dots. What is asked for is taken; `list_rest` tells of all
-/// else. What is wrong with values, and what is missing, is collected.
+/// All known keys of a trainer.
+struct TrainerKeys {
+  std::string_view ignored;  ///< Keys and tables that do not affect a step, separated by blanks.
+  std::span<const UnusedKey> unused;
+  std::string_view used;  ///< Separated by blanks.
+
+  bool has_below(const std::string& key) const;  ///< Whether there are known keys in this table.
+  std::string nearest_to(const std::string& key) const;
+};
+
+/// The settings of a trainer's file, by keys with dots. Keys that are read count as used; `note_unused` notes
+/// all others. Invalid and missing values are collected as problems.
 class TrainerSettings {
  public:
-  /// A key with dots, and how it is spelled elsewhere, if it is.
+  /// A key with dots, and an alternative spelling.
   struct Spellings {
     std::string_view first;
     std::string_view second{};
@@ -39,16 +49,16 @@ class TrainerSettings {
   Where place(const FileSetting& setting) const { return file_.value_place(setting); }
   Where key_place(const FileSetting& setting) const { return file_.key_place(setting); }
 
-  /// The first spelling that the file has, which is then taken; null if it has none, or says null
+  /// The first spelling in the file, which then counts as used; null if there is none, or its value is null
   /// or "auto".
   const FileSetting* find(Spellings keys);
-  /// The place of a key; the file if it has none of these.
+  /// The place of a key; the whole file if it has none of the spellings.
   Where where(Spellings keys) const;
-  /// The file has one of these keys, and says more than null.
+  /// Whether the file has one of these keys with a value other than null.
   bool has(Spellings keys) const;
-  /// The file has one of these keys, and says null.
+  /// Whether the file has one of these keys with the value null.
   bool is_null(Spellings keys) const;
-  /// The file has one of these keys, and says "auto".
+  /// Whether the file has one of these keys with the value "auto".
   bool is_automatic(Spellings keys) const;
 
   std::optional<int> whole_number(Spellings keys, int least, int most);
@@ -57,39 +67,63 @@ class TrainerSettings {
   std::optional<std::string> text(Spellings keys);
 
   void problem(Where where, std::string what, std::string hint, std::vector<Note> notes = {});
-  /// Notes a taken key; the text begins with it.
+  /// Adds a note to a used key; the text begins with the key.
   void note(Spellings keys, const std::string& text);
-  /// Notes a setting that the file has elsewhere, too.
+  /// Adds a note to a setting that occurs more than once.
   void note_at(const FileSetting& setting, const std::string& text);
-  /// Notes what the file does not say.
+  /// Adds a note on something the file lacks.
   void note_missing(std::string text);
 
-  /// Notes all that nobody took: what gradway does instead, or that the key is not known to it.
-  void list_rest(std::span<const UntakenKey> known, std::span<const std::string_view> taken);
+  /// Adds notes for all unused keys: what gradway does instead, or that the key is unknown.
+  void note_unused(const TrainerKeys& known);
 
   /// @throws ConfigError with every problem
   void raise() const;
-  /// Those of keys in the order of the file.
+  /// All notes; those on keys in the order of the file.
   std::vector<DraftNote> notes() const;
 
  private:
-  /// All keys that gradway knows of a trainer.
-  struct Known {
-    std::span<const UntakenKey> untaken;
-    std::span<const std::string_view> taken;
-
-    bool has_below(const std::string& key) const;  ///< they have keys in this table
-    std::string nearest_to(const std::string& key) const;
-  };
-
   const FileSetting* at(std::string_view key) const;
-  void list(const FileSetting& setting, const std::string& key, const Known& known, bool idle);
+  void list(const FileSetting& setting, const std::string& key, const TrainerKeys& known, bool idle);
 
   const SettingsFile& file_;
-  std::set<const FileSetting*> taken_{};
+  std::set<const FileSetting*> used_{};
   std::vector<DraftNote> notes_{};
   std::vector<DraftNote> missing_{};
   std::vector<Problem> problems_{};
 };
+
+inline constexpr int max_ranks = 1 << 20;
+inline constexpr int max_batch = 1'000'000;
+inline constexpr int max_accumulation = 10'000;
+inline constexpr int max_tokens = 1 << 24;
+
+/// Reads the platform from the options, as trainers' files do not contain it; a problem if it is missing.
+void read_platform(ScenarioDraft& draft, const DraftOptions& options, TrainerSettings& settings);
+
+/// Tokens per sample, from the file or --sequence; a problem if they differ.
+std::optional<int> sequence_of(TrainerSettings& settings, const DraftOptions& options,
+                               TrainerSettings::Spellings key, std::optional<int> given);
+
+/// A number of elements as written in scenarios: 5e8 rather than 500000000.
+std::string elements_text(double elements);
+
+/// The optimizer of a scenario for a name such as "AdamW"; empty if gradway does not support it.
+std::string optimizer_word(std::string_view name, bool fused);
+
+/// Adds problems for batches and accumulations that are too large for a scenario.
+void check_job_numbers(TrainerSettings& settings, long long batch, long long accumulate);
+
+/// GPUs and batches of a job; zero after a problem.
+struct DeepSpeedBatch {
+  int gpus = 0;
+  int micro = 0;  ///< Samples of a micro-step per GPU.
+  int accumulate = 0;
+};
+
+/// DeepSpeed's rule: train_batch_size = train_micro_batch_size_per_gpu x gradient_accumulation_steps x ranks.
+/// Missing values follow from the others; accumulation is 1 if only one value is given.
+/// @param split GPUs that work on the same samples
+DeepSpeedBatch deepspeed_batch(TrainerSettings& settings, const DraftOptions& options, int split);
 
 }  // namespace gradway

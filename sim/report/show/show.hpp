@@ -8,7 +8,7 @@
 #include "sim/config/find/scenario_keys.hpp"
 #include "sim/cost/calibration.hpp"
 #include "sim/graph/workload.hpp"
-#include "sim/import/topology/nccl_graphs.hpp"
+#include "sim/import/topology/nccl_xml.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/report/format/style.hpp"
 #include "sim/scenario/scenario.hpp"

@@ -76,8 +76,7 @@ void write_outliers(std::ostream& out, const std::vector<CollectiveTable>& table
   rows.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
 }
 
-void write_side_by_side(std::ostream& out, const std::vector<ContentionFactors>& entries,
-                        const Style& style) {
+void write_contention(std::ostream& out, const std::vector<ContentionFactors>& entries, const Style& style) {
   if (entries.empty()) return;
   Table rows{{{"side by side", left},
               {"ranks", right},
@@ -151,7 +150,7 @@ void write_calibration(std::ostream& out, const Calibration& calibration, const 
   write_links(out, calibration.links, style);
   write_kernels(out, calibration.kernels, style);
   if (calibration.kernel_times) write_kernel_times(out, *calibration.kernel_times, style);
-  write_side_by_side(out, calibration.contention, style);
+  write_contention(out, calibration.contention, style);
   write_held_back(out, calibration.holdout_errors);
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/graph/workload.hpp"
-#include "sim/import/chakra/chakra_node.hpp"
+#include "sim/import/chakra/chakra.hpp"
 
 namespace gradway::report {
 

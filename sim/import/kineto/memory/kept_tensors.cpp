@@ -7,15 +7,15 @@
 
 #include <fmt/format.h>
 
-#include "sim/import/kineto/memory/computed_again.hpp"
+#include "sim/import/kineto/memory/checkpoint_calls.hpp"
+#include "sim/import/kineto/memory/step_memory.hpp"
 #include "sim/import/kineto/memory/tape.hpp"
-#include "sim/import/kineto/read/step_moments.hpp"
-#include "sim/import/kineto/work/kernel_class.hpp"
+#include "sim/import/kineto/work/launch_work.hpp"
 
 namespace gradway {
 namespace {
 
-/// Of the thread that the forward pass runs on, the outer before the inner.
+/// Operations of the thread that runs the forward pass, outer before inner.
 std::vector<const TracedOperation*> forward_operations(const Trace& trace, const TracedStep& step,
                                                        std::int64_t end) {
   const auto first = std::ranges::find(step.launches, true, &TracedLaunch::is_main_thread);
@@ -33,7 +33,7 @@ std::vector<const TracedOperation*> forward_operations(const Trace& trace, const
 
 constexpr std::string_view compiled_graph = "CompiledFunction";
 
-/// Of the backward graphs that torch.compile made, in the order of their start.
+/// Operations of the backward graphs of torch.compile, in the order of their start.
 std::vector<const TracedOperation*> compiled_backward(const Trace& trace, const Span& autograd) {
   std::vector<const TracedOperation*> graphs;
   std::vector<const TracedOperation*> found;
@@ -60,8 +60,8 @@ bool is_product(std::string_view name) {
   return name == "aten::mm" || name == "aten::addmm" || name == "aten::bmm" || name == "aten::baddbmm";
 }
 
-/// A backward graph has two products for each of the forward graph, and neither its attention nor its
-/// convolutions.
+/// Whether a backward graph recomputes layers. Otherwise it has two products for each product of the forward
+/// graph, and neither its attention nor its convolutions.
 bool graph_computes_again(const Trace& trace, std::span<const TracedOperation* const> forward_pass,
                           std::span<const TracedOperation* const> graphs) {
   const auto name_of = [&](const TracedOperation* it) -> std::string_view {
@@ -78,16 +78,17 @@ bool graph_computes_again(const Trace& trace, std::span<const TracedOperation* c
          std::ranges::any_of(graphs, is_of_forward_pass, name_of);
 }
 
-/// Numbers of the nodes whose backward pass begins in a stretch of time, but not in one of `except`.
+/// Numbers of the nodes whose backward pass begins between `begin` and `end`, but not in one of the calls
+/// `except`.
 std::set<std::int64_t> nodes_that_ran(const Trace& trace, std::int64_t begin, std::int64_t end,
-                                      std::span<const ComputedAgain> except) {
+                                      std::span<const CheckpointCall> except) {
   std::set<std::int64_t> numbers;
   for (const auto& operation : trace.operations) {
     if (operation.sequence <= 0 || operation.start < begin || operation.start >= end ||
         !is_node(trace, operation))
       continue;
-    const auto runs_inside = [&](const ComputedAgain& call) {
-      return call.is_reentrant && operation.start >= call.again.back()->end() &&
+    const auto runs_inside = [&](const CheckpointCall& call) {
+      return call.is_reentrant && operation.start >= call.recomputed.back()->end() &&
              operation.start < call.backward.end();
     };
     if (std::ranges::none_of(except, runs_inside)) numbers.insert(operation.sequence);
@@ -95,59 +96,59 @@ std::set<std::int64_t> nodes_that_ran(const Trace& trace, std::int64_t begin, st
   return numbers;
 }
 
-/// What tapes know of the operations that they were given.
-class Taken {
+/// Records operations on tapes and remembers which of them are known.
+class OperationRecorder {
  public:
-  Taken(const Trace& trace, const TracedStep& step) : trace_{trace} {
+  OperationRecorder(const Trace& trace, const TracedStep& step) : trace_{trace} {
     for (const auto& launch : step.launches) launching_.insert(launch.operation);
   }
 
-  /// Gives the operations to a tape. @param calls among them that run again
-  void take(std::span<const TracedOperation* const> operations, const AutogradNodes& nodes, Tape& tape,
-            std::span<const ComputedAgain> calls = {}) {
+  /// Records operations on a tape. @param calls among the operations that run again
+  void record(std::span<const TracedOperation* const> operations, const AutogradNodes& nodes, Tape& tape,
+              std::span<const CheckpointCall> calls = {}) {
     auto call = calls.begin();
     bool is_inside = false;
     for (std::size_t i = 0; i < operations.size();) {
       if (is_inside && i >= call->end) {
-        tape.end_again(call->is_reentrant);
+        tape.end_recomputed(call->is_reentrant);
         is_inside = false;
         ++call;
       }
       if (!is_inside && call != calls.end() && i >= call->first) {
-        tape.begin_again();
+        tape.begin_recomputed();
         is_inside = true;
         if (call->is_reentrant) {
           ++i;
           continue;
         }
       }
-      i += take_one(operations.subspan(i), nodes, tape, is_inside);
+      i += record_one(operations.subspan(i), nodes, tape, is_inside);
     }
     for (; call != calls.end(); ++call) {
-      if (!std::exchange(is_inside, false)) tape.begin_again();
-      tape.end_again(call->is_reentrant);
+      if (!std::exchange(is_inside, false)) tape.begin_recomputed();
+      tape.end_recomputed(call->is_reentrant);
     }
   }
 
   bool knows(const TracedOperation* operation) const {
     return known_.contains(operation) && !part_of_unknown_.contains(operation);
   }
-  /// The operation that has a node of its own and that this one is part of, or else itself.
+  /// The operation with a node of its own that contains this one, or else itself.
   const TracedOperation* whole(const TracedOperation* operation) const {
     const auto found = part_of_unknown_.find(operation);
     return found == part_of_unknown_.end() ? operation : found->second;
   }
 
  private:
-  /// @return how many operations that was
-  std::size_t take_one(std::span<const TracedOperation* const> operations, const AutogradNodes& nodes,
-                       Tape& tape, bool runs_again) {
+  /// @return the number of operations recorded
+  std::size_t record_one(std::span<const TracedOperation* const> operations, const AutogradNodes& nodes,
+                         Tape& tape, bool is_recomputed) {
     const auto& operation = *operations.front();
     std::size_t end = 1;
     while (end < operations.size() && operations[end]->start < operation.end()) ++end;
     const auto inside = operations.first(end);
-    if (tape.take(operation, inside) ||
-        (launching_.contains(&operation) && tape.take_without_node(operation))) {
+    if (tape.record(operation, inside) ||
+        (launching_.contains(&operation) && tape.record_without_node(operation))) {
       known_.insert(inside.begin(), inside.end());
       return end;
     }
@@ -156,7 +157,7 @@ class Taken {
       return 1;
     }
     // What an operation with a node of its own keeps does not follow from its parts.
-    if (!runs_again && nodes.are_known() && nodes.has(operation)) {
+    if (!is_recomputed && nodes.are_known() && nodes.has(operation)) {
       for (const auto* part : inside) part_of_unknown_.emplace(part, &operation);
     }
     return 1;
@@ -170,56 +171,58 @@ class Taken {
 
 }  // namespace
 
-MemoryOfTrace kept_tensors(const Trace& trace, const TracedStep& step, const Profile& profile) {
-  const auto autograd = autograd_of(trace, {&step, 1}).front();
+TracedMemory kept_tensors(const Trace& trace, const TracedStep& step, const Profile& profile) {
+  const auto autograd = backward_spans(trace, {&step, 1}).front();
   const auto operations = forward_operations(trace, step, autograd.start);
-  const auto calls = computed_again(trace, step, operations, autograd);
-  if (!calls) return {.from = MemorySource::none, .moments = {}, .lacks = {"layers that are computed again"}};
+  const auto calls = checkpoint_calls(trace, step, operations, autograd);
+  if (!calls) return {.from = MemorySource::none, .moments = {}, .unknown_operations = {"recomputed layers"}};
   const auto ran = nodes_that_ran(trace, step.begin, step.end, *calls);
   const AutogradNodes nodes{operations, ran};
   Tape tape{trace, step, profile, nodes};
-  Taken taken{trace, step};
-  taken.take(operations, nodes, tape, *calls);
+  OperationRecorder recorder{trace, step};
+  recorder.record(operations, nodes, tape, *calls);
   const auto of_graphs = compiled_backward(trace, autograd);
-  tape.take_compiled_backward(of_graphs);
+  tape.record_compiled_backward(of_graphs);
 
-  std::set<const TracedOperation*> again;
+  std::set<const TracedOperation*> recomputed;
   std::vector<std::vector<ProfiledMoment>> moments_of_calls;
   for (std::size_t i = 0; i < calls->size(); ++i) {
     const auto& call = (*calls)[i];
-    again.insert(call.again.begin(), call.again.end());
+    recomputed.insert(call.recomputed.begin(), call.recomputed.end());
     const AutogradNodes nodes_inside =
-        call.is_reentrant
-            ? AutogradNodes{call.again, nodes_that_ran(trace, call.backward.start, call.backward.end(), {})}
-            : AutogradNodes{call.again, ran, call.later};
+        call.is_reentrant ? AutogradNodes{call.recomputed,
+                                          nodes_that_ran(trace, call.backward.start, call.backward.end(), {})}
+                          : AutogradNodes{call.recomputed, ran, call.number_offset};
     Tape inside{trace, step, profile, nodes_inside};
-    inside.begin_inside(tape, i);
-    taken.take(call.again, nodes_inside, inside);
-    inside.end_inside(tape, i);
+    inside.begin_recomputation(tape, i);
+    recorder.record(call.recomputed, nodes_inside, inside);
+    inside.end_recomputation(tape, i);
     moments_of_calls.push_back(inside.moments());
   }
 
-  MemoryOfTrace memory{
-      .from = of_graphs.empty() ? MemorySource::shapes : MemorySource::compiled, .moments = {}, .lacks = {}};
-  std::set<std::string> lacks;
-  if (graph_computes_again(trace, operations, of_graphs)) lacks.insert("layers that a graph computes again");
+  TracedMemory memory{.from = of_graphs.empty() ? MemorySource::shapes : MemorySource::compiled,
+                      .moments = {},
+                      .unknown_operations = {}};
+  std::set<std::string> unknown_operations;
+  if (graph_computes_again(trace, operations, of_graphs))
+    unknown_operations.insert("layers that a compiled graph recomputes");
   for (std::size_t i = 0; i < step.launches.size(); ++i) {
     const auto& launch = step.launches[i];
-    const bool is_forward = launch.phase == ProfiledPhase::forward || again.contains(launch.operation);
+    const bool is_forward = launch.phase == ProfiledPhase::forward || recomputed.contains(launch.operation);
     const bool counts =
         is_forward && profile.launches[i].grows && launch.activity->kind == TracedActivity::Kind::kernel;
-    if (!counts || taken.knows(launch.operation)) continue;
-    const auto* operation = taken.whole(launch.operation);
-    lacks.insert(operation == nullptr ? short_name(trace.names.text(launch.activity->name))
-                                      : trace.signatures[operation->signature].name);
+    if (!counts || recorder.knows(launch.operation)) continue;
+    const auto* operation = recorder.whole(launch.operation);
+    unknown_operations.insert(operation == nullptr ? short_name(trace.names.text(launch.activity->name))
+                                                   : trace.signatures[operation->signature].name);
   }
-  constexpr std::size_t most_named = 8;
-  for (const auto& name : lacks) {
-    if (memory.lacks.size() == most_named) {
-      memory.lacks.push_back(fmt::format("{} others", lacks.size() - most_named));
+  constexpr std::size_t max_named = 8;
+  for (const auto& name : unknown_operations) {
+    if (memory.unknown_operations.size() == max_named) {
+      memory.unknown_operations.push_back(fmt::format("{} others", unknown_operations.size() - max_named));
       break;
     }
-    memory.lacks.push_back(name);
+    memory.unknown_operations.push_back(name);
   }
   memory.moments = possible_peaks(tape.moments_with(moments_of_calls));
   if (memory.moments.empty()) memory.from = MemorySource::none;

@@ -6,16 +6,16 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "sim/import/kineto/read/step_moments.hpp"
-#include "sim/import/kineto/work/batch.hpp"
+#include "sim/import/kineto/memory/step_memory.hpp"
+#include "sim/import/kineto/work/launch_work.hpp"
 
 namespace gradway {
 namespace {
 
 constexpr auto never = std::numeric_limits<std::int64_t>::max();
 
-/// From when it was taken until it was given back.
-struct Held {
+/// Memory from its allocation until it is freed.
+struct Allocation {
   std::int64_t from = 0;
   std::int64_t to = never;
   double bytes = 0;
@@ -23,10 +23,11 @@ struct Held {
   bool is_input = false;
 };
 
-/// The operations around an instant, asked for in the order of time: those of a thread nest.
-class Around {
+/// Finds the operations that run at a time. Times must be asked for in ascending order; operations of a
+/// thread nest.
+class OpenOperations {
  public:
-  explicit Around(const Trace& trace) {
+  explicit OpenOperations(const Trace& trace) {
     for (const auto& operation : trace.operations)
       threads_[operation.thread].operations.push_back(&operation);
     for (auto& [id, thread] : threads_) {
@@ -36,7 +37,7 @@ class Around {
     }
   }
 
-  /// The outermost first.
+  /// Operations of a thread that run at a time, outermost first.
   const std::vector<const TracedOperation*>& at(std::int64_t thread, std::int64_t time) {
     auto& on = threads_[thread];
     while (on.next < on.operations.size() && on.operations[on.next]->start <= time) {
@@ -67,7 +68,7 @@ bool has_tensor(const Signature& signature) {
   });
 }
 
-/// Operations that launched copies from the host, by their start.
+/// Operations that launched copies from the host, sorted by start.
 std::vector<Span> input_copies(const Trace& trace, const std::vector<TracedStep>& steps) {
   std::vector<Span> copies;
   for (const auto& step : steps) {
@@ -81,34 +82,34 @@ std::vector<Span> input_copies(const Trace& trace, const std::vector<TracedStep>
   return copies;
 }
 
-std::vector<Held> all_held(const Trace& trace, const std::vector<TracedStep>& steps,
-                           const OfParameters& is_of_parameters) {
+std::vector<Allocation> allocations_of(const Trace& trace, const std::vector<TracedStep>& steps,
+                                       const ParameterShapes& parameters) {
   auto events = trace.allocations;
   std::ranges::stable_sort(events, {}, &TracedAllocation::time);
   const auto copies = input_copies(trace, steps);
-  Around around{trace};
-  std::vector<Held> all;
+  OpenOperations open_operations{trace};
+  std::vector<Allocation> all;
   std::unordered_map<std::int64_t, std::size_t> live;
   for (const auto& event : events) {
     const auto known = live.find(event.address);
     if (event.bytes < 0) {
-      if (known == live.end()) continue;  // taken before the trace began
+      if (known == live.end()) continue;  // Allocated before the trace began.
       all[known->second].to = event.time;
       live.erase(known);
       continue;
     }
-    Held held{.from = event.time, .bytes = static_cast<double>(event.bytes)};
-    const auto& open = around.at(event.thread, event.time);
+    Allocation allocation{.from = event.time, .bytes = static_cast<double>(event.bytes)};
+    const auto& open = open_operations.at(event.thread, event.time);
     const auto with_tensor = std::find_if(open.rbegin(), open.rend(), [&](const TracedOperation* it) {
       return has_tensor(trace.signatures[it->signature]);
     });
     if (with_tensor != open.rend()) {
-      held.is_fixed = is_of_parameters(trace.signatures[(*with_tensor)->signature]);
+      allocation.is_fixed = parameters.has_only(trace.signatures[(*with_tensor)->signature]);
       const auto copy = std::ranges::lower_bound(copies, (*with_tensor)->start, {}, &Span::start);
-      held.is_input = copy != copies.end() && copy->end() <= (*with_tensor)->end();
+      allocation.is_input = copy != copies.end() && copy->end() <= (*with_tensor)->end();
     }
     live[event.address] = all.size();
-    all.push_back(held);
+    all.push_back(allocation);
   }
   return all;
 }
@@ -120,23 +121,23 @@ struct Passes {
   Span autograd;
 };
 
-MemoryPart part_of(const Held& held, const std::vector<Passes>& steps, std::size_t step) {
-  if (held.is_input) return MemoryPart::none;
-  const auto after = std::ranges::upper_bound(steps, held.from, {}, &Passes::begin);
+MemoryPart part_of(const Allocation& allocation, const std::vector<Passes>& steps, std::size_t step) {
+  if (allocation.is_input) return MemoryPart::none;
+  const auto after = std::ranges::upper_bound(steps, allocation.from, {}, &Passes::begin);
   if (after == steps.begin()) return MemoryPart::none;
   const auto in = std::prev(after);
-  if (held.from > in->autograd.end()) return MemoryPart::none;
-  const bool is_forward = held.from < in->autograd.start;
-  if (!is_forward && held.to > in->autograd.end())
+  if (allocation.from > in->autograd.end()) return MemoryPart::none;
+  const bool is_forward = allocation.from < in->autograd.start;
+  if (!is_forward && allocation.to > in->autograd.end())
     return &*in == &steps[step] ? MemoryPart::gradients : MemoryPart::none;
-  return held.is_fixed ? MemoryPart::fixed : MemoryPart::grows;
+  return allocation.is_fixed ? MemoryPart::fixed : MemoryPart::grows;
 }
 
 }  // namespace
 
 std::vector<ProfiledMoment> recorded_memory(const Trace& trace, const std::vector<TracedStep>& steps,
                                             std::size_t step, const Profile& profile) {
-  const auto autograd = autograd_of(trace, steps);
+  const auto autograd = backward_spans(trace, steps);
   std::vector<Passes> passes;
   for (std::size_t i = 0; i < steps.size(); ++i) passes.push_back({steps[i].begin, autograd[i]});
   const auto& here = passes[step];
@@ -147,11 +148,12 @@ std::vector<ProfiledMoment> recorded_memory(const Trace& trace, const std::vecto
     double bytes;
   };
   std::vector<Event> events;
-  for (const auto& held : all_held(trace, steps, OfParameters{trace, steps[step], profile})) {
-    const auto part = part_of(held, passes, step);
-    if (part == MemoryPart::none || held.from > here.autograd.end() || held.to < here.begin) continue;
-    events.push_back({held.from, part, held.bytes});
-    if (held.to != never) events.push_back({held.to, part, -held.bytes});
+  for (const auto& allocation : allocations_of(trace, steps, ParameterShapes{trace, steps[step], profile})) {
+    const auto part = part_of(allocation, passes, step);
+    if (part == MemoryPart::none || allocation.from > here.autograd.end() || allocation.to < here.begin)
+      continue;
+    events.push_back({allocation.from, part, allocation.bytes});
+    if (allocation.to != never) events.push_back({allocation.to, part, -allocation.bytes});
   }
   std::ranges::stable_sort(events, {}, &Event::time);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/kineto/memory/state.hpp"
+#include "sim/import/kineto/memory/step_memory.hpp"
 
 #include <algorithm>
 #include <array>
 #include <set>
 #include <string_view>
 
-#include "sim/import/kineto/memory/computed_again.hpp"
+#include "sim/import/kineto/memory/checkpoint_calls.hpp"
 #include "sim/import/kineto/work/operation_work.hpp"
 
 namespace gradway {
@@ -15,7 +15,7 @@ namespace {
 constexpr int fp32_bytes = 4;
 constexpr int count_bytes = 8;
 
-/// The operations of these names that begin in a step, in order.
+/// Operations with this name that begin in a step, in order.
 std::vector<const TracedOperation*> operations_of(const Trace& trace, const TracedStep& step,
                                                   std::string_view name) {
   std::vector<const TracedOperation*> found;
@@ -37,9 +37,9 @@ int bytes_of(const Operand& operand) {
   return bytes == 0 ? fp32_bytes : bytes;
 }
 
-/// Of the inputs of layers that a reentrant torch.utils.checkpoint computes again: it detaches them, so that
-/// they get gradients as parameters do. Nothing runs behind the last of them but other gradients; that of
-/// another input has as many dimensions as an activation, which no weight has of the same sizes.
+/// Gradients of the inputs of layers that a reentrant torch.utils.checkpoint recomputes: it detaches them, so
+/// that they get gradients as parameters do. After the last of these only other gradients follow; that of
+/// another input has as many dimensions as an activation, which no weight of the same sizes has.
 std::set<const TracedOperation*> gradients_of_inputs(const Trace& trace, const TracedStep& step,
                                                      const std::vector<const TracedOperation*>& all) {
   const auto calls = operations_of(trace, step, "CheckpointFunction");
@@ -87,7 +87,8 @@ std::vector<ProfiledGradient> find_gradients(const Trace& trace, const TracedSte
 }
 
 std::vector<ProfiledBuffer> find_buffers(const Trace& trace, const TracedStep& step) {
-  // Input, weight, bias, running mean, running variance: in all of them. The outermost one that is there.
+  // All of them have the operands input, weight, bias, running mean, running variance. The outermost
+  // operation found is used.
   constexpr std::array<std::string_view, 3> names{"aten::batch_norm", "aten::native_batch_norm",
                                                   "aten::cudnn_batch_norm"};
   constexpr std::size_t running_mean = 3;

@@ -7,17 +7,17 @@
 #include <unordered_map>
 #include <utility>
 
-#include "sim/import/kineto/read/step_moments.hpp"
+#include "sim/import/kineto/memory/step_memory.hpp"
 #include "sim/import/kineto/work/operation_work.hpp"
 #include "sim/workload/step_memory.hpp"
 
 namespace gradway {
 
 AutogradNodes::AutogradNodes(std::span<const TracedOperation* const> forward,
-                             const std::set<std::int64_t>& ran, std::int64_t later) {
+                             const std::set<std::int64_t>& ran, std::int64_t number_offset) {
   std::unordered_map<std::int64_t, const TracedOperation*> last;
   for (const auto* operation : forward) {
-    if (operation->sequence > 0) last[operation->sequence - later] = operation;
+    if (operation->sequence > 0) last[operation->sequence - number_offset] = operation;
   }
   for (const auto& [number, operation] : last) {
     if (ran.contains(number)) owners_.insert(operation);
@@ -37,9 +37,9 @@ double Tape::gradient_of(const Shape& shape) const {
   return found == profile_.gradients.end() ? 0 : element_count(shape) * found->element_bytes;
 }
 
-/// As it is, or transposed.
+/// Whether the shape or its transpose is that of a parameter.
 bool Tape::is_parameter(const Shape& shape) const {
-  return is_of_parameters_.is_shape(shape) || is_of_parameters_.is_shape({shape.rbegin(), shape.rend()});
+  return parameters_.contains(shape) || parameters_.contains({shape.rbegin(), shape.rend()});
 }
 
 int Tape::make(const Shape& shape, int bytes, MadeBy by) {
@@ -47,8 +47,8 @@ int Tape::make(const Shape& shape, int bytes, MadeBy by) {
                    .bytes = bytes,
                    .needs_grad = has_node_,
                    .by = by,
-                   .made = now(),
-                   .last_use = now()});
+                   .made = current_node(),
+                   .last_use = current_node()});
   const auto made = static_cast<int>(made_.size()) - 1;
   show_as(made, shape);
   return made;
@@ -60,17 +60,20 @@ void Tape::show_as(int tensor, const Shape& shape) {
 }
 
 void Tape::make_kept(double elements, int bytes) {
-  made_.push_back(
-      {.elements = elements, .bytes = bytes, .needs_grad = false, .made = now(), .last_use = now()});
+  made_.push_back({.elements = elements,
+                   .bytes = bytes,
+                   .needs_grad = false,
+                   .made = current_node(),
+                   .last_use = current_node()});
   keep(static_cast<int>(made_.size()) - 1);
 }
 
 int Tape::find(const Shape& shape, int bytes, const WantedTensor& wanted) const {
   const auto known = by_size_.find({element_count(shape), bytes});
   if (shape.empty() || known == by_size_.end()) return none;
-  constexpr std::size_t most_looked_at = 64;  // what is further back has been freed
+  constexpr std::size_t max_searched = 64;  // Older tensors have been freed.
   const auto& all = known->second;
-  const auto first = all.size() - std::min(all.size(), most_looked_at);
+  const auto first = all.size() - std::min(all.size(), max_searched);
   for (const bool exact : {true, false}) {
     if (!exact && !wanted.of_any_shape) break;
     for (auto i = all.size(); i > first; --i) {
@@ -101,35 +104,35 @@ void Tape::use(int tensor) {
   if (tensor == none) return;
   auto& it = at(tensor);
   ++it.uses;
-  it.last_use = now();
-  if (it.needs_grad) it.consumer = now();
+  it.last_use = current_node();
+  if (it.needs_grad) it.consumer = current_node();
 }
 
 void Tape::keep(int tensor) {
-  if (tensor != none && has_node_ && at(tensor).saved_for == none) at(tensor).saved_for = now();
+  if (tensor != none && has_node_ && at(tensor).saved_for == none) at(tensor).saved_for = current_node();
 }
 
-const Tape::Again* Tape::call_that_made(const Made& it) const {
-  const auto call = std::ranges::find_if(calls_, [&](const Again& one) { return one.made(it); });
+const Tape::CheckpointSpan* Tape::call_that_made(const ForwardTensor& it) const {
+  const auto call = std::ranges::find_if(calls_, [&](const CheckpointSpan& one) { return one.made(it); });
   return call == calls_.end() ? nullptr : &*call;
 }
 
-void Tape::end_again(bool is_reentrant) {
-  auto call = std::exchange(runs_again_, {});
-  call.last = now();
+void Tape::end_recomputed(bool is_reentrant) {
+  auto call = std::exchange(recomputed_, {});
+  call.last = current_node();
   call.is_reentrant = is_reentrant;
   for (auto& it : made_) {
     if (call.made(it)) {
-      it.needs_grad = !it.is_weight;  // where something takes it later
+      it.needs_grad = !it.is_weight;  // Applies if an operation uses it later.
     } else if (it.last_use >= call.first && (it.saved_for == none || it.saved_for > call.first)) {
       it.saved_for = call.first;
     }
   }
-  for (auto n = call.first; n <= call.last; ++n) noted_[static_cast<std::size_t>(n)] = {};
+  for (auto n = call.first; n <= call.last; ++n) nodes_[static_cast<std::size_t>(n)] = {};
   calls_.push_back(call);
 }
 
-void Tape::begin_inside(const Tape& outer, std::size_t call) {
+void Tape::begin_recomputation(const Tape& outer, std::size_t call) {
   const auto& of = outer.calls_[call];
   std::map<int, int> seen;
   for (const auto& view : outer.views_) {
@@ -142,38 +145,38 @@ void Tape::begin_inside(const Tape& outer, std::size_t call) {
                        .bytes = it.bytes,
                        .needs_grad = it.needs_grad,
                        .by = it.by,
-                       .made = now(),
-                       .last_use = now(),
+                       .made = current_node(),
+                       .last_use = current_node(),
                        .is_elsewhere = true});
     }
     show_as(known->second, view.shape);
   }
 }
 
-void Tape::end_inside(const Tape& outer, std::size_t call) {
+void Tape::end_recomputation(const Tape& outer, std::size_t call) {
   const auto& of = outer.calls_[call];
   if (of.is_reentrant) {
-    // The node holds what it has made again until it is done.
+    // The node holds what it has recomputed until it ends.
     if (!made_.empty()) made_.back().saved_for = 0;
     return;
   }
   for (const auto& it : outer.made_) {
     if (!of.made(it) || it.consumer <= of.last) continue;
-    const auto same = std::ranges::find_if(made_, [&](const Made& one) {
+    const auto same = std::ranges::find_if(made_, [&](const ForwardTensor& one) {
       return one.made == it.made - of.first && one.elements == it.elements && one.bytes == it.bytes;
     });
-    if (same != made_.end() && same->needs_grad) same->consumer = now();
+    if (same != made_.end() && same->needs_grad) same->consumer = current_node();
   }
 }
 
 std::vector<ProfiledMoment> Tape::moments_with(std::span<const std::vector<ProfiledMoment>> calls) const {
   const auto own = moments();
-  const auto count = noted_.size();
+  const auto count = nodes_.size();
   std::vector<ProfiledMoment> all{own.begin(), own.begin() + static_cast<std::ptrdiff_t>(count)};
   Bytes ready{};
   for (auto n = static_cast<int>(count) - 1; n >= 0; --n) {
     const auto back = [&](int node) { return own[2 * count - 1 - static_cast<std::size_t>(node)]; };
-    const auto call = std::ranges::find(calls_, n, &Again::last);
+    const auto call = std::ranges::find(calls_, n, &CheckpointSpan::last);
     if (call == calls_.end() || call->first > n) {
       auto& moment = all.emplace_back(back(n));
       moment.gradients += ready;
@@ -197,16 +200,16 @@ std::vector<ProfiledMoment> Tape::moments_with(std::span<const std::vector<Profi
 }
 
 std::vector<ProfiledMoment> Tape::moments() const {
-  const auto count = static_cast<std::int32_t>(noted_.size());
+  const auto count = static_cast<std::int32_t>(nodes_.size());
   MemoryTimeline grows{count};
   MemoryTimeline fixed{count};
   MemoryTimeline output{count};
   for (const auto& it : made_) {
     auto& line = it.is_weight ? fixed : grows;
-    const bool is_output = &it - made_.data() == output_;  // the call of the loss holds it while it runs
+    const bool is_output = &it - made_.data() == output_;  // The call of the loss holds it while it runs.
     const auto last = it.saved_for != none ? line.back(it.saved_for) : is_output ? count - 1 : it.last_use;
     const auto* call = call_that_made(it);
-    // Autocast holds the copies of weights until the forward pass is over.
+    // Autocast holds the copies of weights until the end of the forward pass.
     line.hold(it.made, call != nullptr && it.is_weight ? std::max(last, count - 1) : last, it.size());
     if (it.needs_grad && it.consumer != none) {
       const auto until = call == nullptr ? it.made : call->is_reentrant ? call->first : call->last;
@@ -214,9 +217,9 @@ std::vector<ProfiledMoment> Tape::moments() const {
     }
     if (is_output && !returns_loss_ && last < 2 * count - 1) output.hold(last + 1, 2 * count - 1, it.size());
   }
-  std::vector<double> gradients(2 * noted_.size(), 0);
+  std::vector<double> gradients(2 * nodes_.size(), 0);
   for (std::int32_t n = 0; n < count; ++n) {
-    const auto& node = noted_[static_cast<std::size_t>(n)];
+    const auto& node = nodes_[static_cast<std::size_t>(n)];
     fixed.pass(n, 0, node.temporary);
     grows.pass(n, 0, node.activations);
     gradients[static_cast<std::size_t>(fixed.back(n))] = node.gradients;
@@ -225,7 +228,7 @@ std::vector<ProfiledMoment> Tape::moments() const {
   std::vector<ProfiledMoment> moments;
   double ready = 0;
   for (std::size_t i = 0; i < of_batch.size(); ++i) {
-    moments.push_back({.phase = i < noted_.size() ? ProfiledPhase::forward : ProfiledPhase::backward,
+    moments.push_back({.phase = i < nodes_.size() ? ProfiledPhase::forward : ProfiledPhase::backward,
                        .grows = Bytes{std::max(0.0, of_batch[i])},
                        .fixed = Bytes{std::max(0.0, of_none[i])},
                        .gradients = Bytes{ready += gradients[i]},

@@ -9,20 +9,20 @@
 #include <vector>
 
 #include "sim/import/kineto/memory/kept_rules.hpp"
-#include "sim/import/kineto/work/batch.hpp"
+#include "sim/import/kineto/work/launch_work.hpp"
 
 namespace gradway {
 
-/// Which operations of a forward pass have a node in autograd's graph. PyTorch numbers the nodes: an
-/// operation carries the number of the next one, so that a node belongs to the last operation with its
-/// number, if its backward pass ran. Without numbers in the trace every operation may have one.
+/// The operations of a forward pass that have a node in autograd's graph. PyTorch numbers the nodes: an
+/// operation carries the number of the next node, so a node belongs to the last operation with its number, if
+/// its backward pass ran. Without numbers in the trace every operation may have a node.
 class AutogradNodes {
  public:
   /// @param forward operations in the order of their start
   /// @param ran numbers of the nodes whose backward pass ran
-  /// @param later the numbers of the operations are so much higher
+  /// @param number_offset is subtracted from the numbers of the operations
   AutogradNodes(std::span<const TracedOperation* const> forward, const std::set<std::int64_t>& ran,
-                std::int64_t later = 0);
+                std::int64_t number_offset = 0);
 
   bool are_known() const { return known_; }
   bool has(const TracedOperation& operation) const { return !known_ || owners_.contains(&operation); }
@@ -33,136 +33,137 @@ class AutogradNodes {
   std::unordered_set<const TracedOperation*> owners_;
 };
 
-/// Which tensor an operand may be.
+/// Conditions on the tensor that an operand may be.
 struct WantedTensor {
   std::vector<int> except{};
-  bool of_product = false;   ///< it is an operand of a matrix product
-  bool only_unused = false;  ///< nothing has taken it yet
-  bool of_any_shape = true;  ///< or of its shape alone
+  bool of_product = false;   ///< The operand belongs to a matrix product.
+  bool only_unused = false;  ///< No operation has used the tensor yet.
+  bool of_any_shape = true;  ///< Any shape with as many elements; else only the same shape.
 };
 
-/// Takes the operations of a forward pass in their order, the outermost first, and notes which tensors they
-/// make and what autograd keeps.
+/// Records the operations of a forward pass in their order, outermost first, with the tensors they make and
+/// what autograd keeps.
 ///
-/// A trace names no tensors: an operand is the last tensor made that has its shape and type, else as many
-/// elements. Two things are known better. Powers and negated tensors are parts of an expression that nothing
-/// takes twice (x pow(2).mean(), then x again). And a matrix product does not take another's result as it is
-/// (keys and values are made of what the queries were made of): two linear maps in a row are one.
+/// A trace does not identify tensors: an operand is assumed to be the latest tensor with its shape and type,
+/// else with as many elements. Two cases are known better. Powers and negated tensors are parts of an
+/// expression, which are used only once (x pow(2).mean(), then x again). And a matrix product does not use
+/// the result of another one directly (keys and values are made from the same tensor as the queries): two
+/// linear maps in a row would be one.
 class Tape {
  public:
   Tape(const Trace& trace, const TracedStep& step, const Profile& profile, const AutogradNodes& nodes)
-      : trace_{trace}, profile_{profile}, autograd_{nodes}, is_of_parameters_{trace, step, profile} {}
+      : trace_{trace}, profile_{profile}, autograd_{nodes}, parameters_{trace, step, profile} {}
 
-  /// @param inside the operation, and those that it is made of
-  /// @return whether it is known, so that these need not be looked at
-  bool take(const TracedOperation& operation, std::span<const TracedOperation* const> inside);
+  /// @param inside the operation, and the operations that it consists of
+  /// @return whether it is known, so that its parts need not be recorded
+  bool record(const TracedOperation& operation, std::span<const TracedOperation* const> inside);
 
-  /// An operation that launches a kernel and has no node keeps nothing, whatever it is.
-  /// @return whether it has none
-  bool take_without_node(const TracedOperation& operation);
+  /// Records an operation that launches a kernel and has no node: it keeps nothing.
+  /// @return whether it has no node
+  bool record_without_node(const TracedOperation& operation);
 
-  /// Operations from here on run again before their backward pass (`ComputedAgain`) and keep nothing now.
-  void begin_again() { runs_again_ = {static_cast<int>(noted_.size()), none}; }
-  /// What they have taken is there until they have run again.
-  void end_again(bool is_reentrant);
-  /// For the tape of operations that run again: the tensors that they take are there already.
+  /// The following operations run again before their backward pass (`CheckpointCall`) and keep nothing now.
+  void begin_recomputed() { recomputed_ = {static_cast<int>(nodes_.size()), none}; }
+  /// Ends the call. The tensors it used stay allocated until its operations have run again.
+  void end_recomputed(bool is_reentrant);
+  /// For a tape of operations that run again: their input tensors are allocated already.
   /// @param call of `outer`, counted from 0
-  void begin_inside(const Tape& outer, std::size_t call);
-  /// For the same tape, behind its operations: what `outer` still takes of the call's results.
-  void end_inside(const Tape& outer, std::size_t call);
-  /// The moments of this tape with those of its calls that run again, each where its backward pass begins.
+  void begin_recomputation(const Tape& outer, std::size_t call);
+  /// For the same tape, after its operations: marks the results of the call that `outer` still uses.
+  void end_recomputation(const Tape& outer, std::size_t call);
+  /// The moments of this tape together with those of its checkpoint calls, each where its backward pass
+  /// begins.
   std::vector<ProfiledMoment> moments_with(std::span<const std::vector<ProfiledMoment>> calls) const;
 
-  /// From here on until then, operations are those of a graph that torch.compile made.
+  /// Operations until this time belong to a graph of torch.compile.
   void begin_compiled(std::int64_t until) { compiled_until_ = until; }
   /// @param operations of the backward graph, in the order of their start
-  void take_compiled_backward(std::span<const TracedOperation* const> operations);
+  void record_compiled_backward(std::span<const TracedOperation* const> operations);
 
-  /// What is there when each operation's forward pass runs, then when their backward passes do.
+  /// Allocated memory while each operation's forward pass runs, then while their backward passes run.
   std::vector<ProfiledMoment> moments() const;
 
  private:
   static constexpr int none = -1;
   using Shape = Operand::Shape;
-  using Inside = std::span<const TracedOperation* const>;
+  using Parts = std::span<const TracedOperation* const>;
 
   enum class MadeBy { anything, product, part_of_expression };
 
-  /// A tensor that the forward pass made.
-  struct Made {
+  /// A tensor made by the forward pass.
+  struct ForwardTensor {
     double elements = 0;
-    int bytes = 0;           ///< of an element
-    bool is_weight = false;  ///< a 16-bit copy of one
+    int bytes = 0;           ///< Bytes per element.
+    bool is_weight = false;  ///< It is a 16-bit copy of a weight.
     bool needs_grad = true;
     MadeBy by = MadeBy::anything;
-    int made = 0;               ///< by this operation
-    int uses = 0;               ///< how often operations of the forward pass took it
-    int last_use = 0;           ///< by this operation of the forward pass
-    int saved_for = none;       ///< the operation whose backward pass needs it last
-    int consumer = none;        ///< the last operation that takes it
-    int cast_from = none;       ///< the tensor that it is another format of
-    bool is_elsewhere = false;  ///< on the tape that this one runs inside of
+    int made = 0;               ///< Index of the operation that made it.
+    int uses = 0;               ///< Number of uses in the forward pass.
+    int last_use = 0;           ///< Index of the last operation of the forward pass that uses it.
+    int saved_for = none;       ///< Index of the operation whose backward pass needs it last.
+    int consumer = none;        ///< Index of the last differentiable operation that uses it.
+    int cast_from = none;       ///< The tensor of which it is a copy in another format.
+    bool is_elsewhere = false;  ///< It belongs to the outer tape.
     double size() const { return is_elsewhere ? 0 : elements * bytes; }
   };
 
-  /// A shape in which operations see a tensor.
+  /// A shape in which operations use a tensor.
   struct View {
     Shape shape;
     int tensor = none;
   };
 
-  /// An operation of the forward pass that autograd may have a node for.
-  struct Noted {
-    double gradients = 0;    ///< bytes, of the parameters that it takes
-    double temporary = 0;    ///< bytes in its backward pass, whatever the batch
-    double activations = 0;  ///< more bytes in its backward pass, with the batch
+  /// Memory of the backward pass of an operation that may have a node.
+  struct NodeMemory {
+    double gradients = 0;    ///< Bytes of the gradients of its parameters.
+    double temporary = 0;    ///< Bytes of its backward pass that do not depend on the batch.
+    double activations = 0;  ///< Bytes of its backward pass that grow with the batch.
   };
 
-  /// Operations that run again.
-  struct Again {
+  /// The operations of a checkpoint call.
+  struct CheckpointSpan {
     int first = none;
     int last = none;
     bool is_reentrant = false;
-    bool made(const Made& it) const { return it.made >= first && it.made <= last; }
+    bool made(const ForwardTensor& it) const { return it.made >= first && it.made <= last; }
   };
 
-  bool has_node(Inside operations) const {
-    return runs_again_.first == none && autograd_.has_any(operations);
-  }
-  const Again* call_that_made(const Made& it) const;
+  bool has_node(Parts operations) const { return recomputed_.first == none && autograd_.has_any(operations); }
+  const CheckpointSpan* call_that_made(const ForwardTensor& it) const;
   double gradient_of(const Shape& shape) const;
   bool is_parameter(const Shape& shape) const;
-  Noted& begin() { return noted_.emplace_back(); }
-  int now() const { return static_cast<int>(noted_.size()) - 1; }
-  Made& at(int tensor) { return made_[static_cast<std::size_t>(tensor)]; }
-  const Made& at(int tensor) const { return made_[static_cast<std::size_t>(tensor)]; }
+  NodeMemory& begin_node() { return nodes_.emplace_back(); }
+  int current_node() const { return static_cast<int>(nodes_.size()) - 1; }
+  ForwardTensor& at(int tensor) { return made_[static_cast<std::size_t>(tensor)]; }
+  const ForwardTensor& at(int tensor) const { return made_[static_cast<std::size_t>(tensor)]; }
   int make(const Shape& shape, int bytes, MadeBy by = MadeBy::anything);
   void show_as(int tensor, const Shape& shape);
-  /// A tensor that is only there to be kept.
+  /// Makes a tensor that is only kept for the backward pass.
   void make_kept(double elements, int bytes);
   int find(const Shape& shape, int bytes, const WantedTensor& wanted = {}) const;
   int find(const Signature& it, std::size_t operand, const WantedTensor& wanted = {}) const;
   int find_weight(const Shape& shape, int bytes) const;
   void use(int tensor);
-  /// The first operation to keep a tensor is the last whose backward pass needs it.
+  /// Keeps a tensor for the current operation: the first operation that keeps it is the last whose backward
+  /// pass needs it.
   void keep(int tensor);
   bool needs_grad(const Signature& it, std::size_t operand, int tensor) const;
 
-  bool take_fused(const Signature& it);
+  bool record_fused(const Signature& it);
   void keep_for_compiled(const Shape& shape, int bytes);
-  bool by_rule(const Signature& it, const kept_rules::Rule& rule);
+  bool record_by_rule(const Signature& it, const kept_rules::Rule& rule);
   bool view(const Signature& it);
   bool creation(const Signature& it);
   bool comparison(const Signature& it);
   bool norm(const Signature& it);
   bool loss(const Signature& it);
-  /// To another format; copies from the host stay out, they are the job's input.
-  bool cast(const Signature& it, Inside inside);
-  /// The 16-bit copy of a weight, and what becomes of its gradient.
-  void weight(const Signature& it, std::size_t operand, Noted& node);
+  /// Conversion to another format. Copies from the host are left out: they are the job's input.
+  bool cast(const Signature& it, Parts inside);
+  /// Uses the 16-bit copy of a weight, and adds its gradient to the node.
+  void weight(const Signature& it, std::size_t operand, NodeMemory& node);
   bool product(const Signature& it, std::size_t left);
   bool batched_product(const Signature& it, std::size_t left);
-  bool convolution(Inside inside);
+  bool convolution(Parts inside);
   bool softmax(const Signature& it, bool is_log);
   bool embedding(const Signature& it);
   bool selection(const Signature& it, std::string_view name);
@@ -175,26 +176,28 @@ class Tape {
   bool bernoulli(const Signature& it);
   bool reduce(const Signature& it, bool keeps_input);
   bool concatenate(const Signature& it, bool is_stack);
-  /// A result that is the first tensor that the operation creates; nothing is kept.
-  bool filled(const Signature& it, Inside inside);
+  /// The result is the first tensor that the operation creates; nothing is kept.
+  bool filled(const Signature& it, Parts inside);
   bool max_pool(const Signature& it);
   bool average_pool(const Signature& it);
-  /// Queries, keys and values, packed or apart, the mask, the result and the logarithms of the sums.
+  /// Keeps queries, keys and values (packed or separate), the mask, the result and the logarithms of the
+  /// sums.
   bool attention(const Signature& it);
   const Trace& trace_;
   const Profile& profile_;
   const AutogradNodes& autograd_;
-  OfParameters is_of_parameters_;
-  bool has_node_ = true;  ///< the operation that is being taken
+  ParameterShapes parameters_;
+  bool has_node_ = true;  ///< Whether the operation being recorded has a node.
   std::int64_t compiled_until_ = 0;
-  std::vector<Made> made_;
+  std::vector<ForwardTensor> made_;
   std::vector<View> views_;
-  std::map<std::pair<double, int>, std::vector<int>> by_size_;  ///< views by their elements and type
-  std::vector<Noted> noted_;
-  Again runs_again_;  ///< the operations that are being taken; `first` is none: they do not
-  std::vector<Again> calls_;
+  /// Views by number of elements and bytes per element.
+  std::map<std::pair<double, int>, std::vector<int>> by_size_;
+  std::vector<NodeMemory> nodes_;
+  CheckpointSpan recomputed_;  ///< The checkpoint call being recorded; `first` is none outside of calls.
+  std::vector<CheckpointSpan> calls_;
   int output_ = none;
-  bool returns_loss_ = false;  ///< the model computes its loss itself
+  bool returns_loss_ = false;  ///< The model computes its loss itself.
 };
 
 }  // namespace gradway

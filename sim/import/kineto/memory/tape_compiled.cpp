@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What torch.compile's graphs keep. Their nodes are one for autograd, and what the backward graph takes of
-// the forward graph follows from the operands of its kernels.
+// Tensors that the graphs of torch.compile keep. Each graph is one node for autograd; what the backward graph
+// uses of the forward graph is derived from the operands of its kernels.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -32,8 +32,8 @@ bool is_fused(const std::string& name) {
   return name.starts_with("triton_");
 }
 
-/// Tensors that the backward graph made and nothing has taken yet.
-class Fresh {
+/// Tensors that the backward graph has made and not used yet.
+class UnusedTensors {
  public:
   void add(Tensor tensor) { tensors_.push_back(std::move(tensor)); }
 
@@ -42,7 +42,7 @@ class Fresh {
       return it.bytes == tensor.bytes && (of_shape ? it.shape == tensor.shape : it.size() == tensor.size());
     });
   }
-  /// The last one of that shape, else of that size. @return whether there was one
+  /// Removes the latest tensor of that shape or size. @return whether there was one
   bool take(const Tensor& tensor, bool of_shape) {
     const auto found = std::find_if(tensors_.rbegin(), tensors_.rend(), [&](const Tensor& it) {
       return it.bytes == tensor.bytes && (of_shape ? it.shape == tensor.shape : it.size() == tensor.size());
@@ -58,16 +58,16 @@ class Fresh {
 
 }  // namespace
 
-/// Inductor lists a kernel's operands as those that it changes, those that it reads, those that it writes:
-/// the last is one that it writes, and so is what stands behind the last parameter, but for a tensor like the
-/// last, to which it may be added. The others are read if there is a tensor that they can be.
-bool Tape::take_fused(const Signature& it) {
+/// Records a fused kernel. Inductor lists a kernel's operands in the order modified, read, written: the last
+/// operand is written, and so are the operands after the last parameter, except for a tensor like the last
+/// one, to which it may be added. The others are read if a matching tensor exists.
+bool Tape::record_fused(const Signature& it) {
   if (!is_fused(it.name)) return false;
   auto tensors = tensors_of(it);
   if (tensors.empty()) return true;
   const auto result = std::move(tensors.back());
   tensors.pop_back();
-  begin();
+  begin_node();
   const auto found_parameter = std::find_if(tensors.rbegin(), tensors.rend(),
                                             [&](const Tensor& one) { return is_parameter(one.shape); });
   const auto* const last_parameter = found_parameter == tensors.rend() ? nullptr : &*found_parameter;
@@ -89,7 +89,7 @@ bool Tape::take_fused(const Signature& it) {
   return true;
 }
 
-/// The last tensor of that size that nothing keeps yet.
+/// Keeps the latest tensor of that size that is not kept yet.
 void Tape::keep_for_compiled(const Operand::Shape& shape, int bytes) {
   const auto known = by_size_.find({element_count(shape), bytes});
   if (known == by_size_.end()) return;
@@ -101,11 +101,11 @@ void Tape::keep_for_compiled(const Operand::Shape& shape, int bytes) {
   }
 }
 
-/// Products and attention keep their operands as in eager mode. What fused kernels of the backward graph take
-/// is what the graph has just made, the gradient of the residual stream that kernels with sums carry on, or
-/// else a tensor of the forward graph.
-void Tape::take_compiled_backward(Inside operations) {
-  Fresh fresh;
+/// Products and attention keep their operands as in eager mode. What fused kernels of the backward graph read
+/// is a tensor that the graph has just made, the gradient of the residual stream that kernels with sums pass
+/// on, or else a tensor of the forward graph.
+void Tape::record_compiled_backward(Parts operations) {
+  UnusedTensors unused;
   std::map<std::pair<double, int>, bool> carries;
   std::int64_t until = 0;
   for (const auto* operation : operations) {
@@ -116,36 +116,37 @@ void Tape::take_compiled_backward(Inside operations) {
     const bool is_product = it.name == "aten::mm" || it.name == "aten::addmm" || it.name == "aten::bmm";
     if (is_fused(it.name) || is_attention || is_product) until = operation->end();
     if (it.name == "aten::zero_" && !tensors.empty() && !is_parameter(tensors.front().shape)) {
-      // the gradient of a result that the loss does not take
-      if (!noted_.empty())
-        noted_.back().activations += element_count(tensors.front().shape) * tensors.front().bytes;
-      fresh.add(tensors.front());
+      // Gradient of a result that the loss does not use.
+      if (!nodes_.empty())
+        nodes_.back().activations += element_count(tensors.front().shape) * tensors.front().bytes;
+      unused.add(tensors.front());
     }
     if (is_product && tensors.size() >= 2) {
-      const auto& result = tensors.back();  // where it is written to
-      if (!is_parameter(result.shape)) fresh.add(result);
+      const auto& result = tensors.back();  // The destination.
+      if (!is_parameter(result.shape)) unused.add(result);
     }
     if (is_attention && tensors.size() > 3) {
-      fresh.take(tensors.front(), false);
-      for (std::size_t i = 1; i <= 3; ++i) fresh.add(tensors[i]);
+      unused.take(tensors.front(), false);
+      for (std::size_t i = 1; i <= 3; ++i) unused.add(tensors[i]);
     }
     if (!is_fused(it.name)) continue;
-    // A kernel that takes a new tensor in another shape has its memory for the result; the last is then read.
+    // A kernel that reads a new tensor in another shape reuses its memory for the result; the last operand is
+    // then read.
     const auto is_reused = [&] {
       return tensors.size() > 1 && tensors.front().size() == tensors.back().size() &&
-             tensors.front().shape != tensors.back().shape && !fresh.has(tensors.front(), true) &&
-             fresh.has(tensors.front(), false) && !is_parameter(tensors.back().shape);
+             tensors.front().shape != tensors.back().shape && !unused.has(tensors.front(), true) &&
+             unused.has(tensors.front(), false) && !is_parameter(tensors.back().shape);
     };
     if (is_reused()) keep_for_compiled(tensors.back().shape, tensors.back().bytes);
     const bool sums = it.name.find("_add_") != std::string::npos;
     std::map<std::pair<double, int>, bool> carried;
     for (std::size_t i = 0; i + 1 < tensors.size(); ++i) {
       const auto& tensor = tensors[i];
-      if (is_parameter(tensor.shape) || fresh.take(tensor, true)) continue;
+      if (is_parameter(tensor.shape) || unused.take(tensor, true)) continue;
       const bool carries_on = sums && carries[tensor.size()] && !carried[tensor.size()];
       if (carries_on) {
         carried[tensor.size()] = true;
-      } else if (!fresh.take(tensor, false)) {
+      } else if (!unused.take(tensor, false)) {
         keep_for_compiled(tensor.shape, tensor.bytes);
       }
     }

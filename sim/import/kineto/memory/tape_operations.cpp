@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each operation of a forward pass takes, makes and leaves for its backward pass.
+// Tensors that each operation of a forward pass uses, makes and keeps for its backward pass.
 #include <algorithm>
 #include <array>
 #include <optional>
 
 #include "sim/import/kineto/memory/tape.hpp"
-#include "sim/import/kineto/work/operands.hpp"
+#include "sim/import/kineto/work/operation_work.hpp"
 
 namespace gradway {
 namespace {
@@ -16,34 +16,32 @@ using Shape = Operand::Shape;
 
 }  // namespace
 
-bool Tape::take(const TracedOperation& operation, Inside inside) {
+bool Tape::record(const TracedOperation& operation, Parts inside) {
   const auto& it = trace_.signatures[operation.signature];
   constexpr std::string_view space = "aten::";
   const bool is_compiled = operation.start < compiled_until_;
   has_node_ = is_compiled || has_node(inside);
-  if (is_compiled && take_fused(it)) return true;
+  if (is_compiled && record_fused(it)) return true;
   if (!it.name.starts_with(space)) return false;
-  // Autocast calls an operation again, in another format. Without gradients it has no numbers.
-  const auto is_again = [&](const TracedOperation* part) {
+  // Autocast calls an operation again in another format. Without gradients it has no node numbers.
+  const auto is_same_operation = [&](const TracedOperation* part) {
     const auto& called = trace_.signatures[part->signature];
     const bool is_other_format = operation.sequence == 0 && bytes(called, 0) != bytes(it, 0);
     return called.name == it.name && (part->sequence > 0 || !autograd_.are_known() || is_other_format);
   };
-  if (std::ranges::any_of(inside.subspan(1), is_again)) return false;
+  if (std::ranges::any_of(inside.subspan(1), is_same_operation)) return false;
   const auto name = std::string_view{it.name}.substr(space.size());
-  const auto rule = std::ranges::find(kept_rules::rules, name, &kept_rules::Rule::operation);
-  if (rule != kept_rules::rules.end()) return by_rule(it, *rule);
+  const auto* const rule = std::ranges::find_if(
+      kept_rules::rules, [&](const auto& one) { return kept_rules::is_among(name, one.operations); });
+  if (rule != kept_rules::rules.end()) return record_by_rule(it, *rule);
   if (kept_rules::is_among(name, kept_rules::views)) return view(it);
   if (kept_rules::is_among(name, kept_rules::creations)) return creation(it);
   if (kept_rules::is_among(name, kept_rules::comparisons)) return comparison(it);
   if (kept_rules::is_among(name, kept_rules::norms)) return norm(it);
   if (kept_rules::is_among(name, kept_rules::losses)) return loss(it);
   if (kept_rules::is_among(name, kept_rules::softmaxes)) return softmax(it, name == "_log_softmax");
-  if (const auto found = std::ranges::find(kept_rules::reductions, name);
-      found != kept_rules::reductions.end()) {
-    const auto index = static_cast<std::size_t>(found - kept_rules::reductions.begin());
-    return reduce(it, index >= kept_rules::reductions_that_keep_nothing);
-  }
+  if (kept_rules::is_among(name, kept_rules::reductions_that_keep_nothing)) return reduce(it, false);
+  if (kept_rules::is_among(name, kept_rules::reductions_that_keep_input)) return reduce(it, true);
   if (name == "_to_copy") return cast(it, inside);
   if (name == "addmm" || name == "_addmm_activation") return product(it, 1);
   if (name == "mm") return product(it, 0);
@@ -76,31 +74,31 @@ bool Tape::needs_grad(const Signature& it, std::size_t operand, int tensor) cons
   return has_tensor(it, operand) && is_parameter(*shape(it, operand));
 }
 
-bool Tape::take_without_node(const TracedOperation& operation) {
+bool Tape::record_without_node(const TracedOperation& operation) {
   const auto* const one = &operation;
   has_node_ = has_node({&one, 1});
   if (has_node_) return false;
   const auto& it = trace_.signatures[operation.signature];
   const auto x = find(it, 0);
-  begin();
+  begin_node();
   use(x);
   if (has_tensor(it, 0)) make(*shape(it, 0), bytes(it, 0));
   return true;
 }
 
-bool Tape::by_rule(const Signature& it, const kept_rules::Rule& rule) {
-  struct Taken {
+bool Tape::record_by_rule(const Signature& it, const kept_rules::Rule& rule) {
+  struct OperandTensor {
     std::size_t operand;
     int tensor;
   };
-  std::vector<Taken> taken;
+  std::vector<OperandTensor> taken;
   std::vector<int> found;
   Shape result;
   int width = 0;
   for (std::size_t i = 0; i < it.operands.size(); ++i) {
     if (!has_tensor(it, i)) continue;
     auto tensor = find(it, i, {.except = found});
-    if (tensor == none) tensor = find(it, i);  // twice the same one
+    if (tensor == none) tensor = find(it, i);  // Both operands are the same tensor.
     if (tensor != none) found.push_back(tensor);
     taken.push_back({i, tensor});
     result = broadcast(std::move(result), *shape(it, i));
@@ -109,7 +107,7 @@ bool Tape::by_rule(const Signature& it, const kept_rules::Rule& rule) {
       width = std::max(width, bytes(it, i) == kept_rules::bytes_of_index && width > 0 ? width : bytes(it, i));
   }
   if (taken.empty()) return true;
-  auto& node = begin();
+  auto& node = begin_node();
   for (const auto& [operand, tensor] : taken) {
     use(tensor);
     if (tensor == none && has_node_ && is_parameter(*shape(it, operand)))
@@ -133,7 +131,7 @@ bool Tape::by_rule(const Signature& it, const kept_rules::Rule& rule) {
     if (rule.keeps == Keeps::result) keep(first);
     return true;
   }
-  const bool is_part = rule.operation == "pow" || rule.operation == "neg";
+  const bool is_part = it.name == "aten::pow" || it.name == "aten::neg";
   const auto made = make(result, width, is_part ? MadeBy::part_of_expression : MadeBy::anything);
   if (rule.keeps == Keeps::result) keep(made);
   return true;
@@ -165,7 +163,7 @@ bool Tape::attention(const Signature& it) {
     parts[0] = whole;
   } else {
     std::vector<int> found;
-    for (const std::size_t operand : {2U, 1U, 0U}) {  // values come last
+    for (const std::size_t operand : {2U, 1U, 0U}) {  // Values are made last.
       const auto* of = shape(it, operand) == nullptr ? keys : shape(it, operand);
       auto part = find(*of, width, {.except = found, .only_unused = true});
       if (part == none && found.empty()) part = find(*of, width);
@@ -177,7 +175,7 @@ bool Tape::attention(const Signature& it) {
   }
   constexpr std::size_t mask = 3;
   const auto added = it.name.find("flash") == std::string::npos ? find(it, mask) : none;
-  begin();
+  begin_node();
   for (const auto part : parts) {
     use(part);
     keep(part);

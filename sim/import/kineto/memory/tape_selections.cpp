@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that pick, place, join, pool or drop numbers: what they make and leave for their backward pass.
+// Operations that select, scatter, concatenate, pool or drop numbers: what they make and keep for their
+// backward pass.
 #include <algorithm>
 
 #include "sim/import/kineto/memory/tape.hpp"
-#include "sim/import/kineto/work/operands.hpp"
+#include "sim/import/kineto/work/operation_work.hpp"
 
 namespace gradway {
 
@@ -14,11 +15,11 @@ using Shape = Operand::Shape;
 
 }  // namespace
 
-/// Such a tensor gets its numbers by what changes it in place.
+/// A new tensor is filled by operations that change it in place.
 bool Tape::creation(const Signature& it) {
   const auto to = whole_numbers(it, 0);
   if (to.empty() || std::ranges::find(to, 0) != to.end()) return true;
-  // c10::ScalarType: the first whole number behind the sizes (and strides, or the number to fill with)
+  // c10::ScalarType: the first integer after the sizes (and strides, or the fill value).
   struct Type {
     std::int64_t number;
     int bytes;
@@ -32,13 +33,13 @@ bool Tape::creation(const Signature& it) {
     if (type != types.end()) width = type->bytes;
     break;
   }
-  begin();
+  begin_node();
   make(to, width);
   return true;
 }
 
 bool Tape::comparison(const Signature& it) {
-  begin();
+  begin_node();
   Shape result;
   for (const std::size_t operand : {0U, 1U}) {
     if (!has_tensor(it, operand)) continue;
@@ -53,7 +54,7 @@ bool Tape::norm(const Signature& it) {
   const auto* input = shape(it, 0);
   if (input == nullptr) return false;
   const auto x = find(it, 0);
-  auto& node = begin();
+  auto& node = begin_node();
   use(x);
   keep(x);
   double channels = 0;
@@ -78,7 +79,7 @@ bool Tape::norm(const Signature& it) {
 bool Tape::loss(const Signature& it) {
   const auto x = find(it, 0);
   const auto y = find(it, 1);
-  begin();
+  begin_node();
   for (const auto tensor : {x, y}) {
     use(tensor);
     keep(tensor);
@@ -87,14 +88,14 @@ bool Tape::loss(const Signature& it) {
   return true;
 }
 
-bool Tape::cast(const Signature& it, Inside inside) {
+bool Tape::cast(const Signature& it, Parts inside) {
   for (const auto* part : inside) {
     const auto& copy = trace_.signatures[part->signature];
     if (copy.name != "aten::copy_") continue;
     if (!has_tensor(it, 0) || bytes(copy, 0) == bytes(copy, 1)) return true;
-    const bool is_weight = is_of_parameters_(it);
+    const bool is_weight = parameters_.has_only(it);
     const auto x = is_weight ? none : find(it, 0);
-    begin();
+    begin_node();
     use(x);
     const auto result = make(*shape(it, 0), bytes(copy, 0));
     auto& made = at(result);
@@ -106,12 +107,12 @@ bool Tape::cast(const Signature& it, Inside inside) {
   return true;
 }
 
-void Tape::weight(const Signature& it, std::size_t operand, Noted& node) {
+void Tape::weight(const Signature& it, std::size_t operand, NodeMemory& node) {
   const auto* of = shape(it, operand);
   const auto copy = find_weight(*of, bytes(it, operand));
   if (has_node_) node.gradients = gradient_of(*of);
   if (copy == none) return;
-  at(copy).last_use = now();
+  at(copy).last_use = current_node();
   keep(copy);
   node.temporary = at(copy).size();
 }
@@ -121,7 +122,7 @@ bool Tape::product(const Signature& it, std::size_t left) {
   const auto* columns = shape(it, left + 1);
   if (rows == nullptr || columns == nullptr || rows->size() != 2 || columns->size() != 2) return false;
   const auto x = find(it, left, {.of_product = true});
-  auto& node = begin();
+  auto& node = begin_node();
   use(x);
   if (is_parameter(*columns)) {
     keep(x);
@@ -142,7 +143,7 @@ bool Tape::batched_product(const Signature& it, std::size_t left) {
   if (first == nullptr || second == nullptr || first->size() != 3 || second->size() != 3) return false;
   const auto x = find(it, left);
   const auto y = find(it, left + 1, {.except = {x}});
-  begin();
+  begin_node();
   use(x);
   use(y);
   if (needs_grad(it, left + 1, y)) keep(x);
@@ -151,14 +152,14 @@ bool Tape::batched_product(const Signature& it, std::size_t left) {
   return true;
 }
 
-/// The library's own operation has the settings.
-bool Tape::convolution(Inside inside) {
+/// The settings are those of the library's own operation.
+bool Tape::convolution(Parts inside) {
   for (const auto* part : inside) {
     const auto& it = trace_.signatures[part->signature];
     const auto results = convolution_results(it);
     if (!results) continue;
     const auto x = find(it, 0);
-    auto& node = begin();
+    auto& node = begin_node();
     use(x);
     keep(x);
     weight(it, 1, node);
@@ -171,11 +172,12 @@ bool Tape::convolution(Inside inside) {
 bool Tape::softmax(const Signature& it, bool is_log) {
   if (!has_tensor(it, 0)) return false;
   const auto x = find(it, 0);
-  begin();
+  begin_node();
   use(x);
   if (is_log && x != none) output_ = at(x).cast_from != none ? at(x).cast_from : x;
   constexpr std::size_t half_to_float = 2;
-  keep(make(*shape(it, 0), says(it, half_to_float, "True") ? kept_rules::bytes_of_fp32 : bytes(it, 0)));
+  keep(
+      make(*shape(it, 0), argument_is(it, half_to_float, "True") ? kept_rules::bytes_of_fp32 : bytes(it, 0)));
   return true;
 }
 
@@ -184,7 +186,7 @@ bool Tape::embedding(const Signature& it) {
   const auto* indices = shape(it, 1);
   if (table == nullptr || indices == nullptr || table->size() != 2) return false;
   const auto index = find(it, 1);
-  auto& node = begin();
+  auto& node = begin_node();
   use(index);
   keep(index);
   if (has_node_) node.gradients = gradient_of(*table);
@@ -194,7 +196,7 @@ bool Tape::embedding(const Signature& it) {
   return true;
 }
 
-/// gather(x, dimension, index), index_select(x, dimension, index), index(x, a list of indices).
+/// Handles gather(x, dimension, index), index_select(x, dimension, index) and index(x, a list of indices).
 bool Tape::selection(const Signature& it, std::string_view name) {
   const auto* of = shape(it, 0);
   const std::size_t operand = name == "index" ? 1 : 2;
@@ -202,7 +204,7 @@ bool Tape::selection(const Signature& it, std::string_view name) {
   const auto& indices = it.operands[operand].shapes.front();
   const auto x = find(it, 0);
   const auto index = find(indices, kept_rules::bytes_of_index);
-  auto& node = begin();
+  auto& node = begin_node();
   use(x);
   use(index);
   keep(index);
@@ -220,7 +222,7 @@ bool Tape::selection(const Signature& it, std::string_view name) {
 }
 
 bool Tape::placement(const Signature& it, std::string_view name) {
-  begin();
+  begin_node();
   for (std::size_t i = 0; i < it.operands.size(); ++i) {
     const auto tensor = find(it, i);
     use(tensor);
@@ -230,27 +232,27 @@ bool Tape::placement(const Signature& it, std::string_view name) {
   return true;
 }
 
-/// Gives numbers and where they were, which is kept.
+/// Returns numbers and their positions, which are kept.
 bool Tape::sort(const Signature& it, bool is_top) {
   if (!has_tensor(it, 0)) return false;
   auto result = *shape(it, 0);
   const auto most = whole_numbers(it, 1);
   if (is_top && most.size() == 1) result[dimension(it, 2, result.size())] = most.front();
   const auto x = find(it, 0);
-  begin();
+  begin_node();
   use(x);
   if (has_node_) make_kept(element_count(result), kept_rules::bytes_of_index);
   make(result, bytes(it, 0));
   return true;
 }
 
-/// Of rows with the weights of the experts that they belong to.
+/// Product of rows with the weights of their experts.
 bool Tape::grouped_product(const Signature& it) {
   const auto* rows = shape(it, 0);
   const auto* weights = shape(it, 1);
   if (rows == nullptr || weights == nullptr || rows->size() != 2 || weights->size() != 3) return false;
   const auto x = find(it, 0, {.of_product = true});
-  auto& node = begin();
+  auto& node = begin_node();
   use(x);
   keep(x);
   weight(it, 1, node);
@@ -264,7 +266,7 @@ bool Tape::halves(const Signature& it) {
   const auto along = it.values.size() > 1 ? dimension(it, 1, result.size()) : result.size() - 1;
   result[along] /= 2;
   const auto x = find(it, 0);
-  begin();
+  begin_node();
   use(x);
   keep(x);
   make(result, bytes(it, 0));
@@ -276,7 +278,7 @@ bool Tape::upsample(const Signature& it) {
   const auto sides = whole_numbers(it, 1);
   if (of == nullptr || of->size() != sides.size() + 2) return false;
   const auto x = find(it, 0);
-  begin();
+  begin_node();
   use(x);
   Shape result{(*of)[0], (*of)[1]};
   result.insert(result.end(), sides.begin(), sides.end());
@@ -288,18 +290,18 @@ bool Tape::dropout(const Signature& it) {
   if (!has_tensor(it, 0)) return false;
   const auto& of = *shape(it, 0);
   const auto x = find(it, 0);
-  begin();
+  begin_node();
   use(x);
   if (has_node_) make_kept(element_count(of), 1);
   make(of, bytes(it, 0));
   return true;
 }
 
-/// Makes noise of a tensor that was created empty; a product then keeps it.
+/// Fills a tensor that was created empty with noise; a product then keeps it.
 bool Tape::bernoulli(const Signature& it) {
   if (!has_tensor(it, 0)) return false;
   const auto x = find(it, 0, {.only_unused = true, .of_any_shape = false});
-  begin();
+  begin_node();
   if (x == none) {
     make(*shape(it, 0), bytes(it, 0));
     made_.back().needs_grad = false;
@@ -311,7 +313,7 @@ bool Tape::reduce(const Signature& it, bool keeps_input) {
   if (!has_tensor(it, 0)) return true;
   const auto& of = *shape(it, 0);
   const auto x = find(it, 0);
-  begin();
+  begin_node();
   use(x);
   if (keeps_input) keep(x);
   auto over = whole_numbers(it, 1);
@@ -325,7 +327,7 @@ bool Tape::reduce(const Signature& it, bool keeps_input) {
     const bool goes = over.empty() ||
                       std::ranges::any_of(over, [&](auto one) { return one == here || one + count == here; });
     if (!goes) result.push_back(of[i]);
-    if (goes && says(it, 2, "True")) result.push_back(1);
+    if (goes && argument_is(it, 2, "True")) result.push_back(1);
   }
   if (result.empty()) result = {1};
   make(result, bytes(it, 0));
@@ -336,11 +338,11 @@ bool Tape::concatenate(const Signature& it, bool is_stack) {
   if (it.operands.empty() || it.operands.front().shapes.empty()) return false;
   const auto& parts = it.operands.front().shapes;
   int width = 0;
-  begin();
+  begin_node();
   for (const auto& part : parts) {
     auto newest = none;
     for (const int candidate : {2, kept_rules::bytes_of_fp32, kept_rules::bytes_of_index,
-                                1})  // a list does not tell its tensors' type
+                                1})  // A list does not give the type of its tensors.
       newest = std::max(newest, find(part, candidate));
     use(newest);
     if (newest != none) width = std::max(width, at(newest).bytes);
@@ -358,14 +360,14 @@ bool Tape::concatenate(const Signature& it, bool is_stack) {
   return true;
 }
 
-bool Tape::filled(const Signature& it, Inside inside) {
-  // Hugging Face's decoders shift their labels in this way, in their forward pass. Loops take the loss of
-  // what they return and let go of the logits, as its Trainer.
+bool Tape::filled(const Signature& it, Parts inside) {
+  // Hugging Face's decoders shift their labels in this way in their forward pass. Training loops then use the
+  // returned loss and free the logits, as its Trainer does.
   constexpr std::size_t value = 2;
   constexpr std::string_view ignored_label = "-100";
   if (value < it.values.size() && it.values[value].starts_with(ignored_label)) returns_loss_ = true;
   const auto x = find(it, 0);
-  begin();
+  begin_node();
   use(x);
   for (const auto* part : inside) {
     const auto& created = trace_.signatures[part->signature];
@@ -380,7 +382,7 @@ bool Tape::max_pool(const Signature& it) {
   const auto results = pool_results(it);
   if (!results) return false;
   const auto x = find(it, 0);
-  begin();
+  begin_node();
   use(x);
   keep(x);
   if (has_node_) make_kept(element_count(*results), kept_rules::bytes_of_index);
@@ -399,7 +401,7 @@ bool Tape::average_pool(const Signature& it) {
   }
   if (!results) return false;
   const auto x = find(it, 0);
-  begin();
+  begin_node();
   use(x);
   keep(x);
   make(*results, bytes(it, 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/kineto/read/average.hpp"
+#include "sim/import/kineto/read/steps.hpp"
 
 #include <algorithm>
 #include <map>
@@ -24,7 +24,7 @@ bool launch_same(const TracedStep& one, const TracedStep& other) {
   });
 }
 
-/// The largest group of complete steps that launch the same.
+/// The largest group of complete steps that launch the same kernels.
 std::vector<std::size_t> largest_group(std::span<const TracedStep> steps) {
   std::vector<std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -48,7 +48,7 @@ void warn_of_others(std::span<const TracedStep> steps, const std::vector<std::si
                     std::vector<std::string>& warnings) {
   const auto complete = std::ranges::count_if(steps, &TracedStep::is_complete);
   const auto incomplete = static_cast<std::ptrdiff_t>(steps.size()) - complete;
-  if (incomplete > 0) warnings.push_back(fmt::format("steps left out as incomplete: {}", incomplete));
+  if (incomplete > 0) warnings.push_back(fmt::format("ignored incomplete steps: {}", incomplete));
   const auto others = complete - static_cast<std::ptrdiff_t>(used.size());
   if (used.size() == 1 && complete > 1) {
     warnings.push_back(fmt::format(
@@ -56,13 +56,13 @@ void warn_of_others(std::span<const TracedStep> steps, const std::vector<std::si
         "of warm-up",
         complete));
   } else if (others > 0) {
-    warnings.push_back(
-        fmt::format("steps left out because they launch other kernels than the rest (a first step, an "
-                    "evaluation): {} of {}",
-                    others, complete));
+    warnings.push_back(fmt::format(
+        "ignored steps that launch different kernels (such as a first step or an evaluation): {} of {}",
+        others, complete));
   }
   if (complete == 1)
-    warnings.emplace_back("the trace has one complete step: nothing shows whether it is a usual one");
+    warnings.emplace_back(
+        "the trace has only one complete step: record several to see whether it is typical");
 }
 
 std::int64_t gpu_end(const TracedStep& step) {
@@ -71,7 +71,7 @@ std::int64_t gpu_end(const TracedStep& step) {
   return end;
 }
 
-/// Makes times add up to `total`: a sum of medians is less than the median of sums.
+/// Scales times so that they add up to `total`: a sum of medians is less than the median of sums.
 void scale_to(std::vector<Seconds>& times, Seconds total) {
   Seconds sum{};
   for (const auto time : times) sum += time;
@@ -79,7 +79,7 @@ void scale_to(std::vector<Seconds>& times, Seconds total) {
   for (auto& time : times) time = time * (total / sum);
 }
 
-/// The median over steps of all their launches' time on the GPU.
+/// Median over steps of the time of all launches on the GPU.
 Seconds gpu_total(std::span<const TracedStep> steps, const std::vector<std::size_t>& used) {
   std::vector<std::int64_t> totals;
   for (const auto index : used) {
@@ -90,7 +90,7 @@ Seconds gpu_total(std::span<const TracedStep> steps, const std::vector<std::size
   return seconds(lower_median(totals));
 }
 
-/// The median over steps of the CPU's time for all launches; what a step does not know is as in the others.
+/// Median over steps of the CPU's time for all launches. A time that one step lacks is taken from the others.
 Seconds cpu_total(std::span<const TracedStep> steps, const AveragedSteps& averaged) {
   std::vector<Seconds> totals;
   for (const auto index : averaged.used) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/kineto/read/launches.hpp"
+#include "sim/import/kineto/read/steps.hpp"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 namespace gradway {
 namespace {
 
-/// The stretches of time of autograd's own operations, by thread.
+/// When autograd's own operations run, by thread.
 class Autograd {
  public:
   explicit Autograd(const Trace& trace) {
@@ -22,7 +22,7 @@ class Autograd {
 
   bool on_thread(std::int64_t thread) const { return spans_.contains(thread); }
 
-  bool around(std::int64_t thread, std::int64_t time) const {
+  bool contains(std::int64_t thread, std::int64_t time) const {
     const auto spans = spans_.find(thread);
     if (spans == spans_.end()) return false;
     const auto after = std::ranges::upper_bound(spans->second, time, {}, &Span::start);
@@ -33,19 +33,19 @@ class Autograd {
   std::map<std::int64_t, std::vector<Span>> spans_;
 };
 
-/// Finds the operation around a time for the few launches that name none.
+/// Finds the operation that contains a time, for the few launches that name none.
 class Nesting {
  public:
   explicit Nesting(const Trace& trace) : trace_{trace} {}
 
   /// The innermost operation of a thread that contains the time.
-  const TracedOperation* around(std::int64_t thread, std::int64_t time) {
+  const TracedOperation* innermost_at(std::int64_t thread, std::int64_t time) {
     if (by_start_.empty()) prepare();
     auto& operations = by_start_[thread];
     auto after = std::ranges::upper_bound(operations, time, {}, &TracedOperation::start);
     // Operations of a thread nest: the last one to begin that has not ended is the innermost.
-    constexpr int deep_enough = 10000;
-    for (int looked = 0; after != operations.begin() && looked < deep_enough; ++looked) {
+    constexpr int max_operations_searched = 10000;
+    for (int searched = 0; after != operations.begin() && searched < max_operations_searched; ++searched) {
       --after;
       if ((*after)->end() >= time) return *after;
     }
@@ -88,10 +88,10 @@ JoinedLaunches join_launches(Trace& trace) {
     TracedLaunch launch{.call = *call, .activity = &activity};
     const auto thread = launch.call->thread;
     launch.operation = with_id(trace, activity.external);
-    if (launch.operation == nullptr) launch.operation = nesting.around(thread, launch.call->start);
+    if (launch.operation == nullptr) launch.operation = nesting.innermost_at(thread, launch.call->start);
     launch.is_main_thread = thread == main_thread;
-    launch.in_backward =
-        autograd.around(thread, launch.call->start) || (!launch.is_main_thread && autograd.on_thread(thread));
+    launch.in_backward = autograd.contains(thread, launch.call->start) ||
+                         (!launch.is_main_thread && autograd.on_thread(thread));
     joined.launches.push_back(launch);
   }
   std::ranges::sort(joined.launches, {}, [](const TracedLaunch& launch) {

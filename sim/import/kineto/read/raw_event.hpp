@@ -11,47 +11,48 @@
 
 namespace gradway {
 
-/// What stands in the place of a time and is none.
-struct WrongTime {
+/// A value that is not a valid time although its key asks for one.
+struct InvalidTime {
   std::string_view key;
-  std::string value;  ///< empty if it is neither a number nor a text
+  std::string value;  ///< Empty if it is neither a number nor a string.
   Where where;
 };
 
-/// An event of a trace as it stands in the file; reused from event to event, so that reading allocates
-/// nothing. What an event lacks is empty or zero.
+/// An event as it is in the file. One object is reused for all events, so that reading allocates nothing.
+/// Missing values are empty or zero.
 struct RawEvent {
-  Position at;               ///< its brace in the file
-  bool is_complete = false;  ///< has a duration ("ph": "X")
+  Position at;               ///< Place of its opening brace.
+  bool is_complete = false;  ///< It has a duration ("ph": "X").
   std::string category;
   std::string name;
   std::int64_t process = 0;
   std::int64_t thread = 0;
-  std::optional<std::int64_t> start;  ///< nanoseconds; nothing if it has none that can be
+  std::optional<std::int64_t> start;  ///< Nanoseconds. Empty if missing or invalid.
   std::optional<std::int64_t> duration;
-  std::optional<WrongTime> wrong_time;  ///< why
+  /// Why `start` or `duration` is empty although its key is present.
+  std::optional<InvalidTime> invalid_time;
   std::int64_t external = 0;
   std::int64_t sequence = 0;
   std::int64_t correlation = 0;
   std::int64_t device = 0;
   std::int64_t stream = 0;
   std::int64_t bytes = 0;
-  std::int64_t allocated = 0;  ///< bytes; given back if negative
+  std::int64_t allocated = 0;  ///< Bytes. Negative when memory is freed.
   std::int64_t address = 0;
   std::int64_t device_type = 0;
   std::int64_t registers = 0;
   std::int64_t shared = 0;
-  std::int64_t blocks = 0;   ///< product of the grid
-  std::int64_t threads = 0;  ///< product of the block
+  std::int64_t blocks = 0;   ///< Product of the grid's dimensions.
+  std::int64_t threads = 0;  ///< Product of the block's dimensions.
   bool has_shapes = false;
-  std::string shapes;  ///< "[[32,3],[],[[1,2],[3]]]": of operands, or of the tensors of a list
-  std::string types;   ///< each with a line break behind it
+  std::string shapes;  ///< "[[32,3],[],[[1,2],[3]]]": shapes of operands, or of the tensors of a list.
+  std::string types;   ///< Each is followed by a line break.
   std::string values;
 
   void clear();
 };
 
-/// A device as the trace describes it.
+/// A device as described by the trace.
 struct RawDevice {
   std::string name;
   std::int64_t id = 0;
@@ -62,7 +63,7 @@ struct RawDevice {
   std::int64_t shared = 0;
 };
 
-/// What a reader of traces hands on, in the order of the file.
+/// Receives events and devices in the order of the file.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;

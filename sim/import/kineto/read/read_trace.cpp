@@ -20,7 +20,8 @@ bool starts_with_any(std::string_view text, std::span<const std::string_view> st
   return std::ranges::any_of(starts, [&](auto start) { return text.starts_with(start); });
 }
 
-/// "[[32,3][][[1,2][3]]]" as the shapes of operands: depth 2 is a tensor's, depth 3 that of one of a list.
+/// Reads "[[32,3][][[1,2][3]]]" as shapes of operands: depth 2 is the shape of a tensor, depth 3 that of a
+/// tensor in a list.
 void read_shapes(std::string_view text, std::vector<Operand>& operands) {
   int depth = 0;
   std::size_t index = 0;
@@ -51,13 +52,13 @@ void read_shapes(std::string_view text, std::vector<Operand>& operands) {
   }
 }
 
-/// A number of a trace that cannot sensibly be negative or larger; zero if it is.
+/// The number, or zero if it is negative or larger than is plausible.
 template <class Number>
-Number sensible(std::int64_t value, Number most) {
+Number plausible_or_zero(std::int64_t value, Number most) {
   return value >= 0 && value <= static_cast<std::int64_t>(most) ? static_cast<Number>(value) : Number{};
 }
 
-/// What is read of an event's category, and what an event of it is called in messages.
+/// A category of events, and what an event of it is called in messages.
 struct Category {
   enum class Is { operation, call, kernel, copy, memset, overhead, annotation, instant };
   std::string_view name;
@@ -103,12 +104,13 @@ class Collector final : public TraceSink {
 
   void device(const RawDevice& device) override {
     constexpr int most = 1 << 24;
-    trace_.limits.push_back({.id = device.id,
-                             .name = device.name,
-                             .capability = 10 * sensible(device.major, 99) + sensible(device.minor, 9),
-                             .threads = sensible(device.threads, most),
-                             .registers = sensible(device.registers, most),
-                             .shared = sensible(device.shared, most)});
+    trace_.limits.push_back(
+        {.id = device.id,
+         .name = device.name,
+         .capability = 10 * plausible_or_zero(device.major, 99) + plausible_or_zero(device.minor, 9),
+         .threads = plausible_or_zero(device.threads, most),
+         .registers = plausible_or_zero(device.registers, most),
+         .shared = plausible_or_zero(device.shared, most)});
   }
 
   void event(const RawEvent& event) override {
@@ -137,7 +139,7 @@ class Collector final : public TraceSink {
   }
 
  private:
-  /// On a GPU, by PyTorch's c10::DeviceType.
+  /// An allocation on a GPU (1 in PyTorch's c10::DeviceType).
   static bool is_allocation(const RawEvent& event) {
     constexpr std::int64_t cuda = 1;
     return event.name == "[memory]" && event.device_type == cuda;
@@ -145,7 +147,7 @@ class Collector final : public TraceSink {
 
   static Span span(const RawEvent& event) { return {*event.start, *event.duration}; }
 
-  /// An event that was left out because its time is none would make the step shorter, and nobody would know.
+  /// Invalid times are errors: without the event the step would silently become shorter.
   void check_times(const RawEvent& event, const Category& category) {
     const auto fail = [&](Where where, const std::string& what) {
       throw ConfigError{Problem{std::move(where), what, {}, "copy the trace again, or record it again"}};
@@ -157,10 +159,11 @@ class Collector final : public TraceSink {
       where.column = event.at.column;
       return where;
     };
-    if (const auto& wrong = event.wrong_time) {
-      fail(wrong->where, wrong->value.empty() ? fmt::format("the '{}' of {} is no number", wrong->key, text())
-                                              : fmt::format("the '{}' of {} is no time: '{}'", wrong->key,
-                                                            text(), wrong->value));
+    if (const auto& wrong = event.invalid_time) {
+      fail(wrong->where,
+           wrong->value.empty()
+               ? fmt::format("the '{}' of {} is not a number", wrong->key, text())
+               : fmt::format("the '{}' of {} is not a valid time: '{}'", wrong->key, text(), wrong->value));
     }
     const bool lasts = category.is != Category::Is::instant;
     if (lasts && !event.is_complete)
@@ -181,7 +184,8 @@ class Collector final : public TraceSink {
   }
 
   std::uint32_t signature_id(const RawEvent& event) {
-    // Of convolutions and attention for their work, of the others for the shapes of what they give.
+    // Values of arguments matter for the work of convolutions and attention, and for the shapes of the
+    // results of the others.
     static constexpr std::array<std::string_view, 26> with_values{
         "conv",    "attention", "pool",   "view",     "as_strided",    "softmax",      "::mean",
         "::sum",   "::amax",    "::amin", "::var",    "::std",         "::cat",        "stack",
@@ -198,13 +202,13 @@ class Collector final : public TraceSink {
 
   void call(const RawEvent& event) {
     static constexpr std::array<std::string_view, 4> kept{"Launch", "Memcpy", "Memset", "Synchronize"};
-    note(trace_.processes, event.process);
+    add_once(trace_.processes, event.process);
     if (!contains_any(event.name, kept)) return;
     trace_.calls.push_back({span(event), event.correlation, event.thread, trace_.names.id(event.name)});
   }
 
   void activity(const RawEvent& event, TracedActivity::Kind kind) {
-    note(trace_.devices, event.device);
+    add_once(trace_.devices, event.device);
     if (kind == TracedActivity::Kind::kernel && event.name.find("nccl") != std::string::npos)
       notice("the kernel '" + event.name.substr(0, event.name.find('(')) + "'");
     TracedActivity activity;
@@ -212,12 +216,12 @@ class Collector final : public TraceSink {
     activity.correlation = event.correlation;
     activity.external = event.external;
     activity.stream = event.stream;
-    activity.bytes = sensible(event.bytes, std::int64_t{1} << 50);
+    activity.bytes = plausible_or_zero(event.bytes, std::int64_t{1} << 50);
     activity.blocks = event.blocks;
     activity.name = trace_.names.id(event.name);
-    activity.threads = sensible(event.threads, 1 << 16);
-    activity.registers = sensible(event.registers, 1 << 16);
-    activity.shared = sensible(event.shared, 1 << 24);
+    activity.threads = plausible_or_zero(event.threads, 1 << 16);
+    activity.registers = plausible_or_zero(event.registers, 1 << 16);
+    activity.shared = plausible_or_zero(event.shared, 1 << 24);
     activity.at = event.at;
     activity.kind = kind;
     trace_.activities.push_back(activity);
@@ -241,7 +245,7 @@ class Collector final : public TraceSink {
     if (trace_.distributed.empty()) trace_.distributed = what;
   }
 
-  static void note(std::vector<std::int64_t>& seen, std::int64_t id) {
+  static void add_once(std::vector<std::int64_t>& seen, std::int64_t id) {
     if (std::ranges::find(seen, id) == seen.end()) seen.push_back(id);
   }
 

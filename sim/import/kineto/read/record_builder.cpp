@@ -13,7 +13,7 @@
 namespace gradway {
 namespace {
 
-/// A name of the file and what it means.
+/// A key of the file and its meaning.
 template <class Meaning>
 struct KnownName {
   std::string_view name;
@@ -32,8 +32,8 @@ Meaning meaning_of(std::string_view name, const std::array<KnownName<Meaning>, s
 constexpr std::int64_t longest_event = 86'400'000'000'000;         // nanoseconds: a day
 constexpr std::int64_t most_microseconds = 4'000'000'000'000'000;  // since 1970 until 2096
 
-/// Microseconds as nanoseconds, if it is a number. "4377009848817.126" is read as text: a double would lose
-/// the last digit.
+/// Converts microseconds to nanoseconds; empty if not a number. "4377009848817.126" is read as text: a double
+/// would lose the last digit.
 std::optional<std::int64_t> nanoseconds(const JsonValue& value) {
   if (!value.is_number) return std::nullopt;
   const auto* const end = value.text.data() + value.text.size();
@@ -57,7 +57,7 @@ std::optional<std::int64_t> nanoseconds(const JsonValue& value) {
   return whole * 1000 + (value.text.starts_with('-') ? -thousandths : thousandths);
 }
 
-/// A number for a thread or a process, which may have a name instead.
+/// Id of a thread or a process, which may have a name instead.
 std::int64_t identity(const JsonValue& value) {
   if (!value.is_string || value.number != 0) return value.number;
   return -1 - static_cast<std::int64_t>(std::hash<std::string_view>{}(value.text) >> 2);
@@ -69,7 +69,7 @@ void RawEvent::clear() {
   is_complete = false;
   has_shapes = false;
   for (auto* time : {&start, &duration}) time->reset();
-  wrong_time.reset();
+  invalid_time.reset();
   for (auto* text : {&category, &name, &shapes, &types, &values}) text->clear();
   for (auto* number : {&process, &thread, &external, &sequence, &correlation, &device, &stream, &bytes,
                        &allocated, &address, &device_type, &registers, &shared, &blocks, &threads})
@@ -87,7 +87,7 @@ std::optional<std::int64_t> EventBuilder::time(std::string_view key, const JsonV
   const auto read = nanoseconds(value);
   if (read && *read >= 0 && *read <= most) return read;
   auto shown = value.is_number && value.text.empty() ? std::to_string(value.number) : std::string{value.text};
-  if (!event_.wrong_time) event_.wrong_time = WrongTime{key, std::move(shown), file_->last_place()};
+  if (!event_.invalid_time) event_.invalid_time = InvalidTime{key, std::move(shown), file_->last_place()};
   return std::nullopt;
 }
 
@@ -97,37 +97,46 @@ void EventBuilder::key(int depth, std::string_view name) {
                                      KnownName<F>{"name", F::name},    KnownName<F>{"pid", F::process},
                                      KnownName<F>{"tid", F::thread},   KnownName<F>{"ts", F::start},
                                      KnownName<F>{"dur", F::duration}, KnownName<F>{"args", F::arguments}};
+  struct KnownArgument {
+    std::string_view name;
+    Argument argument;
+    std::int64_t RawEvent::*number = nullptr;
+  };
   using A = Argument;
-  static constexpr std::array arguments{KnownName<A>{"External id", A::external},
-                                        KnownName<A>{"Sequence number", A::sequence},
-                                        KnownName<A>{"correlation", A::correlation},
-                                        KnownName<A>{"device", A::device},
-                                        KnownName<A>{"stream", A::stream},
-                                        KnownName<A>{"bytes", A::bytes},
-                                        KnownName<A>{"Bytes", A::allocated},
-                                        KnownName<A>{"Addr", A::address},
-                                        KnownName<A>{"Device Type", A::device_type},
-                                        KnownName<A>{"registers per thread", A::registers},
-                                        KnownName<A>{"shared memory", A::shared},
-                                        KnownName<A>{"grid", A::grid},
-                                        KnownName<A>{"block", A::block},
-                                        KnownName<A>{"Input Dims", A::shapes},
-                                        KnownName<A>{"Input type", A::types},
-                                        KnownName<A>{"Concrete Inputs", A::values}};
+  static constexpr std::array arguments{
+      KnownArgument{"External id", A::number, &RawEvent::external},
+      KnownArgument{"Sequence number", A::number, &RawEvent::sequence},
+      KnownArgument{"correlation", A::number, &RawEvent::correlation},
+      KnownArgument{"device", A::number, &RawEvent::device},
+      KnownArgument{"stream", A::number, &RawEvent::stream},
+      KnownArgument{"bytes", A::number, &RawEvent::bytes},
+      KnownArgument{"Bytes", A::number, &RawEvent::allocated},
+      KnownArgument{"Addr", A::number, &RawEvent::address},
+      KnownArgument{"Device Type", A::number, &RawEvent::device_type},
+      KnownArgument{"registers per thread", A::number, &RawEvent::registers},
+      KnownArgument{"shared memory", A::number, &RawEvent::shared},
+      KnownArgument{"grid", A::grid},
+      KnownArgument{"block", A::block},
+      KnownArgument{"Input Dims", A::shapes},
+      KnownArgument{"Input type", A::types},
+      KnownArgument{"Concrete Inputs", A::values}};
   if (depth == 0) {
     field_ = meaning_of(name, fields, F::none);
-    if (field_ != F::none) see(static_cast<unsigned>(field_), name);
+    if (field_ != F::none) mark_seen(static_cast<unsigned>(field_), name);
   } else if (depth == 1 && field_ == F::arguments) {
-    argument_ = meaning_of(name, arguments, A::none);
-    if (argument_ != A::none) see(fields.size() + 1 + static_cast<unsigned>(argument_), name);
+    const auto* const known = std::ranges::find(arguments, name, &KnownArgument::name);
+    const bool is_known = known != arguments.end();
+    argument_ = is_known ? known->argument : A::none;
+    number_ = is_known ? known->number : nullptr;
+    if (is_known) mark_seen(fields.size() + 1 + static_cast<std::size_t>(known - arguments.begin()), name);
   }
 }
 
-void EventBuilder::see(std::size_t key, std::string_view name) {
+void EventBuilder::mark_seen(std::size_t key, std::string_view name) {
   const auto bit = std::uint64_t{1} << key;
   if ((seen_ & bit) != 0) {
     throw ConfigError{Problem{file_->last_place(),
-                              fmt::format("key '{}' stands in this event twice", name),
+                              fmt::format("duplicate key '{}' in this event", name),
                               {},
                               "copy the trace again, or record it again"}};
   }
@@ -138,7 +147,8 @@ void EventBuilder::value(int depth, const JsonValue& value) {
   if (depth == 0) return record_value(value);
   if (field_ != Field::arguments) return;
   if (argument_ == Argument::shapes) return dimension(value.number);
-  return depth == 1 ? argument_value(value) : item(value);
+  if (depth > 1) return item(value);
+  if (number_ != nullptr) event_.*number_ = value.number;
 }
 
 void EventBuilder::begin_list(int depth) {
@@ -179,46 +189,6 @@ void EventBuilder::record_value(const JsonValue& value) {
       break;
     case Field::arguments:
     case Field::none:
-      break;
-  }
-}
-
-void EventBuilder::argument_value(const JsonValue& value) {
-  switch (argument_) {
-    case Argument::external:
-      event_.external = value.number;
-      break;
-    case Argument::sequence:
-      event_.sequence = value.number;
-      break;
-    case Argument::correlation:
-      event_.correlation = value.number;
-      break;
-    case Argument::device:
-      event_.device = value.number;
-      break;
-    case Argument::stream:
-      event_.stream = value.number;
-      break;
-    case Argument::bytes:
-      event_.bytes = value.number;
-      break;
-    case Argument::allocated:
-      event_.allocated = value.number;
-      break;
-    case Argument::address:
-      event_.address = value.number;
-      break;
-    case Argument::device_type:
-      event_.device_type = value.number;
-      break;
-    case Argument::registers:
-      event_.registers = value.number;
-      break;
-    case Argument::shared:
-      event_.shared = value.number;
-      break;
-    default:
       break;
   }
 }

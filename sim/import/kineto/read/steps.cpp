@@ -23,7 +23,7 @@ bool has_backward(std::span<const TracedLaunch> launches) {
   return std::ranges::any_of(launches, &TracedLaunch::in_backward);
 }
 
-/// The optimizer's steps in order; several optimizers that follow one backward pass are one.
+/// The optimizer's steps in order. Several optimizers that follow one backward pass count as one.
 std::vector<Span> optimizer_steps(const Trace& trace, std::vector<TracedLaunch>& launches) {
   std::vector<Span> steps(trace.optimizer_steps.begin(), trace.optimizer_steps.end());
   std::ranges::sort(steps, {}, &Span::start);
@@ -64,9 +64,9 @@ Cut cut(const Trace& trace, const std::vector<Span>& optimizers) {
   return result;
 }
 
-/// Gives each launch its phase. @return how many backward passes there are: with kernels of the main thread
-/// between them.
-int tell_phases(const TracedStep& step) {
+/// Assigns each launch its phase. @return the number of backward passes: kernels of the main thread separate
+/// them.
+int assign_phases(const TracedStep& step) {
   std::int64_t backward_end = std::numeric_limits<std::int64_t>::max();
   int passes = 0;
   bool is_new_pass = true;
@@ -116,7 +116,7 @@ std::vector<TracedStep> find_steps(const Trace& trace, std::vector<TracedLaunch>
   bool lacks_optimizer = false;
   for (const auto& span : spans) {
     TracedStep step{span.start, span.end(), between(launches, span.start, span.end())};
-    most_passes = std::max(most_passes, tell_phases(step));
+    most_passes = std::max(most_passes, assign_phases(step));
     const bool has_optimizer = count_within(optimizers, span) == 1;
     lacks_optimizer = lacks_optimizer || (!has_optimizer && has_backward(step.launches));
     step.is_complete =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/kineto/read/trace_checks.hpp"
+#include "sim/import/kineto/read/read_trace.hpp"
 
 #include <algorithm>
 #include <map>
@@ -11,11 +11,11 @@
 namespace gradway {
 namespace {
 
-/// How much of two neighbours on a stream may overlap whatever launched them, in nanoseconds: profilers that
-/// round starts and durations to whole microseconds make up to 1.5 us.
+/// Overlap of neighbours on a stream that is accepted as rounding, in nanoseconds: profilers that round
+/// starts and durations to whole microseconds cause up to 1.5 us.
 constexpr std::int64_t longest_rounding = 2000;
 
-constexpr std::size_t most_overlaps = 5;  // shown: where one is, there are often thousands
+constexpr std::size_t most_overlaps = 5;  // Overlaps shown: there are often thousands.
 
 Where place_of(const TracedActivity& activity, Where file) {
   file.line = activity.at.line;
@@ -29,16 +29,16 @@ std::string text_of(const Trace& trace, const TracedActivity& activity, std::int
                      static_cast<double>(activity.end() - zero) * 1e-3);
 }
 
-/// Which kernels may begin before their predecessor on the stream ends. CUDA starts such a secondary kernel
-/// as soon as all blocks of the primary one have begun and triggered it or ended, if it was launched with the
-/// attribute of programmatic stream serialization, which only the extensible launches take; or both are nodes
-/// of one graph, whose branches run side by side (@source CUDA C++ programming guide 13.0, "Programmatic
-/// dependent launch and synchronization", cudaLaunchAttributeProgrammaticStreamSerialization). cuBLAS's
-/// split-k reductions and cuDNN's set-up of workspaces are launched in this way: all 471 overlaps of 110,000
-/// neighbours in our traces of H100 and H200, of 0.1 to 2.1 us.
-class Overlaps {
+/// Decides which kernels may begin before their predecessor on the stream ends. CUDA starts such a secondary
+/// kernel as soon as all blocks of the primary one have begun and triggered it or ended, if it was launched
+/// with the attribute of programmatic stream serialization, which only the extensible launches take; or if
+/// both are nodes of one graph, whose branches run concurrently (@source CUDA C++ programming guide 13.0,
+/// "Programmatic dependent launch and synchronization", cudaLaunchAttributeProgrammaticStreamSerialization).
+/// cuBLAS's split-k reductions and cuDNN's set-up of workspaces are launched in this way: all 471 overlaps of
+/// 110,000 neighbours in our traces of H100 and H200, of 0.1 to 2.1 us.
+class AllowedOverlaps {
  public:
-  explicit Overlaps(const Trace& trace) {
+  explicit AllowedOverlaps(const Trace& trace) {
     for (const auto& call : trace.calls) {
       const auto& name = trace.names.text(call.name);
       if (name.find("LaunchKernelEx") != std::string::npos) extensible_.insert(call.correlation);
@@ -46,7 +46,7 @@ class Overlaps {
     }
   }
 
-  bool may(const TracedActivity& last, const TracedActivity& next) const {
+  bool allow(const TracedActivity& last, const TracedActivity& next) const {
     if (next.kind != TracedActivity::Kind::kernel || last.kind != TracedActivity::Kind::kernel) return false;
     const bool is_twice = next.start == last.start && next.name == last.name;
     if (next.correlation == last.correlation) return !is_twice && graphs_.contains(next.correlation);
@@ -54,13 +54,13 @@ class Overlaps {
   }
 
  private:
-  std::unordered_set<std::int64_t> extensible_;  ///< correlations of the calls
+  std::unordered_set<std::int64_t> extensible_;  ///< Correlations of the calls.
   std::unordered_set<std::int64_t> graphs_;
 };
 
 using Streams = std::map<std::int64_t, std::vector<TracedActivity*>>;
 
-/// The activities of each stream by their start.
+/// The activities of each stream, sorted by start.
 Streams streams_of(Trace& trace) {
   Streams streams;
   for (auto& activity : trace.activities) streams[activity.stream].push_back(&activity);
@@ -70,21 +70,21 @@ Streams streams_of(Trace& trace) {
 
 void check_streams(const Trace& trace, const Streams& streams, const Where& file,
                    std::vector<Problem>& problems) {
-  const Overlaps overlaps{trace};
+  const AllowedOverlaps overlaps{trace};
   std::size_t found = 0;
   for (const auto& [stream, activities] : streams) {
     const auto* last = activities.front();
     for (const auto* next : std::span{activities}.subspan(1)) {
       const auto overlap = std::min(last->end(), next->end()) - next->start;
-      if (overlap > longest_rounding && !overlaps.may(*last, *next) && ++found <= most_overlaps) {
-        problems.push_back({place_of(*next, file),
-                            fmt::format("on stream {}, {} overlaps with {}", stream,
-                                        text_of(trace, *next, activities.front()->start),
-                                        text_of(trace, *last, activities.front()->start)),
-                            {{place_of(*last, file), "the other one is here"}},
-                            "only a kernel that is launched programmatically (cudaLaunchKernelEx) begins "
-                            "before its predecessor "
-                            "on the stream ends: has the trace been damaged, or two merged?"});
+      if (overlap > longest_rounding && !overlaps.allow(*last, *next) && ++found <= most_overlaps) {
+        problems.push_back(
+            {place_of(*next, file),
+             fmt::format("on stream {}, {} overlaps with {}", stream,
+                         text_of(trace, *next, activities.front()->start),
+                         text_of(trace, *last, activities.front()->start)),
+             {{place_of(*last, file), "the other kernel is here"}},
+             "only a kernel that is launched programmatically (cudaLaunchKernelEx) can begin before its "
+             "predecessor on the stream ends: check whether the trace is damaged or two traces were merged"});
       }
       if (next->end() > last->end()) last = next;
     }
@@ -103,10 +103,10 @@ std::vector<Problem> check_trace(Trace& trace, const Where& file) {
     problems.push_back(Problem{file, std::move(what), {}, std::move(hint)});
   };
   if (trace.operations.empty())
-    add("the trace has no operations of the CPU",
+    add("the trace has no CPU operations",
         "record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]");
   if (trace.activities.empty())
-    add("nothing in the trace ran on a GPU",
+    add("the trace has no GPU activity",
         "record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]");
   if (!trace.operations.empty() && !trace.has_shapes)
     add("the trace has no shapes of operands", "record with record_shapes=True");
@@ -121,7 +121,7 @@ std::vector<Problem> check_trace(Trace& trace, const Where& file) {
   const bool is_of_one = trace.devices.size() <= 1 && trace.processes.size() <= 1;
   if (is_of_one) check_streams(trace, streams_of(trace), file, problems);
   if (!trace.activities.empty() && std::ranges::none_of(trace.activities, takes_time))
-    add("no kernel of the trace takes any time", "record it again");
+    add("all kernels of the trace have a duration of zero", "record the trace again");
   return problems;
 }
 

@@ -19,13 +19,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* what_is_read =
-    "gradway reads what torch.profiler's export_chrome_trace() writes, also packed by gzip";
+constexpr const char* expected_format =
+    "expected the output of torch.profiler's export_chrome_trace(), plain or compressed by gzip";
 
 constexpr const char* damaged_hint = "copy it again, or record it again";
-constexpr int deepest_list = 64;  // the shapes of lists of tensors are the deepest that there are, at 7
+// The deepest lists of a trace are the shapes of lists of tensors, with depth 7.
+constexpr int max_depth = 64;
 
-/// Follows the braces and hands the records of the two lists that matter to their builders.
+/// Follows the nesting and passes the records of the two lists that matter to their builders.
 class Handler final : public nlohmann::json_sax<Json> {
  public:
   Handler(CompressedFile& file, TraceSink& sink) : file_{file}, sink_{sink} {}
@@ -52,7 +53,7 @@ class Handler final : public nlohmann::json_sax<Json> {
   bool binary(Json::binary_t&) override { return true; }
 
   bool start_object(std::size_t) override {
-    go_deeper();
+    enter_level();
     if (at_record() && section_ == Section::events) event_.begin();
     if (at_record() && section_ == Section::devices) device_.begin();
     return true;
@@ -65,7 +66,7 @@ class Handler final : public nlohmann::json_sax<Json> {
     return true;
   }
   bool start_array(std::size_t) override {
-    go_deeper();
+    enter_level();
     if (depth_ == 2) begin_section();
     if (section_ == Section::events) event_.begin_list(record_depth());
     return true;
@@ -89,18 +90,18 @@ class Handler final : public nlohmann::json_sax<Json> {
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
     const auto where = file_.last_place();
     const bool is_model_parallel = file_.at_end();
-    file_.read_to_end();  // what is damaged in a packed file shows at its end
+    file_.read_to_end();  // Damage of a compressed file shows at its end.
     file_.check();
-    if (file_.size() == 0) refuse_at(file_.whole(), "the file is empty", what_is_read);
-    if (is_model_parallel) refuse_at(where, "the JSON ends in the middle", damaged_hint);
-    refuse_at(where, "this is not JSON", what_is_read);
+    if (file_.size() == 0) refuse_at(file_.whole(), "the file is empty", expected_format);
+    if (is_model_parallel) refuse_at(where, "the JSON is truncated", damaged_hint);
+    refuse_at(where, "this is not JSON", expected_format);
   }
 
  private:
-  /// The lists of the top level.
+  /// The lists at the top level.
   enum class Section { other, events, devices };
 
-  int record_depth() const { return depth_ - 3; }  // a record stands in { [ {
+  int record_depth() const { return depth_ - 3; }  // A record is inside of { [ {.
   bool at_record() const { return record_depth() == 0; }
 
   void begin_section() {
@@ -108,16 +109,16 @@ class Handler final : public nlohmann::json_sax<Json> {
                                              std::tuple{"traceEvents", Section::events, &has_events_}}) {
       if (top_key_ != key) continue;
       if (std::exchange(*seen, true))
-        refuse_at(file_.last_place(), fmt::format("key '{}' stands in the file twice", key), damaged_hint);
+        refuse_at(file_.last_place(), fmt::format("duplicate key '{}' in the file", key), damaged_hint);
       section_ = section;
     }
   }
 
-  void go_deeper() {
+  void enter_level() {
     file_.begin_value();
-    if (++depth_ > deepest_list)
-      refuse_at(file_.last_place(), fmt::format("lists and maps are nested more than {} deep", deepest_list),
-                what_is_read);
+    if (++depth_ > max_depth)
+      refuse_at(file_.last_place(), fmt::format("lists and maps are nested deeper than {} levels", max_depth),
+                expected_format);
   }
 
   void check_characters(std::string_view text) {
@@ -152,10 +153,10 @@ void parse_trace(CompressedFile& file, TraceSink& sink) {
   file.begin_value();
   Json::sax_parse(stream, &handler);
   file.check();
-  if (!file.at_end())  // to the JSON library, a NUL byte is the end
-    refuse_at(file.last_place(), "a NUL byte stands behind the end of the JSON", damaged_hint);
+  if (!file.at_end())  // To the JSON library, a NUL byte is the end.
+    refuse_at(file.last_place(), "a NUL byte follows the end of the JSON", damaged_hint);
   if (!handler.has_events())
-    refuse_at(file.whole(), "this is JSON, but no trace: it has no list 'traceEvents'", what_is_read);
+    refuse_at(file.whole(), "this JSON is not a trace: it has no list 'traceEvents'", expected_format);
 }
 
 }  // namespace gradway

@@ -8,12 +8,13 @@
 namespace gradway {
 namespace {
 
-/// Where an operation has its queries, keys and values, and the argument that says whether they are causal.
+/// Position of an operation's queries, keys and values, and of the argument that says whether attention is
+/// causal.
 struct Attention {
   std::string_view operation;
-  std::size_t query;     ///< operand; the keys and values follow
-  std::size_t sequence;  ///< dimension of the tokens; heads are dimension 3 - sequence
-  std::size_t causal;    ///< "True", or a mask type other than 0
+  std::size_t query;     ///< Operand; the keys and values follow.
+  std::size_t sequence;  ///< Dimension of the tokens; heads are dimension 3 - sequence.
+  std::size_t causal;    ///< Argument: "True", or a mask type other than 0.
 };
 
 // ATen/native/native_functions.yaml of PyTorch 2.11. [batch, heads, tokens, width] or [batch, tokens, heads,
@@ -61,7 +62,7 @@ std::optional<OperationWork> attention_work(const Signature& signature) {
   const bool is_backward = kind->query == 1;
   work.flops = Flops{4 * scores * dimension(q, 3) * (is_causal(signature, kind->causal) ? 0.5 : 1) *
                      (is_backward ? backward_factor : 1)};
-  // Queries, keys, values and the result; backward also the three gradients and that of the result.
+  // Queries, keys, values and result; backward also the three gradients and that of the result.
   const double tensors = 2 * (elements(signature, kind->query) + elements(signature, kind->query + 1));
   work.bytes = Bytes{element_bytes(operands[kind->query].type) * tensors * (is_backward ? 2 : 1)};
   return work;

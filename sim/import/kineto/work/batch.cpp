@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/kineto/work/batch.hpp"
+#include "sim/import/kineto/work/launch_work.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,7 +32,7 @@ bool copies_in(const Trace& trace, const TracedLaunch& launch) {
          trace.names.text(launch.activity->name).find("HtoD") != std::string::npos;
 }
 
-/// What the largest copy from the host brings.
+/// Shape of the largest copy from the host.
 const Operand::Shape* copied_shape(const Trace& trace, const TracedStep& step) {
   const Operand::Shape* shape = nullptr;
   std::int64_t most = 0;
@@ -47,7 +47,7 @@ const Operand::Shape* copied_shape(const Trace& trace, const TracedStep& step) {
   return shape;
 }
 
-/// What the first operation of the step that has a tensor of two dimensions gets.
+/// Shape of the first tensor with at least two dimensions that an operation of the step takes.
 const Operand::Shape* first_shape(const Trace& trace, const TracedStep& step) {
   const Operand::Shape* shape = nullptr;
   auto earliest = std::numeric_limits<std::int64_t>::max();
@@ -61,7 +61,7 @@ const Operand::Shape* first_shape(const Trace& trace, const TracedStep& step) {
   return shape;
 }
 
-std::set<std::int64_t> sizes_of_samples(const Trace& trace, const TracedStep& step, int batch) {
+std::set<std::int64_t> sample_sizes(const Trace& trace, const TracedStep& step, int batch) {
   std::set<std::int64_t> sizes{batch};
   for (const auto& launch : step.launches) {
     const auto* signature = signature_of(trace, launch);
@@ -89,20 +89,21 @@ std::optional<int> find_batch(const Trace& trace, const TracedStep& step) {
   return static_cast<int>(shape->front());
 }
 
-OfParameters::OfParameters(const Trace& trace, const TracedStep& step, const Profile& profile)
-    : of_samples_{sizes_of_samples(trace, step, profile.batch)} {
+ParameterShapes::ParameterShapes(const Trace& trace, const TracedStep& step, const Profile& profile)
+    : sample_sizes_{sample_sizes(trace, step, profile.batch)} {
   for (const auto& gradient : profile.gradients) shapes_.insert(gradient.shape);
 }
 
-bool OfParameters::operator()(const Signature& signature) const {
+bool ParameterShapes::has_only(const Signature& signature) const {
   bool has_tensor = false;
   const bool may_be_samples = !is_copy_or_sum(signature.name);
   for (const auto& operand : signature.operands) {
     const bool is_number = operand.shapes.empty() && element_bytes(operand.type) > 0;
-    has_tensor = has_tensor || is_number;  // a tensor without dimensions: a count of batches
+    has_tensor = has_tensor || is_number;  // A tensor without dimensions: a count of batches.
     for (const auto& shape : operand.shapes) {
       if (!shapes_.contains(shape)) return false;
-      if (may_be_samples && std::ranges::any_of(shape, [&](auto size) { return of_samples_.contains(size); }))
+      if (may_be_samples &&
+          std::ranges::any_of(shape, [&](auto size) { return sample_sizes_.contains(size); }))
         return false;
       has_tensor = true;
     }
@@ -110,15 +111,15 @@ bool OfParameters::operator()(const Signature& signature) const {
   return has_tensor;
 }
 
-void tell_growth(const Trace& trace, const TracedStep& step, const Profile& profile,
+void find_growth(const Trace& trace, const TracedStep& step, const Profile& profile,
                  std::vector<Launch>& launches) {
-  const OfParameters is_fixed{trace, step, profile};
+  const ParameterShapes parameters{trace, step, profile};
   for (std::size_t i = 0; i < launches.size(); ++i) {
     auto& launch = launches[i];
     if (launch.phase == ProfiledPhase::optimizer) launch.grows = false;
     if (launch.kind != KernelClass::memory || !launch.grows) continue;
     const auto* signature = signature_of(trace, step.launches[i]);
-    launch.grows = signature == nullptr || !is_fixed(*signature);
+    launch.grows = signature == nullptr || !parameters.has_only(*signature);
   }
 }
 

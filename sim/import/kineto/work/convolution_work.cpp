@@ -9,10 +9,10 @@
 namespace gradway {
 namespace {
 
-/// Where a forward convolution has its settings.
+/// Positions of the settings of a forward convolution.
 struct Forward {
   std::string_view operation;
-  std::size_t stride;  ///< arguments
+  std::size_t stride;  ///< Positions of arguments.
   std::size_t padding;
   std::size_t dilation;
 };
@@ -27,7 +27,7 @@ constexpr std::array forwards{
 
 constexpr std::string_view backward = "aten::convolution_backward";
 constexpr std::size_t backward_transposed = 7;
-constexpr std::size_t backward_mask = 10;  // which gradients: of the input, the filters, the bias
+constexpr std::size_t backward_mask = 10;  // Gradients asked for: of the input, the filters, the bias.
 
 const Operand::Shape* tensor(const Signature& signature, std::size_t operand) {
   if (operand >= signature.operands.size()) return nullptr;
@@ -35,7 +35,7 @@ const Operand::Shape* tensor(const Signature& signature, std::size_t operand) {
   return shapes.size() == 1 && shapes[0].size() >= 3 ? &shapes[0] : nullptr;
 }
 
-/// The setting for a spatial dimension; one number stands for all of them.
+/// Setting for a spatial dimension; a single number applies to all dimensions.
 std::optional<double> setting(const Signature& signature, std::size_t argument, std::size_t dimension) {
   const auto values = whole_numbers(signature, argument);
   if (values.empty()) return std::nullopt;
@@ -50,7 +50,7 @@ double per_output(const Signature& signature, const Operand::Shape& filters, std
   return elements(signature, operand) / std::max(1.0, static_cast<double>(filters[0]));
 }
 
-/// Of the result; nothing if the settings are not in the trace.
+/// Shape of the result; empty if the settings are not in the trace.
 std::optional<Operand::Shape> result_shape(const Signature& signature, const Forward& forward,
                                            const Operand::Shape& input, const Operand::Shape& filters) {
   Operand::Shape results{input[0], filters[0]};
@@ -94,9 +94,11 @@ std::optional<OperationWork> backward_work(const Signature& signature) {
   const std::string mask = backward_mask < values.size() ? values[backward_mask] : "[True, True";
   const bool of_input = mask.starts_with("[True");
   const bool of_filters = mask.substr(std::min(mask.find(", "), mask.size())).starts_with(", True");
-  // A filter meets each element of what the convolution gives; of a transposed one, of what it takes.
-  const double met = elements(signature, transposed ? 1 : 0);
-  return work(signature, met * per_output(signature, *filters, 2), (of_input ? 1 : 0) + (of_filters ? 1 : 0),
+  // Each filter element is used once per element of the convolution's result; of a transposed one, per
+  // element of its input.
+  const double positions = elements(signature, transposed ? 1 : 0);
+  return work(signature, positions * per_output(signature, *filters, 2),
+              (of_input ? 1 : 0) + (of_filters ? 1 : 0),
               elements(signature, 0) + elements(signature, 1) + elements(signature, 2));
 }
 
@@ -112,7 +114,7 @@ std::optional<Operand::Shape> convolution_results(const Signature& signature) {
 }
 
 std::optional<Operand::Shape> pool_results(const Signature& signature) {
-  constexpr std::size_t kernel = 1;  // arguments of max_pool2d_with_indices and avg_pool2d
+  constexpr std::size_t kernel = 1;  // Arguments of max_pool2d_with_indices and avg_pool2d.
   constexpr std::size_t stride = 2;
   constexpr std::size_t padding = 3;
   const auto* input = tensor(signature, 0);
@@ -121,10 +123,10 @@ std::optional<Operand::Shape> pool_results(const Signature& signature) {
   for (std::size_t side = 0; side < 2; ++side) {
     const auto covered = setting(signature, kernel, side);
     auto step = setting(signature, stride, side);
-    if (!step) step = covered;  // the default
-    const auto around = setting(signature, padding, side);
-    if (!covered || !step || !around || *step <= 0) return std::nullopt;
-    const double room = static_cast<double>((*input)[side + 2]) + 2 * *around - *covered;
+    if (!step) step = covered;  // The default.
+    const auto pad = setting(signature, padding, side);
+    if (!covered || !step || !pad || *step <= 0) return std::nullopt;
+    const double room = static_cast<double>((*input)[side + 2]) + 2 * *pad - *covered;
     results.push_back(static_cast<std::int64_t>(room / *step) + 1);
   }
   return results;

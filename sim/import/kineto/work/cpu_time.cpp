@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/kineto/work/cpu_time.hpp"
+#include "sim/import/kineto/work/launch_work.hpp"
 
 #include <algorithm>
 #include <map>
@@ -10,11 +10,11 @@
 namespace gradway {
 namespace {
 
-constexpr std::size_t full_queue = 960;        // of 1,024: some launches take two places
-constexpr std::int64_t far_longer = 10;        // times the median
-constexpr std::int64_t long_call_ns = 50'000;  // shorter calls may vary as they like
+constexpr std::size_t full_queue = 960;        // The queue has 1,024 entries; some launches take two.
+constexpr std::int64_t far_longer = 10;        // Times the median.
+constexpr std::int64_t long_call_ns = 50'000;  // Shorter calls are always accepted.
 
-/// Stretches of time in which the CPU did nothing for the program, without overlaps.
+/// Time in which the CPU did nothing for the program, as spans without overlap.
 class Idle {
  public:
   explicit Idle(std::vector<Span> spans) {
@@ -28,7 +28,7 @@ class Idle {
     }
   }
 
-  /// Of the time from `begin` to `end`.
+  /// Idle nanoseconds between `begin` and `end`.
   std::int64_t within(std::int64_t begin, std::int64_t end) const {
     std::int64_t sum = 0;
     auto span = std::ranges::lower_bound(spans_, begin, {}, &Span::end);
@@ -50,7 +50,7 @@ bool is_blocking_copy(const std::string& name) {
   return contains(name, "Memcpy") && !contains(name, "Async");
 }
 
-/// Synchronisations by threads that also launch: a loader's thread may wait as it likes.
+/// Synchronisations of threads that also launch; waits of a loader's thread do not matter.
 std::vector<Span> synchronisations(const Trace& trace, const std::vector<TracedLaunch>& launches) {
   std::set<std::int64_t> threads;
   for (const auto& launch : launches) threads.insert(launch.call->thread);
@@ -73,7 +73,7 @@ void mark_waits(const std::vector<Span>& synchronisations, std::vector<TracedLau
   launches.back().waits_known = false;
 }
 
-/// How many launches were on their way when a call began.
+/// Number of launches that were queued when a call began.
 class Queue {
  public:
   explicit Queue(const std::vector<TracedLaunch>& launches) {
@@ -89,7 +89,7 @@ class Queue {
   std::vector<std::int64_t> ends_;
 };
 
-/// Where the CPU's work begins to be known, at the latest at `time`.
+/// Start of the first operation, at most `time`.
 std::int64_t first_event(const Trace& trace, std::int64_t time) {
   for (const auto& operation : trace.operations) time = std::min(time, operation.start);
   return time;
@@ -100,7 +100,7 @@ std::int64_t first_event(const Trace& trace, std::int64_t time) {
 std::optional<Seconds> time_to_accumulate(const Trace& trace) {
   constexpr std::string_view name = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
   constexpr std::size_t enough = 8;
-  std::map<std::int64_t, std::vector<std::int64_t>> calls;  // by thread, their starts
+  std::map<std::int64_t, std::vector<std::int64_t>> calls;  // Starts of calls by thread.
   for (const auto& call : trace.calls) calls[call.thread].push_back(call.start);
   for (auto& [thread, starts] : calls) std::ranges::sort(starts);
   std::vector<std::int64_t> times;
@@ -140,7 +140,7 @@ void measure_cpu_time(const Trace& trace, std::vector<TracedLaunch>& launches) {
   for (std::size_t i = 0; i < launches.size(); ++i) {
     auto& launch = launches[i];
     const auto& call = *launch.call;
-    if (&call == before) continue;  // one more of a graph of kernels: nobody launched it
+    if (&call == before) continue;  // Another kernel of a graph: it has no launch of its own.
     const auto median = usual[call.name];
     const bool copies_and_waits = is_blocking_copy(trace.names.text(call.name));
     auto own = own_time(call);

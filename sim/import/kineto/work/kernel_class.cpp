@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/kineto/work/kernel_class.hpp"
+#include "sim/import/kineto/work/launch_work.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@ namespace {
 
 using Parts = std::span<const std::string_view>;
 
-// All in lower case; a kernel belongs to the first list that has a part of its name.
+// All in lower case. A kernel belongs to the first list that contains a part of its name.
 constexpr std::array<std::string_view, 14> helper_parts = {
     "nchwtonhwc",   "nhwctonchw",     "splitkreduce",      "split_k_kernel",  "splitk_reduce",
     "reduce_wgrad", "init_d",         "scal_kernel",       "epilogue::impl",  "convert_d",
@@ -53,7 +53,7 @@ KernelClass class_of(TracedActivity::Kind kind, std::string_view name) {
 }
 
 bool uses_tf32(std::string_view kernel) {
-  // cutlass names the shape of the instruction: 16x8x8 is TF32's.
+  // cutlass names contain the shape of the instruction: 16x8x8 is TF32.
   constexpr std::array<std::string_view, 2> parts{"tf32", "s1688"};
   return has_part(lower(kernel), parts);
 }

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/import/kineto/work/kernel_class.hpp"
 #include "sim/import/kineto/work/operation_work.hpp"
 
 namespace gradway {
@@ -26,7 +25,7 @@ std::string operation_name(const Trace& trace, const TracedLaunch& launch) {
   return name;
 }
 
-/// For people: the operation; and the kernel where that is not the operation's own.
+/// Name for people: the operation, and the kernel if it is only a helper of the operation.
 std::string name_of(const Trace& trace, const TracedLaunch& traced, const Launch& launch, bool is_helper) {
   const auto operation = operation_name(trace, traced);
   const auto& kernel = trace.names.text(traced.activity->name);
@@ -44,18 +43,18 @@ class Group {
   Group(const Trace& trace, std::span<const TracedLaunch> traced, std::span<Launch> launches)
       : trace_{trace}, traced_{traced}, launches_{launches} {}
 
-  void tell() {
+  void set_all() {
     const auto* operation = traced_.front().operation;
     const auto work =
         operation != nullptr ? work_of(trace_.signatures[operation->signature]) : OperationWork{};
-    tell_classes(work);
-    const auto shared_by = is_arithmetic(work.kind) ? arithmetic() : kernels();
-    share(work, shared_by);
+    set_classes(work);
+    const auto multiplying = is_arithmetic(work.kind) ? arithmetic() : kernels();
+    divide(work, multiplying);
     for (std::size_t i = 0; i < launches_.size(); ++i) {
-      tell_copied_bytes(i);
+      set_copied_bytes(i);
       launches_[i].name = name_of(trace_, traced_[i], launches_[i], is_arithmetic(work.kind));
     }
-    tell_precision(operation);
+    set_precision(operation);
   }
 
  private:
@@ -74,7 +73,7 @@ class Group {
     return result;
   }
 
-  void tell_classes(const OperationWork& work) {
+  void set_classes(const OperationWork& work) {
     for (std::size_t i = 0; i < launches_.size(); ++i) {
       const auto& activity = *traced_[i].activity;
       launches_[i].kind = class_of(activity.kind, trace_.names.text(activity.name));
@@ -87,25 +86,25 @@ class Group {
           std::ranges::max_element(candidates, {}, [&](std::size_t i) { return launches_[i].gpu.value(); });
       if (longest != candidates.end()) launches_[*longest].kind = work.kind;
     }
-    // A depthwise convolution, whatever its kernels are called.
+    // A depthwise convolution is memory, whatever its kernels are called.
     const auto& name = trace_.signatures[operation->signature].name;
     if (work.kind == KernelClass::memory && name.find("conv") != std::string::npos && work.bytes > Bytes{}) {
       for (const auto i : kernels()) launches_[i].kind = KernelClass::memory;
     }
   }
 
-  void share(const OperationWork& work, const std::vector<std::size_t>& to) {
+  void divide(const OperationWork& work, const std::vector<std::size_t>& among) {
     Seconds total{};
-    for (const auto i : to) total += launches_[i].gpu;
-    const bool one_each = static_cast<int>(to.size()) == work.products;
-    for (const auto i : to) {
-      const auto part = one_each ? 1.0 / static_cast<double>(to.size()) : launches_[i].gpu / total;
+    for (const auto i : among) total += launches_[i].gpu;
+    const bool one_each = static_cast<int>(among.size()) == work.products;
+    for (const auto i : among) {
+      const auto part = one_each ? 1.0 / static_cast<double>(among.size()) : launches_[i].gpu / total;
       launches_[i].flops = work.flops * part;
       launches_[i].bytes = work.bytes * part;
     }
   }
 
-  void tell_copied_bytes(std::size_t i) {
+  void set_copied_bytes(std::size_t i) {
     if (is_kernel(i)) return;
     const auto& activity = *traced_[i].activity;
     const bool reads_and_writes =
@@ -113,7 +112,7 @@ class Group {
     launches_[i].bytes = Bytes{static_cast<double>(activity.bytes) * (reads_and_writes ? 2 : 1)};
   }
 
-  void tell_precision(const TracedOperation* operation) {
+  void set_precision(const TracedOperation* operation) {
     const auto of_operands =
         operation != nullptr ? precision_of(trace_.signatures[operation->signature]) : std::nullopt;
     for (std::size_t i = 0; i < launches_.size(); ++i) {
@@ -132,14 +131,14 @@ class Group {
 
 }  // namespace
 
-void tell_work(const Trace& trace, std::span<const TracedLaunch> traced, std::vector<Launch>& launches) {
+void find_work(const Trace& trace, std::span<const TracedLaunch> traced, std::vector<Launch>& launches) {
   const std::span all{launches};
   for (std::size_t begin = 0; begin < traced.size();) {
     auto end = begin + 1;
     while (end < traced.size() && traced[begin].operation != nullptr &&
            traced[end].operation == traced[begin].operation)
       ++end;
-    Group{trace, traced.subspan(begin, end - begin), all.subspan(begin, end - begin)}.tell();
+    Group{trace, traced.subspan(begin, end - begin), all.subspan(begin, end - begin)}.set_all();
     begin = end;
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/kineto/work/occupancy.hpp"
+#include "sim/import/kineto/work/launch_work.hpp"
 
 #include <algorithm>
 
@@ -7,12 +7,12 @@ namespace gradway {
 namespace {
 
 constexpr int warp = 32;
-constexpr int register_unit = 256;  // a warp's
-constexpr int quarters = 4;         // of a multiprocessor, each with its share of the registers
+constexpr int register_unit = 256;  // Registers of a warp are allocated in units of this size.
+constexpr int quarters = 4;         // Parts of a multiprocessor, each with its share of the registers.
 constexpr int shared_unit = 128;
 constexpr int shared_of_cuda = 1024;
 
-int up_to(int value, int unit) {
+int round_up(int value, int unit) {
   return (value + unit - 1) / unit * unit;
 }
 
@@ -34,17 +34,17 @@ int most_blocks(int capability) {
 
 int blocks_per_multiprocessor(const TracedActivity& kernel, const DeviceLimits& limits) {
   if (limits.threads == 0 || limits.registers == 0 || limits.shared == 0 || kernel.threads == 0) return 0;
-  const int warps = up_to(kernel.threads, warp) / warp;
+  const int warps = round_up(kernel.threads, warp) / warp;
   int blocks = std::min(most_blocks(limits.capability), limits.threads / (warps * warp));
   if (kernel.registers > 0) {
-    const int registers = up_to(kernel.registers * warp, register_unit);
+    const int registers = round_up(kernel.registers * warp, register_unit);
     const int warps_that_fit = limits.registers / quarters / registers * quarters;
     blocks = std::min(blocks, warps_that_fit / warps);
   }
   const int own = limits.capability >= 80 ? shared_of_cuda : 0;
-  const int shared = up_to(kernel.shared + own, shared_unit);
+  const int shared = round_up(kernel.shared + own, shared_unit);
   if (shared > 0) blocks = std::min(blocks, limits.shared / shared);
-  return std::max(1, blocks);  // it ran
+  return std::max(1, blocks);  // The kernel ran, so that at least one fits.
 }
 
 }  // namespace gradway

@@ -36,12 +36,6 @@ const Type* type_of(std::string_view name) {
   return found == known_types.end() ? nullptr : found;
 }
 
-const Operand::Shape* shape_of(const Signature& signature, std::size_t operand) {
-  if (operand >= signature.operands.size()) return nullptr;
-  const auto& shapes = signature.operands[operand].shapes;
-  return shapes.size() == 1 ? &shapes.front() : nullptr;
-}
-
 double operand_bytes(const Operand& operand) {
   const auto size = element_bytes(operand.type);
   double sum = 0;
@@ -49,10 +43,10 @@ double operand_bytes(const Operand& operand) {
   return sum;
 }
 
-/// x W of the last two dimensions; `first` is the operand x.
+/// Product x W over the last two dimensions; `first` is the operand x.
 OperationWork product(const Signature& signature, std::size_t first) {
-  const auto* left = shape_of(signature, first);
-  const auto* right = shape_of(signature, first + 1);
+  const auto* left = operands::shape(signature, first);
+  const auto* right = operands::shape(signature, first + 1);
   if (left == nullptr || right == nullptr || left->size() < 2 || right->size() != left->size()) return {};
   const double outputs = static_cast<double>(right->back());
   const double inner = static_cast<double>(left->back());
@@ -62,10 +56,10 @@ OperationWork product(const Signature& signature, std::size_t first) {
           Bytes{size * (element_count(*left) + element_count(*right) + results)}};
 }
 
-/// x W^T over the last dimension.
+/// Product x W^T over the last dimension.
 OperationWork linear(const Signature& signature, std::size_t) {
-  const auto* rows = shape_of(signature, 0);
-  const auto* weight = shape_of(signature, 1);
+  const auto* rows = operands::shape(signature, 0);
+  const auto* weight = operands::shape(signature, 1);
   if (rows == nullptr || weight == nullptr || rows->empty() || weight->size() != 2) return {};
   const double results = element_count(*rows) / std::max(1.0, static_cast<double>(rows->back())) *
                          static_cast<double>(weight->front());
@@ -77,7 +71,7 @@ OperationWork linear(const Signature& signature, std::size_t) {
 struct Product {
   std::string_view operation;
   OperationWork (*work)(const Signature&, std::size_t);
-  std::size_t first;  ///< operand
+  std::size_t first;  ///< Position of the operand x.
 };
 constexpr std::array products{Product{"aten::mm", product, 0},
                               Product{"aten::bmm", product, 0},
@@ -132,7 +126,7 @@ int element_bytes(std::string_view type) {
 }
 
 double elements(const Signature& signature, std::size_t operand) {
-  const auto* shape = shape_of(signature, operand);
+  const auto* shape = operands::shape(signature, operand);
   return shape == nullptr ? 0 : element_count(*shape);
 }
 
@@ -155,9 +149,9 @@ OperationWork work_of(const Signature& signature) {
     work = *convolution;
   }
   if (work.bytes == Bytes{}) work.bytes = bytes_of(signature);
-  constexpr double senseless = 1e20;
-  if (!(work.flops.value() < senseless)) work.flops = Flops{};
-  if (!(work.bytes.value() < senseless)) work.bytes = Bytes{};
+  constexpr double implausible = 1e20;
+  if (!(work.flops.value() < implausible)) work.flops = Flops{};
+  if (!(work.bytes.value() < implausible)) work.bytes = Bytes{};
   return work;
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/base/units.hpp"
@@ -12,54 +15,95 @@
 
 namespace gradway {
 
-/// What an operation does, by its shapes.
+/// Work of an operation, from its shapes.
 struct OperationWork {
-  KernelClass kind = KernelClass::memory;  ///< matrix, attention or memory
-  Flops flops{};                           ///< of all its products; 0: not known
-  int products = 0;                        ///< matrix products of the same size it consists of
-  Bytes bytes{};                           ///< operands read and results written; 0: not known
+  KernelClass kind = KernelClass::memory;  ///< Matrix, attention or memory.
+  Flops flops{};                           ///< Sum of all its products; 0 if unknown.
+  int products = 0;                        ///< Number of equal matrix products.
+  Bytes bytes{};                           ///< Operands read and results written; 0: unknown.
 };
 
-/// Operations of matrix products, convolutions and attention from the shapes of their operands:
+/// Floating-point operations of matrix products, convolutions and attention from the shapes of their
+/// operands:
 ///
 ///   mm, bmm, addmm, ...      2 m n k
 ///   linear                   2 (rows of x) (outputs) (inputs)
 ///   convolution              2 (elements of y) (elements of a filter)
-///   its backward pass        as much for each gradient that is asked for: of the input, of the filters
-///   attention                4 b h s s' d; half of it if causal; backward 2.5 times that (it computes the
-///                            scores again; Dao et al., FlashAttention, 2022)
+///   its backward pass        the same for each gradient asked for: of the input, of the filters
+///   attention                4 b h s s' d; half of it if causal; backward 2.5 times that (it recomputes
+///                            the scores; Dao et al., FlashAttention, 2022)
 ///
-/// Depthwise convolutions are memory: each filter meets one channel only.
+/// Depthwise convolutions are memory: each filter reads one channel only.
 ///
-/// Bytes of these are those of each product's operands and result; of others, all operands and as much as
-/// the largest one for the result (not for copies and fills, which write an operand).
+/// Their bytes are those of each product's operands and result; for other operations, all operands plus a
+/// result as large as the largest operand (not for copies and fills, which write an operand).
 OperationWork work_of(const Signature& signature);
 
-/// The arithmetic of an operation: by the type of its first operand that holds floating-point numbers.
+/// Precision of an operation: the type of its first floating-point operand.
 std::optional<Precision> precision_of(const Signature& signature);
 
-/// Bytes of an element of PyTorch's type "float", "c10::BFloat16", ...; 0 if it is not known.
+/// Bytes per element of PyTorch's type "float", "c10::BFloat16", ...; 0 if unknown.
 int element_bytes(std::string_view type);
 
 /// Product of all dimensions.
 double element_count(const Operand::Shape& shape);
 
-/// Elements of a tensor; 0 if there is none.
+/// Elements of a tensor; 0 if the operand is not a tensor.
 double elements(const Signature& signature, std::size_t operand);
 
-/// Of PyTorch's fused attention operations; nothing for any other operation. See `work_of`.
+/// Work of PyTorch's fused attention operations; empty for any other operation. See `work_of`.
 std::optional<OperationWork> attention_work(const Signature& signature);
 
-/// Of PyTorch's convolutions and their backward pass; nothing for any other operation. See `work_of`. Without
-/// the values of the arguments (stride, padding) the size of a result is not known, nor is the work.
+/// Work of PyTorch's convolutions and their backward pass; empty for any other operation, and if the trace
+/// lacks the values of the arguments (stride, padding) that determine the size of the result. See `work_of`.
 std::optional<OperationWork> convolution_work(const Signature& signature);
 
-/// Shape of what a convolution gives, or a pooling of images; nothing for any other operation, or if its
+/// Shape of the result of a convolution, or of a pooling of images; empty for any other operation, or if its
 /// settings are not in the trace.
 std::optional<Operand::Shape> convolution_results(const Signature& signature);
 std::optional<Operand::Shape> pool_results(const Signature& signature);
 
-/// An argument "2" or "[8, -1]"; empty if it is nothing of the kind or not in the trace.
+/// The integers of an argument such as "2" or "[8, -1]"; empty if it has none or is not in the trace.
 std::vector<std::int64_t> whole_numbers(const Signature& signature, std::size_t argument);
+
+/// Operands of a recorded operation.
+namespace operands {
+
+inline int bytes(const Signature& it, std::size_t operand) {
+  return operand < it.operands.size() ? element_bytes(it.operands[operand].type) : 0;
+}
+
+inline const Operand::Shape* shape(const Signature& it, std::size_t operand) {
+  if (operand >= it.operands.size() || it.operands[operand].shapes.size() != 1) return nullptr;
+  return &it.operands[operand].shapes.front();
+}
+
+/// Whether the operand is a tensor with dimensions.
+inline bool has_tensor(const Signature& it, std::size_t operand) {
+  const auto* of = shape(it, operand);
+  return of != nullptr && !of->empty();
+}
+
+/// Shape of the result of broadcasting.
+inline Operand::Shape broadcast(Operand::Shape one, Operand::Shape other) {
+  if (one.size() < other.size()) std::swap(one, other);
+  for (std::size_t i = 1; i <= other.size(); ++i)
+    one[one.size() - i] = std::max(one[one.size() - i], other[other.size() - i]);
+  return one;
+}
+
+/// The dimension that an argument names. Negative values count from the end of `of` dimensions.
+inline std::size_t dimension(const Signature& it, std::size_t argument, std::size_t of) {
+  const auto given = whole_numbers(it, argument);
+  const auto count = static_cast<std::int64_t>(std::max<std::size_t>(1, of));
+  const auto value = given.empty() ? 0 : given.front();
+  return static_cast<std::size_t>(((value % count) + count) % count);
+}
+
+inline bool argument_is(const Signature& it, std::size_t argument, std::string_view text) {
+  return argument < it.values.size() && it.values[argument] == text;
+}
+
+}  // namespace operands
 
 }  // namespace gradway

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/kineto/work/tiles.hpp"
+#include "sim/import/kineto/work/launch_work.hpp"
+#include "sim/import/kineto/work/operation_work.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -11,11 +12,11 @@ namespace {
 
 using Shape = Operand::Shape;
 
-std::int64_t parts(std::int64_t size, std::int64_t of) {
-  return (size + of - 1) / of;
+std::int64_t tiles_along(std::int64_t size, std::int64_t tile) {
+  return (size + tile - 1) / tile;
 }
 
-/// "256x128" of "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT".
+/// Reads "256x128" from "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT".
 std::optional<std::pair<int, int>> tile_in(std::string_view name) {
   while (!name.empty()) {
     const auto end = std::min(name.find('_'), name.size());
@@ -32,13 +33,7 @@ std::optional<std::pair<int, int>> tile_in(std::string_view name) {
   return std::nullopt;
 }
 
-const Shape* only_shape_of(const Signature& operation, std::size_t operand) {
-  if (operand >= operation.operands.size() || operation.operands[operand].shapes.size() != 1) return nullptr;
-  const auto& shape = operation.operands[operand].shapes.front();
-  return shape.empty() ? nullptr : &shape;
-}
-
-/// Of a product: how many, and rows and columns of each.
+/// Results of a product: their number, and the rows and columns of each.
 struct Result {
   std::int64_t count = 1, rows = 0, columns = 0;
 };
@@ -46,8 +41,8 @@ struct Result {
 std::optional<Result> result_of(const Signature& operation) {
   const auto& name = operation.name;
   const bool adds = name == "aten::addmm" || name == "aten::baddbmm";
-  const auto* a = only_shape_of(operation, adds ? 1 : 0);
-  const auto* b = only_shape_of(operation, adds ? 2 : 1);
+  const auto* a = operands::shape(operation, adds ? 1 : 0);
+  const auto* b = operands::shape(operation, adds ? 2 : 1);
   if (a == nullptr || b == nullptr || a->size() < 2 || b->size() < 2) return std::nullopt;
   Result result;
   if (name == "aten::linear") {
@@ -77,18 +72,18 @@ bool is_scheduled_attention(std::string_view kernel) {
 std::int64_t tiles_of(std::string_view kernel, const Signature& operation) {
   if (is_scheduled_attention(kernel)) {
     constexpr std::int64_t rows_of_tile = 128;
-    const auto* queries = only_shape_of(operation, 0);
+    const auto* queries = operands::shape(operation, 0);
     if (queries == nullptr || queries->size() != 4) return 0;
-    return (*queries)[0] * (*queries)[1] * parts((*queries)[2], rows_of_tile);
+    return (*queries)[0] * (*queries)[1] * tiles_along((*queries)[2], rows_of_tile);
   }
   if (!kernel.starts_with("nvjet")) return 0;
   const auto tile = tile_in(kernel);
   const auto result = result_of(operation);
   if (!tile || !result) return 0;
   const auto [a, b] = *tile;
-  // cuBLAS' rows are PyTorch's columns, or the other way round: whichever fits better.
-  return result->count * std::min(parts(result->rows, a) * parts(result->columns, b),
-                                  parts(result->rows, b) * parts(result->columns, a));
+  // cuBLAS's rows are PyTorch's columns, or the other way round: the smaller number is assumed.
+  return result->count * std::min(tiles_along(result->rows, a) * tiles_along(result->columns, b),
+                                  tiles_along(result->rows, b) * tiles_along(result->columns, a));
 }
 
 }  // namespace gradway

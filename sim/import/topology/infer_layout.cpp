@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/topology/lay_out.hpp"
+#include "sim/import/topology/node_layout.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -109,12 +109,12 @@ class NodeTopology {
     const bool is_lone_nic = is_lone && device >= matrix_.gpus;
     const bool is_straight = is_tree && is_lone_nic && straight_.insert(pxb_[device]).second;
     const auto part = is_straight ? upper() : !is_tree && is_lone ? root(device) : lower();
-    layout_.parts[device].parent = part;  // only now: the parts moved as some were added
+    layout_.parts[device].parent = part;  // Set last: adding parts moves the others.
   }
 
   void name_sockets() {
-    std::vector<std::pair<std::optional<int>, std::size_t>>
-        order;  // by NUMA node; sockets without one are last
+    // Sockets by NUMA node; those without one are last.
+    std::vector<std::pair<std::optional<int>, std::size_t>> order;
     for (const auto& [group, part] : sockets_) order.emplace_back(layout_.parts[part].numa_node, part);
     std::ranges::stable_sort(order, [](const auto& one, const auto& other) {
       return one.first.value_or(most_numa) < other.first.value_or(most_numa);
@@ -157,7 +157,7 @@ class NodeTopology {
         const auto shown = matrix_.cells[i][j];
         const auto made = type_in_tree(layout_, i, j);
         if (shown.type == PathType::nvlink || shown.type == made) continue;
-        pairs.push_back(fmt::format("the matrix shows {} between {} and {}, which its other cells make {}",
+        pairs.push_back(fmt::format("the matrix shows {} between {} and {}, but its other cells imply {}",
                                     topo_label(shown.type, 0), layout_.name(i), layout_.name(j),
                                     topo_label(made, 0)));
       }
@@ -165,16 +165,17 @@ class NodeTopology {
     remark(pairs, "pairs");
     if (std::ranges::any_of(layout_.parts, &LayoutPart::is_across)) {
       layout_.remarks.emplace_back(
-          "the matrix shows SYS between devices of one NUMA node: they are taken to reach its memory across "
+          "the matrix shows SYS between devices of one NUMA node: they are assumed to reach its memory over "
           "links like those between sockets");
     }
     std::vector<std::string> moved;
     for (std::size_t gpu = 0; gpu < matrix_.gpus; ++gpu) {
       const auto& socket = layout_.parts[layout_.socket_of(gpu)];
       if (socket.numa_node == matrix_.numa_nodes[gpu] || !socket.numa_node) continue;
-      moved.push_back(fmt::format(
-          "{} is of NUMA node {}, but nearer than SYS to devices of node {}: taken to be on their socket",
-          layout_.name(gpu), *matrix_.numa_nodes[gpu], *socket.numa_node));
+      moved.push_back(
+          fmt::format("{} belongs to NUMA node {}, but is nearer than SYS to devices of node {}: it is "
+                      "assumed to be on their socket",
+                      layout_.name(gpu), *matrix_.numa_nodes[gpu], *socket.numa_node));
     }
     remark(moved, "GPUs");
   }

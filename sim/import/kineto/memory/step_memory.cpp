@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/kineto/read/step_moments.hpp"
+#include "sim/import/kineto/memory/step_memory.hpp"
 
 #include <algorithm>
 #include <set>
@@ -8,15 +8,15 @@
 namespace gradway {
 namespace {
 
-/// What grows with the batch against what does not, in one way to count.
+/// Memory of a moment: what grows with the batch, and what does not.
 struct Point {
   double grows;
   double fixed;
   std::size_t moment;
 };
 
-/// Those of which one is the largest, whatever the batch: the upper right hull.
-std::vector<Point> largest_of_any_batch(std::vector<Point> points) {
+/// The points of which one is the largest for some batch size: the upper right hull.
+std::vector<Point> upper_right_hull(std::vector<Point> points) {
   std::ranges::sort(points, [](const Point& a, const Point& b) {
     return std::tuple{a.grows, a.fixed, b.moment} > std::tuple{b.grows, b.fixed, a.moment};
   });
@@ -35,11 +35,12 @@ std::vector<Point> largest_of_any_batch(std::vector<Point> points) {
 
 }  // namespace
 
-MemoryOfTrace memory_of_step(const Trace& trace, const std::vector<TracedStep>& steps, std::size_t step,
-                             const Profile& profile) {
+TracedMemory memory_of_step(const Trace& trace, const std::vector<TracedStep>& steps, std::size_t step,
+                            const Profile& profile) {
   if (trace.allocations.empty()) return kept_tensors(trace, steps[step], profile);
-  MemoryOfTrace memory{
-      .from = MemorySource::recorded, .moments = recorded_memory(trace, steps, step, profile), .lacks = {}};
+  TracedMemory memory{.from = MemorySource::recorded,
+                      .moments = recorded_memory(trace, steps, step, profile),
+                      .unknown_operations = {}};
   if (memory.moments.empty()) memory.from = MemorySource::none;
   return memory;
 }
@@ -65,7 +66,7 @@ std::optional<bool> keeps_gradients(const Trace& trace, const std::vector<Traced
   });
 }
 
-std::vector<Span> autograd_of(const Trace& trace, std::span<const TracedStep> steps) {
+std::vector<Span> backward_spans(const Trace& trace, std::span<const TracedStep> steps) {
   std::vector<Span> functions;
   for (const auto& operation : trace.operations) {
     if (trace.signatures[operation.signature].name.starts_with("autograd::engine::evaluate_function"))
@@ -97,7 +98,7 @@ std::vector<ProfiledMoment> possible_peaks(const std::vector<ProfiledMoment>& mo
           points.push_back({(it.grows + (with_output ? it.output : 0_B)).value(),
                             (it.fixed + (with_gradients ? it.gradients : 0_B)).value(), i});
         }
-        for (const auto& point : largest_of_any_batch(std::move(points))) kept.insert(point.moment);
+        for (const auto& point : upper_right_hull(std::move(points))) kept.insert(point.moment);
       }
     }
   }

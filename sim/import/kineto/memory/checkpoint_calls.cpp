@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/import/kineto/memory/computed_again.hpp"
+#include "sim/import/kineto/memory/checkpoint_calls.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -19,13 +19,13 @@ constexpr std::string_view reentrant_node = "CheckpointFunctionBackward";
 
 using Operations = std::vector<const TracedOperation*>;
 
-/// Operations of a thread nest.
+/// Whether `operation` runs inside of `whole`: operations of a thread nest.
 bool is_inside(const TracedOperation& operation, const TracedOperation& whole) {
   return operation.thread == whole.thread && &operation != &whole && operation.start >= whole.start &&
          operation.start < whole.end();
 }
 
-/// Of the thread of `whole`, in the order of their start, the outer before the inner.
+/// Operations inside of `whole`, in the order of their start, outer before inner.
 Operations operations_inside(const Operations& backward, const TracedOperation& whole) {
   Operations inside;
   auto it = std::ranges::lower_bound(backward, whole.start, {}, &TracedOperation::start);
@@ -34,14 +34,14 @@ Operations operations_inside(const Operations& backward, const TracedOperation& 
   return inside;
 }
 
-/// Operations have numbers of nodes only while autograd notes what runs, as in a forward pass.
-bool notes_nodes(const Trace& trace, const TracedOperation& operation) {
+/// Operations have numbers of nodes only while autograd records, as in a forward pass.
+bool is_recorded(const Trace& trace, const TracedOperation& operation) {
   return operation.sequence > 0 && !is_node(trace, operation);
 }
 
-/// What runs between the first and the last operation that autograd notes.
-Operations noted(const Trace& trace, const Operations& inside) {
-  const auto notes = [&](const TracedOperation* it) { return notes_nodes(trace, *it); };
+/// Operations from the first to the last one that autograd records.
+Operations recorded_operations(const Trace& trace, const Operations& inside) {
+  const auto notes = [&](const TracedOperation* it) { return is_recorded(trace, *it); };
   std::int64_t end = 0;
   for (const auto* it : inside)
     if (notes(it)) end = std::max(end, it->end());
@@ -51,10 +51,10 @@ Operations noted(const Trace& trace, const Operations& inside) {
   return between;
 }
 
-/// Where operations of the forward pass stand, by the number and the name of what they do.
-class ByNumber {
+/// Index of operations of the forward pass by the number of their node and their name.
+class OperationsByNumber {
  public:
-  ByNumber(const Trace& trace, std::span<const TracedOperation* const> forward) : trace_{trace} {
+  OperationsByNumber(const Trace& trace, std::span<const TracedOperation* const> forward) : trace_{trace} {
     for (std::size_t i = 0; i < forward.size(); ++i)
       if (forward[i]->sequence > 0) places_.emplace(key(*forward[i], forward[i]->sequence), i);
   }
@@ -71,24 +71,25 @@ class ByNumber {
   }
 
   const Trace& trace_;
-  std::map<Key, std::size_t> places_;  ///< of the outermost
+  std::map<Key, std::size_t> places_;  ///< Index of the outermost operation.
 };
 
-/// Finds the operations in the forward pass whose last node is that of `asking`, or not far behind: other
-/// nodes of the call may have kept something, too, and run later.
+/// Finds the operations in the forward pass. Their last node is that of `asking` or shortly after it: other
+/// nodes of the call may also have kept something, and run later.
 bool find_in_forward(const Trace& trace, std::span<const TracedOperation* const> forward,
-                     const ByNumber& by_number, const TracedOperation& asking, ComputedAgain& call) {
+                     const OperationsByNumber& by_number, const TracedOperation& asking,
+                     CheckpointCall& call) {
   Operations notes;
-  std::ranges::copy_if(call.again, std::back_inserter(notes),
-                       [&](const TracedOperation* it) { return notes_nodes(trace, *it); });
+  std::ranges::copy_if(call.recomputed, std::back_inserter(notes),
+                       [&](const TracedOperation* it) { return is_recorded(trace, *it); });
   const auto last = std::ranges::max(notes, {}, &TracedOperation::sequence)->sequence;
   constexpr std::int64_t far = 64;
   for (auto number = asking.sequence; number < asking.sequence + far; ++number) {
-    const auto later = last - number;
+    const auto number_offset = last - number;
     auto first = forward.size();
     std::size_t end = 0;
     const auto is_there = [&](const TracedOperation* it) {
-      const auto place = by_number.place(*it, it->sequence - later);
+      const auto place = by_number.place(*it, it->sequence - number_offset);
       if (!place) return false;
       first = std::min(first, *place);
       end = std::max(end, *place + 1);
@@ -98,7 +99,7 @@ bool find_in_forward(const Trace& trace, std::span<const TracedOperation* const>
     while (end < forward.size() && forward[end]->start < forward[end - 1]->end()) ++end;
     call.first = first;
     call.end = end;
-    call.later = later;
+    call.number_offset = number_offset;
     return true;
   }
   return false;
@@ -110,7 +111,7 @@ bool runs_forward(const Trace& trace, const Operations& operations) {
   });
 }
 
-/// Of the step's backward passes, in the order of their start, the outer before the inner.
+/// Operations of the step's backward passes, in the order of their start, outer before inner.
 Operations backward_operations(const Trace& trace, const TracedStep& step, const Span& autograd) {
   Operations found;
   for (const auto& operation : trace.operations) {
@@ -123,9 +124,10 @@ Operations backward_operations(const Trace& trace, const TracedStep& step, const
   return found;
 }
 
-/// A reentrant call is an operation of the forward pass that holds those that run again.
-bool take_reentrant(const Trace& trace, std::span<const TracedOperation* const> forward,
-                    const Operations& inside, ComputedAgain& call) {
+/// Sets `call` if `inside` contains a reentrant node. Its call is an operation of the forward pass that
+/// contains the operations that run again.
+bool find_reentrant(const Trace& trace, std::span<const TracedOperation* const> forward,
+                    const Operations& inside, CheckpointCall& call) {
   const auto autograd = std::ranges::find_if(inside, [&](const TracedOperation* it) {
     return trace.signatures[it->signature].name.starts_with(autograd_call);
   });
@@ -133,8 +135,8 @@ bool take_reentrant(const Trace& trace, std::span<const TracedOperation* const> 
     return trace.signatures[it->signature].name == reentrant_node;
   });
   if (node == inside.end()) return false;
-  call.again.assign(node + 1, std::max(node + 1, autograd));
-  if (call.again.empty()) return false;
+  call.recomputed.assign(node + 1, std::max(node + 1, autograd));
+  if (call.recomputed.empty()) return false;
   for (std::size_t i = 0; i < forward.size(); ++i) {
     if (forward[i]->sequence != (*node)->sequence ||
         trace.signatures[forward[i]->signature].name != reentrant_call)
@@ -165,42 +167,42 @@ std::vector<const TracedOperation*> reentrant_nodes(const Trace& trace, const Tr
   return found;
 }
 
-std::optional<std::vector<ComputedAgain>> computed_again(const Trace& trace, const TracedStep& step,
-                                                         std::span<const TracedOperation* const> forward,
-                                                         const Span& autograd) {
+std::optional<std::vector<CheckpointCall>> checkpoint_calls(const Trace& trace, const TracedStep& step,
+                                                            std::span<const TracedOperation* const> forward,
+                                                            const Span& autograd) {
   const auto backward = backward_operations(trace, step, autograd);
-  const ByNumber by_number{trace, forward};
-  std::vector<ComputedAgain> calls;
-  std::int64_t until = 0;  // nodes that run inside of a reentrant one are its own
+  const OperationsByNumber by_number{trace, forward};
+  std::vector<CheckpointCall> calls;
+  std::int64_t until = 0;  // Nodes inside of a reentrant node belong to it.
   for (const auto* operation : backward) {
     const auto& name = trace.signatures[operation->signature].name;
     if (operation->start < until || !name.starts_with(autograd_call)) continue;
     const auto inside = operations_inside(backward, *operation);
-    ComputedAgain call;
+    CheckpointCall call;
     call.backward = *operation;
-    if (take_reentrant(trace, forward, inside, call)) {
+    if (find_reentrant(trace, forward, inside, call)) {
       until = operation->end();
     } else {
-      call.again = noted(trace, inside);
-      if (call.again.empty()) {
-        if (runs_forward(trace, inside)) return std::nullopt;  // a trace without numbers of nodes
+      call.recomputed = recorded_operations(trace, inside);
+      if (call.recomputed.empty()) {
+        if (runs_forward(trace, inside)) return std::nullopt;  // The trace has no numbers of nodes.
         continue;
       }
       if (!find_in_forward(trace, forward, by_number, *operation, call)) {
-        if (runs_forward(trace, call.again)) return std::nullopt;
-        continue;  // an operation of somebody's own that differentiates inside of its backward pass
+        if (runs_forward(trace, call.recomputed)) return std::nullopt;
+        continue;  // A custom operation that differentiates inside of its backward pass.
       }
     }
-    const bool is_nested = std::ranges::any_of(call.again, [&](const TracedOperation* it) {
+    const bool is_nested = std::ranges::any_of(call.recomputed, [&](const TracedOperation* it) {
       const auto& inner = trace.signatures[it->signature].name;
       return inner == reentrant_call || inner == "CompiledFunction";
     });
     if (is_nested) return std::nullopt;
     calls.push_back(std::move(call));
   }
-  std::ranges::sort(calls, {}, &ComputedAgain::first);
+  std::ranges::sort(calls, {}, &CheckpointCall::first);
   for (std::size_t i = 1; i < calls.size(); ++i)
-    if (calls[i].first < calls[i - 1].end) return std::nullopt;  // one inside of the other
+    if (calls[i].first < calls[i - 1].end) return std::nullopt;  // One call is inside of the other.
   return calls;
 }
 

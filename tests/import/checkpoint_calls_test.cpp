@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers that autograd computes again (torch.utils.checkpoint), as both of its ways stand in traces.
+// Activation checkpointing (torch.utils.checkpoint) in traces, reentrant and not.
 #include <algorithm>
 #include <functional>
 
@@ -17,7 +17,7 @@ const std::string two = R"(["float","float"])";
 
 enum class Way { keeps_all, not_reentrant, reentrant };
 
-/// Writes operations one after the other, each with a kernel.
+/// Writes consecutive operations, each with a kernel.
 class Writer {
  public:
   void run(const Op& op, int thread, const Kernel& kernel = {.name = "a_kernel"}) {
@@ -130,7 +130,7 @@ double most(const Profile& profile, ProfiledPhase phase) {
 
 }  // namespace
 
-TEST_CASE("layers that run again keep their input in the forward pass, and all in their backward pass",
+TEST_CASE("recomputed layers keep their input in the forward pass, and all tensors in their backward pass",
           "[import][memory]") {
   const auto way = GENERATE(Way::keeps_all, Way::not_reentrant, Way::reentrant);
   CAPTURE(static_cast<int>(way));

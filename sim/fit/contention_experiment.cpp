@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fit/side_by_side_trial.hpp"
+#include "sim/fit/contention_experiment.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,10 +12,10 @@ namespace gradway {
 namespace {
 
 constexpr double step = 0.01;
-// Makes the smaller of two that fit alike win, far below what a measurement can tell apart.
+// Breaks ties in favour of smaller slow-downs; far below measurement accuracy.
 constexpr double favour_small = 1e-3;
 
-/// Mean error of both ends; stops adding when it is above `most`.
+/// Mean error of both ends; stops when it exceeds `most`.
 double misfit(const std::vector<MeasuredTrial>& trials, const Slowdowns& slowdowns,
               const SlowdownSearch& search, double most) {
   const auto count = static_cast<double>(trials.size());
@@ -31,9 +31,9 @@ double misfit(const std::vector<MeasuredTrial>& trials, const Slowdowns& slowdow
 
 }  // namespace
 
-SideBySideEnds side_by_side_ends(const SideBySideTrial& trial, double kernel_slowdown,
-                                 double collective_slowdown, bool held) {
-  SideBySideEnds ends;
+ContentionEnds contention_ends(const ContentionExperiment& trial, double kernel_slowdown,
+                               double collective_slowdown, bool is_serialized) {
+  ContentionEnds ends;
   auto kernels = trial.kernels;
   auto collectives = trial.collectives;
   auto kernel_left = trial.kernel;
@@ -49,7 +49,7 @@ SideBySideEnds side_by_side_ends(const SideBySideTrial& trial, double kernel_slo
       collective_left = trial.collective;
       ends.collectives = now;
       --collectives;
-      waits = held;
+      waits = is_serialized;
       continue;
     }
     now += kernel_needs;
@@ -66,14 +66,14 @@ SideBySideEnds side_by_side_ends(const SideBySideTrial& trial, double kernel_slo
 
 EndErrors end_errors(const MeasuredTrial& measured, const Slowdowns& slowdowns,
                      const SlowdownSearch& search) {
-  const auto ends =
-      side_by_side_ends(measured.trial, slowdowns.kernel * search.taken, slowdowns.collective, search.held);
+  const auto ends = contention_ends(measured.trial, slowdowns.kernel * search.known_slowdown,
+                                    slowdowns.collective, search.is_serialized);
   return {ends.kernels / measured.ends.kernels - 1, ends.collectives / measured.ends.collectives - 1};
 }
 
 Slowdowns find_slowdowns(const std::vector<MeasuredTrial>& trials, const SlowdownSearch& search) {
   expects(!trials.empty(), "an experiment to find slow-downs from");
-  auto short_first = trials;  // they rule out most slow-downs at little cost
+  auto short_first = trials;  // Short experiments rule out most slow-downs at little cost.
   std::ranges::stable_sort(short_first, {}, [](const MeasuredTrial& one) {
     return std::int64_t{one.trial.kernels} + one.trial.collectives;
   });
@@ -91,7 +91,7 @@ Slowdowns find_slowdowns(const std::vector<MeasuredTrial>& trials, const Slowdow
     return least;
   };
   constexpr auto infinity = std::numeric_limits<double>::infinity();
-  constexpr int coarse = 10;  // only to know a good bound beforehand
+  constexpr int coarse = 10;  // Provides a good bound for the fine search.
   look(1, std::nextafter(look(coarse, infinity), infinity));
   return best;
 }
