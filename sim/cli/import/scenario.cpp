@@ -10,8 +10,7 @@
 #include "sim/cli/shell/read_back.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/config/yaml/scalars.hpp"
-#include "sim/import/training/deepspeed.hpp"
-#include "sim/import/training/torchtitan.hpp"
+#include "sim/import/training/scenario_draft.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway::cli {
