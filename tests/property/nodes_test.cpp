@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/report/format/bottleneck_words.hpp"
+#include "sim/report/format/words.hpp"
 #include "sim/run/simulate.hpp"
 #include "tests/support/random_graph.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/report/format/csv.hpp"
+#include "sim/report/format/text.hpp"
 
 using gradway::report::csv_cell;
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/page/page.hpp"
-#include "sim/report/page/platform.hpp"
+#include "sim/report/page/page_parts.hpp"
 #include "sim/report/run/json.hpp"
 #include "tests/report/made_up_run.hpp"
 

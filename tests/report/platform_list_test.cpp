@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/report/show/platform_list.hpp"
+#include "sim/report/show/lists.hpp"
 #include "tests/support/builders.hpp"
 
 using namespace gradway;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/format/sparkline.hpp"
+#include "sim/report/format/text.hpp"
 
 #include <limits>
 
 #include <catch2/catch.hpp>
-
-#include "sim/report/format/text.hpp"
 
 using gradway::report::sparkline;
 

@@ -5,10 +5,13 @@
 #include <iosfwd>
 #include <string_view>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "sim/report/format/json_document.hpp"
 #include "sim/report/format/style.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/study/campaign/campaign.hpp"
+#include "sim/study/campaign/campaign_estimate.hpp"
 
 namespace gradway::report {
 
@@ -43,5 +46,8 @@ void write_text(std::ostream& out, const Campaign& campaign, const Style& style)
 /// One document, with full precision and definitions.
 JsonDocument json_document(const Campaign& campaign, std::string_view version);
 void write_json(std::ostream& out, const Campaign& campaign, std::string_view version);
+
+/// Figures of many runs of a campaign, with full precision.
+nlohmann::ordered_json campaign_estimate_json(const CampaignEstimate& estimate);
 
 }  // namespace gradway::report

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/campaign/campaign.hpp"
-#include "sim/report/campaign/campaign_estimate_json.hpp"
 #include "sim/report/format/scenario_json.hpp"
 
 namespace gradway::report {

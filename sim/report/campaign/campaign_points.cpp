@@ -11,8 +11,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/report/campaign/campaign_estimate_json.hpp"
-#include "sim/report/format/ranking.hpp"
+#include "sim/report/campaign/campaign.hpp"
+#include "sim/report/format/comparison_json.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"

@@ -7,7 +7,6 @@
 #include "sim/campaign/local_sgd.hpp"
 #include "sim/report/campaign/campaign.hpp"
 #include "sim/report/format/fields.hpp"
-#include "sim/report/format/local_sgd_text.hpp"
 #include "sim/report/format/provenance.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/format/bottleneck_words.hpp"
+#include "sim/report/format/words.hpp"
 
 #include <fmt/format.h>
 

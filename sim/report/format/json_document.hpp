@@ -3,9 +3,13 @@
 
 #include <iosfwd>
 #include <memory>
+#include <ostream>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
+
+#include "sim/base/problem.hpp"
 
 namespace gradway::report {
 
@@ -26,5 +30,9 @@ class JsonDocument {
 std::string text_of(const JsonDocument& document);
 /// Writes the same, and a line break.
 void write(std::ostream& out, const JsonDocument& document);
+
+/// Writes what is wrong with the user's input as one document: a list of objects with `file`, `line`,
+/// `column` and `length` (0: none), `text` (the line), `message`, `notes` and `hint`.
+void write_json(std::ostream& out, const std::vector<Problem>& problems);
 
 }  // namespace gradway::report

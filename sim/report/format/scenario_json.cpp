@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "sim/report/format/fields_json.hpp"
-#include "sim/report/format/local_sgd_json.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/scenario/job_fields.hpp"

@@ -48,4 +48,12 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width);
 /// The first sentence, without its full stop. A stop ends a sentence only if a blank follows it.
 std::string first_sentence(std::string_view text);
 
+/// A cell of a CSV file, quoted as RFC 4180 says where it must be. A text that a spreadsheet would take for a
+/// formula begins with an apostrophe; numbers do not.
+std::string csv_cell(const std::string& text);
+
+/// A column of text a value, from the least (▁) to the most (█) in eight levels; values that do not differ
+/// in the four digits that a table shows are all ▄. What is not finite is a blank.
+std::string sparkline(const std::vector<double>& values);
+
 }  // namespace gradway::report

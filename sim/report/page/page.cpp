@@ -12,10 +12,7 @@
 #include "sim/base/contract.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
-#include "sim/report/page/pipeline.hpp"
-#include "sim/report/page/platform.hpp"
-#include "sim/report/page/sweep_points.hpp"
-#include "sim/report/page/timeline.hpp"
+#include "sim/report/page/page_parts.hpp"
 #include "sim/report/run/json.hpp"
 
 // In template.S: the bundled page, byte for byte.

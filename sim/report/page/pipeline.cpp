@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/page/pipeline.hpp"
+#include "sim/report/page/page_parts.hpp"
 
 #include <algorithm>
 #include <limits>

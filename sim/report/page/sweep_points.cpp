@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/page/sweep_points.hpp"
+#include "sim/report/page/page_parts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/report/format/ranking.hpp"
+#include "sim/report/format/comparison_json.hpp"
 
 namespace gradway::report {
 namespace {

@@ -8,10 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/report/format/bottleneck_words.hpp"
-#include "sim/report/format/csv.hpp"
-#include "sim/report/format/ranking.hpp"
-#include "sim/report/format/training_json.hpp"
+#include "sim/report/format/comparison_json.hpp"
+#include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
 
 namespace gradway::report {

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/contract.hpp"
-#include "sim/report/format/csv.hpp"
-#include "sim/report/format/ranking.hpp"
+#include "sim/report/format/comparison_json.hpp"
+#include "sim/report/format/text.hpp"
 
 namespace gradway::report {
 namespace {

@@ -9,10 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/compute/memory_range.hpp"
-#include "sim/report/format/bottleneck_words.hpp"
 #include "sim/report/format/fields.hpp"
-#include "sim/report/format/local_sgd_json.hpp"
-#include "sim/report/format/local_sgd_text.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"

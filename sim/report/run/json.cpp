@@ -10,11 +10,9 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/compute/memory_range.hpp"
-#include "sim/report/format/bottleneck_words.hpp"
+#include "sim/report/format/comparison_json.hpp"
 #include "sim/report/format/errors_json.hpp"
-#include "sim/report/format/local_sgd_json.hpp"
 #include "sim/report/format/scenario_json.hpp"
-#include "sim/report/format/training_json.hpp"
 #include "sim/report/format/words.hpp"
 
 namespace gradway::report {

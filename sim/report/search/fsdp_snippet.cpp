@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/search/fsdp_snippet.hpp"
+#include "sim/report/search/snippet_parts.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
-
-#include "sim/report/search/python_text.hpp"
 
 namespace gradway::report {
 namespace {

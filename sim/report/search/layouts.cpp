@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/report/format/training_json.hpp"
+#include "sim/report/format/comparison_json.hpp"
 
 namespace gradway::report {
 namespace {

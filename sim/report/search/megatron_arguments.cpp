@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/report/search/trainer_settings_text.hpp"
+#include "sim/report/search/snippet_parts.hpp"
 
 namespace gradway::report {
 namespace {

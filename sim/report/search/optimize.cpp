@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/comparison_json.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/text.hpp"
-#include "sim/report/format/training_json.hpp"
 #include "sim/report/format/training_text.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/search/snippet.hpp"

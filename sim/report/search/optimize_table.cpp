@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "sim/report/format/fields.hpp"
-#include "sim/report/format/sparkline.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"

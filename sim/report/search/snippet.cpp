@@ -4,10 +4,10 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/contract.hpp"
-#include "sim/report/search/fsdp_snippet.hpp"
-#include "sim/report/search/python_text.hpp"
+#include "sim/report/search/snippet_parts.hpp"
 
 namespace gradway::report {
 namespace {
@@ -112,6 +112,8 @@ std::string data_loader(const Job& job) {
   return "\nfrom torch.utils.data import DataLoader\n\n" + python_call("loader = DataLoader", arguments);
 }
 
+constexpr std::size_t longest_line = 76;
+
 }  // namespace
 
 Snippet snippet_of(const Job& job) {
@@ -131,6 +133,21 @@ Snippet snippet_of(const Job& job) {
     return python("fsdp.py", wrapped_model(*fsdp1, job));
   expects(std::holds_alternative<Zero>(job.strategy), "the strategy is DDP's, FSDP's or ZeRO's");
   return {"deepspeed", "ds_config.json", deepspeed_config(std::get<Zero>(job.strategy), job)};
+}
+
+std::string python_text(std::string_view text) {
+  std::string result = "\"";
+  for (const auto c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + "\"";
+}
+
+std::string python_call(std::string_view start, const std::vector<std::string>& arguments) {
+  const auto line = fmt::format("{}({})", start, fmt::join(arguments, ", "));
+  if (line.size() <= longest_line) return line + "\n";
+  return fmt::format("{}(\n    {},\n)\n", start, fmt::join(arguments, ",\n    "));
 }
 
 }  // namespace gradway::report

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/report/format/words.hpp"
-#include "sim/report/search/trainer_settings_text.hpp"
+#include "sim/report/search/snippet_parts.hpp"
 #include "sim/scenario/pipeline/schedule.hpp"
 
 namespace gradway::report {

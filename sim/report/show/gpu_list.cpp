@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/show/gpu_list.hpp"
+#include "sim/report/show/lists.hpp"
 
 #include <array>
 #include <ostream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/show/platform_list.hpp"
+#include "sim/report/show/lists.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/show/schedule_chart.hpp"
+#include "sim/report/show/show.hpp"
 
 #include <algorithm>
 #include <map>

@@ -11,6 +11,7 @@
 #include "sim/import/topology/nccl_graphs.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/report/format/style.hpp"
+#include "sim/scenario/pipeline/schedule.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/workload/model.hpp"
 #include "sim/workload/profile.hpp"
@@ -55,5 +56,9 @@ void write_keys_json(std::ostream& out, std::span<const config::ScenarioKey> key
 
 /// A JSON Schema (draft 7) of scenario files, made from the same keys.
 void write_scenario_schema(std::ostream& out);
+
+/// The passes of a pipeline as papers draw them, a line for each rank: forward passes take a column, backward
+/// passes two, halves of them one; transfers take no time. Ends at the edge of the terminal.
+void write_schedule_chart(std::ostream& out, const Pipeline& pipeline, int micro_batches, const Style& style);
 
 }  // namespace gradway::report

@@ -13,7 +13,6 @@
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
-#include "sim/report/show/show_kernel_times.hpp"
 #include "sim/report/show/show_rates.hpp"
 
 namespace gradway::report {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/show/show_kernel_times.hpp"
+#include "sim/report/show/show_rates.hpp"
 
 #include <algorithm>
 #include <cmath>

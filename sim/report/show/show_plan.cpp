@@ -11,7 +11,6 @@
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
-#include "sim/report/show/schedule_chart.hpp"
 
 namespace gradway::report {
 namespace {

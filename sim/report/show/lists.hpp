@@ -8,6 +8,7 @@
 
 #include "sim/cost/calibration.hpp"
 #include "sim/platform/gpu.hpp"
+#include "sim/platform/platform.hpp"
 #include "sim/report/format/style.hpp"
 
 namespace gradway::report {
@@ -34,5 +35,18 @@ void write_gpus_json(std::ostream& out, const std::vector<ListedGpu>& listed);
 void write_calibrations(std::ostream& out, const std::vector<ListedCalibration>& listed, const Style& style);
 /// The same as one JSON document; the day is null if nobody said it.
 void write_calibrations_json(std::ostream& out, const std::vector<ListedCalibration>& listed);
+
+/// A platform that a name can stand for.
+struct ListedPlatform {
+  std::string name;
+  std::optional<Platform> platform;  ///< one node of it; empty if its file is wrong
+};
+
+/// A table, one row a platform: GPUs of a node, what a GPU sends to others in it and a node to others, the
+/// price. By name, numbers by value; platforms made up for analysis come last. It is as wide as it must be.
+void write_platforms(std::ostream& out, std::vector<ListedPlatform> listed, const Style& style);
+
+/// The same as one JSON document, in the same order; what is not known is null.
+void write_platforms_json(std::ostream& out, std::vector<ListedPlatform> listed);
 
 }  // namespace gradway::report

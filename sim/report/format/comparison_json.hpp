@@ -6,8 +6,10 @@
 #include <vector>
 
 #include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "sim/study/compare/leaders.hpp"
+#include "sim/study/compare/training.hpp"
 
 namespace gradway::report {
 
@@ -17,5 +19,9 @@ namespace gradway::report {
 void add_ranking(nlohmann::ordered_json& document, const Ranking& ranking);
 void add_ranking(nlohmann::ordered_json& document,
                  const std::vector<std::pair<std::string, Leaders>>& leaders);
+
+/// What a whole training takes and costs, and which limits it keeps ("yes", "may", "no"); what was not asked
+/// for or is not known is null.
+nlohmann::ordered_json training_json(const Training& training);
 
 }  // namespace gradway::report
