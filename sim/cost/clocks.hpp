@@ -42,7 +42,8 @@ struct Waiting {
 /// @param waiting at the clocks of a GPU that never waits
 /// @source own measurement, 2026-11-22, H100 and H200 of 700 W: products in turns with additions, their share
 /// from 0.13 to 1, last as the formula says within 3.4 % (H100) and 1.8 % (H200); the limit holds for the
-/// mean over half a second and more (bursts of 0.5 to 300 ms alike). sim/decisions/0025-clocks.md
+/// mean over half a second and more (bursts of 0.5 to 300 ms alike).
+/// sim/decisions/0025-lower-clocks-at-the-power-limit.md
 double clock_slowdown(const GpuPower& power, const GpuLoad& load, const Waiting& waiting);
 
 /// Of a wait so long counts: the GPU holds the limit over a window that slides along, and what lies further

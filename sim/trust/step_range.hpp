@@ -18,7 +18,7 @@ struct TimeRange {
 };
 
 /// How far off a time of a basis can be, as a fraction of it: nine of ten cases are nearer. By the kind of
-/// time; each figure's source stands beside it. See sim/decisions/0012-intervals.md.
+/// time; each figure's source stands beside it. See sim/decisions/0012-derive-intervals-from-provenance.md.
 /// @param batch_ratio as in StepBasis
 double uncertainty_of_compute(Basis basis, double batch_ratio);
 double uncertainty_of_launches(Basis basis);

@@ -29,7 +29,8 @@ using simgrid::kernel::resource::Action;
 using simgrid::kernel::resource::Model;
 using simgrid::kernel::resource::StandardLinkImpl;
 
-/// What SimGrid's defaults would get wrong by up to 75 % (sim/decisions/0001-engines.md says how each does).
+/// What SimGrid's defaults would get wrong by up to 75 %
+/// (sim/decisions/0001-run-two-engines-on-one-scheduler.md says how each does).
 constexpr std::array settings{
     "gradway",
     "--cfg=network/model:CM02",      // no factors on latency and bandwidth
