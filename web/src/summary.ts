@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several runs rest on and warn of, each text once.
+// Provenance and warnings of several runs, each text once.
 import type { Measured } from './measures';
 
-/** Each text once, with how many of the runs have it where not all do. */
+/** Each text once, with the number of runs that have it unless all do. */
 export function gathered(runs: Measured[], key: 'warnings' | 'basis'): string[] {
   const reports = runs.filter((run) => run.metrics);
   const counts = new Map<string, number>();

@@ -33,7 +33,7 @@ for (const one of ofKind('campaign').filter(({ data }) => !data.campaign.plan.ro
     });
 
     checks('an interruption under the mouse, and each in the table', async (page) => {
-      const tip = await hoverUntil(page, await chartOf(page, 'timeline'), (found) => valueOf(found, 'goes on after') !== undefined, { columns: 90, rows: 60 });
+      const tip = await hoverUntil(page, await chartOf(page, 'timeline'), (found) => valueOf(found, 'continues after') !== undefined, { columns: 90, rows: 60 });
       assert.ok(tip, 'no interruption was hit');
       assert.ok(typical.stops.some((stop) => stop.cause === tip.title && stop.from_s === valueOf(tip, 'at')));
       assert.equal((await tableOf(page, 'timeline')).length, typical.stops.length);
