@@ -44,8 +44,8 @@ TEST_CASE("a report has the documented fields in their order", "[report][json]")
   CHECK(report["gradway"] == "1.2.3");
   CHECK(report["engine"] == "fluid");
   CHECK(report["bottleneck"].dump() ==
-        R"({"resource":"gpu0 -> gpu1","why":"7 % of the step is communication that no kernel hides; )"
-        R"(each GPU sends 4.194 MB at 2 GB/s, and this link is full meanwhile"})");
+        R"({"resource":"gpu0 -> gpu1","why":"7 % of the step is exposed communication; )"
+        R"(each GPU sends 4.194 MB at 2 GB/s, and this link is saturated during it"})");
   CHECK(report["links"].dump() == R"([{"name":"gpu0 -> gpu1","busy_fraction":0.25,"bytes":4194304},)"
                                   R"({"name":"gpu1 -> gpu0","busy_fraction":0.125,"bytes":0.5}])");
   CHECK(report["basis"].dump() == R"(["explicit times","a made-up platform"])");
