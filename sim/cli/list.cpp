@@ -52,7 +52,7 @@ std::string description(const ListedKind& kind, const std::string& name, const D
   try {
     return report::first_sentence(kind.describe(name, data));
   } catch (const ConfigError&) {
-    return "cannot be read: its file is wrong";
+    return "cannot be read: its file has an error";
   }
 }
 

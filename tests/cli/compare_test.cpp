@@ -55,7 +55,7 @@ TEST_CASE("the cheaper machine of 2026 is the faster one for plain DDP, and Powe
 
 TEST_CASE("a comparison of faster hardware says that it is a what-if", "[cli][compare]") {
   CHECK_THAT(compare({"--set", "faster.gpu=2", "--set", "faster.network=4"}).output,
-             Contains("\nwhat if, not what is: GPU kernels 2 times, network 4 times as fast\n"));
+             Contains("\nwhat-if, not the real hardware: GPU kernels 2 times, network 4 times as fast\n"));
   CHECK_THAT(compare({}).output, !Contains("what if"));
 }
 

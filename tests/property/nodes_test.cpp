@@ -92,5 +92,5 @@ TEST_CASE("a report lists no more links than fit, tells those that are alike onc
   CHECK(whole.links.size() == most_links_listed);
   CHECK(whole.links_left_out == links_used(whole) - most_links_listed);
   CHECK(folded.links.front().name == whole.links.front().name);
-  CHECK(report::in_words(folded.bottleneck).resource == report::in_words(whole.bottleneck).resource);
+  CHECK(report::describe(folded.bottleneck).resource == report::describe(whole.bottleneck).resource);
 }

@@ -112,14 +112,14 @@ TEST_CASE("pages of sweeps, comparisons and validations hold their documents", "
 }
 
 TEST_CASE("the page of a comparison says what is compared", "[report][page]") {
-  report::Compared compared;
+  report::PlatformComparison compared;
   compared.scenario = "mine";
   compared.model = "vit";
   compared.job.batch_per_gpu = 8;
   const auto data = data_of(page_of(compared, "1"));
   CHECK(data["scenario"] == "mine");
   CHECK(data["title"] == "vit on 0 platforms");
-  CHECK(data["job"] == "vit, batch 8 a GPU, fp32, DDP, PyTorch's default buckets (1 MiB, then 25 MiB)");
+  CHECK(data["job"] == "vit, batch 8 per GPU, fp32, DDP, PyTorch's default buckets (1 MiB, then 25 MiB)");
   CHECK(data["compare"] == document_of(compared, "1"));
 }
 

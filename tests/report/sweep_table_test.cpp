@@ -114,8 +114,8 @@ TEST_CASE("points that differ by less than is known are tied, and none is the fa
 
 TEST_CASE("the sentence on a tie says how sure the order is", "[report][sweep]") {
   CHECK_THAT(table_of(made_up({caps}, {100, 101, 150}, 0.05)),
-             Contains("\n25 MiB is tied with 50 MiB: the difference of 1.0 % is within what is not known;\n"
-                      "the first is faster with a probability of 59 %\n"));
+             Contains("\n25 MiB is tied with 50 MiB: the difference of 1.0 % is within the prediction\n"
+                      "error; the first is faster with a probability of 59 %\n"));
   CHECK_THAT(table_of(made_up({caps}, {100, 101, 102}, 0.05)),
              Contains("\n25 MiB is tied with 50 MiB and 100 MiB: differences of up to 2.0 % are within\n"));
 }

@@ -59,7 +59,7 @@ TEST_CASE("a run is written with its job, its result and its provenance", "[repo
   CHECK_THAT(text, Contains("memory       2 GB per GPU (estimate)"));
   CHECK_THAT(text, Contains("each GPU     12.5 TFLOP/s, 60.0 % busy"));
   CHECK_THAT(text, Contains("36.00 USD/h, 1.562 USD per million samples"));
-  CHECK_THAT(text, Contains("this link is full meanwhile"));
+  CHECK_THAT(text, Contains("this link is saturated during it"));
   CHECK_THAT(text, Contains("gpu0 -> gpu1                25.0 %          4.194 MB"));
   CHECK_THAT(text, Contains("- explicit times"));
   CHECK_THAT(text, Contains("nothing here is real"));
@@ -158,8 +158,8 @@ TEST_CASE("a validation tells each case, the mean, the worst and the bias", "[re
         "fast    200 ms     150 ms  -25.00 %\n"
         "\n"
         "mean |error| 37.50 %, worst +50.00 % (slow), bias +12.50 %, 2 cases\n"
-        "half of the cases within 37.50 %\n"
-        "in the interval: 0 of 2\n"
+        "median |error| 37.50 %\n"
+        "in the 90 % interval: 0 of 2\n"
         "measured: a stop watch\n");
 }
 
@@ -173,11 +173,11 @@ TEST_CASE("a validation counts what intervals held by group, and leaves out step
   std::ostringstream out;
   report::write_table(out, validation, {});
   CHECK_THAT(out.str(), Contains("worst +20.00 % (b), bias +6.67 %, 3 cases\n"
-                                 "half of the cases within 10.00 %\n"
-                                 "in the interval: 2 of 3\n"
+                                 "median |error| 10.00 %\n"
+                                 "in the 90 % interval: 2 of 3\n"
                                  "  measured, P2P  2 of 2\n"
                                  "  measured, SHM  0 of 1\n"
-                                 "1 case not counted: the prediction was given that step\n"));
+                                 "1 case not counted: the prediction is anchored to that very step\n"));
 }
 
 TEST_CASE("a measured step outside of its interval is told as an anchor", "[report][terminal]") {
@@ -193,15 +193,16 @@ TEST_CASE("a measured step outside of its interval is told as an anchor", "[repo
                                        {"no anchor", 1_ms, 2_ms, {2_ms, 3_ms}}}};
   std::ostringstream out;
   report::write_table(out, validation, {});
-  CHECK_THAT(out.str(), Contains("\nin the interval: 1 of 3\n") &&
-                            Catch::Matchers::EndsWith("\n# out is outside of its interval; as an anchor:\n"
-                                                      "anchor:\n"
-                                                      "  gpu: l40s\n"
-                                                      "  precision: bf16\n"
-                                                      "  batch: 8\n"
-                                                      "  optimizer: adamw\n"
-                                                      "  step_time: 112.3456 ms\n"
-                                                      "  source: \"a \\\"stop\\\" watch: mine\"\n"));
+  CHECK_THAT(out.str(), Contains("\nin the 90 % interval: 1 of 3\n") &&
+                            Catch::Matchers::EndsWith(
+                                "\n# out is outside its interval; the measured step as an anchor:\n"
+                                "anchor:\n"
+                                "  gpu: l40s\n"
+                                "  precision: bf16\n"
+                                "  batch: 8\n"
+                                "  optimizer: adamw\n"
+                                "  step_time: 112.3456 ms\n"
+                                "  source: \"a \\\"stop\\\" watch: mine\"\n"));
 }
 
 TEST_CASE("a whole training is told in days and dollars, with its limits", "[report][terminal]") {

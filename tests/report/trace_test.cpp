@@ -100,9 +100,9 @@ TEST_CASE("large runs keep a rank of each class and say so", "[report][trace]") 
   const auto [ranks, classes, shown, words] = GENERATE(table<int, std::size_t, std::size_t, std::string>(
       {{2, 1, 2, "all 2 ranks"},
        {64, 1, 64, "all 64 ranks"},
-       {65, 1, 1, "rank 0 of 65; the others do the same at the same time"},
-       {65, 2, 2, "ranks 0, 1 of 65; each of the others does the same as one of these"},
-       {65, 65, 8, "ranks 0, 1, 2, 3, 4, 5, 6, 7 of 65; others do otherwise and are left out"}}));
+       {65, 1, 1, "rank 0 of 65; the others behave identically"},
+       {65, 2, 2, "ranks 0, 1 of 65; each of the others behaves like one of these"},
+       {65, 65, 8, "ranks 0, 1, 2, 3, 4, 5, 6, 7 of 65; other ranks behave differently and are not shown"}}));
   CAPTURE(ranks, classes);
   auto run = made_up_run(ranks);
   auto& representatives = run.folding.actor_representative;
@@ -126,7 +126,7 @@ TEST_CASE("runs of many tasks keep a rank of each class, too", "[report][trace]"
     return trace_of(run).json()["otherData"]["ranks"];
   };
   CHECK(words_after(500'000 / tasks) == "all 4 ranks");
-  CHECK(words_after(500'000 / tasks + 1) == "rank 0 of 4; the others do the same at the same time");
+  CHECK(words_after(500'000 / tasks + 1) == "rank 0 of 4; the others behave identically");
 }
 
 TEST_CASE("the same run gives the same trace", "[report][trace]") {

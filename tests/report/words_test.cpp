@@ -60,7 +60,7 @@ TEST_CASE("strategies that differ in a key have different words", "[report][word
       auto other = one;
       other.*field.member = another(one.*field.member);
       ++keys;
-      CHECK(report::in_words(Strategy{other}) != report::in_words(Strategy{one}));
+      CHECK(report::describe(Strategy{other}) != report::describe(Strategy{one}));
     });
   });
   CHECK(keys > 35);
@@ -70,11 +70,11 @@ TEST_CASE("layouts that differ in a key have different words", "[report][words]"
   Job job;
   job.gpus = 256;
   job.layout = {.tensor = 2, .context = 2, .pipeline = 2, .expert = 2};
-  const auto one = report::in_words(job.layout, job);
+  const auto one = report::describe(job.layout, job);
   for_each_field<Layout>([&](const auto& field) {
     CAPTURE(field.key);
     auto other = job.layout;
     other.*field.member = another(job.layout.*field.member);
-    CHECK(report::in_words(other, job) != one);
+    CHECK(report::describe(other, job) != one);
   });
 }

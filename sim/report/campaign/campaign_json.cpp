@@ -62,7 +62,7 @@ Json interval_json(const IntervalChoice& choice) {
           {"curve", std::move(curve)}};
 }
 
-/// Of clients: what a round is.
+/// What a round of clients consists of; null without clients.
 Json rounds_json(const CampaignPlan& plan, const ClientSettings* clients) {
   if (!plan.rounds || clients == nullptr) return nullptr;
   const auto& rounds = *plan.rounds;
@@ -95,7 +95,7 @@ Json moved_json(const std::optional<MovedData>& moved) {
           {"training_at_best_s", moved->at_best.value()}};
 }
 
-/// @param clients of a server; null without any
+/// @param clients null without clients
 Json plan_json(const CampaignPlan& plan, const ClientSettings* clients) {
   const auto seconds = [](Ticks ticks) { return seconds_of(ticks).value(); };
   const auto mttf = plan.mttf();

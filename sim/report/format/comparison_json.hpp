@@ -13,15 +13,15 @@
 
 namespace gradway::report {
 
-/// Adds by name the index of the one that is ahead of all others, or null; and under `tied` by name, where
-/// several are tied, their indices, the first one's first, for each the probability that the first is ahead
-/// of it, and how far they differ, else null.
+/// Adds, by name, the index of the winner, or null if several are tied. Under `tied` adds, by name, the
+/// indices of the tied runs with the first one first, the probability that the first is ahead of each, and
+/// the relative difference; null if there is a winner.
 void add_ranking(nlohmann::ordered_json& document, const Ranking& ranking);
 void add_ranking(nlohmann::ordered_json& document,
                  const std::vector<std::pair<std::string, Leaders>>& leaders);
 
-/// What a whole training takes and costs, and which limits it keeps ("yes", "may", "no"); what was not asked
-/// for or is not known is null.
+/// Duration and cost of a whole training, and whether it meets its limits ("yes", "may", "no"). What was not
+/// asked for or is unknown is null.
 nlohmann::ordered_json training_json(const Training& training);
 
 }  // namespace gradway::report

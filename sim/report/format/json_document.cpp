@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json said_of(const Where& where, const std::string& message) {
+Json message_json(const Where& where, const std::string& message) {
   return {{"message", message},     {"file", where.file},     {"line", where.line},
           {"column", where.column}, {"length", where.length}, {"text", where.text}};
 }
@@ -33,10 +33,10 @@ void write(std::ostream& out, const JsonDocument& document) {
 void write_json(std::ostream& out, const std::vector<Problem>& problems) {
   auto all = Json::array();
   for (const auto& problem : problems) {
-    auto& one = all.emplace_back(said_of(problem.where, problem.what));
+    auto& one = all.emplace_back(message_json(problem.where, problem.what));
     one["hint"] = problem.hint;
     one["notes"] = Json::array();
-    for (const auto& note : problem.notes) one["notes"].push_back(said_of(note.where, note.what));
+    for (const auto& note : problem.notes) one["notes"].push_back(message_json(note.where, note.what));
   }
   out << all.dump();
 }

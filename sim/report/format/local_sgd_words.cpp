@@ -9,7 +9,7 @@
 namespace gradway::report {
 namespace {
 
-/// How long exchanges take: milliseconds to days.
+/// Duration of an exchange: milliseconds to days.
 std::string short_or_long(Seconds time) {
   return time < Seconds{120} ? time_text(time) : span_text(time);
 }
@@ -21,24 +21,25 @@ std::string numbers_in_words(const LocalSgd& settings) {
 
 }  // namespace
 
-std::string in_words(const LocalSgd& settings) {
+std::string describe(const LocalSgd& settings) {
   if (settings.clients)
-    return fmt::format("local SGD: {} clients, {} updates a round, each of {} in {}",
+    return fmt::format("local SGD: {} clients, {} updates per round, each after {}, sent in {}",
                        thousands_text(settings.workers), thousands_text(settings.clients->target),
                        counted_text(settings.inner_steps, "step"), numbers_in_words(settings));
-  return fmt::format(
-      "local SGD: {} workers, {}, meet every {} in {}{}{}", thousands_text(settings.workers),
-      name_of(settings.outer), counted_text(settings.inner_steps, "step"), numbers_in_words(settings),
-      settings.fragments > 1 ? fmt::format(", {} fragments in turn", settings.fragments) : "",
-      settings.overlap_steps > 0 ? fmt::format(", beside {}", counted_text(settings.overlap_steps, "step"))
-                                 : "");
+  return fmt::format("local SGD: {} workers, {}, exchange every {} in {}{}{}",
+                     thousands_text(settings.workers), name_of(settings.outer),
+                     counted_text(settings.inner_steps, "step"), numbers_in_words(settings),
+                     settings.fragments > 1 ? fmt::format(", {} fragments in turn", settings.fragments) : "",
+                     settings.overlap_steps > 0
+                         ? fmt::format(", overlapped with {}", counted_text(settings.overlap_steps, "step"))
+                         : "");
 }
 
-std::string in_words(const OuterLoop& loop, const LocalSgd& settings) {
-  const auto beside = loop.pause < loop.exchange ? fmt::format(" ({} of them beside steps)",
+std::string describe(const OuterLoop& loop, const LocalSgd& settings) {
+  const auto beside = loop.pause < loop.exchange ? fmt::format(" ({} of it overlapped with steps)",
                                                                short_or_long(loop.exchange - loop.pause))
                                                  : "";
-  return fmt::format("{} such workers; every {} ({}) each sends {}{} in {}{}: they train {} of the time",
+  return fmt::format("{} workers; every {} ({}) each sends {}{} in {}{}; they compute {} of the time",
                      thousands_text(settings.workers), counted_text(loop.steps, "step"),
                      short_or_long(loop.inner), bytes_text(loop.sent),
                      loop.fragments > 1 ? fmt::format(", in {} turns, each", loop.fragments) : ",",

@@ -51,8 +51,7 @@ std::string scaled(double value, std::span<const Scale> scales, std::string_view
   return name.empty() ? number : fmt::format("{} {}", number, name);
 }
 
-/// Offset behind the control sequence of a colour that begins at `at`, as `Style` writes it; `at` if none
-/// does.
+/// Offset after the colour sequence (as written by `Style`) that begins at `at`; `at` if there is none.
 std::size_t behind_colour(std::string_view text, std::size_t at) {
   constexpr std::string_view start = "\x1b[";
   if (!text.substr(at).starts_with(start)) return at;
@@ -85,15 +84,15 @@ std::size_t offset_of(std::string_view text, std::size_t n) {
 }
 
 bool is_number(const std::string& text) {
-  // `from_chars` knows no plus.
+  // `from_chars` does not accept a plus sign.
   const auto* first = text.data() + (text.starts_with('+') ? 1 : 0);
   const auto* last = text.data() + text.size();
   double ignored = 0;
   return std::from_chars(first, last, ignored).ptr == last && first != last;
 }
 
-/// Spreadsheets run what begins like this.
-/// @source OWASP, "CSV Injection"; the apostrophe before it, which they do not show, is their own way out
+/// Whether spreadsheets would evaluate the text as a formula.
+/// @source OWASP, "CSV Injection"; it recommends a leading apostrophe, which spreadsheets do not show
 bool is_formula(const std::string& text) {
   return !text.empty() && std::string_view{"=+-@\t\r"}.find(text.front()) != std::string_view::npos &&
          !is_number(text);
@@ -185,7 +184,7 @@ std::string shorten(std::string_view text, std::size_t width) {
 }
 
 std::vector<std::string> wrap(std::string_view text, std::size_t width) {
-  expects(width > 0, "lines have room for something");
+  expects(width > 0, "lines are at least one column wide");
   std::vector<std::string> lines(1);
   const auto append = [&](std::string_view word) {
     const auto used = columns_of(lines.back());
@@ -226,7 +225,7 @@ std::string csv_cell(const std::string& text) {
   return cell + "\"";
 }
 
-// Numbers for people have four digits.
+// Tables show four digits.
 constexpr double not_shown = 5e-4;
 
 std::string sparkline(const std::vector<double>& values) {
@@ -246,7 +245,7 @@ std::string sparkline(const std::vector<double>& values) {
       line += ' ';
       continue;
     }
-    // Shares first: the difference of two finite values need not be finite.
+    // Divide first: the difference of two finite values may be infinite.
     const auto share = !is_flat ? (value / 2 - least / 2) / (most / 2 - least / 2) : -1;
     line += levels[share < 0 ? middle : static_cast<std::size_t>(std::lround(share * (levels.size() - 1)))];
   }

@@ -10,27 +10,28 @@
 
 namespace gradway::report {
 
-/// Python that wraps `model`, whose repeated parts are `blocks`, as the strategy has it.
+/// Python that wraps `model`, whose repeated modules are `blocks`, with the settings of the strategy.
 /// @source torch/distributed/fsdp/_fully_shard/_fully_shard.py, torch/distributed/fsdp/
 /// fully_sharded_data_parallel.py and wrap.py, PyTorch 2.11
 std::string wrapped_model(const Fsdp& fsdp, const Job& job);
 std::string wrapped_model(const Fsdp1& fsdp, const Job& job);
 
-/// Python that makes those of `blocks` run again before their backward pass that the job says.
+/// Python that enables activation checkpointing for the blocks that the job recomputes.
 std::string recomputed_blocks(const Job& job);
 
-/// What DeepSpeed's configuration says of the job; its own defaults are left out; the norm to clip
-/// to is the reader's.
+/// DeepSpeed's configuration of the job, without settings at their defaults. The user chooses the norm to
+/// clip to.
 /// @source deepspeed/runtime/config.py, deepspeed/runtime/zero/config.py, 0.19
 std::string deepspeed_config(const Zero& zero, const Job& job);
 
-/// A text in quotes.
+/// A Python string literal.
 std::string python_text(std::string_view text);
 
-/// A call on one line, or with a line for each argument. @param start "model = DistributedDataParallel"
+/// A call on one line if it fits, else with one line per argument. @param start "model =
+/// DistributedDataParallel"
 std::string python_call(std::string_view start, const std::vector<std::string>& arguments);
 
-// The settings with which a trainer runs a job, complete but for the model, the data and the learning rate.
+// Settings with which a trainer runs a job, except for the model, the data and the learning rate.
 
 /// Tables of torchtitan's job file. @source torchtitan/config/job_config.py, 0.2
 std::string torchtitan_tables(const Job& job, const SnippetModel& model);
@@ -38,10 +39,10 @@ std::string torchtitan_tables(const Job& job, const SnippetModel& model);
 /// Arguments of Megatron-LM's pretrain_gpt.py. @source megatron/training/arguments.py, Megatron-Core 0.14
 std::string megatron_arguments(const Job& job, const SnippetModel& model);
 
-/// What neither trainer can be told of a job, whatever its framework: lines of comments.
-std::string unsaid_of_job(const Job& job);
+/// Comments on settings of a job that neither trainer has.
+std::string unsupported_notes(const Job& job);
 
-/// A comment: a key of the scenario that the trainer has no setting for. @param value as the scenario has it
-std::string unsaid(std::string_view key, const std::string& value);
+/// A comment on a key of the scenario that the trainer has no setting for. @param value as in the scenario
+std::string unsupported_note(std::string_view key, const std::string& value);
 
 }  // namespace gradway::report

@@ -32,7 +32,8 @@ std::string kind_text(const Link& link) {
 
 }  // namespace
 
-void write_link_table(std::ostream& out, const Platform& platform, const Shown& shown, const Style& style) {
+void write_link_table(std::ostream& out, const Platform& platform, const ShownDevices& shown,
+                      const Style& style) {
   using enum Table::Align;
   std::set<int> nodes;
   for (const auto gpu : shown.gpus) nodes.insert(platform.device(gpu).node);

@@ -13,40 +13,40 @@
 
 namespace gradway::report {
 
-/// A GPU that a name can stand for.
+/// A GPU of a folder of data files.
 struct ListedGpu {
   std::string name;
-  std::optional<Gpu> gpu;        ///< empty if its file is wrong
-  std::string kernels_timed_on;  ///< the GPU whose timed kernels stand for its own; empty: none
+  std::optional<Gpu> gpu;        ///< empty if its file has an error
+  std::string kernels_timed_on;  ///< the GPU whose timed kernels are used, possibly scaled; empty: none
 };
 
-/// A calibration that a name can stand for.
+/// A calibration of a folder of data files.
 struct ListedCalibration {
   std::string name;
-  std::optional<Calibration> calibration;  ///< empty if its file is wrong
+  std::optional<Calibration> calibration;  ///< empty if its file has an error
 };
 
-/// A table, one row a GPU: memory, its bandwidth, dense peaks, and what is known of its kernels.
+/// One row per GPU: memory, memory bandwidth, dense peaks, and the source of kernel times.
 void write_gpus(std::ostream& out, const std::vector<ListedGpu>& listed, const Style& style);
-/// The same as one JSON document; what is not known is null.
+/// The same as one JSON document; unknown values are null.
 void write_gpus_json(std::ostream& out, const std::vector<ListedGpu>& listed);
 
-/// A table, one row a calibration: its day, and what was measured.
+/// One row per calibration: its date, and what was measured.
 void write_calibrations(std::ostream& out, const std::vector<ListedCalibration>& listed, const Style& style);
-/// The same as one JSON document; the day is null if nobody said it.
+/// The same as one JSON document; the date is null if it is unknown.
 void write_calibrations_json(std::ostream& out, const std::vector<ListedCalibration>& listed);
 
-/// A platform that a name can stand for.
+/// A platform of a folder of data files.
 struct ListedPlatform {
   std::string name;
-  std::optional<Platform> platform;  ///< one node of it; empty if its file is wrong
+  std::optional<Platform> platform;  ///< with one node; empty if its file has an error
 };
 
-/// A table, one row a platform: GPUs of a node, what a GPU sends to others in it and a node to others, the
-/// price. By name, numbers by value; platforms made up for analysis come last. It is as wide as it must be.
+/// One row per platform: GPUs per node, bandwidth between GPUs of a node and between nodes, price. Sorted by
+/// name, with numbers by value; synthetic platforms come last. The table may be wider than the style's width.
 void write_platforms(std::ostream& out, std::vector<ListedPlatform> listed, const Style& style);
 
-/// The same as one JSON document, in the same order; what is not known is null.
+/// The same as one JSON document, in the same order; unknown values are null.
 void write_platforms_json(std::ostream& out, std::vector<ListedPlatform> listed);
 
 }  // namespace gradway::report

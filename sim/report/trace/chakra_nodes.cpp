@@ -43,7 +43,7 @@ class RankWriter {
   }
 
  private:
-  /// What a task gave its dependants to wait for: its nodes, or without any what it waits for itself.
+  /// The nodes that dependants of a task wait for: its own, or its dependencies if it has none.
   void add(const Task& task) {
     Ids before = after_host_;
     for (const auto& other : task.after) add_all(before, ends_[other.index()]);
@@ -143,9 +143,9 @@ class RankWriter {
   const Program& program_;
   const Actor& actor_;
   std::vector<ChakraNode> nodes_;
-  std::vector<Ids> ends_;               ///< beside the tasks
+  std::vector<Ids> ends_;               ///< by task
   std::map<std::size_t, Ids> last_on_;  ///< by stream
-  Ids after_host_;                      ///< what the CPU has waited for
+  Ids after_host_;                      ///< nodes that the CPU has waited for
   std::map<std::size_t, int> calls_;    ///< by group
   double computed_ns_ = 0;
 };
