@@ -22,7 +22,7 @@ Platform with_price(Platform platform) {
 
 }  // namespace
 
-TEST_CASE("platforms stand in a table by name, numbers by value, what is made up last", "[report]") {
+TEST_CASE("platforms are sorted by name with numbers by value, synthetic ones last", "[report]") {
   std::ostringstream out;
   auto fabric = star_fabric();
   fabric.efficiency = 0.8;

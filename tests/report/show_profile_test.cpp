@@ -57,7 +57,7 @@ TEST_CASE("a profile is shown with its totals by phase and class", "[report][sho
                             "all                      3    1 ms  50 us     3 GFLOP\n"));
 }
 
-TEST_CASE("a profile says who sets the pace of the step", "[report][show]") {
+TEST_CASE("a profile says whether the CPU or the GPU limits the step", "[report][show]") {
   auto profile = small_profile();
   CHECK_THAT(text_of(profile), Contains("step time    not measured without the profiler\n"));
   CHECK_THAT(text_of(profile),
@@ -71,7 +71,7 @@ TEST_CASE("a profile says who sets the pace of the step", "[report][show]") {
              Contains("limited by   the CPU: issuing the step takes 204.0 % of the GPU's time\n"));
 }
 
-TEST_CASE("a profile says what tells its memory", "[report][show]") {
+TEST_CASE("a profile names the source of its memory", "[report][show]") {
   auto profile = small_profile();
   CHECK_THAT(text_of(profile), Contains("memory       activations are unknown\n"));
   profile.memory_from = MemorySource::recorded;

@@ -57,7 +57,7 @@ std::string platform_text(const Platform& platform) {
 
 }  // namespace
 
-TEST_CASE("a platform is shown in the look of nvidia-smi", "[report][show]") {
+TEST_CASE("the topology of a platform is shown as by nvidia-smi", "[report][show]") {
   const auto text = platform_text(bridged_platform(1));
 
   CHECK_THAT(text, Contains("      GPU0  GPU1  GPU2  GPU3  NIC0  CPU/NUMA affinity\n"
@@ -101,7 +101,7 @@ TEST_CASE("devices of several nodes are shown with their names", "[report][show]
   CHECK_THAT(text, Contains("  NET   through the NICs and the fabric\n"));
 }
 
-TEST_CASE("of large platforms the first GPUs are shown, and the text says so", "[report][show]") {
+TEST_CASE("only the first GPUs of large platforms are shown, and the text says so", "[report][show]") {
   const auto whole = platform_text(testing::made_up_platform(16));
   const auto part = platform_text(testing::made_up_platform(1024));
 

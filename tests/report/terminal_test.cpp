@@ -65,7 +65,7 @@ TEST_CASE("a run is written with its job, its result and its provenance", "[repo
   CHECK_THAT(text, Contains("nothing here is real"));
 }
 
-TEST_CASE("without --verbose a run is what decides, and says where more is", "[report][terminal]") {
+TEST_CASE("without --verbose a run shows the key results and where to find details", "[report][terminal]") {
   auto run = testing::made_up_run();
   run.extrapolation = "contention was measured elsewhere";
   run.warnings.push_back(run.extrapolation);
@@ -83,7 +83,7 @@ TEST_CASE("without --verbose a run is what decides, and says where more is", "[r
   CHECK(std::ranges::count(text, '\n') <= 40);
 }
 
-TEST_CASE("the provenance of a run is its first clauses, each said once", "[report][terminal]") {
+TEST_CASE("the provenance of a run consists of first clauses, each once", "[report][terminal]") {
   auto run = testing::made_up_run();
   run.basis = {"compute: kernels timed on h100-sxm (own measurement, 2026)",
                "launches: 44 us of CPU time an operation; others took half",
@@ -116,7 +116,7 @@ TEST_CASE("the parts of a step are written with their times and shares", "[repor
         "    overlapped communication      2.00 ms    20.0 %   with kernels\n");
 }
 
-TEST_CASE("no line is wider than asked for", "[report][terminal]") {
+TEST_CASE("no line is wider than the limit", "[report][terminal]") {
   const std::size_t width = GENERATE(80U, 100U, 120U);
   const report::Style style{GENERATE(false, true), width};
   CAPTURE(width, style.colour);
@@ -125,12 +125,12 @@ TEST_CASE("no line is wider than asked for", "[report][terminal]") {
   CHECK(widest_line(text_of(verbose_run(), style)) <= width);
 }
 
-TEST_CASE("there are control sequences only with colours", "[report][terminal]") {
+TEST_CASE("control sequences occur only with colours", "[report][terminal]") {
   CHECK(text_of(verbose_run(), {false, 80}).find('\x1b') == std::string::npos);
   CHECK(text_of(verbose_run(), {true, 80}).find('\x1b') != std::string::npos);
 }
 
-TEST_CASE("a run without a price, collectives or parts says nothing of them", "[report][terminal]") {
+TEST_CASE("a run without a price, collectives or parts does not mention them", "[report][terminal]") {
   auto run = testing::made_up_run();
   run.measured.metrics.cost_per_hour.reset();
   run.measured.metrics.collectives = 0;
@@ -146,7 +146,7 @@ TEST_CASE("a run without a price, collectives or parts says nothing of them", "[
   }
 }
 
-TEST_CASE("a validation tells each case, the mean, the worst and the bias", "[report][terminal]") {
+TEST_CASE("a validation shows each case, the mean, the worst and the bias", "[report][terminal]") {
   const report::Validation validation{"a stop watch",
                                       {{"slow", 100_ms, 150_ms, {}}, {"fast", 200_ms, 150_ms, {}}}};
   std::ostringstream out;
@@ -163,8 +163,7 @@ TEST_CASE("a validation tells each case, the mean, the worst and the bias", "[re
         "measured: a stop watch\n");
 }
 
-TEST_CASE("a validation counts what intervals held by group, and leaves out steps that were given",
-          "[report][terminal]") {
+TEST_CASE("a validation counts coverage by group, and leaves out anchored steps", "[report][terminal]") {
   const report::Validation validation{"",
                                       {{"a", 10_ms, 11_ms, {9_ms, 12_ms}, {}, "measured, P2P"},
                                        {"b", 10_ms, 12_ms, {11_ms, 13_ms}, {}, "measured, SHM"},
@@ -180,7 +179,7 @@ TEST_CASE("a validation counts what intervals held by group, and leaves out step
                                  "1 case not counted: the prediction is anchored to that very step\n"));
 }
 
-TEST_CASE("a measured step outside of its interval is told as an anchor", "[report][terminal]") {
+TEST_CASE("a measured step outside its interval is printed as an anchor", "[report][terminal]") {
   const Anchor anchor{.gpu = "l40s",
                       .precision = Precision::bf16,
                       .batch = 8,
@@ -205,7 +204,7 @@ TEST_CASE("a measured step outside of its interval is told as an anchor", "[repo
                                 "  source: \"a \\\"stop\\\" watch: mine\"\n"));
 }
 
-TEST_CASE("a whole training is told in days and dollars, with its limits", "[report][terminal]") {
+TEST_CASE("a whole training is shown in days and dollars, with its limits", "[report][terminal]") {
   auto run = testing::made_up_run();
   run.measured.metrics.samples = 64;
   run.measured.metrics.tokens_per_sample = 1024;
@@ -225,7 +224,7 @@ TEST_CASE("a whole training is told in days and dollars, with its limits", "[rep
                    "  budget       17,000 USD: may be met\n"));
 }
 
-TEST_CASE("long times are told in the unit that people plan in", "[report][terminal]") {
+TEST_CASE("long times are shown in minutes, hours or days", "[report][terminal]") {
   CHECK(report::span_text(Seconds{0.5}) == "500 ms");
   CHECK(report::span_text(Seconds{90}) == "1.5 min");
   CHECK(report::span_text(Seconds{3600}) == "60 min");

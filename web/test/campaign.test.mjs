@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of a campaign: its time line, parts, spread, intervals and tables against the document.
+// The page of a campaign: its timeline, parts, spread, intervals and tables against the document.
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { chartOf, hoverUntil, ofKind, openedOnce, tableOf, valueOf } from './browser.mjs';
