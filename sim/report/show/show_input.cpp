@@ -30,7 +30,7 @@ void write_storage(std::ostream& out, const StorageTier& tier, const Style& styl
   if (tier.error) fields.add("uncertainty", percent_text(*tier.error) + " (standard error)");
   add_rate(fields, "writes", tier.write);
   add_rate(fields, "per node", tier.per_node);
-  add_rate(fields, "per connection", tier.per_connection);
+  add_rate(fields, "connection", tier.per_connection);
   fields.add("first byte", time_text(tier.first_byte) +
                                (tier.first_byte_spread > 0 ? fmt::format(", standard deviation {}",
                                                                          percent_text(tier.first_byte_spread))
@@ -40,9 +40,9 @@ void write_storage(std::ostream& out, const StorageTier& tier, const Style& styl
   if (tier.burst)
     fields.add("burst", fmt::format("{} at full rate, then {}", bytes_text(tier.burst->credit),
                                     rate_text(tier.burst->sustained)));
-  add_usd(fields, "storage price", tier.price.usd_per_gb_month, "per GB and month");
-  add_usd(fields, "request price", tier.price.usd_per_million_requests, "per million requests");
-  add_usd(fields, "egress price", tier.price.usd_per_gb_out, "per GB");
+  add_usd(fields, "storage cost", tier.price.usd_per_gb_month, "per GB and month");
+  add_usd(fields, "request cost", tier.price.usd_per_million_requests, "per million requests");
+  add_usd(fields, "egress cost", tier.price.usd_per_gb_out, "per GB");
   if (tier.price.is_known()) fields.add("price date", tier.price.as_of);
   fields.add("source", tier.source);
 }
