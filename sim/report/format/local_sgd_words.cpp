@@ -36,14 +36,14 @@ std::string describe(const LocalSgd& settings) {
 }
 
 std::string describe(const OuterLoop& loop, const LocalSgd& settings) {
-  const auto beside = loop.pause < loop.exchange ? fmt::format(" ({} of it overlapped with steps)",
+  const auto overlapped = loop.pause < loop.exchange ? fmt::format(" ({} of it overlapped with steps)",
                                                                short_or_long(loop.exchange - loop.pause))
                                                  : "";
   return fmt::format("{} workers; every {} ({}) each sends {}{} in {}{}; they compute {} of the time",
                      thousands_text(settings.workers), counted_text(loop.steps, "step"),
                      short_or_long(loop.inner), bytes_text(loop.sent),
                      loop.fragments > 1 ? fmt::format(", in {} turns, each", loop.fragments) : ",",
-                     short_or_long(loop.exchange), beside, percent_text(loop.use()));
+                     short_or_long(loop.exchange), overlapped, percent_text(loop.use()));
 }
 
 std::vector<std::string> clients_in_words(const LocalSgd& settings, const std::vector<ClientTurn>& turns) {

@@ -52,7 +52,7 @@ std::string scaled(double value, std::span<const Scale> scales, std::string_view
 }
 
 /// Offset after the colour sequence (as written by `Style`) that begins at `at`; `at` if there is none.
-std::size_t behind_colour(std::string_view text, std::size_t at) {
+std::size_t after_colour(std::string_view text, std::size_t at) {
   constexpr std::string_view start = "\x1b[";
   if (!text.substr(at).starts_with(start)) return at;
   const auto end = text.find_first_not_of("0123456789;", at + start.size());
@@ -63,8 +63,8 @@ std::size_t behind_colour(std::string_view text, std::size_t at) {
 template <class Visit>
 void for_each_column(std::string_view text, const Visit& visit) {
   for (std::size_t at = 0; at < text.size();) {
-    if (const auto behind = behind_colour(text, at); behind != at) {
-      at = behind;
+    if (const auto after = after_colour(text, at); after != at) {
+      at = after;
       continue;
     }
     if (starts_character(text[at]) && !visit(at)) return;
@@ -140,6 +140,11 @@ std::string thousands_text(std::int64_t count) {
   return digits;
 }
 
+std::string digits_text(double value, int digits) {
+  return value >= 1000 && value < 1e15 ? thousands_text(std::llround(value))
+                                       : fmt::format("{:.{}g}", value, digits);
+}
+
 std::string counted_text(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", thousands_text(count), noun, count == 1 ? "" : "s");
 }
@@ -158,11 +163,11 @@ std::string one_line(std::string_view text) {
   std::size_t start = 0;
   const auto take = [&](std::size_t end) { line += printable(text.substr(start, end - start)); };
   for (auto at = text.find('\x1b'); at != std::string_view::npos; at = text.find('\x1b', at + 1)) {
-    const auto behind = behind_colour(text, at);
-    if (behind == at) continue;
+    const auto after = after_colour(text, at);
+    if (after == at) continue;
     take(at);
-    line += text.substr(at, behind - at);
-    start = behind;
+    line += text.substr(at, after - at);
+    start = after;
   }
   take(text.size());
   return line;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -25,9 +26,18 @@ std::string exact_bytes_text(Bytes amount);
 
 /// "306,535,400"
 std::string thousands_text(std::int64_t count);
+std::string thousands_text(std::unsigned_integral auto count) {
+  return thousands_text(static_cast<std::int64_t>(count));
+}
+
+/// The number with `digits` digits, but all digits before the point: "98.7", "123,456".
+std::string digits_text(double value, int digits);
 
 /// "1 node", "8 nodes". @param noun forms its plural with an s
 std::string counted_text(std::int64_t count, std::string_view noun);
+std::string counted_text(std::unsigned_integral auto count, std::string_view noun) {
+  return counted_text(static_cast<std::int64_t>(count), noun);
+}
 
 /// Columns that UTF-8 text occupies on a terminal, one per code point. Colour sequences occupy none.
 std::size_t columns_of(std::string_view text);

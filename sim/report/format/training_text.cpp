@@ -28,19 +28,13 @@ struct Word {
 constexpr std::array words_of_counts{Word{"", 1}, Word{"k", 1e3}, Word{"M", 1e6}, Word{"B", 1e9},
                                      Word{"T", 1e12}};
 
-/// At most `most` digits, but all digits before the point.
-std::string digits(double value, int most) {
-  return value >= 1000 && value < 1e15 ? thousands_text(std::llround(value))
-                                       : fmt::format("{:.{}g}", value, most);
-}
-
 /// The time in a unit of the table above; shorter times as by `time_text`.
 std::string span_of(Seconds time, int most) {
   const SpanUnit* unit = nullptr;
   for (const auto& one : span_units)
     if (time.value() >= one.from) unit = &one;
   return unit == nullptr ? time_text(time)
-                         : fmt::format("{} {}", digits(time.value() / unit->seconds, most), unit->name);
+                         : fmt::format("{} {}", digits_text(time.value() / unit->seconds, most), unit->name);
 }
 
 /// The deadline as the user probably gave it: "14 days", "1 day", "36 h".
@@ -81,11 +75,11 @@ std::string span_range_text(const Expected& seconds) {
 }
 
 std::string usd_text(double usd) {
-  return digits(usd, 4);
+  return digits_text(usd, 4);
 }
 
 std::string usd_range_text(const Expected& usd) {
-  return fmt::format("{} to {}", digits(usd.low, 3), digits(usd.high, 3));
+  return fmt::format("{} to {}", digits_text(usd.low, 3), digits_text(usd.high, 3));
 }
 
 std::string span_with_range_text(const Expected& seconds) {

@@ -69,7 +69,7 @@ std::string title_of(const PlatformComparison& compared) {
   constexpr std::size_t most_names = 3;
   return fmt::format("{} on {}", compared.model,
                      platforms.empty() || platforms.size() > most_names
-                         ? counted_text(static_cast<std::int64_t>(platforms.size()), "platform")
+                         ? counted_text(platforms.size(), "platform")
                          : fmt::format("{}", fmt::join(platforms, ", ")));
 }
 

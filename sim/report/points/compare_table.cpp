@@ -25,12 +25,6 @@ using enum Table::Align;
 const std::string range_title = "90 % interval";
 constexpr auto nothing_meets = "no platform meets the limits of the training";
 
-/// `digits` digits, but all digits before the point.
-std::string digits_text(double value, int digits) {
-  return value >= 1000 && value < 1e15 ? thousands_text(std::llround(value))
-                                       : fmt::format("{:.{}g}", value, digits);
-}
-
 /// "4.7 to 5.2", with three digits.
 std::string digits_range(const Expected& expected) {
   return fmt::format("{} to {}", digits_text(expected.low, 3), digits_text(expected.high, 3));

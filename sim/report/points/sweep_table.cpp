@@ -198,9 +198,9 @@ void write_lines(std::ostream& out, const Sweep& sweep, const Overview& all, con
 
 /// Writes the errors of failed points, each once.
 void write_failures(std::ostream& out, const Sweep& sweep) {
-  std::set<std::string> told;
+  std::set<std::string> written;
   for (const auto& point : sweep.points) {
-    if (!point.error.empty() && told.insert(point.error).second) out << '\n' << point.error;
+    if (!point.error.empty() && written.insert(point.error).second) out << '\n' << point.error;
   }
 }
 

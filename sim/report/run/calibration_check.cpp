@@ -51,7 +51,7 @@ void write_check(std::ostream& out, const std::vector<PredictedRow>& rows, std::
   const auto left_out = rows.size() - unknown - shown.size();
   if (left_out > 0) {
     out << style.paint(Paint::dim, fmt::format("... {} with smaller errors; --all shows them",
-                                               counted_text(static_cast<std::int64_t>(left_out), "row")))
+                                               counted_text(left_out, "row")))
         << '\n';
   }
   Table groups{
@@ -65,8 +65,7 @@ void write_check(std::ostream& out, const std::vector<PredictedRow>& rows, std::
     groups.write(out, wide);
   }
   if (unknown > 0) {
-    out << fmt::format("\n{} without a prediction by the calibration\n",
-                       counted_text(static_cast<std::int64_t>(unknown), "row"));
+    out << fmt::format("\n{} without a prediction by the calibration\n", counted_text(unknown, "row"));
   }
 }
 

@@ -239,7 +239,7 @@ std::string ranks_in_words(const Run& run) {
   const auto all = static_cast<std::size_t>(run.workload.ranks);
   const auto simulated = run.folding.simulated_ranks();
   if (simulated == all) return "";
-  return fmt::format(", {} {} for all {}", counted_text(static_cast<std::int64_t>(simulated), "rank"),
+  return fmt::format(", {} {} for all {}", counted_text(simulated, "rank"),
                      simulated == 1 ? "stands" : "stand", thousands_text(run.workload.ranks));
 }
 

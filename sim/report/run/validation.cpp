@@ -129,8 +129,7 @@ void write_table(std::ostream& out, const Validation& validation, const Style& s
     const auto& worst = *std::ranges::max_element(counted, smaller_error);
     out << fit(fmt::format("mean |error| {:.2f} %, worst {} ({}), bias {}, {}",
                            validation.mean_abs_error() * 100, signed_percent_text(worst.error()), worst.name,
-                           signed_percent_text(validation.bias()),
-                           counted_text(static_cast<std::int64_t>(counted.size()), "case")),
+                           signed_percent_text(validation.bias()), counted_text(counted.size(), "case")),
                style.width)
         << '\n'
         << fmt::format("median |error| {:.2f} %\n", validation.median_abs_error() * 100)
@@ -139,7 +138,7 @@ void write_table(std::ostream& out, const Validation& validation, const Style& s
   }
   if (const auto given = validation.cases.size() - counted.size(); given > 0)
     out << fmt::format("{} not counted: the prediction is anchored to that very step\n",
-                       counted_text(static_cast<std::int64_t>(given), "case"));
+                       counted_text(given, "case"));
   if (!validation.source.empty()) {
     for (const auto& line : wrap("measured: " + validation.source, style.width)) {
       out << style.paint(Paint::dim, line) << '\n';

@@ -63,10 +63,10 @@ class ArgumentList {
 
   /// Megatron keeps 16-bit weights and fp32 master weights; it has no autocast.
   void write_precision() {
-    const auto beside = beside_fp8(job_.precision);
-    if (beside == Precision::bf16) add("--bf16");
-    if (beside == Precision::fp16) add("--fp16");
-    if (beside == Precision::tf32) notes_ += unsupported_note("job.precision", "tf32");
+    const auto precision = beside_fp8(job_.precision);
+    if (precision == Precision::bf16) add("--bf16");
+    if (precision == Precision::fp16) add("--fp16");
+    if (precision == Precision::tf32) notes_ += unsupported_note("job.precision", "tf32");
     const auto fp8 = fp8_of(job_);
     if (!fp8) return;
     add("--fp8-format hybrid --fp8-recipe {}", fp8->recipe == Fp8Recipe::delayed ? "delayed" : "tensorwise");
@@ -112,9 +112,9 @@ class ArgumentList {
     if (own->overlap_grad_reduce) add("--overlap-grad-reduce");
     if (own->overlap_param_gather) add("--overlap-param-gather");
     if (own->bucket_size) add("--ddp-bucket-size {:.0f}", *own->bucket_size);
-    const auto beside = beside_fp8(job_.precision);
-    if (beside == Precision::bf16 && own->grad_reduce_dtype == Number::bf16) add("--grad-reduce-in-bf16");
-    if (beside == Precision::fp16 && own->grad_reduce_dtype == Number::fp32)
+    const auto precision = beside_fp8(job_.precision);
+    if (precision == Precision::bf16 && own->grad_reduce_dtype == Number::bf16) add("--grad-reduce-in-bf16");
+    if (precision == Precision::fp16 && own->grad_reduce_dtype == Number::fp32)
       add("--accumulate-allreduce-grads-in-fp32");
     if (own->fp8_param_gather) add("--fp8-param-gather");
     if (own->tensor_owners)

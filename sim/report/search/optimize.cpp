@@ -139,21 +139,21 @@ std::string verdict(const SettingsSearchReport& found) {
   const auto whose = fmt::format("{}'s defaults", framework_of(found));
   const auto& defaults = found.optimum.defaults;
   if (!defaults.cannot_run.empty()) return whose + " do not run: the job " + defaults.cannot_run;
-  const auto beside = note_on_fastest(found);
+  const auto note = note_on_fastest(found);
   const auto gain = gain_over(found, defaults);
   if (std::abs(gain) < is_as_fast) {
     return fmt::format("not worth changing: {} are{}", whose,
-                       beside.empty() ? " as fast as the best" : beside.substr(1));
+                       note.empty() ? " as fast as the best" : note.substr(1));
   }
   if (gain < worth_changing)
-    return fmt::format("not worth changing: {} are {:.2f} % from the best{}", whose, gain * 100, beside);
+    return fmt::format("not worth changing: {} are {:.2f} % from the best{}", whose, gain * 100, note);
   if (is_tied_with_best(found, defaults)) {
     return fmt::format(
         "not worth changing before a measurement confirms it: tied with {}; the difference of {} is within "
         "the prediction error{}",
-        whose, percent_text(gain), beside);
+        whose, percent_text(gain), note);
   }
-  return fmt::format("{} faster than {}{}", percent_text(gain), whose, beside);
+  return fmt::format("{} faster than {}{}", percent_text(gain), whose, note);
 }
 
 std::vector<std::string> warnings_of(const SettingsSearchReport& found) {

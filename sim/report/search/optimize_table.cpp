@@ -260,8 +260,7 @@ void write_remarks(std::ostream& out, const SettingsSearchReport& found, const S
   fields.add("each setting", parts);
   write_caps(out, found, style);
   out << '\n';
-  const auto tried = fmt::format("{} simulated for {} settings",
-                                 counted_text(static_cast<std::int64_t>(found.simulated), "step"),
+  const auto tried = fmt::format("{} simulated for {} settings", counted_text(found.simulated, "step"),
                                  thousands_text(std::llround(found.settings)));
   fields.add("tried", tried + (is_ddp(found) ? "; caps that give the same buckets count as one"
                                              : "; prefetches only with settings within 5 % of the best"));

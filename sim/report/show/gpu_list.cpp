@@ -46,7 +46,7 @@ std::vector<std::string> row(const ListedGpu& one) {
 std::vector<std::string> contents_of(const Calibration& calibration) {
   std::vector<std::string> contents;
   const auto add = [&](std::size_t count, std::string_view noun) {
-    if (count > 0) contents.push_back(counted_text(static_cast<std::int64_t>(count), noun));
+    if (count > 0) contents.push_back(counted_text(count, noun));
   };
   add(calibration.tables.size(), "table");
   add(calibration.collectives.size(), "collective");

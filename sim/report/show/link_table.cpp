@@ -50,8 +50,7 @@ void write_link_table(std::ostream& out, const Platform& platform, const ShownDe
                time_text(connection.there->latency)});
   }
   table.write(out, style);
-  if (rows > most_rows)
-    out << fmt::format("... and {} more\n", thousands_text(static_cast<std::int64_t>(rows - most_rows)));
+  if (rows > most_rows) out << fmt::format("... and {} more\n", thousands_text(rows - most_rows));
 }
 
 }  // namespace gradway::report

@@ -52,11 +52,10 @@ void write_model(std::ostream& out, const Model& model, const Style& style) {
     return write_profile(out, *model.profile, style);
   }
   const auto parameters = model.parameter_count();
-  fields.add("parameters",
-             fmt::format("{} in {} and {}, {} in fp32", thousands_text(parameters),
-                         counted_text(static_cast<std::int64_t>(model.parameter_tensors()), "tensor"),
-                         counted_text(static_cast<std::int64_t>(model.layers.size()), "layer"),
-                         bytes_text(Bytes{4 * static_cast<double>(parameters)})));
+  fields.add("parameters", fmt::format("{} in {} and {}, {} in fp32", thousands_text(parameters),
+                                       counted_text(model.parameter_tensors(), "tensor"),
+                                       counted_text(model.layers.size(), "layer"),
+                                       bytes_text(Bytes{4 * static_cast<double>(parameters)})));
   fields.add("forward", fmt::format("{} per sample", count_text(total_flops(model).value(), "FLOP")));
   fields.add("input", fmt::format("{} per sample", bytes_text(model.input_per_sample)));
   if (model.optimizer_time)

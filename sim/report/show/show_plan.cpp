@@ -151,9 +151,8 @@ void write_plan(std::ostream& out, const Scenario& scenario, const Workload& wor
   const auto& layout = scenario.job.layout;
   if (layout.is_cut()) fields.add("layout", describe(layout, scenario.job));
   fields.add("strategy", describe(scenario.job.strategy));
-  fields.add("tasks",
-             fmt::format("{} per step on {}", thousands_text(static_cast<std::int64_t>(program.tasks.size())),
-                         layout.pipeline > 1 ? "the first stage" : "each rank"));
+  fields.add("tasks", fmt::format("{} per step on {}", thousands_text(program.tasks.size()),
+                                  layout.pipeline > 1 ? "the first stage" : "each rank"));
   fields.add("warning", scenario.warnings, Paint::yellow);
   out << '\n';
   if (layout.pipeline > 1) {

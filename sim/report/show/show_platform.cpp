@@ -79,7 +79,7 @@ void write_platform(std::ostream& out, const Platform& platform, const Calibrati
   const auto part = shown.gpus.size() == platform.gpus.size()
                         ? std::string{}
                         : fmt::format(" (the first {} of {} GPUs)", shown.gpus.size(),
-                                      thousands_text(static_cast<std::int64_t>(platform.gpus.size())));
+                                      thousands_text(platform.gpus.size()));
   title("Topology" + part);
   write_topology(out, platform, routes, shown, style);
   title("Transports of NCCL" + part);

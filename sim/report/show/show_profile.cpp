@@ -31,7 +31,7 @@ std::string tensors_text(const std::vector<Tensor>& tensors) {
     count += elements(tensor.shape);
     bytes += elements(tensor.shape) * tensor.element_bytes;
   }
-  return fmt::format("{}, {} elements, {}", counted_text(static_cast<std::int64_t>(tensors.size()), "tensor"),
+  return fmt::format("{}, {} elements, {}", counted_text(tensors.size(), "tensor"),
                      thousands_text(static_cast<std::int64_t>(count)), bytes_text(Bytes{bytes}));
 }
 

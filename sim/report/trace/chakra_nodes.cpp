@@ -2,23 +2,18 @@
 #include "sim/report/trace/chakra_nodes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <ostream>
 
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/words.hpp"
+
 namespace gradway::report {
 namespace {
 
 using Ids = std::vector<std::uint64_t>;
-
-std::string_view phase_word(Phase phase) {
-  constexpr std::array<std::string_view, 5> words{"input", "forward", "backward", "communication",
-                                                  "optimizer"};
-  return words[static_cast<std::size_t>(phase)];
-}
 
 std::string_view class_word(KernelClass kind) {
   return kind == KernelClass::attention ? "attention" : kind == KernelClass::memory ? "memory" : "matrix";
@@ -134,7 +129,7 @@ class RankWriter {
   ChakraNode& node(const Task& task, ChakraType type, const Ids& before) {
     nodes_.push_back({.id = nodes_.size() + 1, .name = task.name, .type = type, .data_deps = before});
     nodes_.back().attributes.push_back({"is_cpu_op", false});
-    nodes_.back().attributes.push_back({step_phase, std::string{phase_word(task.phase)}});
+    nodes_.back().attributes.push_back({step_phase, std::string{name_of(task.phase)}});
     return nodes_.back();
   }
 

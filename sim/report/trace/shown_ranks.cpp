@@ -21,7 +21,7 @@ ShownRanks shown_ranks(const Folding& folding, std::size_t all_up_to, std::size_
       if (folding.stands_for_itself(ActorId{rank})) shown.ranks.push_back(rank);
     }
   }
-  const auto all = thousands_text(static_cast<std::int64_t>(count));
+  const auto all = thousands_text(count);
   const auto classes = folding.simulated_ranks();
   if (shown.ranks.size() == count) {
     shown.words = count == 1 ? "the only rank" : fmt::format("all {} ranks", all);

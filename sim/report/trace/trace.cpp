@@ -117,9 +117,7 @@ class TraceWriter {
       }
       const auto number = static_cast<std::size_t>(node);
       events_.process(process_of(node), number + 1, node_name(run_, number),
-                      on_it.empty()
-                          ? "links only"
-                          : counted_text(static_cast<std::int64_t>(on_it.size()), "rank") + " shown");
+                      on_it.empty() ? "links only" : counted_text(on_it.size(), "rank") + " shown");
     }
   }
 
@@ -151,8 +149,7 @@ class TraceWriter {
   void link(const LinkTrack& link) {
     const auto process = process_of(link.node);
     auto name = link.name;
-    if (link.alike > 0)
-      name += fmt::format(" (and {} identical)", thousands_text(static_cast<std::int64_t>(link.alike)));
+    if (link.alike > 0) name += fmt::format(" (and {} identical)", thousands_text(link.alike));
     const auto name_json = json_text(name);
     const auto write = [&](std::int64_t at, double own, double others) {
       const auto values = link.has_others
