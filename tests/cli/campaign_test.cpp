@@ -223,7 +223,8 @@ TEST_CASE("a search over campaigns takes the cheapest that keeps its limits", "[
       run_gradway({"campaign", scenario, "--seeds", "60", "--json", "--set", "campaign.terms=spot", "--set",
                    "campaign.spot.share=" + runs[1]["set"]["campaign.spot.share"].get<std::string>()});
   CHECK(Json::parse(alone.output)["estimate"] == runs[1]["estimate"]);
-  CHECK_THAT(optimum({"--deadline", "1 day"}).output, Contains("none keeps its limits") && Contains("+4."));
+  CHECK_THAT(optimum({"--deadline", "1 day"}).output,
+             Contains("no point meets its limits") && Contains("+4."));
   CHECK_THAT(optimum({"--tokens", "3B"}).errors, Contains("--set campaign.tokens=300B"));
   CHECK_THAT(optimum({"--sure", "90 %"}).errors, Contains("'--sure 90 %' of no limit"));
   CHECK_THAT(

@@ -134,7 +134,7 @@ TEST_CASE("an explanation reads as sentences, and says how to run each", "[cli][
       outcome.output,
       Contains("  bottleneck   host memory (SHM)\n") && Contains("  what would help\n") &&
           Contains("41.6 % less  host memory and what NCCL copies through it\n") &&
-          Contains("(a bound, not a") && Contains("  no help      less than 1 % gain each:  ") &&
+          Contains("(a bound, not a") && Contains("  no help      less than 1 % gain each: ") &&
           Contains(
               "  commands to try\n    gradway run article/g6e --set 'strategy.bucket_cap=2000 MiB' --set") &&
           Contains("\n    gradway run article/g6e --set 'strategy.bucket_cap=2000 MiB' --set "

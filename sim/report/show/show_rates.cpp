@@ -51,7 +51,7 @@ void write_links(std::ostream& out, const std::vector<LinkRate>& links, const St
               {"to", right},
               {"latency", right},
               {"bandwidth", right},
-              {"leave-one-out error", right},
+              {"leave-one-out range", right},
               {"samples", right},
               {"residual", right},
               {"source", left}}};
