@@ -37,8 +37,8 @@ std::string describe(const LocalSgd& settings) {
 
 std::string describe(const OuterLoop& loop, const LocalSgd& settings) {
   const auto overlapped = loop.pause < loop.exchange ? fmt::format(" ({} of it overlapped with steps)",
-                                                               short_or_long(loop.exchange - loop.pause))
-                                                 : "";
+                                                                   short_or_long(loop.exchange - loop.pause))
+                                                     : "";
   return fmt::format("{} workers; every {} ({}) each sends {}{} in {}{}; they compute {} of the time",
                      thousands_text(settings.workers), counted_text(loop.steps, "step"),
                      short_or_long(loop.inner), bytes_text(loop.sent),
