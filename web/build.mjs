@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bundles the report page into one file:  node build.mjs OUT.html
-// Same sources, same bytes: nothing of the machine or the day goes in.
+// The output depends on the sources only, not on machine or date.
 import { build } from 'esbuild';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const here = dirname(fileURLToPath(import.meta.url));
 const dataTag = '<script id="data" type="application/json"></script>';
 
-/** Inlined text must not end the element it stands in. */
+/** Escapes inlined text so that it cannot end its element. */
 const script = (text) => text.replace(/<\/(script)/gi, '<\\/$1').replace(/<!--/g, '<\\!--');
 
 async function bundle(entry) {
@@ -29,7 +29,7 @@ async function bundle(entry) {
   return result.outputFiles[0].text.trim();
 }
 
-/** What the licences of the bundled parts ask to be kept with them. */
+/** Notices that the licences of the bundled parts require. */
 function notices() {
   const read = (path) => readFileSync(join(here, 'node_modules', path), 'utf8').trim();
   const version = (name) => JSON.parse(read(`${name}/package.json`)).version;

@@ -140,7 +140,7 @@ void run(Combination& combination, const ComparisonRequest& request) {
 }
 
 /// Describes the job, by the first combination that ran.
-void describe(report::Compared& compared, const Combination& one) {
+void describe(report::PlatformComparison& compared, const Combination& one) {
   if (!compared.scenario.empty()) return;
   compared.scenario = one.scenario;
   compared.model = one.model;
@@ -149,8 +149,9 @@ void describe(report::Compared& compared, const Combination& one) {
 }
 
 /// Combinations that ran in the order of their cost, and the others with the reason.
-report::Compared sorted(const std::vector<Combination>& combinations, const std::vector<Failure>& failures) {
-  report::Compared compared;
+report::PlatformComparison sorted(const std::vector<Combination>& combinations,
+                                  const std::vector<Failure>& failures) {
+  report::PlatformComparison compared;
   std::vector<const Combination*> ran;
   std::vector<Alternative> results;
   for (std::size_t i = 0; i < combinations.size(); ++i) {
@@ -165,7 +166,7 @@ report::Compared sorted(const std::vector<Combination>& combinations, const std:
     describe(compared, one);
     if (one.misses) {
       compared.left_out.push_back(
-          {one.platform, one.gpus, report::why_it_misses(*one.misses), false, one.misses});
+          {one.platform, one.gpus, report::missed_limits_in_words(*one.misses), false, one.misses});
       continue;
     }
     ran.push_back(&one);
@@ -179,13 +180,13 @@ report::Compared sorted(const std::vector<Combination>& combinations, const std:
 }
 
 /// Whether anything ran, including trainings that miss their limits.
-bool has_answer(const report::Compared& compared) {
+bool has_answer(const report::PlatformComparison& compared) {
   return !compared.runs.empty() ||
          std::ranges::any_of(compared.left_out, [](const auto& one) { return one.training.has_value(); });
 }
 
 /// Reports that nothing ran: each error once, or the jobs that do not fit.
-Status report_failures(const report::Compared& compared, const std::vector<Failure>& failures,
+Status report_failures(const report::PlatformComparison& compared, const std::vector<Failure>& failures,
                        std::ostream& messages) {
   raise_wrong_input(failures);
   if (const auto status = status_of(failures); status != Status::done) {

@@ -10,8 +10,7 @@
 #include "sim/cli/commands.hpp"
 #include "sim/cli/shell/argument_words.hpp"
 #include "sim/report/format/text.hpp"
-#include "sim/report/show/gpu_list.hpp"
-#include "sim/report/show/platform_list.hpp"
+#include "sim/report/show/lists.hpp"
 #include "sim/report/show/show.hpp"
 
 namespace gradway::cli {

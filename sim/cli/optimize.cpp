@@ -20,24 +20,24 @@
 namespace gradway::cli {
 namespace {
 
-report::Optimized in_words(ParsedSearch asked, SearchResult result, const std::string& engine) {
+report::SettingsSearchReport in_words(ParsedSearch asked, SearchResult result, const std::string& engine) {
   const auto& written = asked.space.jobs.front();
-  report::Optimized found{.scenario = written.name,
-                          .model = written.model.name,
-                          .platform = written.platform.name,
-                          .engine = engine,
-                          .jobs = {},
-                          .keys = std::move(asked.keys),
-                          .changes = {},
-                          .sharding = std::move(asked.space.sharding),
-                          .lossy_left_out = std::move(asked.lossy_left_out),
-                          .optimum = std::move(*result.optimum),
-                          .left_out = std::move(result.left_out),
-                          .goal = asked.space.goal,
-                          .missed = std::move(result.missed),
-                          .none_meets = result.none_meets,
-                          .settings = result.settings,
-                          .simulated = result.simulated};
+  report::SettingsSearchReport found{.scenario = written.name,
+                                     .model = written.model.name,
+                                     .platform = written.platform.name,
+                                     .engine = engine,
+                                     .jobs = {},
+                                     .keys = std::move(asked.keys),
+                                     .changes = {},
+                                     .sharding = std::move(asked.space.sharding),
+                                     .lossy_left_out = std::move(asked.lossy_left_out),
+                                     .optimum = std::move(*result.optimum),
+                                     .left_out = std::move(result.left_out),
+                                     .goal = asked.space.goal,
+                                     .missed = std::move(result.missed),
+                                     .none_meets = result.none_meets,
+                                     .settings = result.settings,
+                                     .simulated = result.simulated};
   for (const auto& scenario : asked.space.jobs) found.jobs.push_back(scenario.job);
   for (const auto& changes : asked.space.changes) {
     auto& words = found.changes.emplace_back();

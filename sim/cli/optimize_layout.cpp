@@ -53,7 +53,7 @@ int samples_of_step(const OptimizeArguments& arguments, const Scenario& written)
   const auto& least = found.unfit.front();
   const auto& gpu = written.platform.gpu_models.front();
   refuse(fmt::format("no layout fits: the smallest ({}) needs {} of {} on each {}",
-                     report::in_words(least.job.layout, least.job), report::bytes_text(least.needs),
+                     report::describe(least.job.layout, least.job), report::bytes_text(least.needs),
                      report::bytes_text(gpu.memory), gpu.name),
          "use more GPUs, or GPUs with more memory");
 }
@@ -80,29 +80,30 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
         progress.callback());
   }();
   if (found.ranked.empty()) refuse_all(written, found);
-  const report::LaidOut laid_out{.scenario = written.name,
-                                 .model = written.model.name,
-                                 .hardware = report::hardware_in_words(written.platform, written.job.gpus),
-                                 .platform = written.platform.name,
-                                 .engine = arguments.engine,
-                                 .written = written.job,
-                                 .shape = {blocks_of(written.model).count, written.model.tokens_per_sample,
-                                           written.model.experts.number > 0},
-                                 .global_batch = samples,
-                                 .found = std::move(found),
-                                 .goal = goal};
-  const auto json = [&](std::ostream& out) { report::write_json(out, laid_out, GRADWAY_VERSION); };
+  const report::LayoutSearchReport search_report{
+      .scenario = written.name,
+      .model = written.model.name,
+      .hardware = report::hardware_in_words(written.platform, written.job.gpus),
+      .platform = written.platform.name,
+      .engine = arguments.engine,
+      .written = written.job,
+      .shape = {blocks_of(written.model).count, written.model.tokens_per_sample,
+                written.model.experts.number > 0},
+      .global_batch = samples,
+      .found = std::move(found),
+      .goal = goal};
+  const auto json = [&](std::ostream& out) { report::write_json(out, search_report, GRADWAY_VERSION); };
   if (arguments.json) {
     json(context.results);
   } else {
-    report::write_table(context.results, laid_out, context.style);
+    report::write_table(context.results, search_report, context.style);
   }
   if (writes_files) {
-    const auto snippet = report::layout_snippet(laid_out.found.recommended().job, laid_out.shape);
+    const auto snippet = report::layout_snippet(search_report.found.recommended().job, search_report.shape);
     write_results(
         arguments.out,
         {{"optimize.json", json}, {snippet.file, [&](std::ostream& out) { out << snippet.text; }}},
-        [&](std::ostream& out) { report::write_page(out, laid_out, GRADWAY_VERSION); }, context);
+        [&](std::ostream& out) { report::write_page(out, search_report, GRADWAY_VERSION); }, context);
   }
   return Status::done;
 }

@@ -111,7 +111,7 @@ Seconds measured_time(const Scenario& scenario, const Case& one) {
   return factor * call.size / *one.bus_bandwidth;
 }
 
-report::Comparison predict(const Scenario& scenario, const Case& one, const std::string& source) {
+report::ValidationCase predict(const Scenario& scenario, const Case& one, const std::string& source) {
   const auto measured = measured_time(scenario, one);
   try {
     const auto run = simulate(scenario);

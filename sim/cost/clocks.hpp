@@ -43,7 +43,7 @@ struct WaitRatio {
 /// @source own measurement, 2026-11-22, H100 and H200 of 700 W: durations of products that alternate with
 ///         additions, for shares of products from 0.13 to 1, follow the formula within 3.4 % (H100) and 1.8 %
 ///         (H200); the limit holds for the mean over half a second or more (bursts of 0.5 to 300 ms are
-///         equal). sim/decisions/0025-clocks.md
+///         equal). sim/decisions/0025-lower-clocks-at-the-power-limit.md
 double clock_slowdown(const GpuPower& power, const GpuLoad& load, const WaitRatio& waiting);
 
 /// The longest wait that counts for the power limit. The GPU keeps the limit over a sliding window w. After a

@@ -51,7 +51,8 @@ std::optional<MeasuredStep> measured_step_of(const Scenario& scenario, const Com
 // Compute: 90 % of the ratios of two steps on one GPU are within 0.65 % (102 pairs; 1.2 %), as are those of
 // settings that only differ in views (0.56 % of 11; 0.66 % of 12): 0.5 % each. With other buckets, ranks or
 // transports during the kernels within 2.3 % (115 pairs over NVLink without lossy hooks; 1.75 %): 1.6 % each.
-// Collectives: the exposed communication of the g6e's other bucket sizes (0012-intervals.md).
+// Collectives: the exposed communication of the g6e's other bucket sizes
+// (0012-derive-intervals-from-provenance.md).
 constexpr double own_uncertainty_of_kernels = 0.005;
 constexpr double own_uncertainty_of_contention = 0.016;
 constexpr double own_uncertainty_of_collectives = 0.045;

@@ -112,7 +112,7 @@ double uncertainty_of_exchange(Basis basis) {
   // of the remaining steps are inside, whichever machine is left out of the rows with a measured step on one
   // GPU. measured during collectives on such a node: 104 own steps on three machines, 0 to 1.4 %. Else: 205
   // steps on 18 (Lambda's boxes, DGX-1, two H100, other numbers of ranks), 5.9 to 7.8 %; with a model left
-  // out 4.2 to 8.2 %. decisions/0037-intervals-of-several-gpus.md.
+  // out 4.2 to 8.2 %. decisions/0012-derive-intervals-from-provenance.md.
   static constexpr Uncertainties uncertainties{0, 0.015, 0.015, 0.08, 0.08, 0.08, 0.08, 0.08};
   return look_up(uncertainties, basis);
 }

@@ -18,7 +18,8 @@ struct TimeRange {
 };
 
 /// Half-width of the 90 % prediction interval of a time, as a fraction of it, by the kind of time and its
-/// basis. The code has the source of each figure; see also sim/decisions/0012-intervals.md.
+/// basis. The code has the source of each figure; see also
+/// sim/decisions/0012-derive-intervals-from-provenance.md.
 /// @param batch_ratio as in StepBasis
 double uncertainty_of_compute(Basis basis, double batch_ratio);
 double uncertainty_of_launches(Basis basis);

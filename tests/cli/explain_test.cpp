@@ -135,8 +135,9 @@ TEST_CASE("an explanation has sentences and commands", "[cli][explain]") {
       outcome.output,
       Contains("  bottleneck   host memory (SHM)\n") && Contains("  what would help\n") &&
           Contains("41.6 % less  host memory and what NCCL copies through it\n") &&
-          Contains("(a bound, not a") && Contains("  no help      less than 1 % each: ") &&
-          Contains("  try it\n    gradway run article/g6e --set 'strategy.bucket_cap=2000 MiB' --set") &&
+          Contains("(a bound, not a") && Contains("  no help      less than 1 % gain each: ") &&
+          Contains(
+              "  commands to try\n    gradway run article/g6e --set 'strategy.bucket_cap=2000 MiB' --set") &&
           Contains("\n    gradway run article/g6e --set 'strategy.bucket_cap=2000 MiB' --set "
                    "faster.host_memory=2\n"));
   std::istringstream lines{outcome.output};

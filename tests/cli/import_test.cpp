@@ -144,7 +144,7 @@ TEST_CASE("warnings go to standard error, the summary to standard output", "[cli
   CHECK(outcome.status == 0);
   CHECK(outcome.errors ==
         "warning: the trace has only one complete step: record several to see whether it is typical\n");
-  CHECK_THAT(outcome.output, Contains("pace set by"));
+  CHECK_THAT(outcome.output, Contains("limited by"));
 }
 
 TEST_CASE("without --out the model is printed, and the same is written with it", "[cli][import]") {

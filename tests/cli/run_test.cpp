@@ -270,7 +270,7 @@ TEST_CASE("a run with the largest batch is that of the batch", "[cli][run]") {
   CHECK(largest["one_more_needs_bytes"] == more["memory"]["needed_bytes"]);
 
   CHECK_THAT(run_gradway({"run", "scale/gpt-aws-p5", "--set", "job.gpus=8", "--fit"}).output,
-             Contains("\n  fits         batch " + std::to_string(batch) + " a GPU at most: it needs "));
+             Contains("\n  fits         largest batch per GPU: " + std::to_string(batch) + ", which needs "));
 }
 
 TEST_CASE("a job of which not even one sample fits is refused", "[cli][run]") {

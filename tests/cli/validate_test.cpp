@@ -191,6 +191,6 @@ TEST_CASE("steps in their interval are counted, and one of a single GPU outside 
   CHECK_FALSE(counted["cases"][1].contains("is_given"));
   CHECK(counted["mean_abs_error"] == std::abs(counted["cases"][1]["error"].get<double>()));
   CHECK_THAT(run_gradway({"validate", "cases.yaml"}, {.folder = folder.path()}).output,
-             Contains("\nin the interval: 1 of 3\n") &&
-                 Contains("\n# far is outside of its interval; as an anchor:\n" + anchor));
+             Contains("\nin the 90 % interval: 1 of 3\n") &&
+                 Contains("\n# far is outside its interval; the measured step as an anchor:\n" + anchor));
 }

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/report/format/bottleneck_words.hpp"
+#include "sim/report/format/words.hpp"
 #include "sim/run/simulate.hpp"
 #include "tests/support/random_graph.hpp"
 
@@ -92,5 +92,5 @@ TEST_CASE("a report lists as many links as fit, groups equal ones, and counts th
   CHECK(whole.links.size() == most_links_listed);
   CHECK(whole.links_left_out == links_used(whole) - most_links_listed);
   CHECK(folded.links.front().name == whole.links.front().name);
-  CHECK(report::in_words(folded.bottleneck).resource == report::in_words(whole.bottleneck).resource);
+  CHECK(report::describe(folded.bottleneck).resource == report::describe(whole.bottleneck).resource);
 }

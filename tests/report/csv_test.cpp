@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/report/format/csv.hpp"
+#include "sim/report/format/text.hpp"
 
 using gradway::report::csv_cell;
 
-TEST_CASE("a cell is quoted where RFC 4180 says so", "[csv]") {
+TEST_CASE("cells are quoted as in RFC 4180", "[csv]") {
   CHECK(csv_cell("plain") == "plain");
   CHECK(csv_cell("25 MiB") == "25 MiB");
   CHECK(csv_cell("a,b") == "\"a,b\"");
@@ -15,7 +15,7 @@ TEST_CASE("a cell is quoted where RFC 4180 says so", "[csv]") {
   CHECK(csv_cell("").empty());
 }
 
-TEST_CASE("no spreadsheet takes a cell of text for a formula", "[csv]") {
+TEST_CASE("text cells are never evaluated as formulas by spreadsheets", "[csv]") {
   CHECK(csv_cell("=HYPERLINK(1)") == "\"'=HYPERLINK(1)\"");
   CHECK(csv_cell("+1+cmd|' /C calc'!A0") == "\"'+1+cmd|' /C calc'!A0\"");
   CHECK(csv_cell("-2+3") == "\"'-2+3\"");
@@ -23,7 +23,7 @@ TEST_CASE("no spreadsheet takes a cell of text for a formula", "[csv]") {
   CHECK(csv_cell("\rno") == "\"'\rno\"");
 }
 
-TEST_CASE("a number with a sign stays one", "[csv]") {
+TEST_CASE("signed numbers are not quoted", "[csv]") {
   const auto number = GENERATE("-1", "+5", "-3.5e-3", "1e99");
   CHECK(csv_cell(number) == number);
 }

@@ -6,7 +6,7 @@
 
 using namespace gradway;
 
-TEST_CASE("errors of a step are read back as they were written, every part of it", "[report][json]") {
+TEST_CASE("errors of every part of a step survive a round trip through JSON", "[report][json]") {
   std::vector<PossibleError> errors;
   for (std::size_t part = 0; part < part_words.size(); ++part)
     errors.push_back({.cause = {static_cast<PartOfStep>(part), "cause"}, .time = 3_ms, .uncertainty = 0.1});

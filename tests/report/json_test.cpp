@@ -45,8 +45,8 @@ TEST_CASE("a report has the documented fields in their order", "[report][json]")
   CHECK(report["gradway"] == "1.2.3");
   CHECK(report["engine"] == "fluid");
   CHECK(report["bottleneck"].dump() ==
-        R"({"resource":"gpu0 -> gpu1","why":"7 % of the step is communication that no kernel hides; )"
-        R"(each GPU sends 4.194 MB at 2 GB/s, and this link is full meanwhile"})");
+        R"({"resource":"gpu0 -> gpu1","why":"7 % of the step is exposed communication; )"
+        R"(each GPU sends 4.194 MB at 2 GB/s, and this link is saturated during it"})");
   CHECK(report["links"].dump() == R"([{"name":"gpu0 -> gpu1","busy_fraction":0.25,"bytes":4194304},)"
                                   R"({"name":"gpu1 -> gpu0","busy_fraction":0.125,"bytes":0.5}])");
   CHECK(report["basis"].dump() == R"(["compute: explicit times of the model","platform made-up: a book"])");
@@ -54,7 +54,7 @@ TEST_CASE("a report has the documented fields in their order", "[report][json]")
   CHECK(report["warning_codes"].dump() == R"(["unmodelled-nccl-variable"])");
 }
 
-TEST_CASE("a report holds the metrics in SI units", "[report][json]") {
+TEST_CASE("a report has the metrics in SI units", "[report][json]") {
   const auto report = json_of(testing::made_up_run());
 
   CHECK(
@@ -66,7 +66,7 @@ TEST_CASE("a report holds the metrics in SI units", "[report][json]") {
       R"("peak_memory_bytes":2000000000,"cost_usd_per_hour":36.0,"cost_usd_per_million_samples":1.5625})");
 }
 
-TEST_CASE("a report holds the interval, the parts of the memory and the price", "[report][json]") {
+TEST_CASE("a report has the interval, the parts of the memory and the price", "[report][json]") {
   auto run = testing::made_up_run();
   run.measured.memory.parameters = 1_GB;
   run.measured.memory.nccl = 2_GB;
@@ -82,7 +82,7 @@ TEST_CASE("a report holds the interval, the parts of the memory and the price", 
   CHECK(json_of(testing::made_up_run())["price"].is_null());
 }
 
-TEST_CASE("a report holds the scenario as it was resolved, with its defaults", "[report][json]") {
+TEST_CASE("a report has the resolved scenario with its defaults", "[report][json]") {
   const auto report = json_of(testing::made_up_run());
 
   CHECK(
@@ -96,7 +96,7 @@ TEST_CASE("a report holds the scenario as it was resolved, with its defaults", "
       R"("input":{"pin_memory":true,"loader_workers":8,"prefetch":"none","background_copy":"0 B","background_start":"ahead"},"steps":1})");
 }
 
-TEST_CASE("what a scenario leaves to PyTorch stays out of the report", "[report][json]") {
+TEST_CASE("settings that a scenario leaves to PyTorch are not in the report", "[report][json]") {
   auto run = testing::made_up_run();
   std::get<Ddp>(run.scenario.job.strategy).bucket_cap.reset();
   CHECK_FALSE(json_of(run)["scenario"]["strategy"].contains("bucket_cap"));
@@ -133,13 +133,13 @@ TEST_CASE("the same run gives the same bytes", "[report][json]") {
   CHECK(text_of(testing::made_up_run()) == text_of(testing::made_up_run()));
 }
 
-TEST_CASE("bytes that are no UTF-8 do not stop a report", "[report][json]") {
+TEST_CASE("bytes that are not UTF-8 do not prevent a report", "[report][json]") {
   auto run = testing::made_up_run();
   run.warnings = {warning::UnmodelledNcclVariable{"\xff", "1"}};
   CHECK(json_of(run)["warnings"][0] == "\xEF\xBF\xBD=1 is accepted, but not modelled");
 }
 
-TEST_CASE("what was asked beside a run stands in its report", "[report][json]") {
+TEST_CASE("a report answers the additional questions about a run", "[report][json]") {
   auto run = testing::made_up_run();
   run.measured.metrics.samples = 64;
   CHECK_FALSE(json_of(run).contains("training"));
@@ -161,7 +161,7 @@ TEST_CASE("what was asked beside a run stands in its report", "[report][json]") 
       R"({"batch_per_gpu":32,"as_written":8,"needed_bytes":2000000000,"one_more_needs_bytes":3000000000,"tight_batch_per_gpu":36})");
 }
 
-TEST_CASE("a validation holds its cases and figures as fractions", "[report][json]") {
+TEST_CASE("a validation has its cases and statistics as fractions", "[report][json]") {
   const report::Validation validation{
       "a stop watch",
       {{"slow", Seconds{1}, Seconds{1.5}, {Seconds{1.25}, Seconds{2}}},

@@ -31,7 +31,7 @@ std::int64_t nanoseconds_of(const Json& event, const char* key) {
 
 }  // namespace
 
-TEST_CASE("a trace like the profiler's has what the rank did, by category", "[report][trace]") {
+TEST_CASE("a Kineto trace has the events of a rank by category", "[report][trace]") {
   const auto trace = trace_of_rank(made_up_run(), 1);
   CHECK(trace.at("distributedInfo") == Json{{"backend", "nccl"}, {"rank", 1}, {"world_size", 2}});
   using Stretch = std::pair<std::int64_t, std::int64_t>;
@@ -52,9 +52,9 @@ TEST_CASE("a trace like the profiler's has what the rank did, by category", "[re
   CHECK(found == expected);
 }
 
-// Holistic Trace Analysis: what has a stream ran on the GPU; a name with "ncclKernel" is communication, one
-// with "Memcpy" memory, all others compute; a launch leads to its kernel by their correlation.
-TEST_CASE("a trace like the profiler's says what Holistic Trace Analysis asks for", "[report][trace]") {
+// Holistic Trace Analysis: events with a stream ran on the GPU; names with "ncclKernel" are communication,
+// with "Memcpy" memory, all others compute; correlation ids link launches to kernels.
+TEST_CASE("a Kineto trace has what Holistic Trace Analysis reads", "[report][trace]") {
   const std::filesystem::path source{GRADWAY_SOURCE_DIR};
   const auto run = simulate(load_scenario((source / "scenarios/article/g6e.yaml").string(),
                                           {{"strategy.bucket_cap", "100 MiB"}}, {{source}}),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is printed to paste is the layout that was found.
+// The printed settings reproduce the layout that was found.
 #include <algorithm>
 
 #include <catch2/catch.hpp>
@@ -24,7 +24,7 @@ std::vector<Override> small_decoder(const std::string& framework) {
 
 }  // namespace
 
-TEST_CASE("a scenario takes each candidate, as its settings say it", "[report][layout]") {
+TEST_CASE("the settings of each candidate are valid in a scenario and reproduce it", "[report][layout]") {
   const auto framework = GENERATE("megatron", "pytorch");
   const auto candidates =
       candidate_layouts(load_scenario("sharded/llama2_7b", small_decoder(framework), data), samples, false);

@@ -37,7 +37,7 @@ Workload made_up_workload(const Scenario& scenario) {
   return on_all_ranks(std::move(program), scenario);
 }
 
-/// Adds ops together with their dates.
+/// Adds ops together with their times.
 class OpsWithDates {
  public:
   explicit OpsWithDates(Run& run) : run_{run} {}

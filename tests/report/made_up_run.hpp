@@ -10,10 +10,10 @@ namespace gradway::testing {
 /// to 10 ms).
 Run made_up_run();
 
-/// The same with so many ranks, each with its own ops.
+/// The same with a given number of ranks, each with its own ops.
 Run made_up_run(int ranks);
 
-/// A ring of so many ideal GPUs.
+/// A ring of ideal GPUs.
 Platform made_up_platform(int gpus);
 
 }  // namespace gradway::testing

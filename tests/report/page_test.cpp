@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/page/page.hpp"
-#include "sim/report/page/platform.hpp"
+#include "sim/report/page/page_parts.hpp"
 #include "sim/report/run/json.hpp"
 #include "tests/report/made_up_run.hpp"
 
@@ -27,7 +27,7 @@ std::string page_of(const Document&... of) {
   return out.str();
 }
 
-/// What stands between the tags of the data, as a browser finds it: up to the first end tag.
+/// The data of a page as a browser finds it: up to the first end tag.
 Json data_of(const std::string& page) {
   const auto from = page.find(start);
   REQUIRE(from != std::string::npos);
@@ -45,7 +45,7 @@ Json document_of(const Document&... of) {
 
 }  // namespace
 
-TEST_CASE("a page holds the report of its run, number for number", "[report][page]") {
+TEST_CASE("a page has the report of its run, number for number", "[report][page]") {
   const auto run = made_up_run();
   const auto data = data_of(page_of(run, "1.2.3"));
   CHECK(data["kind"] == "run");
@@ -55,7 +55,7 @@ TEST_CASE("a page holds the report of its run, number for number", "[report][pag
   CHECK(page_of(run, "1.2.3") == page_of(run, "1.2.3"));
 }
 
-TEST_CASE("no name of a scenario can leave the data of a page", "[report][page]") {
+TEST_CASE("a name in a scenario cannot end the data of a page", "[report][page]") {
   auto run = made_up_run();
   run.scenario.name = "</script><script>alert(1)</script><!-- \xff";
   const auto page = page_of(run, "1");
@@ -63,18 +63,18 @@ TEST_CASE("no name of a scenario can leave the data of a page", "[report][page]"
   CHECK(data_of(page)["scenario"] == "</script><script>alert(1)</script><!-- \xEF\xBF\xBD");
 }
 
-TEST_CASE("a page is one file that asks for nothing else", "[report][page]") {
+TEST_CASE("a page is self-contained", "[report][page]") {
   const auto page = page_of(made_up_run(), "1");
   CHECK(page.starts_with("<!DOCTYPE html>"));
   CHECK(page.find("default-src 'none'") != std::string::npos);
-  // What would load something: a script or image with a source, a style sheet, a frame.
+  // Elements that load something: scripts or images with a source, style sheets, frames.
   for (const auto* loads : {"<script src", "<link rel=\"stylesheet", "<img src=\"http", "<iframe", "@import"})
     CHECK(page.find(loads) == std::string::npos);
   constexpr std::size_t most = 2'000'000;
   CHECK(page.size() < most);
 }
 
-TEST_CASE("pages of sweeps, comparisons and validations hold their documents", "[report][page]") {
+TEST_CASE("pages of sweeps, comparisons and validations have their documents", "[report][page]") {
   report::Sweep sweep{"mine", {{"job.gpus", {"1", "2"}}}, {{{"1"}, {}, "", "error: no"}, {{"2"}}}};
   const auto report = report::json_document(made_up_run(), "1");
   sweep.points[1].result = report::result_of(report);
@@ -111,19 +111,19 @@ TEST_CASE("pages of sweeps, comparisons and validations hold their documents", "
   CHECK(of_validation["validate"]["source"] == "a stop watch");
 }
 
-TEST_CASE("the page of a comparison says what is compared", "[report][page]") {
-  report::Compared compared;
+TEST_CASE("the page of a comparison describes the compared job", "[report][page]") {
+  report::PlatformComparison compared;
   compared.scenario = "mine";
   compared.model = "vit";
   compared.job.batch_per_gpu = 8;
   const auto data = data_of(page_of(compared, "1"));
   CHECK(data["scenario"] == "mine");
   CHECK(data["title"] == "vit on 0 platforms");
-  CHECK(data["job"] == "vit, batch 8 a GPU, fp32, DDP, PyTorch's default buckets (1 MiB, then 25 MiB)");
+  CHECK(data["job"] == "vit, batch 8 per GPU, fp32, DDP, PyTorch's default buckets (1 MiB, then 25 MiB)");
   CHECK(data["compare"] == document_of(compared, "1"));
 }
 
-TEST_CASE("a sweep in which nothing ran has no best point", "[report][page]") {
+TEST_CASE("a sweep whose points all failed has no best point", "[report][page]") {
   const report::Sweep sweep{"mine", {{"job.gpus", {"9"}}}, {{{"9"}, {}, "", "error: no"}}};
   const auto json = document_of(sweep, "1");
   CHECK(json["fastest"].is_null());
@@ -150,7 +150,7 @@ TEST_CASE("the platform of a page has each link once, with the use that the repo
   for (const auto& [name, unused] : directions) CHECK(unused["bytes"] == 0);
 }
 
-TEST_CASE("of a large platform a page shows a part, and says so", "[report][page]") {
+TEST_CASE("a page shows a part of a large platform and says so", "[report][page]") {
   const auto run = made_up_run(200);
   const auto platform = report::platform_json(run);
   CHECK(platform["gpus"] == 200);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/page/timeline.hpp"
+#include "sim/report/page/page_parts.hpp"
 
 #include <set>
 
@@ -43,7 +43,7 @@ constexpr double microsecond = 1e-6;
 
 }  // namespace
 
-TEST_CASE("the time line of a page is what DATA.md says", "[report][page]") {
+TEST_CASE("the timeline of a page has the documented keys", "[report][page]") {
   CHECK(report::timeline_json(made_up_run()).dump() ==
         R"({"step":{"from_us":0.0,"to_us":10000.0},"ranks":"all 2 ranks","joined_us":null,)"
         R"("rows":[{"rank":0,"node":0,"device":"gpu0","stream":"phases"},)"
@@ -69,7 +69,7 @@ TEST_CASE("the time line of a page is what DATA.md says", "[report][page]") {
         R"([9,4000.0,5000.0,5,3,0,4194304],[10,0.0,1000.0,6,0,-1,1000],[11,0.0,5.0,6,0,-1,1000]]})");
 }
 
-TEST_CASE("the time line of a page agrees with report.json to the microsecond", "[report][page]") {
+TEST_CASE("the timeline of a page agrees with report.json to the microsecond", "[report][page]") {
   const auto pictured = GENERATE(from_range(pictured_runs()));
   CAPTURE(pictured.what);
   const auto run = simulate(scenario_of(pictured));
@@ -130,7 +130,7 @@ TEST_CASE("buckets of a page are ready, then reduced, in their order", "[report]
         })->name);
 }
 
-TEST_CASE("a page of a long pipeline counts from its step, stays small and loses no use", "[report][page]") {
+TEST_CASE("a page of a long pipeline starts at its step, stays small and preserves use", "[report][page]") {
   const auto run = simulate(load_scenario("layouts/llama3_70b", {}, DataPath{{GRADWAY_SOURCE_DIR}}));
   const auto timeline = report::timeline_json(run);
   const auto step = step_of(timeline);
@@ -138,8 +138,8 @@ TEST_CASE("a page of a long pipeline counts from its step, stays small and loses
   CHECK(1e-9 * static_cast<double>(step.second) ==
         Approx(run.measured.metrics.step_time.value()).margin(microsecond));
 
-  // Fewer slices, on the same rows, in order. What is joined covers at least what it stands for, and gaps
-  // between that are shorter than the resolution.
+  // Fewer slices, on the same rows, in order. A joined slice covers at least its parts, and gaps shorter than
+  // the resolution.
   constexpr std::size_t most = 24'000;
   CHECK(timeline["slices"].size() < most);
   CHECK(timeline["joined_us"].get<double>() < 1e-3 * static_cast<double>(step.second) / 1e3);
@@ -149,7 +149,7 @@ TEST_CASE("a page of a long pipeline counts from its step, stays small and loses
   for (const auto& row : timeline["rows"]) phase_rows += row["rank"] == 0 && row["stream"] == "phases";
   CHECK(phase_rows <= 2);
 
-  // Each gradient's bucket is reduce-scattered once it is there, in far less time than a step takes.
+  // Each bucket is reduce-scattered when it is ready, in far less time than a step.
   for (const auto& bucket : report::buckets_json(run)) {
     CHECK(bucket["collective"] == "reduce-scatter");
     CHECK(bucket["ready_us"] <= bucket["start_us"]);
@@ -157,7 +157,7 @@ TEST_CASE("a page of a long pipeline counts from its step, stays small and loses
           1e-5 * static_cast<double>(step.second));
   }
 
-  // Averaging loses nothing of what a link carries.
+  // Averaging preserves the total that a link carries.
   const auto tracks = report::busiest_links(run, 8);
   const auto use = report::use_json(run);
   REQUIRE(use.size() == tracks.size());

@@ -8,15 +8,15 @@
 
 namespace gradway::testing {
 
-/// A run that pictures have to show right.
+/// A run for tests of traces and pages.
 struct PicturedRun {
   std::string what;
   std::string scenario;
   std::vector<Override> set;
 };
 
-/// One of each kind: layers, profiles, hooks, accumulation, several steps, prefetches, traffic, nodes, ranks
-/// that stand for others, one rank, no exchange, a collective alone.
+/// Runs of all kinds: layers, profiles, hooks, accumulation, several steps, prefetches, traffic, nodes,
+/// folded ranks, one rank, no communication, a single collective.
 std::vector<PicturedRun> pictured_runs();
 
 Scenario scenario_of(const PicturedRun& run);

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/report/show/platform_list.hpp"
+#include "sim/report/show/lists.hpp"
 #include "tests/support/builders.hpp"
 
 using namespace gradway;
@@ -22,7 +22,7 @@ Platform with_price(Platform platform) {
 
 }  // namespace
 
-TEST_CASE("platforms stand in a table by name, numbers by value, what is made up last", "[report]") {
+TEST_CASE("platforms are sorted by name with numbers by value, synthetic ones last", "[report]") {
   std::ostringstream out;
   auto fabric = star_fabric();
   fabric.efficiency = 0.8;
@@ -33,13 +33,13 @@ TEST_CASE("platforms stand in a table by name, numbers by value, what is made up
   platforms.push_back({"broken", std::nullopt});
   report::write_platforms(out, platforms, {});
   CHECK(out.str() ==
-        "platform   GPUs of a node                     a GPU to others  a node to others  USD/h  as of       "
-        "in\n"
-        "broken     cannot be read: its file is wrong\n"
-        "x9.large   6 x round                          pcie 25 GB/s     -                 12.50  2026-07-20  "
-        "here\n"
-        "x10.large  4 x round                          nvlink 300 GB/s  wire 40 GB/s          -\n"
-        "a-ring     any x ideal                        -                -                     -\n");
+        "platform   GPUs per node                          between GPUs     between nodes  USD/node-hour  "
+        "price of    region\n"
+        "broken     cannot be read: its file has an error\n"
+        "x9.large   6 x round                              pcie 25 GB/s     -                      12.50  "
+        "2026-07-20  here\n"
+        "x10.large  4 x round                              nvlink 300 GB/s  wire 40 GB/s               -\n"
+        "a-ring     any x ideal                            -                -                          -\n");
 }
 
 TEST_CASE("a direct NVLink to each of several GPUs counts once for each", "[report]") {

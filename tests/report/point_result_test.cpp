@@ -23,7 +23,7 @@ const std::string figures =
 
 }  // namespace
 
-TEST_CASE("a report has figures, or null, under all the names that a sweep shows", "[report]") {
+TEST_CASE("a report has a number or null for each metric that a sweep shows", "[report]") {
   const auto result = read_result(with_metrics(figures));
   REQUIRE(result);
   CHECK(result->figure("step_time_s") == 0.1);
@@ -33,7 +33,7 @@ TEST_CASE("a report has figures, or null, under all the names that a sweep shows
   CHECK(read_result(with_metrics(figures, ", \"links\": [{\"name\": \"a\"}]")));
 }
 
-TEST_CASE("what is no report is not taken for one, however deep it is", "[report]") {
+TEST_CASE("other documents are not read as reports, however deeply nested", "[report]") {
   std::string deep;
   for (int i = 0; i < 200000; ++i) deep += "{\"a\":";
   const auto text =

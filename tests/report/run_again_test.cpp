@@ -16,7 +16,7 @@ const DataPath data{{GRADWAY_SOURCE_DIR}};
 
 }  // namespace
 
-TEST_CASE("a report holds traffic, what-if and anchor as a scenario gives them, so that it can be run again",
+TEST_CASE("a report repeats traffic, what-if and anchor of its scenario, so that it can be run again",
           "[report][json]") {
   const std::vector<Override> set{
       {"traffic", "[{ from: cpu0, to: gpu1, rate: 1 GB/s, weight: 2 }]"},
@@ -71,7 +71,7 @@ TEST_CASE("a report holds traffic, what-if and anchor as a scenario gives them, 
         simulate(load_scenario("article/g6e", {}, data)).measured.metrics.step_time);
 }
 
-TEST_CASE("a report holds when copies start", "[report][json]") {
+TEST_CASE("a report repeats when copies start", "[report][json]") {
   const auto scenario_of = [](const std::string& input) {
     std::ostringstream text;
     report::write_json(text, simulate(load_scenario("article/g6e", {{"input", input}}, data)), "");
@@ -82,7 +82,7 @@ TEST_CASE("a report holds when copies start", "[report][json]") {
   CHECK(scenario_of(input.dump()) == input);
 }
 
-TEST_CASE("a report holds workers that seldom meet as a scenario gives them", "[report][json]") {
+TEST_CASE("a report repeats the settings of local SGD", "[report][json]") {
   const auto strategy = GENERATE(
       "{ kind: local_sgd, inner: ddp, comm_hook: fp16, workers: 6, inner_steps: 60, outer_optimizer: sgd, "
       "exchanged: "
@@ -110,7 +110,7 @@ TEST_CASE("a report holds workers that seldom meet as a scenario gives them", "[
   CHECK(echoed(first.dump()) == first);
 }
 
-TEST_CASE("the columns of a Parquet file are told as they can be read again", "[report]") {
+TEST_CASE("the columns of a Parquet file are written so that they can be read again", "[report]") {
   const std::vector<Override> set = {{"input",
                                       "{ dataset: { samples: 1000, format: parquet, row_group: 100, columns: "
                                       "[ { name: image, size: 90 kB }, "

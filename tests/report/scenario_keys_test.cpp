@@ -7,7 +7,7 @@
 
 using namespace gradway;
 
-TEST_CASE("a default that the table of keys tells is what counts without the key", "[report][keys]") {
+TEST_CASE("the default in the table of keys is the value without the key", "[report][keys]") {
   const DataPath data{{GRADWAY_SOURCE_DIR}};
   int defaults = 0;
   for (const auto& key : config::described_keys()) {

@@ -45,7 +45,7 @@ TEST_CASE("a profile is shown with its totals by phase and class", "[report][sho
   const auto text = text_of(small_profile());
 
   CHECK_THAT(text, Contains("measured\n\n  source       made up for tests\n"));
-  CHECK_THAT(text, Contains("input        12 B for a sample\n"));
+  CHECK_THAT(text, Contains("input        12 B per sample\n"));
   CHECK_THAT(text, Contains("measured on  tester, fp32, batch 4, sgd\n"));
   CHECK_THAT(text, Contains("steps        3, 1.5 ms each under the profiler\n"));
   CHECK_THAT(text, Contains("gradients    2 tensors, 2,001,000 elements, 8.004 MB\n"));
@@ -57,28 +57,28 @@ TEST_CASE("a profile is shown with its totals by phase and class", "[report][sho
                             "all                      3    1 ms  50 us     3 GFLOP\n"));
 }
 
-TEST_CASE("a profile says who sets the pace of the step", "[report][show]") {
+TEST_CASE("a profile says whether the CPU or the GPU limits the step", "[report][show]") {
   auto profile = small_profile();
   CHECK_THAT(text_of(profile), Contains("step time    not measured without the profiler\n"));
   CHECK_THAT(text_of(profile),
-             Contains("pace set by  the GPU: the CPU needs 5.0 % of its time to issue the step"));
+             Contains("limited by   the GPU: the CPU issues the step in 5.0 % of the GPU's time"));
 
   profile.launches[0].cpu = 2_ms;
-  CHECK_THAT(text_of(profile), Contains("but\n               only the profiler may have made it so\n"));
+  CHECK_THAT(text_of(profile), Contains("but\n               the profiler may be the cause\n"));
   profile.step_time = 1.25_ms;
   CHECK_THAT(text_of(profile), Contains("step time    1.25 ms without the profiler\n"));
   CHECK_THAT(text_of(profile),
-             Contains("pace set by  the CPU: issuing the step takes it 204.0 % of the GPU's time\n"));
+             Contains("limited by   the CPU: issuing the step takes 204.0 % of the GPU's time\n"));
 }
 
-TEST_CASE("a profile says what tells its memory", "[report][show]") {
+TEST_CASE("a profile names the source of its memory", "[report][show]") {
   auto profile = small_profile();
-  CHECK_THAT(text_of(profile), Contains("memory       activations are not known\n"));
+  CHECK_THAT(text_of(profile), Contains("memory       activations are unknown\n"));
   profile.memory_from = MemorySource::recorded;
   profile.memory = {{.grows = 2_GB, .fixed = 1_GB}, {.grows = 1_GB}};
   CHECK_THAT(text_of(profile), Contains("memory       activations of 3 GB as recorded\n"));
   profile.memory_from = MemorySource::shapes;
   profile.memory_lacks = {"mine::op"};
   CHECK_THAT(text_of(profile),
-             Contains("memory       activations of 3 GB by shapes, without those of mine::op\n"));
+             Contains("memory       activations of 3 GB from shapes, without those of mine::op\n"));
 }

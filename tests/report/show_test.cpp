@@ -57,7 +57,7 @@ std::string platform_text(const Platform& platform) {
 
 }  // namespace
 
-TEST_CASE("a platform is shown in the look of nvidia-smi", "[report][show]") {
+TEST_CASE("the topology of a platform is shown as by nvidia-smi", "[report][show]") {
   const auto text = platform_text(bridged_platform(1));
 
   CHECK_THAT(text, Contains("      GPU0  GPU1  GPU2  GPU3  NIC0  CPU/NUMA affinity\n"
@@ -85,7 +85,7 @@ TEST_CASE("a platform is shown with its links, routes, price and sources", "[rep
   CHECK_THAT(text, Contains("gpu0 <-> gpu1  4 x nvlink    100 GB/s each way     1 us\n"));
   CHECK_THAT(text, Contains("gpu0 -> gpu1 (1 us)\n"));
   CHECK_THAT(text, Contains("gpu0 -> plx0 -> cpu0 -> cpu1 -> gpu3 (4 us)\n"));
-  CHECK_THAT(text, Contains("2.50 USD/h a node, us-east-1, 2026-01-01 (a price list)"));
+  CHECK_THAT(text, Contains("2.50 USD per node-hour, us-east-1, 2026-01-01 (a price list)"));
   CHECK_THAT(text, Contains("tester: 40 GB at 1.5 TB/s, fp32 19.5 TFLOP/s"));
   CHECK_THAT(text, Contains("source       made up for tests"));
   CHECK(text.find('\t') == std::string::npos);
@@ -101,7 +101,7 @@ TEST_CASE("devices of several nodes are shown with their names", "[report][show]
   CHECK_THAT(text, Contains("  NET   through the NICs and the fabric\n"));
 }
 
-TEST_CASE("of large platforms the first GPUs are shown, and the text says so", "[report][show]") {
+TEST_CASE("only the first GPUs of large platforms are shown, and the text says so", "[report][show]") {
   const auto whole = platform_text(testing::made_up_platform(16));
   const auto part = platform_text(testing::made_up_platform(1024));
 
@@ -127,8 +127,8 @@ TEST_CASE("a model is shown with exact totals, layers and anchors", "[report][sh
   report::write_model(out, model, {});
 
   CHECK_THAT(out.str(), Contains("2,001,000 in 2 tensors and 2 layers, 8.004 MB in fp32\n"));
-  CHECK_THAT(out.str(), Contains("2.5 GFLOP for a sample\n"));
-  CHECK_THAT(out.str(), Contains("112.2 ms a step on l40s, fp32, batch 32, sgd (a stop watch)\n"));
+  CHECK_THAT(out.str(), Contains("2.5 GFLOP per sample\n"));
+  CHECK_THAT(out.str(), Contains("112.2 ms per step on l40s, fp32, batch 32, sgd (a stop watch)\n"));
   CHECK_THAT(out.str(), Contains("layer  parameters    forward  tensors\n"
                                  "first   2,001,000  2.5 GFLOP  1000x2000, 1000\n"
                                  "relu            0          -  -\n"));
@@ -141,8 +141,8 @@ TEST_CASE("a plan is shown with its buckets, collectives and phases", "[report][
   report::write_plan(out, run.scenario, run.workload, {});
 
   CHECK_THAT(out.str(), Contains("backward       kernel          1  5 ms         -    -\n"));
-  CHECK_THAT(out.str(), Contains("collective  a step      size    bytes\n"
-                                 "all-reduce       1  4.00 MiB  4194304\n"));
+  CHECK_THAT(out.str(), Contains("collective  per step      size    bytes\n"
+                                 "all-reduce         1  4.00 MiB  4194304\n"));
   CHECK_THAT(out.str(), Contains("bucket      size  gradients  first ready  last ready\n"
                                  "     0  4.00 MiB          1  one.weight   one.weight\n"));
 }

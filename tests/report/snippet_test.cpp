@@ -36,7 +36,7 @@ int python(const std::string& code) {
   return pclose(pipe);
 }
 
-/// Modules with the signatures of PyTorch 2.8 that note what they were given.
+/// Modules with the signatures of PyTorch 2.8 that record their arguments.
 const std::string made_up_torch = R"(
 import sys, types
 
@@ -76,7 +76,7 @@ sys.modules[hooks].default_hooks, sys.modules[hooks].powerSGD_hook = default_hoo
 model, local_rank = object(), 3
 )";
 
-/// FSDP of PyTorch 2.11 in the same way: what each module was sharded with, and what it asks for ahead.
+/// FSDP of PyTorch 2.11 in the same way: the sharding arguments and prefetches of each module.
 const std::string made_up_fsdp = R"(
 import sys, types
 
@@ -141,7 +141,7 @@ void check_python(const std::string& code) {
 
 }  // namespace
 
-TEST_CASE("only what differs from PyTorch's defaults is written", "[report]") {
+TEST_CASE("only settings that differ from PyTorch's defaults are written", "[report]") {
   CHECK(pytorch_snippet(plain_job()) ==
         "from torch.nn.parallel import DistributedDataParallel\n"
         "\n"
@@ -169,7 +169,7 @@ TEST_CASE("only what differs from PyTorch's defaults is written", "[report]") {
         "# In the loop: 3 of 4 backward passes under `with model.no_sync():`.\n");
 }
 
-TEST_CASE("PyTorch understands the code as the scenario means it", "[report]") {
+TEST_CASE("the code configures PyTorch as in the scenario", "[report]") {
   const auto cap = GENERATE(std::optional<Bytes>{}, std::optional{25_MiB}, std::optional{100_MB},
                             std::optional{Bytes{1234567}});
   const auto hook = GENERATE(CommHook::none, CommHook::fp16, CommHook::bf16, CommHook::powersgd);
@@ -188,7 +188,7 @@ TEST_CASE("PyTorch understands the code as the scenario means it", "[report]") {
   CHECK(python(code) == 0);
 }
 
-TEST_CASE("fully_shard is told exactly what the strategy has", "[report]") {
+TEST_CASE("fully_shard gets exactly the settings of the strategy", "[report]") {
   Job job;
   job.gpus = 8;
   job.strategy = Fsdp{};
@@ -223,7 +223,7 @@ TEST_CASE("fully_shard is told exactly what the strategy has", "[report]") {
                groups[blocks]);
 }
 
-TEST_CASE("FSDP1 is told exactly what the strategy has", "[report]") {
+TEST_CASE("FSDP1 gets exactly the settings of the strategy", "[report]") {
   Job job;
   job.gpus = 8;
   const auto keeps = GENERATE(false, true);
@@ -249,7 +249,7 @@ TEST_CASE("FSDP1 is told exactly what the strategy has", "[report]") {
       "\nassert model.formats == ('fp16', 'fp16')\n");
 }
 
-TEST_CASE("fully_shard is told to offload", "[report]") {
+TEST_CASE("fully_shard gets an offload policy", "[report]") {
   Job job;
   job.gpus = 8;
   job.strategy = Fsdp{.cpu_offload = true};
@@ -271,7 +271,7 @@ TEST_CASE("blocks that are recomputed run through PyTorch's checkpoint", "[repor
                "assert [b.forward() for b in blocks[:2]] == ['h0', 'again h1']\n");
 }
 
-TEST_CASE("DeepSpeed is told exactly what the strategy has", "[report]") {
+TEST_CASE("DeepSpeed gets exactly the settings of the strategy", "[report]") {
   Job job;
   job.gpus = 8;
   job.batch_per_gpu = 4;
@@ -305,7 +305,8 @@ TEST_CASE("DeepSpeed is told exactly what the strategy has", "[report]") {
 )");
 }
 
-TEST_CASE("a block of PyTorch is the predicted job: autocast, compilation, formats", "[report][snippet]") {
+TEST_CASE("the PyTorch code reproduces the predicted job: autocast, compilation, formats",
+          "[report][snippet]") {
   auto job = plain_job();
   CHECK(pytorch_snippet(job).find("torch.compile") == std::string::npos);
   CHECK(pytorch_snippet(job).find("autocast") == std::string::npos);

@@ -15,8 +15,8 @@ namespace {
 
 constexpr double too_large = 77;  // milliseconds of a point that does not fit
 
-/// A sweep whose i-th point takes so many milliseconds; one that takes none failed. What is not known of each
-/// is this share of it, and no two points share it.
+/// A sweep whose points take the given milliseconds; 0: the point failed. Each point has an unshared error of
+/// the given fraction.
 report::Sweep made_up(std::vector<Axis> axes, const std::vector<double>& ms, double uncertainty = 0) {
   report::Sweep sweep{"made up", std::move(axes), {}};
   for (std::size_t i = 0; i < ms.size(); ++i) {
@@ -71,14 +71,15 @@ TEST_CASE("a sweep has its table, and a line for each combination of the other a
         "bf16       █▅▁  20 to 40 ms\n");
 }
 
-TEST_CASE("the line runs along the last axis of numbers, or the last axis", "[report][sweep]") {
+TEST_CASE("the line runs along the last numeric axis, or the last axis", "[report][sweep]") {
   const Axis ranks{"job.gpus", {"1", "2", "4"}};
   const Axis platforms{"platform", {"a", "b", "c"}};
   CHECK_THAT(table_of(made_up({ranks, platforms}, {1, 2, 3, 2, 3, 4, 3, 4, 5})),
              Contains("step time over job.gpus, 1 to 4\n") && Contains("\nb         ▁▅█  2 to 4 ms\n"));
   CHECK_THAT(table_of(made_up({hooks, platforms}, {1, 2, 3, 3, 2, 1})),
              Contains("step time over platform, a to c\n") && Contains("\nbf16       █▅▁  1 to 3 ms\n"));
-  CHECK_THAT(table_of(made_up({hooks}, {1, 2})), !Contains("step time over"));  // two points are no shape
+  CHECK_THAT(table_of(made_up({hooks}, {1, 2})),
+             !Contains("step time over"));  // two points do not show a shape
 }
 
 TEST_CASE("a point that failed is a gap in the line", "[report][sweep]") {
@@ -103,7 +104,8 @@ TEST_CASE("a point that does not fit says so instead of its figures, and is not 
              Contains("\nno point fits\n") && !Contains("fastest"));
 }
 
-TEST_CASE("points that differ by less than is known are tied, and none is the fastest", "[report][sweep]") {
+TEST_CASE("points that differ by less than their errors are tied, and none is the fastest",
+          "[report][sweep]") {
   const auto table = table_of(made_up({caps}, {100, 101, 150}, 0.05));
   CHECK_THAT(table, Contains("0.1  tied\n") && Contains("0.101  tied, 59 %\n") && !Contains("fastest"));
   std::ostringstream json;
@@ -112,10 +114,10 @@ TEST_CASE("points that differ by less than is known are tied, and none is the fa
   CHECK_THAT(table_of(made_up({caps}, {100, 101, 150}, 0.001)), Contains("fastest") && !Contains("tied"));
 }
 
-TEST_CASE("the sentence on a tie says how sure the order is", "[report][sweep]") {
+TEST_CASE("the sentence on a tie has the probability of the order", "[report][sweep]") {
   CHECK_THAT(table_of(made_up({caps}, {100, 101, 150}, 0.05)),
-             Contains("\n25 MiB is tied with 50 MiB: the difference of 1.0 % is within what is not known;\n"
-                      "the first is faster with a probability of 59 %\n"));
+             Contains("\n25 MiB is tied with 50 MiB: the difference of 1.0 % is within the prediction\n"
+                      "error; the first is faster with a probability of 59 %\n"));
   CHECK_THAT(table_of(made_up({caps}, {100, 101, 102}, 0.05)),
              Contains("\n25 MiB is tied with 50 MiB and 100 MiB: differences of up to 2.0 % are within\n"));
 }
@@ -125,12 +127,12 @@ TEST_CASE("a flat series is a flat line", "[report][sweep]") {
              Contains("\n▄▄▄  364.9 to 364.9 ms\n"));
 }
 
-TEST_CASE("axes that end alike keep their whole names", "[report][sweep]") {
+TEST_CASE("axes with the same last word keep their whole names", "[report][sweep]") {
   const auto table = table_of(made_up({{"a.gpu", {"x"}}, {"b.gpu", {"y"}}}, {1}));
   CHECK_THAT(table, Contains("a.gpu  b.gpu"));
 }
 
-TEST_CASE("a sweep fits whatever there is, and gives up names last", "[report][sweep]") {
+TEST_CASE("the table of a sweep fits any width, and cuts names last", "[report][sweep]") {
   const Axis platforms{"platform", {"a-platform-of-22-chars", "another"}};
   const Axis views{"strategy.gradient_as_bucket_view", {"true", "false"}};
   const auto sweep = made_up({platforms, views, hooks}, {1, 2, 3, 4, 5, 6, 7, 8});

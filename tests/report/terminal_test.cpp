@@ -59,13 +59,13 @@ TEST_CASE("a run is written with its job, its result and its provenance", "[repo
   CHECK_THAT(text, Contains("memory       2 GB per GPU (estimate)"));
   CHECK_THAT(text, Contains("each GPU     12.5 TFLOP/s, 60.0 % busy"));
   CHECK_THAT(text, Contains("36.00 USD/h, 1.562 USD per million samples"));
-  CHECK_THAT(text, Contains("this link is full meanwhile"));
+  CHECK_THAT(text, Contains("this link is saturated during it"));
   CHECK_THAT(text, Contains("gpu0 -> gpu1                25.0 %          4.194 MB"));
   CHECK_THAT(text, Contains("provenance   compute: explicit times of the model"));
   CHECK_THAT(text, Contains("NCCL_ALGO=RING is accepted, but not modelled [unmodelled-nccl-variable]"));
 }
 
-TEST_CASE("without --verbose a run is what decides, and says where more is", "[report][terminal]") {
+TEST_CASE("without --verbose a run shows the key results and where to find details", "[report][terminal]") {
   auto run = testing::made_up_run();
   run.warnings.emplace_back(warning::ExtrapolatedContention{.measured_on = "elsewhere"});
   const auto text = text_of(run, {}, report::Detail::brief);
@@ -122,7 +122,7 @@ TEST_CASE("the parts of a step are written with their times and shares", "[repor
         "    overlapped communication      2.00 ms    20.0 %   with kernels\n");
 }
 
-TEST_CASE("no line is wider than asked for", "[report][terminal]") {
+TEST_CASE("no line is wider than the limit", "[report][terminal]") {
   const std::size_t width = GENERATE(80U, 100U, 120U);
   const report::Style style{GENERATE(false, true), width};
   CAPTURE(width, style.colour);
@@ -131,12 +131,12 @@ TEST_CASE("no line is wider than asked for", "[report][terminal]") {
   CHECK(widest_line(text_of(verbose_run(), style)) <= width);
 }
 
-TEST_CASE("there are control sequences only with colours", "[report][terminal]") {
+TEST_CASE("control sequences occur only with colours", "[report][terminal]") {
   CHECK(text_of(verbose_run(), {false, 80}).find('\x1b') == std::string::npos);
   CHECK(text_of(verbose_run(), {true, 80}).find('\x1b') != std::string::npos);
 }
 
-TEST_CASE("a run without a price, collectives or parts says nothing of them", "[report][terminal]") {
+TEST_CASE("a run without a price, collectives or parts does not mention them", "[report][terminal]") {
   auto run = testing::made_up_run();
   run.measured.metrics.cost_per_hour.reset();
   run.measured.metrics.collectives = 0;
@@ -152,7 +152,7 @@ TEST_CASE("a run without a price, collectives or parts says nothing of them", "[
   }
 }
 
-TEST_CASE("a validation tells each case, the mean, the worst and the bias", "[report][terminal]") {
+TEST_CASE("a validation shows each case, the mean, the worst and the bias", "[report][terminal]") {
   const report::Validation validation{"a stop watch",
                                       {{"slow", 100_ms, 150_ms, {}}, {"fast", 200_ms, 150_ms, {}}}};
   std::ostringstream out;
@@ -164,13 +164,12 @@ TEST_CASE("a validation tells each case, the mean, the worst and the bias", "[re
         "fast    200 ms     150 ms  -25.00 %\n"
         "\n"
         "mean |error| 37.50 %, worst +50.00 % (slow), bias +12.50 %, 2 cases\n"
-        "half of the cases within 37.50 %\n"
-        "in the interval: 0 of 2\n"
+        "median |error| 37.50 %\n"
+        "in the 90 % interval: 0 of 2\n"
         "measured: a stop watch\n");
 }
 
-TEST_CASE("a validation counts what intervals held by group, and leaves out steps that were given",
-          "[report][terminal]") {
+TEST_CASE("a validation counts coverage by group, and leaves out anchored steps", "[report][terminal]") {
   const report::Validation validation{"",
                                       {{"a", 10_ms, 11_ms, {9_ms, 12_ms}, {}, "measured, P2P"},
                                        {"b", 10_ms, 12_ms, {11_ms, 13_ms}, {}, "measured, SHM"},
@@ -179,14 +178,14 @@ TEST_CASE("a validation counts what intervals held by group, and leaves out step
   std::ostringstream out;
   report::write_table(out, validation, {});
   CHECK_THAT(out.str(), Contains("worst +20.00 % (b), bias +6.67 %, 3 cases\n"
-                                 "half of the cases within 10.00 %\n"
-                                 "in the interval: 2 of 3\n"
+                                 "median |error| 10.00 %\n"
+                                 "in the 90 % interval: 2 of 3\n"
                                  "  measured, P2P  2 of 2\n"
                                  "  measured, SHM  0 of 1\n"
-                                 "1 case not counted: the prediction was given that step\n"));
+                                 "1 case not counted: the prediction is anchored to that very step\n"));
 }
 
-TEST_CASE("a measured step outside of its interval is told as an anchor", "[report][terminal]") {
+TEST_CASE("a measured step outside its interval is printed as an anchor", "[report][terminal]") {
   const Anchor anchor{.gpu = "l40s",
                       .precision = Precision::bf16,
                       .batch = 8,
@@ -199,18 +198,19 @@ TEST_CASE("a measured step outside of its interval is told as an anchor", "[repo
                                        {"no anchor", 1_ms, 2_ms, {2_ms, 3_ms}}}};
   std::ostringstream out;
   report::write_table(out, validation, {});
-  CHECK_THAT(out.str(), Contains("\nin the interval: 1 of 3\n") &&
-                            Catch::Matchers::EndsWith("\n# out is outside of its interval; as an anchor:\n"
-                                                      "anchor:\n"
-                                                      "  gpu: l40s\n"
-                                                      "  precision: bf16\n"
-                                                      "  batch: 8\n"
-                                                      "  optimizer: adamw\n"
-                                                      "  step_time: 112.3456 ms\n"
-                                                      "  source: \"a \\\"stop\\\" watch: mine\"\n"));
+  CHECK_THAT(out.str(), Contains("\nin the 90 % interval: 1 of 3\n") &&
+                            Catch::Matchers::EndsWith(
+                                "\n# out is outside its interval; the measured step as an anchor:\n"
+                                "anchor:\n"
+                                "  gpu: l40s\n"
+                                "  precision: bf16\n"
+                                "  batch: 8\n"
+                                "  optimizer: adamw\n"
+                                "  step_time: 112.3456 ms\n"
+                                "  source: \"a \\\"stop\\\" watch: mine\"\n"));
 }
 
-TEST_CASE("a whole training is told in days and dollars, with its limits", "[report][terminal]") {
+TEST_CASE("a whole training is shown in days and dollars, with its limits", "[report][terminal]") {
   auto run = testing::made_up_run();
   run.measured.metrics.samples = 64;
   run.measured.metrics.tokens_per_sample = 1024;
@@ -230,7 +230,7 @@ TEST_CASE("a whole training is told in days and dollars, with its limits", "[rep
                    "  budget       17,000 USD: may be met\n"));
 }
 
-TEST_CASE("long times are told in the unit that people plan in", "[report][terminal]") {
+TEST_CASE("long times are shown in minutes, hours or days", "[report][terminal]") {
   CHECK(report::span_text(Seconds{0.5}) == "500 ms");
   CHECK(report::span_text(Seconds{90}) == "1.5 min");
   CHECK(report::span_text(Seconds{3600}) == "60 min");

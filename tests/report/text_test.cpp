@@ -34,7 +34,7 @@ TEST_CASE("numbers for people have at most four digits and the unit that fits", 
   CHECK(counted_text(1024, "node") == "1,024 nodes");
 }
 
-TEST_CASE("sizes of a scenario are said exactly", "[report][text]") {
+TEST_CASE("sizes of a scenario are written exactly", "[report][text]") {
   CHECK(exact_bytes_text(25_MiB) == "25 MiB");
   CHECK(exact_bytes_text(2000_MiB) == "2000 MiB");
   CHECK(exact_bytes_text(1_GiB) == "1 GiB");
@@ -44,7 +44,7 @@ TEST_CASE("sizes of a scenario are said exactly", "[report][text]") {
   CHECK(exact_bytes_text(Bytes{0.5}) == "0.5 B");
 }
 
-TEST_CASE("text is cut and wrapped by what a terminal shows", "[report][text]") {
+TEST_CASE("text is cut and wrapped by terminal columns", "[report][text]") {
   CHECK(columns_of("\x1b[31m█▒\x1b[0m a") == 4);
   CHECK(fit("node0.gpu0 -> fabric", 11) == "node0…abric");
   CHECK(fit("█████", 3) == "█…█");
@@ -56,12 +56,12 @@ TEST_CASE("text is cut and wrapped by what a terminal shows", "[report][text]") 
   CHECK(wrap("", 5) == std::vector<std::string>{""});
 }
 
-TEST_CASE("text with escapes that are none of ours is cut where it was measured", "[report][text]") {
+TEST_CASE("foreign escape sequences count as columns when text is cut", "[report][text]") {
   const auto name = std::string(60, 'a') + "\x1b[31m " + std::string(60, 'b');  // a colour takes no columns
   CHECK(columns_of(name) == 121);
   CHECK(columns_of(fit(name, 40)) == 40);
   const auto open =
-      std::string(60, 'a') + "\x1b" + std::string(60, 'm');  // no sequence: it takes its columns
+      std::string(60, 'a') + "\x1b" + std::string(60, 'm');  // not a colour sequence: it counts as columns
   CHECK(columns_of(open) == 121);
   for (std::size_t width = 1; width < 130; ++width) {
     CHECK(columns_of(fit(open, width)) == std::min<std::size_t>(width, 121));
@@ -69,12 +69,12 @@ TEST_CASE("text with escapes that are none of ours is cut where it was measured"
   }
 }
 
-TEST_CASE("a cell of a table keeps our colours and shows all else", "[report][text]") {
+TEST_CASE("a table cell keeps our colours and escapes other control characters", "[report][text]") {
   CHECK(one_line("\x1b[31mred\x1b[0m") == "\x1b[31mred\x1b[0m");
   CHECK(one_line("a\x1b[2Jb\nc\x1b") == "a\\x1b[2Jb\\x0ac\\x1b");
 }
 
-TEST_CASE("the first sentence ends at a stop with a blank behind it", "[report][text]") {
+TEST_CASE("the first sentence ends at a full stop followed by a blank", "[report][text]") {
   CHECK(first_sentence("AWS p4d.24xlarge, 2.5 GB/s. More of it.") == "AWS p4d.24xlarge, 2.5 GB/s");
   CHECK(first_sentence("no stop") == "no stop");
   CHECK(first_sentence("one.\ntwo.") == "one");

@@ -31,7 +31,7 @@ void check_parts(const Metrics& metrics, const TraceView& trace) {
   const auto step = trace.reported();
   std::vector<Stretch> all;
   std::int64_t before = 0;
-  // Each kind of work counts where nothing more important runs.
+  // Each kind of work counts only while nothing of higher priority runs.
   const auto more = [&](auto wanted) {
     for (const auto& stretch : trace.stretches(0, wanted)) all.push_back(stretch);
     const auto now = covered_ns(all, step);
@@ -64,7 +64,7 @@ std::size_t count(const TraceView& trace, Wanted wanted) {
   return found;
 }
 
-/// A link as report.json tells it.
+/// A link as in report.json.
 const ResourceUse& use_of(const Run& run, const std::string& name) {
   for (const auto& use : run.measured.links)
     if (use.name == name) return use;
@@ -94,7 +94,7 @@ void check_counters(const Run& run, const TraceView& trace) {
     ++links;
     const auto link = name.substr(0, name.find(" (and "));
     const auto capacity = capacity_of(run, link);
-    // Every date may be off by half a nanosecond.
+    // Every time may be off by half a nanosecond.
     const auto rounding = 1e-9 * capacity * static_cast<double>(series.size());
     const auto bytes = use_of(run, link).bytes.value();
     CHECK(std::abs(integral(series, step) / 100 * capacity - bytes) <= 1e-6 * bytes + rounding);
@@ -105,7 +105,7 @@ void check_counters(const Run& run, const TraceView& trace) {
 
 }  // namespace
 
-TEST_CASE("traces are as Perfetto's importer wants them, and agree with report.json to the microsecond",
+TEST_CASE("traces are valid for Perfetto's importer and agree with report.json to the microsecond",
           "[report][trace]") {
   const auto pictured = GENERATE(from_range(pictured_runs()));
   CAPTURE(pictured.what);
@@ -167,7 +167,7 @@ TEST_CASE("an arrow leads from the last gradient of each bucket to its collectiv
   CHECK(starts.size() == reduces);
 }
 
-TEST_CASE("phases stand around the slices of their step", "[report][trace]") {
+TEST_CASE("phases enclose the slices of their step", "[report][trace]") {
   const auto pictured = GENERATE(from_range(pictured_runs()));
   CAPTURE(pictured.what);
   const auto trace = trace_of(simulate(scenario_of(pictured)));

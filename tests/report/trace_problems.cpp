@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What an event of a kind must have, beside "ph", "name", "pid" and "tid": keys and their types.
+/// Required keys and types of each kind of event, in addition to "ph", "name", "pid" and "tid".
 const std::map<std::string, std::map<std::string, Json::value_t>> required{
     {"M", {{"args", Json::value_t::object}}},
     {"X",

@@ -14,7 +14,7 @@ using namespace gradway;
 using namespace gradway::testing;
 using Json = nlohmann::json;
 
-TEST_CASE("slices stand where the timeline has them", "[report][trace]") {
+TEST_CASE("slices have the times of the timeline", "[report][trace]") {
   const auto trace = trace_of(made_up_run());
 
   std::map<std::string, Stretch> of_rank_1;  // by track and name
@@ -33,7 +33,7 @@ TEST_CASE("slices stand where the timeline has them", "[report][trace]") {
   CHECK(of_rank_1 == expected);
 }
 
-TEST_CASE("slices say what they belong to", "[report][trace]") {
+TEST_CASE("slices name what they belong to", "[report][trace]") {
   const auto trace = trace_of(made_up_run());
 
   std::set<std::string> args;
@@ -49,7 +49,7 @@ TEST_CASE("slices say what they belong to", "[report][trace]") {
                 });
 }
 
-TEST_CASE("processes are the run and its nodes, threads stand as nsys has them", "[report][trace]") {
+TEST_CASE("processes are the run and its nodes, and threads are ordered as in nsys", "[report][trace]") {
   const auto trace = trace_of(made_up_run());
 
   std::map<int, std::string> processes;
@@ -73,10 +73,10 @@ TEST_CASE("processes are the run and its nodes, threads stand as nsys has them",
                                              "rank 1 (gpu1): copy engine", "rank 1 (gpu1): CPU launch"});
 }
 
-TEST_CASE("what would overlap gets a row of its own", "[report][trace]") {
+TEST_CASE("overlapping slices get rows of their own", "[report][trace]") {
   auto run = made_up_run();
   auto& tasks = run.workload.programs[0].tasks;
-  tasks.push_back(tasks[0]);  // a second copy, beside the first
+  tasks.push_back(tasks[0]);  // a second copy at the same time
   tasks.back().name = "background copy";
   Op op;
   op.kind = OpKind::delay;
@@ -100,9 +100,9 @@ TEST_CASE("large runs keep a rank of each class and say so", "[report][trace]") 
   const auto [ranks, classes, shown, words] = GENERATE(table<int, std::size_t, std::size_t, std::string>(
       {{2, 1, 2, "all 2 ranks"},
        {64, 1, 64, "all 64 ranks"},
-       {65, 1, 1, "rank 0 of 65; the others do the same at the same time"},
-       {65, 2, 2, "ranks 0, 1 of 65; each of the others does the same as one of these"},
-       {65, 65, 8, "ranks 0, 1, 2, 3, 4, 5, 6, 7 of 65; others do otherwise and are left out"}}));
+       {65, 1, 1, "rank 0 of 65; the others behave identically"},
+       {65, 2, 2, "ranks 0, 1 of 65; each of the others behaves like one of these"},
+       {65, 65, 8, "ranks 0, 1, 2, 3, 4, 5, 6, 7 of 65; other ranks behave differently and are not shown"}}));
   CAPTURE(ranks, classes);
   auto run = made_up_run(ranks);
   auto& representatives = run.folding.actor_representative;
@@ -126,14 +126,14 @@ TEST_CASE("runs of many tasks keep a rank of each class, too", "[report][trace]"
     return trace_of(run).json()["otherData"]["ranks"];
   };
   CHECK(words_after(500'000 / tasks) == "all 4 ranks");
-  CHECK(words_after(500'000 / tasks + 1) == "rank 0 of 4; the others do the same at the same time");
+  CHECK(words_after(500'000 / tasks + 1) == "rank 0 of 4; the others behave identically");
 }
 
 TEST_CASE("the same run gives the same trace", "[report][trace]") {
   CHECK(trace_of(made_up_run()).json() == trace_of(made_up_run()).json());
 }
 
-TEST_CASE("a date survives Perfetto's way to read it, whole nanoseconds and all", "[report][trace]") {
+TEST_CASE("times survive Perfetto's rounding to the nanosecond", "[report][trace]") {
   std::size_t longer = 0;
   for (std::int64_t ns = 0; ns < 3'000'000'000; ns += 7'654'321 % (ns + 3) + 1) {
     const auto text = report::trace_time(ns);
@@ -147,7 +147,7 @@ TEST_CASE("a date survives Perfetto's way to read it, whole nanoseconds and all"
   CHECK(report::trace_time(12'345) == "12.345");
 }
 
-TEST_CASE("a trace that viewers would not take is noticed", "[report][trace]") {
+TEST_CASE("invalid traces are detected", "[report][trace]") {
   const PicturedRun small{"", "article/g6e", {{"job.gpus", "2"}}};
   const auto sound = trace_of(simulate(scenario_of(small))).json();
   REQUIRE(trace_problems(sound).empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line that names a strategy: two that differ in a key that counts are not called the same.
+// Descriptions of strategies: two that differ in an effective key have different descriptions.
 #include <catch2/catch.hpp>
 
 #include "sim/report/format/words.hpp"
@@ -10,7 +10,7 @@ using namespace gradway;
 
 namespace {
 
-/// Another value of the same type that a scenario could have.
+/// Another valid value of the same type.
 template <class Value>
 Value another(const Value& value) {
   if constexpr (is_optional_v<Value>) {
@@ -31,7 +31,7 @@ Value another(const Value& value) {
   }
 }
 
-/// Settings under which all keys of the table count.
+/// Settings under which all keys of the table have an effect.
 template <class Settings>
 Settings where_all_count() {
   Settings settings;
@@ -43,14 +43,14 @@ Settings where_all_count() {
   return settings;
 }
 
-/// Keys that a test of one kind cannot change by themselves.
+/// Keys that cannot be changed alone.
 bool depends(std::string_view key) {
   return key == "comm_hook" || key == "grad_accum_dtype" || key == "overlap_comm";
 }
 
 }  // namespace
 
-TEST_CASE("strategies that differ in a key have different words", "[report][words]") {
+TEST_CASE("strategies that differ in a key have different descriptions", "[report][words]") {
   int keys = 0;
   for_each_strategy([&]<class Settings>(std::type_identity<Settings>, std::string_view kind) {
     for_each_field<Settings>([&](const auto& field) {
@@ -60,21 +60,21 @@ TEST_CASE("strategies that differ in a key have different words", "[report][word
       auto other = one;
       other.*field.member = another(one.*field.member);
       ++keys;
-      CHECK(report::in_words(Strategy{other}) != report::in_words(Strategy{one}));
+      CHECK(report::describe(Strategy{other}) != report::describe(Strategy{one}));
     });
   });
   CHECK(keys > 35);
 }
 
-TEST_CASE("layouts that differ in a key have different words", "[report][words]") {
+TEST_CASE("layouts that differ in a key have different descriptions", "[report][words]") {
   Job job;
   job.gpus = 256;
   job.layout = {.tensor = 2, .context = 2, .pipeline = 2, .expert = 2};
-  const auto one = report::in_words(job.layout, job);
+  const auto one = report::describe(job.layout, job);
   for_each_field<Layout>([&](const auto& field) {
     CAPTURE(field.key);
     auto other = job.layout;
     other.*field.member = another(job.layout.*field.member);
-    CHECK(report::in_words(other, job) != one);
+    CHECK(report::describe(other, job) != one);
   });
 }

@@ -71,7 +71,7 @@ TEST_CASE("nine of ten measured steps are inside their interval, which is not ju
 }
 
 TEST_CASE("intervals hold in every group of more than twenty rows, and are not just wide", "[validation]") {
-  // The uncertainty of several GPUs was taken from these rows with one machine left out (decision 0037); all
+  // The uncertainty of several GPUs was taken from these rows with one machine left out (decision 0012); all
   // other uncertainties from elsewhere. What the CPU bounds is held by sharded_test.cpp.
   report::Validation validation;
   for (const auto* file : {"article/cases.yaml", "h200-4x/cases.yaml", "h200-4x/other-models.yaml",

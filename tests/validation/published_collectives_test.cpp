@@ -14,14 +14,14 @@ namespace {
 const DataPath data{{GRADWAY_SOURCE_DIR}};
 const std::string folder = std::string{GRADWAY_SOURCE_DIR} + "/scenarios/published/";
 
-struct Comparison {
+struct ValidationCase {
   std::string name;
   int nodes = 1;
   Bytes size{};
   double error = 0;  ///< of the bus bandwidth
 };
 
-Comparison compare(const Case& row) {
+ValidationCase compare(const Case& row) {
   const auto run = simulate(load_scenario(row.scenario_file, row.set, data));
   const auto& strategy = std::get<OneCollective>(run.scenario.job.strategy);
   const auto predicted = *run.measured.metrics.bus_bandwidth;
@@ -31,7 +31,7 @@ Comparison compare(const Case& row) {
   return {row.name, run.scenario.platform.nodes, strategy.size, predicted / measured - 1};
 }
 
-double most(const Comparison& row) {
+double most(const ValidationCase& row) {
   if (row.size == 1_MiB) return 0.40;
   return row.nodes == 1 ? 0.15 : 0.20;
 }

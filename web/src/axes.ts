@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes of values: from zero and linear, or logarithmic where small and large stand together.
+// Axes of values: linear from zero, or logarithmic if values differ by orders of magnitude.
 import type { Range } from './document';
 import type { Palette } from './theme';
 
 export const logarithmic = ([low, high]: Range): boolean => low > 0 && high / low > 20;
 
-/** Round ends for a logarithmic axis: 1, 2 or 5 times a power of ten. */
+/** Rounded ends of a logarithmic axis: 1, 2 or 5 times a power of ten. */
 function roundTo(value: number, up: boolean): number {
   const power = 10 ** Math.floor(Math.log10(value));
   const steps = up ? [1, 2, 5, 10] : [5, 2, 1];
@@ -13,7 +13,7 @@ function roundTo(value: number, up: boolean): number {
   return (found ?? 1) * power;
 }
 
-/** 1, 2 and 5 times the powers of ten between the ends, fewer where there are many. */
+/** Ticks at 1, 2 and 5 times powers of ten between the ends; fewer if there are too many. */
 function logTicks(low: number, high: number): number[] {
   const ticks: number[] = [];
   const decades = Math.log10(high / low);
@@ -27,7 +27,7 @@ function logTicks(low: number, high: number): number[] {
   return ticks;
 }
 
-/** A round end beyond the value, so many round steps from zero. */
+/** Rounded end above the value: a number of round steps from zero. */
 export function roundEnd(value: number, steps = 5): { max: number; interval: number } {
   if (!(value > 0)) return { max: 1, interval: 1 };
   const power = 10 ** Math.floor(Math.log10(value / steps));
@@ -38,7 +38,7 @@ export function roundEnd(value: number, steps = 5): { max: number; interval: num
 interface Unit {
   name: string;
   seconds: number;
-  /** Steps between labels, in this unit; of smaller and larger ones 1, 2 and 5 times powers of ten. */
+  /** Steps between labels in this unit. Smaller and larger steps are 1, 2 and 5 times powers of ten. */
   steps: number[];
 }
 
@@ -58,7 +58,7 @@ const decimalStep = (least: number): number => {
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= least * (1 - 1e-9))!;
 };
 
-/** The unit for times up to this one: at least two of it. */
+/** The unit for times up to this one: the largest of which there are at least two. */
 const unitFor = (seconds: number): Unit => [...timeUnits].reverse().find((unit) => unit.name === 's' ? seconds >= 1 : seconds >= 2 * unit.seconds) ?? timeUnits[0]!;
 
 const unitText = (seconds: number, unit: Unit): string => {
@@ -66,8 +66,8 @@ const unitText = (seconds: number, unit: Unit): string => {
   return `${count} ${unit.name === 'days' && count === 1 ? 'day' : unit.name}`;
 };
 
-/** Round steps in seconds, minutes, hours or days from zero to a round end beyond the time, in one unit for all labels.
- * @param latest time on the axis, where it does not begin at zero: its unit is that of all */
+/** Round steps in seconds, minutes, hours or days from zero to a rounded end above the time, in one unit for all labels.
+ * @param latest the latest time on the axis, if it does not begin at zero; it determines the unit */
 export function timeTicks(seconds: number, labels = 5, latest = seconds): { max: number; interval: number; text: (seconds: number) => string } {
   const unit = unitFor(latest);
   const least = seconds / unit.seconds / labels;
@@ -83,10 +83,10 @@ const roundTimes: number[] = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000].map((step) => step * 86400),
 ];
 
-/** As a label: 90 s are 1.5 min, 3600 s 1 h. */
+/** A time as a label: 90 s are 1.5 min, 3600 s are 1 h. */
 const roundTimeText = (seconds: number): string => unitText(seconds, [...timeUnits].reverse().find((unit) => seconds >= unit.seconds * (1 - 1e-9)) ?? timeUnits[0]!);
 
-/** Of many ticks every second or third one. */
+/** Every second or third tick if there are too many. */
 const fewer = (ticks: number[], most: number): number[] => ticks.filter((_, i) => i % Math.ceil(ticks.length / most) === 0);
 
 function logTimes([low, high]: Range): { min: number; max: number; ticks: number[]; text: (seconds: number) => string } {
@@ -95,7 +95,7 @@ function logTimes([low, high]: Range): { min: number; max: number; ticks: number
   return { min, max, ticks: fewer(roundTimes.filter((time) => time >= min && time <= max), 7), text: roundTimeText };
 }
 
-/** A horizontal axis of times from zero; labels never overlap, whatever the width. @param endsThere at the time, not at the next tick */
+/** A horizontal axis of times from zero whose labels never overlap. @param endsThere ends at the time itself instead of the next tick */
 export function timeAxis(seconds: number, width: number, colours: Palette, endsThere = false): object {
   const { max, interval, text } = timeTicks(seconds, width < 560 ? 3 : 6);
   return {
@@ -111,16 +111,16 @@ export function timeAxis(seconds: number, width: number, colours: Palette, endsT
 
 export interface ValueAxis {
   span: Range;
-  /** Seconds of one of the values, if they are times. */
+  /** Seconds per unit of the values, if they are times. */
   seconds?: number | undefined;
   text: (value: number) => string;
   name: string;
   colours: Palette;
-  /** Where the name stands; a vertical axis has it above. */
+  /** Position of the name; above a vertical axis. */
   vertical?: boolean;
 }
 
-/** The ends of the axis, its ticks and what they say. */
+/** The ends of the axis, its ticks and their labels. */
 function scaleOf({ span, text, seconds }: ValueAxis): { ends: object; ticks: number[] | undefined; label: (value: number) => string } {
   const isLog = logarithmic(span);
   if (seconds !== undefined) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all charts share: size, colours, tooltips, keyboard, a table beside them.
+// Shared by all charts: size, colours, tooltips, keyboard, the table of each chart.
 import { BarChart, CustomChart, LineChart, ScatterChart } from 'echarts/charts';
 import {
   AriaComponent,
@@ -33,21 +33,21 @@ use([
 
 export type Option = EChartsOption;
 
-/** A datum that the arrow keys stop at. */
+/** A datum that the arrow keys select. */
 export interface Stop {
   seriesIndex: number;
   dataIndex: number;
 }
 
 export interface Chart {
-  /** What the chart shows, in a sentence: its text alternative. */
+  /** The text alternative: a sentence on what the chart shows. */
   label: string;
   height: (width: number) => number;
   option: (colours: Palette, width: number) => Option;
   renderer?: 'svg' | 'canvas';
   stops?: () => Stop[];
   table?: { make: () => Table; count: number };
-  /** Called once, when the chart is there. */
+  /** Called once, after the chart has been created. */
   ready?: (chart: EChartsType, area: HTMLElement) => void;
 }
 
@@ -57,13 +57,13 @@ export interface Drawn {
   setLabel: (label: string) => void;
 }
 
-/** A4 less its margins. */
+/** Width of A4 without margins. */
 const paperWidth = 680;
 
 const live = h('div', { class: 'hidden', 'aria-live': 'polite' });
 const mounts: (() => void)[] = [];
 
-/** Draws all charts that were made so far; their elements must be in the page. */
+/** Draws all charts created so far. Their elements must be in the page. */
 export function mountCharts(): void {
   if (!live.isConnected) document.body.append(live);
   for (const mount of mounts.splice(0)) mount();
@@ -87,7 +87,7 @@ function base(colours: Palette): Option {
   };
 }
 
-/** Left and right go from datum to datum, Escape ends it. */
+/** The left and right arrow keys select data, Escape deselects. */
 function keyboard(chart: EChartsType, area: HTMLElement, stops: () => Stop[]): void {
   let at = -1;
   const leave = (): void => {
@@ -142,12 +142,12 @@ export function draw(spec: Chart): Drawn {
   return { element, redraw, setLabel: (label) => area.setAttribute('aria-label', label) };
 }
 
-/** The tooltip's settings of both; all else is the chart's own. */
+/** Merges the tooltip's settings of both; everything else is the chart's own. */
 function merged(common: Option, own: Option): Option {
   return own.tooltip ? { ...own, tooltip: { ...(common.tooltip as object), ...(own.tooltip as object) } } : own;
 }
 
-/** A part of the page: what it is about, what it says, and its contents. */
+/** A section of the page: its subject, its finding as a heading, and its contents. */
 export function section(id: string, about: string, finding: string, ...contents: Child[]): HTMLElement {
   return h(
     'section',
@@ -158,7 +158,7 @@ export function section(id: string, about: string, finding: string, ...contents:
   );
 }
 
-/** A key to colours that follows the theme. */
+/** A legend whose colours follow the theme. */
 export function themedLegend(items: () => [colour: string, text: string, kind?: string][]): HTMLElement {
   const key = h('div', {});
   const show = (): void => key.replaceChildren(legend(items()));
@@ -167,7 +167,7 @@ export function themedLegend(items: () => [colour: string, text: string, kind?: 
   return key;
 }
 
-/** A key to colours, beside a chart. */
+/** A legend of a chart. */
 export function legend(items: [colour: string, text: string, kind?: string][]): HTMLElement {
   return h(
     'ul',

@@ -21,7 +21,7 @@ export function inkOn(colour: string): string {
   return 1.05 / (light + 0.05) >= (light + 0.05) / 0.05 ? '#ffffff' : '#10151b';
 }
 
-/** The colour at a place of 0 to 1 on a scale. */
+/** The colour at a position from 0 to 1 on a scale. */
 export function at(scale: string[], place: number): string {
   const here = Math.min(1, Math.max(0, place)) * (scale.length - 1);
   const low = Math.min(scale.length - 2, Math.floor(here));

@@ -10,7 +10,7 @@ export interface Metrics {
   step_time_s: number;
   steps_per_s: number;
   samples_per_s: number;
-  /** Of models of text. */
+  /** For models of text. */
   tokens_per_s?: Maybe;
   tokens_per_s_per_gpu?: Maybe;
   compute_s: number;
@@ -29,11 +29,11 @@ export interface Metrics {
   cost_usd_per_hour: number | null;
   cost_usd_per_million_samples: number | null;
   bus_bandwidth_bytes_per_s?: number;
-  /** Of a pipeline. */
+  /** For a pipeline. */
   bubble_s?: Maybe;
 }
 
-/** A whole training; what was not asked for or is not known is null. */
+/** A whole training. Values that were not asked for or are unknown are null. */
 export interface Training {
   tokens: Maybe;
   samples: number;
@@ -56,11 +56,11 @@ export interface LinkUse {
   name: string;
   busy_fraction: number;
   bytes: number;
-  /** How many others carry as much at the same time and are not listed. */
+  /** Number of other links with identical use, which are not listed. */
   alike?: number;
 }
 
-/** A scenario as a report repeats it, defaults included. */
+/** The scenario of a report, defaults included. */
 export interface Scenario extends Written {
   platform: string;
   job: Written['job'] & Required<Pick<ScenarioJob, 'gpus' | 'batch_per_gpu' | 'precision' | 'accumulate'>>;
@@ -78,7 +78,7 @@ export interface Price {
 /** The parts of a step. */
 export type Parts = Pick<Metrics, 'compute_s' | 'exposed_communication_s' | 'input_wait_s' | 'optimizer_s' | 'launch_bound_s' | 'idle_s'>;
 
-/** The ranks of a stage of a pipeline. */
+/** The ranks of a pipeline stage. */
 export interface Program extends Parts {
   name: string;
   ranks: number;
@@ -90,7 +90,7 @@ export type Pass = [number, number, number, number, number, number];
 
 export interface Pipeline {
   to_us: number;
-  /** Passes that begin later are not there; null: all are. */
+  /** Passes that begin later are omitted; null: all passes are listed. */
   until_us: number | null;
   stages: string[];
   chunks: number;
@@ -104,25 +104,25 @@ export interface Report {
   ranks: { all: number; simulated: number };
   metrics: Metrics;
   interval: { step_time_s: Range; [key: string]: Range | null | undefined };
-  /** false: the job would run out of memory, and all else is what it would take if it did not. */
+  /** false: the job would run out of memory; all other values assume enough memory. */
   fits?: boolean;
   does_not_fit?: string | null;
-  /** Where the GPU's memory lies in the 90 % interval of what is needed; null: not all activations are known. */
+  /** The 90 % interval of the required memory compared with the GPU's memory; null: some activations are unknown. */
   memory_verdict?: 'fits' | 'tight' | 'may not fit' | 'does not fit' | null;
   memory_largest_part?: string;
   memory: Record<string, number>;
   price: Price | null;
   bottleneck: { resource: string; why: string };
   links: LinkUse[];
-  /** In a word: measured, anchored, kernels, moved or datasheet. */
+  /** Class of provenance: measured, anchored, kernels, moved or datasheet. */
   rests_on?: string;
-  /** Less busy ones, neither listed nor like one that is. */
+  /** Number of less busy links that are neither listed nor identical to a listed one. */
   links_left_out?: number;
   basis: string[];
   warnings: string[];
   warning_codes: string[];
   training?: Training;
-  /** Of a pipeline. */
+  /** For a pipeline. */
   programs?: Program[];
 }
 
@@ -139,7 +139,7 @@ export interface Row {
 export interface Timeline {
   step: { from_us: number; to_us: number };
   ranks: string;
-  /** Neighbours shorter than this are joined; null: each slice is there. */
+  /** Neighbours shorter than this are joined; null: none are joined. */
   joined_us?: number | null;
   rows: Row[];
   names: string[];
@@ -152,7 +152,7 @@ export interface Bucket {
   gradients: number;
   first_layer: string;
   last_layer: string;
-  /** Of its gradients: all-reduce, reduce-scatter. */
+  /** Collective that reduces its gradients: all-reduce, reduce-scatter. */
   collective: string;
   ready_us: number;
   start_us: number;
@@ -161,9 +161,9 @@ export interface Bucket {
 
 export interface UseOverTime {
   name: string;
-  /** How many others do the same at the same time. */
+  /** Number of other links with identical use. */
   alike?: number;
-  /** Points are averages over so long; null: each change is there. */
+  /** Points are averages over this time; null: each change is listed. */
   bin_us?: number | null;
   points: [number, number][];
 }
@@ -200,7 +200,7 @@ export interface Platform {
 export interface AnyDocument {
   schema: number;
   gradway: string;
-  /** The name of the scenario, or of what was validated. */
+  /** Name of the scenario or of the file of cases. */
   scenario: string;
   title: string;
 }
@@ -218,15 +218,15 @@ export interface RunDocument extends AnyDocument {
 
 export type SweepPoint = { set: Record<string, string> } & Partial<Report> & { error?: string };
 
-/** Those that come first and differ by less than is known; the first one's index is first. */
+/** Runs that are tied for the first place; the index of the first one comes first. */
 export interface Tie {
   runs: number[];
-  /** For each of the runs: probability that the first is ahead of it. */
+  /** For each run the probability that the first is ahead of it. */
   first_is_ahead: number[];
   difference: number;
 }
 
-/** Indices of runs that are ahead of all others; null where several are tied, or none can be ranked. */
+/** Indices of the winners; null if several runs are tied or none can be ranked. */
 export interface Ranking {
   fastest?: number | null;
   cheapest?: number | null;
@@ -234,20 +234,20 @@ export interface Ranking {
   tied?: { fastest: Tie | null; cheapest: Tie | null; shortest_step: Tie | null };
 }
 
-/** One key of all points: a value each, or null; with `distinct`, the place of the value there. */
+/** The values of one key, one per point or null; with `distinct`, indices into it. */
 export interface Column {
   path: string;
   values: unknown[];
   distinct?: unknown[];
 }
 
-/** A sweep as the document has it. */
+/** A sweep as in the document. */
 export interface GivenSweep extends Ranking {
   vary: { key: string; values: string[] }[];
   columns: Column[];
 }
 
-/** The same with its points put together. */
+/** The same with its points assembled. */
 export interface Swept extends Ranking {
   vary: { key: string; values: string[] }[];
   runs: SweepPoint[];
@@ -264,7 +264,7 @@ export interface Costs {
   run_usd?: number | null;
   cheapest?: boolean;
   fastest?: boolean;
-  /** What it is tied in with others that come first: speed, cost. */
+  /** Criteria in which it is tied with the best: speed, cost. */
   tied?: string[];
   pareto?: boolean;
 }
@@ -281,7 +281,7 @@ export interface CompareDocument extends AnyDocument {
     samples?: number;
     tokens?: number;
     runs: ComparedRun[];
-    /** The runs rest on evidence of different kinds. */
+    /** The runs differ in their class of provenance. */
     mixed_evidence?: boolean;
     left_out: { platform: string; gpus: string | number; reason: string }[];
   };
@@ -294,11 +294,11 @@ export interface Case {
   interval_s?: Range;
   in_interval?: boolean;
   error: number;
-  /** What it rests on, and over what ranks exchange. */
+  /** Class of provenance and transport. */
   group?: string;
-  /** The very step that the prediction was given, which counts nowhere. */
+  /** The prediction is anchored to this step, so it is not counted. */
   is_given?: boolean;
-  /** What the case would be as an anchor, in YAML. */
+  /** The measured step as an anchor, in YAML. */
   anchor?: string;
 }
 
@@ -311,16 +311,16 @@ export interface ValidateDocument extends AnyDocument {
     median_abs_error: number;
     max_abs_error: number;
     bias: number;
-    /** How many cases were not given. */
+    /** Number of cases without `is_given`. */
     counted?: number;
-    /** How many of these. */
+    /** Number of counted cases within their interval. */
     in_interval?: number;
-    /** The same by group. */
+    /** The same, by group. */
     coverage?: { group: string; cases: number; in_interval: number }[];
   };
 }
 
-/** What would help, or not; see DATA.md. */
+/** A what-if of an explanation; see DATA.md. */
 export interface Counterfactual {
   name: string;
   words: string;
@@ -328,14 +328,14 @@ export interface Counterfactual {
   step_time_s: number;
   gain: number;
   gain_s: number;
-  /** No system reaches it: perfect overlap, for one. */
+  /** A bound that no system reaches, such as perfect overlap. */
   bound: boolean;
 }
 
 export interface ExplainDocument extends AnyDocument {
   kind: 'explain';
   headline: { model: string; hardware: string; strategy: string };
-  /** What runs the scenario as it was explained. */
+  /** The command that runs the explained scenario. */
   command: string;
   report: Report;
   explain: { evidence: string[]; exposed: { name: string; calls: number; exposed_s: number; why: string }[]; counterfactuals: Counterfactual[]; no_help: Counterfactual[]; basis: string[]; warnings: string[]; warning_codes: string[] };
@@ -372,9 +372,9 @@ export interface OptimizeDocument extends AnyDocument {
   };
 }
 
-/** A layout that was simulated; the fastest is first. */
+/** A simulated layout; the fastest comes first. */
 export interface TriedLayout {
-  /** As `--set` takes them. */
+  /** Keys and values for `--set`. */
   set: Record<string, string>;
   step_time_s: number;
   interval: Range;
@@ -384,7 +384,7 @@ export interface TriedLayout {
   memory_needed_bytes: number;
   cost_usd_per_million_samples: Maybe;
   tied_with_fastest: boolean;
-  /** No other is both faster and needs less memory. */
+  /** No other layout is both faster and needs less memory. */
   on_front: boolean;
 }
 

@@ -21,7 +21,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 const escape = (text: string): string => text.replace(/[&<>"']/g, (c) => entities[c]!);
 
-/** A text for people with the document's own number beside it, for readers that want all digits and for tests. */
+/** A text with the exact number of the document, for screen readers and tests. */
 export function value(text: string, exact: unknown): HTMLElement {
   const shown = h('span', { class: 'value' }, text);
   if (typeof exact === 'number') {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bounds a job, and what would help: each what-if as a bar, the greatest gain first.
+// The bottleneck of a job and what would help: each what-if as a bar, largest gain first.
 import { timeAxis } from './axes';
 import { draw, section, type Option } from './chart';
 import type { Counterfactual, ExplainDocument } from './document';
@@ -33,7 +33,7 @@ function option(all: Counterfactual[], now: number, colours: Palette, width: num
         },
       },
       {
-        // Each name stands above its bar.
+        // Each name is above its bar.
         type: 'bar',
         barGap: '-100%',
         barWidth: '36%',
@@ -58,9 +58,9 @@ const helpTable = (all: Counterfactual[]): Table => ({
 
 function help({ report, explain: { counterfactuals: all, no_help: rest } }: ExplainDocument): HTMLElement {
   const now = report.metrics.step_time_s;
-  const none = rest.length > 0 && h('p', { class: 'lead' }, `Less than 1 % each: ${rest.map((one) => one.words).join('; ')}.`);
+  const none = rest.length > 0 && h('p', { class: 'lead' }, `Less than 1 % gain each: ${rest.map((one) => one.words).join('; ')}.`);
   const best = all[0];
-  if (!best) return section('help', 'What would help', 'Nothing that was tried would help', none);
+  if (!best) return section('help', 'What would help', 'None of the changes would help', none);
   const name = `${best.words}: ${shareText(best.gain)} less`;
   const chart = draw({
     label: `${name}. ${all.map((one) => `${one.words} ${timeText(one.step_time_s)}`).join(', ')}.`,
@@ -69,12 +69,12 @@ function help({ report, explain: { counterfactuals: all, no_help: rest } }: Expl
     table: { count: all.length, make: () => helpTable(all) },
     option: (colours, width) => option(all, now, colours, width),
   });
-  return section('help', 'What would help', name, h('p', { class: 'lead' }, `The whole width is the step as it is, ${timeText(now)}. A grey bar is a bound that no system reaches.`), chart.element, none);
+  return section('help', 'What would help', name, h('p', { class: 'lead' }, `The full width is the current step, ${timeText(now)}. A grey bar is a bound that no system reaches.`), chart.element, none);
 }
 
 function commands({ command, explain: { counterfactuals: all } }: ExplainDocument): HTMLElement | null {
   const lines = all.filter((one) => !one.bound && Object.keys(one.set).length > 0).map((one) => `${command}${Object.entries(one.set).map(([key, value]) => ` --set ${key}=${value}`).join('')}`);
-  return lines.length === 0 ? null : section('try', 'Try it', counted(lines.length, 'command'), h('pre', { class: 'code', tabindex: 0 }, lines.join('\n')));
+  return lines.length === 0 ? null : section('try', 'Commands to try', counted(lines.length, 'command'), h('pre', { class: 'code', tabindex: 0 }, lines.join('\n')));
 }
 
 export function explainPage(data: ExplainDocument): HTMLElement[] {
@@ -89,13 +89,13 @@ export function explainPage(data: ExplainDocument): HTMLElement[] {
     help(data),
     step(report),
     explain.exposed.length > 0
-      ? section('exposed', 'Exposed communication', counted(explain.exposed.length, 'call') + ' that no kernel hides', tableOf({
+      ? section('exposed', 'Exposed communication', counted(explain.exposed.length, 'call') + ' that no kernel overlaps', tableOf({
           caption: 'Exposed communication',
           columns: [{ name: 'call' }, { name: 'calls', number: true }, { name: 'exposed', number: true }, { name: 'why' }],
           rows: explain.exposed.map((one) => [cell(one.name), cell(String(one.calls), one.calls), cell(timeText(one.exposed_s), one.exposed_s), cell(one.why)]),
         }))
       : null,
-    section('evidence', 'Evidence', 'What shows the bottleneck', h('ul', {}, ...explain.evidence.map((text) => h('li', {}, arrows(text))))),
+    section('evidence', 'Evidence', 'Evidence for the bottleneck', h('ul', {}, ...explain.evidence.map((text) => h('li', {}, arrows(text))))),
     commands(data),
     basis(explain.basis),
   ];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as texts, as the terminal writes them: at most four digits with the fitting unit.
+// Numbers as text, as on the terminal: at most four digits with a suitable unit.
 import type { Maybe, Range } from './document';
 
 export const nothing = '–';
@@ -10,7 +10,7 @@ const sizes: Scale[] = [['B', 1], ['kB', 1e3], ['MB', 1e6], ['GB', 1e9], ['TB', 
 
 export const known = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 
-/** At most so many digits, without trailing zeros. */
+/** At most the given number of digits, without trailing zeros. */
 export const digits = (value: number, most = 4): string => String(Number(value.toPrecision(most)));
 
 /** The largest scale in which the number, rounded to four digits, is at least one. */
@@ -51,13 +51,13 @@ export function signedPercentText(fraction: Maybe): string {
   return `${fraction < 0 ? '−' : '+'}${text} %`;
 }
 
-/** A long time as people plan in: hours up to two days, then days. */
+/** A long time: hours up to two days, then days. */
 export function spanText(seconds: Maybe): string {
   if (!known(seconds) || seconds < 7200) return timeText(seconds);
   return seconds < 172800 ? `${digits(seconds / 3600)} h` : `${digits(seconds / 86400)} days`;
 }
 
-/** "592.5 to 847 ms": the unit once where both have it. */
+/** "592.5 to 847 ms": the unit once if both have the same. */
 export function rangeText(range: Range | undefined, text: (value: number) => string = timeText): string {
   if (!range || !known(range[0]) || !known(range[1])) return nothing;
   const low = text(range[0]);
@@ -74,11 +74,11 @@ export function axisTime(us: number, span_us: number): string {
   return us === 0 ? '0' : `${((us * 1e-6) / factor).toFixed(decimals)} ${name}`;
 }
 
-/** Microseconds as the document has them, to the nanosecond. */
+/** Microseconds to the nanosecond, as in the document. */
 export const exactUs = (us: Maybe): string =>
   known(us) ? `${us.toLocaleString('en-GB', { maximumFractionDigits: 3 }).replace(/,/g, '\u202f')} µs` : nothing;
 
 export const counted = (count: number, noun: string): string => `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
 
-/** First letter large. */
+/** With a capital first letter. */
 export const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands above the charts: the bar, the headline numbers, warnings, what the numbers rest on.
+// The parts of a page outside its charts: navigation, headline numbers, warnings, provenance.
 import type { Tie } from './document';
 import { button, h, value, type Child } from './dom';
 import { counted, percentText } from './format';
@@ -28,7 +28,7 @@ function themeButton(): HTMLButtonElement {
   return toggle;
 }
 
-/** The line at the top, with a way to each section. */
+/** The line at the top, with a link to each section. */
 export function bar(data: PageDocument, parts: HTMLElement[]): HTMLElement {
   const sections = parts.flatMap((part) => [part, ...part.querySelectorAll<HTMLElement>('section')]);
   const links = sections
@@ -44,11 +44,11 @@ export function bar(data: PageDocument, parts: HTMLElement[]): HTMLElement {
 }
 
 export const footer = (data: PageDocument): HTMLElement =>
-  h('footer', {}, `Written by gradway ${data.gradway}. This file holds all it shows; it opens without a network.`);
+  h('footer', {}, `Written by gradway ${data.gradway}. This file is self-contained and opens without a network.`);
 
-/** Above all else: a job that would run out of memory. */
+/** Shown first: a job that would run out of memory. */
 export const misfit = (why: string): HTMLElement =>
-  h('p', { class: 'box misfit', id: 'misfit', role: 'alert' }, h('strong', {}, `The job ${why}.`), ' What follows is what it would take with enough memory.');
+  h('p', { class: 'box misfit', id: 'misfit', role: 'alert' }, h('strong', {}, `The job ${why}.`), ' The results below assume enough memory.');
 
 /** "differences of up to 1.2 % are within the uncertainty" */
 export const tieText = ({ runs, first_is_ahead: ahead, difference }: Tie): string => {
@@ -60,10 +60,10 @@ export const tieText = ({ runs, first_is_ahead: ahead, difference }: Tie): strin
     : `differences of up to ${percent} are within the uncertainty; the first is ahead of each with a probability of up to ${sure} %`;
 };
 
-/** What was done, with the scenario's name. */
+/** A subtitle: what was simulated, with the scenario's name. */
 export const what = (parts: (string | false | undefined)[], data: PageDocument): string => [...parts, `scenario ${data.scenario}`].filter(Boolean).join(' · ');
 
-/** The title and what was done, in a sentence. */
+/** The title and subtitle of a page. */
 export const title = (text: string, done: string): HTMLElement => h('header', { class: 'top' }, h('h1', {}, text), h('p', { class: 'what' }, done));
 
 export interface Tile {
@@ -101,13 +101,13 @@ function number(text: string, exact: unknown): HTMLElement {
 
 const items = (list: string[]): HTMLElement => h('ul', {}, ...list.map((text) => h('li', {}, text)));
 
-/** Warnings that are read at once; more are a click away. */
+/** Number of warnings that are shown open; more are folded. */
 const most = 2;
 
-/** The answer in a sentence: what it costs, how sure that is. */
+/** The answer in one sentence, with its interval. */
 export const answer = (text: string): HTMLElement => h('p', { class: 'answer', id: 'answer' }, text);
 
-/** Each once. Few are in sight, of more the number. */
+/** Each warning once. A few are open; more are folded under their number. */
 export function warnings(list: string[]): HTMLElement | null {
   if (list.length === 0) return null;
   return h(
@@ -118,8 +118,8 @@ export function warnings(list: string[]): HTMLElement | null {
   );
 }
 
-/** At the end of a page, closed. */
-export function basis(list: string[], name = 'Provenance: what this rests on'): HTMLElement | null {
+/** The provenance at the end of a page, folded. */
+export function basis(list: string[], name = 'Provenance of the prediction'): HTMLElement | null {
   if (list.length === 0) return null;
   return h('details', { class: 'box', id: 'basis', 'data-print': true }, h('summary', {}, name), items(list));
 }

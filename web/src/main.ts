@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page: reads the document that it was given and shows it by its kind.
+// The page: reads its document and shows it by its kind.
 import { campaignPage } from './campaign/page';
 import { campaignsPage } from './campaigns/page';
 import { mountCharts } from './chart';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs are set side by side by: which number, how it is written, which end is the better one.
+// Measures for comparing runs: their value, their text, and whether low or high is better.
 import type { Maybe, Range, Report } from './document';
 import { bytesText, known, numberText, percentText, rateText, spanText, timeText, usdText } from './format';
 
@@ -11,13 +11,13 @@ export interface Measure {
   better: 'low' | 'high';
   value: (run: Measured) => Maybe;
   text: (value: Maybe) => string;
-  /** The key in `interval` of its range in nine of ten cases. */
+  /** Key of its 90 % prediction interval in `interval`. */
   range?: string;
-  /** Of a time: seconds of one of its values. */
+  /** For times: seconds per unit of its values. */
   seconds?: number;
 }
 
-/** A job that does not fit has no numbers to show beside others. */
+/** A job that does not fit has no numbers to compare. */
 const metric = (pick: (metrics: Report['metrics']) => Maybe) => (run: Measured) => (run.metrics && run.fits !== false ? pick(run.metrics) : null);
 
 export const measures: Measure[] = [
@@ -27,18 +27,18 @@ export const measures: Measure[] = [
   { id: 'mfu', name: 'MFU', better: 'high', value: metric((m) => m.mfu), text: percentText },
   { id: 'exposed', name: 'exposed communication', better: 'low', value: metric((m) => m.exposed_communication_s / m.step_time_s), text: percentText },
   { id: 'busy', name: 'GPU busy', better: 'high', value: metric((m) => m.gpu_busy_fraction), text: percentText },
-  { id: 'memory', name: 'memory of a GPU', better: 'low', value: metric((m) => m.peak_memory_bytes), text: bytesText },
+  { id: 'memory', name: 'memory per GPU', better: 'low', value: metric((m) => m.peak_memory_bytes), text: bytesText },
   { id: 'bus', name: 'bus bandwidth', better: 'high', value: metric((m) => m.bus_bandwidth_bytes_per_s), text: rateText },
-  { id: 'million', name: 'cost of a million samples', better: 'low', value: metric((m) => m.cost_usd_per_million_samples), text: usdText, range: 'usd_per_million_samples' },
-  { id: 'usd_step', name: 'cost of a step', better: 'low', value: (run) => run.costs?.usd_per_step, text: usdText, range: 'usd_per_step' },
-  { id: 'run_usd', name: 'cost of the whole run', better: 'low', value: (run) => run.costs?.run_usd, text: usdText, range: 'run_usd' },
-  { id: 'run_hours', name: 'time of the whole run', better: 'low', value: (run) => run.costs?.run_hours, text: (hours) => spanText(known(hours) ? hours * 3600 : null), range: 'run_hours', seconds: 3600 },
-  { id: 'hour', name: 'cost of an hour', better: 'low', value: metric((m) => m.cost_usd_per_hour), text: (usd) => (known(usd) ? `${usdText(usd)}/h` : usdText(usd)) },
+  { id: 'million', name: 'cost per million samples', better: 'low', value: metric((m) => m.cost_usd_per_million_samples), text: usdText, range: 'usd_per_million_samples' },
+  { id: 'usd_step', name: 'cost per step', better: 'low', value: (run) => run.costs?.usd_per_step, text: usdText, range: 'usd_per_step' },
+  { id: 'run_usd', name: 'cost of the whole training', better: 'low', value: (run) => run.costs?.run_usd, text: usdText, range: 'run_usd' },
+  { id: 'run_hours', name: 'time of the whole training', better: 'low', value: (run) => run.costs?.run_hours, text: (hours) => spanText(known(hours) ? hours * 3600 : null), range: 'run_hours', seconds: 3600 },
+  { id: 'hour', name: 'cost per hour', better: 'low', value: metric((m) => m.cost_usd_per_hour), text: (usd) => (known(usd) ? `${usdText(usd)}/h` : usdText(usd)) },
 ];
 
 export const measure = (id: string): Measure => measures.find((one) => one.id === id)!;
 
-/** Those that at least one run has. */
+/** The measures that at least one run has. */
 export const measuresOf = (runs: Measured[], ids?: string[]): Measure[] =>
   measures.filter((one) => (!ids || ids.includes(one.id)) && runs.some((run) => known(one.value(run))));
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of the document as people read them.
+// Names of the document for display.
 
 /** "cpu0 -> cpu1" with a true arrow. */
 export const arrows = (name: string): string => name.replace(/ -> /g, ' → ');
 
-/** Without the node it is in: "node0.gpu1" is gpu1. */
+/** Without its node: "node0.gpu1" is gpu1. */
 export const shortName = (name: string): string => name.replace(/^node\d+\./, '');
 
 const kinds: Record<string, string> = {

@@ -11,7 +11,7 @@ import { cell, tableOf, type Table } from './table';
 import { spanOf, whiskers } from './whiskers';
 import type { Palette } from './theme';
 
-/** "bucket_cap 33 MiB, comm_hook none": a setting without what is off. */
+/** "bucket_cap 33 MiB, static_graph": a setting without the keys that are off. */
 function settingText(set: Record<string, unknown>): string {
   const flat = Object.entries(set).flatMap(([key, value]): [string, unknown][] =>
     value && typeof value === 'object' ? Object.entries(value as Record<string, unknown>) : [[key, value]],
@@ -63,18 +63,18 @@ const settingTable = (rows: Row[]): Table => ({
   ]),
 });
 
-/** Step time over the size of DDP's buckets. */
+/** Step time over DDP's bucket size. */
 function bucketCaps(caps: NonNullable<OptimizeDocument['optimize']['bucket_caps']>): HTMLElement {
   const { points } = caps;
-  const name = `From ${caps.from_mib} to ${caps.to_mib} MiB a step is within ${percentText(caps.within)} of the shortest`;
+  const name = `From ${caps.from_mib} to ${caps.to_mib} MiB the step time is within ${percentText(caps.within)} of the shortest`;
   const mib = (x: number): string => `${numberText(x)} MiB`;
   const chart = draw({
-    label: `${name}. Step time over the size of the buckets.`,
+    label: `${name}. Step time over bucket size.`,
     height: () => 280,
     stops: () => points.map((_, dataIndex) => ({ seriesIndex: 0, dataIndex })),
     table: {
       count: points.length,
-      make: () => ({ caption: 'Sizes of buckets', columns: [{ name: 'bucket_cap', number: true }, { name: 'step time', number: true }], rows: points.map((one) => [cell(mib(one.bucket_cap_mib), one.bucket_cap_mib), cell(timeText(one.step_time_s), one.step_time_s)]) }),
+      make: () => ({ caption: 'Bucket sizes', columns: [{ name: 'bucket_cap', number: true }, { name: 'step time', number: true }], rows: points.map((one) => [cell(mib(one.bucket_cap_mib), one.bucket_cap_mib), cell(timeText(one.step_time_s), one.step_time_s)]) }),
     },
     option: (colours) =>
       ({
@@ -93,7 +93,7 @@ function bucketCaps(caps: NonNullable<OptimizeDocument['optimize']['bucket_caps'
         ],
       }) as Option,
   });
-  return section('caps', 'Size of buckets', name, chart.element);
+  return section('caps', 'Bucket size', name, chart.element);
 }
 
 const snippets: Record<string, string> = { pytorch: 'PyTorch', deepspeed: 'DeepSpeed', megatron: 'Megatron-LM', torchtitan: 'torchtitan' };
@@ -117,9 +117,9 @@ export function optimizePage(data: OptimizeDocument): HTMLElement[] {
   });
   const parts = [
     title(data.title, what([data.job, `${counted(found.settings, 'setting')}, ${counted(found.simulated, 'step')} simulated`], data)),
-    answer(`${settingText(found.best.set) || 'The defaults'}: ${timeText(found.best.step_time_s)} a step (90 % interval: ${rangeText(found.best.interval)}). ${found.verdict.charAt(0).toUpperCase()}${found.verdict.slice(1)}.`),
+    answer(`${settingText(found.best.set) || 'The defaults'}: ${timeText(found.best.step_time_s)} per step (90 % interval: ${rangeText(found.best.interval)}). ${found.verdict.charAt(0).toUpperCase()}${found.verdict.slice(1)}.`),
     warnings(coded(found)),
-    section('settings', 'Settings', gain > 5e-4 ? `The best is ${shareText(gain)} faster than the scenario as it is written` : 'The scenario as it is written is as fast as the best', chart.element),
+    section('settings', 'Settings', gain > 5e-4 ? `The best setting is ${shareText(gain)} faster than the scenario as written` : 'The scenario as written is as fast as the best setting', chart.element),
     found.bucket_caps && found.bucket_caps.points.length > 1 ? bucketCaps(found.bucket_caps) : null,
     snippetOf(found),
     basis(found.basis),
@@ -134,7 +134,7 @@ function layoutScatter(all: TriedLayout[], colours: Palette): Option {
   const colour = (one: TriedLayout): string => (one.on_front ? colours.series[1]! : one.tied_with_fastest ? colours.series[0]! : colours.other);
   return {
     grid: { left: 72, right: 24, top: 34, bottom: 50 },
-    xAxis: valueAxis({ span: [0, Math.max(...all.map((one) => one.memory_needed_bytes))], text: bytesText, name: 'memory that a GPU needs', colours }),
+    xAxis: valueAxis({ span: [0, Math.max(...all.map((one) => one.memory_needed_bytes))], text: bytesText, name: 'memory per GPU', colours }),
     yAxis: valueAxis({ span: [0, Math.max(...all.map((one) => one.step_time_s))], seconds: 1, text: timeText, name: 'step time', colours, vertical: true }),
     series: [
       {
@@ -155,7 +155,7 @@ function layoutScatter(all: TriedLayout[], colours: Palette): Option {
 
 const layoutTable = (all: TriedLayout[]): Table => ({
   caption: 'Layouts',
-  columns: [{ name: 'layout' }, { name: 'step time', number: true }, { name: '90 % interval', number: true }, { name: 'tokens/s a GPU', number: true }, { name: 'MFU', number: true }, { name: 'memory', number: true }, { name: 'cost of a million samples', number: true }],
+  columns: [{ name: 'layout' }, { name: 'step time', number: true }, { name: '90 % interval', number: true }, { name: 'tokens/s per GPU', number: true }, { name: 'MFU', number: true }, { name: 'memory', number: true }, { name: 'cost of a million samples', number: true }],
   rows: all.map((one) => [
     cell(layoutText(one), undefined, one.tied_with_fastest ? 'tied' : undefined),
     cell(timeText(one.step_time_s), one.step_time_s),
@@ -173,7 +173,7 @@ export function layoutsPage(data: LayoutsDocument): HTMLElement[] {
   if (!best) return [title(data.title, 'no layout was found')];
   const tied = found.layouts.filter((one) => one.tied_with_fastest).length;
   const tile = (name: string, text: string, exact: unknown, note: string): Tile => ({ name, text, exact, notes: [note] });
-  const name = `${counted(found.layouts.length, 'layout')}: those that need less memory lie to the left, the faster ones below`;
+  const name = `${counted(found.layouts.length, 'layout')}: layouts with less memory are to the left, faster ones below`;
   const chart = draw({
     label: `${name}.`,
     height: (width) => (width < 560 ? 340 : 400),
@@ -182,13 +182,13 @@ export function layoutsPage(data: LayoutsDocument): HTMLElement[] {
     option: (colours) => layoutScatter(found.layouts, colours),
   });
   const parts = [
-    title(data.title, what([`${counted(found.global_batch, 'sample')} a step`, `${counted(found.candidates, 'candidate')}, of which ${countText(found.do_not_fit)} do not fit`], data)),
-    answer(`${layoutText(best)}: ${timeText(best.step_time_s)} a step (90 % interval: ${rangeText(best.interval)})${tied > 1 ? `, tied with ${counted(tied - 1, 'other')}` : ''}.`),
+    title(data.title, what([`${counted(found.global_batch, 'sample')} per step`, `${counted(found.candidates, 'candidate')}, of which ${countText(found.do_not_fit)} do not fit`], data)),
+    answer(`${layoutText(best)}: ${timeText(best.step_time_s)} per step (90 % interval: ${rangeText(best.interval)})${tied > 1 ? `, tied with ${counted(tied - 1, 'other')}` : ''}.`),
     tiles([
-      known(best.tokens_per_s_per_gpu) && tile('Throughput', `${numberText(best.tokens_per_s_per_gpu)} tokens/s`, best.tokens_per_s_per_gpu, 'a GPU'),
+      known(best.tokens_per_s_per_gpu) && tile('Throughput', `${numberText(best.tokens_per_s_per_gpu)} tokens/s`, best.tokens_per_s_per_gpu, 'per GPU'),
       known(best.mfu) && tile('MFU', percentText(best.mfu), best.mfu, 'of the peak'),
-      tile('Memory of a GPU', bytesText(best.memory_needed_bytes), best.memory_needed_bytes, 'that it must hold'),
-      known(best.cost_usd_per_million_samples) && tile('Cost', usdText(best.cost_usd_per_million_samples), best.cost_usd_per_million_samples, 'a million samples'),
+      tile('Memory per GPU', bytesText(best.memory_needed_bytes), best.memory_needed_bytes, 'required'),
+      known(best.cost_usd_per_million_samples) && tile('Cost', usdText(best.cost_usd_per_million_samples), best.cost_usd_per_million_samples, 'per million samples'),
     ]),
     warnings(coded(found)),
     section('layouts', 'Layouts', name, chart.element),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patterns over the colours of parts, so that they are told apart without colour too.
+// Patterns over the colours of parts, so that they can be distinguished without colour.
 import type { Palette } from './theme';
 
 interface Decal {
@@ -11,7 +11,7 @@ interface Decal {
   symbolSize?: number;
 }
 
-/** Compute is plain; each other part has a pattern of its own. */
+/** Compute is plain; every other part has its own pattern. */
 export function stripes(part: string, colours: Palette): Decal | undefined {
   const color = colours.name === 'dark' ? 'rgba(0,0,0,0.30)' : 'rgba(255,255,255,0.42)';
   const line = (rotation: number, on = 2, off = 5): Decal => ({ symbol: 'rect', dashArrayX: [1, 0], dashArrayY: [on, off], rotation, color });

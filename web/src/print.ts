@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On paper nothing can be opened: what is short is opened before printing and closed again after.
+// Opens short folded parts before printing and closes them afterwards.
 import { isPrinting, onTheme } from './theme';
 
 export function printing(): void {

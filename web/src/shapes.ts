@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of points, so that series are told apart without colour; style as `.shape` in charts.css.
+// Shapes of points, so that series can be distinguished without colour; style as `.shape` in charts.css.
 
 const shapes: [name: string, symbol: string][] = [
   ['circle', 'circle'],
@@ -11,8 +11,8 @@ const shapes: [name: string, symbol: string][] = [
   ['drop', 'path://M50 0L95 60A50 50 0 0 1 5 60Z'],
 ];
 
-/** As the chart library names it. */
+/** Name in the chart library. */
 export const symbolOf = (index: number): string => shapes[index % shapes.length]![1];
 
-/** As the style sheet names it. */
+/** Name in the style sheet. */
 export const shapeOf = (index: number): string => shapes[index % shapes.length]![0];

@@ -6,7 +6,7 @@ import type { Measured } from './measures';
 export const coded = (of: { warnings?: string[]; warning_codes?: string[] }): string[] =>
   (of.warnings ?? []).map((text, i) => (of.warning_codes?.[i] ? `${text} [${of.warning_codes[i]}]` : text));
 
-/** Each text once, with how many of the runs have it where not all do. */
+/** Each text once, with the number of runs that have it unless all do. */
 export function gathered(runs: Measured[], key: 'warnings' | 'basis'): string[] {
   const reports = runs.filter((run) => run.metrics);
   const counts = new Map<string, number>();

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables: the charts' numbers as text, sorted by a click on a heading.
+// Tables: the numbers of charts as text, sorted by a click on a heading.
 import { h, value, type Child } from './dom';
 
 export interface Cell {
   text: string;
-  /** What the document holds: sorted by, and kept as data-value. */
+  /** The value of the document, for sorting; kept as data-value. */
   exact?: number | string | null | undefined;
   mark?: string;
 }
 
 export interface Table {
-  /** Columns that are extra are shown when they are asked for. */
+  /** Extra columns are shown on request. */
   columns: { name: string; number?: boolean; extra?: boolean }[];
   rows: Cell[][];
   caption: string;
@@ -35,7 +35,7 @@ function shown(one: Cell): Child {
   return one.mark ? h('span', {}, text, ' ', h('span', { class: 'badge' }, one.mark)) : text;
 }
 
-/** Rows that a page shows at once: more are asked for. */
+/** Number of rows that a page shows at a time. */
 const rowsAtOnce = 500;
 
 /** A table whose headings are buttons that sort it. Missing values stay last. */
@@ -99,10 +99,10 @@ function sortedTable(table: Table): HTMLElement {
   );
 }
 
-/** Few rows are printed; the tables of thousands stay on the screen. */
+/** Only short tables are printed. */
 const printed = 16;
 
-/** "As table", filled anew whenever it is opened; 'fill' opens nothing (for print, which does not wait). */
+/** "As table", filled whenever it is opened; 'fill' fills it without opening (for printing, which does not wait). */
 export function tableDetails(make: () => Table, count: number): HTMLDetailsElement {
   const details = h('details', { class: 'as-table' }, h('summary', {}, 'As table'));
   if (count <= printed) details.dataset.print = '';

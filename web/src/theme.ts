@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Light, dark, print: the colours of the charts. Those of the page itself are in style.css.
+// The colours of the charts: light, dark, print. Those of the page are in style.css.
 //
-// Categories: Okabe and Ito, "Color Universal Design" (2008), told apart with any kind of colour blindness;
-// in charts they come with labels, patterns or shapes as well. Scales change steadily in lightness.
+// Categories: Okabe and Ito, "Color Universal Design" (2008), distinguishable with any kind of colour blindness;
+// charts add labels, patterns or shapes. Scales change monotonically in lightness.
 
 export interface Palette {
   name: 'light' | 'dark';
@@ -14,9 +14,9 @@ export interface Palette {
   tip: string;
   accent: string;
   band: string;
-  /** Behind texts over lines. */
+  /** Background of texts over lines. */
   veil: string;
-  /** few to much, for use of links */
+  /** low to high use of links */
   heat: string[];
   /** small to large, for heat maps */
   scale: string[];
@@ -99,13 +99,13 @@ function apply(): void {
   for (const listener of listeners) listener();
 }
 
-/** Light, dark, or as the system says; kept as long as the page is open. */
+/** Light, dark, or the system's choice; kept while the page is open. */
 export function setMode(next: Mode): void {
   mode = next;
   apply();
 }
 
-/** Called after each change of colours or between screen and paper. */
+/** Called after each change of theme or between screen and paper. */
 export const onTheme = (listener: () => void): void => void listeners.push(listener);
 
 function print(now: boolean): void {

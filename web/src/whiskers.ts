@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intervals as thin lines with ends, along x, along y or both.
+// Intervals as thin lines with end caps, along x, y or both.
 import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams } from 'echarts';
 import type { Range } from './document';
 
@@ -8,7 +8,7 @@ export interface Whisker {
   x?: Range | undefined;
   y?: Range | undefined;
   colour: string;
-  /** Which bar of how many beside each other, if they stand in a group. */
+  /** Index of the bar and number of bars, if bars are grouped. */
   of?: [index: number, count: number];
 }
 
@@ -44,7 +44,7 @@ export function whiskers(all: Whisker[], extra: object = {}): object {
   return { ...series, ...extra };
 }
 
-/** The ends of all intervals and values, for an axis that holds them. */
+/** The ends of all intervals and values, for the range of an axis. */
 export function spanOf(values: (number | null | undefined)[], ranges: (Range | undefined)[]): Range {
   const all = [...values, ...ranges.flatMap((range) => range ?? [])].filter((x): x is number => typeof x === 'number' && Number.isFinite(x));
   return all.length > 0 ? [Math.min(...all), Math.max(...all)] : [0, 1];

@@ -107,7 +107,7 @@ function answers(checks) {
 
   checks('every chart answers to the arrow keys', async (page) => {
     for (const chart of await page.locator('.chart').all()) {
-      if ((await chart.locator('canvas').count()) > 0) continue; // the time line has keys of its own
+      if ((await chart.locator('canvas').count()) > 0) continue; // the timeline has keys of its own
       await chart.focus();
       await page.keyboard.press('ArrowRight');
       await page.waitForFunction((area) => area.querySelector('.tip')?.textContent.length > 3, await chart.elementHandle(), { timeout: 5000 });

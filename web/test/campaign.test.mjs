@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of a campaign: its time line, parts, spread, intervals and tables against the document.
+// The page of a campaign: its timeline, parts, spread, intervals and tables against the document.
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { chartOf, hoverUntil, ofKind, openedOnce, tableOf, valueOf } from './browser.mjs';
@@ -33,7 +33,7 @@ for (const one of ofKind('campaign').filter(({ data }) => !data.campaign.plan.ro
     });
 
     checks('an interruption under the mouse, and each in the table', async (page) => {
-      const tip = await hoverUntil(page, await chartOf(page, 'timeline'), (found) => valueOf(found, 'goes on after') !== undefined, { columns: 90, rows: 60 });
+      const tip = await hoverUntil(page, await chartOf(page, 'timeline'), (found) => valueOf(found, 'continues after') !== undefined, { columns: 90, rows: 60 });
       assert.ok(tip, 'no interruption was hit');
       assert.ok(typical.stops.some((stop) => stop.cause === tip.title && stop.from_s === valueOf(tip, 'at')));
       assert.equal((await tableOf(page, 'timeline')).length, typical.stops.length);

@@ -25,7 +25,7 @@ for (const one of ofKind('campaigns')) {
       assert.equal(await rows.count(), runs.length);
       const late = runs.filter((run) => run.limits?.late_s > 0).length;
       assert.ok(limits.deadline_s > 0 && late > 0, 'one of the test is late');
-      assert.equal(await page.locator('#runs tbody tr', { hasText: ' late, kept by' }).count(), late);
+      assert.equal(await page.locator('#runs tbody tr', { hasText: ' late, met by' }).count(), late);
       assert.equal((await tableOf(page, 'days-dollars')).length, runs.length);
     });
   });

@@ -20,7 +20,7 @@ for (const one of ofKind('sweep')) {
         const tip = await hoverUntil(page, chart, (found) => valueOf(found, name) !== undefined, { columns: 60, rows: 40 });
         assert.ok(tip, `no point of ${name} was hit`);
         const run = good.find((it) => vary.every(({ key }) => tip.rows.find((row) => row.label === key).text === it.set[key]));
-        const expected = { 'step time': run.metrics.step_time_s, 'samples/s': run.metrics.samples_per_s, 'tokens/s': run.metrics.tokens_per_s, MFU: run.metrics.mfu, 'GPU busy': run.metrics.gpu_busy_fraction, 'exposed communication': run.metrics.exposed_communication_s / run.metrics.step_time_s, 'cost of a million samples': run.metrics.cost_usd_per_million_samples, 'memory of a GPU': run.metrics.peak_memory_bytes }[name];
+        const expected = { 'step time': run.metrics.step_time_s, 'samples/s': run.metrics.samples_per_s, 'tokens/s': run.metrics.tokens_per_s, MFU: run.metrics.mfu, 'GPU busy': run.metrics.gpu_busy_fraction, 'exposed communication': run.metrics.exposed_communication_s / run.metrics.step_time_s, 'cost per million samples': run.metrics.cost_usd_per_million_samples, 'memory per GPU': run.metrics.peak_memory_bytes }[name];
         if (expected !== undefined) assert.equal(valueOf(tip, name), expected, name);
         await shot(page, `${one.name}-${name.replace(/\W+/g, '-')}`, {});
       }
@@ -81,10 +81,10 @@ for (const one of ofKind('compare')) {
 
     checks('cost against time, as the document has it', async (page) => {
       const chart = await chartOf(page, 'cost');
-      const tip = await hoverUntil(page, chart, (found) => valueOf(found, 'cost of a million samples') !== undefined, { columns: 90, rows: 60 });
+      const tip = await hoverUntil(page, chart, (found) => valueOf(found, 'cost per million samples') !== undefined, { columns: 90, rows: 60 });
       assert.ok(tip, 'no run was hit');
       const run = runs.find((it) => name(it) === tip.title);
-      assert.equal(valueOf(tip, 'cost of a million samples'), run.metrics.cost_usd_per_million_samples);
+      assert.equal(valueOf(tip, 'cost per million samples'), run.metrics.cost_usd_per_million_samples);
       assert.ok([run.metrics.step_time_s, run.metrics.samples_per_s].includes(valueOf(tip, 'step time') ?? valueOf(tip, 'samples/s')));
       await shot(page, `${one.name}-cost-hover`, {});
       for (const label of ['Cost', 'Time']) {

@@ -26,7 +26,7 @@ for (const one of ofKind('run')) {
         assert.ok(banner.y < heading.y, 'what does not fit is said first');
       }
       assert.equal(await tile('Exposed communication'), metrics.exposed_communication_s);
-      assert.equal(await tile('Memory of a GPU'), metrics.peak_memory_bytes);
+      assert.equal(await tile('Memory per GPU'), metrics.peak_memory_bytes);
       assert.equal(await tile('Bus bandwidth'), metrics.bus_bandwidth_bytes_per_s);
       if (report.scenario.strategy.kind !== 'collective') {
         assert.equal(await tile('Throughput'), metrics.samples_per_s);
@@ -96,7 +96,7 @@ for (const one of ofKind('run')) {
       const both = tip.rows.filter((row) => directions.has(row.label));
       assert.equal(both.length, 2, 'both directions');
       for (const row of both) assert.equal(row.value, directions.get(row.label).busy_fraction);
-      const bytes = tip.rows.filter((row) => row.label === 'carried a step').map((row) => row.value);
+      const bytes = tip.rows.filter((row) => row.label === 'carried per step').map((row) => row.value);
       assert.deepEqual(bytes, both.map((row) => directions.get(row.label).bytes));
       await shot(page, `${one.name}-link-hover`, {});
       const rows = await tableOf(page, 'platform');
@@ -115,7 +115,7 @@ for (const one of ofKind('run')) {
       const tip = await hoverUntil(page, links, (found) => byName.has(found.title));
       assert.ok(tip, 'no link was hit');
       assert.equal(valueOf(tip, 'busy'), byName.get(tip.title).busy_fraction);
-      assert.equal(valueOf(tip, 'carried a step'), byName.get(tip.title).bytes);
+      assert.equal(valueOf(tip, 'carried per step'), byName.get(tip.title).bytes);
       for (const [name, busy, bytes] of await tableOf(page, 'links')) assert.deepEqual([busy, bytes], [byName.get(name).busy_fraction, byName.get(name).bytes]);
 
       if (use.length > 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time line: hovers, clicks, zooms and keys, each against the slices of the document.
+// The timeline: hovers, clicks, zooms and keys, each against the slices of the document.
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { chartOf, hoverUntil, ofKind, openedOnce, shot, tableOf, valueOf } from './browser.mjs';

@@ -83,7 +83,7 @@ class StepSimulation {
     const report::Campaign outcome{*run_, questions_, answers_of(*run_, questions_)};
     const auto& answers = outcome.answers;
     if (!questions_.only_figures) point.report = report::json_document(outcome, GRADWAY_VERSION);
-    if (search_.finds_layout) report::tell_layout(point, run_->scenario);
+    if (search_.finds_layout) report::add_layout(point, run_->scenario);
     point.estimate = answers.estimate;
     point.step = run_->measured.metrics.step_time;
     point.errors = run_->errors;

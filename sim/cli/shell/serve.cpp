@@ -18,7 +18,7 @@
 #include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/failure.hpp"
 #include "sim/cli/shell/usage.hpp"
-#include "sim/report/format/problems_json.hpp"
+#include "sim/report/format/json_document.hpp"
 
 namespace gradway::cli {
 namespace {

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/campaign/campaign.hpp"
-#include "sim/report/campaign/campaign_estimate_json.hpp"
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/warning_words.hpp"
@@ -65,7 +64,7 @@ Json interval_json(const IntervalChoice& choice) {
           {"curve", std::move(curve)}};
 }
 
-/// Of clients: what a round is.
+/// What a round of clients consists of; null without clients.
 Json rounds_json(const CampaignPlan& plan, const ClientSettings* clients) {
   if (!plan.rounds || clients == nullptr) return nullptr;
   const auto& rounds = *plan.rounds;
@@ -98,7 +97,7 @@ Json moved_json(const std::optional<CentralTraining>& moved) {
           {"training_at_best_s", moved->best_training_time.value()}};
 }
 
-/// @param clients of a server; null without any
+/// @param clients null without clients
 Json plan_json(const CampaignPlan& plan, const ClientSettings* clients) {
   const auto seconds = [](Ticks ticks) { return seconds_of(ticks).value(); };
   const auto mttf = plan.mttf();

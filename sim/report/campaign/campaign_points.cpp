@@ -11,8 +11,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/report/campaign/campaign_estimate_json.hpp"
-#include "sim/report/format/ranking.hpp"
+#include "sim/report/campaign/campaign.hpp"
+#include "sim/report/format/comparison_json.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
@@ -24,9 +24,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_rows = 20;  // of a ranked table
+constexpr std::size_t max_rows = 20;  // rows of a ranked table
 
-/// The point of the least figure, of those that count.
+/// The point with the smallest figure among those that `counts` accepts.
 template <class Counts, class Figure>
 std::optional<std::size_t> least(const std::vector<CampaignPoint>& points, const Counts& counts,
                                  const Figure& figure) {
@@ -59,24 +59,24 @@ bool has_limits(const CampaignPoints& points) {
   return points.questions.deadline || points.questions.budget_usd;
 }
 
-/// Who comes first, for marks in a table.
-struct Firsts {
+/// The best points, for the marks of a table.
+struct BestPoints {
   std::optional<std::size_t> best;
   Leaders fastest;
   Leaders cheapest;
 };
 
 /// "fastest, cheapest"; "cost tied, 62 %".
-std::string marks(const CampaignPoints& points, const Firsts& firsts, std::size_t index) {
+std::string marks(const CampaignPoints& points, const BestPoints& best_points, std::size_t index) {
   std::vector<std::string> words;
-  if (has_limits(points) && !points.is_ranked && firsts.best == index) words.emplace_back("best");
+  if (has_limits(points) && !points.is_ranked && best_points.best == index) words.emplace_back("best");
   const auto add = [&](const Leaders& leaders, std::string_view winner, std::string_view figure) {
     const auto mark = mark_of(leaders, index, winner);
     if (mark.empty()) return;
     words.push_back(mark == winner ? mark : fmt::format("{} {}", figure, mark));
   };
-  add(firsts.fastest, "fastest", "time");
-  add(firsts.cheapest, "cheapest", "cost");
+  add(best_points.fastest, "fastest", "time");
+  add(best_points.cheapest, "cheapest", "cost");
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
@@ -92,7 +92,7 @@ Leaders leaders_in(const CampaignPoints& points,
   return leaders_of(choices);
 }
 
-/// "3.0 % +2.1 days": the share of the runs that keep a limit, and what they need too much.
+/// "3.0 % +2.1 days": the share of runs that meet a limit, and by how much the limit is exceeded.
 std::string limit_text(const std::optional<double>& over, const std::optional<double>& kept,
                        const std::string& too_much) {
   if (!over) return "no price";
@@ -116,7 +116,7 @@ std::vector<Table::Column> columns_of(const CampaignPoints& points, bool has_lay
   for (const auto& axis : points.axes) columns.push_back({axis.key});
   if (has_layouts) columns.push_back({"layout"});
   columns.push_back({"takes", Table::Align::right});
-  if (!points.is_ranked) columns.push_back({"nine of ten", Table::Align::right});
+  if (!points.is_ranked) columns.push_back({"90 % interval", Table::Align::right});
   columns.push_back({"USD", Table::Align::right});
   if (!points.is_ranked) columns.push_back({"goodput", Table::Align::right});
   if (const auto& deadline = points.questions.deadline)
@@ -127,16 +127,17 @@ std::vector<Table::Column> columns_of(const CampaignPoints& points, bool has_lay
   return columns;
 }
 
-/// What is best, and how it is asked for once more.
+/// Writes the best point and the command that simulates it.
 void write_best(std::ostream& out, const CampaignPoints& points, std::string_view command,
                 const Style& style) {
   const auto best = points.best();
   if (!best) {
-    out << '\n' << style.paint(Paint::bold, "none keeps its limits; the first misses least") << '\n';
+    out << '\n'
+        << style.paint(Paint::bold, "no point meets its limits; the first exceeds them least") << '\n';
     return;
   }
   const auto& point = points.points[*best];
-  out << "\n  try it\n    " << command;
+  out << "\n  command to try\n        " << command;
   const auto add = [&](const std::string& key, const std::string& value) {
     const bool is_plain = value.find_first_of(" {}'\"&*%") == std::string::npos;
     out << " --set " << (is_plain ? fmt::format("{}={}", key, value) : fmt::format("'{}={}'", key, value));
@@ -152,7 +153,7 @@ double CampaignPoint::misses(const CampaignQuestions& questions) const {
   if (!estimate) return std::numeric_limits<double>::infinity();
   double worst = -1;
   if (questions.deadline) worst = std::max(worst, *late_s / questions.deadline->value());
-  // A cost that is not known keeps no budget.
+  // An unknown cost does not meet a budget.
   if (questions.budget_usd) worst = std::max(worst, over_usd ? *over_usd / *questions.budget_usd : 1e9);
   return worst;
 }
@@ -171,10 +172,10 @@ std::optional<std::size_t> CampaignPoints::best() const {
   return cheapest_one ? cheapest_one : least(points, keeps, time_of);
 }
 
-void tell_layout(CampaignPoint& point, const Scenario& scenario) {
+void add_layout(CampaignPoint& point, const Scenario& scenario) {
   const auto& job = scenario.job;
   const auto json = scenario_json(scenario);
-  point.layout = in_words(job.layout, job);
+  point.layout = describe(job.layout, job);
   if (json.contains("parallel")) point.set.emplace_back("parallel", json["parallel"].dump());
   point.set.emplace_back("strategy", json["strategy"].dump());
   for (const auto* key : {"batch_per_gpu", "accumulate"})
@@ -201,8 +202,8 @@ void write_table(std::ostream& out, const CampaignPoints& points, const Style& s
   const bool has_layouts =
       std::ranges::any_of(points.points, [](const auto& one) { return !one.layout.empty(); });
   Table table{columns_of(points, has_layouts)};
-  const Firsts firsts{points.best(), points.fastest(), points.cheapest()};
-  const auto rows = points.is_ranked ? std::min(most_rows, points.points.size()) : points.points.size();
+  const BestPoints best_points{points.best(), points.fastest(), points.cheapest()};
+  const auto rows = points.is_ranked ? std::min(max_rows, points.points.size()) : points.points.size();
   for (std::size_t i = 0; i < rows; ++i) {
     const auto& point = points.points[i];
     auto cells = point.values;
@@ -217,7 +218,7 @@ void write_table(std::ostream& out, const CampaignPoints& points, const Style& s
     cells.push_back(estimate.usd ? usd_text(estimate.usd->value) : "");
     if (!points.is_ranked) cells.push_back(percent_text(estimate.goodput.value));
     for (auto& cell : limit_cells(point, points.questions)) cells.push_back(std::move(cell));
-    cells.push_back(marks(points, firsts, i));
+    cells.push_back(marks(points, best_points, i));
     table.add(cells);
   }
   out << style.paint(Paint::bold, points.scenario) << '\n';
@@ -226,7 +227,8 @@ void write_table(std::ostream& out, const CampaignPoints& points, const Style& s
   if (has_limits(points))
     out << style.paint(
                Paint::dim,
-               fmt::format("limits: the share of the runs that keep each, and what {} of them need too much",
+               fmt::format("limits: share of the runs that meet each limit, and the excess that {} of the "
+                           "runs stay within",
                            points.questions.sure == 0.5 ? "half" : percent_text(points.questions.sure)))
         << '\n';
   if (!command.empty()) write_best(out, points, command, style);

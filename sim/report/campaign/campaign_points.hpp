@@ -16,25 +16,25 @@
 
 namespace gradway::report {
 
-/// What came of a campaign with some keys changed, or why nothing did.
+/// A campaign with some keys changed: its result or error.
 struct CampaignPoint {
-  std::vector<std::string> values;  ///< one an axis
+  std::vector<std::string> values;  ///< one per axis
   std::optional<CampaignEstimate> estimate{};
-  Seconds step{};  ///< as predicted, with the errors that it may have
+  Seconds step{};  ///< predicted
   std::vector<PossibleError> errors{};
   std::optional<double> in_time{}, in_budget{};
-  std::optional<double> late_s{}, over_usd{};  ///< above the limits; below zero: there is room
-  /// Keys beside those of the axes that were chosen for it, as `--set` takes them.
+  std::optional<double> late_s{}, over_usd{};  ///< excess over the limits; negative if they are met
+  /// Keys that a search chose in addition to the axes, as `--set` takes them.
   std::vector<std::pair<std::string, std::string>> set{};
-  std::string layout{};   ///< in words, if it was searched
-  JsonDocument report{};  ///< of the campaign; null: figures alone
+  std::string layout{};   ///< described in words, if layouts were searched
+  JsonDocument report{};  ///< of the campaign; null if only figures are asked for
   std::string error{};    ///< empty if there is an estimate
 
-  /// How far it is beyond its limits, as shares of them, the worse one; 0 or below: it keeps both.
+  /// Largest relative excess over the limits; at most 0 if all limits are met.
   double misses(const CampaignQuestions& questions) const;
 };
 
-/// Campaigns side by side, in the order of the cross product or the best first.
+/// Campaigns to compare, in the order of the cross product or best first.
 struct CampaignPoints {
   std::string scenario;
   std::vector<Axis> axes;
@@ -42,22 +42,23 @@ struct CampaignPoints {
   std::vector<CampaignPoint> points{};
   bool is_ranked = false;
 
-  /// By the median time, and by the median cost. What luck does and what the step may be off by both count; a
-  /// campaign takes as many times longer as its steps.
+  /// Leaders by median time and by median cost. Both the spread of the runs and the error of the step time
+  /// count; the duration of a campaign is proportional to its step time.
   Leaders fastest() const;
   Leaders cheapest() const;
-  /// Of those that keep all limits the cheapest, or without prices the fastest; none if none does.
+  /// The cheapest (without prices: the fastest) point that meets all limits; empty if no point does.
   std::optional<std::size_t> best() const;
 };
 
-/// Adds the layout of a scenario: in words, and the keys that give it.
-void tell_layout(CampaignPoint& point, const Scenario& scenario);
+/// Adds the layout of a scenario, in words and as keys.
+void add_layout(CampaignPoint& point, const Scenario& scenario);
 
-/// The best first, then those that miss a limit, who misses least first, then those that cannot be.
+/// Sorts points: best first, then points that exceed a limit by their excess, then points that failed.
 void rank(CampaignPoints& points);
 
-/// A row a point; the fastest, the cheapest and the best marked, and who misses which limit by how much.
-/// @param command what plays the scenario once more: "gradway campaign x"; empty: it is not told
+/// One row per point. Marks the fastest, the cheapest and the best, and shows by how much limits are
+/// exceeded.
+/// @param command that simulates the scenario, such as "gradway campaign x"; empty: not shown
 void write_table(std::ostream& out, const CampaignPoints& points, const Style& style,
                  std::string_view command = {});
 

@@ -7,7 +7,6 @@
 #include "sim/campaign/local_sgd.hpp"
 #include "sim/report/campaign/campaign.hpp"
 #include "sim/report/format/fields.hpp"
-#include "sim/report/format/local_sgd_text.hpp"
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
@@ -27,7 +26,7 @@ std::string share_range(const Expected& share) {
                     fmt::format("{} to {}", percent_text(share.low), percent_text(share.high)), share);
 }
 
-/// How long training goes on between checkpoints: most often minutes.
+/// Time between checkpoints, usually minutes.
 std::string pause_text(Seconds time) {
   return time < Seconds{120} ? time_text(time) : span_text(time);
 }
@@ -51,11 +50,11 @@ std::string rounds_in_words(const CampaignPlan& plan, const CampaignEstimate& es
   const auto& rounds = *plan.rounds;
   const auto all = estimate.mean_exchanges + estimate.mean_void_rounds;
   return fmt::format(
-      "{} clients are asked each time, {} updates end a round, on average after {}; {:.4g} "
-      "rounds, {}{} of what clients were asked for counts, {} sent",
+      "{} clients are selected per round; {} updates complete it, on average after {}; {:.4g} rounds, {}{} "
+      "of the requested updates are used, {} sent",
       thousands_text(rounds.asked), thousands_text(rounds.target), pause_text(Seconds{estimate.mean_s / all}),
       all,
-      estimate.mean_void_rounds > 0 ? fmt::format("{:.3g} of them void, ", estimate.mean_void_rounds) : "",
+      estimate.mean_void_rounds > 0 ? fmt::format("{:.3g} of them failed,  ", estimate.mean_void_rounds) : "",
       percent_text(estimate.mean_updates / estimate.mean_asked), bytes_text(Bytes{estimate.mean_sent_bytes}));
 }
 
@@ -88,10 +87,10 @@ void add_goal(Fields& fields, const Campaign& campaign) {
     fields.add("clients", clients_in_words(*local, turns_of(*plan.rounds)));
     fields.add("rounds", rounds_in_words(plan, campaign.answers.estimate));
   } else if (local) {
-    fields.add("workers", in_words(outer_loop_of(run.scenario.model, *local, plan.step), *local));
+    fields.add("workers", describe(outer_loop_of(run.scenario.model, *local, plan.step), *local));
   }
   if (const auto mttf = plan.mttf(); mttf < Seconds::infinite())
-    fields.add("interrupted", fmt::format("every {} on average; {} to go on", span_text(mttf),
+    fields.add("interrupted", fmt::format("every {} on average; a restart takes {}", span_text(mttf),
                                           pause_text(seconds_of(plan.restart()))));
 }
 
@@ -105,11 +104,11 @@ void add_results(Fields& fields, const Campaign& campaign) {
                                                         : name_of(campaign.run.scenario.campaign->terms)),
                Paint::bold);
   if (estimate.mean_storage_usd > 0)
-    fields.add("", fmt::format("{} USD of it for checkpoints on {}", usd_text(estimate.mean_storage_usd),
+    fields.add("", fmt::format("of which {} USD for checkpoints on {}", usd_text(estimate.mean_storage_usd),
                                campaign.run.scenario.campaign->checkpoint->storage->name));
   if (estimate.kg_co2)
-    fields.add("emits", fmt::format("{:.4g} t of CO2 ({:.3g} to {:.3g})", estimate.kg_co2->value / 1000,
-                                    estimate.kg_co2->low / 1000, estimate.kg_co2->high / 1000));
+    fields.add("emissions", fmt::format("{:.4g} t of CO2 ({:.3g} to {:.3g})", estimate.kg_co2->value / 1000,
+                                        estimate.kg_co2->low / 1000, estimate.kg_co2->high / 1000));
   const Expected shares[] = {estimate.goodput, estimate.effective, estimate.ettr};
   for (std::size_t i = 0; i < share_words().size(); ++i)
     fields.add(share_words()[i].label, share_range(shares[i]));
@@ -120,13 +119,13 @@ void add_results(Fields& fields, const Campaign& campaign) {
                                    interruptions));
   const auto& [run, questions, answers] = campaign;
   if (questions.deadline)
-    fields.add("deadline", fmt::format("{}: kept by {} of the runs", span_text(*questions.deadline),
+    fields.add("deadline", fmt::format("{}: met by {} of the runs", span_text(*questions.deadline),
                                        percent_text(*answers.in_time)));
   if (questions.budget_usd)
     fields.add("budget", answers.in_budget
-                             ? fmt::format("{} USD: kept by {} of the runs", usd_text(*questions.budget_usd),
+                             ? fmt::format("{} USD: met by {} of the runs", usd_text(*questions.budget_usd),
                                            percent_text(*answers.in_budget))
-                             : "not known, the platform has no price");
+                             : "unknown, because the platform has no price");
 }
 
 void write_waterfall(std::ostream& out, const CampaignEstimate& estimate, const Style& style) {
@@ -136,7 +135,7 @@ void write_waterfall(std::ostream& out, const CampaignEstimate& estimate, const 
   };
   for (std::size_t i = 0; i < bucket_count; ++i)
     if (estimate.bucket_s[i] > 0) add(bucket_words()[i].label, estimate.bucket_s[i]);
-  add("paid, on average", estimate.mean_s);
+  add("total, on average", estimate.mean_s);
   out << '\n';
   table.write(out, style, "  ");
 }
@@ -145,8 +144,8 @@ void write_interval(std::ostream& out, const IntervalChoice& choice, const Style
   if (!choice.daly) return;
   Table table{{{"time between checkpoints"}, {"", Table::Align::right}, {"goodput", Table::Align::right}}};
   if (choice.used != choice.best)
-    table.add({"as used", pause_text(choice.used), percent_text(choice.goodput_used)});
-  table.add({"best, as played", pause_text(choice.best), percent_text(choice.goodput_best)});
+    table.add({"in use", pause_text(choice.used), percent_text(choice.goodput_used)});
+  table.add({"best, as simulated", pause_text(choice.best), percent_text(choice.goodput_best)});
   table.add({"Young", pause_text(*choice.young), ""});
   table.add({"Daly", pause_text(*choice.daly), ""});
   out << '\n';
@@ -180,7 +179,7 @@ std::string terms_in_words(const CampaignTerms& one) {
 
 void write_terms(std::ostream& out, const CampaignAnswers& answers, const Style& style) {
   if (answers.terms.size() < 2) return;
-  Table table{{{"terms"}, {"USD/h a node", Table::Align::right}, {"takes"}, {"costs"}}};
+  Table table{{{"terms"}, {"USD/node-hour", Table::Align::right}, {"takes"}, {"costs"}}};
   for (const auto& one : answers.terms)
     table.add({terms_in_words(one), usd_text(one.per_node.value()),
                span_with_range_text(one.estimate.seconds), usd_with_range_text(*one.estimate.usd)});
@@ -197,16 +196,18 @@ void write_moved(std::ostream& out, const CampaignAnswers& answers, const Style&
     return moved.training_usd ? std::optional{moved.transfer_usd + of} : std::nullopt;
   };
   using enum Table::Align;
-  Table table{{{"against the data in one place", left}, {"sent", right}, {"takes", right}, {"USD", right}}};
-  table.add({"as it is, on average", bytes_text(moved.exchanged), span_text(Seconds{estimate.mean_s}),
+  Table table{{{"alternative: data in one place", left}, {"sent", right}, {"takes", right}, {"USD", right}}};
+  table.add({"as configured, on average", bytes_text(moved.exchanged), span_text(Seconds{estimate.mean_s}),
              usd(estimate.mean_usd)});
-  table.add({"moving the data", bytes_text(moved.data), span_text(moved.transfer_time),
+  table.add({"move the data", bytes_text(moved.data), span_text(moved.transfer_time),
              usd_text(moved.transfer_usd)});
-  table.add({"... then on the GPUs of one worker", "", span_text(moved.transfer_time + moved.training),
+  table.add({"... then train on the GPUs of one worker", "", span_text(moved.transfer_time + moved.training),
              usd(and_moving(moved.training_usd.value_or(0)))});
   table.add({"... or, at best, as many as of all workers", "",
              span_text(moved.transfer_time + moved.best_training_time),
              usd(and_moving(moved.training_usd.value_or(0)))});
+  table.add({"... or, at best, on as many GPUs as all workers have", "",
+             span_text(moved.moving + moved.at_best), usd(and_moving(moved.training_usd.value_or(0)))});
   out << '\n';
   table.write(out, style, "  ");
 }
@@ -226,10 +227,11 @@ void write_text(std::ostream& out, const Campaign& campaign, const Style& style)
   write_moved(out, answers, style);
   out << '\n';
   for (const auto& words : share_words()) fields.add(words.label, words.meaning);
-  fields.add("figures",
-             fmt::format("medians of {} runs and where nine of ten lie; where the time goes: means, which "
-                         "add up",
-                         thousands_text(answers.estimate.runs)));
+  fields.add(
+      "figures",
+      fmt::format(
+          "medians of {} runs with 90 % intervals; the parts of the time are means, so that they add up",
+          thousands_text(answers.estimate.runs)));
   fields.add("provenance", provenance_in_short(answers.basis));
   auto warnings = run.warnings;
   for (const auto& warning : answers.warnings) add(warnings, warning);

@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/format/bottleneck_words.hpp"
+#include "sim/report/format/words.hpp"
 
 #include <fmt/format.h>
 
 namespace gradway::report {
 namespace {
 
-std::string no_link_is_full(const std::string& moved, const std::string& busiest, double used) {
-  return fmt::format("{}; no link is full (the busiest, {}, is {:.0f} % used meanwhile)", moved, busiest,
+std::string unsaturated_links_clause(const std::string& moved, const std::string& busiest, double used) {
+  return fmt::format("{}; no link is saturated (the busiest, {}, is {:.0f} % used during it)", moved, busiest,
                      100 * used);
 }
 
-/// Words for what limits communication, whose share and rate have been said.
-struct LimitInWords {
+/// Describes what limits communication. @param moved clause with its share of the step and its rate
+struct DescribeCommunicationLimit {
   std::string moved;
 
   BottleneckWords operator()(const std::monostate& /*none*/) const { return {"collectives", moved}; }
   BottleneckWords operator()(const bottleneck::FullLink& link) const {
-    return {link.name, fmt::format("{}, and this link is full meanwhile{}", moved,
+    return {link.name, fmt::format("{}, and this link is saturated during it{}", moved,
                                    link.is_shared ? " with a neighbour's traffic" : "")};
   }
   BottleneckWords operator()(const bottleneck::Latency& latency) const {
-    const auto idle_links = no_link_is_full(moved, latency.busiest, latency.used);
+    const auto idle_links = unsaturated_links_clause(moved, latency.busiest, latency.used);
     if (!latency.of_collectives)
       return {"latency", idle_links + ", so the latency of their steps is the limit"};
     return {"latency",
-            fmt::format("{}; {:.0f} % of the time of the collectives are the latencies of their steps",
+            fmt::format("{}; {:.0f} % of the time of the collectives is the latency of their steps",
                         idle_links, 100 * *latency.of_collectives)};
   }
   BottleneckWords operator()(const bottleneck::Channels& channels) const {
-    return {fmt::format("{} ({})", gradway::in_words(channels.part), channels.transport),
-            fmt::format("{}, so NCCL's own copying ({}) is the limit",
-                        no_link_is_full(moved, channels.busiest, channels.used), channels.transport)};
+    return {
+        fmt::format("{} ({})", gradway::in_words(channels.part), channels.transport),
+        fmt::format("{}, so NCCL's own copying ({}) is the limit",
+                    unsaturated_links_clause(moved, channels.busiest, channels.used), channels.transport)};
   }
 };
 
-struct InWords {
+struct DescribeBottleneck {
   BottleneckWords operator()(const bottleneck::EmptyStep& /*none*/) const {
     return {"nothing", "the step takes no time"};
   }
@@ -48,25 +49,25 @@ struct InWords {
             fmt::format("the optimizer takes {:.0f} % of the step", 100 * optimizer.share)};
   }
   BottleneckWords operator()(const bottleneck::Communication& exposed) const {
-    return std::visit(LimitInWords{fmt::format("{:.0f} % of the step is communication that no kernel hides; "
-                                               "each GPU sends {:.4g} MB at {:.3g} GB/s",
-                                               100 * exposed.share, exposed.sent.value() / 1e6,
-                                               exposed.rate.value() / 1e9)},
+    return std::visit(DescribeCommunicationLimit{fmt::format("{:.0f} % of the step is exposed communication; "
+                                                             "each GPU sends {:.4g} MB at {:.3g} GB/s",
+                                                             100 * exposed.share, exposed.sent.value() / 1e6,
+                                                             exposed.rate.value() / 1e9)},
                       exposed.limit);
   }
   BottleneckWords operator()(const bottleneck::Loader& loader) const {
     const auto waits = fmt::format("the GPU waits for its batch {:.0f} % of the step", 100 * loader.share);
     switch (loader.limit) {
       case bottleneck::LoaderLimit::storage:
-        return {"storage", waits + ", and storage gives all that it can"};
+        return {"storage", waits + ", and storage is saturated"};
       case bottleneck::LoaderLimit::cores:
         return {"CPU cores", waits + ", and loader workers keep all cores busy"};
       case bottleneck::LoaderLimit::training_process:
-        return {"loader", waits + ", which the training process makes itself: it has no workers"};
+        return {"loader", waits + ", which the training process loads itself, without workers"};
       case bottleneck::LoaderLimit::workers:
         break;
     }
-    return {"loader workers", fmt::format("{}: each of {} workers needs {:.4g} ms for one", waits,
+    return {"loader workers", fmt::format("{}: each of the {} workers needs {:.4g} ms per batch", waits,
                                           loader.workers, 1e3 * loader.batch.value())};
   }
   BottleneckWords operator()(const bottleneck::Idle& idle) const {
@@ -78,10 +79,9 @@ struct InWords {
         return {"CPU launches", "the GPU waits for the CPU to issue kernels " + of_step};
       case bottleneck::Wait::background_copy:
       case bottleneck::Wait::prefetch:
-        return {idle.wait == bottleneck::Wait::prefetch ? "prefetch" : "background copy",
-                fmt::format("the GPU has nothing to do {}, in which the copies for steps to come hold its "
-                            "copy engine",
-                            of_step)};
+        return {
+            idle.wait == bottleneck::Wait::prefetch ? "prefetch" : "background copy",
+            fmt::format("the GPU is idle {}, while copies for later steps occupy its copy engine", of_step)};
       case bottleneck::Wait::other:
         break;
     }
@@ -91,8 +91,8 @@ struct InWords {
 
 }  // namespace
 
-BottleneckWords in_words(const Bottleneck& bottleneck) {
-  return std::visit(InWords{}, bottleneck);
+BottleneckWords describe(const Bottleneck& bottleneck) {
+  return std::visit(DescribeBottleneck{}, bottleneck);
 }
 
 }  // namespace gradway::report

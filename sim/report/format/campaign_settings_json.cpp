@@ -24,7 +24,7 @@ Json checkpoint_json(const CheckpointSettings& settings) {
   return json;
 }
 
-/// Of settings that can take their figures from a model of that name.
+/// JSON of settings whose values may come from a named model.
 template <class Settings>
 Json with_model(const Settings& settings) {
   Json json = Json::object();
@@ -43,7 +43,7 @@ Json prices_json(const CampaignSettings& settings) {
   return json;
 }
 
-/// A group of the campaign; null: it is left out.
+/// A group of the campaign. Null: the group is omitted.
 Json group_json(const CampaignSettings& settings, std::string_view key) {
   if (key == "checkpoint" && settings.checkpoint) return checkpoint_json(*settings.checkpoint);
   if (key == "restart") return fields_json(settings.restart);

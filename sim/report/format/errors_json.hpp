@@ -9,11 +9,10 @@
 
 namespace gradway::report {
 
-/// What a prediction may be off by, one error each: whoever compares two reports needs to know which they
-/// share.
+/// The possible errors of a prediction. Comparisons of two reports need them, because shared errors cancel.
 nlohmann::ordered_json errors_json(const std::vector<PossibleError>& errors);
 
-/// @pre what `errors_json` gave
+/// @pre `json` was made by `errors_json`
 std::vector<PossibleError> errors_of(const nlohmann::ordered_json& json);
 
 }  // namespace gradway::report

@@ -6,14 +6,14 @@
 #include "sim/scenario/fields.hpp"
 #include "sim/scenario/value_text.hpp"
 
-/// Settings as a scenario has them, by their tables of fields.
+/// Settings in the form of a scenario file, by their tables of fields.
 namespace gradway::report {
 
 template <class Kind, class Member>
 nlohmann::ordered_json value_json(const Kind& kind, const Member& member) {
   return value::text(kind, member);
 }
-// Numbers and truth values stay what they are.
+// Numbers and booleans are written as such.
 inline nlohmann::ordered_json value_json(const value::Boolean&, bool given) {
   return given;
 }
@@ -37,8 +37,8 @@ inline nlohmann::ordered_json value_json(const value::Resharding& kind, int over
   return value_json(value::Whole{2, kind.most}, over);
 }
 
-/// Adds the keys that count, in the order of the table. @param add_own called with each key that has code of
-/// its own
+/// Adds the keys that have an effect, in the order of the table.
+/// @param add_own called with each key that needs code of its own
 template <class Settings, class AddOwn>
 void add_fields(nlohmann::ordered_json& json, const Settings& settings, const AddOwn& add_own) {
   for_each_row<Settings>([&](const auto& row) {
@@ -63,7 +63,7 @@ void add_fields(nlohmann::ordered_json& json, const Settings& settings) {
   add_fields(json, settings, [](std::string_view) {});
 }
 
-/// Settings whose table says all.
+/// Settings whose table describes all keys.
 template <class Settings>
 nlohmann::ordered_json fields_json(const Settings& settings) {
   auto json = nlohmann::ordered_json::object();

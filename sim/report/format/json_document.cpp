@@ -6,6 +6,16 @@
 #include <nlohmann/json.hpp>
 
 namespace gradway::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json message_json(const Where& where, const std::string& message) {
+  return {{"message", message},     {"file", where.file},     {"line", where.line},
+          {"column", where.column}, {"length", where.length}, {"text", where.text}};
+}
+
+}  // namespace
 
 using Json = nlohmann::ordered_json;
 
@@ -18,6 +28,17 @@ std::string text_of(const JsonDocument& document) {
 
 void write(std::ostream& out, const JsonDocument& document) {
   out << text_of(document) << '\n';
+}
+
+void write_json(std::ostream& out, const std::vector<Problem>& problems) {
+  auto all = Json::array();
+  for (const auto& problem : problems) {
+    auto& one = all.emplace_back(message_json(problem.where, problem.what));
+    one["hint"] = problem.hint;
+    one["notes"] = Json::array();
+    for (const auto& note : problem.notes) one["notes"].push_back(message_json(note.where, note.what));
+  }
+  out << all.dump();
 }
 
 }  // namespace gradway::report

@@ -3,9 +3,13 @@
 
 #include <iosfwd>
 #include <memory>
+#include <ostream>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
+
+#include "sim/base/problem.hpp"
 
 namespace gradway::report {
 
@@ -21,10 +25,14 @@ class JsonDocument {
   std::shared_ptr<const nlohmann::ordered_json> json_;
 };
 
-/// The document with two spaces a level. Bytes that are not UTF-8 (such as an argument of the command line)
-/// are replaced, because they must not stop a report.
+/// The document, indented by two spaces per level. Bytes that are not UTF-8 (possible in arguments of the
+/// command line) are replaced, so that they do not prevent a report.
 std::string text_of(const JsonDocument& document);
 /// Writes the same, and a line break.
 void write(std::ostream& out, const JsonDocument& document);
+
+/// Writes errors in the user's input as one document: a list of objects with `file`, `line`, `column` and
+/// `length` (0: none), `text` (the line), `message`, `notes` and `hint`.
+void write_json(std::ostream& out, const std::vector<Problem>& problems);
 
 }  // namespace gradway::report

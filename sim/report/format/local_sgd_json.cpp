@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/format/local_sgd_json.hpp"
+#include "sim/report/format/scenario_json.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

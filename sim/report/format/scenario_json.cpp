@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "sim/report/format/fields_json.hpp"
-#include "sim/report/format/local_sgd_json.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/scenario/job_fields.hpp"
@@ -28,7 +27,7 @@ Json job_json(const Job& job) {
   return json;
 }
 
-/// Only what is not 1.
+/// Sizes other than 1.
 Json parallel_json(const Job& job) {
   Json json = Json::object();
   add_fields(json, job.layout, [&](std::string_view) {
@@ -61,7 +60,7 @@ Json anchor_json(const Anchor& anchor) {
           {"source", anchor.source}};
 }
 
-/// Only what is not as built.
+/// What-if speeds other than 1.
 Json speeds_json(const SpeedFactors& speeds) {
   Json json = Json::object();
   for (const auto part : all_parts)
@@ -95,7 +94,7 @@ Json scenario_json(const Scenario& scenario) {
                {"optimizer", name_of(scenario.job.optimizer)},
                {"nccl", Json::object()},
                {"input", input_json(scenario.job.input)}});
-  // The steps of an epoch are in the input, and a scenario has one of the two.
+  // A scenario has either `steps` or `input.epoch_steps`.
   if (!scenario.job.input.epoch_steps) json["steps"] = scenario.job.steps;
   for (const auto& [name, value] : scenario.job.nccl) json["nccl"][name] = value;
   if (auto parallel = parallel_json(scenario.job); !parallel.empty()) json["parallel"] = std::move(parallel);

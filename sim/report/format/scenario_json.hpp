@@ -2,25 +2,33 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
+#include "sim/campaign/local_sgd.hpp"
 #include "sim/scenario/campaign.hpp"
 #include "sim/scenario/job.hpp"
+#include "sim/scenario/local_sgd.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace gradway::report {
 
-/// The keys of a scenario file, defaults included, so that it can be run again.
+/// The keys of a scenario file, defaults included. The result can be run again.
 nlohmann::ordered_json scenario_json(const Scenario& scenario);
 
-/// The `input` of a scenario, as a scenario gives it: a dataset or storage of its own in full, others by
-/// their names.
+/// The group `input` of a scenario file. Inline datasets and storage are given in full, others by name.
 nlohmann::ordered_json input_json(const InputSettings& input);
 
-/// The group `campaign` as a scenario could have it, defaults included.
+/// The group `campaign` of a scenario file, defaults included.
 nlohmann::ordered_json campaign_settings_json(const CampaignSettings& settings);
 
-/// A strategy as scenarios write it, with every key that the kind has. A bucket cap that was not given stays
-/// out: PyTorch's default is not one number.
+/// The group `strategy` of a scenario file, with every key of the kind. Omits `bucket_cap` if it was not
+/// given, because PyTorch's default is not a single number.
 nlohmann::ordered_json strategy_json(const Strategy& strategy);
+
+/// Adds the keys of local SGD to those of the inner strategy, in the form of a scenario file.
+void add_local_sgd_keys(nlohmann::ordered_json& strategy, const LocalSgd& settings);
+
+/// The outer loop of local SGD: what workers exchange after their inner steps, in full precision.
+nlohmann::ordered_json outer_loop_json(const OuterLoop& loop, const LocalSgd& settings);
 
 }  // namespace gradway::report

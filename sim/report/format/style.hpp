@@ -9,15 +9,15 @@ namespace gradway::report {
 
 enum class Paint { none, bold, dim, red, green, yellow, blue, magenta, cyan };
 
-/// How text for people looks. The caller knows the terminal; writers do not ask.
+/// Format of text for people. The caller chooses it; writers do not inspect the terminal.
 struct Style {
   bool colour = false;
   std::size_t width = 80;
-  std::size_t table_width = 80;  ///< tables may use all of a wide terminal, text had better not
+  std::size_t table_width = 80;  ///< tables may fill a wide terminal, text should not
 
   static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
-  /// The text in a colour, or as it is without colours.
+  /// The text in a colour; unchanged without colours.
   std::string paint(Paint paint, std::string_view text) const;
 };
 

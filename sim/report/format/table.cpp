@@ -25,7 +25,7 @@ void Table::add(std::vector<std::string> cells) {
 }
 
 void Table::add_with_note(std::vector<std::string> cells, const std::string& note) {
-  expects(cells.size() < columns_.size(), "a note stands in the place of cells");
+  expects(cells.size() < columns_.size(), "a note replaces the remaining cells");
   for (auto& cell : cells) cell = one_line(cell);
   rows_.push_back({std::move(cells), one_line(note)});
 }

@@ -21,21 +21,21 @@ class Table {
   explicit Table(std::vector<Column> columns) : columns_{std::move(columns)} {}
   /// @pre as many cells as columns
   void add(std::vector<std::string> cells);
-  /// A row whose further cells give way to a text, as long as it likes. @pre fewer cells than columns
+  /// A row whose remaining cells are replaced by a text of any length. @pre fewer cells than columns
   void add_with_note(std::vector<std::string> cells, const std::string& note);
   bool empty() const { return rows_.empty(); }
 
-  /// Columns of the longest line, if nothing is cut.
+  /// Width of the longest line, if nothing is cut.
   std::size_t width() const;
 
-  /// Titles (unless all are empty) and rows, each after `indent`. If a line would pass the style's table
-  /// width, the first column is cut in its middle, and if that is not enough the other left-aligned ones.
+  /// Titles (unless all are empty) and rows, each after `indent`. If a line exceeds the style's table width,
+  /// the first column is cut in its middle, then, if necessary, the other left-aligned columns.
   void write(std::ostream& out, const Style& style, std::string_view indent = "") const;
 
  private:
   struct Row {
     std::vector<std::string> cells;
-    std::string note;  ///< behind them; empty if there is a cell for each column
+    std::string note;  ///< after the cells; empty if there is a cell for each column
   };
   std::vector<std::size_t> widths() const;
 

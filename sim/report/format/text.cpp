@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/format/text.hpp"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
+#include <limits>
 #include <span>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -47,9 +51,8 @@ std::string scaled(double value, std::span<const Scale> scales, std::string_view
   return name.empty() ? number : fmt::format("{} {}", number, name);
 }
 
-/// Offset behind the control sequence of a colour that begins at `at`, as `Style` writes it; `at` if none
-/// does.
-std::size_t behind_colour(std::string_view text, std::size_t at) {
+/// Offset after the colour sequence (as written by `Style`) that begins at `at`; `at` if there is none.
+std::size_t after_colour(std::string_view text, std::size_t at) {
   constexpr std::string_view start = "\x1b[";
   if (!text.substr(at).starts_with(start)) return at;
   const auto end = text.find_first_not_of("0123456789;", at + start.size());
@@ -60,8 +63,8 @@ std::size_t behind_colour(std::string_view text, std::size_t at) {
 template <class Visit>
 void for_each_column(std::string_view text, const Visit& visit) {
   for (std::size_t at = 0; at < text.size();) {
-    if (const auto behind = behind_colour(text, at); behind != at) {
-      at = behind;
+    if (const auto after = after_colour(text, at); after != at) {
+      at = after;
       continue;
     }
     if (starts_character(text[at]) && !visit(at)) return;
@@ -78,6 +81,21 @@ std::size_t offset_of(std::string_view text, std::size_t n) {
     return false;
   });
   return offset;
+}
+
+bool is_number(const std::string& text) {
+  // `from_chars` does not accept a plus sign.
+  const auto* first = text.data() + (text.starts_with('+') ? 1 : 0);
+  const auto* last = text.data() + text.size();
+  double ignored = 0;
+  return std::from_chars(first, last, ignored).ptr == last && first != last;
+}
+
+/// Whether spreadsheets would evaluate the text as a formula.
+/// @source OWASP, "CSV Injection"; it recommends a leading apostrophe, which spreadsheets do not show
+bool is_formula(const std::string& text) {
+  return !text.empty() && std::string_view{"=+-@\t\r"}.find(text.front()) != std::string_view::npos &&
+         !is_number(text);
 }
 
 }  // namespace
@@ -122,6 +140,11 @@ std::string thousands_text(std::int64_t count) {
   return digits;
 }
 
+std::string digits_text(double value, int digits) {
+  return value >= 1000 && value < 1e15 ? thousands_text(std::llround(value))
+                                       : fmt::format("{:.{}g}", value, digits);
+}
+
 std::string counted_text(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", thousands_text(count), noun, count == 1 ? "" : "s");
 }
@@ -140,11 +163,11 @@ std::string one_line(std::string_view text) {
   std::size_t start = 0;
   const auto take = [&](std::size_t end) { line += printable(text.substr(start, end - start)); };
   for (auto at = text.find('\x1b'); at != std::string_view::npos; at = text.find('\x1b', at + 1)) {
-    const auto behind = behind_colour(text, at);
-    if (behind == at) continue;
+    const auto after = after_colour(text, at);
+    if (after == at) continue;
     take(at);
-    line += text.substr(at, behind - at);
-    start = behind;
+    line += text.substr(at, after - at);
+    start = after;
   }
   take(text.size());
   return line;
@@ -166,7 +189,7 @@ std::string shorten(std::string_view text, std::size_t width) {
 }
 
 std::vector<std::string> wrap(std::string_view text, std::size_t width) {
-  expects(width > 0, "lines have room for something");
+  expects(width > 0, "lines are at least one column wide");
   std::vector<std::string> lines(1);
   const auto append = [&](std::string_view word) {
     const auto used = columns_of(lines.back());
@@ -197,6 +220,41 @@ std::string first_sentence(std::string_view text) {
     if (c == '\n' || c == '\t') c = ' ';
   }
   return sentence;
+}
+
+std::string csv_cell(const std::string& text) {
+  const bool formula = is_formula(text);
+  if (!formula && text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string cell = formula ? "\"'" : "\"";
+  for (const auto c : text) cell += c == '"' ? std::string{"\"\""} : std::string{c};
+  return cell + "\"";
+}
+
+// Tables show four digits.
+constexpr double not_shown = 5e-4;
+
+std::string sparkline(const std::vector<double>& values) {
+  static constexpr std::array<std::string_view, 8> levels{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  constexpr std::size_t middle = 3;
+  double least = std::numeric_limits<double>::infinity();
+  double most = -least;
+  for (const auto value : values) {
+    if (!std::isfinite(value)) continue;
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+  const bool is_flat = most / 2 - least / 2 <= not_shown * std::max(std::abs(most), std::abs(least)) / 2;
+  std::string line;
+  for (const auto value : values) {
+    if (!std::isfinite(value)) {
+      line += ' ';
+      continue;
+    }
+    // Divide first: the difference of two finite values may be infinite.
+    const auto share = !is_flat ? (value / 2 - least / 2) / (most / 2 - least / 2) : -1;
+    line += levels[share < 0 ? middle : static_cast<std::size_t>(std::lround(share * (levels.size() - 1)))];
+  }
+  return line;
 }
 
 }  // namespace gradway::report

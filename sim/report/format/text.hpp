@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,32 +21,49 @@ std::string count_text(double count, std::string_view unit);  ///< "4.41 GFLOP",
 std::string percent_text(double fraction);                    ///< "12.3 %"
 std::string signed_percent_text(double fraction);             ///< "+1.25 %", "-0.50 %"
 
-/// The amount in the unit of a scenario that says it exactly: "25 MiB", "100 MB", "1234567 B".
+/// The exact amount in the largest unit of scenario files that allows it: "25 MiB", "100 MB", "1234567 B".
 std::string exact_bytes_text(Bytes amount);
 
 /// "306,535,400"
 std::string thousands_text(std::int64_t count);
+std::string thousands_text(std::unsigned_integral auto count) {
+  return thousands_text(static_cast<std::int64_t>(count));
+}
 
-/// "1 node", "8 nodes". @param noun its plural is made with an s
+/// The number with `digits` digits, but all digits before the point: "98.7", "123,456".
+std::string digits_text(double value, int digits);
+
+/// "1 node", "8 nodes". @param noun forms its plural with an s
 std::string counted_text(std::int64_t count, std::string_view noun);
+std::string counted_text(std::unsigned_integral auto count, std::string_view noun) {
+  return counted_text(static_cast<std::int64_t>(count), noun);
+}
 
-/// Columns that UTF-8 text takes on a terminal, one a code point. Control sequences of colours take none.
+/// Columns that UTF-8 text occupies on a terminal, one per code point. Colour sequences occupy none.
 std::size_t columns_of(std::string_view text);
 
-/// The text with every control character escaped but those of our own colours, so that it stays in its line.
+/// The text on one line: control characters are escaped, except for our own colour sequences.
 std::string one_line(std::string_view text);
 
-/// Text cut in its middle to at most `width` columns: both ends of "node0.gpu0 -> fabric" matter.
+/// Text cut in its middle to at most `width` columns, because both ends of "node0.gpu0 -> fabric" matter.
 std::string fit(std::string_view text, std::size_t width);
 
 /// Text cut at its end to at most `width` columns.
 std::string shorten(std::string_view text, std::size_t width);
 
-/// Text in lines of at most `width` columns, broken at blanks where there are any.
+/// Text in lines of at most `width` columns, broken at blanks if possible.
 /// @pre width > 0
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
 /// The first sentence, without its full stop. A stop ends a sentence only if a blank follows it.
 std::string first_sentence(std::string_view text);
+
+/// A cell of a CSV file, quoted where RFC 4180 requires it. Text that a spreadsheet would evaluate as a
+/// formula gets a leading apostrophe; numbers do not.
+std::string csv_cell(const std::string& text);
+
+/// One character per value, from the smallest (▁) to the largest (█) in eight levels. Values that agree in
+/// the four digits that tables show are all ▄. Infinite values and NaN are blank.
+std::string sparkline(const std::vector<double>& values);
 
 }  // namespace gradway::report

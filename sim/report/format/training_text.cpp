@@ -16,7 +16,7 @@ namespace {
 struct SpanUnit {
   const char* name;
   double seconds;
-  double from;  ///< seconds that are told in it
+  double from;  ///< shortest time, in seconds, that is written in this unit
 };
 constexpr std::array span_units{SpanUnit{"min", 60, 120}, SpanUnit{"h", 3600, 7200},
                                 SpanUnit{"days", 86400, 172800}};
@@ -28,22 +28,16 @@ struct Word {
 constexpr std::array words_of_counts{Word{"", 1}, Word{"k", 1e3}, Word{"M", 1e6}, Word{"B", 1e9},
                                      Word{"T", 1e12}};
 
-/// At most so many digits, and all before the point.
-std::string digits(double value, int most) {
-  return value >= 1000 && value < 1e15 ? thousands_text(std::llround(value))
-                                       : fmt::format("{:.{}g}", value, most);
-}
-
-/// In the unit of the table above; what is shorter is no long time.
+/// The time in a unit of the table above; shorter times as by `time_text`.
 std::string span_of(Seconds time, int most) {
   const SpanUnit* unit = nullptr;
   for (const auto& one : span_units)
     if (time.value() >= one.from) unit = &one;
   return unit == nullptr ? time_text(time)
-                         : fmt::format("{} {}", digits(time.value() / unit->seconds, most), unit->name);
+                         : fmt::format("{} {}", digits_text(time.value() / unit->seconds, most), unit->name);
 }
 
-/// As it was most likely asked for: "14 days", "1 day", "36 h".
+/// The deadline as the user probably gave it: "14 days", "1 day", "36 h".
 std::string deadline_text(Seconds deadline) {
   const auto days = deadline.value() / 86400;
   return days == std::floor(days) ? counted_text(std::llround(days), "day") : span_text(deadline);
@@ -53,7 +47,7 @@ bool is_range(const Expected& expected) {
   return expected.low < expected.high;
 }
 
-std::string it_may(const std::optional<LimitStatus>& met) {
+std::string possibly_met_note(const std::optional<LimitStatus>& met) {
   return met == LimitStatus::may_be_met ? ": it may be met" : "";
 }
 
@@ -81,11 +75,11 @@ std::string span_range_text(const Expected& seconds) {
 }
 
 std::string usd_text(double usd) {
-  return digits(usd, 4);
+  return digits_text(usd, 4);
 }
 
 std::string usd_range_text(const Expected& usd) {
-  return fmt::format("{} to {}", digits(usd.low, 3), digits(usd.high, 3));
+  return fmt::format("{} to {}", digits_text(usd.low, 3), digits_text(usd.high, 3));
 }
 
 std::string span_with_range_text(const Expected& seconds) {
@@ -98,20 +92,22 @@ std::string usd_with_range_text(const Expected& usd) {
                        : fmt::format("{} USD", usd_text(usd.value));
 }
 
-std::string in_words(LimitStatus met) {
+std::string describe(LimitStatus met) {
   constexpr std::array words{"met", "may be met", "not met"};
   return words[static_cast<std::size_t>(met)];
 }
 
-std::string why_it_misses(const Training& training) {
+std::string missed_limits_in_words(const Training& training) {
   std::vector<std::string> reasons;
   if (training.deadline && training.seconds.value > training.deadline->value())
-    reasons.push_back(fmt::format("takes {}, the deadline is {}{}", span_with_range_text(training.seconds),
-                                  deadline_text(*training.deadline), it_may(training.in_time)));
-  if (training.budget_usd && !training.usd) reasons.push_back("no price is known to hold against the budget");
+    reasons.push_back(fmt::format("takes {}, but the deadline is {}{}",
+                                  span_with_range_text(training.seconds), deadline_text(*training.deadline),
+                                  possibly_met_note(training.in_time)));
+  if (training.budget_usd && !training.usd)
+    reasons.push_back("the cost is unknown, so that the budget cannot be checked");
   if (training.budget_usd && training.usd && training.usd->value > *training.budget_usd)
-    reasons.push_back(fmt::format("costs {}, the budget is {} USD{}", usd_with_range_text(*training.usd),
-                                  usd_text(*training.budget_usd), it_may(training.in_budget)));
+    reasons.push_back(fmt::format("costs {}, but the budget is {} USD{}", usd_with_range_text(*training.usd),
+                                  usd_text(*training.budget_usd), possibly_met_note(training.in_budget)));
   return fmt::format("{}", fmt::join(reasons, "; "));
 }
 
@@ -129,15 +125,16 @@ void add_training(Fields& fields, const TrainingGoal& goal, const Training& trai
   if (training.usd) fields.add("", usd_with_range_text(*training.usd), Paint::bold);
   if (training.deadline)
     fields.add("deadline",
-               fmt::format("{}: {}", deadline_text(*training.deadline), in_words(*training.in_time)),
+               fmt::format("{}: {}", deadline_text(*training.deadline), describe(*training.in_time)),
                paint_of(*training.in_time));
   if (!training.budget_usd) return;
   const auto budget = usd_text(*training.budget_usd);
   if (training.in_budget) {
-    fields.add("budget", fmt::format("{} USD: {}", budget, in_words(*training.in_budget)),
+    fields.add("budget", fmt::format("{} USD: {}", budget, describe(*training.in_budget)),
                paint_of(*training.in_budget));
   } else {
-    fields.add("budget", fmt::format("{} USD: not known, the platform has no price", budget), Paint::yellow);
+    fields.add("budget", fmt::format("{} USD: unknown, because the platform has no price", budget),
+               Paint::yellow);
   }
 }
 

@@ -11,11 +11,11 @@ namespace gradway::report {
 /// "300 B tokens", or "90 M samples" if that was asked for.
 std::string amount_in_words(const TrainingGoal& goal);
 
-/// "36.2 h" to two days, "14.2 days" from there on.
+/// "36.2 h" up to two days, "14.2 days" above.
 std::string span_text(Seconds time);
 std::string span_range_text(const Expected& seconds);  ///< "12.1 to 18.4 days"
 
-/// As many digits as a person compares, all before the point: "0.25", "98.7", "123,456".
+/// Four digits, but all digits before the point: "0.25", "98.7", "123,456".
 std::string usd_text(double usd);
 std::string usd_range_text(const Expected& usd);  ///< "98,000 to 160,000"
 
@@ -23,13 +23,13 @@ std::string span_with_range_text(const Expected& seconds);  ///< "14.2 days (12.
 std::string usd_with_range_text(const Expected& usd);       ///< "123,456 USD (98,000 to 160,000)"
 
 /// "met", "may be met", "not met"
-std::string in_words(LimitStatus met);
+std::string describe(LimitStatus met);
 
-/// Why a training that does not meet its limits is not ranked: "takes 15.2 days (12.1 to 18.4 days), the
-/// deadline is 14 days: it may be met". @pre it does not meet them
-std::string why_it_misses(const Training& training);
+/// The limits that a training misses: "takes 15.2 days (12.1 to 18.4 days), but the deadline is 14 days: it
+/// may be met". @pre it misses one
+std::string missed_limits_in_words(const Training& training);
 
-/// How long it takes, what it costs, whether limits are kept.
+/// Adds the duration, the cost and whether limits are met.
 void add_training(Fields& fields, const TrainingGoal& goal, const Training& training);
 
 }  // namespace gradway::report

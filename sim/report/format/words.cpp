@@ -26,26 +26,27 @@ std::string_view look_up(const std::array<std::string_view, Size>& names, Enum v
 }
 
 // In the order of the enums.
-constexpr std::array<std::string_view, 5> evidences{"measured", "anchored", "kernels", "moved", "datasheet"};
+constexpr std::array<std::string_view, 5> provenance_words{"measured", "anchored", "kernels", "moved",
+                                                           "datasheet"};
 constexpr std::array<std::string_view, 5> phases{"input", "forward", "backward", "communication",
                                                  "optimizer"};
-constexpr std::array<std::string_view, 4> overlaps{" without overlap", "", " beside products",
+constexpr std::array<std::string_view, 4> overlaps{" without overlap", "", " overlapped with products",
                                                    " asynchronously"};
 constexpr std::array<std::string_view, 4> link_kinds{"pcie", "nvlink", "inter-socket", "network"};
 constexpr std::array<std::string_view, 7> device_kinds{"GPU",      "socket", "root complex", "PCIe switch",
                                                        "NVSwitch", "NIC",    "fabric switch"};
 
-constexpr double sure_enough = 0.95;  // the other way round in one of twenty cases
-constexpr std::size_t most_named = 4;
-constexpr double least_told = 5e-4;  // a smaller share would read 0.0 %
+constexpr double certain_enough = 0.95;  // probability above which no percentage is shown
+constexpr std::size_t max_named_choices = 4;
+constexpr double smallest_shown_difference = 5e-4;  // a smaller share would read 0.0 %
 
-/// The keys of a table that have another value than their default, but for those that the sentence has said.
+/// The keys that differ from their defaults, except for those in `described`.
 template <class Settings>
-std::string other_keys(const Settings& settings, std::initializer_list<std::string_view> said) {
+std::string other_keys(const Settings& settings, std::initializer_list<std::string_view> described) {
   std::string words;
   for_each_field<Settings>([&](const auto& field) {
-    const bool is_said = std::ranges::find(said, field.key) != said.end();
-    if (is_said || has_default(field, settings) || !counts(field, settings)) return;
+    const bool is_described = std::ranges::find(described, field.key) != described.end();
+    if (is_described || has_default(field, settings) || !counts(field, settings)) return;
     const auto text = value_text(field.kind, settings.*field.member);
     words += text == "true" ? fmt::format(", {}", field.key) : fmt::format(", {} {}", field.key, text);
   });
@@ -58,7 +59,7 @@ std::string words_of(const NoExchange&) {
 
 std::string words_of(const OneCollective& call) {
   return fmt::format("{} of {}{}", gradway::name_of(call.kind), exact_bytes_text(call.size),
-                     call.one_by_one ? ", each call issued by PyTorch and waited for" : "");
+                     call.one_by_one ? ", each call issued by PyTorch and awaited" : "");
 }
 
 std::string words_of(const Ddp& ddp) {
@@ -78,8 +79,8 @@ std::string words_of(const Ddp& ddp) {
 }
 
 std::string words_of(const Wrap& wrap) {
-  if (wrap.blocks == 0) return "the whole model a group";
-  return wrap.blocks == 1 ? "a block a group" : fmt::format("{} blocks a group", wrap.blocks);
+  if (wrap.blocks == 0) return "the whole model as one FSDP unit";
+  return wrap.blocks == 1 ? "one block per FSDP unit" : fmt::format("{} blocks per FSDP unit", wrap.blocks);
 }
 
 template <class Sharded>
@@ -98,9 +99,10 @@ std::string words_of(const Fsdp& fsdp) {
   if (fsdp.reshard && *fsdp.reshard == Fsdp::kept) words += ", kept after forward";
   if (fsdp.reshard && *fsdp.reshard > Fsdp::kept)
     words += fmt::format(", resharded over {} ranks after forward", *fsdp.reshard);
-  if (fsdp.forward_prefetch > 0) words += fmt::format(", {} asked for ahead", fsdp.forward_prefetch);
+  if (fsdp.forward_prefetch > 0)
+    words += fmt::format(", forward prefetch of {} units", fsdp.forward_prefetch);
   if (fsdp.backward_prefetch > 0)
-    words += fmt::format(", {} asked for ahead backward", fsdp.backward_prefetch);
+    words += fmt::format(", backward prefetch of {} units", fsdp.backward_prefetch);
   if (fsdp.cpu_offload) words += ", offloaded to the CPU";
   return words + formats_of(fsdp) +
          other_keys(fsdp, {"wrap", "reshard_after_forward", "forward_prefetch", "backward_prefetch",
@@ -112,7 +114,7 @@ std::string words_of(const Fsdp1& fsdp) {
   if (fsdp.forward_prefetch) words += ", forward prefetch";
   if (fsdp.backward_prefetch != Fsdp1::Prefetch::pre)
     words += fmt::format(", backward prefetch {}", gradway::name_of(fsdp.backward_prefetch));
-  if (!fsdp.limit_all_gathers) words += ", gathers not limited";
+  if (!fsdp.limit_all_gathers) words += ", all-gathers not limited";
   return words + formats_of(fsdp);
 }
 
@@ -142,7 +144,7 @@ std::string words_of(const DistributedOptimizer& optimizer) {
              optimizer.overlap_grad_reduce ? ", overlapped" : " after the backward pass",
              optimizer.overlap_param_gather ? ", parameters gathered in the forward pass" : "",
              optimizer.bucket_size ? fmt::format(", buckets of {:.6g} elements", *optimizer.bucket_size) : "",
-             optimizer.gradient_accumulation_fusion ? "" : ", gradients added by kernels of their own") +
+             optimizer.gradient_accumulation_fusion ? "" : ", gradients accumulated by separate kernels") +
          other_keys(optimizer,
                     {"shard_optimizer", "grad_reduce_dtype", "overlap_grad_reduce", "overlap_param_gather",
                      "bucket_size", "tensor_owners", "gradient_accumulation_fusion"});
@@ -151,7 +153,7 @@ std::string words_of(const DistributedOptimizer& optimizer) {
 }  // namespace
 
 std::string_view name_of(ProvenanceClass evidence) {
-  return look_up(evidences, evidence);
+  return look_up(provenance_words, evidence);
 }
 std::string_view name_of(Phase phase) {
   return look_up(phases, phase);
@@ -163,11 +165,11 @@ std::string_view name_of(DeviceKind kind) {
   return look_up(device_kinds, kind);
 }
 
-std::string in_words(const Strategy& strategy) {
+std::string describe(const Strategy& strategy) {
   return std::visit([](const auto& of) { return words_of(of); }, strategy);
 }
 
-std::string in_words(const Layout& layout, const Job& job) {
+std::string describe(const Layout& layout, const Job& job) {
   std::vector<std::string> parts;
   if (layout.tensor > 1)
     parts.push_back(fmt::format("tensor {}{}{}", layout.tensor,
@@ -181,17 +183,17 @@ std::string in_words(const Layout& layout, const Job& job) {
   }
   parts.push_back(fmt::format("data {}", job.data_parallel()));
   if (layout.expert * layout.expert_tensor > 1)
-    parts.push_back(
-        fmt::format("experts over {}{}", layout.expert,
-                    layout.expert_tensor > 1 ? fmt::format(", each over {}", layout.expert_tensor) : ""));
+    parts.push_back(fmt::format(
+        "experts over {} ranks{}", layout.expert,
+        layout.expert_tensor > 1 ? fmt::format(", each over {} ranks", layout.expert_tensor) : ""));
   const auto others = other_keys(layout, {"tensor", "sequence", "overlap", "context", "context_method",
                                           "pipeline", "virtual", "schedule", "expert", "expert_tensor"});
-  return fmt::format("{}{}, as {} exchanges", fmt::join(parts, ", "), others, name_of(job.framework));
+  return fmt::format("{}{}, communication as in {}", fmt::join(parts, ", "), others, name_of(job.framework));
 }
 
-std::string in_words(std::string_view model, const Job& job) {
-  return fmt::format("{}, batch {} a GPU, {}, {}", model, job.batch_per_gpu, name_of(job.precision),
-                     in_words(job.strategy));
+std::string describe(std::string_view model, const Job& job) {
+  return fmt::format("{}, batch {} per GPU, {}, {}", model, job.batch_per_gpu, name_of(job.precision),
+                     describe(job.strategy));
 }
 
 std::string probability_text(double probability) {
@@ -201,36 +203,35 @@ std::string probability_text(double probability) {
 std::string mark_of(const Leaders& leaders, std::size_t choice, std::string_view winner) {
   const auto& probability = leaders.probability_first_leads[choice];
   if (!leaders.has(choice))
-    return probability && *probability < sure_enough ? probability_text(*probability) : "";
+    return probability && *probability < certain_enough ? probability_text(*probability) : "";
   if (!leaders.tied()) return std::string{winner};
   return *probability == 0.5 ? "tied" : fmt::format("tied, {}", probability_text(*probability));
 }
 
-std::string tied_in_words(const Leaders& leaders, const std::vector<std::string>& names,
-                          std::string_view better) {
+std::string tie_in_words(const Leaders& leaders, const std::vector<std::string>& names,
+                         std::string_view better) {
   expects(leaders.tied(), "several are tied");
   const auto others = leaders.which.size() - 1;
-  const auto named = others > most_named ? most_named - 1 : others;
+  const auto named = others > max_named_choices ? max_named_choices - 1 : others;
   std::vector<std::string> list;
   for (std::size_t i = 1; i <= named; ++i) list.push_back(names[leaders.which[i]]);
   if (named < others) list.push_back(fmt::format("{} others", others - named));
   std::string with = list.front();
   for (std::size_t i = 1; i < list.size(); ++i) with += (i + 1 < list.size() ? "; " : " and ") + list[i];
   if (leaders.difference == 0) return fmt::format("tied with {}: no difference is predicted", with);
-  const auto percent =
-      leaders.difference < least_told ? std::string{"less than 0.1 %"} : percent_text(leaders.difference);
+  const auto percent = leaders.difference < smallest_shown_difference ? std::string{"less than 0.1 %"}
+                                                                      : percent_text(leaders.difference);
   double most = 0;
   for (const auto i : leaders.which) most = std::max(most, *leaders.probability_first_leads[i]);
   const auto probability = probability_text(most);
-  return others == 1
-             ? fmt::format(
-                   "tied with {}: the difference of {} is within what is not known; the first is {} with a "
-                   "probability of {}",
-                   with, percent, better, probability)
-             : fmt::format(
-                   "tied with {}: differences of up to {} are within what is not known; the first is {} "
-                   "than each with a probability of up to {}",
-                   with, percent, better, probability);
+  return others == 1 ? fmt::format(
+                           "tied with {}: the difference of {} is within the prediction error; the first is "
+                           "{} with a probability of {}",
+                           with, percent, better, probability)
+                     : fmt::format(
+                           "tied with {}: differences of up to {} are within the prediction error; the first "
+                           "is {} than each with a probability of up to {}",
+                           with, percent, better, probability);
 }
 
 std::string hardware_in_words(const Platform& platform, int gpus) {

@@ -12,10 +12,7 @@
 #include "sim/base/contract.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
-#include "sim/report/page/pipeline.hpp"
-#include "sim/report/page/platform.hpp"
-#include "sim/report/page/sweep_points.hpp"
-#include "sim/report/page/timeline.hpp"
+#include "sim/report/page/page_parts.hpp"
 #include "sim/report/run/json.hpp"
 
 // In template.S: the bundled page, byte for byte.
@@ -31,14 +28,14 @@ std::string_view page() {
   return {gradway_page_begin, static_cast<std::size_t>(gradway_page_end - gradway_page_begin)};
 }
 
-/// The page with its data where the template leaves room for them.
+/// Writes the page with the data inserted into the template.
 void write_page(std::ostream& out, const Json& data) {
   constexpr std::string_view start = R"(<script id="data" type="application/json">)";
   const auto template_text = page();
   const auto at = template_text.find(start);
   expects(at != std::string_view::npos, "the page has a place for its data");
   out << template_text.substr(0, at + start.size());
-  // "</script>" or "<!--" in a name must not end the data: in JSON a '<' can be written otherwise.
+  // "</script>" or "<!--" in a name must not end the data, so every '<' is escaped.
   for (const char c : data.dump(-1, ' ', false, Json::error_handler_t::replace)) {
     if (c == '<') {
       out << "\\u003c";
@@ -50,7 +47,7 @@ void write_page(std::ostream& out, const Json& data) {
 }
 
 /// @param scenario its name
-/// @param title what a reader who got the file by mail must know: model, platform
+/// @param title identifies the page without context, with model and platform
 Json start_of(std::string_view kind, std::string_view scenario, std::string_view title,
               std::string_view version) {
   return {{"schema", 1}, {"gradway", version}, {"kind", kind}, {"scenario", scenario}, {"title", title}};
@@ -59,11 +56,11 @@ Json start_of(std::string_view kind, std::string_view scenario, std::string_view
 /// "vit_l_32 on 8 x l40s on 1 node"
 std::string title_of(const Scenario& scenario) {
   const auto& job = scenario.job;
-  return fmt::format("{} on {}", trains(job.strategy) ? scenario.model.name : in_words(job.strategy),
+  return fmt::format("{} on {}", trains(job.strategy) ? scenario.model.name : describe(job.strategy),
                      hardware_in_words(scenario.platform, job.gpus));
 }
 
-std::string title_of(const Compared& compared) {
+std::string title_of(const PlatformComparison& compared) {
   std::vector<std::string> platforms;
   for (const auto& run : compared.runs) {
     const auto& name = run.platform;
@@ -72,7 +69,7 @@ std::string title_of(const Compared& compared) {
   constexpr std::size_t most_names = 3;
   return fmt::format("{} on {}", compared.model,
                      platforms.empty() || platforms.size() > most_names
-                         ? counted_text(static_cast<std::int64_t>(platforms.size()), "platform")
+                         ? counted_text(platforms.size(), "platform")
                          : fmt::format("{}", fmt::join(platforms, ", ")));
 }
 
@@ -82,7 +79,7 @@ std::string keys_in_words(const std::vector<Axis>& axes) {
   return fmt::format("{}", fmt::join(keys, ", "));
 }
 
-/// "vit_l_32 on aws-g6e.48xlarge: strategy.bucket_cap", by the first point that says what it is.
+/// "vit_l_32 on aws-g6e.48xlarge: strategy.bucket_cap", by the first point with a result.
 std::string title_of(const Sweep& sweep) {
   for (const auto& point : sweep.points) {
     if (!point.error.empty()) continue;
@@ -93,13 +90,13 @@ std::string title_of(const Sweep& sweep) {
   return fmt::format("{}: {}", sweep.scenario, keys_in_words(sweep.axes));
 }
 
-/// What was run, in the words of the terminal.
+/// Model, hardware and strategy, in the same words as on the terminal.
 Json headline(const Run& run) {
   const auto& job = run.scenario.job;
   const bool is_collective = !trains(job.strategy);
   return {{"model", is_collective ? "" : run.scenario.model.name},
           {"hardware", hardware_in_words(run.scenario.platform, job.gpus)},
-          {"strategy", in_words(job.strategy)}};
+          {"strategy", describe(job.strategy)}};
 }
 
 }  // namespace
@@ -146,9 +143,9 @@ void write_page(std::ostream& out, const Sweep& sweep, std::string_view version)
   write_page(out, data);
 }
 
-void write_page(std::ostream& out, const Compared& compared, std::string_view version) {
+void write_page(std::ostream& out, const PlatformComparison& compared, std::string_view version) {
   auto data = start_of("compare", compared.scenario, title_of(compared), version);
-  data["job"] = in_words(compared.model, compared.job);
+  data["job"] = describe(compared.model, compared.job);
   data["compare"] = json_document(compared, version).json();
   write_page(out, data);
 }
@@ -172,18 +169,19 @@ void write_page(std::ostream& out, const Explanation& explanation, std::string_v
   write_page(out, data);
 }
 
-void write_page(std::ostream& out, const Optimized& found, std::string_view version) {
+void write_page(std::ostream& out, const SettingsSearchReport& found, std::string_view version) {
   auto data = start_of("optimize", found.scenario,
                        fmt::format("Settings of {} on {}", found.model, found.platform), version);
-  data["job"] = in_words(found.model, found.jobs.front());
+  data["job"] = describe(found.model, found.jobs.front());
   data["optimize"] = json_document(found, version).json();
   write_page(out, data);
 }
 
-void write_page(std::ostream& out, const LaidOut& laid_out, std::string_view version) {
-  auto data = start_of("layouts", laid_out.scenario,
-                       fmt::format("Layouts of {} on {}", laid_out.model, laid_out.hardware), version);
-  data["layouts"] = json_document(laid_out, version).json();
+void write_page(std::ostream& out, const LayoutSearchReport& search_report, std::string_view version) {
+  auto data =
+      start_of("layouts", search_report.scenario,
+               fmt::format("Layouts of {} on {}", search_report.model, search_report.hardware), version);
+  data["layouts"] = json_document(search_report, version).json();
   write_page(out, data);
 }
 

@@ -18,23 +18,23 @@
 
 namespace gradway::report {
 
-/// Was gradway built with the page? Else there is no report.html to write.
+/// Whether gradway was built with the page. Otherwise it cannot write report.html.
 bool has_page();
 
-// Each writes report.html: one file with all it needs, which opens without a network. What the page is given
-// stands in web/DATA.md; it computes nothing. @pre has_page(). @param version of gradway
+// Each function writes report.html: a self-contained file that opens without a network. The page computes
+// nothing; web/DATA.md describes its data. @pre has_page(). @param version of gradway
 
 void write_page(std::ostream& out, const Run& run, std::string_view version,
                 const RunQuestions& questions = {});
 void write_page(std::ostream& out, const Campaign& campaign, std::string_view version);
 void write_page(std::ostream& out, const CampaignPoints& points, std::string_view version);
 void write_page(std::ostream& out, const Sweep& sweep, std::string_view version);
-void write_page(std::ostream& out, const Compared& compared, std::string_view version);
-/// @param command that runs the scenario as it was explained
+void write_page(std::ostream& out, const PlatformComparison& compared, std::string_view version);
+/// @param command that runs the explained scenario
 void write_page(std::ostream& out, const Explanation& explanation, std::string_view command,
                 std::string_view version);
-void write_page(std::ostream& out, const Optimized& found, std::string_view version);
-void write_page(std::ostream& out, const LaidOut& laid_out, std::string_view version);
+void write_page(std::ostream& out, const SettingsSearchReport& found, std::string_view version);
+void write_page(std::ostream& out, const LayoutSearchReport& search_report, std::string_view version);
 /// @param title what was validated
 void write_page(std::ostream& out, const Validation& validation, std::string_view title,
                 std::string_view version);

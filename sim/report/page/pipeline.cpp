@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/page/pipeline.hpp"
+#include "sim/report/page/page_parts.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -14,18 +14,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A page must not grow with the machine: of more passes it shows those that begin first.
+// Limits the size of the page: of more passes only the earliest are shown.
 constexpr std::size_t most_boxes = 20'000;
 
-/// When the kernels of a pass run, in seconds of the simulated run.
-struct Box {
+/// Start and end of a pass, in seconds since the start of the run.
+struct PassSpan {
   std::size_t stage = 0;
   const StagePass* pass = nullptr;
   Seconds start = Seconds::infinite();
   Seconds end{};
 };
 
-/// By task of a program: the pass that it belongs to.
+/// The pass of each task of a program.
 std::vector<std::size_t> passes_of_tasks(const Program& program) {
   std::vector<std::size_t> of(program.tasks.size(), program.passes.size());
   for (std::size_t i = 0; i < program.passes.size(); ++i)
@@ -33,9 +33,9 @@ std::vector<std::size_t> passes_of_tasks(const Program& program) {
   return of;
 }
 
-std::vector<Box> boxes_of(const Run& run) {
+std::vector<PassSpan> pass_spans(const Run& run) {
   const auto& programs = run.workload.programs;
-  std::vector<std::vector<Box>> by_program(programs.size());
+  std::vector<std::vector<PassSpan>> by_program(programs.size());
   std::vector<std::vector<std::size_t>> pass_of;
   std::vector<View> views;
   for (std::size_t stage = 0; stage < programs.size(); ++stage) {
@@ -53,11 +53,11 @@ std::vector<Box> boxes_of(const Run& run) {
     box.start = std::min(box.start, run.timeline.start[i]);
     box.end = std::max(box.end, run.timeline.end[i]);
   }
-  std::vector<Box> boxes;
+  std::vector<PassSpan> boxes;
   for (const auto& of_stage : by_program)
     std::ranges::copy_if(of_stage, std::back_inserter(boxes),
-                         [](const Box& box) { return box.end > box.start; });
-  std::ranges::stable_sort(boxes, {}, &Box::start);
+                         [](const PassSpan& box) { return box.end > box.start; });
+  std::ranges::stable_sort(boxes, {}, &PassSpan::start);
   return boxes;
 }
 
@@ -69,7 +69,7 @@ double microseconds(Seconds time) {
 
 Json pipeline_json(const Run& run) {
   if (run.workload.first_program().passes.empty()) return nullptr;
-  auto boxes = boxes_of(run);
+  auto boxes = pass_spans(run);
   Json until;
   if (boxes.size() > most_boxes) {
     until = microseconds(boxes[most_boxes].start - run.window.from);

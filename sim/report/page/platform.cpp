@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/page/platform.hpp"
+#include "sim/report/page/page_parts.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -18,8 +18,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// More would be a drawing that nobody can read.
-constexpr std::size_t most_gpus = 16;  // of a node, and of all beyond the least number of nodes
+// A drawing with more devices would be unreadable.
+constexpr std::size_t most_gpus = 16;  // per node, and in total beyond the minimum number of nodes
 constexpr int least_nodes = 2;
 constexpr int most_switches = 24;
 
@@ -31,7 +31,7 @@ std::string key_of(std::string_view name) {
   return key;
 }
 
-/// What a page draws of a platform.
+/// The part of a platform that the page draws.
 class Drawing {
  public:
   explicit Drawing(const Run& run)
@@ -39,7 +39,7 @@ class Drawing {
     for (const auto& use : run.measured.links) used_.emplace(use.name, &use);
     choose_nodes(run.scenario.job.gpus);
     add_switches();
-    add_switches();  // those behind the leaves
+    add_switches();  // switches above the leaves
   }
 
   Json json() const {
@@ -49,8 +49,7 @@ class Drawing {
   }
 
  private:
-  /// The nodes on which ranks lie, from the first, as long as their GPUs fit; of a larger node its first
-  /// GPUs.
+  /// Selects the first nodes with ranks until the limit of GPUs; of a larger node its first GPUs.
   void choose_nodes(int ranks) {
     used_gpus_ = std::min(static_cast<std::size_t>(ranks), platform_.gpus.size());
     std::vector<std::size_t> gpus_of_node(static_cast<std::size_t>(platform_.nodes), 0);
@@ -75,13 +74,13 @@ class Drawing {
 
   bool is_used(const Link& link) const { return busy(link.resource).bytes.value() > 0; }
 
-  struct Busy {
+  struct ResourceLoad {
     double fraction = 0;
     Bytes bytes{};
   };
 
-  /// As the report lists it, or as one that it leaves out is like it.
-  Busy busy(ResourceId id) const {
+  /// Use of a resource as in the report, which lists identical resources once.
+  ResourceLoad busy(ResourceId id) const {
     const auto listed = used_.find(platform_.name_of(id));
     if (listed != used_.end()) return {listed->second->busy_fraction, listed->second->bytes};
     const auto alike = run_.folding.resource_representative[id.index()];
@@ -92,7 +91,8 @@ class Drawing {
     return {found->second / (rate * run_.measured.metrics.step_time), found->second};
   }
 
-  /// Switches outside of nodes that something shown is linked to; of one node only if it uses the link.
+  /// Adds switches outside nodes that shown devices are linked to. With a single node, only links in use
+  /// count.
   void add_switches() {
     const auto shown = is_shown_;
     for (const auto& link : platform_.links) {

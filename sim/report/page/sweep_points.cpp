@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/page/sweep_points.hpp"
+#include "sim/report/page/page_parts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,18 +12,18 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/report/format/ranking.hpp"
+#include "sim/report/format/comparison_json.hpp"
 
 namespace gradway::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A key of a point that the page shows.
+/// A value of each point that the page shows.
 struct PageKey {
-  const char* path;                                    ///< in the document of the sweep: a JSON pointer
-  bool repeats;                                        ///< texts that many points share
-  Json (*value)(const PointResult& result) = nullptr;  ///< of a point that did not fail; null: a metric
+  const char* path;  ///< JSON pointer into an entry of `runs`
+  bool repeats;      ///< whether many points share a text, so that each is stored once
+  Json (*value)(const PointResult& result) = nullptr;  ///< value of a point that did not fail; null: a metric
 };
 
 template <class Value>
@@ -77,7 +77,7 @@ Json value_of(const PageKey& key, const SweepPoint& point) {
   return metric != point.result.metrics.end() ? value_json(*metric) : Json{};
 }
 
-/// The values of one key, point by point.
+/// The values of one key, by point.
 class PageColumn {
  public:
   explicit PageColumn(const PageKey& key) : key_{key} {}

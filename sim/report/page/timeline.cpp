@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/page/timeline.hpp"
+#include "sim/report/page/page_parts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -25,8 +25,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_ranks = 4;
 constexpr std::size_t links_shown = 8;
-// A page must open at once, whatever the step: of more slices short neighbours are joined, and use over time
-// is averaged over this many parts of the step. The trace has each slice.
+// Limits that keep pages fast: with more slices, short neighbours are joined; use over time is averaged over
+// this many parts of the step. The trace has each slice.
 constexpr std::size_t most_slices = 12'000;
 constexpr std::size_t most_slices_of_row = 1'000;
 constexpr std::int64_t use_bins = 400;
@@ -39,8 +39,8 @@ std::int64_t whole(Bytes amount) {
   return static_cast<std::int64_t>(std::llround(amount.value()));
 }
 
-/// Numbers names in the order in which they come.
-class Names {
+/// Numbers names in the order of first use.
+class NameTable {
  public:
   std::size_t number(const std::string& name) {
     const auto [place, is_new] = known_.try_emplace(name, known_.size());
@@ -54,7 +54,7 @@ class Names {
   Json names_ = Json::array();
 };
 
-/// A slice as a page shows it: several short ones of one phase and unit may be joined.
+/// A slice of the page. It may stand for several short slices of one phase and unit.
 struct PageSlice {
   std::size_t row = 0;
   Slice first;
@@ -64,8 +64,8 @@ struct PageSlice {
   std::int32_t unit = Task::none;
 };
 
-/// Joins neighbours of a row that are shorter than the resolution and closer than it: those of one phase and
-/// unit, and launches, which take turns. What is joined is at most 8 times as long.
+/// Joins adjacent slices of a row that are shorter than the resolution and closer than it, if they have the
+/// same phase and unit or are launches. A joined slice is at most 8 times the resolution.
 std::vector<PageSlice> joined(std::span<const PageSlice> row, std::int64_t resolution_ns) {
   std::vector<PageSlice> found;
   const auto is_short = [&](const PageSlice& one) {
@@ -88,7 +88,7 @@ std::vector<PageSlice> joined(std::span<const PageSlice> row, std::int64_t resol
   return found;
 }
 
-/// Turns slices into rows of numbers, rank by rank.
+/// Converts slices to rows of numbers, by rank.
 class TimelineWriter {
  public:
   TimelineWriter(const Run& run, const StepWindow& window)
@@ -114,7 +114,7 @@ class TimelineWriter {
     }
   }
 
-  /// @param words what the rows say of the ranks that have none
+  /// @param words note on the ranks that are not shown
   Json take(const std::string& words) {
     const auto resolution = choose_resolution();
     Json slices = Json::array();
@@ -139,7 +139,7 @@ class TimelineWriter {
     shown_.push_back(one);
   }
 
-  /// Joins, where there are too many slices, as few of each row as leaves few enough.
+  /// If there are too many slices, joins as few as necessary.
   /// @return the coarsest resolution; 0 if none was joined
   std::int64_t choose_resolution() {
     if (shown_.size() <= most_slices) return 0;
@@ -181,35 +181,35 @@ class TimelineWriter {
   std::int64_t from_;  ///< the step, in nanoseconds
   std::int64_t to_;
   std::vector<std::vector<std::string>> labels_;  ///< by program and task
-  Names names_;
-  Names phases_;
+  NameTable names_;
+  NameTable phases_;
   Json rows_ = Json::array();
   std::vector<PageSlice> shown_;  ///< by row and start
 };
 
-/// When something was under way.
-struct Span {
+/// Start and end of an activity.
+struct ActivitySpan {
   Seconds start = Seconds::infinite();
   Seconds end{};
 };
 
-void cover(Span& span, Seconds start, Seconds end) {
+void cover(ActivitySpan& span, Seconds start, Seconds end) {
   span.start = std::min(span.start, start);
   span.end = std::max(span.end, end);
 }
 
-/// Does the call reduce gradients, rather than gather or send what was made of them?
+/// Whether a call reduces gradients, rather than gathering or sending the result.
 bool reduces(const Call& call) {
   return call.kind == CollectiveKind::all_reduce || call.kind == CollectiveKind::reduce_scatter;
 }
 
-/// By task, of one step: ops of rank 0 and of its groups, launches aside. A collective of which nothing takes
-/// time is where its ranks meet.
-std::vector<Span> spans_on_rank_0(const Run& run, int step) {
+/// Spans of one step by task: ops of rank 0 and of its groups, without launches. A collective without
+/// duration is placed at the rendezvous of its ranks.
+std::vector<ActivitySpan> spans_on_rank_0(const Run& run, int step) {
   const View view{run.workload, run.folding, ActorId{0}};
   const MatchingCalls calls{run.workload};
-  std::vector<Span> spans(view.program().tasks.size());
-  std::vector<Span> marks(view.program().tasks.size());
+  std::vector<ActivitySpan> spans(view.program().tasks.size());
+  std::vector<ActivitySpan> marks(view.program().tasks.size());
   for (std::size_t i = 0; i < run.ops.size(); ++i) {
     const auto& origin = run.ops.op(OpId{i}).origin;
     if (origin.step != step || !view.sees(origin)) continue;
@@ -224,16 +224,16 @@ std::vector<Span> spans_on_rank_0(const Run& run, int step) {
   return spans;
 }
 
-/// How much of a link the job uses from a date on.
-struct UseFrom {
+/// Use of a link by the job from a time on.
+struct UseSample {
   std::int64_t at_ns = 0;
   double used = 0;
 };
 
-/// What holds from the start to the end of the step; the first one at its start.
-std::vector<UseFrom> uses_within(const std::vector<LinkTrack::Point>& points, std::int64_t from,
-                                 std::int64_t to) {
-  std::vector<UseFrom> found{{from, 0}};
+/// The samples from the start to the end of the step. The first one is at its start.
+std::vector<UseSample> uses_within(const std::vector<LinkTrack::Point>& points, std::int64_t from,
+                                   std::int64_t to) {
+  std::vector<UseSample> found{{from, 0}};
   for (const auto& point : points) {
     if (point.at_ns >= to) break;
     if (point.at_ns <= from) {
@@ -245,9 +245,9 @@ std::vector<UseFrom> uses_within(const std::vector<LinkTrack::Point>& points, st
   return found;
 }
 
-/// The same on average over equal parts of the step. What a link carries in all stays what it is.
-std::vector<UseFrom> averaged(const std::vector<UseFrom>& uses, std::int64_t from, std::int64_t to) {
-  std::vector<UseFrom> bins;
+/// Averages over equal parts of the step. The total that a link carries is preserved.
+std::vector<UseSample> averaged(const std::vector<UseSample>& uses, std::int64_t from, std::int64_t to) {
+  std::vector<UseSample> bins;
   std::size_t at = 0;
   for (std::int64_t bin = 0; bin < use_bins; ++bin) {
     const auto start = from + (to - from) * bin / use_bins;
@@ -283,7 +283,7 @@ Json buckets_json(const Run& run) {
   for (std::size_t b = 0; b < program.units.size(); ++b) {
     const auto& bucket = program.units[b];
     if (bucket.filled_by == Task::none) continue;
-    Span reduced;
+    ActivitySpan reduced;
     std::vector<std::string_view> kinds;
     for (auto task = static_cast<std::size_t>(bucket.filled_by); task < program.tasks.size(); ++task) {
       const auto& it = program.tasks[task];

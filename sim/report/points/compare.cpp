@@ -8,10 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/report/format/bottleneck_words.hpp"
-#include "sim/report/format/csv.hpp"
-#include "sim/report/format/ranking.hpp"
-#include "sim/report/format/training_json.hpp"
+#include "sim/report/format/comparison_json.hpp"
+#include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
 
 namespace gradway::report {
@@ -23,7 +21,7 @@ Json json_range(const Expected& expected) {
   return {expected.low, expected.high};
 }
 
-std::optional<Training> whole_run(const Compared& compared, const Alternative& alternative) {
+std::optional<Training> whole_run(const PlatformComparison& compared, const Alternative& alternative) {
   if (!compared.goal) return std::nullopt;
   return training_of(*compared.goal, alternative.metrics, alternative.range);
 }
@@ -33,8 +31,8 @@ Expected in_hours(const Training& training) {
   return {seconds.value / 3600, seconds.low / 3600, seconds.high / 3600};
 }
 
-/// What was asked for, beside the runs; how much, and its limits.
-void add_goal(Json& document, const Compared& compared) {
+/// Adds the amount of training that was asked for and its limits.
+void add_goal(Json& document, const PlatformComparison& compared) {
   if (!compared.goal) return;
   const auto& goal = *compared.goal;
   if (goal.tokens) document["tokens"] = *goal.tokens;
@@ -43,11 +41,11 @@ void add_goal(Json& document, const Compared& compared) {
   if (goal.budget_usd) document["budget_usd"] = *goal.budget_usd;
 }
 
-Ranking ranking_of(const Compared& compared) {
+Ranking ranking_of(const PlatformComparison& compared) {
   return {fastest(compared.runs), cheapest(compared.runs), shortest_step(compared.runs)};
 }
 
-/// In what a run is tied with others that come first.
+/// The criteria by which a run is tied with the best.
 Json tied_in(const Ranking& ranking, std::size_t run) {
   Json tied = Json::array();
   if (ranking.fastest.tied() && ranking.fastest.has(run)) tied.push_back("speed");
@@ -55,8 +53,8 @@ Json tied_in(const Ranking& ranking, std::size_t run) {
   return tied;
 }
 
-/// A report, and what the comparison adds to it.
-Json run_json(const Compared& compared, std::size_t index, const Ranking& ranks, bool pareto) {
+/// The report of a run with the keys that the comparison adds.
+Json run_json(const PlatformComparison& compared, std::size_t index, const Ranking& ranks, bool pareto) {
   const auto& alternative = compared.runs[index];
   auto json = compared.reports[index].json();
   json["nodes"] = alternative.nodes;
@@ -96,7 +94,7 @@ std::string cells(const std::optional<Expected>& expected) {
   return fmt::format("{},{},{},", cell(expected->value), cell(expected->low), cell(expected->high));
 }
 
-/// The word for a run that comes first, alone or with others.
+/// The mark of a run that is best, alone or tied.
 std::string_view mark(const Leaders& leaders, std::size_t run, std::string_view winner) {
   return !leaders.has(run) ? "" : leaders.tied() ? "tied" : winner;
 }
@@ -105,13 +103,13 @@ constexpr std::array ranged{"usd_per_step", "usd_per_million_samples", "run_hour
 
 }  // namespace
 
-bool is_mixed(const Compared& compared) {
+bool is_mixed(const PlatformComparison& compared) {
   return std::ranges::any_of(compared.runs, [&](const Alternative& one) {
     return one.provenance != compared.runs.front().provenance;
   });
 }
 
-void write_csv(std::ostream& out, const Compared& compared) {
+void write_csv(std::ostream& out, const PlatformComparison& compared) {
   out << "platform,gpus,step_time_s,step_time_low_s,step_time_high_s,samples_per_s,usd_per_hour,";
   for (const auto* name : ranged) out << fmt::format("{0},{0}_low,{0}_high,", name);
   out << "bottleneck,rests_on,fastest,cheapest,fits,left_out\n";
@@ -126,7 +124,7 @@ void write_csv(std::ostream& out, const Compared& compared) {
     out << ',' << cells(usd_per_step(run)) << cells(usd_per_million_samples(run));
     const auto whole = whole_run(compared, run);
     out << cells(whole ? std::optional{in_hours(*whole)} : std::nullopt)
-        << cells(whole ? whole->usd : std::nullopt) << csv_cell(in_words(run.bottleneck).resource)
+        << cells(whole ? whole->usd : std::nullopt) << csv_cell(describe(run.bottleneck).resource)
         << fmt::format(",{},{},{},true,\n", name_of(run.provenance), mark(ranks.fastest, i, "fastest"),
                        mark(ranks.cheapest, i, "cheapest"));
   }
@@ -139,7 +137,7 @@ void write_csv(std::ostream& out, const Compared& compared) {
   }
 }
 
-JsonDocument json_document(const Compared& compared, std::string_view version) {
+JsonDocument json_document(const PlatformComparison& compared, std::string_view version) {
   Json runs = Json::array();
   const auto ranking = ranking_of(compared);
   const auto front = pareto_front(compared.runs);
@@ -161,7 +159,7 @@ JsonDocument json_document(const Compared& compared, std::string_view version) {
   return all;
 }
 
-void write_json(std::ostream& out, const Compared& compared, std::string_view version) {
+void write_json(std::ostream& out, const PlatformComparison& compared, std::string_view version) {
   write(out, json_document(compared, version));
 }
 

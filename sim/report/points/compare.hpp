@@ -14,40 +14,40 @@
 
 namespace gradway::report {
 
-/// A combination that gave nothing, as it was asked for.
+/// A combination without a ranked result, as the user asked for it.
 struct LeftOut {
   std::string platform;
-  std::string gpus;  ///< "" if the scenario's number
+  std::string gpus;  ///< "" if it is the number of the scenario
   std::string reason;
   bool does_not_fit = false;
-  std::optional<Training> training{};  ///< that misses a limit, if that is the reason
+  std::optional<Training> training{};  ///< set if it was left out because it misses a limit
 };
 
 /// A finished comparison.
-struct Compared {
+struct PlatformComparison {
   std::string scenario;
-  std::optional<TrainingGoal> goal;  ///< of the whole training, if it was asked for
+  std::optional<TrainingGoal> goal;  ///< set if a whole training was asked for
   std::string model;
-  Job job;                            ///< but for the number of GPUs
-  SpeedFactors speeds;                ///< what-if, on each platform
-  std::vector<Alternative> runs;      ///< the cheapest first
-  std::vector<JsonDocument> reports;  ///< of each of `runs`
+  Job job;                            ///< except for the number of GPUs
+  SpeedFactors speeds;                ///< what-if speeds, the same on each platform
+  std::vector<Alternative> runs;      ///< cheapest first
+  std::vector<JsonDocument> reports;  ///< one per run
   std::vector<LeftOut> left_out;
 };
 
-/// Do they rest on evidence of different kinds?
-bool is_mixed(const Compared& compared);
+/// Whether the runs differ in their class of provenance.
+bool is_mixed(const PlatformComparison& compared);
 
-/// For a person: first the cheapest and the fastest, with their figures and how sure that is; then a row a
-/// run, with as many columns as there is room for; what rests on less than the others, what bounds those two,
-/// where prices come from, and what was left out.
-void write_table(std::ostream& out, const Compared& compared, const Style& style);
+/// Writes a comparison for a person: the cheapest and the fastest run with their figures and the certainty of
+/// the ranking; a row per run with as many columns as fit; classes of provenance that differ; the bottlenecks
+/// of the best runs; the sources of prices; what was left out.
+void write_table(std::ostream& out, const PlatformComparison& compared, const Style& style);
 
-/// One row a combination, those that were left out behind, with the reason.
-void write_csv(std::ostream& out, const Compared& compared);
+/// One row per combination. Those that were left out follow, with the reason.
+void write_csv(std::ostream& out, const PlatformComparison& compared);
 
-/// One document: under `runs` each report with its costs, and what was left out.
-JsonDocument json_document(const Compared& compared, std::string_view version);
-void write_json(std::ostream& out, const Compared& compared, std::string_view version);
+/// One document: under `runs` each report with its costs, then what was left out.
+JsonDocument json_document(const PlatformComparison& compared, std::string_view version);
+void write_json(std::ostream& out, const PlatformComparison& compared, std::string_view version);
 
 }  // namespace gradway::report

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/report/format/bottleneck_words.hpp"
 #include "sim/report/format/fields.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
@@ -26,59 +25,53 @@ using enum Table::Align;
 const std::string range_title = "90 % interval";
 constexpr auto nothing_meets = "no platform meets the limits of the training";
 
-/// As many digits as asked for, and all before the point.
-std::string digits_text(double value, int digits) {
-  return value >= 1000 && value < 1e15 ? thousands_text(std::llround(value))
-                                       : fmt::format("{:.{}g}", value, digits);
-}
-
-/// "4.7 to 5.2"; as many digits as a person compares.
+/// "4.7 to 5.2", with three digits.
 std::string digits_range(const Expected& expected) {
   return fmt::format("{} to {}", digits_text(expected.low, 3), digits_text(expected.high, 3));
 }
 
-/// What a word of evidence means, behind a mark for the table; measured has none.
+/// Mark and meaning of a class of provenance. Measured runs have no mark.
 struct ProvenanceMark {
   ProvenanceClass evidence;
   const char* mark;
   const char* words;
 };
-constexpr std::array evidence_marks{
+constexpr std::array provenance_marks{
     ProvenanceMark{ProvenanceClass::measured, "", ""},
     ProvenanceMark{ProvenanceClass::anchored, "+",
-                   "anchored: a step on such a GPU was measured, collectives go by NCCL's own rates"},
+                   "anchored: a step was measured on this GPU model; collectives follow NCCL's own rates"},
     ProvenanceMark{
         ProvenanceClass::kernels, "^",
-        "kernels: no step of this model was measured on such a GPU, but each of its kernels was timed there"},
+        "kernels: the kernels were timed on this GPU model, but no step of the model was measured"},
     ProvenanceMark{ProvenanceClass::moved, "~",
-                   "moved: a step, or its kernels, were measured on another GPU and moved here by the "
-                   "datasheets of both"},
+                   "moved: a step or its kernels were measured on another GPU model and extrapolated by both "
+                   "datasheets"},
     ProvenanceMark{ProvenanceClass::datasheet, "*",
-                   "datasheet: nothing that the step is mostly made of was measured"},
+                   "datasheet: the largest parts of the step were not measured"},
 };
 
 const ProvenanceMark& provenance_mark(ProvenanceClass evidence) {
-  return *std::ranges::find(evidence_marks, evidence, &ProvenanceMark::evidence);
+  return *std::ranges::find(provenance_marks, evidence, &ProvenanceMark::evidence);
 }
 
-/// The marks in use, and what those without one rest on.
-void write_evidence(std::ostream& out, const Compared& compared, const Style& style) {
-  for (const auto& [evidence, mark, words] : evidence_marks) {
+/// Writes the legend of the marks in use.
+void write_provenance_legend(std::ostream& out, const PlatformComparison& compared, const Style& style) {
+  for (const auto& [evidence, mark, words] : provenance_marks) {
     if (std::ranges::find(compared.runs, evidence, &Alternative::provenance) == compared.runs.end()) continue;
     const auto line = evidence == ProvenanceClass::measured
-                          ? "no mark: measured, on such GPUs and with such collectives"
+                          ? "no mark: measured on this GPU model, with such collectives"
                           : fmt::format("{} {}", mark, words);
     for (const auto& text : wrap(line, style.width)) out << style.paint(Paint::yellow, text) << '\n';
   }
 }
 
-/// Are both limits met? One that is not, as predicted, has left the run out.
+/// "yes" or "may": whether all limits are met. Runs predicted to miss a limit are left out.
 std::string met_cell(const Training& training) {
   const auto met = worst_limit_status(training);
   return !met ? "" : *met == LimitStatus::met ? "yes" : "may";
 }
 
-/// A platform and a number of GPUs.
+/// "aws-g6e, 8 GPUs on 1 node"
 std::string run_in_words(const Alternative& run) {
   return fmt::format("{}, {} on {}", run.platform, counted_text(run.gpus, "GPU"),
                      counted_text(run.nodes, "node"));
@@ -87,7 +80,7 @@ std::string run_in_words(const Alternative& run) {
 /// What the table shows of a run.
 class ShownRun {
  public:
-  ShownRun(const Compared& compared, std::size_t index)
+  ShownRun(const PlatformComparison& compared, std::size_t index)
       : run_{compared.runs[index]}, mixed_{is_mixed(compared)} {
     if (compared.goal) training_ = training_of(*compared.goal, run_.metrics, run_.range);
   }
@@ -129,10 +122,11 @@ class ShownRun {
 struct RunColumn {
   Table::Column column;
   std::function<std::string(std::size_t)> cell;
-  int drop = 0;  ///< the larger goes first where there is no room; 0 stays
+  int drop = 0;  ///< columns with larger numbers are dropped first if space is short; 0: never
 };
 
-std::vector<RunColumn> run_columns(const Compared& compared, const Leaders& speed, const Leaders& cost) {
+std::vector<RunColumn> run_columns(const PlatformComparison& compared, const Leaders& speed,
+                                   const Leaders& cost) {
   const auto of_run = [&](auto member) {
     return [&, member](std::size_t i) -> std::string {
       if constexpr (std::is_invocable_v<decltype(member), const ShownRun&>)
@@ -161,12 +155,12 @@ std::vector<RunColumn> run_columns(const Compared& compared, const Leaders& spee
   columns.push_back({{"speed", left}, [&](std::size_t i) { return mark_of(speed, i, "fastest"); }});
   columns.push_back({{"cost", left}, [&](std::size_t i) { return mark_of(cost, i, "cheapest"); }});
   columns.push_back({{"bound by", left},
-                     of_run([](const Alternative& run) { return in_words(run.bottleneck).resource; }),
+                     of_run([](const Alternative& run) { return describe(run.bottleneck).resource; }),
                      7});
   return columns;
 }
 
-Table run_table(const Compared& compared, const std::vector<RunColumn>& columns, int keep) {
+Table run_table(const PlatformComparison& compared, const std::vector<RunColumn>& columns, int keep) {
   std::vector<Table::Column> shown;
   for (const auto& one : columns)
     if (one.drop <= keep) shown.push_back(one.column);
@@ -180,34 +174,33 @@ Table run_table(const Compared& compared, const std::vector<RunColumn>& columns,
   return table;
 }
 
-/// One row a run, with as many columns as there is room for.
-void write_runs(std::ostream& out, const Compared& compared, const Leaders& speed, const Leaders& cost,
-                const Style& style) {
+/// Writes one row per run, with as many columns as fit.
+void write_runs(std::ostream& out, const PlatformComparison& compared, const Leaders& speed,
+                const Leaders& cost, const Style& style) {
   const auto columns = run_columns(compared, speed, cost);
   int keep = std::ranges::max(columns, {}, &RunColumn::drop).drop;
   while (keep > 0 && run_table(compared, columns, keep).width() > style.table_width) --keep;
   run_table(compared, columns, keep).write(out, style);
-  if (is_mixed(compared)) write_evidence(out, compared, style);
+  if (is_mixed(compared)) write_provenance_legend(out, compared, style);
 }
 
-/// What the first of the ranked costs, or how fast it is.
-std::string speed_in_words(const Compared& compared, const Alternative& run) {
-  const auto step = fmt::format("{} a step ({})", time_text(run.metrics.step_time),
+/// Speed of the fastest run.
+std::string speed_in_words(const PlatformComparison& compared, const Alternative& run) {
+  const auto step = fmt::format("{} per step ({})", time_text(run.metrics.step_time),
                                 range_text(run.range.low, run.range.high));
   if (!compared.goal) return step;
   return fmt::format("{}, {}",
                      span_with_range_text(training_of(*compared.goal, run.metrics, run.range).seconds), step);
 }
 
-std::string cost_in_words(const Compared& compared, const Alternative& run) {
+std::string cost_in_words(const PlatformComparison& compared, const Alternative& run) {
   if (compared.goal) return usd_with_range_text(*training_of(*compared.goal, run.metrics, run.range).usd);
   const auto million = *usd_per_million_samples(run);
-  return fmt::format("{} USD for a million samples ({})", digits_text(million.value, 4),
-                     digits_range(million));
+  return fmt::format("{} USD per million samples ({})", digits_text(million.value, 4), digits_range(million));
 }
 
-/// The answer: which run is first, with what figure, and how sure that is.
-void write_answer(Fields& fields, const Compared& compared, const Leaders& leaders, bool is_speed) {
+/// Writes the answer: the best run, its figure, and the certainty of the ranking.
+void write_answer(Fields& fields, const PlatformComparison& compared, const Leaders& leaders, bool is_speed) {
   if (leaders.which.empty()) return;
   const auto* better = is_speed ? "faster" : "cheaper";
   const auto& first = compared.runs[leaders.which.front()];
@@ -216,15 +209,15 @@ void write_answer(Fields& fields, const Compared& compared, const Leaders& leade
   for (const auto& run : compared.runs) names.push_back(run_in_words(run));
   const auto sure = compared.runs.size() == 1 ? std::string{}
                     : leaders.tied()
-                        ? "; " + tied_in_words(leaders, names, better)
+                        ? "; " + tie_in_words(leaders, names, better)
                         : fmt::format("; {} than each of the others with a probability of {} or more", better,
                                       probability_text(leaders.confidence()));
   fields.add(is_speed ? "fastest" : "cheapest", fmt::format("{}: {}{}", run_in_words(first), figure, sure),
              Paint::bold);
 }
 
-/// Region and date of the prices, and whose are missing.
-void write_prices(Fields& fields, const Compared& compared) {
+/// Writes region and date of the prices, and the platforms without a price.
+void write_prices(Fields& fields, const PlatformComparison& compared) {
   std::map<std::string, std::vector<std::string>> by_origin;
   std::vector<std::string> missing;
   const auto add = [](std::vector<std::string>& names, const std::string& name) {
@@ -246,8 +239,8 @@ void write_prices(Fields& fields, const Compared& compared) {
   fields.add("prices", items);
   if (!missing.empty())
     fields.add("no price",
-               fmt::format("{}: not ranked by cost; --price takes what an hour of a node costs, --prices "
-                           "a file of prices",
+               fmt::format("{}: not ranked by cost; give the price of a node-hour with --price, or a file of "
+                           "prices with --prices",
                            fmt::join(missing, ", ")),
                Paint::yellow);
 }
@@ -256,13 +249,13 @@ std::string gpus_in_words(const std::string& gpus) {
   return gpus.empty() ? "" : fmt::format(", {} GPUs", gpus);
 }
 
-/// Why the fastest and the cheapest take so long, and what was left out.
-void write_remarks(std::ostream& out, const Compared& compared, const std::set<std::size_t>& first,
+/// Writes the bottlenecks of the fastest and the cheapest run, and what was left out.
+void write_remarks(std::ostream& out, const PlatformComparison& compared, const std::set<std::size_t>& first,
                    const Style& style) {
   std::vector<std::string> bounds;
   for (const auto i : first) {
     const auto& run = compared.runs[i];
-    const auto bottleneck = in_words(run.bottleneck);
+    const auto bottleneck = describe(run.bottleneck);
     bounds.push_back(fmt::format("{}: {}; {}", run_in_words(run), bottleneck.resource, bottleneck.why));
   }
   std::vector<std::string> left_out;
@@ -280,12 +273,13 @@ void write_remarks(std::ostream& out, const Compared& compared, const std::set<s
 
 }  // namespace
 
-void write_table(std::ostream& out, const Compared& compared, const Style& style) {
+void write_table(std::ostream& out, const PlatformComparison& compared, const Style& style) {
   out << style.paint(Paint::bold, fit(compared.scenario, style.width)) << '\n';
-  const auto job = in_words(compared.model, compared.job);
+  const auto job = describe(compared.model, compared.job);
   for (const auto& line : wrap(job, style.width)) out << style.paint(Paint::dim, line) << '\n';
   if (!compared.speeds.as_built()) {
-    const auto what_if = fmt::format("what if, not what is: {}", gradway::in_words(compared.speeds));
+    const auto what_if =
+        fmt::format("what-if, not the real hardware: {}", gradway::in_words(compared.speeds));
     for (const auto& line : wrap(what_if, style.width)) out << style.paint(Paint::yellow, line) << '\n';
   }
   out << '\n';

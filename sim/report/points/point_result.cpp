@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::array needed_metrics{"step_time_s", "samples_per_s", "exposed_communication_s",
                                     "cost_usd_per_million_samples"};
 
-/// What is not a number in JSON is null there.
+/// Empty if the value is null, as infinite numbers are in JSON.
 std::optional<double> number_or_none(const Json& value) {
   return value.is_number() ? std::optional{value.get<double>()} : std::nullopt;
 }
@@ -107,8 +107,7 @@ PointResult result_of(const JsonDocument& report) {
 }
 
 std::optional<PointResult> read_result(std::string_view text) {
-  // What is nested deeper than any report is left out while it is read: to copy it would take a stack as
-  // deep.
+  // Skip anything nested deeper than a report can be, because copying it would need an equally deep stack.
   constexpr int deepest = 16;
   bool is_flat = true;
   const auto json = Json::parse(

@@ -14,22 +14,22 @@ namespace gradway::report {
 /// A metric of a run under its name in report.json.
 struct PointMetric {
   std::string name;
-  std::optional<double> value;  ///< empty if it is not known, or infinite
+  std::optional<double> value;  ///< empty if it is unknown or infinite
   bool is_whole = false;        ///< written without a decimal point
 };
 
-/// The value as it stands in report.json.
+/// The value as in report.json.
 nlohmann::ordered_json value_json(const PointMetric& metric);
 
-/// What tables, rankings, CSV and pages show of the report of a point.
+/// The part of a point's report that tables, rankings, CSV and pages show.
 struct PointResult {
-  std::string model{};  ///< empty: a collective alone
+  std::string model{};  ///< empty for a single collective
   std::string platform{};
   std::optional<int> gpus{}, batch_per_gpu{}, accumulate{};
   std::vector<PointMetric> metrics{};
   std::optional<double> step_low{}, step_high{};  ///< 90 % prediction interval of the step time, in seconds
   std::vector<PossibleError> errors{};            ///< of the step time
-  std::string does_not_fit{};                     ///< why; empty if the job fits
+  std::string does_not_fit{};                     ///< reason; empty if the job fits
   std::string bottleneck{};
   std::string provenance{};
   std::vector<std::string> basis{};
@@ -37,16 +37,16 @@ struct PointResult {
   std::vector<std::string> warning_codes{};  ///< of each; empty in reports of gradway 0.2
 
   bool fits() const { return does_not_fit.empty(); }
-  /// @return empty if it is not known, or infinite
+  /// @return empty if it is unknown or infinite
   std::optional<double> known(std::string_view metric) const;
-  /// @return infinite if it is not known
+  /// @return infinity if it is unknown
   double figure(std::string_view metric) const;
 };
 
 /// @pre the document is the report of a run
 PointResult result_of(const JsonDocument& report);
 
-/// Reads the report of a run from a text that may come from somebody else.
+/// Reads the report of a run from an untrusted text.
 /// @return empty if the text is anything else, or lacks a metric that a sweep shows
 std::optional<PointResult> read_result(std::string_view text);
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/contract.hpp"
-#include "sim/report/format/csv.hpp"
-#include "sim/report/format/ranking.hpp"
+#include "sim/report/format/comparison_json.hpp"
+#include "sim/report/format/text.hpp"
 
 namespace gradway::report {
 namespace {
@@ -28,7 +28,7 @@ std::vector<std::string> metric_names(const Sweep& sweep) {
   return names;
 }
 
-/// As in JSON; empty if it is not known.
+/// The value as in JSON; empty if it is unknown.
 std::string metric_cell(const PointResult& result, const std::string& name) {
   const auto metric = std::ranges::find(result.metrics, name, &PointMetric::name);
   return metric != result.metrics.end() && metric->value ? value_json(*metric).dump() : "";
@@ -38,7 +38,7 @@ std::string in_lines(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
-/// A point as it stands under `runs`: its settings, then its report or its error.
+/// An entry of `runs`: the settings of a point, then its report or its error.
 std::string run_text(const Sweep& sweep, const SweepPoint& point) {
   Json run = Json::object();
   for (std::size_t i = 0; i < sweep.axes.size(); ++i) run["set"][sweep.axes[i].key] = point.values[i];

@@ -14,12 +14,12 @@
 
 namespace gradway::report {
 
-/// What came of a point: its result, or why there is none.
+/// A point of a sweep with its result or error.
 struct SweepPoint {
-  std::vector<std::string> values;  ///< one an axis
+  std::vector<std::string> values;  ///< one per axis
   PointResult result{};
-  /// The report as `text_of` writes it; empty where no document of the sweep is asked for. It is a text
-  /// because a hundred thousand reports would fill the memory as values.
+  /// The report as `text_of` writes it; empty if no document of the sweep is asked for. It is kept as text,
+  /// because a hundred thousand parsed reports would not fit into memory.
   std::string report{};
   std::string error{};  ///< empty if there is a result
 };
@@ -34,15 +34,14 @@ struct Sweep {
 /// Points that failed or do not fit are not ranked.
 Ranking ranking_of(const Sweep& sweep);
 
-/// One row a point: what was varied, step time, throughput, exposed communication, cost; the fastest marked,
-/// or those that are tied; what does not fit says so instead. Then a sparkline of the step times over the
-/// last axis of numbers (or, if there is none, the last axis) for each combination of the others. Where there
-/// is no room, long titles are cut, then exposed communication and cost are left out, and only then are names
-/// cut.
+/// One row per point: the varied settings, step time, throughput, exposed communication and cost, with a mark
+/// for the fastest or tied points; points that do not fit say so. Then a sparkline of step times along the
+/// last numeric axis (or the last axis if none is numeric) for each combination of the other axes. If space
+/// is short, long titles are cut first, then exposed communication and cost are dropped, then names are cut.
 void write_table(std::ostream& out, const Sweep& sweep, const Style& style);
 
-/// One row a point: the varied keys, every metric by its name in report.json, whether the job fits, what the
-/// prediction rests on, and the error. Quoted as RFC 4180 says.
+/// One row per point: the varied keys, every metric by its name in report.json, whether the job fits, the
+/// class of provenance, and the error. Quoted as in RFC 4180.
 void write_csv(std::ostream& out, const Sweep& sweep);
 
 /// One document: the axes, and under `runs` each point's settings with its report or its error.

@@ -71,7 +71,7 @@ std::optional<SweepShard> read_shard(std::string_view text) {
     return is_one(shard) ? std::optional{std::move(shard)} : std::nullopt;
   } catch (const Json::exception&) {
     return std::nullopt;
-  } catch (const ConfigError&) {  // more points than any sweep has
+  } catch (const ConfigError&) {  // more points than the limit of a sweep
     return std::nullopt;
   }
 }

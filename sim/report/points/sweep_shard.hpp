@@ -12,18 +12,18 @@
 
 namespace gradway::report {
 
-/// What became of a point of a shard.
+/// A finished point of a shard.
 struct ShardPoint {
-  std::string key{};    ///< that its report is kept under; empty if there is none
-  std::string error{};  ///< why there is none
-  int status = 0;       ///< the exit status that this stands for
+  std::string key{};    ///< key of its report in the cache; empty if it failed
+  std::string error{};  ///< why it failed
+  int status = 0;       ///< the exit status of such a failure
 };
 
-/// What a finished shard leaves behind beside its reports, for those that merge it with the others.
+/// The manifest of a finished shard, with which its reports are merged with those of the other shards.
 struct SweepShard {
   Shard shard;
   std::string build;     ///< digest of the program
-  std::string asked;     ///< digest of all else that decides what the sweep gives
+  std::string asked;     ///< digest of all other inputs that determine the results
   std::string scenario;  ///< its name
   std::vector<Axis> axes;
   std::vector<ShardPoint> points;  ///< in the order of `points_of`
@@ -31,7 +31,7 @@ struct SweepShard {
 
 void write_json(std::ostream& out, const SweepShard& shard, std::string_view version);
 
-/// Reads what `write_json` wrote; nothing if the text is anything else.
+/// Reads what `write_json` wrote. @return empty if the text is anything else
 std::optional<SweepShard> read_shard(std::string_view text);
 
 }  // namespace gradway::report

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/report/format/sparkline.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
@@ -22,10 +21,10 @@ namespace {
 using enum Table::Align;
 
 constexpr auto nan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t widest_line = 200;  // of a sparkline and what stands beside it
-constexpr std::size_t fewest_points = 3;  // two say nothing about a shape
+constexpr std::size_t widest_line = 200;  // of a sparkline with its labels
+constexpr std::size_t fewest_points = 3;  // two points do not show a shape
 
-/// What the table shows of a report.
+/// The figures of a report that the table shows.
 struct Figures {
   Seconds step;
   double samples_per_s = 0;
@@ -34,13 +33,13 @@ struct Figures {
   std::optional<double> cost;
 };
 
-/// A point as the table shows it.
-struct Shown {
-  std::optional<Figures> figures;  ///< none if it failed or does not fit
-  std::string does_not_fit;        ///< why
+/// A point of the table.
+struct ShownPoint {
+  std::optional<Figures> figures;  ///< empty if it failed or does not fit
+  std::string does_not_fit;        ///< reason; empty if it fits
 };
 
-Shown shown_of(const SweepPoint& point) {
+ShownPoint shown_of(const SweepPoint& point) {
   if (!point.error.empty()) return {};
   const auto& result = point.result;
   if (!result.fits()) return {std::nullopt, result.does_not_fit};
@@ -50,17 +49,17 @@ Shown shown_of(const SweepPoint& point) {
           ""};
 }
 
-/// All points, and who comes first.
+/// All points and their ranking.
 struct Overview {
   explicit Overview(const Sweep& sweep) : leaders{ranking_of(sweep).fastest} {
     for (const auto& point : sweep.points) points.push_back(shown_of(point));
   }
   bool nothing_fits() const {
     return leaders.which.empty() &&
-           std::ranges::any_of(points, [](const Shown& one) { return !one.does_not_fit.empty(); });
+           std::ranges::any_of(points, [](const ShownPoint& one) { return !one.does_not_fit.empty(); });
   }
 
-  std::vector<Shown> points;
+  std::vector<ShownPoint> points;
   Leaders leaders;
 };
 
@@ -72,11 +71,11 @@ std::string title_of(const std::vector<Axis>& axes, std::size_t axis) {
   return same > 1 ? axes[axis].key : title;
 }
 
-/// A column behind the varied values.
-struct Result {
+/// A column of result_columns, after the varied values.
+struct ResultColumn {
   const char* title;
   std::string (*cell)(const Figures&);
-  int drop;  ///< the larger goes first when there is no room; 0 stays
+  int drop;  ///< columns with larger numbers are dropped first if space is short; 0: never
 };
 
 std::string exposed_cell(const Figures& it) {
@@ -85,7 +84,7 @@ std::string exposed_cell(const Figures& it) {
 
 constexpr const char* tokens_title = "tokens/s/GPU";
 
-const std::vector<Result> results{
+const std::vector<ResultColumn> result_columns{
     {"step time", [](const Figures& it) { return time_text(it.step); }, 0},
     {"samples/s", [](const Figures& it) { return fmt::format("{:.4g}", it.samples_per_s); }, 0},
     {tokens_title,
@@ -97,28 +96,28 @@ const std::vector<Result> results{
     {"USD/M samples",
      [](const Figures& it) { return it.cost ? fmt::format("{:.4g}", *it.cost) : std::string{"-"}; }, 1}};
 
-/// How much of the table is shown.
-struct Room {
-  std::size_t title = Style::unlimited;  ///< columns of a title whose values are not longer
-  int keep = 3;                          ///< results that go later than this
+/// Limits on what the table shows.
+struct TableLimits {
+  std::size_t title = Style::unlimited;  ///< maximum width of a title, unless its values are wider
+  int max_drop = 3;                      ///< show result_columns whose `drop` is at most this
 };
 
-/// The rooms to try, widest first.
-const std::vector<Room> rooms{{}, {14, 3}, {14, 2}, {14, 1}, {14, 0}};
+/// Limits to try, widest first.
+const std::vector<TableLimits> limits_to_try{{}, {14, 3}, {14, 2}, {14, 1}, {14, 0}};
 
-Table table_of(const Sweep& sweep, const Overview& all, const Room& room) {
+Table table_of(const Sweep& sweep, const Overview& all, const TableLimits& limits) {
   const bool has_tokens = std::ranges::any_of(
-      all.points, [](const Shown& one) { return one.figures && one.figures->tokens_per_s_per_gpu; });
-  const auto is_shown = [&](const Result& result) {
-    return result.drop <= room.keep && (has_tokens || result.title != tokens_title);
+      all.points, [](const ShownPoint& one) { return one.figures && one.figures->tokens_per_s_per_gpu; });
+  const auto is_shown = [&](const ResultColumn& result) {
+    return result.drop <= limits.max_drop && (has_tokens || result.title != tokens_title);
   };
   std::vector<Table::Column> columns;
   for (std::size_t i = 0; i < sweep.axes.size(); ++i) {
-    auto width = room.title;
+    auto width = limits.title;
     for (const auto& value : sweep.axes[i].values) width = std::max(width, columns_of(value));
     columns.push_back({fit(title_of(sweep.axes, i), width), left});
   }
-  for (const auto& result : results) {
+  for (const auto& result : result_columns) {
     if (is_shown(result)) columns.push_back({result.title, right});
   }
   columns.push_back({"", left});
@@ -131,7 +130,7 @@ Table table_of(const Sweep& sweep, const Overview& all, const Room& room) {
       table.add_with_note(std::move(cells), does_not_fit);
       continue;
     }
-    for (const auto& result : results) {
+    for (const auto& result : result_columns) {
       if (is_shown(result)) cells.push_back(figures ? result.cell(*figures) : "-");
     }
     cells.push_back(figures ? mark_of(leaders, i, "fastest") : "failed");
@@ -154,7 +153,7 @@ std::size_t axis_of_lines(const std::vector<Axis>& axes) {
   return axes.size() - 1;
 }
 
-/// At most so many of the values, evenly spaced, both ends among them.
+/// At most `most` of the values, evenly spaced, including both ends.
 std::vector<double> thinned(const std::vector<double>& values, std::size_t most) {
   if (values.size() <= most) return values;
   std::vector<double> few;
@@ -197,23 +196,23 @@ void write_lines(std::ostream& out, const Sweep& sweep, const Overview& all, con
   table.write(out, style);
 }
 
-/// The reasons of the points that failed, each once.
+/// Writes the errors of failed points, each once.
 void write_failures(std::ostream& out, const Sweep& sweep) {
-  std::set<std::string> told;
+  std::set<std::string> written;
   for (const auto& point : sweep.points) {
-    if (!point.error.empty() && told.insert(point.error).second) out << '\n' << point.error;
+    if (!point.error.empty() && written.insert(point.error).second) out << '\n' << point.error;
   }
 }
 
-/// Who comes first, where the table's mark does not tell.
+/// Writes which points are tied, because the table only marks them.
 void write_leaders(std::ostream& out, const Sweep& sweep, const Overview& all, const Style& style) {
   std::string text;
   if (all.nothing_fits()) text = "no point fits";
   if (all.leaders.tied()) {
     std::vector<std::string> names;
     for (const auto& point : sweep.points) names.push_back(fmt::format("{}", fmt::join(point.values, ", ")));
-    text = fmt::format("{} is {}", names[all.leaders.which.front()],
-                       tied_in_words(all.leaders, names, "faster"));
+    text =
+        fmt::format("{} is {}", names[all.leaders.which.front()], tie_in_words(all.leaders, names, "faster"));
   }
   if (text.empty()) return;
   out << '\n';
@@ -226,9 +225,11 @@ void write_table(std::ostream& out, const Sweep& sweep, const Style& style) {
   const Overview all{sweep};
   auto wide = style;
   wide.width = style.table_width;
-  const auto fits = [&](const Room& room) { return table_of(sweep, all, room).width() <= wide.width; };
-  const auto room = std::ranges::find_if(rooms, fits);
-  table_of(sweep, all, room != rooms.end() ? *room : rooms.back()).write(out, wide);
+  const auto fits = [&](const TableLimits& limits) {
+    return table_of(sweep, all, limits).width() <= wide.width;
+  };
+  const auto limits = std::ranges::find_if(limits_to_try, fits);
+  table_of(sweep, all, limits != limits_to_try.end() ? *limits : limits_to_try.back()).write(out, wide);
   write_leaders(out, sweep, all, style);
   if (!sweep.axes.empty()) write_lines(out, sweep, all, wide);
   write_failures(out, sweep);

@@ -15,8 +15,8 @@ namespace {
 
 constexpr double smallest_share = 5e-4;  ///< A smaller share of the step would read "0.0 %".
 
-/// A part of the step. Fills differ, so that the bar reads without colours too.
-struct Part {
+/// A part of the step. Fills differ, so that the bar is readable without colours.
+struct BreakdownPart {
   std::string_view name;
   std::string_view fill;
   Paint paint;
@@ -24,12 +24,12 @@ struct Part {
 };
 
 constexpr std::array shown_parts{
-    Part{"compute", "█", Paint::green, &Metrics::compute},
-    Part{"exposed communication", "▒", Paint::red, &Metrics::exposed_communication},
-    Part{"input wait", "▓", Paint::yellow, &Metrics::input_wait},
-    Part{"optimizer", "▚", Paint::blue, &Metrics::optimizer},
-    Part{"launch-bound", "░", Paint::magenta, &Metrics::launch_bound},
-    Part{"idle", "·", Paint::dim, &Metrics::idle},
+    BreakdownPart{"compute", "█", Paint::green, &Metrics::compute},
+    BreakdownPart{"exposed communication", "▒", Paint::red, &Metrics::exposed_communication},
+    BreakdownPart{"input wait", "▓", Paint::yellow, &Metrics::input_wait},
+    BreakdownPart{"optimizer", "▚", Paint::blue, &Metrics::optimizer},
+    BreakdownPart{"launch-bound", "░", Paint::magenta, &Metrics::launch_bound},
+    BreakdownPart{"idle", "·", Paint::dim, &Metrics::idle},
 };
 
 std::string repeat(std::string_view text, std::size_t times) {
@@ -38,7 +38,7 @@ std::string repeat(std::string_view text, std::size_t times) {
   return all;
 }
 
-/// The bar: each part ends where its rounded sum ends, so that rounding never adds up.
+/// The bar. Each part ends at the rounded cumulative sum, so that rounding errors do not accumulate.
 std::string bar(const Metrics& metrics, std::size_t width, const Style& style) {
   std::string text;
   double sum = 0;
@@ -53,7 +53,7 @@ std::string bar(const Metrics& metrics, std::size_t width, const Style& style) {
   return text;
 }
 
-/// All rows in the unit of the step, so that they compare at a glance.
+/// Unit of all rows: that of the step, so that rows compare at a glance.
 struct ColumnUnit {
   std::string_view name;
   double seconds;

@@ -17,7 +17,7 @@ namespace {
 using enum Table::Align;
 using Json = nlohmann::ordered_json;
 
-/// The rows that are shown, in their order: those farthest off. Of rows alike the first.
+/// The rows with the largest errors, in their original order. Ties go to the earlier row.
 std::vector<PredictedRow> farthest(const std::vector<PredictedRow>& rows, std::size_t most) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -50,8 +50,8 @@ void write_check(std::ostream& out, const std::vector<PredictedRow>& rows, std::
   if (!table.empty()) table.write(out, wide);
   const auto left_out = rows.size() - unknown - shown.size();
   if (left_out > 0) {
-    out << style.paint(Paint::dim, fmt::format("... {} that are nearer; --all shows them",
-                                               counted_text(static_cast<std::int64_t>(left_out), "row")))
+    out << style.paint(Paint::dim, fmt::format("... {} with smaller errors; --all shows them",
+                                               counted_text(left_out, "row")))
         << '\n';
   }
   Table groups{
@@ -65,8 +65,7 @@ void write_check(std::ostream& out, const std::vector<PredictedRow>& rows, std::
     groups.write(out, wide);
   }
   if (unknown > 0) {
-    out << fmt::format("\n{} of which the calibration says nothing\n",
-                       counted_text(static_cast<std::int64_t>(unknown), "row"));
+    out << fmt::format("\n{} without a prediction by the calibration\n", counted_text(unknown, "row"));
   }
 }
 

@@ -10,14 +10,14 @@
 
 namespace gradway::report {
 
-/// Samples beside what a calibration says of them: the rows that are farthest off, then the errors of each
-/// group.
-/// @param most_rows how many rows are shown at most; those that are not are counted
+/// Compares samples with what a calibration predicts: the rows with the largest errors, then the errors of
+/// each group.
+/// @param most_rows number of rows to show at most; the others are counted
 void write_check(std::ostream& out, const std::vector<PredictedRow>& rows, std::size_t most_rows,
                  const Style& style);
 
-/// All rows and groups as one document; errors are fractions of the measured time, null where the calibration
-/// says nothing.
+/// All rows and groups as one document. Errors are fractions of the measured time; they are null for rows
+/// without a prediction.
 void write_check_json(std::ostream& out, const std::vector<PredictedRow>& rows);
 
 }  // namespace gradway::report

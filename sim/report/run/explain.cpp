@@ -9,10 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/compute/memory_range.hpp"
-#include "sim/report/format/bottleneck_words.hpp"
 #include "sim/report/format/fields.hpp"
-#include "sim/report/format/local_sgd_json.hpp"
-#include "sim/report/format/local_sgd_text.hpp"
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/text.hpp"
@@ -36,7 +33,7 @@ std::string ms_text(Seconds time) {
 /// Sentences without full stops: why the bottleneck is the limit, then the facts that support it.
 std::vector<std::string> evidence_in_words(const Explanation& explanation) {
   const auto& run = explanation.run;
-  std::vector<std::string> evidence{in_words(run.measured.bottleneck).why};
+  std::vector<std::string> evidence{describe(run.measured.bottleneck).why};
   if (run.scenario.model.run) {
     std::vector<std::string> classes;
     for (const auto& [kind, share] : explanation.kernels)
@@ -57,7 +54,7 @@ std::vector<std::string> evidence_in_words(const Explanation& explanation) {
     evidence.push_back(fmt::format("the links and memories on the paths could carry {:.3g} GB/s of each GPU",
                                    carried.value() / 1e9));
   }
-  for (const auto& basis : overlap.basis) evidence.push_back(in_words(ProvenanceFact{basis}));
+  for (const auto& basis : overlap.basis) evidence.push_back(describe(ProvenanceFact{basis}));
   return evidence;
 }
 
@@ -141,7 +138,7 @@ std::string gain_text(double gain) {
   return fmt::format("{} {}", percent_text(std::abs(gain)), gain < 0 ? "more" : "less");
 }
 
-void write_help(std::ostream& out, const Counterfactual& one, Seconds step, const Style& style) {
+void write_counterfactual(std::ostream& out, const Counterfactual& one, Seconds step, const Style& style) {
   const auto gain = one.gain(step);
   const auto head = fmt::format("{:>13}  ", gain_text(gain));
   const auto indent = 2 + bar_width + head.size();
@@ -152,7 +149,7 @@ void write_help(std::ostream& out, const Counterfactual& one, Seconds step, cons
   for (std::size_t i = 1; i < lines.size(); ++i) out << std::string(indent, ' ') << lines[i] << '\n';
 }
 
-/// Whole lines, however long, so that each can be copied.
+/// Writes whole lines, however long, so that each can be copied.
 void write_commands(std::ostream& out, const std::vector<Counterfactual>& answers, std::string_view command) {
   std::string text;
   for (const auto& one : answers) {
@@ -161,17 +158,18 @@ void write_commands(std::ostream& out, const std::vector<Counterfactual>& answer
     for (const auto& [key, value] : one.set) text += fmt::format(" --set {}={}", key, value);
     text += '\n';
   }
-  if (!text.empty()) out << "\n  try it\n" << text;
+  if (!text.empty()) out << "\n  commands to try\n" << text;
 }
 
-/// What workers far apart could do otherwise, in steps with their share of the exchanges.
-void write_meetings(std::ostream& out, Fields& fields, const Explanation& explanation, const Style& style) {
+/// What other settings of local SGD would change, per step with its share of the exchanges.
+void write_outer_loop(std::ostream& out, Fields& fields, const Explanation& explanation, const Style& style) {
   out << '\n';
-  fields.add("workers", in_words(*explanation.outer, *explanation.run.scenario.job.local_sgd));
-  fields.add("", fmt::format("a step takes {} with its share of the exchanges",
+  fields.add("workers", describe(*explanation.outer, *explanation.run.scenario.job.local_sgd));
+  fields.add("", fmt::format("a step takes {}, its share of the exchanges included",
                              time_text(explanation.outer->mean_step())));
   out << '\n';
-  for (const auto& one : explanation.meeting) write_help(out, one, explanation.outer->mean_step(), style);
+  for (const auto& one : explanation.meeting)
+    write_counterfactual(out, one, explanation.outer->mean_step(), style);
 }
 
 void write_answers(std::ostream& out, Fields& fields, const Explanation& explanation,
@@ -179,21 +177,21 @@ void write_answers(std::ostream& out, Fields& fields, const Explanation& explana
   const auto step = explanation.run.measured.metrics.step_time;
   if (!explanation.helps.empty()) {
     out << '\n' << style.paint(Paint::bold, "  what would help") << "\n\n";
-    for (const auto& one : explanation.helps) write_help(out, one, step, style);
+    for (const auto& one : explanation.helps) write_counterfactual(out, one, step, style);
   }
   std::vector<std::string> useless;
   for (const auto& one : explanation.no_help) useless.push_back(words_of(one));
   if (!useless.empty()) {
     out << '\n';
     fields.add("no help",
-               fmt::format("less than {:.0f} % each: {}", 100 * least_gain, fmt::join(useless, "; ")));
+               fmt::format("less than {:.0f} % gain each: {}", 100 * least_gain, fmt::join(useless, "; ")));
   }
   if (const auto& slow = explanation.slow_gpu) {
     if (useless.empty()) out << '\n';
     fields.add("slow GPU", fmt::format("{}: {}, {} longer", words_of(*slow), time_text(slow->step_time),
                                        percent_text(-slow->gain(step))));
   }
-  if (explanation.outer) write_meetings(out, fields, explanation, style);
+  if (explanation.outer) write_outer_loop(out, fields, explanation, style);
   auto commands = explanation.helps;
   for (const auto& one : explanation.meeting)
     if (one.gain(explanation.outer->mean_step()) >= least_gain) commands.push_back(one);
@@ -215,7 +213,7 @@ Json answers_json(const std::vector<Counterfactual>& answers, Seconds step) {
   return list;
 }
 
-Json meetings_json(const Explanation& explanation) {
+Json outer_loop_json_of(const Explanation& explanation) {
   auto json = outer_loop_json(*explanation.outer, *explanation.run.scenario.job.local_sgd);
   json["counterfactuals"] = answers_json(explanation.meeting, explanation.outer->mean_step());
   return json;
@@ -247,25 +245,24 @@ void write_text(std::ostream& out, const Explanation& explanation, std::string_v
   const auto& scenario = run.scenario;
   const auto& metrics = run.measured.metrics;
   Fields fields{out, style};
-  write_whether_it_fits(out, run, style);
+  write_memory_verdict(out, run, style);
   out << style.paint(Paint::bold, fit(scenario.name, style.width)) << "\n\n";
   fields.add("platform", fmt::format("{}: {}", scenario.platform.name,
                                      hardware_in_words(scenario.platform, scenario.job.gpus)));
   fields.add("job", !trains(scenario.job.strategy)
-                        ? in_words(scenario.job.strategy)
-                        : fmt::format("{}, {}", scenario.model.name, in_words(scenario.job.strategy)));
+                        ? describe(scenario.job.strategy)
+                        : fmt::format("{}, {}", scenario.model.name, describe(scenario.job.strategy)));
   fields.add(surely_does_not_fit(scenario, run.measured.memory) ? "would take" : "step time",
              time_text(metrics.step_time), Paint::bold);
   if (run.range.low < run.range.high)
     fields.add("interval",
                fmt::format("{} (90 % prediction interval)", range_text(run.range.low, run.range.high)));
   if (metrics.cost_usd_per_million_samples)
-    fields.add("cost",
-               fmt::format("{:.4g} USD for a million samples", *metrics.cost_usd_per_million_samples));
+    fields.add("cost", fmt::format("{:.4g} USD per million samples", *metrics.cost_usd_per_million_samples));
   out << '\n';
   write_breakdown(out, metrics, style, Detail::full);
   out << '\n';
-  fields.add("bottleneck", in_words(run.measured.bottleneck).resource, Paint::bold);
+  fields.add("bottleneck", describe(run.measured.bottleneck).resource, Paint::bold);
   fields.add("", evidence_in_words(explanation));
   if (!explanation.exposed.empty()) fields.add("exposed", exposed_in_words(explanation));
   write_answers(out, fields, explanation, command, style);
@@ -278,7 +275,7 @@ JsonDocument json_document(const Explanation& explanation, std::string_view vers
   const auto& run = explanation.run;
   const auto step = run.measured.metrics.step_time;
   const bool it_fits = !surely_does_not_fit(run.scenario, run.measured.memory);
-  const auto bottleneck = in_words(run.measured.bottleneck);
+  const auto bottleneck = describe(run.measured.bottleneck);
   Json json{
       {"schema", 1},
       {"gradway", version},
@@ -294,8 +291,8 @@ JsonDocument json_document(const Explanation& explanation, std::string_view vers
       {"counterfactuals", answers_json(explanation.helps, step)},
       {"no_help", answers_json(explanation.no_help, step)},
       {"slow_gpu", explanation.slow_gpu ? answer_json(*explanation.slow_gpu, step) : Json(nullptr)},
-      {"basis", in_words(run.basis)},
-      {"warnings", in_words(run.warnings)},
+      {"basis", describe(run.basis)},
+      {"warnings", describe(run.warnings)},
       {"warning_codes", codes_of(run.warnings)}};
   if (explanation.outer) json["local_sgd"] = meetings_json(explanation);
   return json;

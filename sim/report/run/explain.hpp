@@ -10,13 +10,14 @@
 
 namespace gradway::report {
 
-/// For people: the step and what bounds it, with the evidence; what would help, the greatest gain first, each
-/// as a bar (the whole width is the whole step) and in words; what would not; how to run each of them.
+/// Writes an explanation for a person: the step and its bottleneck with the evidence; what would help,
+/// largest gain first, each as a bar (its full width is the step) and in words; what would not help; the
+/// commands that run each of these.
 /// @param command that runs the scenario as it was explained: "gradway run article/g6e --set job.gpus=4"
 void write_text(std::ostream& out, const Explanation& explanation, std::string_view command,
                 const Style& style);
 
-/// For programs: one document with all of it, in full precision.
+/// The same as one JSON document, in full precision.
 JsonDocument json_document(const Explanation& explanation, std::string_view version);
 void write_json(std::ostream& out, const Explanation& explanation, std::string_view version);
 

@@ -10,12 +10,10 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/compute/memory_range.hpp"
-#include "sim/report/format/bottleneck_words.hpp"
+#include "sim/report/format/comparison_json.hpp"
 #include "sim/report/format/errors_json.hpp"
-#include "sim/report/format/local_sgd_json.hpp"
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
-#include "sim/report/format/training_json.hpp"
 #include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 
@@ -24,15 +22,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Whole amounts as whole numbers: bytes are counted, and readers like them without ".0".
+/// Writes whole amounts, such as bytes, as integers: without ".0".
 Json amount(double value) {
-  constexpr double exact = 9007199254740992.0;  // 2^53: beyond it a double skips whole numbers
+  constexpr double exact = 9007199254740992.0;  // 2^53: larger doubles do not represent every integer
   if (value == std::floor(value) && std::abs(value) < exact) return static_cast<std::int64_t>(value);
   return value;
 }
 
 Json bottleneck_json(const Bottleneck& bottleneck) {
-  const auto words = in_words(bottleneck);
+  const auto words = describe(bottleneck);
   return {{"resource", words.resource}, {"why", words.why}};
 }
 
@@ -40,7 +38,7 @@ Json known(const std::optional<double>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-/// What the card must hold, part by part, at the peak.
+/// The GPU's memory at the peak, by part.
 Json memory_json(const MemoryUse& memory, bool knows_activations) {
   return {{"parameters_bytes", amount(memory.parameters.value())},
           {"gradients_bytes", amount(memory.gradients.value())},
@@ -63,7 +61,7 @@ Json memory_range_json(const Run& run, const MemoryRange& range) {
   return {amount(range.low.value()), amount(range.high.value())};
 }
 
-/// Without all activations only "does not fit" is sure.
+/// Where activations are unknown, only "does not fit" is certain.
 Json memory_verdict_json(const Run& run, const MemoryRange& range) {
   const bool is_sure = knows_memory(run.scenario) || range.verdict == MemoryVerdict::does_not_fit;
   return is_sure ? Json(name_of(range.verdict)) : Json(nullptr);
@@ -77,7 +75,7 @@ Json price_json(const std::optional<Price>& price) {
           {"source", price->source}};
 }
 
-/// By purpose of the group.
+/// Exposed communication by the purpose of the process group.
 Json exposed_json(const StepParts& parts) {
   Json json = Json::object();
   for (std::size_t i = 0; i < purpose_words.size(); ++i)

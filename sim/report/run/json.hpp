@@ -11,10 +11,10 @@
 
 namespace gradway::report {
 
-/// Writes a run as report.json: one document, full precision, the same bytes for the same run. What is not
-/// known (the cost of a platform without a price) is null.
+/// Writes a run as report.json: one document, full precision, the same bytes for the same run. Unknown values
+/// (such as the cost of a platform without a price) are null.
 /// @param version of gradway
-/// @param questions that were asked beside it: `largest_batch`, `training`
+/// @param questions what else the user asked for: `largest_batch`, `training`
 JsonDocument json_document(const Run& run, std::string_view version, const RunQuestions& questions = {});
 void write_json(std::ostream& out, const Run& run, std::string_view version,
                 const RunQuestions& questions = {});

@@ -8,10 +8,10 @@
 
 namespace gradway::report {
 
-/// What was asked of a run beside its step.
+/// What the user asked of a run in addition to its step.
 struct RunQuestions {
   std::optional<TrainingGoal> goal{};
-  std::optional<LargestBatch> largest_batch{};  ///< the run is that of this batch
+  std::optional<LargestBatch> largest_batch{};  ///< if asked for; the run then has this batch
 };
 
 }  // namespace gradway::report

@@ -11,9 +11,7 @@
 #include "sim/compute/memory_range.hpp"
 #include "sim/metrics/loading.hpp"
 #include "sim/metrics/utilisation.hpp"
-#include "sim/report/format/bottleneck_words.hpp"
 #include "sim/report/format/fields.hpp"
-#include "sim/report/format/local_sgd_text.hpp"
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
@@ -61,7 +59,7 @@ void write_job(Fields& fields, const Run& run) {
   if (const auto& speeds = run.scenario.platform.speeds; !speeds.as_built())
     fields.add("what if", gradway::in_words(speeds), Paint::yellow);
   if (!has_model) {
-    fields.add("collective", in_words(job.strategy));
+    fields.add("collective", describe(job.strategy));
     add_variables(fields, job);
     return;
   }
@@ -79,14 +77,14 @@ void write_job(Fields& fields, const Run& run) {
                  : std::string{name_of(job.precision)});
   if (job.lora)
     fields.add("fine-tuning",
-               fmt::format("{} of rank {} beside {}, all else frozen in {}",
+               fmt::format("{} of rank {} on {}; all other parameters are frozen in {}",
                            job.lora->quantised ? "QLoRA" : "LoRA", job.lora->rank,
                            job.lora->targets == Lora::Targets::attention ? "attention's linear layers"
                                                                          : "all linear layers of blocks",
                            job.lora->quantised ? "NF4 and 16 bits" : "16 bits"));
-  if (is_model_parallel) fields.add("layout", in_words(job.layout, job));
-  fields.add("strategy", in_words(job.strategy));
-  if (job.local_sgd) fields.add("workers", in_words(*job.local_sgd));
+  if (is_model_parallel) fields.add("layout", describe(job.layout, job));
+  fields.add("strategy", describe(job.strategy));
+  if (job.local_sgd) fields.add("workers", describe(*job.local_sgd));
   fields.add("optimizer", name_of(job.optimizer));
   add_variables(fields, job);
 }
@@ -104,20 +102,20 @@ void add_largest_batch(Fields& fields, const LargestBatch& largest, const Scenar
       : largest.one_more_needs ? fmt::format("; {} would need {}", thousands_text(largest.batch + 1),
                                              bytes_text(*largest.one_more_needs))
                                : "";
-  fields.add(
-      "fits",
-      fmt::format("batch {} a GPU at most: it needs {} of {}{} (estimate)", thousands_text(largest.batch),
-                  bytes_text(largest.needs), bytes_text(gpu.memory), of_one_more),
-      Paint::bold);
+  fields.add("fits",
+             fmt::format("largest batch per GPU: {}, which needs {} of {}{} (estimate)",
+                         thousands_text(largest.batch), bytes_text(largest.needs), bytes_text(gpu.memory),
+                         of_one_more),
+             Paint::bold);
 }
 
-/// One sentence for each kind of evidence, in the order of the enum.
+/// One phrase for each class of provenance, in the order of the enum.
 constexpr std::array<std::string_view, 5> provenance_sentences{
     "measured on this GPU model, with such collectives",
     "a step was measured on this GPU model; collectives follow NCCL's own rates",
     "kernels were timed on this GPU model, but no step of the model was measured",
-    "extrapolated from another GPU model by the datasheets of both",
-    "datasheets; nothing that most of the step consists of was measured"};
+    "extrapolated from another GPU model by both datasheets",
+    "datasheets; the largest parts of the step were not measured"};
 
 /// The memory that a GPU needs, and whether it has that much.
 std::string memory_in_words(const Run& run) {
@@ -133,7 +131,7 @@ std::string cost_in_words(const Metrics& metrics) {
   if (!metrics.cost_usd_per_million_samples) return cost;
   cost += fmt::format(", {:.4g} USD per million samples", *metrics.cost_usd_per_million_samples);
   if (metrics.loading && metrics.loading->usd_per_million_samples)
-    cost += fmt::format(", {:.4g} of it for storage", *metrics.loading->usd_per_million_samples);
+    cost += fmt::format(", of which {:.4g} for storage", *metrics.loading->usd_per_million_samples);
   return cost;
 }
 
@@ -151,16 +149,18 @@ void add_throughput(Fields& fields, const Run& run) {
 void add_loading(Fields& fields, const Metrics& metrics) {
   if (!metrics.loading) return;
   const auto& loading = *metrics.loading;
-  fields.add("loading",
-             fmt::format("a batch in {}, the first one after {}; {} read per step, {} AU",
-                         time_text(loading.batch), time_text(loading.first_batch), bytes_text(loading.read),
-                         percent_text(accelerator_utilisation(metrics))));
-  fields.add("epoch", fmt::format("{} steps in {}, {} of it for its start",
+  fields.add(
+      "loading",
+      fmt::format(
+          "a batch takes {}, the first is ready after {}; {} read per step, accelerator utilisation {}",
+          time_text(loading.batch), time_text(loading.first_batch), bytes_text(loading.read),
+          percent_text(accelerator_utilisation(metrics))));
+  fields.add("epoch", fmt::format("{} steps in {}, {} of which are its start",
                                   thousands_text(static_cast<std::int64_t>(loading.epoch_steps)),
                                   time_text(epoch_time(metrics, loading)), time_text(loading.epoch_start)));
 }
 
-/// What the GPU does with its time, and what it sends.
+/// How busy the GPU is, and what it sends.
 void add_details(Fields& fields, const Metrics& metrics) {
   const auto flops =
       metrics.tflops_per_gpu > 0 ? fmt::format("{:.4g} TFLOP/s, ", metrics.tflops_per_gpu) : "";
@@ -196,7 +196,7 @@ void write_results(Fields& fields, const Run& run, Detail detail) {
   if (detail == Detail::full) add_details(fields, metrics);
   add_loading(fields, metrics);
   if (const auto& local = run.scenario.job.local_sgd; local && local->wan)
-    fields.add("exchange", in_words(outer_loop_of(run.scenario.model, *local, metrics.step_time), *local));
+    fields.add("exchange", describe(outer_loop_of(run.scenario.model, *local, metrics.step_time), *local));
   if (metrics.cost_per_hour) fields.add("cost", cost_in_words(metrics));
 }
 
@@ -211,7 +211,7 @@ void write_links(std::ostream& out, const std::vector<ResourceUse>& links, const
   table.write(out, style, "  ");
 }
 
-/// Where the time of each stage of a pipeline goes, side by side; a long one's middle is left out.
+/// Writes where the time of each pipeline stage goes, one row per stage. Omits the middle of long pipelines.
 void write_programs(std::ostream& out, const Run& run, const Style& style) {
   const auto& programs = run.measured.by_program;
   if (programs.size() < 2) return;
@@ -236,12 +236,12 @@ void write_programs(std::ostream& out, const Run& run, const Style& style) {
   table.write(out, style, "  ");
 }
 
-/// ", 2 ranks stand for all 8", or nothing if each was simulated.
+/// ", 2 ranks stand for all 8"; empty if each rank was simulated.
 std::string ranks_in_words(const Run& run) {
   const auto all = static_cast<std::size_t>(run.workload.ranks);
   const auto simulated = run.folding.simulated_ranks();
   if (simulated == all) return "";
-  return fmt::format(", {} {} for all {}", counted_text(static_cast<std::int64_t>(simulated), "rank"),
+  return fmt::format(", {} {} for all {}", counted_text(simulated, "rank"),
                      simulated == 1 ? "stands" : "stand", thousands_text(run.workload.ranks));
 }
 
@@ -270,7 +270,7 @@ void write_warnings(std::ostream& out, Fields& fields, const Run& run, Detail de
 void write_text(std::ostream& out, const Run& run, const Style& style, Detail detail,
                 const RunQuestions& questions) {
   Fields fields{out, style};
-  write_whether_it_fits(out, run, style);
+  write_memory_verdict(out, run, style);
   out << style.paint(Paint::bold, fit(run.scenario.name, style.width)) << "\n\n";
   write_job(fields, run);
   out << '\n';
@@ -284,7 +284,7 @@ void write_text(std::ostream& out, const Run& run, const Style& style, Detail de
   write_breakdown(out, run.measured.metrics, style, detail);
   if (detail == Detail::full) write_programs(out, run, style);
   out << '\n';
-  const auto bottleneck = in_words(run.measured.bottleneck);
+  const auto bottleneck = describe(run.measured.bottleneck);
   fields.add("bottleneck", bottleneck.resource, Paint::bold);
   if (!bottleneck.why.empty()) fields.add("", bottleneck.why);
   if (detail == Detail::full) {
@@ -302,7 +302,7 @@ void write_text(std::ostream& out, const Run& run, const Style& style, Detail de
   }
 }
 
-void write_whether_it_fits(std::ostream& out, const Run& run, const Style& style) {
+void write_memory_verdict(std::ostream& out, const Run& run, const Style& style) {
   if (!surely_does_not_fit(run.scenario, run.measured.memory)) return;
   const auto why = verdict_in_words(run.scenario, run.measured.memory);
   for (const auto& line : wrap(why, style.width)) out << style.paint(Paint::red, line) << '\n';

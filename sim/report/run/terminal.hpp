@@ -22,7 +22,7 @@ void write_text(std::ostream& out, const Run& run, const Style& style, Detail de
 
 /// Writes the memory verdict of a job that would run out of memory. The results that follow it assume that
 /// the GPU has enough memory. Writes nothing for other jobs.
-void write_whether_it_fits(std::ostream& out, const Run& run, const Style& style);
+void write_memory_verdict(std::ostream& out, const Run& run, const Style& style);
 
 /// Writes where the step's time goes: a bar of stacked parts, then a row for each part with its time and its
 /// share. The parts add up to the step. Rows of exposed communication by purpose, bubbles and overlapped

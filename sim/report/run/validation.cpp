@@ -19,24 +19,25 @@
 namespace gradway::report {
 namespace {
 
-bool smaller_error(const Comparison& a, const Comparison& b) {
+bool smaller_error(const ValidationCase& a, const ValidationCase& b) {
   return std::abs(a.error()) < std::abs(b.error());
 }
 
-/// Of cases outside of their interval: with such an anchor the scenario would meet what was measured.
+/// Writes an anchor for each case outside its interval. With it the scenario would predict the measured time.
 void write_anchors(std::ostream& out, const Validation& validation, const Style& style) {
   for (const auto& one : validation.cases) {
     if (one.in_interval() || !one.anchor) continue;
     out << '\n'
         << style.paint(
                Paint::dim,
-               fit(fmt::format("# {} is outside of its interval; as an anchor:", one.name), style.width))
+               fit(fmt::format("# {} is outside its interval; the measured step as an anchor:", one.name),
+                   style.width))
         << '\n'
         << anchor_yaml(*one.anchor);
   }
 }
 
-/// Where there are several groups.
+/// Writes the coverage of each group, if there are several.
 void write_coverage(std::ostream& out, const Validation& validation) {
   const auto groups = validation.coverage();
   if (groups.size() < 2) return;
@@ -48,8 +49,8 @@ void write_coverage(std::ostream& out, const Validation& validation) {
 
 }  // namespace
 
-std::vector<Comparison> Validation::counted() const {
-  std::vector<Comparison> found;
+std::vector<ValidationCase> Validation::counted() const {
+  std::vector<ValidationCase> found;
   std::ranges::copy_if(cases, std::back_inserter(found), [](const auto& one) { return !one.is_given; });
   return found;
 }
@@ -80,7 +81,7 @@ double Validation::bias() const {
 }
 
 std::size_t Validation::in_interval() const {
-  return static_cast<std::size_t>(std::ranges::count_if(counted(), &Comparison::in_interval));
+  return static_cast<std::size_t>(std::ranges::count_if(counted(), &ValidationCase::in_interval));
 }
 
 std::vector<Coverage> Validation::coverage() const {
@@ -105,7 +106,7 @@ std::string group_of(const Run& run) {
 }
 
 std::string anchor_yaml(const Anchor& anchor) {
-  // What JSON quotes, YAML reads as the same text. {} is the shortest text that reads back as the number.
+  // YAML reads a JSON string as the same text. {} is the shortest text that reads back as the number.
   const auto source =
       nlohmann::json(anchor.source).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return fmt::format(
@@ -128,17 +129,16 @@ void write_table(std::ostream& out, const Validation& validation, const Style& s
     const auto& worst = *std::ranges::max_element(counted, smaller_error);
     out << fit(fmt::format("mean |error| {:.2f} %, worst {} ({}), bias {}, {}",
                            validation.mean_abs_error() * 100, signed_percent_text(worst.error()), worst.name,
-                           signed_percent_text(validation.bias()),
-                           counted_text(static_cast<std::int64_t>(counted.size()), "case")),
+                           signed_percent_text(validation.bias()), counted_text(counted.size(), "case")),
                style.width)
         << '\n'
-        << fmt::format("half of the cases within {:.2f} %\n", validation.median_abs_error() * 100)
-        << fmt::format("in the interval: {} of {}\n", validation.in_interval(), counted.size());
+        << fmt::format("median |error| {:.2f} %\n", validation.median_abs_error() * 100)
+        << fmt::format("in the 90 % interval: {} of {}\n", validation.in_interval(), counted.size());
     write_coverage(out, validation);
   }
   if (const auto given = validation.cases.size() - counted.size(); given > 0)
-    out << fmt::format("{} not counted: the prediction was given that step\n",
-                       counted_text(static_cast<std::int64_t>(given), "case"));
+    out << fmt::format("{} not counted: the prediction is anchored to that very step\n",
+                       counted_text(given, "case"));
   if (!validation.source.empty()) {
     for (const auto& line : wrap("measured: " + validation.source, style.width)) {
       out << style.paint(Paint::dim, line) << '\n';

@@ -17,30 +17,31 @@ namespace {
 
 constexpr std::size_t widest_comment = 100;
 
-/// A key that a reader may want next: of all scenarios, or of those whose strategy has it.
-struct Offer {
+/// A key that `init` suggests as a comment, for all scenarios or for those of one strategy.
+struct SuggestedKey {
   std::string_view key;
   std::string_view value;
-  std::string_view strategy{};  ///< empty: of any
-  bool is_of_text = false;
+  std::string_view strategy{};  ///< empty: any
+  bool needs_text_model = false;
 };
-constexpr std::array offers{Offer{"job.accumulate", "4"},
-                            Offer{"job.sequence", "512", "", true},
-                            Offer{"job.compile", "true"},
-                            Offer{"job.recompute", "full"},
-                            Offer{"job.clip_grad_norm", "true"},
-                            Offer{"strategy.bucket_cap", "100 MiB", "ddp"},
-                            Offer{"strategy.gradient_as_bucket_view", "true", "ddp"},
-                            Offer{"strategy.comm_hook", "bf16", "ddp"},
-                            Offer{"strategy.wrap", "2 blocks", "fsdp"},
-                            Offer{"strategy.reshard_after_forward", "false", "fsdp"},
-                            Offer{"strategy.stage", "3", "zero"},
-                            Offer{"strategy.overlap_grad_reduce", "true", "distributed_optimizer"},
-                            Offer{"parallel.replicate", "2", "fsdp", true},
-                            Offer{"parallel.replicate", "2", "fsdp1", true},
-                            Offer{"parallel.tensor", "2", "", true},
-                            Offer{"parallel.pipeline", "2", "ddp", true},
-                            Offer{"parallel.pipeline", "2", "distributed_optimizer", true}};
+constexpr std::array suggested_keys{
+    SuggestedKey{"job.accumulate", "4"},
+    SuggestedKey{"job.sequence", "512", "", true},
+    SuggestedKey{"job.compile", "true"},
+    SuggestedKey{"job.recompute", "full"},
+    SuggestedKey{"job.clip_grad_norm", "true"},
+    SuggestedKey{"strategy.bucket_cap", "100 MiB", "ddp"},
+    SuggestedKey{"strategy.gradient_as_bucket_view", "true", "ddp"},
+    SuggestedKey{"strategy.comm_hook", "bf16", "ddp"},
+    SuggestedKey{"strategy.wrap", "2 blocks", "fsdp"},
+    SuggestedKey{"strategy.reshard_after_forward", "false", "fsdp"},
+    SuggestedKey{"strategy.stage", "3", "zero"},
+    SuggestedKey{"strategy.overlap_grad_reduce", "true", "distributed_optimizer"},
+    SuggestedKey{"parallel.replicate", "2", "fsdp", true},
+    SuggestedKey{"parallel.replicate", "2", "fsdp1", true},
+    SuggestedKey{"parallel.tensor", "2", "", true},
+    SuggestedKey{"parallel.pipeline", "2", "ddp", true},
+    SuggestedKey{"parallel.pipeline", "2", "distributed_optimizer", true}};
 
 const config::ScenarioKey& described(std::string_view key) {
   const auto& keys = config::described_keys();
@@ -67,17 +68,17 @@ class Writer {
       line("", key, value);
       const bool ends =
           i + 1 == scenario_.settings.size() || group_of(scenario_.settings[i + 1].first) != group;
-      if (!group.empty() && ends) offer(group);
+      if (!group.empty() && ends) write_suggestions(group);
     }
     const bool has_layout = std::ranges::any_of(
         scenario_.settings, [](const auto& setting) { return setting.first.starts_with("parallel."); });
     if (!scenario_.is_text || has_layout) return;
     line("#", "parallel", "");
-    offer("parallel");
+    write_suggestions("parallel");
   }
 
  private:
-  /// A key with what it means above it. @param mark in front of it: "#" for one that does not count
+  /// Writes a key with its help above it. @param mark precedes the key: "#" for a key that is commented out
   void line(std::string_view mark, std::string_view key, std::string_view value) {
     const auto& row = described(key);
     const auto group = group_of(key);
@@ -89,12 +90,13 @@ class Writer {
     out_ << fmt::format("{}{}{}:{}{}\n", indent, mark, name, value.empty() ? "" : " ", value);
   }
 
-  void offer(std::string_view group) {
+  void write_suggestions(std::string_view group) {
     const auto kind = std::ranges::find(scenario_.settings, "strategy.kind",
                                         [](const auto& setting) { return std::string_view{setting.first}; });
-    for (const auto& one : offers) {
-      const bool is_of_it = one.strategy.empty() || one.strategy == kind->second;
-      if (group_of(one.key) == group && is_of_it && !has(one.key) && (!one.is_of_text || scenario_.is_text))
+    for (const auto& one : suggested_keys) {
+      const bool fits_strategy = one.strategy.empty() || one.strategy == kind->second;
+      if (group_of(one.key) == group && fits_strategy && !has(one.key) &&
+          (!one.needs_text_model || scenario_.is_text))
         line("#", one.key, one.value);
     }
   }
@@ -112,8 +114,9 @@ class Writer {
 void write_commented_scenario(std::ostream& out, const FirstScenario& scenario, const std::string& file) {
   out << fmt::format(
       "# A scenario to start from: gradway run {}\n"
-      "# Above each key stands what it does and, in brackets, what can stand there. A key behind '#' does\n"
-      "# not count until that is taken away. 'gradway list keys' has all keys.\n",
+      "# The comment above each key says what it does and, in brackets, its values. Remove the '#' in front "
+      "of\n"
+      "# a key to set it. 'gradway list keys' lists all keys.\n",
       file.empty() ? "FILE" : file);
   if (!scenario.recipe.empty())
     for (const auto& line : wrap("Settings as in " + scenario.recipe + ".", widest_comment - 2))

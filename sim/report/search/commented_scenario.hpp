@@ -8,9 +8,9 @@
 
 namespace gradway::report {
 
-/// Writes a scenario with what each line does, in the words of `gradway list keys`, and other keys of use as
+/// Writes a scenario with the help of each key (as in `gradway list keys`) and further useful keys as
 /// comments.
-/// @param file where it will stand; empty: not known
+/// @param file path of the scenario; empty if unknown
 void write_commented_scenario(std::ostream& out, const FirstScenario& scenario, const std::string& file);
 
 }  // namespace gradway::report

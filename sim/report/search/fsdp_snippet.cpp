@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/search/fsdp_snippet.hpp"
+#include "sim/report/search/snippet_parts.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
-
-#include "sim/report/search/python_text.hpp"
 
 namespace gradway::report {
 namespace {
@@ -58,13 +56,13 @@ std::string mesh_of(const Sharded& fsdp, int gpus) {
 
 std::string accumulation(int accumulate, bool no_sync, const char* how) {
   if (accumulate == 1) return "";
-  if (!no_sync) return fmt::format("# In the loop: {} backward passes to a step.\n", accumulate);
+  if (!no_sync) return fmt::format("# In the loop: {} backward passes per step.\n", accumulate);
   return fmt::format("# In the loop: {} of {} backward passes {}.\n", accumulate - 1, accumulate, how);
 }
 
 constexpr std::string_view of_blocks = "# `blocks`: the model's repeated blocks, first to last\n";
 
-/// What is asked for ahead of each group. @param groups that can be
+/// Code that sets explicit prefetches. @param groups Python name of the list of groups
 std::string prefetches(const Fsdp& fsdp, std::string_view groups) {
   std::string text;
   if (fsdp.forward_prefetch > 0) {
@@ -124,8 +122,7 @@ std::string wrapped_model(const Fsdp& fsdp, const Job& job) {
   const bool prefetches_groups = fsdp.forward_prefetch > 0 || fsdp.backward_prefetch > 0;
   if (fsdp.wrap.blocks > 1 && prefetches_groups) text += "heads = [group[0] for group in groups]\n";
   if (fsdp.wrap.blocks > 0) text += prefetches(fsdp, fsdp.wrap.blocks == 1 ? "blocks" : "heads");
-  return text +
-         accumulation(job.accumulate, fsdp.no_sync, "behind `model.set_requires_gradient_sync(False)`");
+  return text + accumulation(job.accumulate, fsdp.no_sync, "after `model.set_requires_gradient_sync(False)`");
 }
 
 std::string wrapped_model(const Fsdp1& fsdp, const Job& job) {
@@ -182,7 +179,8 @@ std::string recomputed_blocks(const Job& job) {
 
 namespace {
 
-/// DeepSpeed's optimizers, FusedAdam unless PyTorch's is asked for. Empty: it has none.
+/// DeepSpeed's optimizer settings: FusedAdam unless PyTorch's AdamW is asked for. Empty if DeepSpeed lacks
+/// the optimizer.
 nlohmann::ordered_json deepspeed_optimizer(Optimizer optimizer) {
   switch (optimizer) {
     case Optimizer::adamw:

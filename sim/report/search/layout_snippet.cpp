@@ -5,7 +5,7 @@
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/search/layouts.hpp"
-#include "sim/report/search/trainer_settings_text.hpp"
+#include "sim/report/search/snippet_parts.hpp"
 
 namespace gradway::report {
 namespace {

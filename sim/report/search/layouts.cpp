@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/comparison_json.hpp"
 #include "sim/report/format/provenance_words.hpp"
-#include "sim/report/format/training_json.hpp"
 #include "sim/report/format/warning_words.hpp"
 
 namespace gradway::report {
@@ -21,8 +21,8 @@ Json settings_json(const Job& job) {
   return set;
 }
 
-Json tried_layout_json(const LaidOut& laid_out, std::size_t i) {
-  const auto& tried = laid_out.found.ranked[i];
+Json tried_layout_json(const LayoutSearchReport& search_report, std::size_t i) {
+  const auto& tried = search_report.found.ranked[i];
   const auto& metrics = tried.metrics;
   Json json{{"set", settings_json(tried.job)},
             {"step_time_s", metrics.step_time.value()},
@@ -34,22 +34,24 @@ Json tried_layout_json(const LaidOut& laid_out, std::size_t i) {
             {"memory_needed_bytes", tried.memory.value()},
             {"memory_verdict", name_of(tried.verdict)},
             {"cost_usd_per_million_samples", nullptr},
-            {"tied_with_fastest", laid_out.found.leaders.has(i)},
-            {"on_front", bool{laid_out.found.on_front[i]}}};
+            {"tied_with_fastest", search_report.found.leaders.has(i)},
+            {"on_front", bool{search_report.found.on_front[i]}}};
   if (metrics.tokens_per_s) json["tokens_per_s_per_gpu"] = *metrics.tokens_per_s / tried.job.gpus;
   if (metrics.mfu) json["mfu"] = *metrics.mfu;
   if (const auto& cost = metrics.cost_usd_per_million_samples) json["cost_usd_per_million_samples"] = *cost;
   if (metrics.bubble) json["bubble_s"] = metrics.bubble->value();
-  if (laid_out.goal) json["training"] = training_json(training_of(*laid_out.goal, metrics, tried.range));
+  if (search_report.goal)
+    json["training"] = training_json(training_of(*search_report.goal, metrics, tried.range));
   return json;
 }
 
 }  // namespace
 
-JsonDocument json_document(const LaidOut& laid_out, std::string_view version) {
-  const auto& found = laid_out.found;
+JsonDocument json_document(const LayoutSearchReport& search_report, std::string_view version) {
+  const auto& found = search_report.found;
   Json layouts = Json::array();
-  for (std::size_t i = 0; i < found.ranked.size(); ++i) layouts.push_back(tried_layout_json(laid_out, i));
+  for (std::size_t i = 0; i < found.ranked.size(); ++i)
+    layouts.push_back(tried_layout_json(search_report, i));
   Json left_out = Json::array();
   for (const auto& one : found.unfit)
     left_out.push_back({{"set", settings_json(one.job)},
@@ -64,14 +66,14 @@ JsonDocument json_document(const LaidOut& laid_out, std::string_view version) {
     for (const auto& [key, value] : one.set) item["set"][key] = value;
   }
   const auto& best = found.recommended();
-  const auto snippet = layout_snippet(best.job, laid_out.shape);
+  const auto snippet = layout_snippet(best.job, search_report.shape);
   return Json{{"schema", 1},
               {"gradway", version},
-              {"scenario", laid_out.scenario},
-              {"model", laid_out.model},
-              {"platform", laid_out.platform},
-              {"engine", laid_out.engine},
-              {"global_batch", laid_out.global_batch},
+              {"scenario", search_report.scenario},
+              {"model", search_report.model},
+              {"platform", search_report.platform},
+              {"engine", search_report.engine},
+              {"global_batch", search_report.global_batch},
               {"layouts", std::move(layouts)},
               {"candidates", found.candidates},
               {"do_not_fit", found.do_not_fit},
@@ -85,8 +87,8 @@ JsonDocument json_document(const LaidOut& laid_out, std::string_view version) {
               {snippet.framework, snippet.text}};
 }
 
-void write_json(std::ostream& out, const LaidOut& laid_out, std::string_view version) {
-  write(out, json_document(laid_out, version));
+void write_json(std::ostream& out, const LayoutSearchReport& search_report, std::string_view version) {
+  write(out, json_document(search_report, version));
 }
 
 }  // namespace gradway::report

@@ -15,15 +15,15 @@
 
 namespace gradway::report {
 
-/// What frameworks are told of the model.
+/// Facts about the model that framework settings need.
 struct SnippetModel {
   int blocks = 0;
-  int tokens = 0;  ///< a sample
+  int tokens = 0;  ///< per sample
   bool has_experts = false;
 };
 
-/// A finished search of layouts that found some, with the words for it.
-struct LaidOut {
+/// A finished search of layouts that found at least one, with names for the report.
+struct LayoutSearchReport {
   std::string scenario;
   std::string model;
   std::string hardware;  ///< "512 x h100-sxm on 64 nodes"
@@ -33,29 +33,30 @@ struct LaidOut {
   SnippetModel shape;
   int global_batch = 0;
   LayoutSearchResult found;
-  std::optional<TrainingGoal> goal{};  ///< of the whole training, if it was asked for
+  std::optional<TrainingGoal> goal{};  ///< set if a whole training was asked for
 };
 
-/// What `gradway run --set` takes for a layout, key by key.
+/// Keys and values of a layout, as `gradway run --set` takes them.
 std::vector<std::pair<std::string, std::string>> settings_of(const Job& job);
 
-/// What the framework is told of a layout.
+/// A framework's settings for a layout.
 struct LayoutSnippet {
-  std::string framework;  ///< a key of documents: "megatron"
-  std::string file;       ///< a name for it
+  std::string framework;  ///< key in JSON documents: "megatron"
+  std::string file;       ///< name of its file
   std::string text;
 };
 
-/// Arguments of Megatron-LM, or tables of torchtitan's job file, with all that `gradway import` reads of a
-/// job: it gives the same step. What the framework cannot be told of the job is in comments.
+/// Arguments of Megatron-LM, or tables of torchtitan's job file, with every setting that `gradway import`
+/// reads, so that importing it predicts the same step. Comments list settings of the job that the framework
+/// lacks.
 LayoutSnippet layout_snippet(const Job& job, const SnippetModel& model);
 
-/// For a person: the best layouts and those that need less memory, what was left out and why, and the
+/// Writes for a person: the best layouts and those that need less memory, what was left out and why, and the
 /// settings to paste.
-void write_table(std::ostream& out, const LaidOut& laid_out, const Style& style);
+void write_table(std::ostream& out, const LayoutSearchReport& search_report, const Style& style);
 
 /// The same as one document, with all layouts that were simulated.
-JsonDocument json_document(const LaidOut& laid_out, std::string_view version);
-void write_json(std::ostream& out, const LaidOut& laid_out, std::string_view version);
+JsonDocument json_document(const LayoutSearchReport& search_report, std::string_view version);
+void write_json(std::ostream& out, const LayoutSearchReport& search_report, std::string_view version);
 
 }  // namespace gradway::report

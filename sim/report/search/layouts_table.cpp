@@ -21,15 +21,14 @@ namespace {
 // In the order of Recompute.
 constexpr std::array<std::string_view, 4> recompute_marks{"", " selective", " op", " full"};
 constexpr std::array<std::string_view, 4> recompute_phrases{
-    "", ", attention's scores computed again", ", blocks computed again but for every second product",
-    ", blocks computed again"};
+    "", ", attention scores recomputed", ", selective op recomputation", ", blocks recomputed"};
 
 using enum Table::Align;
 
-constexpr std::size_t most_ranked = 10;  // that are listed
+constexpr std::size_t most_ranked = 10;  // rows of the ranking
 constexpr std::size_t most_unfit = 5;
 
-/// "t8 p4x2 d16 mb1 full fsdp/8": what a row has room for.
+/// "t8 p4x2 d16 mb1 full fsdp/8": the short form for tables.
 std::string short_words(const Job& job) {
   const auto& layout = job.layout;
   auto words = fmt::format("t{}{} p{}", layout.tensor, layout.tensor > 1 && !layout.sequence ? "-" : "",
@@ -47,14 +46,14 @@ std::string short_words(const Job& job) {
 
 std::string full_words(const Job& job) {
   const auto recompute = recompute_phrases[static_cast<std::size_t>(job.recompute)];
-  return fmt::format("{}; {} of {}{}; {}", in_words(job.layout, job),
+  return fmt::format("{}; {} of {}{}; {}", describe(job.layout, job),
                      job.accumulate == 1 ? "1 micro-batch" : fmt::format("{} micro-batches", job.accumulate),
-                     job.batch_per_gpu, recompute, in_words(job.strategy));
+                     job.batch_per_gpu, recompute, describe(job.strategy));
 }
 
 class LayoutTable {
  public:
-  explicit LayoutTable(const LaidOut& laid_out) : laid_out_{laid_out} {
+  explicit LayoutTable(const LayoutSearchReport& search_report) : laid_out_{search_report} {
     table_.emplace(std::vector<Table::Column>{{"layout", left},
                                               {"step time", right},
                                               {"MFU", right},
@@ -78,14 +77,14 @@ class LayoutTable {
  private:
   const LayoutSearchResult& found() const { return laid_out_.found; }
 
-  const LaidOut& laid_out_;
+  const LayoutSearchReport& laid_out_;
   std::optional<Table> table_;
 };
 
-/// The fastest, then those that need less memory than all that are faster.
-void write_ranked(std::ostream& out, const LaidOut& laid_out, const Style& style) {
-  const auto& found = laid_out.found;
-  LayoutTable table{laid_out};
+/// Writes the fastest layouts, then those that need less memory than all faster ones.
+void write_ranked(std::ostream& out, const LayoutSearchReport& search_report, const Style& style) {
+  const auto& found = search_report.found;
+  LayoutTable table{search_report};
   for (std::size_t i = 0; i < found.ranked.size(); ++i) {
     const bool smaller = found.on_front[i] && i > 0;
     if (i >= most_ranked && !smaller) continue;
@@ -99,19 +98,18 @@ void write_ranked(std::ostream& out, const LaidOut& laid_out, const Style& style
   };
   const auto key = fmt::format(
       "t: tensor ranks{}; p: stages x chunks;{}{} d: data-parallel ranks; mb: micro-batch; full: blocks "
-      "computed "
-      "again{}; r: replicas; smaller: needs less memory than all faster ones",
-      laid_out.written.framework == Framework::megatron ? " (-: without sequence parallelism)" : "",
+      "recomputed{}; r: replicas; smaller: needs less memory than all faster layouts",
+      search_report.written.framework == Framework::megatron ? " (-: without sequence parallelism)" : "",
       any(&Layout::context) ? " c: context ranks;" : "", any(&Layout::expert) ? " e: expert ranks;" : "",
       std::ranges::any_of(found.ranked,
                           [](const auto& one) { return one.job.recompute == Recompute::selective_op; })
-          ? ", op: but for attention and every second product"
+          ? ", op: except for attention and every second product"
           : "");
   for (const auto& line : wrap(key, style.width)) out << style.paint(Paint::dim, line) << '\n';
 }
 
-std::vector<std::string> left_out(const LaidOut& laid_out) {
-  const auto& found = laid_out.found;
+std::vector<std::string> left_out(const LayoutSearchReport& search_report) {
+  const auto& found = search_report.found;
   std::vector<std::string> items;
   for (const auto& one : found.unfit) {
     if (items.size() == most_unfit) break;
@@ -122,7 +120,7 @@ std::vector<std::string> left_out(const LaidOut& laid_out) {
   return items;
 }
 
-/// "job.compile: true would take 8.1 % off the fastest layout's step"
+/// "job.compile: true would shorten the step of the fastest layout by 8.1 %"
 std::vector<std::string> not_searched(const LayoutSearchResult& found) {
   std::vector<std::string> items;
   const auto step = found.ranked.front().metrics.step_time;
@@ -130,23 +128,24 @@ std::vector<std::string> not_searched(const LayoutSearchResult& found) {
     std::vector<std::string> keys;
     for (const auto& [key, value] : one.set) keys.push_back(fmt::format("{}: {}", key, value));
     const bool is_all = found.key_gains.size() > 1 && &one == &found.key_gains.back();
-    items.push_back(fmt::format("{} would take {} off the fastest layout's step",
+    items.push_back(fmt::format("{} would shorten the step of the fastest layout by {}",
                                 is_all ? "all of these" : fmt::format("{}", fmt::join(keys, " and ")),
                                 percent_text(1 - one.step_time / step)));
   }
   if (!items.empty())
-    items.emplace_back("set what you want of these and search again: another layout may then be the fastest");
+    items.emplace_back("search again with the settings you want: another layout may then be the fastest");
   return items;
 }
 
-void write_remarks(std::ostream& out, const LaidOut& laid_out, const Style& style) {
-  const auto& found = laid_out.found;
+void write_remarks(std::ostream& out, const LayoutSearchReport& search_report, const Style& style) {
+  const auto& found = search_report.found;
   Fields fields{out, style};
   out << '\n';
-  fields.add("tried", fmt::format("{} of {} layouts simulated; {} do not fit, {} are slower by their kernels",
-                                  found.simulated, found.candidates, found.do_not_fit, found.slowdown));
+  fields.add("tried", fmt::format("{} of {} layouts were simulated; {} do not fit; {} were skipped, because "
+                                  "their kernels alone are slower",
+                                  found.simulated, found.candidates, found.do_not_fit, found.slower));
   fields.add("not searched", not_searched(found));
-  fields.add("left out", left_out(laid_out), Paint::yellow);
+  fields.add("left out", left_out(search_report), Paint::yellow);
   fields.add("warning", with_codes(found.recommended().warnings), Paint::yellow);
 }
 
@@ -155,13 +154,13 @@ void write_indented(std::ostream& out, const std::string& text) {
   for (std::string line; std::getline(lines, line);) out << (line.empty() ? "" : "    ") << line << '\n';
 }
 
-/// Why the fastest is not the one to take: another is tied with it and has room in the memory.
+/// Why the fastest layout is not recommended: another is tied with it and leaves free memory.
 std::string tied_with_the_fastest(const LayoutSearchResult& found) {
   const auto& fastest = found.ranked.front();
   const auto best = static_cast<std::size_t>(&found.recommended() - found.ranked.data());
   return fmt::format(
-      "tied with the fastest, {}: that takes {}, is faster with a probability of {}, and leaves no "
-      "room in the memory ({}: {})",
+      "tied with the fastest, {}, which takes {} and is faster with a probability of {}, but leaves no free "
+      "memory ({}: {})",
       short_words(fastest.job), time_text(fastest.metrics.step_time),
       probability_text(*found.leaders.probability_first_leads[best]), name_of(fastest.verdict),
       bytes_text(fastest.memory));
@@ -169,36 +168,37 @@ std::string tied_with_the_fastest(const LayoutSearchResult& found) {
 
 }  // namespace
 
-void write_table(std::ostream& out, const LaidOut& laid_out, const Style& style) {
-  const auto& found = laid_out.found;
+void write_table(std::ostream& out, const LayoutSearchReport& search_report, const Style& style) {
+  const auto& found = search_report.found;
   const auto& best = found.recommended();
-  out << style.paint(Paint::bold, fit(laid_out.scenario, style.width)) << '\n';
-  const auto about = fmt::format("{} on {}: {}, {}, {} samples a step", laid_out.model, laid_out.platform,
-                                 laid_out.hardware, name_of(best.job.precision), laid_out.global_batch);
+  out << style.paint(Paint::bold, fit(search_report.scenario, style.width)) << '\n';
+  const auto about =
+      fmt::format("{} on {}: {}, {}, {} samples per step", search_report.model, search_report.platform,
+                  search_report.hardware, name_of(best.job.precision), search_report.global_batch);
   for (const auto& line : wrap(about, style.width)) out << style.paint(Paint::dim, line) << '\n';
   out << '\n';
   Fields fields{out, style};
   fields.add("best", full_words(best.job), Paint::bold);
-  fields.add("step time", fmt::format("{}, {} in nine of ten cases", time_text(best.metrics.step_time),
+  fields.add("step time", fmt::format("{} (90 % prediction interval: {})", time_text(best.metrics.step_time),
                                       range_text(best.range.low, best.range.high)));
   if (const auto& tokens = best.metrics.tokens_per_s)
     fields.add("throughput", fmt::format("{:.4g} tokens/s per GPU", *tokens / best.job.gpus));
   if (const auto& cost = best.metrics.cost_usd_per_million_samples)
-    fields.add("cost", fmt::format("{:.4g} USD for a million samples", *cost));
+    fields.add("cost", fmt::format("{:.4g} USD per million samples", *cost));
   if (&best != &found.ranked.front()) {
     fields.add("", tied_with_the_fastest(found));
   } else if (found.leaders.tied()) {
     std::vector<std::string> names;
     for (const auto& one : found.ranked) names.push_back(short_words(one.job));
-    fields.add("", tied_in_words(found.leaders, names, "faster"));
+    fields.add("", tie_in_words(found.leaders, names, "faster"));
   }
   out << '\n';
-  if (laid_out.goal) {
-    add_training(fields, *laid_out.goal, training_of(*laid_out.goal, best.metrics, best.range));
+  if (search_report.goal) {
+    add_training(fields, *search_report.goal, training_of(*search_report.goal, best.metrics, best.range));
     out << '\n';
   }
-  write_ranked(out, laid_out, style);
-  write_remarks(out, laid_out, style);
+  write_ranked(out, search_report, style);
+  write_remarks(out, search_report, style);
   out << '\n' << style.paint(Paint::dim, "  in gradway") << "\n\n";
   std::string options;
   for (const auto& [key, value] : settings_of(best.job)) {
@@ -206,7 +206,7 @@ void write_table(std::ostream& out, const LaidOut& laid_out, const Style& style)
     options += fmt::format("--set {}={}{}{}\n", key, is_map ? "'" : "", value, is_map ? "'" : "");
   }
   write_indented(out, options);
-  const auto snippet = layout_snippet(best.job, laid_out.shape);
+  const auto snippet = layout_snippet(best.job, search_report.shape);
   out << '\n' << style.paint(Paint::dim, fmt::format("  in {}", snippet.framework)) << "\n\n";
   write_indented(out, snippet.text);
 }

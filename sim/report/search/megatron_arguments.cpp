@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/report/search/trainer_settings_text.hpp"
+#include "sim/report/search/snippet_parts.hpp"
 
 namespace gradway::report {
 namespace {
@@ -30,8 +30,8 @@ class ArgumentList {
           *layout_.expert_capacity_factor);
     if (layout_.order != Layout{}.order) write_order();
     write_graphs();
-    if (job_.compiled) notes_ += unsaid("job.compile", "true");
-    return fmt::format("{}{}{}\n", notes_, unsaid_of_job(job_), fmt::join(arguments_, " \\\n"));
+    if (job_.compiled) notes_ += unsupported_note("job.compile", "true");
+    return fmt::format("{}{}{}\n", notes_, unsupported_notes(job_), fmt::join(arguments_, " \\\n"));
   }
 
  private:
@@ -52,7 +52,7 @@ class ArgumentList {
       add("--context-parallel-size {} --cp-comm-type {}", layout_.context,
           methods[static_cast<std::size_t>(layout_.context_method)]);
     }
-    // Left out, tensor ranks share experts as they share layers.
+    // By default tensor ranks shard experts as they shard layers.
     if (layout_.expert * layout_.expert_tensor > 1 || (model_.has_experts && layout_.tensor > 1))
       add("--expert-model-parallel-size {} --expert-tensor-parallel-size {}", layout_.expert,
           layout_.expert_tensor);
@@ -61,19 +61,19 @@ class ArgumentList {
           model_.blocks / (layout_.pipeline * layout_.chunks));
   }
 
-  /// Megatron keeps weights in 16 bits and has masters in fp32; there is no autocast.
+  /// Megatron keeps 16-bit weights and fp32 master weights; it has no autocast.
   void write_precision() {
-    const auto beside = precision_outside_fp8(job_.precision);
-    if (beside == Precision::bf16) add("--bf16");
-    if (beside == Precision::fp16) add("--fp16");
-    if (beside == Precision::tf32) notes_ += unsaid("job.precision", "tf32");
+    const auto precision = precision_outside_fp8(job_.precision);
+    if (precision == Precision::bf16) add("--bf16");
+    if (precision == Precision::fp16) add("--fp16");
+    if (precision == Precision::tf32) notes_ += unsupported_note("job.precision", "tf32");
     const auto fp8 = fp8_of(job_);
     if (!fp8) return;
     add("--fp8-format hybrid --fp8-recipe {}", fp8->recipe == Fp8Recipe::delayed ? "delayed" : "tensorwise");
-    if (fp8->recipe == Fp8Recipe::rowwise) notes_ += unsaid("job.fp8_recipe", "rowwise");
+    if (fp8->recipe == Fp8Recipe::rowwise) notes_ += unsupported_note("job.fp8_recipe", "rowwise");
   }
 
-  /// Graphs of whole blocks, or of whole iterations.
+  /// CUDA graphs of whole blocks or whole iterations.
   void write_graphs() {
     if (job_.cuda_graphs == CudaGraphs::none) return;
     add("--cuda-graph-impl local --cuda-graph-scope {}",
@@ -93,7 +93,7 @@ class ArgumentList {
       case AttentionKernel::flash1:
       case AttentionKernel::efficient:
       case AttentionKernel::composed:
-        notes_ += unsaid("job.attention", std::string{name_of(job_.attention)});
+        notes_ += unsupported_note("job.attention", std::string{name_of(job_.attention)});
     }
   }
 
@@ -101,24 +101,24 @@ class ArgumentList {
     const bool is_sgd = job_.optimizer == Optimizer::sgd_momentum;
     if (is_sgd) add("--optimizer sgd");
     if (!is_sgd && job_.optimizer != Optimizer::adamw_fused)
-      notes_ += unsaid("optimizer", std::string{name_of(job_.optimizer)});
+      notes_ += unsupported_note("optimizer", std::string{name_of(job_.optimizer)});
     add("--clip-grad {}", job_.clip_grad_norm ? "1.0" : "0.0");
     const auto* own = std::get_if<DistributedOptimizer>(&job_.strategy);
     if (own == nullptr) {
-      notes_ += "# the job that was predicted has another strategy than Megatron's\n";
+      notes_ += "# the predicted job does not use a strategy of Megatron\n";
       return;
     }
     if (own->shards) add("--use-distributed-optimizer");
     if (own->overlap_grad_reduce) add("--overlap-grad-reduce");
     if (own->overlap_param_gather) add("--overlap-param-gather");
     if (own->bucket_size) add("--ddp-bucket-size {:.0f}", *own->bucket_size);
-    const auto beside = precision_outside_fp8(job_.precision);
-    if (beside == Precision::bf16 && own->grad_reduce_dtype == Number::bf16) add("--grad-reduce-in-bf16");
-    if (beside == Precision::fp16 && own->grad_reduce_dtype == Number::fp32)
+    const auto precision = precision_outside_fp8(job_.precision);
+    if (precision == Precision::bf16 && own->grad_reduce_dtype == Number::bf16) add("--grad-reduce-in-bf16");
+    if (precision == Precision::fp16 && own->grad_reduce_dtype == Number::fp32)
       add("--accumulate-allreduce-grads-in-fp32");
     if (own->fp8_param_gather) add("--fp8-param-gather");
     if (own->tensor_owners)
-      notes_ += unsaid("strategy.tensor_owners", fmt::format("{}", *own->tensor_owners));
+      notes_ += unsupported_note("strategy.tensor_owners", fmt::format("{}", *own->tensor_owners));
   }
 
   void write_order() {
@@ -127,7 +127,7 @@ class ArgumentList {
     if (layout_.order == pipeline_before_data) return add("--use-tp-pp-dp-mapping");
     std::vector<std::string_view> order;
     for (const auto axis : layout_.order) order.push_back(rank_axis_words[static_cast<std::size_t>(axis)]);
-    notes_ += unsaid("parallel.order", fmt::format("{}", fmt::join(order, "-")));
+    notes_ += unsupported_note("parallel.order", fmt::format("{}", fmt::join(order, "-")));
   }
 
   const Job& job_;

@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/comparison_json.hpp"
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/text.hpp"
-#include "sim/report/format/training_json.hpp"
 #include "sim/report/format/training_text.hpp"
 #include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
@@ -25,17 +25,17 @@ using Json = nlohmann::ordered_json;
 
 constexpr double worth_changing = 0.005;
 
-/// What `gradway run --set` takes, key by key.
-Json set_json(const Optimized& found, const SettingResult& tried) {
+/// Keys and values of a setting, as `gradway run --set` takes them.
+Json set_json(const SettingsSearchReport& found, const SettingResult& tried) {
   Json set{{"strategy", strategy_json(tried.strategy)}};
   if (const auto* replicate = replicate_of(tried.strategy)) set["parallel.replicate"] = *replicate;
   for (const auto& [key, value] : found.changes[tried.job]) set[key] = value;
   return set;
 }
 
-Json tried_json(const Optimized& found, const SettingResult& tried) {
+Json tried_json(const SettingsSearchReport& found, const SettingResult& tried) {
   Json json{{"set", set_json(found, tried)}};
-  json["fits"] = tried.failure_reason.empty() || tried.memory == 0_B;  // else NCCL cannot run it
+  json["fits"] = tried.failure_reason.empty() || tried.memory == 0_B;  // otherwise NCCL cannot run it
   if (!tried.failure_reason.empty()) json["cannot_run"] = tried.failure_reason;
   const auto& metrics = tried.metrics;
   json["step_time_s"] = metrics.step_time.value();
@@ -65,7 +65,7 @@ Json caps_json(const Optimum& optimum) {
   return json;
 }
 
-Json values_json(const Optimized& found) {
+Json values_json(const SettingsSearchReport& found) {
   Json list = Json::array();
   for (const auto& [setting, value, tried] : found.optimum.best_of_values) {
     Json json{
@@ -78,12 +78,12 @@ Json values_json(const Optimized& found) {
 
 constexpr double is_as_fast = 1e-4;
 
-Choice choice_in(const Optimized& found, const SettingResult& tried) {
+Choice choice_in(const SettingsSearchReport& found, const SettingResult& tried) {
   return choice_of(found.jobs[tried.job], tried);
 }
 
-/// Settings that the report names and that can run.
-std::vector<const SettingResult*> named_settings(const Optimized& found) {
+/// The settings that the report names and that can run.
+std::vector<const SettingResult*> named_settings(const SettingsSearchReport& found) {
   const auto& optimum = found.optimum;
   std::vector<const SettingResult*> named{&optimum.fastest, &optimum.defaults, &optimum.as_written};
   for (const auto& one : optimum.best_of_hooks) named.push_back(&one);
@@ -94,24 +94,24 @@ std::vector<const SettingResult*> named_settings(const Optimized& found) {
   return named;
 }
 
-/// Whether a faster setting was tried than the one that is recommended.
-std::string beside_the_fastest(const Optimized& found) {
+/// A clause if a faster setting was tried than the recommended one; else empty.
+std::string note_on_fastest(const SettingsSearchReport& found) {
   const auto gain = -gain_over(found, found.optimum.fastest);
   if (gain < is_as_fast) return "";
   return fmt::format(
-      "; tied with the fastest setting that was tried, the difference of {} is within what is not known",
+      "; tied with the fastest setting tried: the difference of {} is within the prediction error",
       percent_text(gain));
 }
 
 }  // namespace
 
-Job job_of(const Optimized& found, const SettingResult& tried) {
+Job job_of(const SettingsSearchReport& found, const SettingResult& tried) {
   auto job = found.jobs[tried.job];
   job.strategy = tried.strategy;
   return job;
 }
 
-double gain_over(const Optimized& found, const SettingResult& other) {
+double gain_over(const SettingsSearchReport& found, const SettingResult& other) {
   const auto time = [&](const SettingResult& tried) {
     return time_per_sample(found.jobs[tried.job], tried).value();
   };
@@ -119,7 +119,7 @@ double gain_over(const Optimized& found, const SettingResult& other) {
   return best > 0 ? time(other) / best - 1 : 0;
 }
 
-bool is_tied_with_best(const Optimized& found, const SettingResult& other) {
+bool is_tied_with_best(const SettingsSearchReport& found, const SettingResult& other) {
   const auto best = choice_in(found, found.optimum.best);
   const auto is_tied = [&](const SettingResult& one) {
     return gradway::are_tied(best, choice_in(found, one));
@@ -132,37 +132,37 @@ bool is_tied_with_best(const Optimized& found, const SettingResult& other) {
   });
 }
 
-double best_is_faster(const Optimized& found, const SettingResult& other) {
+double best_is_faster(const SettingsSearchReport& found, const SettingResult& other) {
   return probability_of_less(figure_ratio(choice_in(found, found.optimum.best), choice_in(found, other)));
 }
 
-std::string_view framework_of(const Optimized& found) {
+std::string_view framework_of(const SettingsSearchReport& found) {
   const bool is_deepspeed = facts_of(found.optimum.best.strategy).framework == Framework::deepspeed;
   return is_deepspeed ? "DeepSpeed" : "PyTorch";
 }
 
-std::string verdict(const Optimized& found) {
+std::string verdict(const SettingsSearchReport& found) {
   const auto whose = fmt::format("{}'s defaults", framework_of(found));
   const auto& defaults = found.optimum.defaults;
   if (!defaults.failure_reason.empty()) return whose + " do not run: the job " + defaults.failure_reason;
-  const auto beside = beside_the_fastest(found);
+  const auto note = note_on_fastest(found);
   const auto gain = gain_over(found, defaults);
   if (std::abs(gain) < is_as_fast) {
     return fmt::format("not worth changing: {} are{}", whose,
-                       beside.empty() ? " as fast as the best" : beside.substr(1));
+                       note.empty() ? " as fast as the best" : note.substr(1));
   }
   if (gain < worth_changing)
-    return fmt::format("not worth changing: {} are {:.2f} % from the best{}", whose, gain * 100, beside);
+    return fmt::format("not worth changing: {} are {:.2f} % from the best{}", whose, gain * 100, note);
   if (is_tied_with_best(found, defaults)) {
     return fmt::format(
-        "not worth changing before a measurement confirms it: tied with {}, the difference of {} is within "
-        "what is not known{}",
-        whose, percent_text(gain), beside);
+        "not worth changing before a measurement confirms it: tied with {}; the difference of {} is within "
+        "the prediction error{}",
+        whose, percent_text(gain), note);
   }
-  return fmt::format("{} faster than {}{}", percent_text(gain), whose, beside);
+  return fmt::format("{} faster than {}{}", percent_text(gain), whose, note);
 }
 
-std::vector<Warning> warnings_of(const Optimized& found) {
+std::vector<Warning> warnings_of(const SettingsSearchReport& found) {
   std::vector<Warning> warnings;
   if (found.none_meets && !(found.goal->budget_usd && !found.optimum.best.metrics.cost_per_hour))
     add(warnings, warning::NoSettingWithinLimits{});
@@ -174,7 +174,7 @@ std::vector<Warning> warnings_of(const Optimized& found) {
   return warnings;
 }
 
-JsonDocument json_document(const Optimized& found, std::string_view version) {
+JsonDocument json_document(const SettingsSearchReport& found, std::string_view version) {
   const auto& optimum = found.optimum;
   Json hooks = Json::array();
   for (const auto& one : optimum.best_of_hooks) hooks.push_back(tried_json(found, one));
@@ -193,7 +193,7 @@ JsonDocument json_document(const Optimized& found, std::string_view version) {
   for (const auto& one : found.missed) {
     const auto training = training_of(*found.goal, one.metrics, one.range);
     left_out.push_back({{"set", set_json(found, one)},
-                        {"reason", why_it_misses(training)},
+                        {"reason", missed_limits_in_words(training)},
                         {"training", training_json(training)}});
   }
   const auto snippet = snippet_of(job_of(found, optimum.best));
@@ -232,7 +232,7 @@ JsonDocument json_document(const Optimized& found, std::string_view version) {
   return all;
 }
 
-void write_json(std::ostream& out, const Optimized& found, std::string_view version) {
+void write_json(std::ostream& out, const SettingsSearchReport& found, std::string_view version) {
   write(out, json_document(found, version));
 }
 

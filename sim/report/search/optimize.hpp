@@ -13,55 +13,55 @@
 
 namespace gradway::report {
 
-/// A finished search that found something, with the words for it.
-struct Optimized {
+/// A finished search of settings that found at least one, with names for the report.
+struct SettingsSearchReport {
   std::string scenario;
   std::string model;
   std::string platform;
   std::string engine;
   std::vector<Job> jobs;          ///< of the search space
-  std::vector<std::string> keys;  ///< that were searched
-  /// By job: keys beside the strategy, and their values, in which it differs from the one as written.
+  std::vector<std::string> keys;  ///< searched keys
+  /// By job: keys outside the strategy whose values differ from the scenario as written.
   std::vector<std::vector<std::pair<std::string, std::string>>> changes;
   std::vector<ShardingSetting> sharding;  ///< searched settings of a strategy that shards
-  std::vector<CommHook> lossy_left_out;   ///< that would have been searched, were they allowed
+  std::vector<CommHook> lossy_left_out;   ///< lossy hooks that were not searched, for lack of `--lossy`
   Optimum optimum;
   std::vector<SettingResult> left_out;  ///< settings that cannot run
-  std::optional<TrainingGoal> goal{};   ///< of the whole training, if it was asked for
-  std::vector<SettingResult> missed;    ///< settings that miss its limits
-  bool none_meets = false;              ///< ... as all do
+  std::optional<TrainingGoal> goal{};   ///< set if a whole training was asked for
+  std::vector<SettingResult> missed;    ///< settings that miss the limits of the training
+  bool none_meets = false;              ///< all settings miss the limits
   double settings = 0;
   std::size_t simulated = 0;
 };
 
-/// How much more gets done in the same time with the best than with the other: 0.2 is 20 % more.
-double gain_over(const Optimized& found, const SettingResult& other);
+/// Relative gain in throughput of the best setting over another: 0.2 is 20 % more.
+double gain_over(const SettingsSearchReport& found, const SettingResult& other);
 
 /// The job of a setting.
-Job job_of(const Optimized& found, const SettingResult& tried);
+Job job_of(const SettingsSearchReport& found, const SettingResult& tried);
 
-/// Whether the best and the other are tied, and no setting between them is not.
-bool is_tied_with_best(const Optimized& found, const SettingResult& other);
+/// Whether another setting is tied with the best, as are all settings between them.
+bool is_tied_with_best(const SettingsSearchReport& found, const SettingResult& other);
 
 /// Probability that the best is faster than the other.
-double best_is_faster(const Optimized& found, const SettingResult& other);
+double best_is_faster(const SettingsSearchReport& found, const SettingResult& other);
 
-/// Whose defaults a search starts from: "PyTorch".
-std::string_view framework_of(const Optimized& found);
+/// The framework whose defaults a search starts from: "PyTorch".
+std::string_view framework_of(const SettingsSearchReport& found);
 
-/// What to make of the gain over the framework's defaults, in words. Less than 0.5 %, or than what is not
-/// known of it, is not worth changing.
-std::string verdict(const Optimized& found);
+/// A verdict on the gain over the framework's defaults. A gain below 0.5 %, or within the prediction error,
+/// is not worth a change.
+std::string verdict(const SettingsSearchReport& found);
 
-/// What to know before taking the best: of its prediction, and of settings that change more than speed.
-std::vector<Warning> warnings_of(const Optimized& found);
+/// Warnings about the best setting: those of its prediction, and settings that change more than speed.
+std::vector<Warning> warnings_of(const SettingsSearchReport& found);
 
-/// For a person: the best settings, what they bring and what each of them does, how flat the optimum is, what
-/// was left out, and the code for the framework.
-void write_table(std::ostream& out, const Optimized& found, const Style& style);
+/// Writes for a person: the best settings, their gain and that of each single setting, how flat the optimum
+/// is, what was left out, and the code for the framework.
+void write_table(std::ostream& out, const SettingsSearchReport& found, const Style& style);
 
 /// The same as one document.
-JsonDocument json_document(const Optimized& found, std::string_view version);
-void write_json(std::ostream& out, const Optimized& found, std::string_view version);
+JsonDocument json_document(const SettingsSearchReport& found, std::string_view version);
+void write_json(std::ostream& out, const SettingsSearchReport& found, std::string_view version);
 
 }  // namespace gradway::report

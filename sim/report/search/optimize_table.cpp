@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "sim/report/format/fields.hpp"
-#include "sim/report/format/sparkline.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
@@ -25,34 +24,35 @@ using enum Table::Align;
 
 constexpr double no_effect = 1e-4;
 
-bool is_ddp(const Optimized& found) {
+bool is_ddp(const SettingsSearchReport& found) {
   return gradway::is_ddp(found.optimum.best.strategy);
 }
 
-std::string changes_in_words(const Optimized& found, const SettingResult& tried) {
+std::string changes_in_words(const SettingsSearchReport& found, const SettingResult& tried) {
   std::string words;
   for (const auto& [key, value] : found.changes[tried.job]) words += fmt::format(", {}={}", key, value);
   return words;
 }
 
-/// As a narrow table has it: "loader_workers".
+/// The last part of a key, for narrow tables: "loader_workers".
 std::string_view last_part(std::string_view key) {
   return key.substr(key.rfind('.') + 1);
 }
 
-/// Beside a setting that is told already.
-std::string other_changes(const Optimized& found, const SettingResult& tried, std::string_view setting) {
+/// The other changes of a setting, after the one that is shown already.
+std::string other_changes(const SettingsSearchReport& found, const SettingResult& tried,
+                          std::string_view setting) {
   std::string words;
   for (const auto& [key, value] : found.changes[tried.job])
     if (key != setting) words += fmt::format(", {}={}", last_part(key), value);
   return words;
 }
 
-std::string setting_in_words(const Optimized& found, const SettingResult& tried) {
-  return in_words(tried.strategy) + changes_in_words(found, tried);
+std::string setting_in_words(const SettingsSearchReport& found, const SettingResult& tried) {
+  return describe(tried.strategy) + changes_in_words(found, tried);
 }
 
-std::string gain_text(const Optimized& found, const SettingResult& other) {
+std::string gain_text(const SettingsSearchReport& found, const SettingResult& other) {
   const auto gain = gain_over(found, other);
   if (std::abs(gain) < no_effect) return "as fast";
   const auto probability = best_is_faster(found, other);
@@ -62,13 +62,13 @@ std::string gain_text(const Optimized& found, const SettingResult& other) {
   return probability < 0.95 ? fmt::format("{}, {}", faster, probability_text(probability)) : faster;
 }
 
-void write_times(std::ostream& out, const Optimized& found, const Style& style) {
+void write_times(std::ostream& out, const SettingsSearchReport& found, const Style& style) {
   const bool has_tokens = found.optimum.best.metrics.tokens_per_s.has_value();
   Table table{{{"", left},
                {"step time", right},
-               {"9 of 10 cases", right},
+               {"90 % interval", right},
                {has_tokens ? "tokens/s/GPU" : "samples/s", right},
-               {"the best is", right}}};
+               {"gain of the best", right}}};
   const auto throughput = [&](const SettingResult& tried) {
     const auto& tokens = tried.metrics.tokens_per_s;
     return tokens ? *tokens / found.jobs[tried.job].gpus : tried.metrics.samples_per_s;
@@ -91,9 +91,10 @@ void write_times(std::ostream& out, const Optimized& found, const Style& style) 
   table.write(out, style, "  ");
 }
 
-void write_hooks(std::ostream& out, const Optimized& found, const Style& style) {
+void write_hooks(std::ostream& out, const SettingsSearchReport& found, const Style& style) {
   if (found.optimum.best_of_hooks.size() < 2) return;
-  Table table{{{"hook", left}, {"buckets", right}, {"views", right}, {"step time", right}, {"", left}}};
+  Table table{
+      {{"hook", left}, {"buckets", right}, {"bucket views", right}, {"step time", right}, {"", left}}};
   for (const auto& one : found.optimum.best_of_hooks) {
     const auto& strategy = std::get<Ddp>(one.strategy);
     auto hook = std::string{name_of(strategy.comm_hook)};
@@ -111,11 +112,14 @@ std::string value_text(const std::string& value) {
   return value.empty() ? "default" : value;
 }
 
-/// Of a strategy that shards, and of keys of the job: the best with each value that was searched.
-void write_values(std::ostream& out, const Optimized& found, const Style& style) {
+/// Writes the best result with each searched value of a sharding setting or a key of the job.
+void write_values(std::ostream& out, const SettingsSearchReport& found, const Style& style) {
   if (found.optimum.best_of_values.empty()) return;
-  Table table{
-      {{"setting", left}, {"value", left}, {"step time", right}, {"memory", right}, {"the best is", right}}};
+  Table table{{{"setting", left},
+               {"value", left},
+               {"step time", right},
+               {"memory", right},
+               {"gain of the best", right}}};
   std::string_view before;
   for (const auto& [setting, value, tried] : found.optimum.best_of_values) {
     const auto name = setting == before ? std::string{} : std::string{last_part(setting)};
@@ -131,7 +135,7 @@ void write_values(std::ostream& out, const Optimized& found, const Style& style)
   table.write(out, style, "  ");
 }
 
-std::string turned_back_in_words(const Optimized& found, const RevertedSetting& one) {
+std::string turned_back_in_words(const SettingsSearchReport& found, const RevertedSetting& one) {
   const auto& name = one.key;
   std::string what = name == "bucket_cap"                  ? "with PyTorch's default buckets"
                      : name == "comm_hook"                 ? "without the hook"
@@ -146,7 +150,7 @@ std::string turned_back_in_words(const Optimized& found, const RevertedSetting& 
   return fmt::format("{}: {} {}", what, percent_text(std::abs(cost)), cost > 0 ? "longer" : "shorter");
 }
 
-void write_caps(std::ostream& out, const Optimized& found, const Style& style) {
+void write_caps(std::ostream& out, const SettingsSearchReport& found, const Style& style) {
   const auto& curve = found.optimum.curve;
   if (curve.empty()) return;
   std::vector<double> times;
@@ -164,7 +168,7 @@ void write_caps(std::ostream& out, const Optimized& found, const Style& style) {
                              differ ? range_text(Seconds{least}, Seconds{most}) : time_text(Seconds{least})));
   const auto& flat = found.optimum.flat;
   if (!flat) {
-    fields.add("flatness", "no cap is within 1 % of the best");
+    fields.add("flatness", "no other cap is within 1 % of the best");
   } else if (flat->first == 1 && found.optimum.is_flat_to_end) {
     fields.add("flatness", "every cap is within 1 % of the best");
   } else {
@@ -183,7 +187,7 @@ std::string hook_in_words(const Ddp& strategy) {
   return words;
 }
 
-std::vector<std::string> unfit_hooks(const Optimized& found) {
+std::vector<std::string> unfit_hooks(const SettingsSearchReport& found) {
   std::vector<std::string> items;
   for (const auto& one : found.left_out) {
     std::string words = one.memory > 0_B ? hook_in_words(std::get<Ddp>(one.strategy)) : "";
@@ -194,8 +198,8 @@ std::vector<std::string> unfit_hooks(const Optimized& found) {
   return items;
 }
 
-/// "replicate=4, job.recompute=full": of what memory depends on most.
-std::string layout_in_words(const Optimized& found, const SettingResult& tried) {
+/// "replicate=4, job.recompute=full": the settings that matter most for memory.
+std::string layout_in_words(const SettingsSearchReport& found, const SettingResult& tried) {
   std::vector<std::string> words;
   for (const auto& [name, value] : chosen_values(found.sharding, tried.strategy))
     if (name == "replicate" || name == "stage") words.push_back(fmt::format("{}={}", name, value));
@@ -203,8 +207,8 @@ std::string layout_in_words(const Optimized& found, const SettingResult& tried) 
   return words.empty() ? "as written" : fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// Settings that cannot run, those of a layout in one line.
-std::vector<std::string> unfit_layouts(const Optimized& found) {
+/// Settings that cannot run, one line per layout.
+std::vector<std::string> unfit_layouts(const SettingsSearchReport& found) {
   struct Layout {
     std::string words;
     int settings;
@@ -221,60 +225,58 @@ std::vector<std::string> unfit_layouts(const Optimized& found) {
   std::vector<std::string> items;
   for (const auto& [words, settings, least] : layouts) {
     items.push_back(fmt::format(
-        "{}: {}{}", words,
-        settings > 1 ? fmt::format("{} settings, of which the one that needs least ", settings) : "",
+        "{}: {}{}", words, settings > 1 ? fmt::format("{} settings, of which the smallest  ", settings) : "",
         least->failure_reason));
   }
   return items;
 }
 
-std::string family_in_words(const Optimized& found, const SettingResult& tried) {
+std::string family_in_words(const SettingsSearchReport& found, const SettingResult& tried) {
   if (is_ddp(found)) return hook_in_words(std::get<Ddp>(tried.strategy)) + changes_in_words(found, tried);
-  return in_words(family_of(tried.strategy)) + changes_in_words(found, tried);
+  return describe(family_of(tried.strategy)) + changes_in_words(found, tried);
 }
 
-std::vector<std::string> left_out(const Optimized& found) {
+std::vector<std::string> left_out(const SettingsSearchReport& found) {
   std::vector<std::string> items;
   if (!found.lossy_left_out.empty()) {
     std::vector<std::string_view> names;
     for (const auto hook : found.lossy_left_out) names.push_back(name_of(hook));
-    items.push_back(fmt::format("hooks that change the gradients' values: {} (--lossy searches them too)",
+    items.push_back(fmt::format("lossy hooks, which change gradient values: {} (--lossy searches them too)",
                                 fmt::join(names, ", ")));
   }
   for (auto& item : is_ddp(found) ? unfit_hooks(found) : unfit_layouts(found))
     items.push_back(std::move(item));
   for (const auto& one : found.missed) {
     items.push_back(fmt::format("{}: {}", family_in_words(found, one),
-                                why_it_misses(training_of(*found.goal, one.metrics, one.range))));
+                                missed_limits_in_words(training_of(*found.goal, one.metrics, one.range))));
   }
   return items;
 }
 
-void write_remarks(std::ostream& out, const Optimized& found, const Style& style) {
+void write_remarks(std::ostream& out, const SettingsSearchReport& found, const Style& style) {
   Fields fields{out, style};
   std::vector<std::string> parts;
   for (const auto& one : found.optimum.reverted) parts.push_back(turned_back_in_words(found, one));
   if (std::ranges::find(found.keys, "static_graph") != found.keys.end())
-    parts.emplace_back("static_graph: what it saves is not predicted, and measured as negligible");
+    parts.emplace_back("static_graph: its gain is not predicted; measurements show that it is negligible");
   out << '\n';
   fields.add("each setting", parts);
   write_caps(out, found, style);
   out << '\n';
-  const auto tried = fmt::format("{} simulated for {} settings",
-                                 counted_text(static_cast<std::int64_t>(found.simulated), "step"),
+  const auto tried = fmt::format("{} simulated for {} settings", counted_text(found.simulated, "step"),
                                  thousands_text(std::llround(found.settings)));
-  fields.add("tried", tried + (is_ddp(found) ? "; caps that cut the same buckets are one"
-                                             : "; prefetches beside what is within 5 % of the best"));
+  fields.add("tried", tried + (is_ddp(found) ? "; caps that give the same buckets count as one"
+                                             : "; prefetches only with settings within 5 % of the best"));
   fields.add("left out", left_out(found), Paint::yellow);
   fields.add("warning", with_codes(warnings_of(found)), Paint::yellow);
 }
 
 }  // namespace
 
-void write_table(std::ostream& out, const Optimized& found, const Style& style) {
+void write_table(std::ostream& out, const SettingsSearchReport& found, const Style& style) {
   const auto& job = found.jobs.front();
   out << style.paint(Paint::bold, fit(found.scenario, style.width)) << '\n';
-  const auto about = fmt::format("{} on {}, {}, batch {} a GPU, {}", found.model, found.platform,
+  const auto about = fmt::format("{} on {}, {}, batch {} per GPU, {}", found.model, found.platform,
                                  counted_text(job.gpus, "GPU"), job.batch_per_gpu, name_of(job.precision));
   for (const auto& line : wrap(about, style.width)) out << style.paint(Paint::dim, line) << '\n';
   out << '\n';

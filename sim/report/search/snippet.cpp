@@ -4,10 +4,10 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/contract.hpp"
-#include "sim/report/search/fsdp_snippet.hpp"
-#include "sim/report/search/python_text.hpp"
+#include "sim/report/search/snippet_parts.hpp"
 
 namespace gradway::report {
 namespace {
@@ -31,7 +31,7 @@ std::string imports(const Ddp& strategy) {
 
 std::string wrapped_model(const Ddp& strategy) {
   std::vector<std::string> arguments{"model", "device_ids=[local_rank]"};
-  // {} is the shortest text that reads back as the same number; a division by 2^20 loses nothing.
+  // {} is the shortest text that reads back as the same number; a division by 2^20 is exact.
   if (strategy.bucket_cap) arguments.push_back(fmt::format("bucket_cap_mb={}", *strategy.bucket_cap / 1_MiB));
   if (strategy.static_graph) arguments.emplace_back("static_graph=True");
   if (strategy.gradient_as_bucket_view) arguments.emplace_back("gradient_as_bucket_view=True");
@@ -66,7 +66,8 @@ std::string torch_format(Number number) {
   return number == Number::bf16 ? "torch.bfloat16" : "torch.float16";
 }
 
-/// What is done to `model` before a strategy wraps it. @param has_blocks FSDP compiles block by block
+/// Code that prepares `model` before a strategy wraps it. @param has_blocks compile block by block, as for
+/// FSDP
 std::string prepared_model(const Job& job, bool has_blocks) {
   std::string text;
   if (job.precision == Precision::tf32) text += "torch.set_float32_matmul_precision(\"high\")\n";
@@ -88,7 +89,7 @@ std::string prepared_model(const Job& job, bool has_blocks) {
   return text.empty() ? text : "import torch\n\n" + text + "\n";
 }
 
-/// What the training loop does around the passes.
+/// Comments on what the training loop does around the passes.
 std::string around_passes(const Job& job) {
   std::string text;
   if (is_half(job.precision) && !half_parameters(job))
@@ -101,7 +102,7 @@ std::string around_passes(const Job& job) {
   return text;
 }
 
-/// Where batches come from, if that was told.
+/// The data loader, if the job names a dataset.
 std::string data_loader(const Job& job) {
   const auto& input = job.input;
   if (!input.dataset) return "";
@@ -112,6 +113,8 @@ std::string data_loader(const Job& job) {
   if (input.persistent_workers) arguments.emplace_back("persistent_workers=True");
   return "\nfrom torch.utils.data import DataLoader\n\n" + python_call("loader = DataLoader", arguments);
 }
+
+constexpr std::size_t longest_line = 76;
 
 }  // namespace
 
@@ -132,6 +135,21 @@ Snippet snippet_of(const Job& job) {
     return python("fsdp.py", wrapped_model(*fsdp1, job));
   expects(std::holds_alternative<Zero>(job.strategy), "the strategy is DDP's, FSDP's or ZeRO's");
   return {"deepspeed", "ds_config.json", deepspeed_config(std::get<Zero>(job.strategy), job)};
+}
+
+std::string python_text(std::string_view text) {
+  std::string result = "\"";
+  for (const auto c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + "\"";
+}
+
+std::string python_call(std::string_view start, const std::vector<std::string>& arguments) {
+  const auto line = fmt::format("{}({})", start, fmt::join(arguments, ", "));
+  if (line.size() <= longest_line) return line + "\n";
+  return fmt::format("{}(\n    {},\n)\n", start, fmt::join(arguments, ",\n    "));
 }
 
 }  // namespace gradway::report

@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 
 #include "sim/report/format/words.hpp"
-#include "sim/report/search/trainer_settings_text.hpp"
+#include "sim/report/search/snippet_parts.hpp"
 #include "sim/scenario/pipeline/schedule.hpp"
 
 namespace gradway::report {
 namespace {
 
-/// As torch.distributed.pipelining.schedules calls them.
+/// Names of torch.distributed.pipelining.schedules.
 std::string_view torch_name_of(Schedule schedule) {
   constexpr std::array<std::string_view, 7> names{
       "GPipe", "1F1B", "Interleaved1F1B", "LoopedBFS", "InterleavedZeroBubble", "ZBVZeroBubble", "DualPipeV"};
@@ -22,7 +22,7 @@ std::string_view torch_dtype_word(Number number) {
   return number == Number::bf16 ? "bfloat16" : number == Number::fp16 ? "float16" : "float32";
 }
 
-/// Of a job as a rank computes in it.
+/// The type in which a rank computes.
 Number compute_dtype(const Job& job) {
   const auto precision = precision_outside_fp8(job.precision);
   return precision == Precision::bf16   ? Number::bf16
@@ -42,7 +42,7 @@ class Tables {
     write_optimizer();
     write_float8();
     note_rest();
-    return text_ + notes_ + unsaid_of_job(job_);
+    return text_ + notes_ + unsupported_notes(job_);
   }
 
  private:
@@ -52,7 +52,7 @@ class Tables {
   }
   void add_word(std::string_view key, std::string_view word) { add(key, fmt::format("\"{}\"", word)); }
   void table(std::string_view name) { text_ += fmt::format("{}[{}]\n", text_.empty() ? "" : "\n", name); }
-  void note(std::string_view key, const std::string& value) { notes_ += unsaid(key, value); }
+  void note(std::string_view key, const std::string& value) { notes_ += unsupported_note(key, value); }
 
   const Fsdp* fsdp() const { return std::get_if<Fsdp>(&job_.strategy); }
 
@@ -143,16 +143,15 @@ class Tables {
   void note_rest() {
     if (const auto* ddp = std::get_if<Ddp>(&job_.strategy); ddp != nullptr && job_.data_parallel() > 1) {
       if (ddp->bucket_cap != Bytes{100_MiB})
-        notes_ += "# torchtitan's DDP has buckets of 100 MiB; the job that was predicted has others\n";
+        notes_ += "# torchtitan's DDP has buckets of 100 MiB; the predicted job has others\n";
       if (job_.accumulate > 1)
-        notes_ += "# torchtitan's DDP reduces in each micro-step; the job that was predicted in the last\n";
+        notes_ += "# torchtitan's DDP reduces in each micro-step; the predicted job reduces in the last\n";
     }
     if (const auto* own = fsdp()) note_fsdp(*own);
     const auto& layout = job_.layout;
     if (fsdp() == nullptr && layout.model_parallel_ranks() > 1 && is_half(job_.precision))
       notes_ += fmt::format(
-          "# without data-parallel ranks torchtitan has no mixed precision; the job that was predicted is in "
-          "{}\n",
+          "# without data-parallel ranks torchtitan has no mixed precision; the predicted job runs in {}\n",
           name_of(job_.precision));
     if (job_.recompute == Recompute::selective) note("job.recompute", "selective");
     if (layout.context > 1 && layout.context_method == ContextMethod::all_to_all)
@@ -164,9 +163,8 @@ class Tables {
     const bool autocasts = !own.param_dtype && is_half(job_.precision);
     if (autocasts)
       notes_ += fmt::format(
-          "# torchtitan's FSDP has no autocast over fp32 parameters, in which the job that was predicted is; "
-          "with "
-          "\"{}\" as\n# mixed_precision_param, its default, it is strategy.param_dtype={}\n",
+          "# the predicted job uses autocast over fp32 parameters, which torchtitan's FSDP lacks; \"{}\" "
+          "as\n# mixed_precision_param, the default, corresponds to strategy.param_dtype={}\n",
           torch_dtype_word(compute_dtype(job_)), name_of(compute_dtype(job_)));
     if (own.reshard && *own.reshard > Fsdp::kept)
       note("strategy.reshard_after_forward", fmt::format("{}", *own.reshard));
@@ -189,25 +187,26 @@ class Tables {
 
 }  // namespace
 
-std::string unsaid(std::string_view key, const std::string& value) {
-  return fmt::format("# the job that was predicted has {}: {}, for which there is no setting here\n", key,
-                     value);
+std::string unsupported_note(std::string_view key, const std::string& value) {
+  return fmt::format("# the predicted job has {}: {}, for which this framework has no setting\n", key, value);
 }
 
-std::string unsaid_of_job(const Job& job) {
+std::string unsupported_notes(const Job& job) {
   std::string notes;
-  if (job.lora) notes += unsaid("job.finetune", job.lora->quantised ? "qlora" : "lora");
-  if (has_half_states(job)) notes += unsaid("job.state_dtype", std::string{name_of(job.state_dtype)});
+  if (job.lora) notes += unsupported_note("job.finetune", job.lora->quantised ? "qlora" : "lora");
+  if (has_half_states(job))
+    notes += unsupported_note("job.state_dtype", std::string{name_of(job.state_dtype)});
   if (job.framework != Framework::megatron && job.attention != AttentionKernel::automatic)
-    notes += unsaid("job.attention", std::string{name_of(job.attention)});
+    notes += unsupported_note("job.attention", std::string{name_of(job.attention)});
   if (job.framework != Framework::megatron && job.cuda_graphs != CudaGraphs::none)
-    notes += unsaid("job.cuda_graphs", std::string{name_of(job.cuda_graphs)});
-  if (job.composed_norms) notes += unsaid("job.composed_norms", "true");
-  if (job.composed_rotary) notes += unsaid("job.composed_rotary", "true");
+    notes += unsupported_note("job.cuda_graphs", std::string{name_of(job.cuda_graphs)});
+  if (job.composed_norms) notes += unsupported_note("job.composed_norms", "true");
+  if (job.composed_rotary) notes += unsupported_note("job.composed_rotary", "true");
   if (job.layout.expert_imbalance != 1)
-    notes += unsaid("parallel.expert_imbalance", fmt::format("{}", job.layout.expert_imbalance));
+    notes += unsupported_note("parallel.expert_imbalance", fmt::format("{}", job.layout.expert_imbalance));
   if (job.framework != Framework::megatron && job.layout.expert_capacity_factor)
-    notes += unsaid("parallel.expert_capacity_factor", fmt::format("{}", *job.layout.expert_capacity_factor));
+    notes += unsupported_note("parallel.expert_capacity_factor",
+                              fmt::format("{}", *job.layout.expert_capacity_factor));
   for (const auto& [name, value] : job.nccl) notes += fmt::format("# export {}={}\n", name, value);
   return notes;
 }

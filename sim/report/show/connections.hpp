@@ -7,13 +7,13 @@
 
 namespace gradway::report {
 
-/// A connection: one link, or two in opposite directions.
+/// One link, or two links of the same kind in opposite directions.
 struct Connection {
   const Link* there = nullptr;
-  const Link* back = nullptr;  ///< null if it goes one way
+  const Link* back = nullptr;  ///< null if the connection is unidirectional
 };
 
-/// Links in the order in which they stand, each with the one that goes back, if there is one of its kind.
+/// The connections that links form, in the order of the links.
 std::vector<Connection> connections(const std::vector<Link>& links);
 
 }  // namespace gradway::report

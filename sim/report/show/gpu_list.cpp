@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/show/gpu_list.hpp"
+#include "sim/report/show/lists.hpp"
 
 #include <array>
 #include <ostream>
@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr auto cannot_be_read = "cannot be read: its file is wrong";
+constexpr auto cannot_be_read = "cannot be read: its file has an error";
 constexpr std::array shown_peaks{Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16,
                                  Precision::fp8};
 
@@ -25,9 +25,9 @@ std::optional<FlopsPerSecond> peak_of(const Gpu& gpu, Precision precision) {
 }
 
 std::string kernels_text(const ListedGpu& one) {
-  if (one.gpu->ideal) return "cost nothing";
-  if (one.gpu_of_kernel_times.empty()) return "by the model's anchors";
-  return one.gpu_of_kernel_times == one.name ? "timed" : "as of " + one.gpu_of_kernel_times;
+  if (one.gpu->ideal) return "ideal";
+  if (one.gpu_of_kernel_times.empty()) return "from anchors of models";
+  return one.gpu_of_kernel_times == one.name ? "timed" : "scaled from " + one.gpu_of_kernel_times;
 }
 
 std::vector<std::string> row(const ListedGpu& one) {
@@ -42,16 +42,16 @@ std::vector<std::string> row(const ListedGpu& one) {
   return cells;
 }
 
-/// What a calibration holds, in words.
+/// The contents of a calibration: "3 tables", "120 kernels of h100-sxm".
 std::vector<std::string> contents_of(const Calibration& calibration) {
   std::vector<std::string> contents;
   const auto add = [&](std::size_t count, std::string_view noun) {
-    if (count > 0) contents.push_back(counted_text(static_cast<std::int64_t>(count), noun));
+    if (count > 0) contents.push_back(counted_text(count, noun));
   };
   add(calibration.tables.size(), "table");
   add(calibration.collectives.size(), "collective");
   add(calibration.links.size(), "link rate");
-  add(calibration.contention.size(), "slow-down");
+  add(calibration.contention.size(), "contention factor");
   if (calibration.kernel_times) {
     add(calibration.kernel_times->rows.size(), "kernel");
     contents.back() += " of " + calibration.kernel_times->gpu;
@@ -63,7 +63,7 @@ std::vector<std::string> contents_of(const Calibration& calibration) {
 
 void write_gpus(std::ostream& out, const std::vector<ListedGpu>& listed, const Style& style) {
   using enum Table::Align;
-  std::vector<Table::Column> columns{{"GPU", left}, {"memory", right}, {"its rate", right}};
+  std::vector<Table::Column> columns{{"GPU", left}, {"memory", right}, {"memory bandwidth", right}};
   for (const auto precision : shown_peaks) columns.push_back({std::string{name_of(precision)}, right});
   columns.push_back({"kernels", left});
   Table table{columns};
@@ -75,7 +75,7 @@ void write_gpus(std::ostream& out, const std::vector<ListedGpu>& listed, const S
     }
   }
   table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
-  if (!listed.empty()) out << "fp32 to fp8: dense peaks in TFLOP/s\n";
+  if (!listed.empty()) out << "fp32 to fp8: dense peak in TFLOP/s; kernels: source of kernel times\n";
 }
 
 void write_gpus_json(std::ostream& out, const std::vector<ListedGpu>& listed) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/show/platform_list.hpp"
+#include "sim/report/show/lists.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -19,8 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// "g6e.48xlarge" in pieces, so that it comes after g6e.12xlarge and before g10.
-std::vector<std::pair<unsigned long, char>> by_value(const std::string& name) {
+/// Sort key that compares numbers by value: g6e.12xlarge, g6e.48xlarge, g10.
+std::vector<std::pair<unsigned long, char>> natural_sort_key(const std::string& name) {
   constexpr std::size_t longest_number = 9;
   std::vector<std::pair<unsigned long, char>> pieces;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -36,22 +36,22 @@ std::vector<std::pair<unsigned long, char>> by_value(const std::string& name) {
   return pieces;
 }
 
-bool is_made_up(const ListedPlatform& one) {
+bool is_synthetic(const ListedPlatform& one) {
   return one.platform && !one.platform->gpu_models.empty() && one.platform->gpu_models.front().ideal;
 }
 
 void sort(std::vector<ListedPlatform>& listed) {
   std::ranges::sort(listed, [](const ListedPlatform& a, const ListedPlatform& b) {
-    return std::tuple{is_made_up(a), by_value(a.name), a.name} <
-           std::tuple{is_made_up(b), by_value(b.name), b.name};
+    return std::tuple{is_synthetic(a), natural_sort_key(a.name), a.name} <
+           std::tuple{is_synthetic(b), natural_sort_key(b.name), b.name};
   });
 }
 
-std::size_t gpus_a_node(const Platform& platform) {
+std::size_t gpus_per_node(const Platform& platform) {
   return platform.gpus.size() / static_cast<std::size_t>(platform.nodes);
 }
 
-/// What devices of a kind on the first node send over links of a kind.
+/// Total bandwidth that devices of a kind on the first node send with, over links of a kind.
 BytesPerSecond sent(const Platform& platform, DeviceKind from, LinkKind over, std::size_t most_devices) {
   BytesPerSecond sum{};
   std::vector<DeviceId> senders;
@@ -67,21 +67,21 @@ BytesPerSecond sent(const Platform& platform, DeviceKind from, LinkKind over, st
   return sum;
 }
 
-/// How a GPU reaches others of its node: its fastest links, all of them together.
-struct Inside {
+/// How a GPU reaches others of its node: the total bandwidth of its fastest kind of link.
+struct GpuInterconnect {
   LinkKind kind = LinkKind::pcie;
   BytesPerSecond rate{};
 };
-std::optional<Inside> inside(const Platform& platform) {
+std::optional<GpuInterconnect> gpu_interconnect(const Platform& platform) {
   for (const auto kind : {LinkKind::nvlink, LinkKind::pcie}) {
     const auto rate = sent(platform, DeviceKind::gpu, kind, 1);
-    if (rate > BytesPerSecond{}) return Inside{kind, rate};
+    if (rate > BytesPerSecond{}) return GpuInterconnect{kind, rate};
   }
   return std::nullopt;
 }
 
-/// What a node sends to others, all its NICs together.
-std::optional<BytesPerSecond> outside(const Platform& platform) {
+/// Bandwidth between nodes: all NICs of a node together.
+std::optional<BytesPerSecond> network_rate(const Platform& platform) {
   if (!platform.network) return std::nullopt;
   return sent(platform, DeviceKind::nic, LinkKind::network, platform.devices.size());
 }
@@ -90,16 +90,16 @@ std::string gpus_text(const Platform& platform) {
   if (platform.gpu_models.empty()) return "none";
   const auto& gpu = platform.gpu_models.front();
   const auto text = gpu.ideal && platform.gpus.size() == 1
-                        ? fmt::format("any x {}", gpu.name)  // generated: as many as a job has ranks
-                        : fmt::format("{} x {}", gpus_a_node(platform), gpu.name);
+                        ? fmt::format("any x {}", gpu.name)  // generated: as many GPUs as the job has ranks
+                        : fmt::format("{} x {}", gpus_per_node(platform), gpu.name);
   return platform.nodes == 1 ? text : fmt::format("{}, {} nodes", text, platform.nodes);
 }
 
 std::vector<std::string> row(const ListedPlatform& one) {
-  if (!one.platform) return {one.name, "cannot be read: its file is wrong", "", "", "", "", ""};
+  if (!one.platform) return {one.name, "cannot be read: its file has an error", "", "", "", "", ""};
   const auto& platform = *one.platform;
-  const auto link = inside(platform);
-  const auto network = outside(platform);
+  const auto link = gpu_interconnect(platform);
+  const auto network = network_rate(platform);
   std::vector<std::string> cells{one.name, gpus_text(platform)};
   cells.push_back(link ? fmt::format("{} {}", name_of(link->kind), rate_text(link->rate)) : "-");
   cells.push_back(network ? fmt::format("{} {}", facts_of(platform.network->kind).name, rate_text(*network))
@@ -117,11 +117,11 @@ Json document(const ListedPlatform& one) {
   const auto& platform = *one.platform;
   json["source"] = platform.source;
   json["gpu"] = platform.gpu_models.empty() ? Json{} : Json(platform.gpu_models.front().name);
-  json["gpus_per_node"] = gpus_a_node(platform);
-  const auto link = inside(platform);
+  json["gpus_per_node"] = gpus_per_node(platform);
+  const auto link = gpu_interconnect(platform);
   json["inside"] =
       link ? Json{{"kind", name_of(link->kind)}, {"bytes_per_s_of_a_gpu", link->rate.value()}} : Json{};
-  const auto network = outside(platform);
+  const auto network = network_rate(platform);
   json["network"] = network ? Json{{"kind", facts_of(platform.network->kind).name},
                                    {"bytes_per_s_of_a_node", network->value()}}
                             : Json{};
@@ -139,12 +139,12 @@ void write_platforms(std::ostream& out, std::vector<ListedPlatform> listed, cons
   using enum Table::Align;
   sort(listed);
   Table table{{{"platform", left},
-               {"GPUs of a node", left},
-               {"a GPU to others", left},
-               {"a node to others", left},
-               {"USD/h", right},
-               {"as of", left},
-               {"in", left}}};
+               {"GPUs per node", left},
+               {"between GPUs", left},
+               {"between nodes", left},
+               {"USD/node-hour", right},
+               {"price of", left},
+               {"region", left}}};
   for (const auto& one : listed) table.add(row(one));
   table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
 }

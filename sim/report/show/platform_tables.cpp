@@ -19,42 +19,42 @@ namespace {
 
 using enum Table::Align;
 
-struct Meaning {
+struct PathMeaning {
   PathType type;
   std::string_view label;
   std::string_view text;
 };
 constexpr std::array legend{
-    Meaning{PathType::self, "X", "the device itself"},
-    Meaning{PathType::net, "NET", "through the NICs and the fabric"},
-    Meaning{PathType::sys, "SYS", "PCIe and the link between sockets"},
-    Meaning{PathType::node, "NODE", "PCIe and two host bridges of one socket"},
-    Meaning{PathType::phb, "PHB", "PCIe and one host bridge"},
-    Meaning{PathType::pxb, "PXB", "several PCIe switches, not the host bridge"},
-    Meaning{PathType::pix, "PIX", "at most one PCIe switch"},
-    Meaning{PathType::nvlink, "NV#", "# bonded NVLinks"},
+    PathMeaning{PathType::self, "X", "the device itself"},
+    PathMeaning{PathType::net, "NET", "through the NICs and the fabric"},
+    PathMeaning{PathType::sys, "SYS", "PCIe and the link between sockets"},
+    PathMeaning{PathType::node, "NODE", "PCIe and two host bridges of one socket"},
+    PathMeaning{PathType::phb, "PHB", "PCIe and one host bridge"},
+    PathMeaning{PathType::pxb, "PXB", "several PCIe switches, not the host bridge"},
+    PathMeaning{PathType::pix, "PIX", "at most one PCIe switch"},
+    PathMeaning{PathType::nvlink, "NV#", "# bonded NVLinks"},
 };
 
 constexpr std::array transports{
-    std::pair{Transport::p2p, std::string_view{"straight from GPU to GPU, over NVLink or PCIe switches"}},
+    std::pair{Transport::p2p, std::string_view{"directly between GPUs, over NVLink or PCIe switches"}},
     std::pair{Transport::shm, std::string_view{"through host memory"}},
     std::pair{Transport::net, std::string_view{"through the NICs and the fabric"}},
-    std::pair{Transport::none, std::string_view{"no way: a job over both would be refused"}},
+    std::pair{Transport::none, std::string_view{"unreachable: a job over both is refused"}},
 };
 
-/// A device with the name of its column.
-struct Labelled {
+/// A device with its column title.
+struct LabelledDevice {
   DeviceId id;
   std::string label;
 };
 
-std::vector<Labelled> labelled(const std::vector<DeviceId>& ids, std::string_view kind) {
-  std::vector<Labelled> devices;
+std::vector<LabelledDevice> labelled(const std::vector<DeviceId>& ids, std::string_view kind) {
+  std::vector<LabelledDevice> devices;
   for (const auto id : ids) devices.push_back({id, fmt::format("{}{}", kind, devices.size())});
   return devices;
 }
 
-std::vector<Table::Column> columns_for(const std::vector<Labelled>& devices) {
+std::vector<Table::Column> columns_for(const std::vector<LabelledDevice>& devices) {
   std::vector<Table::Column> columns{{"", left}};
   for (const auto& device : devices) columns.push_back({device.label, left});
   return columns;
@@ -71,8 +71,8 @@ std::string plain_path(const Platform& platform, const Route& route) {
 
 }  // namespace
 
-Shown shown_part(const Platform& platform, std::size_t most_gpus, std::size_t first_gpus) {
-  Shown shown{platform.gpus, {}};
+ShownDevices select_shown_devices(const Platform& platform, std::size_t most_gpus, std::size_t first_gpus) {
+  ShownDevices shown{platform.gpus, {}};
   if (shown.gpus.size() > most_gpus)
     shown.gpus.erase(shown.gpus.begin() + static_cast<std::ptrdiff_t>(first_gpus), shown.gpus.end());
   std::set<int> nodes;
@@ -85,8 +85,8 @@ Shown shown_part(const Platform& platform, std::size_t most_gpus, std::size_t fi
   return shown;
 }
 
-void write_topology(std::ostream& out, const Platform& platform, const Routes& routes, const Shown& shown,
-                    const Style& style) {
+void write_topology(std::ostream& out, const Platform& platform, const Routes& routes,
+                    const ShownDevices& shown, const Style& style) {
   auto devices = labelled(shown.gpus, "GPU");
   for (auto& nic : labelled(shown.nics, "NIC")) devices.push_back(std::move(nic));
   auto columns = columns_for(devices);
@@ -116,8 +116,8 @@ void write_topology(std::ostream& out, const Platform& platform, const Routes& r
   }
 }
 
-void write_transports(std::ostream& out, const Platform& platform, const Routes& routes, const Shown& shown,
-                      const Style& style) {
+void write_transports(std::ostream& out, const Platform& platform, const Routes& routes,
+                      const ShownDevices& shown, const Style& style) {
   const auto gpus = labelled(shown.gpus, "GPU");
   const auto settings = nccl_settings({});
   Table table{columns_for(gpus)};
@@ -152,8 +152,8 @@ void write_routes(std::ostream& out, const Platform& platform, const Routes& rou
     if (!route) route = routes.find(gpus.front(), end, Routes::Over::any);
     const auto text = route
                           ? fmt::format("{} ({})", plain_path(platform, *route), time_text(route->latency()))
-                          : fmt::format("{} and {} do not reach each other",
-                                        platform.device(gpus.front()).name, platform.device(end).name);
+                          : fmt::format("{} and {} are not connected", platform.device(gpus.front()).name,
+                                        platform.device(end).name);
     for (const auto& line : wrap(text, style.width)) out << line << '\n';
   }
 }

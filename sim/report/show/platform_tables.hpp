@@ -9,27 +9,28 @@
 
 namespace gradway::report {
 
-/// The part of a platform that is shown, with the names of `nvidia-smi`: GPU0, NIC0, ...
-struct Shown {
+/// The devices that are shown. Tables name them as `nvidia-smi` does: GPU0, NIC0, ...
+struct ShownDevices {
   std::vector<DeviceId> gpus;
   std::vector<DeviceId> nics;  ///< of the nodes of these GPUs
 };
 
-/// @param most_gpus platforms with more show the first `first_gpus`
-Shown shown_part(const Platform& platform, std::size_t most_gpus, std::size_t first_gpus);
+/// @param most_gpus of platforms with more GPUs only the first `first_gpus` are shown
+ShownDevices select_shown_devices(const Platform& platform, std::size_t most_gpus, std::size_t first_gpus);
 
-/// How near devices are, with the socket of each; then its legend, with only the words that appear.
-void write_topology(std::ostream& out, const Platform& platform, const Routes& routes, const Shown& shown,
-                    const Style& style);
+/// Writes the topology matrix with the socket of each GPU; then a legend of the words in use.
+void write_topology(std::ostream& out, const Platform& platform, const Routes& routes,
+                    const ShownDevices& shown, const Style& style);
 
-/// What NCCL moves data with between each two GPUs, by its defaults.
-void write_transports(std::ostream& out, const Platform& platform, const Routes& routes, const Shown& shown,
+/// Writes the transport that NCCL takes by default between each two GPUs.
+void write_transports(std::ostream& out, const Platform& platform, const Routes& routes,
+                      const ShownDevices& shown, const Style& style);
+
+/// Writes the links of the shown nodes and of the fabric, both directions in one row.
+void write_link_table(std::ostream& out, const Platform& platform, const ShownDevices& shown,
                       const Style& style);
 
-/// The links of the shown nodes and of the fabric, both directions in one row.
-void write_link_table(std::ostream& out, const Platform& platform, const Shown& shown, const Style& style);
-
-/// The ways from the first GPU to the next and to the last.
+/// Writes the routes from the first GPU to the next and to the last.
 void write_routes(std::ostream& out, const Platform& platform, const Routes& routes, const Style& style);
 
 }  // namespace gradway::report

@@ -18,7 +18,8 @@ using config::ScenarioKey;
 
 constexpr std::string_view number_pattern = R"(\+?[0-9.]+([eE][-+]?[0-9]+)?)";
 
-/// The kind of quantity whose units an amount has; "" where config reads words of its own ("days", "300B").
+/// The kind of quantity whose units an amount has; "" for amounts with a format of their own ("days",
+/// "300B").
 std::string_view quantity_of(value::Unit unit) {
   switch (unit) {
     case value::Unit::size:
@@ -49,7 +50,7 @@ std::string_view quantity_of(value::Unit unit) {
   return "";
 }
 
-/// What can be written for an amount, as a regular expression.
+/// Regular expression for an amount.
 std::string pattern_of(const value::Amount& amount) {
   const auto kinds = config::quantity_kinds();
   const auto kind = std::ranges::find(kinds, quantity_of(amount.unit), &config::QuantityKind::name);
@@ -67,7 +68,7 @@ Json any_of(Json one, Json other) {
   return {{"anyOf", Json::array({std::move(one), std::move(other)})}};
 }
 
-/// What a value of each kind looks like in YAML.
+/// The JSON Schema of each kind of value.
 struct ToSchema {
   Json operator()(const value::Boolean&) const { return {{"type", "boolean"}}; }
   Json operator()(const value::Whole& of) const {
@@ -112,7 +113,7 @@ struct ToSchema {
   Json operator()(const value::Maps&) const { return {{"type", "array"}, {"items", {{"type", "object"}}}}; }
 };
 
-/// A key with those that stand in it; several rows where strategies give it different values.
+/// A key with its subkeys. It has several rows if its value depends on the strategy.
 struct Branch {
   std::vector<const ScenarioKey*> rows;
   std::vector<std::pair<std::string, Branch>> keys;
@@ -137,7 +138,7 @@ Branch tree_of_keys() {
   return root;
 }
 
-/// As YAML has it: numbers and truth values are no text.
+/// The default with the type that it has in YAML: numbers and booleans are not strings.
 Json default_of(const ScenarioKey& key) {
   const bool is_text =
       !std::holds_alternative<value::Boolean>(key.kind) && !std::holds_alternative<value::Whole>(key.kind) &&
@@ -185,7 +186,7 @@ Json schema_of(const Branch& branch) {
     schema["items"] = std::move(map);
   } else if (std::holds_alternative<value::Map>(kind)) {
     schema.update(map);
-  } else {  // a name, or its keys
+  } else {  // either a name or a map of keys
     auto description = std::move(schema["description"]);
     schema.erase("description");
     schema = any_of(std::move(schema), std::move(map));
@@ -194,11 +195,11 @@ Json schema_of(const Branch& branch) {
   return schema;
 }
 
-/// What else holds where a strategy of a kind stands: which keys there are. Those of ddp are read everywhere.
+/// The rules that restrict the keys to those of the kind of strategy. Keys of ddp are always allowed.
 Json rules_of_kinds(const Branch& strategy) {
   Json rules = Json::array();
   for (const auto kind : words_of(strategy.rows.front()->kind)) {
-    if (kind == "local_sgd") continue;  // it has the keys of its workers' own strategy as well
+    if (kind == "local_sgd") continue;  // it also has the keys of the inner strategy
     Json names = Json::array();
     for (const auto& [name, key] : strategy.keys) {
       const bool is_there = std::ranges::any_of(key.rows, [kind](const ScenarioKey* row) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/show/schedule_chart.hpp"
+#include "sim/report/show/show.hpp"
 
 #include <algorithm>
 #include <map>
@@ -17,7 +17,7 @@ int columns_of(Pass pass) {
   return pass == Pass::backward ? 2 : 1;
 }
 
-/// When each pass of each rank begins, in columns.
+/// Places the passes of each rank in columns.
 class Chart {
  public:
   Chart(const Pipeline& pipeline, int micro_batches) : pipeline_{pipeline} {
@@ -41,7 +41,7 @@ class Chart {
  private:
   using Key = std::tuple<bool, int, int>;  // forward, stage, micro-batch
 
-  /// @return whether all that it needs has been placed
+  /// @return whether all passes that it depends on have been placed
   bool place(std::size_t rank, const ChunkPass& turn) {
     const auto stage = pipeline_.stage_of(static_cast<int>(rank), turn.chunk);
     const bool is_forward = turn.pass == Pass::forward;
@@ -95,11 +95,10 @@ void write_schedule_chart(std::ostream& out, const Pipeline& pipeline, int micro
     out << fmt::format("{:<{}}", fmt::format("stage {}", rank), label)
         << (line.size() > room ? line.substr(0, room - 1) + ">" : line) << '\n';
   }
-  const auto* halves = pipeline.splits_backward() ? "; A B C: gradients of parameters by themselves" : "";
-  out << style.paint(Paint::dim,
-                     fmt::format("0 1 2: forward, by the last digit of the micro-batch; a b c: backward{}; "
-                                 ".: nothing; transfers not shown{}",
-                                 halves, is_model_parallel ? "; >: goes on" : ""))
+  const auto* halves = pipeline.splits_backward() ? "; A B C: weight gradients" : "";
+  out << style.paint(Paint::dim, fmt::format("0 1 2: forward pass, last digit of the micro-batch; a b c: "
+                                             "backward pass{}; .: idle; transfers are not shown{}",
+                                             halves, is_model_parallel ? "; >: continues" : ""))
       << '\n';
 }
 

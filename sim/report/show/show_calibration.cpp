@@ -13,7 +13,6 @@
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
-#include "sim/report/show/show_kernel_times.hpp"
 #include "sim/report/show/show_rates.hpp"
 
 namespace gradway::report {
@@ -27,13 +26,13 @@ std::string title_of(const CollectiveTable& table) {
 }
 
 std::string plan_text(const CollectiveTable& table) {
-  if (!table.algorithm || !table.protocol) return "as chosen";
+  if (!table.algorithm || !table.protocol) return "NCCL's choice";
   return fmt::format("{} {}", name_of(*table.algorithm), name_of(*table.protocol));
 }
 
 void write_tables(std::ostream& out, const std::vector<CollectiveTable>& tables, const Style& style) {
   Table rows{{{"collective", left},
-              {"run", left},
+              {"algorithm", left},
               {"ranks", right},
               {"samples", right},
               {"from", right},
@@ -42,7 +41,7 @@ void write_tables(std::ostream& out, const std::vector<CollectiveTable>& tables,
               {"bandwidth", right},
               {"residual", right},
               {"with outliers", right},
-              {"size left out", right},
+              {"leave-one-out error", right},
               {"spread", right},
               {"outliers", right}}};
   for (const auto& table : tables) {
@@ -59,7 +58,7 @@ void write_tables(std::ostream& out, const std::vector<CollectiveTable>& tables,
 
 void write_outliers(std::ostream& out, const std::vector<CollectiveTable>& tables, const Style& style) {
   Table rows{{{"outlier of", left},
-              {"run", left},
+              {"algorithm", left},
               {"ranks", right},
               {"size", right},
               {"measured", right},
@@ -78,14 +77,14 @@ void write_outliers(std::ostream& out, const std::vector<CollectiveTable>& table
 
 void write_contention(std::ostream& out, const std::vector<ContentionFactors>& entries, const Style& style) {
   if (entries.empty()) return;
-  Table rows{{{"side by side", left},
+  Table rows{{{"contention", left},
               {"ranks", right},
               {"channels", right},
-              {"kernels slower", right},
-              {"collectives slower", right}}};
+              {"slow-down of kernels", right},
+              {"slow-down of collectives", right}}};
   const auto number = [](int value) { return value == 0 ? std::string{"-"} : fmt::format("{}", value); };
   for (const auto& entry : entries) {
-    rows.add({fmt::format("{} beside {} kernels", name_of(entry.transport), name_of(entry.precision)),
+    rows.add({fmt::format("{} with {} kernels", name_of(entry.transport), name_of(entry.precision)),
               number(entry.ranks), number(entry.channels), fmt::format("{:.3f}", entry.kernel_slowdown),
               fmt::format("{:.3f}", entry.collective_slowdown)});
   }
@@ -97,10 +96,10 @@ void write_adapted(std::ostream& out, const Adaptation& adapted, const Style& st
   Table rows{{{"adapted", left},
               {"rows", right},
               {"latency", right},
-              {"a byte", right},
-              {"off before", right},
-              {"off after", right},
-              {"nine of ten within", right}}};
+              {"time per byte", right},
+              {"error before", right},
+              {"error after", right},
+              {"90 % within", right}}};
   for (const auto& part : adapted.parts) {
     rows.add({part.what, fmt::format("{}", part.rows), fmt::format("x {:.3f}", part.fixed),
               fmt::format("x {:.3f}", part.moving), error_text(part.before), error_text(part.after),
@@ -128,7 +127,7 @@ std::string sample_text(const CollectiveSample& sample) {
 void write_calibration(std::ostream& out, const Calibration& calibration, const Style& style) {
   Fields fields{out, style};
   out << style.paint(Paint::bold, calibration.name) << "\n\n";
-  fields.add("measured", calibration.date.empty() ? "nobody said when" : calibration.date);
+  fields.add("measured", calibration.date.empty() ? "date unknown" : calibration.date);
   fields.add("source", calibration.source);
   if (const auto& samples = calibration.samples) {
     fields.add("samples", fmt::format("{} (digest {})", fmt::join(samples->files, ", "), samples->digest));

@@ -14,11 +14,11 @@ void write_graphs(std::ostream& out, const std::vector<NcclGraph>& graphs, const
   Table table{{{"algorithm", left},
                {"pattern", left},
                {"channels", right},
-               {"GB/s each", right},
+               {"GB/s per channel", right},
                {"between nodes", right},
-               {"furthest", left},
-               {"to a NIC", left},
-               {"times", right},
+               {"longest path", left},
+               {"path to a NIC", left},
+               {"copies", right},
                {"order", left}}};
   for (const auto& graph : graphs) {
     if (graph.channels == 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/show/show_kernel_times.hpp"
+#include "sim/report/show/show_rates.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,24 +13,24 @@
 namespace gradway::report {
 namespace {
 
-/// What the kernels of one kind and one kind of number have in common.
+/// The timed kernels of one kind and number format.
 struct TimedGroup {
   std::string name;  ///< "product bf16"
   int rows = 0;
   Seconds shortest{};
   Seconds longest{};
-  FlopsPerSecond best{};  ///< 0 of kernels that memory bounds
+  FlopsPerSecond best{};  ///< 0 for memory-bound kernels
 };
 
-/// Of all numbers of the size.
+/// Product of all dimensions.
 double times_all(const std::vector<double>& size) {
   double all = 1;
   for (const auto number : size) all *= number;
   return all;
 }
 
-/// Operations of a kernel that computes; none of one that memory bounds. A causal mask leaves half of
-/// attention; its backward pass has five products to the two of the forward pass.
+/// Operations of a compute-bound kernel; zero for memory-bound kernels. A causal mask halves attention; its
+/// backward pass has five products, its forward pass two.
 Flops work_of(const TimedKind& kind, const KernelTime& row) {
   const auto& size = row.size;
   if (kind.name.ends_with("product")) return Flops{2 * times_all(size)};
@@ -45,7 +45,7 @@ Flops work_of(const TimedKind& kind, const KernelTime& row) {
   return Flops{};
 }
 
-/// "product bf16", without layout and the like
+/// "product bf16", without layout and other details
 std::string group_name(const TimedKind& kind, const std::string& kernel) {
   const auto number = std::ranges::find(kind.words, "number");
   if (number == kind.words.end()) return std::string{kind.name};

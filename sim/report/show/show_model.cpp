@@ -37,7 +37,7 @@ Flops total_flops(const Model& model) {
 }
 
 std::string anchor_text(const Anchor& anchor) {
-  return fmt::format("{} a step on {}, {}, batch {}, {} ({})", time_text(anchor.step_time), anchor.gpu,
+  return fmt::format("{} per step on {}, {}, batch {}, {} ({})", time_text(anchor.step_time), anchor.gpu,
                      name_of(anchor.precision), anchor.batch, name_of(anchor.optimizer), anchor.source);
 }
 
@@ -48,23 +48,22 @@ void write_model(std::ostream& out, const Model& model, const Style& style) {
   out << style.paint(Paint::bold, model.name) << "\n\n";
   if (model.profile) {
     fields.add("source", model.source);
-    fields.add("input", fmt::format("{} for a sample", bytes_text(model.input_per_sample)));
+    fields.add("input", fmt::format("{} per sample", bytes_text(model.input_per_sample)));
     return write_profile(out, *model.profile, style);
   }
   const auto parameters = model.parameter_count();
-  fields.add("parameters",
-             fmt::format("{} in {} and {}, {} in fp32", thousands_text(parameters),
-                         counted_text(static_cast<std::int64_t>(model.parameter_tensors()), "tensor"),
-                         counted_text(static_cast<std::int64_t>(model.layers.size()), "layer"),
-                         bytes_text(Bytes{4 * static_cast<double>(parameters)})));
-  fields.add("forward", fmt::format("{} for a sample", count_text(total_flops(model).value(), "FLOP")));
-  fields.add("input", fmt::format("{} for a sample", bytes_text(model.input_per_sample)));
+  fields.add("parameters", fmt::format("{} in {} and {}, {} in fp32", thousands_text(parameters),
+                                       counted_text(model.parameter_tensors(), "tensor"),
+                                       counted_text(model.layers.size(), "layer"),
+                                       bytes_text(Bytes{4 * static_cast<double>(parameters)})));
+  fields.add("forward", fmt::format("{} per sample", count_text(total_flops(model).value(), "FLOP")));
+  fields.add("input", fmt::format("{} per sample", bytes_text(model.input_per_sample)));
   if (model.optimizer_time)
-    fields.add("optimizer", fmt::format("{} a step", time_text(*model.optimizer_time)));
+    fields.add("optimizer", fmt::format("{} per step", time_text(*model.optimizer_time)));
   std::vector<std::string> anchors;
   for (const auto& anchor : model.anchors) anchors.push_back(anchor_text(anchor));
   fields.add("anchors", anchors.empty()
-                            ? std::vector<std::string>{"none: compute is priced from the GPU's datasheet"}
+                            ? std::vector<std::string>{"none: compute times follow the GPU's datasheet"}
                             : anchors);
   fields.add("source", model.source);
 

@@ -12,15 +12,14 @@
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
-#include "sim/report/show/schedule_chart.hpp"
 
 namespace gradway::report {
 namespace {
 
 using enum Table::Align;
 
-/// What the tasks of one phase and kind add up to on one rank.
-struct Sum {
+/// Totals over the tasks of one phase and kind on one rank.
+struct TaskTotals {
   std::string_view kind;
   int tasks = 0;
   Seconds work{};
@@ -34,7 +33,7 @@ std::string gradient_name(const Model& model, const Unit::Gradient& gradient) {
   return name.starts_with(layer.name) ? name : fmt::format("{}.{}", layer.name, name);
 }
 
-/// Bytes as DDP counts them: caps are in MiB.
+/// Bytes in MiB, the unit of DDP's bucket caps.
 std::string mebibytes(Bytes size) {
   return fmt::format("{:.2f} MiB", size.value() / 1048576);
 }
@@ -44,27 +43,27 @@ std::string dash_if(bool empty, const std::string& text) {
 }
 
 void write_phases(std::ostream& out, const Program& program, const Style& style) {
-  std::map<std::pair<Phase, std::size_t>, Sum> sums;  // by kind of work
+  std::map<std::pair<Phase, std::size_t>, TaskTotals> totals;  // by kind of work
   for (const auto& task : program.tasks) {
-    auto& sum = sums[{task.phase, task.work.index()}];
-    ++sum.tasks;
-    sum.kind = kind_of(task.work);
-    if (const auto* kernel = std::get_if<Kernel>(&task.work)) sum.work += kernel->work;
-    sum.bytes += bytes_of(task.work);
-    sum.launch += task.launch;
+    auto& total = totals[{task.phase, task.work.index()}];
+    ++total.tasks;
+    total.kind = kind_of(task.work);
+    if (const auto* kernel = std::get_if<Kernel>(&task.work)) total.work += kernel->work;
+    total.bytes += bytes_of(task.work);
+    total.launch += task.launch;
   }
   Table table{
       {{"phase", left}, {"kind", left}, {"tasks", right}, {"work", right}, {"bytes", right}, {"CPU", right}}};
-  for (const auto& [key, sum] : sums) {
-    table.add({std::string{name_of(key.first)}, std::string{sum.kind}, fmt::format("{}", sum.tasks),
-               dash_if(sum.work == Seconds{}, time_text(sum.work)),
-               dash_if(sum.bytes == Bytes{}, bytes_text(sum.bytes)),
-               dash_if(sum.launch == Seconds{}, time_text(sum.launch))});
+  for (const auto& [key, total] : totals) {
+    table.add({std::string{name_of(key.first)}, std::string{total.kind}, fmt::format("{}", total.tasks),
+               dash_if(total.work == Seconds{}, time_text(total.work)),
+               dash_if(total.bytes == Bytes{}, bytes_text(total.bytes)),
+               dash_if(total.launch == Seconds{}, time_text(total.launch))});
   }
   table.write(out, style);
 }
 
-/// What the stages of a pipeline hold and do, side by side.
+/// Writes one row per pipeline stage.
 void write_stages(std::ostream& out, const Workload& workload, const Style& style) {
   Table table{
       {{"", left}, {"parameters", right}, {"activations", right}, {"memory", right}, {"kernels", right}}};
@@ -84,10 +83,10 @@ std::string_view kind_of_group(std::string_view name) {
   return end + 1 < name.size() && end != std::string_view::npos ? name.substr(0, end) : name;
 }
 
-/// Those of a kind in one row; the schedule shows who is whose neighbour.
+/// Writes one row per kind of process group. The schedule chart shows which stages are neighbours.
 void write_groups(std::ostream& out, const Workload& workload, const Style& style) {
   constexpr std::size_t most_named = 8;
-  Table table{{{"groups", left}, {"number", right}, {"ranks", right}, {"the first", left}}};
+  Table table{{{"groups", left}, {"number", right}, {"ranks", right}, {"first group", left}}};
   for (std::size_t i = 0; i < workload.groups.size();) {
     const auto& first = workload.groups[i];
     const auto kind = kind_of_group(first.name);
@@ -114,7 +113,7 @@ void write_collectives(std::ostream& out, const Program& program, const Style& s
     if (const auto* call = std::get_if<Call>(&task.work)) ++counts[{call->kind, call->bytes}];
   }
   if (counts.empty()) return;
-  Table table{{{"collective", left}, {"a step", right}, {"size", right}, {"bytes", right}}};
+  Table table{{{"collective", left}, {"per step", right}, {"size", right}, {"bytes", right}}};
   for (const auto& [key, count] : counts) {
     table.add({std::string{name_of(key.first)}, fmt::format("{}", count), mebibytes(key.second),
                fmt::format("{:.0f}", key.second.value())});
@@ -151,11 +150,10 @@ void write_plan(std::ostream& out, const Scenario& scenario, const Workload& wor
   fields.add("platform", fmt::format("{}: {}", scenario.platform.name,
                                      hardware_in_words(scenario.platform, scenario.job.gpus)));
   const auto& layout = scenario.job.layout;
-  if (layout.is_model_parallel()) fields.add("layout", in_words(layout, scenario.job));
-  fields.add("strategy", in_words(scenario.job.strategy));
-  fields.add("tasks",
-             fmt::format("{} a step on {}", thousands_text(static_cast<std::int64_t>(program.tasks.size())),
-                         layout.pipeline > 1 ? "the first stage" : "each rank"));
+  if (layout.is_model_parallel()) fields.add("layout", describe(layout, scenario.job));
+  fields.add("strategy", describe(scenario.job.strategy));
+  fields.add("tasks", fmt::format("{} per step on {}", thousands_text(program.tasks.size()),
+                                  layout.pipeline > 1 ? "the first stage" : "each rank"));
   fields.add("warning", with_codes(warnings_of(scenario.warnings)), Paint::yellow);
   out << '\n';
   if (layout.pipeline > 1) {

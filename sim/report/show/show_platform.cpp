@@ -18,7 +18,7 @@ constexpr std::size_t shown_whole_up_to = 16;
 constexpr std::size_t shown_of_large = 8;
 
 std::string gpu_in_words(const Gpu& gpu) {
-  if (gpu.ideal) return fmt::format("{} (ideal: kernels without a time of their own take none)", gpu.name);
+  if (gpu.ideal) return fmt::format("{} (ideal: kernels without a given time take none)", gpu.name);
   auto words = fmt::format("{}: {} at {}", gpu.name, bytes_text(gpu.memory), rate_text(gpu.memory_bandwidth));
   for (std::size_t p = 0; p < precision_count; ++p) {
     if (gpu.peak[p]) {
@@ -46,8 +46,8 @@ void write_head(Fields& fields, const Platform& platform, const Calibration& cal
   write_memories(fields, platform);
   if (platform.price) {
     const auto& price = *platform.price;
-    fields.add("price", fmt::format("{:.2f} USD/h a node, {}, {} ({})", price.per_node.value(), price.region,
-                                    price.date, price.source));
+    fields.add("price", fmt::format("{:.2f} USD per node-hour, {}, {} ({})", price.per_node.value(),
+                                    price.region, price.date, price.source));
     std::vector<std::string> others;
     for (const auto& other : platform.prices) {
       if (other.date == price.date && other.region == price.region) continue;
@@ -55,11 +55,11 @@ void write_head(Fields& fields, const Platform& platform, const Calibration& cal
     }
     if (!others.empty()) fields.add("", fmt::format("also {}", fmt::join(others, "; ")));
   } else {
-    fields.add("price", "not known");
+    fields.add("price", "unknown");
   }
   const bool nccl = platform.collectives == CollectiveRules::nccl;
-  fields.add("collectives", nccl ? "by NCCL's rules" : "ideal: rings at the full rate of their links");
-  fields.add("calibration", calibration.name.empty() ? "none: datasheets and NCCL's own figures"
+  fields.add("collectives", nccl ? "as NCCL chooses" : "ideal: rings at the full rate of their links");
+  fields.add("calibration", calibration.name.empty() ? "none: datasheets and NCCL's built-in figures"
                                                      : fmt::format("{}{}{}: {}", calibration.name,
                                                                    calibration.date.empty() ? "" : ", ",
                                                                    calibration.date, calibration.source));
@@ -71,7 +71,7 @@ void write_head(Fields& fields, const Platform& platform, const Calibration& cal
 void write_platform(std::ostream& out, const Platform& platform, const Calibration& calibration,
                     const Style& style) {
   const Routes routes{platform};
-  const auto shown = shown_part(platform, shown_whole_up_to, shown_of_large);
+  const auto shown = select_shown_devices(platform, shown_whole_up_to, shown_of_large);
   const auto title = [&](std::string_view text) { out << '\n' << style.paint(Paint::bold, text) << "\n\n"; };
   Fields fields{out, style};
   out << style.paint(Paint::bold, platform.name) << "\n\n";
@@ -79,12 +79,12 @@ void write_platform(std::ostream& out, const Platform& platform, const Calibrati
   const auto part = shown.gpus.size() == platform.gpus.size()
                         ? std::string{}
                         : fmt::format(" (the first {} of {} GPUs)", shown.gpus.size(),
-                                      thousands_text(static_cast<std::int64_t>(platform.gpus.size())));
+                                      thousands_text(platform.gpus.size()));
   title("Topology" + part);
   write_topology(out, platform, routes, shown, style);
   title("Transports of NCCL" + part);
   write_transports(out, platform, routes, shown, style);
-  title(part.empty() ? "Links" : "Links of these");
+  title(part.empty() ? "Links" : "Links of these GPUs");
   write_link_table(out, platform, shown, style);
   title("Routes");
   write_routes(out, platform, routes, style);

@@ -31,7 +31,7 @@ std::string tensors_text(const std::vector<Tensor>& tensors) {
     count += elements(tensor.shape);
     bytes += elements(tensor.shape) * tensor.element_bytes;
   }
-  return fmt::format("{}, {} elements, {}", counted_text(static_cast<std::int64_t>(tensors.size()), "tensor"),
+  return fmt::format("{}, {} elements, {}", counted_text(tensors.size(), "tensor"),
                      thousands_text(static_cast<std::int64_t>(count)), bytes_text(Bytes{bytes}));
 }
 
@@ -67,24 +67,24 @@ Totals totals_of(const Profile& profile, std::optional<ProfiledPhase> phase = {}
   return totals;
 }
 
-/// Who sets the pace. The CPU's times are longer under the profiler than they are without it.
+/// Whether the CPU or the GPU limits the step. The profiler slows down the CPU.
 std::string pace_text(const Profile& profile, const Totals& all) {
   const double share = all.cpu / all.gpu;
   if (share < 0.9)
-    return fmt::format("the GPU: the CPU needs {} of its time to issue the step", percent_text(share));
-  const auto under = profile.step_time ? "" : ", but only the profiler may have made it so";
-  return fmt::format("the CPU: issuing the step takes it {} of the GPU's time{}", percent_text(share), under);
+    return fmt::format("the GPU: the CPU issues the step in {} of the GPU's time", percent_text(share));
+  const auto under = profile.step_time ? "" : ", but the profiler may be the cause";
+  return fmt::format("the CPU: issuing the step takes {} of the GPU's time{}", percent_text(share), under);
 }
 
-/// What tells the activations, and how much of them there is at most.
+/// The source of the memory of activations, and its peak.
 std::string memory_text(const Profile& profile) {
-  if (profile.memory_from == MemorySource::none) return "activations are not known";
+  if (profile.memory_from == MemorySource::none) return "activations are unknown";
   Bytes most{};
   for (const auto& moment : profile.memory) most = std::max(most, moment.grows + moment.fixed);
   const auto lacks = profile.memory_lacks.empty()
                          ? ""
                          : fmt::format(", without those of {}", fmt::join(profile.memory_lacks, ", "));
-  constexpr std::array<std::string_view, 4> by{"", "by shapes", "by the operands of compiled kernels",
+  constexpr std::array<std::string_view, 4> by{"", "from shapes", "from the operands of compiled kernels",
                                                "as recorded"};
   return fmt::format("activations of {} {}{}", bytes_text(most),
                      by[static_cast<std::size_t>(profile.memory_from)], lacks);
@@ -104,7 +104,7 @@ void write_head(Fields& fields, const Profile& profile, const Totals& all) {
              fmt::format("{}: {} on the GPU, {} of the CPU, {} between kernels", thousands_text(all.launches),
                          time_text(all.gpu), time_text(all.cpu), time_text(profile.gap)));
   fields.add("memory", memory_text(profile));
-  fields.add("pace set by", pace_text(profile, all));
+  fields.add("limited by", pace_text(profile, all));
 }
 
 }  // namespace

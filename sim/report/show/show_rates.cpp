@@ -51,7 +51,7 @@ void write_links(std::ostream& out, const std::vector<LinkRate>& links, const St
               {"to", right},
               {"latency", right},
               {"bandwidth", right},
-              {"one size less", right},
+              {"leave-one-out range", right},
               {"samples", right},
               {"residual", right},
               {"source", left}}};
@@ -70,7 +70,7 @@ void write_kernels(std::ostream& out, const KernelRates& kernels, const Style& s
   if (kernels.empty()) return;
   Table rows{{{"kernels", left},
               {"latency", right},
-              {"reached", right},
+              {"achieved", right},
               {"of datasheet", right},
               {"samples", right},
               {"residual", right}}};

@@ -2,23 +2,18 @@
 #include "sim/report/trace/chakra_nodes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <ostream>
 
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/words.hpp"
+
 namespace gradway::report {
 namespace {
 
 using Ids = std::vector<std::uint64_t>;
-
-std::string_view phase_word(Phase phase) {
-  constexpr std::array<std::string_view, 5> words{"input", "forward", "backward", "communication",
-                                                  "optimizer"};
-  return words[static_cast<std::size_t>(phase)];
-}
 
 std::string_view class_word(KernelClass kind) {
   return kind == KernelClass::attention ? "attention" : kind == KernelClass::memory ? "memory" : "matrix";
@@ -43,7 +38,7 @@ class RankWriter {
   }
 
  private:
-  /// What a task gave its dependants to wait for: its nodes, or without any what it waits for itself.
+  /// The nodes that dependants of a task wait for: its own, or its dependencies if it has none.
   void add(const Task& task) {
     Ids before = after_host_;
     for (const auto& other : task.after) add_all(before, ends_[other.index()]);
@@ -134,7 +129,7 @@ class RankWriter {
   ChakraNode& node(const Task& task, ChakraType type, const Ids& before) {
     nodes_.push_back({.id = nodes_.size() + 1, .name = task.name, .type = type, .data_deps = before});
     nodes_.back().attributes.push_back({"is_cpu_op", false});
-    nodes_.back().attributes.push_back({step_phase, std::string{phase_word(task.phase)}});
+    nodes_.back().attributes.push_back({step_phase, std::string{name_of(task.phase)}});
     return nodes_.back();
   }
 
@@ -143,9 +138,9 @@ class RankWriter {
   const Program& program_;
   const Actor& actor_;
   std::vector<ChakraNode> nodes_;
-  std::vector<Ids> ends_;               ///< beside the tasks
+  std::vector<Ids> ends_;               ///< by task
   std::map<std::size_t, Ids> last_on_;  ///< by stream
-  Ids after_host_;                      ///< what the CPU has waited for
+  Ids after_host_;                      ///< nodes that the CPU has waited for
   std::map<std::size_t, int> calls_;    ///< by group
   double computed_ns_ = 0;
 };

@@ -9,12 +9,12 @@
 
 namespace gradway::report {
 
-/// What a rank does in a step as nodes of a Chakra execution trace, for other simulators: kernels as compute
-/// nodes with their times, calls as collectives, sends and receives, copies as loads and stores of memory. A
-/// node waits (data_deps, the only ones that ASTRA-sim heeds) for what its task waits for, and for the one
-/// before it on its stream. What has no node there is left out: the CPU's launches, and hand-overs of
-/// loaders. Durations are whole microseconds, rounded so that their sums are right to one; the exact ones
-/// stand in an attribute. `comm_size` is what a rank puts in, as ASTRA-sim has it.
+/// The step of a rank as nodes of a Chakra execution trace, for other simulators: kernels become compute
+/// nodes with their times, calls become collectives, sends and receives, copies become loads and stores. A
+/// node depends (data_deps, the only kind that ASTRA-sim respects) on the dependencies of its task and on the
+/// previous node of its stream. CPU launches and hand-overs of loaders have no node. Durations are whole
+/// microseconds, rounded so that sums are exact to one microsecond; an attribute has the exact duration.
+/// `comm_size` is the input of one rank, as in ASTRA-sim.
 /// @pre `rank` is one of the workload's ranks
 std::vector<ChakraNode> chakra_nodes(const Workload& workload, ActorId rank);
 

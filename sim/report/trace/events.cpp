@@ -46,7 +46,7 @@ void TraceEvents::counter(TraceThread thread, std::string_view name_json, std::i
 void TraceEvents::arrow(std::string_view name_json, TraceThread from, std::int64_t end_ns, TraceThread to,
                         std::int64_t start_ns) {
   const auto id = ++arrows_;
-  // The last nanosecond is still inside the slice, its end is not.
+  // The arrow starts in the last nanosecond, because the end is outside the slice.
   event(fmt::format(R"({{"ph":"s","name":{},"cat":"arrow","id":{},"pid":{},"tid":{},"ts":{}}})", name_json,
                     id, from.process, from.thread, trace_time(end_ns - 1)));
   event(fmt::format(R"({{"ph":"f","bp":"e","name":{},"cat":"arrow","id":{},"pid":{},"tid":{},"ts":{}}})",

@@ -12,28 +12,27 @@ namespace gradway::report {
 std::string json_text(std::string_view text);
 
 /// Nanoseconds as the microseconds of a trace: "12.345".
-///
-/// Perfetto's importer multiplies by 1000 and cuts off what is behind the point
+/// Perfetto's importer multiplies by 1000 and truncates the fraction
 /// (src/trace_processor/importers/json/json_utils.cc), so that 0.001 us more or less decide whether two
 /// slices overlap. Where rounding would make it lose a nanosecond, a tenth of one is added: "0.2571".
 std::string trace_time(std::int64_t nanoseconds);
 
-/// A row of a trace. Perfetto takes threads of equal ids for one, whatever their process: ids are unique in a
-/// trace.
+/// A row of a trace. Thread ids are unique in a trace, because Perfetto merges threads of equal ids even
+/// across processes.
 struct TraceThread {
   std::size_t process = 0;
   std::size_t thread = 0;
 };
 
-/// Writes events of the Trace Event Format as they come, one a line; builds no document in memory. Texts that
-/// are called json are written as they stand.
+/// Writes events of the Trace Event Format one per line, without a document in memory. Arguments named `json`
+/// are written unchanged.
 class TraceEvents {
  public:
   explicit TraceEvents(std::ostream& out) : out_{out} {}
 
-  /// A process and where it stands among the others. @param labels beside its name; may be empty
+  /// A process and its position. @param labels shown after its name; may be empty
   void process(std::size_t id, std::size_t position, std::string_view name, std::string_view labels = {});
-  /// A row, which stands among those of its process by its id.
+  /// A row. Rows of a process are sorted by id.
   void thread(TraceThread thread, std::string_view name);
   /// @param args_json the members of an object
   void slice(TraceThread thread, std::string_view name_json, std::string_view category, std::int64_t start_ns,

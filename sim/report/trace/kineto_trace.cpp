@@ -14,7 +14,7 @@
 namespace gradway::report {
 namespace {
 
-// As a process of PyTorch with one GPU has them: 7 is the first stream that it does not share.
+// Ids as in a PyTorch process with one GPU: stream 7 is the first non-default stream.
 constexpr std::size_t cpu_process = 1'000;
 constexpr std::size_t main_thread = 1'001;
 constexpr std::size_t compute_stream = 7;
@@ -22,12 +22,12 @@ constexpr std::size_t copy_stream = 13;
 constexpr std::size_t first_communicator = 20;
 constexpr std::size_t first_other = 40;
 
-/// How NCCL calls its kernels, and PyTorch the collective.
+/// Names of a collective: NCCL's kernel and PyTorch's operation.
 struct KernelName {
   std::string_view kernel;
   std::string_view collective;
 };
-/// @param receives of a message: the rank is its destination
+/// @param receives for messages: whether the rank is the destination
 KernelName names_of(CollectiveKind kind, bool receives) {
   switch (kind) {
     case CollectiveKind::all_reduce:
@@ -114,7 +114,7 @@ class KinetoWriter {
                                               : compute_stream + lane;
   }
 
-  /// The same for a launch and for what it launched, and for nothing else.
+  /// A number that only a launch and the launched work share.
   std::size_t correlation(const Slice& slice) {
     return numbers_.emplace(std::tuple{slice.program, slice.step, slice.task}, numbers_.size() + 1)
         .first->second;

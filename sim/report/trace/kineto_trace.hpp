@@ -8,13 +8,13 @@
 
 namespace gradway::report {
 
-/// Writes what a rank did as the PyTorch profiler (Kineto) would have recorded it, for programs that read
-/// such traces, Holistic Trace Analysis among them: categories kernel, gpu_memcpy, cuda_runtime, cpu_op and
-/// user_annotation ("ProfilerStep#0"), with stream, device, and a correlation that leads from a launch to
-/// what it launched. Collectives are kernels named as NCCL's, with their `Collective name`, `In msg nelems`
-/// (of bytes: a call does not know the type of its elements), `Group size` and `Process Group Name`. A launch
-/// without a duration has no event.
-/// @param slices of the run, which must hold the rank's
+/// Writes the run of a rank as the PyTorch profiler (Kineto) would record it, for tools such as Holistic
+/// Trace Analysis: categories kernel, gpu_memcpy, cuda_runtime, cpu_op and user_annotation
+/// ("ProfilerStep#0"), with stream, device, and correlation ids between launches and launched work.
+/// Collectives are kernels with NCCL's names and their `Collective name`, `In msg nelems` (in bytes, because
+/// a call does not know its element type), `Group size` and `Process Group Name`. Launches without a duration
+/// are omitted.
+/// @param slices of the run; must include the rank
 void write_kineto_trace(std::ostream& out, const Run& run, const Slices& slices, std::size_t rank);
 
 }  // namespace gradway::report

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<ResourceId> busiest(const Run& run, std::size_t most) {
   const auto& platform = run.scenario.platform;
-  std::map<std::string, ResourceId> by_name;  // of those that stand for themselves
+  std::map<std::string, ResourceId> by_name;  // of resources that are listed themselves
   for (const auto& [id, bytes] : run.measured.carried) by_name.emplace(platform.name_of(id), id);
   std::vector<ResourceId> found;
   for (const auto& use : run.measured.links) {
@@ -34,7 +34,7 @@ int node_of(const Platform& platform, ResourceId id) {
   return std::max(platform.device(link.from).node, platform.device(link.to).node);
 }
 
-/// Of changes in the same nanosecond the last one counts.
+/// Converts changes to points. Of changes in the same nanosecond the last one counts.
 std::vector<LinkTrack::Point> points(const std::vector<UseChange>& changes) {
   std::vector<LinkTrack::Point> found;
   for (const auto& change : changes) {

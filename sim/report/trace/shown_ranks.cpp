@@ -21,17 +21,17 @@ ShownRanks shown_ranks(const Folding& folding, std::size_t all_up_to, std::size_
       if (folding.is_representative(ActorId{rank})) shown.ranks.push_back(rank);
     }
   }
-  const auto all = thousands_text(static_cast<std::int64_t>(count));
+  const auto all = thousands_text(count);
   const auto classes = folding.simulated_ranks();
   if (shown.ranks.size() == count) {
     shown.words = count == 1 ? "the only rank" : fmt::format("all {} ranks", all);
   } else if (classes == 1) {
-    shown.words = fmt::format("rank 0 of {}; the others do the same at the same time", all);
+    shown.words = fmt::format("rank 0 of {}; the others behave identically", all);
   } else if (shown.ranks.size() == classes) {
-    shown.words = fmt::format("ranks {} of {}; each of the others does the same as one of these",
+    shown.words = fmt::format("ranks {} of {}; each of the others behaves like one of these",
                               fmt::join(shown.ranks, ", "), all);
   } else {
-    shown.words = fmt::format("ranks {} of {}; others do otherwise and are left out",
+    shown.words = fmt::format("ranks {} of {}; other ranks behave differently and are not shown",
                               fmt::join(shown.ranks, ", "), all);
   }
   return shown;

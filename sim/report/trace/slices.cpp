@@ -30,7 +30,8 @@ Track track_of(Lane lane, Activity activity) {
   return lane == Lane::compute ? Track::compute : Track::other;
 }
 
-/// Backward and communication go on side by side; any other phase ends those before it.
+/// Whether the start of a phase ends another. Backward and communication run concurrently; any other phase
+/// ends the previous ones.
 bool ends(Phase next, Phase running) {
   const auto contention = [](Phase phase) {
     return phase == Phase::backward || phase == Phase::communication;
@@ -38,7 +39,7 @@ bool ends(Phase next, Phase running) {
   return next != running && !(contention(next) && contention(running));
 }
 
-/// Of a stage of a pipeline: each pass of a micro-batch is a stretch, and each other phase is one.
+/// Segments of a pipeline stage: one per pass of a micro-batch, and one per other phase.
 std::vector<std::int32_t> segments_by_pass(const Program& program) {
   std::vector<std::int32_t> of_task(program.tasks.size(), Origin::none);
   for (std::size_t pass = 0; pass < program.passes.size(); ++pass)
@@ -58,7 +59,7 @@ std::vector<std::int32_t> segments_by_pass(const Program& program) {
   return of_task;
 }
 
-/// By task: the number of the stretch of its phase that it belongs to.
+/// By task: the number of its segment, a contiguous part of a phase.
 std::vector<std::int32_t> segments(const Program& program) {
   if (!program.passes.empty()) return segments_by_pass(program);
   std::vector<std::int32_t> of_task;
@@ -82,7 +83,7 @@ void cover(Slice& slice, const Slice& other) {
   slice.end_ns = std::max(slice.end_ns, other.end_ns);
 }
 
-/// Who makes the batches of a rank, as it was simulated; nothing if nobody does.
+/// The simulated loader of a rank; empty if there is none.
 std::optional<std::size_t> loader_of(const Run& run, std::size_t rank) {
   const auto& channels = run.workload.actors[rank].channels;
   if (channels.empty()) return std::nullopt;
@@ -90,9 +91,9 @@ std::optional<std::size_t> loader_of(const Run& run, std::size_t rank) {
   return run.folding.actor_representative[loader.index()].index();
 }
 
-/// Gives each slice the first lane of its track that is free. @param slices in order of track and start
+/// Assigns each slice to the first free lane of its track. @param slices in order of track and start
 void choose_lanes(std::vector<Slice>& slices) {
-  std::vector<std::int64_t> ends;  // of the lanes of the current track
+  std::vector<std::int64_t> ends;  // by lane of the current track
   std::optional<Track> track;
   for (auto& slice : slices) {
     if (track != slice.track) ends.clear();
@@ -184,7 +185,7 @@ void Slices::add_phases(std::vector<Slice>& slices) const {
   for (const auto& slice : slices) {
     const auto segment = segment_[slice.program][static_cast<std::size_t>(slice.task)];
     if (slice.track == Track::launch || slice.track == Track::loader || segment == Origin::none) continue;
-    // A pass through a stage is its kernels: what it exchanges overlaps with the passes before and after it.
+    // A pass covers only its kernels, because its messages overlap with the adjacent passes.
     const auto& passes = run_.workload.programs[slice.program].passes;
     const bool is_pass = segment < static_cast<std::int32_t>(passes.size());
     if (is_pass && slice.track != Track::compute) continue;

@@ -13,44 +13,43 @@
 
 namespace gradway::report {
 
-/// What a time line of a rank has a row for, from top to bottom.
+/// The rows in the timeline of a rank, from top to bottom.
 enum class Track : std::uint8_t { phases, compute, communicator, copy, other, launch, loader };
 constexpr std::array<std::string_view, 7> track_names{"phases",        "compute",    "NCCL",  "copy engine",
                                                       "other streams", "CPU launch", "loader"};
 
-/// A stretch of time on a row of a rank: a task of the workload graph, from the start of its first op to the
-/// end of its last, or a phase of a step. Dates are whole nanoseconds since the start of the run, so that
-/// what touches in the timeline touches here.
+/// An interval on a row of a rank: a task of the workload graph, from the start of its first op to the end of
+/// its last, or a phase of a step. Times are whole nanoseconds since the start of the run, so that adjacent
+/// ops stay adjacent.
 struct Slice {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::uint16_t program = 0;         ///< of the rank, or of its loader
-  std::int32_t task = Origin::none;  ///< of the program; none: a phase
+  std::uint16_t program = 0;         ///< program of the rank, or of its loader
+  std::int32_t task = Origin::none;  ///< task of the program; none: a phase
   std::int32_t step = 0;
   Phase phase = Phase::forward;
   Track track = Track::compute;
   int lane = 0;  ///< slices of one track and lane do not overlap
 };
 
-/// A date of the timeline, or a duration.
+/// A time or duration of the timeline in nanoseconds, rounded.
 std::int64_t nanoseconds(Seconds time);
 
-/// What ranks did when, for pictures of a run.
-///
-/// Tracks: the compute stream, the communicator's stream, the GPU's copy engine, kernels on streams of their
-/// own, the CPU that launches, the workers of its loader. The track of phases has what annotations in the
-/// training loop would show on the GPU: input, forward, backward and optimizer, from the first to the last op
-/// of each that a stream of the step has, and communication beside backward. With accumulation each
-/// micro-step has its own; of a pipeline each pass of a micro-batch, from its first to its last kernel, and
-/// communication has none. A background copy is in no phase: the step does not wait for it. Slices without a
-/// duration are left out.
+/// The slices of ranks, for traces and pages.
+/// Tracks: the compute stream, the communicator's stream, the copy engine, kernels on other streams, CPU
+/// launches, loader workers. The track of phases shows what annotations in the training loop would show on
+/// the GPU: input, forward, backward and optimizer, each from its first to its last op on a stream, and
+/// communication, which overlaps with backward. With accumulation each micro-step has its own phases. In a
+/// pipeline each pass of a micro-batch is a phase, from its first to its last kernel, and communication has
+/// none. Background copies belong to no phase, because the step does not wait for them. Slices without a
+/// duration are omitted.
 class Slices {
  public:
-  /// @param ranks the only ones that `of` will be asked for
+  /// @param ranks the ranks that `of` may be called with
   Slices(const Run& run, const std::vector<std::size_t>& ranks);
 
-  /// Returns the slices of a rank, or of the rank that was simulated for it, in order of track, start and
-  /// lane. Calls on its groups are included, each as the task with which this rank takes part in it.
+  /// Returns the slices of a rank, or of the rank simulated in its place, sorted by track, start and lane.
+  /// Includes the collectives of its groups, each as the task with which the rank takes part.
   std::vector<Slice> of(std::size_t rank) const;
 
  private:
@@ -58,14 +57,12 @@ class Slices {
 
   const Run& run_;
   MatchingCalls calls_;
-  std::vector<std::vector<std::int32_t>>
-      segment_;  ///< by program and task: phases in their order; none for background copies
-  std::map<std::size_t, std::vector<Slice>> by_actor_;  ///< of those that were simulated for the ranks
+  std::vector<std::vector<std::int32_t>> segment_;      ///< by program and task; none for background copies
+  std::map<std::size_t, std::vector<Slice>> by_actor_;  ///< by simulated actor
   std::map<std::size_t, std::vector<Slice>> by_group_;  ///< with the task of the first caller
 };
 
-/// What a slice is called: by program and task, its name, with the bytes it moves: "bucket 3 all-reduce
-/// (28.05 MB)".
+/// Labels of slices by program and task, with the bytes they move: "bucket 3 all-reduce (28.05 MB)".
 std::vector<std::vector<std::string>> task_labels(const Workload& workload);
 
 }  // namespace gradway::report

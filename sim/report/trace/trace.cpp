@@ -21,11 +21,11 @@ namespace gradway::report {
 namespace {
 
 constexpr std::size_t all_ranks_up_to = 64;
-constexpr std::size_t all_tasks_up_to = 500'000;  // of all ranks and steps: a file of some 100 MB
+constexpr std::size_t all_tasks_up_to = 500'000;  // over all ranks and steps: a file of about 100 MB
 constexpr std::size_t ranks_of_large_runs = 8;
 constexpr std::size_t links_traced = 8;
 
-// Ids of threads: room for many lanes of a track, and for the ids of processes below those of ranks.
+// Thread ids leave space for many lanes per track; process ids are below those of ranks.
 constexpr std::size_t ids_a_rank = 100'000;
 constexpr std::size_t ids_a_track = 10'000;
 constexpr std::size_t thread_of_steps = ids_a_rank - 1;
@@ -44,15 +44,15 @@ std::string node_name(const Run& run, std::size_t node) {
   return fmt::format("node {}: {} x {}", node, gpus, platform.gpu_models.front().name);
 }
 
-/// What leads to a collective of a bucket.
+/// An arrow to a collective of a bucket.
 struct Arrow {
   std::vector<std::size_t>
-      from;  ///< the last task before it, and those before that: the first that takes time
+      from;  ///< candidates for its start, latest first: the first one with a duration is taken
   std::size_t to = 0;
   std::string name_json;
 };
 
-/// From the last gradient of each bucket to its collectives, one after the other.
+/// Arrows from the last gradient of each bucket to its collectives in turn.
 std::vector<Arrow> arrows_of(const Program& program) {
   std::vector<Arrow> arrows;
   for (std::size_t b = 0; b < program.units.size(); ++b) {
@@ -74,7 +74,7 @@ std::vector<Arrow> arrows_of(const Program& program) {
   return arrows;
 }
 
-/// Writes the parts of a trace, in the order of its functions.
+/// Writes a trace. Its functions are called in the order of their declaration.
 class TraceWriter {
  public:
   TraceWriter(std::ostream& out, const Run& run)
@@ -103,7 +103,7 @@ class TraceWriter {
     }
   }
 
-  /// The nodes of ranks and links.
+  /// Writes the processes: one per node of shown ranks and links.
   void nodes(const std::vector<std::size_t>& ranks, const std::vector<LinkTrack>& links) {
     const auto& platform = run_.scenario.platform;
     std::map<int, std::vector<std::size_t>> shown;
@@ -117,13 +117,11 @@ class TraceWriter {
       }
       const auto number = static_cast<std::size_t>(node);
       events_.process(process_of(node), number + 1, node_name(run_, number),
-                      on_it.empty()
-                          ? "links only"
-                          : counted_text(static_cast<std::int64_t>(on_it.size()), "rank") + " shown");
+                      on_it.empty() ? "links only" : counted_text(on_it.size(), "rank") + " shown");
     }
   }
 
-  /// @param position of the rank among those that are shown
+  /// @param position of the rank among the shown ranks
   /// @param slices of the rank
   void rank(std::size_t rank, std::size_t position, const std::vector<Slice>& slices) {
     const auto& platform = run_.scenario.platform;
@@ -151,8 +149,7 @@ class TraceWriter {
   void link(const LinkTrack& link) {
     const auto process = process_of(link.node);
     auto name = link.name;
-    if (link.alike > 0)
-      name += fmt::format(" (and {} alike)", thousands_text(static_cast<std::int64_t>(link.alike)));
+    if (link.alike > 0) name += fmt::format(" (and {} identical)", thousands_text(link.alike));
     const auto name_json = json_text(name);
     const auto write = [&](std::int64_t at, double own, double others) {
       const auto values = link.has_others
@@ -207,7 +204,7 @@ class TraceWriter {
     }
   }
 
-  /// Kernels on any stream.
+  /// Writes a counter of kernels on any stream.
   void gpu_busy(std::size_t process, const std::string& name_json, const std::vector<Slice>& slices) {
     std::vector<std::pair<std::int64_t, std::int64_t>> kernels;
     for (const auto& slice : slices) {

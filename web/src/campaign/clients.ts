@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients that train in rounds, and what it would take with the data in one place.
+// Clients that train in rounds, and the alternative with all data in one place.
 import { timeAxis } from '../axes';
 import { draw, section, themedLegend, type Option } from '../chart';
 import { tip } from '../dom';
@@ -36,7 +36,7 @@ function option(classes: Class[], colours: Palette, width: number): Option {
       tooltip: {
         formatter: (item: { dataIndex: number }) => {
           const one = classes[item.dataIndex]!;
-          return tip(nameOf(one, item.dataIndex), [[name, timeText(one[key]), one[key]], ['a round of such a client', timeText(whole(one)), whole(one)]]);
+          return tip(nameOf(one, item.dataIndex), [[name, timeText(one[key]), one[key]], ['a round of this client', timeText(whole(one)), whole(one)]]);
         },
       },
     })),
@@ -45,7 +45,7 @@ function option(classes: Class[], colours: Palette, width: number): Option {
 
 const classTable = (classes: Class[]): Table => ({
   caption: 'Classes of clients',
-  columns: [{ name: 'clients' }, ...parts.map(([name]) => ({ name, number: true })), { name: 'in all', number: true }],
+  columns: [{ name: 'clients' }, ...parts.map(([name]) => ({ name, number: true })), { name: 'in total', number: true }],
   rows: classes.map((one, i) => [cell(nameOf(one, i)), ...parts.map(([, key]) => cell(timeText(one[key]), one[key])), cell(timeText(whole(one)), whole(one))]),
 });
 
@@ -53,7 +53,7 @@ export function clients({ plan: { rounds } }: CampaignReport): HTMLElement | nul
   if (!rounds) return null;
   const { classes } = rounds;
   const slowest = classes.reduce((a, b) => (whole(b) > whole(a) ? b : a));
-  const title = `${nameOf(slowest, classes.indexOf(slowest))} are the slowest clients: ${timeText(whole(slowest))} for their part of a round`;
+  const title = `${nameOf(slowest, classes.indexOf(slowest))} are the slowest clients: ${timeText(whole(slowest))} per round`;
   const chart = draw({
     label: `${title}. ${String(classes.length)} classes of clients.`,
     height: () => classes.length * 34 + 40,
@@ -69,7 +69,7 @@ export function clients({ plan: { rounds } }: CampaignReport): HTMLElement | nul
 export function movedData({ moved_data: moved, estimate }: CampaignReport): HTMLElement | null {
   if (!moved) return null;
   const there = moved.moving_s + moved.training_at_best_s;
-  const title = `With the data in one place ${spanText(there)} at best, ${spanText(moved.moving_s)} of it to move them; as it is ${spanText(estimate.mean_s)}`;
+  const title = `With the data in one place ${spanText(there)} at best, of which ${spanText(moved.moving_s)} to move the data; as configured ${spanText(estimate.mean_s)}`;
   const row = (name: string, bytes: number | null, seconds: number, usd: number | null | undefined): Table['rows'][number] => [
     cell(name),
     cell(bytes === null ? '' : bytesText(bytes), bytes),
@@ -77,14 +77,14 @@ export function movedData({ moved_data: moved, estimate }: CampaignReport): HTML
     cell(usdText(usd), usd ?? null),
   ];
   const table: Table = {
-    caption: 'Against the data in one place',
+    caption: 'Alternative: data in one place',
     columns: [{ name: '' }, { name: 'sent', number: true }, { name: 'takes', number: true }, { name: 'costs', number: true }],
     rows: [
-      row('as it is, on average', moved.exchanged_bytes, estimate.mean_s, estimate.mean_usd),
-      row('moving the data', moved.bytes, moved.moving_s, moved.moving_usd),
-      row('... then training on the GPUs of one worker', null, moved.moving_s + moved.training_s, moved.training_usd),
-      row('... or, at best, on as many as of all workers', null, there, null),
+      row('as configured, on average', moved.exchanged_bytes, estimate.mean_s, estimate.mean_usd),
+      row('move the data', moved.bytes, moved.moving_s, moved.moving_usd),
+      row('... then train on the GPUs of one worker', null, moved.moving_s + moved.training_s, moved.training_usd),
+      row('... or, at best, on as many GPUs as all workers have', null, there, null),
     ],
   };
-  return section('moved', 'Against the data in one place', title, tableOf(table));
+  return section('moved', 'Alternative: data in one place', title, tableOf(table));
 }

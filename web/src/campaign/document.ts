@@ -2,7 +2,7 @@
 // The document of a campaign; see DATA.md.
 import type { AnyDocument, Maybe } from '../document';
 
-/** The median, and where nine of ten runs lie. */
+/** The median and the 90 % interval of the runs. */
 export interface Spread {
   median: number;
   low: number;
@@ -35,7 +35,7 @@ export interface Stop {
 /** Clients that train in rounds. */
 export interface Rounds {
   inner_steps: number;
-  /** Updates that end a round, and clients that are asked. */
+  /** Updates that complete a round, and clients that are selected. */
   target: number;
   asked: number;
   model_bytes: number;
@@ -43,7 +43,7 @@ export interface Rounds {
   classes: { name?: string; count: number; down_s: number; compute_s: number; up_s: number }[];
 }
 
-/** What it would take to bring the data to one place. */
+/** Time and cost of moving the data to one place. */
 export interface MovedData {
   bytes: number;
   exchanged_bytes: number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often to save: goodput over the time between checkpoints.
+// Checkpoint interval: goodput over the time between checkpoints.
 import { roundEnd, valueAxis } from '../axes';
 import { draw, legend, section, type Option } from '../chart';
 import { h, tip } from '../dom';
@@ -19,8 +19,8 @@ const curveTable = ({ curve }: Choice): Table => ({
 const marks = (choice: Choice, colours: Palette): [name: string, seconds: number, colour: string][] =>
   (
     [
-      ...(choice.used_s === choice.best_s ? [] : [['as used', choice.used_s, colours.series[1]!]]),
-      ['best, as played', choice.best_s, colours.series[2]!],
+      ...(choice.used_s === choice.best_s ? [] : [['in use', choice.used_s, colours.series[1]!]]),
+      ['best, as simulated', choice.best_s, colours.series[2]!],
       ['Daly', choice.daly_s, colours.muted],
     ] as [string, number, string][]
   ).filter(([, seconds]) => known(seconds));
@@ -31,7 +31,7 @@ function option(choice: Choice, colours: Palette): Option {
   const low = Math.max(0, 1 - lost);
   return {
     grid: { left: 56, right: 18, top: 16, bottom: 44 },
-    xAxis: { ...valueAxis({ span: [choice.curve[0]!.interval_s, choice.curve[choice.curve.length - 1]!.interval_s], seconds: 1, text: spanText, name: 'training between checkpoints', colours }) },
+    xAxis: { ...valueAxis({ span: [choice.curve[0]!.interval_s, choice.curve[choice.curve.length - 1]!.interval_s], seconds: 1, text: spanText, name: 'time between checkpoints', colours }) },
     yAxis: { type: 'value', min: low, max: 1, interval, axisLabel: { color: colours.muted, formatter: (y: number) => percentText(y) }, splitLine: { lineStyle: { color: colours.grid } } },
     series: [
       ...marks(choice, colours).map(([, seconds, colour]) => ({ type: 'line', silent: true, showSymbol: false, clip: true, z: 1, data: [[seconds, low], [seconds, 1]], lineStyle: { color: colour, type: 'dashed', width: 1.5 }, tooltip: { show: false } })),
@@ -66,5 +66,5 @@ export function interval(choice: Choice): HTMLElement {
   const showKey = (): void => key.replaceChildren(legend(marks(choice, palette()).map(([name, seconds, colour]) => [colour, `${name}: ${spanText(seconds)}`, 'dash'])));
   showKey();
   onTheme(showKey);
-  return section('interval', 'How often to save', title, key, chart.element);
+  return section('interval', 'Checkpoint interval', title, key, chart.element);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole training: how long, how much, how sure, and why.
+// A whole training: duration, cost, certainty and causes.
 import { countText, counted, known, percentText, rangeText, spanText, timeText, usdText } from '../format';
 import { answer, basis, tiles, title, warnings, what } from '../header';
 import { coded } from '../summary';
@@ -11,7 +11,7 @@ import { definitions, terms, whatIfs } from './tables';
 import { timeline } from './timeline';
 import { waterfall } from './waterfall';
 
-/** How long, how much, how sure. */
+/** Duration and cost with their intervals. */
 function campaignAnswer({ estimate: { seconds, usd } }: CampaignReport): string {
   const range = ({ low, high }: Spread, text: (value: number) => string): string => `(90 % interval: ${rangeText([low, high], text)})`;
   return `The training takes ${spanText(seconds.median)} ${range(seconds, spanText)}${usd ? ` and costs ${usdText(usd.median)} ${range(usd, usdText)}` : ''}.`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the runs take: how many end when.
+// Histogram of the durations of the runs.
 import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams } from 'echarts';
 import { roundEnd, timeAxis, timeTicks } from '../axes';
 import { draw, section, type Option } from '../chart';
@@ -14,14 +14,14 @@ type Bar = CampaignReport['histogram'][number];
 const span = (bar: Bar): string => rangeText([bar.from_s, bar.to_s], spanText);
 
 const barTable = (bars: Bar[]): Table => ({
-  caption: 'How many runs take how long',
+  caption: 'Runs by duration',
   columns: [{ name: 'time', number: true }, { name: 'runs', number: true }],
   rows: bars.map((bar) => [cell(span(bar), bar.from_s), cell(countText(bar.runs), bar.runs)]),
 });
 
 function option(bars: Bar[], colours: Palette, width: number): Option {
   const [from, to] = [bars[0]?.from_s ?? 0, bars[bars.length - 1]?.to_s ?? 1];
-  // Not all runs take the same time: a span of nothing has no ticks.
+  // The span must not be empty, because it would have no ticks.
   const { interval } = timeTicks(Math.max(to - from, to * 1e-3), width < 560 ? 2 : 5, to);
   return {
     grid: { left: 56, right: 18, top: 16, bottom: 44 },
@@ -45,7 +45,7 @@ function option(bars: Bar[], colours: Palette, width: number): Option {
 }
 
 export function spread({ estimate, histogram }: CampaignReport): HTMLElement {
-  const title = `Nine of ten runs take ${rangeText([estimate.seconds.low, estimate.seconds.high], spanText)}`;
+  const title = `90 % of the runs take ${rangeText([estimate.seconds.low, estimate.seconds.high], spanText)}`;
   const chart = draw({
     label: `${title}, half of them less than ${spanText(estimate.seconds.median)}.`,
     height: () => 260,
@@ -53,5 +53,5 @@ export function spread({ estimate, histogram }: CampaignReport): HTMLElement {
     table: { count: histogram.length, make: () => barTable(histogram) },
     option: (colours, width) => option(histogram, colours, width),
   });
-  return section('spread', 'How sure that is', title, chart.element);
+  return section('spread', 'Spread of the runs', title, chart.element);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What would help, and how nodes can be paid for.
+// What would help, and the cost by terms of payment.
 import { section } from '../chart';
 import { h } from '../dom';
 import { known, nothing, percentText, rangeText, spanText, usdText } from '../format';
@@ -15,7 +15,7 @@ const timeCells = ({ seconds, usd, goodput }: Estimate): Cell[] => [
 ];
 const timeColumns = [{ name: 'takes', number: true }, { name: '90 % interval', number: true }, { name: 'costs', number: true }, { name: '90 % interval', number: true }, { name: 'goodput', number: true }];
 
-/** Saved, or lost with a sign. */
+/** An amount saved, with a minus, or added, with a plus. */
 const saved = (value: number | null | undefined, text: (value: number) => string): string =>
   known(value) ? `${value < 0 ? '+' : value > 0 ? '−' : ''}${text(Math.abs(value))}` : nothing;
 
@@ -31,14 +31,14 @@ const termsText = ({ terms, share_of_nodes: share }: CampaignReport['terms'][num
 
 const termsTable = ({ terms }: CampaignReport): Table => ({
   caption: 'Terms of payment',
-  columns: [{ name: 'terms' }, { name: 'an hour and node', number: true }, ...timeColumns],
+  columns: [{ name: 'terms' }, { name: 'per node-hour', number: true }, ...timeColumns],
   rows: terms.map((one) => [cell(termsText(one)), cell(usdText(one.usd_per_node_hour), one.usd_per_node_hour), ...timeCells(one.estimate)]),
 });
 
 export function whatIfs(report: CampaignReport): HTMLElement | null {
   const best = [...report.what_ifs].sort((a, b) => b.saves_s - a.saves_s)[0];
   if (!best) return null;
-  const title = best.saves_s > 0 ? `${best.change}: ${spanText(best.saves_s)} less` : 'Nothing that was tried would help';
+  const title = best.saves_s > 0 ? `${best.change}: ${spanText(best.saves_s)} less` : 'None of the changes would help';
   return section('what-ifs', 'What would help', title, tableOf(whatIfTable(report)));
 }
 
@@ -52,6 +52,6 @@ export const definitions = (report: CampaignReport): HTMLElement =>
   section(
     'definitions',
     'Definitions',
-    'What the words mean here',
+    'Definitions',
     h('dl', { class: 'definitions' }, ...Object.entries(report.definitions).flatMap(([key, text]) => [h('dt', {}, report.labels[key] ?? key), h('dd', {}, text)])),
   );

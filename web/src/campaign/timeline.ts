@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The campaign of median length: how far it was when, and what stopped it.
+// The campaign of median length: its progress over time and its interruptions.
 import { timeTicks } from '../axes';
 import { draw, section, type Option } from '../chart';
 import { tip } from '../dom';
@@ -10,7 +10,7 @@ import type { CampaignReport, Stop } from './document';
 
 const stopTable = (stops: Stop[]): Table => ({
   caption: 'Interruptions',
-  columns: [{ name: 'at', number: true }, { name: 'cause' }, { name: 'until training goes on', number: true }, { name: 'progress', number: true }, { name: 'back to', number: true }],
+  columns: [{ name: 'at', number: true }, { name: 'cause' }, { name: 'until training continues', number: true }, { name: 'progress', number: true }, { name: 'back to', number: true }],
   rows: stops.map((stop) => [
     cell(spanText(stop.from_s), stop.from_s),
     cell(stop.cause),
@@ -20,7 +20,7 @@ const stopTable = (stops: Stop[]): Table => ({
   ]),
 });
 
-/** Days and shares: up while it trains, down to the last checkpoint where it stops. */
+/** Progress over time: rises during training and drops to the last checkpoint at an interruption. */
 function line({ stops, seconds }: CampaignReport['typical']): [number, number][] {
   const points: [number, number][] = [[0, 0]];
   for (const stop of stops) points.push([stop.from_s, stop.progress_before], [stop.from_s, stop.progress_after], [stop.to_s, stop.progress_after]);
@@ -48,7 +48,7 @@ function option(report: CampaignReport, colours: Palette, width: number): Option
             const stop = typical.stops[item.dataIndex]!;
             return tip(stop.cause, [
               ['at', spanText(stop.from_s), stop.from_s],
-              ['goes on after', spanText(stop.to_s - stop.from_s), stop.to_s - stop.from_s],
+              ['continues after', spanText(stop.to_s - stop.from_s), stop.to_s - stop.from_s],
               ['progress', percentText(stop.progress_before), stop.progress_before],
               ['back to', percentText(stop.progress_after), stop.progress_after],
             ]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the steps alone to the time that is paid: what each part adds, on average.
+// From productive steps to the paid time: the mean contribution of each part.
 import { timeTicks } from '../axes';
 import { draw, section, type Option } from '../chart';
 import { tip } from '../dom';
@@ -15,7 +15,7 @@ interface Part {
   seconds: number;
 }
 
-/** One behind the other, and all of them. */
+/** The parts one after the other, then their sum. */
 function partsOf({ estimate, labels }: CampaignReport): Part[] {
   const parts: Part[] = [];
   let from = 0;
@@ -29,18 +29,18 @@ function partsOf({ estimate, labels }: CampaignReport): Part[] {
 
 const partTable = (parts: Part[], report: CampaignReport): Table => ({
   caption: 'Where the time goes',
-  columns: [{ name: 'part' }, { name: 'time', number: true }, { name: 'of all', number: true }, { name: 'what it is' }],
+  columns: [{ name: 'part' }, { name: 'time', number: true }, { name: 'share', number: true }, { name: 'definition' }],
   rows: parts.map((part) => [
     cell(part.name),
     cell(spanText(part.seconds), part.seconds),
     cell(percentText(part.seconds / report.estimate.mean_s), part.seconds / report.estimate.mean_s),
-    cell(report.definitions[part.key] ?? 'all of these'),
+    cell(report.definitions[part.key] ?? 'sum of all parts'),
   ]),
 });
 
 function option(parts: Part[], report: CampaignReport, colours: Palette, width: number): Option {
   const narrow = width < 560;
-  // Losses are small beside the steps: they begin where the steps end.
+  // The axis begins near the end of the productive steps, because losses are small.
   const steps = parts[0]!.seconds;
   const after = steps > 0.7 * report.estimate.mean_s ? Math.max(0, steps - 0.25 * (report.estimate.mean_s - steps)) : 0;
   const { max, interval, text } = timeTicks(report.estimate.mean_s - after, narrow ? 2 : 5, report.estimate.mean_s);
@@ -75,7 +75,7 @@ function option(parts: Part[], report: CampaignReport, colours: Palette, width: 
 
 export function waterfall(report: CampaignReport): HTMLElement {
   const parts = partsOf(report);
-  const title = `${percentText(report.estimate.mean_buckets_s.productive_steps! / report.estimate.mean_s)} of the time is steps that count`;
+  const title = `${percentText(report.estimate.mean_buckets_s.productive_steps! / report.estimate.mean_s)} of the time is productive`;
   const chart = draw({
     label: `${title}. ${parts.map((part) => `${part.name} ${spanText(part.seconds)}`).join(', ')}.`,
     height: () => parts.length * 28 + 40,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The document of campaigns side by side; see DATA.md.
+// The document of several campaigns; see DATA.md.
 import type { Estimate } from '../campaign/document';
 import type { AnyDocument, Maybe, Tie } from '../document';
 
@@ -12,7 +12,7 @@ export interface Limits {
 
 export interface CampaignPoint {
   set: Record<string, string>;
-  /** In words, if it was searched. */
+  /** Description of the layout, if layouts were searched. */
   layout?: string;
   estimate?: Estimate;
   limits?: Limits;
@@ -23,7 +23,7 @@ export interface CampaignPoints {
   vary: { key: string; values: string[] }[];
   limits: { deadline_s: Maybe; budget_usd: Maybe; sure: number };
   runs: CampaignPoint[];
-  /** Ahead of all others; null where several are tied, or none can be ranked. */
+  /** Index of the winner; null if several are tied or none can be ranked. */
   fastest: number | null;
   cheapest: number | null;
   tied?: { fastest: Tie | null; cheapest: Tie | null };

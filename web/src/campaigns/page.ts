@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Campaigns side by side: which keeps its limits, which is the fastest and the cheapest, which misses what.
+// Comparison of campaigns: which meet their limits, the fastest, the cheapest, and the excess over limits.
 import { section } from '../chart';
 import { counted, known, percentText, rangeText, spanText, usdText } from '../format';
 import { tiles, title, type Tile } from '../header';
@@ -17,16 +17,16 @@ export function campaignsPage({ title: name, campaigns: all }: CampaignsDocument
     const figure = isCost ? run?.estimate?.usd : run?.estimate?.seconds;
     if (!run || !figure) return null;
     const text = isCost ? usdText : spanText;
-    return { name: word, text: text(figure.median), exact: figure.median, notes: [nameOf(run, all), `nine of ten: ${rangeText([figure.low, figure.high], text)}`] };
+    return { name: word, text: text(figure.median), exact: figure.median, notes: [nameOf(run, all), `90 % interval: ${rangeText([figure.low, figure.high], text)}`] };
   };
   const kept = runs.filter(({ limits: one }) => one && !(known(one.late_s) && one.late_s > 0) && !(known(one.over_usd) && one.over_usd > 0)).length;
   const parts = [
     title(name, [counted(runs.length, 'campaign'), hasLimits ? `${asked}, by ${percentText(limits.sure)} of the runs` : ''].filter(Boolean).join(' · ')),
     tiles([
-      hasLimits && (tile('Best', best, true) ?? tile('Best', best, false) ?? { name: 'Best', text: 'none', exact: null, notes: ['none keeps its limits'] }),
+      hasLimits && (tile('Best', best, true) ?? tile('Best', best, false) ?? { name: 'Best', text: 'none', exact: null, notes: ['none meets its limits'] }),
       tile(tied?.fastest ? 'Fastest (tied)' : 'Fastest', fastest ?? tied?.fastest?.runs[0] ?? null, false),
       tile(tied?.cheapest ? 'Cheapest (tied)' : 'Cheapest', cheapest ?? tied?.cheapest?.runs[0] ?? null, true),
-      hasLimits && { name: 'Keep their limits', text: String(kept), exact: kept, notes: [`of ${runs.length}`] },
+      hasLimits && { name: 'Meet their limits', text: String(kept), exact: kept, notes: [`of ${runs.length}`] },
     ]),
     daysAgainstDollars(all),
     section('runs', 'Table', `${counted(runs.length, 'campaign')}, sorted by a click on a heading`, tableOf(pointsTable(all))),

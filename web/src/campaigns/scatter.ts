@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Days against dollars, with where nine of ten runs lie, and the limits.
+// Days against dollars, with 90 % intervals and limits.
 import { valueAxis } from '../axes';
 import { draw, section, type Option } from '../chart';
 import type { Range } from '../document';
@@ -56,12 +56,12 @@ function option(all: CampaignPoints, colours: Palette, width: number): Option {
   } as Option;
 }
 
-/** Nothing without prices. */
+/** Null without prices. */
 export function daysAgainstDollars(all: CampaignPoints): HTMLElement | null {
   const shown = priced(all);
   if (shown.length < 2) return null;
   const best = all.best === null ? undefined : all.runs[all.best];
-  const title = best ? `${nameOf(best, all)}: ${spanText(best.estimate?.seconds.median)} for ${usdText(best.estimate?.usd?.median)}` : 'None keeps its limits';
+  const title = best ? `${nameOf(best, all)}: ${spanText(best.estimate?.seconds.median)} for ${usdText(best.estimate?.usd?.median)}` : 'None meets its limits';
   const chart = draw({
     label: `${title}. Time of each campaign against its cost.`,
     height: (width) => (width < 560 ? 380 : 460),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All campaigns as a table: what each takes and costs, and what it misses by how much.
+// All campaigns as a table: duration, cost, and excess over limits.
 import { known, nothing, percentText, rangeText, spanText, usdText } from '../format';
 import { cell, type Cell, type Table } from '../table';
 import type { CampaignPoint, CampaignPoints } from './document';
@@ -19,10 +19,10 @@ export const marksOf = (index: number, { best, fastest, cheapest, tied, limits }
     tied?.cheapest?.runs.includes(index) ? 'cost tied' : '',
   ].filter(Boolean).join(', ');
 
-/** "2.1 days late, kept by 3 %" */
+/** "2.1 days late, met by 3 %" */
 export const missedText = (over: number | null | undefined, kept: number | null | undefined, text: (value: number) => string, word: string): string => {
   if (!known(over)) return nothing;
-  return `${over > 0 ? `${text(over)} ${word}, ` : ''}kept by ${percentText(kept)}`;
+  return `${over > 0 ? `${text(over)} ${word}, ` : ''}met by ${percentText(kept)}`;
 };
 
 export function pointsTable(all: CampaignPoints): Table {

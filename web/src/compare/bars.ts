@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The step of each platform, what it is made of, and its interval.
+// The step of each platform by parts, with its interval.
 import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams } from 'echarts';
 import { timeTicks } from '../axes';
 import { draw, section, type Option } from '../chart';
@@ -16,10 +16,10 @@ import { compareTable } from './table';
 const partNames = (runs: ComparedRun[]): { id: string; name: string }[] =>
   stepParts(runs[0]!.metrics).filter((_, i) => runs.some((run) => stepParts(run.metrics)[i]!.seconds > 0));
 
-/** Bars beyond this many times the fastest step would leave nothing of the others: they are cut. */
+/** Bars longer than this multiple of the fastest step are cut, so that the others stay visible. */
 const mostTimesFastest = 6;
 
-/** Where the axis ends: beyond all that is not cut. @param sorted the fastest first */
+/** End of the axis, above all bars that are not cut. @param sorted fastest first */
 export function endOf(sorted: ComparedRun[]): number {
   const most = mostTimesFastest * sorted[0]!.metrics.step_time_s;
   const shown = sorted.filter((run) => run.metrics.step_time_s <= most);
@@ -28,7 +28,7 @@ export function endOf(sorted: ComparedRun[]): number {
 
 const cutAt = (range: Range | undefined, end: number): Range | undefined => range && [range[0], Math.min(range[1], end)];
 
-/** What of a part lies below the end of the axis. */
+/** The portion of a part below the end of the axis. */
 function within(run: ComparedRun, id: string, end: number): number {
   let from = 0;
   for (const part of stepParts(run.metrics)) {
@@ -101,7 +101,7 @@ export function stepBars(runs: ComparedRun[], tied?: Tie | null): HTMLElement {
   const name = namer(runs);
   const title = tied
     ? `${tied.runs.length} of ${runs.length} are tied for the shortest step, ${name(runs[tied.runs[0]!]!)} first with ${timeText(runs[tied.runs[0]!]!.metrics.step_time_s)}`
-    : sorted.length === 1 ? `${name(first)}: ${timeText(first.metrics.step_time_s)} a step` : `${name(first)} has the shortest step, ${timeText(first.metrics.step_time_s)}`;
+    : sorted.length === 1 ? `${name(first)}: ${timeText(first.metrics.step_time_s)} per step` : `${name(first)} has the shortest step, ${timeText(first.metrics.step_time_s)}`;
   const parts = partNames(sorted);
   const chart = draw({
     label: `${title}. ${sorted.map((run) => `${name(run)} ${timeText(run.metrics.step_time_s)}`).join(', ')}.`,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is compared: a platform with so many GPUs.
+// A compared choice: a platform with a number of GPUs.
 import type { ComparedRun } from '../document';
 import { counted } from '../format';
 
 const gpusOf = (run: ComparedRun): number => run.scenario.job.gpus;
 
-/** "aws-p5.48xlarge × 8": the number of GPUs only where it differs. */
+/** "aws-p5.48xlarge × 8": the number of GPUs only if it differs. */
 export function namer(runs: ComparedRun[]): (run: ComparedRun) => string {
   const several = new Set(runs.map(gpusOf)).size > 1;
   return (run) => (several ? `${run.scenario.platform} × ${gpusOf(run)}` : run.scenario.platform);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Platforms side by side: cost against time, what the steps are made of, a table.
+// Comparison of platforms: cost against time, parts of the steps, a table.
 import { section } from '../chart';
 import type { ComparedRun, CompareDocument, Tie } from '../document';
 import { h } from '../dom';
@@ -13,26 +13,26 @@ import { costAgainstTime } from './scatter';
 import { compareTable } from './table';
 
 const meaning: Record<string, string> = {
-  measured: 'such GPUs and such collectives were measured',
+  measured: 'measured on this GPU model, with such collectives',
   anchored: "a step on such a GPU was measured, collectives go by NCCL's own rates",
-  kernels: 'no step of this model was measured on such a GPU, but each of its kernels was timed there',
-  moved: 'a step, or its kernels, were measured on another GPU and moved here by the datasheets of both',
-  datasheet: 'nothing that the step is mostly made of was measured',
+  kernels: 'the kernels were timed on this GPU model, but no step of the model was measured',
+  moved: 'a step or its kernels were measured on another GPU model and extrapolated by both datasheets',
+  datasheet: 'the largest parts of the step were not measured',
 };
 
-/** What is compared rests on evidence of different kinds. */
+/** A note if the runs differ in their class of provenance. */
 function evidence(runs: ComparedRun[]): HTMLElement {
   const kinds = Object.keys(meaning).filter((kind) => runs.some((run) => run.rests_on === kind));
   const platforms = (kind: string): string => [...new Set(runs.filter((run) => run.rests_on === kind).map((run) => run.scenario.platform))].join(', ');
   return h(
     'details',
     { class: 'box', id: 'evidence', 'data-print': true },
-    h('summary', {}, 'These do not rest on the same evidence'),
+    h('summary', {}, 'These predictions differ in provenance'),
     h('ul', {}, ...kinds.map((kind) => h('li', {}, h('b', {}, `${kind}: `), `${platforms(kind)} (${meaning[kind]})`))),
   );
 }
 
-/** Those that are tied for a first place, or the one that has it. */
+/** The runs that are tied for the first place, or the winner. */
 interface First {
   run: ComparedRun;
   others: number;
@@ -47,11 +47,11 @@ function firstOf(runs: ComparedRun[], index: number | null | undefined, tied: Ti
 /** "tied with 5 others, up to 49.4 % apart" */
 const tiedWith = ({ others }: First): string => (others > 0 ? `, tied with ${counted(others, 'other')}` : '');
 
-/** What to rent, for how much, how sure. */
+/** The cheapest and the fastest choice with their figures. */
 function compareAnswer(cheapest: First | undefined, fastest: First | undefined): string {
   const cost = (run: ComparedRun): string => {
     const whole = run.costs.run_usd;
-    return known(whole) ? `${usdText(whole)} for the whole run` : `${usdText(run.metrics.cost_usd_per_million_samples)} a million samples`;
+    return known(whole) ? `${usdText(whole)} for the whole training` : `${usdText(run.metrics.cost_usd_per_million_samples)} per million samples`;
   };
   const range = (run: ComparedRun): string => {
     const [low, high] = run.interval[known(run.costs.run_usd) ? 'run_usd' : 'usd_per_million_samples'] ?? [];
@@ -59,7 +59,7 @@ function compareAnswer(cheapest: First | undefined, fastest: First | undefined):
   };
   return [
     cheapest && `${fullName(cheapest.run)} cost least: ${cost(cheapest.run)}${range(cheapest.run)}${tiedWith(cheapest)}.`,
-    fastest && `${fullName(fastest.run)} are the fastest: ${timeText(fastest.run.metrics.step_time_s)} a step${tiedWith(fastest)}.`,
+    fastest && `${fullName(fastest.run)} are the fastest: ${timeText(fastest.run.metrics.step_time_s)} per step${tiedWith(fastest)}.`,
   ].filter(Boolean).join(' ');
 }
 
@@ -72,21 +72,21 @@ export function comparePage(data: CompareDocument): HTMLElement[] {
     one && { name, text: `${one.runs.length} tied`, exact: one.runs.length, notes: [names(one, runs), tieText(one)] };
   const fastest = runs.find((run) => run.costs.fastest);
   const cheapest = runs.find((run) => run.costs.cheapest);
-  const prices = [...new Set(runs.flatMap((run) => (run.price ? [`${run.scenario.platform}: ${usdText(run.price.usd_per_node_hour)} an hour and node, ${run.price.region}, ${run.price.date} (${run.price.source})`] : [])))];
-  const done = [data.job, tokens ? `a run over ${countText(tokens)} tokens` : samples ? `a run over ${countText(samples)} samples` : ''];
+  const prices = [...new Set(runs.flatMap((run) => (run.price ? [`${run.scenario.platform}: ${usdText(run.price.usd_per_node_hour)} per node-hour, ${run.price.region}, ${run.price.date} (${run.price.source})`] : [])))];
+  const done = [data.job, tokens ? `training on ${countText(tokens)} tokens` : samples ? `training on ${countText(samples)} samples` : ''];
   const parts = [
     title(data.title, what(done, data)),
     runs.length > 0 ? answer(compareAnswer(firstOf(runs, data.compare.cheapest, tied?.cheapest), firstOf(runs, data.compare.fastest, tied?.fastest))) : null,
     tiles([
-      fastest && { name: 'Fastest', text: `${numberText(fastest.metrics.samples_per_s)} samples/s`, exact: fastest.metrics.samples_per_s, notes: [`${fullName(fastest)}: ${timeText(fastest.metrics.step_time_s)} a step`] },
+      fastest && { name: 'Fastest', text: `${numberText(fastest.metrics.samples_per_s)} samples/s`, exact: fastest.metrics.samples_per_s, notes: [`${fullName(fastest)}: ${timeText(fastest.metrics.step_time_s)} per step`] },
       cheapest && {
-        name: 'Cheapest, a million samples',
+        name: 'Cheapest, per million samples',
         text: usdText(cheapest.metrics.cost_usd_per_million_samples),
         exact: cheapest.metrics.cost_usd_per_million_samples,
         notes: [fullName(cheapest)],
       },
       tieTile('Fastest', tied?.fastest),
-      tieTile('Cheapest, a million samples', tied?.cheapest),
+      tieTile('Cheapest, per million samples', tied?.cheapest),
       { name: 'Compared', text: String(runs.length), exact: runs.length, notes: [leftOut.length > 0 ? `${leftOut.length} left out` : 'none left out'] },
     ]),
     runs.length > 0 ? costAgainstTime(runs) : null,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost against time, with intervals, and the front of those that no other beats in both.
+// Cost against time, with intervals and the Pareto front.
 import { valueAxis } from '../axes';
 import { draw, legend, section, type Option } from '../chart';
 import type { ComparedRun } from '../document';
@@ -20,7 +20,7 @@ interface State {
 const both = (runs: ComparedRun[], { cost, time }: State): ComparedRun[] =>
   runs.filter((run) => known(cost.value(run)) && known(time.value(run)));
 
-/** Those that the document has on the front, from cheap to dear. */
+/** The runs on the document's Pareto front, cheapest first. */
 const front = (runs: ComparedRun[], state: State): ComparedRun[] =>
   both(runs, state)
     .filter((run) => run.costs.pareto && isPlane(runs, state))
@@ -29,7 +29,7 @@ const front = (runs: ComparedRun[], state: State): ComparedRun[] =>
 const sameBatch = (runs: ComparedRun[]): boolean =>
   new Set(runs.map(({ scenario: { job } }) => job.gpus * job.batch_per_gpu * job.accumulate)).size === 1;
 
-/** The front is one of samples a second and cost a sample; elsewhere a line through it would tell nothing. */
+/** Whether the axes are those of the Pareto front (samples/s and cost per sample); elsewhere a line would be meaningless. */
 function isPlane(runs: ComparedRun[], { cost, time }: State): boolean {
   const perSample = ['million', 'run_usd'].includes(cost.id) || (cost.id === 'usd_step' && sameBatch(runs));
   return perSample && (['samples', 'run_hours'].includes(time.id) || sameBatch(runs));
@@ -47,10 +47,10 @@ function runTip(run: ComparedRun, state: State): string {
   return tip(fullName(run), rows, [marks(run), `bottleneck: ${run.bottleneck.resource}`].filter(Boolean).join('; '));
 }
 
-/** Of more platforms than can be told apart only those of the front have a colour and a shape of their own. */
+/** With too many platforms to distinguish, only those on the front have their own colour and shape. */
 const mostSeries = 6;
 
-/** The platforms with a colour of their own. */
+/** The platforms with their own colour. */
 function coloured(runs: ComparedRun[]): string[] {
   const all = platformsOf(runs);
   return all.length <= mostSeries ? all : platformsOf(runs.filter((run) => run.costs.pareto)).slice(0, mostSeries);
@@ -58,7 +58,7 @@ function coloured(runs: ComparedRun[]): string[] {
 
 const isMain = (run: ComparedRun, platforms: string[]): boolean => platforms.includes(run.scenario.platform);
 
-/** On a phone the legend tells the platform, and only the points of the front have room for their number of GPUs. */
+/** On narrow screens the legend names the platform, and only points of the front show their number of GPUs. */
 const labelOf = (run: ComparedRun, name: (run: ComparedRun) => string, width: number): string => {
   if (width >= 560) return name(run);
   return run.costs.pareto ? `× ${run.scenario.job.gpus}` : '';
@@ -70,7 +70,7 @@ function option(runs: ComparedRun[], state: State, colours: Palette, width: numb
   const platforms = coloured(runs);
   const colourOf = (run: ComparedRun): string => (isMain(run, platforms) ? colours.series[platforms.indexOf(run.scenario.platform)]! : colours.other);
   const symbol = (run: ComparedRun): string => symbolOf(isMain(run, platforms) ? platforms.indexOf(run.scenario.platform) : 0);
-  // Those of the front are labelled first: where labels overlap the later ones give way.
+  // Points of the front are labelled first, because overlapping later labels are hidden.
   const order = (run: ComparedRun): number => Number(!run.costs.pareto) * 2 + Number(!isMain(run, platforms));
   const shown = both(runs, state).sort((a, b) => order(a) - order(b));
   const of = (one: Measure) => spanOf(shown.map((run) => one.value(run)), shown.map((run) => rangeOf(run, one)));
@@ -126,17 +126,17 @@ function finding(runs: ComparedRun[], state: State): string {
   const low = first[0];
   const high = first[first.length - 1];
   if (!low || !high) return 'Cost against time';
-  if (low === high) return low.costs.fastest && low.costs.cheapest ? `${name(low)} is both the fastest and the cheapest` : `${name(low)} is ahead in both, but others are tied with it`;
+  if (low === high) return low.costs.fastest && low.costs.cheapest ? `${name(low)} is both the fastest and the cheapest` : `${name(low)} is first in both, but others are tied with it`;
   const which = [low.costs.cheapest ? ', cheapest,' : '', high.costs.fastest ? ', fastest' : ''];
-  return `${first.length} of ${runs.length} are worth their price: from ${name(low)}${which[0]} to ${name(high)}${which[1]}`;
+  return `${first.length} of ${runs.length} are on the Pareto front: from ${name(low)}${which[0]} to ${name(high)}${which[1]}`;
 }
 
-/** Nothing without prices. */
+/** Null without prices. */
 export function costAgainstTime(runs: ComparedRun[]): HTMLElement | null {
   const costs = measuresOf(runs, ['million', 'usd_step', 'run_usd', 'hour']);
   const times = measuresOf(runs, ['step', 'samples', 'run_hours']);
   if (costs.length === 0 || times.length === 0) return null;
-  // Faster is more samples a second; where each step has as many, its time says the same and is read more easily.
+  // Speed is samples/s; with equal samples per step, step time is equivalent and easier to read.
   const ids = sameBatch(runs) ? ['step', 'samples'] : ['samples', 'step'];
   const state: State = { cost: costs[0]!, time: times.find((one) => one.id === ids[0]) ?? times[0]! };
   const unpriced = runs.length - both(runs, state).length;
@@ -158,7 +158,7 @@ export function costAgainstTime(runs: ComparedRun[]): HTMLElement | null {
     key.replaceChildren(
       legend([
         ...platforms.map((platform, i): [string, string, string] => [series[i]!, platform, `shape ${shapeOf(i)}`]),
-        ...(platforms.length < platformsOf(runs).length ? ([[other, 'other platforms: point at one for its name', `shape ${shapeOf(0)}`]] as [string, string, string][]) : []),
+        ...(platforms.length < platformsOf(runs).length ? ([[other, 'other platforms: hover for the name', `shape ${shapeOf(0)}`]] as [string, string, string][]) : []),
         [text, 'Pareto front: no other is both faster and cheaper', 'dash'],
       ]),
     );

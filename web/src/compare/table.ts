@@ -11,7 +11,7 @@ export function compareTable(runs: ComparedRun[]): Table {
   const speed = shown.some((one) => one.id === 'tokens') ? 'tokens' : 'samples';
   const main = ['step', speed, 'mfu', 'million', 'run_usd'];
   return {
-    caption: 'All that is compared',
+    caption: 'All compared runs',
     columns: [
       { name: 'platform' },
       { name: 'GPUs', number: true },

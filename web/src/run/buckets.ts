@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buckets against time: when the last gradient of each is there, when its reduction starts and ends.
+// Buckets over time: when the last gradient of each is ready, when its reduction starts and ends.
 import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams } from 'echarts';
 import { timeTicks } from '../axes';
 import { draw, section, themedLegend, type Option } from '../chart';
@@ -79,7 +79,7 @@ function bucketTip(bucket: Bucket, index: number): string {
 
 function option(all: Bucket[], timeline: Timeline | undefined, row: number, colours: Palette, width: number): Option {
   const to = timeline?.step.to_us ?? Math.max(...all.map((bucket) => bucket.end_us));
-  // Reductions late in a long step would be too narrow to be seen: the picture begins at a round time before them.
+  // The picture begins at a round time before the first bucket, because reductions late in a long step would be too narrow.
   const ready = Math.min(...all.map((bucket) => bucket.ready_us));
   const from = ready > to / 2 ? ready : 0;
   const { interval, text } = timeTicks((to - from) * 1e-6, width < 560 ? 2 : 8, to * 1e-6);

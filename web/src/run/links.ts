@@ -11,23 +11,23 @@ import { topOf } from './heat';
 
 const most = 10;
 
-/** "node0.gpu0 → node0.nvswitch (and 511 alike)" */
+/** "node0.gpu0 → node0.nvswitch (and 511 identical)" */
 function nameOf(link: LinkUse): string {
-  return link.alike ? `${arrows(link.name)} (and ${countText(link.alike)} alike)` : arrows(link.name);
+  return link.alike ? `${arrows(link.name)} (and ${countText(link.alike)} identical)` : arrows(link.name);
 }
 
-/** What the table has, and what it has not. */
+/** The number of listed and omitted links. */
 function extent(all: LinkUse[], leftOut: number): string | false {
   const alike = all.reduce((sum, link) => sum + (link.alike ?? 0), 0);
   if (alike + leftOut === 0) return all.length > most && `The table has all ${all.length}.`;
   const parts = [`The table has ${countText(all.length)} of ${countText(all.length + alike + leftOut)}`];
-  if (alike > 0) parts.push(`${countText(alike)} do the same as one of them at the same time`);
-  if (leftOut > 0) parts.push(`${countText(leftOut)} that are less busy are left out`);
+  if (alike > 0) parts.push(`${countText(alike)} have the same use as a listed one`);
+  if (leftOut > 0) parts.push(`${countText(leftOut)} less busy ones are omitted`);
   return `${parts.join('; ')}.`;
 }
 
 export function links(all: LinkUse[], leftOut: number): HTMLElement {
-  if (all.length === 0) return section('links', 'Busiest links', 'No link carries anything', h('p', { class: 'lead' }, 'All that moves stays inside the GPUs.'));
+  if (all.length === 0) return section('links', 'Busiest links', 'No link carries data', h('p', { class: 'lead' }, 'All data stay inside the GPUs.'));
   const sorted = [...all].sort((a, b) => b.busy_fraction - a.busy_fraction);
   const shown = sorted.slice(0, most);
   const first = shown[0]!;
@@ -41,13 +41,13 @@ export function links(all: LinkUse[], leftOut: number): HTMLElement {
       count: all.length,
       make: () => ({
         caption: 'Links and memories by use',
-        columns: [{ name: 'link or memory' }, { name: 'busy', number: true }, { name: 'carried a step', number: true }],
+        columns: [{ name: 'link or memory' }, { name: 'busy', number: true }, { name: 'carried per step', number: true }],
         rows: sorted.map((link) => [cell(nameOf(link)), cell(percentText(link.busy_fraction), link.busy_fraction), cell(bytesText(link.bytes), link.bytes)]),
       }),
     },
     option: (colours, width) => {
       const wanted = 14 + 6.9 * Math.max(...shown.map((link) => link.name.length));
-      const above = wanted > width * 0.5; // no room beside the bars: each name stands above its bar
+      const above = wanted > width * 0.5; // not enough space beside the bars: each name is above its bar
       const left = above ? 8 : wanted;
       return {
         grid: { left, right: 62, top: 4, bottom: 26 },
@@ -56,7 +56,7 @@ export function links(all: LinkUse[], leftOut: number): HTMLElement {
             const link = shown[(item as { dataIndex: number }).dataIndex]!;
             return tip(nameOf(link), [
               ['busy', percentText(link.busy_fraction), link.busy_fraction],
-              ['carried a step', bytesText(link.bytes), link.bytes],
+              ['carried per step', bytesText(link.bytes), link.bytes],
             ]);
           },
         },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the card must hold at the peak, part by part.
+// The memory of a GPU at the peak, by part.
 import { draw, section } from '../chart';
 import type { Report } from '../document';
 import { tip } from '../dom';
@@ -23,7 +23,7 @@ export function memory({ memory: all }: Report): HTMLElement | null {
     .filter(([key, bytes]) => key !== 'needed_bytes' && bytes > 0)
     .sort((a, b) => b[1] - a[1]);
   if (parts.length === 0 || needed === undefined) return null;
-  const title = `The card must hold ${bytesText(needed)}; most of it: ${nameOf(parts[0]![0])}`;
+  const title = `The job needs ${bytesText(needed)} per GPU; the largest part: ${nameOf(parts[0]![0])}`;
   const chart = draw({
     label: `${title}. ${parts.map(([key, bytes]) => `${nameOf(key)} ${bytesText(bytes)}`).join(', ')}.`,
     height: () => 30 + parts.length * 27,
@@ -31,7 +31,7 @@ export function memory({ memory: all }: Report): HTMLElement | null {
     table: {
       count: parts.length,
       make: () => ({
-        caption: 'Memory of a GPU at the peak',
+        caption: 'Memory per GPU at the peak',
         columns: [{ name: 'part' }, { name: 'bytes', number: true }],
         rows: [...parts, ['needed_bytes', needed] as [string, number]].map(([key, bytes]) => [cell(key === 'needed_bytes' ? 'all' : nameOf(key)), cell(bytesText(bytes), bytes)]),
       }),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run: headline numbers first, then where the time goes, what is loaded, and the details.
+// A run: headline numbers first, then where the time goes, use of links, and details.
 import type { Report, RunDocument, Training } from '../document';
 import { h, value } from '../dom';
 import * as text from '../format';
@@ -22,7 +22,7 @@ function costTile({ metrics }: Report): Tile {
     name: 'Cost',
     text: text.known(hour) ? `${text.digits(hour)} USD/h` : text.nothing,
     exact: hour,
-    notes: [text.known(million) ? h('span', {}, value(text.usdText(million), million), ' a million samples') : 'no price is known'],
+    notes: [text.known(million) ? h('span', {}, value(text.usdText(million), million), ' per million samples') : 'the price is unknown'],
   };
 }
 
@@ -57,7 +57,7 @@ function headline({ metrics, interval, memory, scenario, fits, training }: Repor
       name: 'Bus bandwidth',
       text: text.rateText(metrics.bus_bandwidth_bytes_per_s),
       exact: metrics.bus_bandwidth_bytes_per_s,
-      notes: ['as nccl-tests count it'],
+      notes: ['as defined by nccl-tests'],
     },
     !collective && {
       name: 'Throughput',
@@ -81,23 +81,23 @@ function headline({ metrics, interval, memory, scenario, fits, training }: Repor
       notes: [`${text.percentText(exposed / metrics.step_time_s)} of the step; ${text.bytesText(metrics.bytes_sent_per_gpu)} sent by each GPU`],
     },
     {
-      name: 'Memory of a GPU',
+      name: 'Memory per GPU',
       text: text.bytesText(metrics.peak_memory_bytes),
       exact: metrics.peak_memory_bytes,
-      notes: [text.known(memory.needed_bytes) ? `${text.bytesText(memory.needed_bytes)} with all that the card must hold` : 'estimate'],
+      notes: [text.known(memory.needed_bytes) ? `${text.bytesText(memory.needed_bytes)} with CUDA, NCCL and the allocator` : 'estimate'],
     },
     costTile({ metrics } as Report),
     training && trainingTile(training),
   ]);
 }
 
-/** How long, how sure, for how much. */
+/** Step time with its interval, throughput and cost. */
 export function runAnswer({ metrics, interval, fits, scenario, training }: Report): HTMLElement {
   const verb = fits === false ? 'would take' : 'takes';
   const range = interval.step_time_s[0] < interval.step_time_s[1] ? ` (90 % prediction interval: ${text.rangeText(interval.step_time_s)})` : '';
   const gpus = scenario.job.gpus;
-  const speed = text.known(metrics.tokens_per_s) ? `${text.countText(Math.round(metrics.tokens_per_s / gpus))} tokens/s a GPU` : '';
-  const cost = text.known(metrics.cost_usd_per_million_samples) ? `${text.usdText(metrics.cost_usd_per_million_samples)} a million samples` : '';
+  const speed = text.known(metrics.tokens_per_s) ? `${text.countText(Math.round(metrics.tokens_per_s / gpus))} tokens/s per GPU` : '';
+  const cost = text.known(metrics.cost_usd_per_million_samples) ? `${text.usdText(metrics.cost_usd_per_million_samples)} per million samples` : '';
   const whole = training ? `the whole training takes ${text.spanText(training.seconds)}${text.known(training.cost_usd) ? ` and costs ${text.usdText(training.cost_usd)}` : ''}` : '';
   return answer(`A step ${verb} ${text.timeText(metrics.step_time_s)}${range}${[speed, cost, whole].filter(Boolean).map((part) => `; ${part}`).join('')}.`);
 }

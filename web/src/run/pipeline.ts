@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline as papers draw it: a row for each stage, a box for each pass of a micro-batch, as they were simulated.
+// The simulated pipeline schedule: a row per stage, a box per pass of a micro-batch.
 import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams } from 'echarts';
 import { timeTicks } from '../axes';
 import { draw, section, themedLegend, type Option } from '../chart';
@@ -12,7 +12,7 @@ import { palette, type Palette } from '../theme';
 
 const kinds = ['forward', 'backward', 'gradients of inputs', 'gradients of parameters'];
 
-/** The second chunk and the fourth are drawn paler, as in papers. */
+/** Even chunks are drawn paler. */
 const opacity = (chunk: number): number => 1 - 0.38 * (chunk % 2);
 
 const colourOf = (kind: number, colours: Palette): string => [colours.phase.forward!, colours.phase.backward!, colours.phase.backward!, colours.phase.optimizer!][kind]!;
@@ -74,7 +74,7 @@ function option(data: Pipeline, row: number, colours: Palette, width: number): O
 export function pipeline(data: Pipeline | undefined, { metrics }: Report): HTMLElement | null {
   if (!data || data.passes.length === 0) return null;
   const bubble = metrics.bubble_s ?? 0;
-  const title = `${data.stages.length} stages wait for each other ${percentText(bubble / metrics.step_time_s)} of the step, on average`;
+  const title = `${data.stages.length} stages wait for each other for ${percentText(bubble / metrics.step_time_s)} of the step, on average`;
   const row = data.stages.length > 24 ? 16 : 24;
   const chart = draw({
     label: `${title}. ${countText(data.passes.length)} passes of micro-batches through the stages.`,

@@ -12,7 +12,7 @@ import { layoutOf, type Placed } from './platform_layout';
 
 const rows = (one: Direction): TipRow[] => [
   [`${arrows(one.name)}: busy`, percentText(one.busy_fraction), one.busy_fraction],
-  ['carried a step', bytesText(one.bytes), one.bytes],
+  ['carried per step', bytesText(one.bytes), one.bytes],
   ['capacity', rateText(one.capacity_bytes_per_s), one.capacity_bytes_per_s],
   ['latency', timeText(one.latency_s), one.latency_s],
 ];
@@ -38,7 +38,7 @@ function table(platform: Platform): Table {
   const memories = platform.memories.map((one) => ({ one: one as Direction, kind: 'memory' }));
   return {
     caption: `Links and memories of ${platform.name}`,
-    columns: [{ name: 'link or memory' }, { name: 'kind' }, { name: 'busy', number: true }, { name: 'carried a step', number: true }, { name: 'capacity', number: true }, { name: 'latency', number: true }],
+    columns: [{ name: 'link or memory' }, { name: 'kind' }, { name: 'busy', number: true }, { name: 'carried per step', number: true }, { name: 'capacity', number: true }, { name: 'latency', number: true }],
     rows: [...directions, ...memories].map(({ one, kind }) => [
       cell(arrows(one.name)),
       cell(kind),
@@ -57,7 +57,7 @@ function key(platform: Platform): HTMLElement {
     'div',
     { class: 'legend' },
     h('span', { class: 'ramp' }, '0 %', h('i', { style: `background:linear-gradient(90deg,${heat.join(',')})` }), '100 % used'),
-    h('span', {}, 'each link: two lines, one a direction'),
+    h('span', {}, 'each link: two lines, one per direction'),
     ...classes
       .filter(([, pixels]) => widths.includes(pixels))
       .map(([, pixels, text]) => h('span', { class: 'ramp' }, h('i', { style: `width:22px;height:${pixels}px;background:${line}` }), text)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The picture of a platform: each link two lines, one a direction, coloured by its use; devices over them.
+// The drawing of a platform: each link is two lines, one per direction, coloured by use; devices are on top.
 import type { CustomSeriesRenderItemParams, CustomSeriesRenderItemReturn } from 'echarts';
 import type { Option } from '../chart';
 import { at } from '../colour';
@@ -8,7 +8,7 @@ import { shortName } from '../names';
 import type { Palette } from '../theme';
 import { layoutOf, type Placed } from './platform_layout';
 
-/** Classes of capacity, each drawn wider than the one before: the width of both directions together. */
+/** Classes of capacity with increasing line width: the width of both directions together. */
 export const classes: [least: number, pixels: number, text: string][] = [
   [0, 3, 'below 15 GB/s'],
   [15e9, 5, '15 to 60 GB/s'],
@@ -21,7 +21,7 @@ export function widthOf(link: PlatformLink): number {
   return classes.filter(([least]) => capacity >= least).pop()![1];
 }
 
-/** How far the middle of a link is moved aside: around what stands between, and in arcs within a layer. */
+/** Offset of the middle of a link: around devices in between, and in arcs within a layer. */
 function bend(from: Placed, to: Placed, all: Placed[]): [x: number, y: number] {
   const dx = to.x - from.x;
   if (Math.abs(from.y - to.y) < 1) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the devices of a platform stand: a block a node, a layer a kind, each device over what it hangs on.
+// Positions of the devices of a platform: a block per node, a layer per kind, each device above its parent.
 import type { Device, Platform } from '../document';
 
 export interface Placed {
@@ -15,13 +15,13 @@ export interface Layout {
   height: number;
 }
 
-/** From the top; "below" are those switches between a socket and its network cards that lead to no GPU. */
+/** From the top. "below": switches between a socket and its network cards that lead to no GPU. */
 const layers = ['nvswitch', 'gpu', 'pcie_switch', 'root_complex', 'socket', 'root_complex below', 'pcie_switch below', 'nic'];
-/** GPUs are placed first, then what hangs on what is placed. */
+/** GPUs are placed first, then the devices attached to placed ones. */
 const order = [...layers.slice(1), 'nvswitch'];
 const layerHeight = 66;
 const gap = 26;
-/** Room for arcs between GPUs of the top layer. */
+/** Space for arcs between GPUs of the top layer. */
 const arcs = 36;
 const widest: Record<string, number> = { nvswitch: 150, fabric_switch: 120, socket: 74, nic: 66 };
 
@@ -39,7 +39,7 @@ function neighbours(platform: Platform): Near {
   return map;
 }
 
-/** All that is reached from the starts through devices that let pass. */
+/** All devices that are reachable from the starts through passable devices. */
 function reached(starts: string[], near: Near, passes: (name: string) => boolean): Set<string> {
   const seen = new Set(starts);
   const next = [...starts];
@@ -62,7 +62,7 @@ function layersOf(platform: Platform, near: Near): Map<string, string> {
   return new Map(platform.devices.map(({ name, kind }) => [name, isSwitch(name) && !above.has(name) ? `${kind} below` : kind]));
 }
 
-/** Rows of network switches: those with cards first, then those behind them. */
+/** Rows of network switches: those with cards first, then those above them. */
 function fabricRows(shared: Device[], near: Near): Device[][] {
   const names = new Set(shared.map((device) => device.name));
   const rows: Device[][] = [];
@@ -79,7 +79,7 @@ function fabricRows(shared: Device[], near: Near): Device[][] {
   return rows;
 }
 
-/** Places between 0 and 1, as near to those wished for as their number allows. */
+/** Positions between 0 and 1, as near to the desired ones as their number allows. */
 function apart(wishes: number[]): number[] {
   const least = 0.96 / wishes.length;
   const indices = wishes.map((_, i) => i).sort((a, b) => wishes[a]! - wishes[b]! || a - b);
@@ -91,7 +91,7 @@ function apart(wishes: number[]): number[] {
   return result;
 }
 
-/** Places a row over those of its neighbours that have a place; without any, evenly. */
+/** Places a row above its neighbours that have a position, or else evenly. */
 function place(row: Device[], near: Near, known: Map<string, number>): void {
   const wishes = row.map((device, i) => {
     const places = (near.get(device.name) ?? []).map((name) => known.get(name)).filter((x): x is number => x !== undefined);
@@ -129,7 +129,7 @@ export function layoutOf(platform: Platform, width: number): Layout {
     const block = Math.floor(i / columns);
     const left = (i % columns) * (blockWidth + gap);
     const start = top + block * (blockHeight + gap) + (block > 0 ? fabricHeight : 0);
-    // Blocks under what they share stand on their head: network cards up.
+    // Blocks below shared switches are flipped, with network cards at the top.
     const flipped = block > 0 && fabric.length > 0;
     const known = new Map<string, number>();
     for (const name of [...order, ...used.filter((one) => !order.includes(one))]) place(rowsOf(node, name), near, known);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A slice of the time line in words.
+// The text of a slice of the timeline.
 import type { Timeline } from '../document';
 import { tip, type TipRow } from '../dom';
 import { bytesText, exactUs, timeText } from '../format';
 import { cell, type Table } from '../table';
 import { endOf, rankName, seen, type Box, type Lane, type View } from './slices';
 
-/** Times to the nanosecond, as the trace has them. */
+/** Times to the nanosecond, as in the trace. */
 export function sliceRows(timeline: Timeline, index: number): TipRow[] {
   const [row, start, duration, , phase, bucket, bytes] = timeline.slices[index]!;
   const { stream } = timeline.rows[row]!;
@@ -38,7 +38,7 @@ export function sliceTip(timeline: Timeline, box: Box): string {
 
 const most = 500;
 
-/** The slices in sight, at most so many that a page can hold. */
+/** The visible slices, up to a limit for the page. */
 export function sliceTable(timeline: Timeline, lanes: Lane[], view: View): Table {
   const shown: number[] = [];
   let all = 0;
@@ -48,7 +48,7 @@ export function sliceTable(timeline: Timeline, lanes: Lane[], view: View): Table
     }
   }
   return {
-    caption: all > most ? `The first ${most} of ${all} slices in sight; zoom in to see the others` : `The ${all} slices in sight`,
+    caption: all > most ? `The first ${most} of ${all} visible slices; zoom in to see the others` : `The ${all} visible slices`,
     columns: [
       { name: 'rank', number: true },
       { name: 'stream' },

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slices of a time line in lanes, and as many boxes of them as pixels can show.
+// The slices of a timeline in lanes, and the boxes that are drawn for them.
 import type { Row, Slice, Timeline } from '../document';
 
-/** A line of the picture: slices of a stream that do not overlap, or a heading (no slices). */
+/** A line of the timeline: slices of a stream that do not overlap, or a heading (without slices). */
 export interface Lane {
   label: string;
   row: Row;
@@ -11,13 +11,13 @@ export interface Lane {
   heading: boolean;
 }
 
-/** What is drawn: one slice, or several of one phase that are too short to be seen apart. */
+/** A drawn box: one slice, or several of one phase that are too short to distinguish. */
 export interface Box {
   lane: number;
   from: number;
   to: number;
   phase: number;
-  /** The first slice of it. */
+  /** Its first slice. */
   slice: number;
   count: number;
 }
@@ -29,7 +29,7 @@ export interface View {
 
 export const endOf = (slice: Slice): number => slice[1] + slice[2];
 
-/** Slices of a row, spread over lanes where they overlap (which rows of the document should not). */
+/** Slices of a row, distributed over lanes if they overlap (rows of the document should not). */
 function spread(timeline: Timeline, indices: number[]): number[][] {
   const lanes: number[][] = [];
   const ends: number[] = [];
@@ -76,7 +76,7 @@ function firstAfter(timeline: Timeline, slices: number[], time: number): number 
   return low;
 }
 
-/** The indices of a lane's slices that are seen, in order. */
+/** The indices of the visible slices of a lane, in order. */
 export function* seen(timeline: Timeline, lane: Lane, view: View): Generator<number> {
   for (let i = firstAfter(timeline, lane.slices, view.from); i < lane.slices.length; ++i) {
     const index = lane.slices[i]!;
@@ -85,7 +85,7 @@ export function* seen(timeline: Timeline, lane: Lane, view: View): Generator<num
   }
 }
 
-/** Boxes for a picture so many pixels wide: what is narrower than a pixel joins its neighbour of the same phase. */
+/** Boxes for a picture of the given width: slices narrower than a pixel join a neighbour of the same phase. */
 export function boxesOf(timeline: Timeline, lanes: Lane[], view: View, pixels: number): Box[] {
   const pixel = (view.to - view.from) / Math.max(1, pixels);
   const boxes: Box[] = [];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages of a pipeline side by side: where the step of each goes, and what it must hold.
+// Comparison of pipeline stages: parts of the step and memory.
 import { timeAxis } from '../axes';
 import { draw, section } from '../chart';
 import type { Program, Report } from '../document';
@@ -9,7 +9,7 @@ import { stripes } from '../patterns';
 import { cell } from '../table';
 import { partsLegend, stepParts } from './step';
 
-/** What all parts of a stage but waiting take. */
+/** Time of a stage without waiting. */
 const busy = (one: Program): number => one.compute_s + one.optimizer_s;
 
 export function stages({ programs, metrics }: Report): HTMLElement | null {
@@ -17,7 +17,7 @@ export function stages({ programs, metrics }: Report): HTMLElement | null {
   const all = metrics.step_time_s;
   const busiest = programs.reduce((a, b) => (busy(b) > busy(a) ? b : a));
   const fullest = programs.reduce((a, b) => ((b.memory.needed_bytes ?? 0) > (a.memory.needed_bytes ?? 0) ? b : a));
-  const title = `${busiest.name} computes longest, ${percentText(busy(busiest) / all)} of the step; ${fullest.name} needs most memory, ${bytesText(fullest.memory.needed_bytes ?? 0)}`;
+  const title = `${busiest.name} computes longest, ${percentText(busy(busiest) / all)} of the step; ${fullest.name} needs the most memory, ${bytesText(fullest.memory.needed_bytes ?? 0)}`;
   const kinds = stepParts(metrics);
   const seconds = (one: Program, kind: number): number => stepParts(one)[kind]!.seconds;
   const drawn = kinds.map((part, kind) => ({ ...part, kind })).filter(({ kind }) => programs.some((one) => seconds(one, kind) > 0));
@@ -62,5 +62,5 @@ export function stages({ programs, metrics }: Report): HTMLElement | null {
       })),
     }),
   });
-  return section('stages', 'Stages side by side', title, partsLegend(drawn), chart.element);
+  return section('stages', 'Pipeline stages', title, partsLegend(drawn), chart.element);
 }

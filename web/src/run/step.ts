@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the step goes: one bar for its parts, one for the communication, what waits and what is hidden.
+// Where the step goes: one bar for its parts, one for exposed and overlapped communication.
 import { timeAxis } from '../axes';
 import { draw, section, themedLegend } from '../chart';
 import type { Metrics, Parts, Report } from '../document';
@@ -13,11 +13,11 @@ interface Part {
   id: string;
   name: string;
   seconds: number;
-  /** The bar it is in: the step, or the communication beside it. */
+  /** Its bar: the step, or the communication. */
   row: 0 | 1;
 }
 
-/** Metrics has both, and all communication is either exposed or hidden. */
+/** All communication is either exposed or overlapped. */
 const hidden = (metrics: Metrics): number => Math.max(0, metrics.communication_s - metrics.exposed_communication_s);
 
 /** The parts of a step add up to it. */
@@ -32,7 +32,7 @@ export const stepParts = (metrics: Parts): Part[] => [
 
 const communication = (metrics: Metrics): Part[] => [
   { id: 'exposed', name: 'exposed communication', seconds: metrics.exposed_communication_s, row: 1 },
-  { id: 'hidden', name: 'hidden communication', seconds: hidden(metrics), row: 1 },
+  { id: 'hidden', name: 'overlapped communication', seconds: hidden(metrics), row: 1 },
 ];
 
 function finding(metrics: Metrics, isCollective: boolean): string {
@@ -102,11 +102,11 @@ export function step({ metrics, scenario }: Report): HTMLElement {
   return section('step', 'Where the step goes', title, partsLegend(listed.filter((part) => part.seconds > 0)), chart.element);
 }
 
-/** A key to the parts of a step, above its chart. */
+/** A legend of the parts of a step. */
 export const partsLegend = (parts: { id: string; name: string }[]): HTMLElement =>
   themedLegend(() => parts.map(({ id, name }) => [palette().part[id]!, name, id === 'exposed' || id === 'hidden' ? 'stripes' : 'box']));
 
-/** Inside the bar, where there is room for it. */
+/** Text inside the bar, if there is space. */
 function label(part: Part, all: number, colours: Palette, width: number): object {
   const room = (part.seconds / all) * width * 0.82;
   const text = `${timeText(part.seconds)} · ${shareText(part.seconds / all)}`;

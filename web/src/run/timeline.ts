@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time line: what each stream does when.
+// The timeline of streams.
 import type { EChartsType } from 'echarts/core';
 import { draw, legend, section } from '../chart';
 import type { Timeline } from '../document';
@@ -13,7 +13,7 @@ import { listenToKeys, listenToWheel, moveButtons, type Mover } from './timeline
 
 const most_lanes = 30;
 
-/** What a click on a slice keeps in sight. */
+/** The details that a click on a slice pins. */
 function pinBoard(): { element: HTMLElement; show: (timeline: Timeline, slice: number) => void } {
   const element = h('div', { class: 'pinned', 'aria-live': 'polite', hidden: true });
   const show = (timeline: Timeline, slice: number): void => {
@@ -28,7 +28,7 @@ function pinBoard(): { element: HTMLElement; show: (timeline: Timeline, slice: n
 }
 
 function empty(): HTMLElement {
-  return section('timeline', 'Time line', 'Nothing ran in the reported step', h('p', { class: 'lead' }, 'The document holds no slices.'));
+  return section('timeline', 'Timeline', 'Nothing ran in the reported step', h('p', { class: 'lead' }, 'The document has no slices.'));
 }
 
 export function timeline(data: Timeline | undefined): HTMLElement {
@@ -70,7 +70,7 @@ export function timeline(data: Timeline | undefined): HTMLElement {
 
   const name = `The reported step, ${timeText((home.to - home.from) * 1e-6)} on each stream`;
   const drawn = draw({
-    label: `Time line of ${data.slices.length} slices on ${data.rows.length} streams, from ${exactUs(home.from)} to ${exactUs(home.to)}. Plus and minus zoom, arrows move, Home shows the step, N and P go from slice to slice.`,
+    label: `Timeline of ${data.slices.length} slices on ${data.rows.length} streams, from ${exactUs(home.from)} to ${exactUs(home.to)}. Plus and minus zoom, arrows move, Home shows the step, N and P go from slice to slice.`,
     renderer: 'canvas',
     height: () => timelineHeight(picture.lanes),
     option: (colours, width) => timelineOption(picture, width, colours),

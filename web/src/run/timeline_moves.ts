@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the time line is moved: keys, wheel, buttons. Dragging, pinching and the slider are the chart's own.
+// Navigation in the timeline: keys, wheel, buttons. The chart itself handles dragging, pinching and the slider.
 import { button, h } from '../dom';
 import type { View } from './slices';
 
 const shortest_us = 0.02;
 
-/** The view about a place of it (0 left, 1 right), longer or shorter, inside the whole. */
+/** The view zoomed about a position (0 left, 1 right), inside the whole. */
 function zoomed(view: View, factor: number, place: number, whole: View): View {
   const span = Math.min(whole.to - whole.from, Math.max(shortest_us, (view.to - view.from) * factor));
   const pivot = view.from + place * (view.to - view.from);
   return inside({ from: pivot - place * span, to: pivot + (1 - place) * span }, whole);
 }
 
-/** The view moved by a part of itself, inside the whole. */
+/** The view moved by a fraction of its width, inside the whole. */
 function panned(view: View, part: number, whole: View): View {
   const by = part * (view.to - view.from);
   return inside({ from: view.from + by, to: view.to + by }, whole);
@@ -28,7 +28,7 @@ export interface Mover {
   whole: View;
   home: View;
   set: (view: View) => void;
-  /** The next (1) or previous (-1) slice gets the tooltip. */
+  /** Moves the tooltip to the next (1) or previous (-1) slice. */
   step: (by: number) => void;
 }
 
@@ -52,17 +52,17 @@ export function listenToKeys(area: HTMLElement, mover: Mover): void {
   });
 }
 
-/** How long after the page was scrolled the wheel still scrolls the page, in ms. */
+/** Time in ms after scrolling the page during which the wheel keeps scrolling it. */
 const latch = 250;
 
-/** The wheel zooms where the pointer is; a scroll of the page that only passes by goes on. */
+/** The wheel zooms at the pointer, unless the page is being scrolled. */
 export function listenToWheel(area: HTMLElement, plot: () => { left: number; width: number }, mover: Mover): void {
   let scrolled = -Infinity;
   window.addEventListener('scroll', (event) => (scrolled = event.timeStamp), { passive: true });
   area.addEventListener(
     'wheel',
     (event) => {
-      event.stopPropagation(); // the chart would take it, whether it zooms or not
+      event.stopPropagation(); // otherwise the chart consumes it even if it does not zoom
       if (event.timeStamp - scrolled < latch && !event.ctrlKey) return;
       const { left, width } = plot();
       const place = (event.clientX - area.getBoundingClientRect().left - left) / width;
@@ -83,7 +83,7 @@ export function listenToWheel(area: HTMLElement, plot: () => { left: number; wid
 export const moveButtons = (mover: Mover): HTMLElement =>
   h(
     'div',
-    { class: 'buttons', role: 'group', 'aria-label': 'Move the time line' },
+    { class: 'buttons', role: 'group', 'aria-label': 'Move the timeline' },
     button('+', 'Zoom in (+)', () => mover.set(zoomed(mover.view(), 0.5, 0.5, mover.whole))),
     button('−', 'Zoom out (-)', () => mover.set(zoomed(mover.view(), 2, 0.5, mover.whole))),
     button('←', 'Earlier (left arrow)', () => mover.set(panned(mover.view(), -0.3, mover.whole))),

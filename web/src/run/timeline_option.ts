@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The picture of the time line: lanes above, the whole run small below with the part that is seen.
+// The chart of the timeline: lanes, and below them an overview of the whole run with the visible part.
 import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams, CustomSeriesRenderItemReturn } from 'echarts';
 import type { Option } from '../chart';
 import { inkOn } from '../colour';
@@ -34,7 +34,7 @@ interface Area {
   height: number;
 }
 
-/** A box as an element of the chart, cut at the sides of the picture so that its name stays in sight. */
+/** A box as an element of the chart, cut at its sides so that its name stays visible. */
 function element(picture: Picture, box: Box, colours: Palette, params: CustomSeriesRenderItemParams, api: CustomSeriesRenderItemAPI): CustomSeriesRenderItemReturn {
   const area = params.coordSys as unknown as Area;
   const start = api.coord([box.from, box.lane])[0]!;
@@ -57,7 +57,7 @@ function element(picture: Picture, box: Box, colours: Palette, params: CustomSer
       lineWidth: pinned ? 2 : width > 4 ? 0.6 : 0,
     },
     emphasis: { style: { stroke: colours.text, lineWidth: 1.5 } },
-    // Elements are used again for other slices: one without a name says so.
+    // Elements are reused for other slices, so an empty name must be set explicitly.
     textConfig: { position: 'insideLeft' },
     textContent: {
       type: 'text',
@@ -113,7 +113,7 @@ function overview(picture: Picture, whole: View, width: number, colours: Palette
   };
 }
 
-/** The boxes for the view, as a series; set anew whenever the view changes. */
+/** The boxes of the view as a series; replaced whenever the view changes. */
 export function slicesSeries(picture: Picture, width: number, colours: Palette): object {
   const boxes = boxesOf(picture.timeline, picture.lanes, picture.view, width - leftOf(width) - right);
   return {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Use over time: a lane for each of the busiest links and memories.
+// Use over time: a lane per link or memory, busiest first.
 import { timeTicks } from '../axes';
 import { draw, section, type Option } from '../chart';
 import type { Timeline, UseOverTime } from '../document';
@@ -20,7 +20,7 @@ export function useOverTime(all: UseOverTime[] | undefined, timeline: Timeline |
   const to = timeline ? timeline.step.to_us : Math.max(...shown.flatMap((one) => one.points.map((point) => point[0])));
   const mean = meanOf(first, to);
   const bin = first.bin_us ? `, averaged over ${timeText(first.bin_us * 1e-6)}` : '';
-  const title = `${arrows(first.name)}: ${shareText(mean)} used on average from 0 to the end of what is drawn, at most ${shareText(Math.max(...first.points.map((point) => point[1])))}`;
+  const title = `${arrows(first.name)}: ${shareText(mean)} used on average, at most ${shareText(Math.max(...first.points.map((point) => point[1])))}`;
   const count = shown.reduce((sum, one) => sum + one.points.length, 0);
   const chart = draw({
     label: `${title}. Use of ${shown.map((one) => arrows(one.name)).join(', ')} over the step.`,

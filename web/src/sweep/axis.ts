@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A swept key: its values as numbers where they are numbers, else as they are written.
+// A swept key: its values as numbers if possible, else as text.
 
 export interface SweptAxis {
   key: string;
   values: string[];
-  /** One a value, if all are numbers of one kind and differ. */
+  /** One number per value, if all are distinct numbers of one kind. */
   numbers?: number[];
-  /** The place of each value. */
+  /** The index of each value. */
   place: Map<string, number>;
 }
 
@@ -28,5 +28,5 @@ export function axisOf(key: string, values: string[]): SweptAxis {
   return ok ? { key, values, place, numbers: numbers as number[] } : { key, values, place };
 }
 
-/** "job.gpus" is gpus; the whole key stays in tables. */
+/** "job.gpus" becomes gpus; tables show the whole key. */
 export const keyName = (key: string): string => key.slice(key.lastIndexOf('.') + 1).replace(/_/g, ' ');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chart of a sweep, and the choices of what it shows.
+// The chart of a sweep and its controls.
 import { draw, section, type Stop } from '../chart';
 import type { Swept } from '../document';
 import { choice, h } from '../dom';
@@ -22,14 +22,14 @@ function finding(state: State, { points, tied }: Best): string {
   return `${points.length} points are tied in ${state.measure.name}, ${value} first: ${tieText(tied)}`;
 }
 
-/** The curves' or cells' data that have a value. */
+/** The data of curves or cells with a value. */
 function stops(state: State, first: Best): Stop[] {
   const has = (point: number): boolean => Boolean(state.runs[point] && known(state.measure.value(state.runs[point]!)));
   if (state.heat && state.by) return cells(state, first).flatMap(({ point }, dataIndex) => (has(point) ? [{ seriesIndex: 0, dataIndex }] : []));
   return curves(state, first).flatMap((line, seriesIndex) => line.points.flatMap((point, dataIndex) => (has(point) ? [{ seriesIndex, dataIndex }] : [])));
 }
 
-/** More elements than a page of SVG can move. */
+/** With more elements, SVG is too slow. */
 const mostElements = 5000;
 
 export function sweepChart(document: Swept, state: State): HTMLElement {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A number over one axis: curves where the axis has numbers, bars where it has names.
+// A measure over one axis: curves if the axis is numeric, else bars.
 import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams } from 'echarts';
 import { logarithmic, valueAxis } from '../axes';
 import type { Option } from '../chart';
@@ -19,7 +19,7 @@ export function curves(state: State, best: Best): { name: string; points: number
   return by.map((name) => ({ name, points: across.map((x) => pointAt(state, x, name)) }));
 }
 
-/** More marks than an axis has room for are left out. */
+/** Marks that do not fit on an axis are omitted. */
 const mostTicks = 40;
 
 function xAxis(state: State, drawn: string[], colours: Palette): object {
@@ -51,7 +51,7 @@ function xAxis(state: State, drawn: string[], colours: Palette): object {
   };
 }
 
-/** The interval about a single curve, as a band. */
+/** The interval of a single curve, as a band. */
 function band(points: [number, number, number][], colours: Palette): object {
   return {
     type: 'custom',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A number over two axes: a cell a point, those that come first framed.
+// A measure over two axes: one cell per point; the best are framed.
 import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams } from 'echarts';
 import { logarithmic } from '../axes';
 import type { Option } from '../chart';
@@ -24,17 +24,17 @@ export function cells(state: State, best: Best): HeatCell[] {
   return state.by ? by.flatMap((row, y) => across.map((column, i) => ({ x: i, y, point: pointAt(state, column, row) }))) : [];
 }
 
-/** The least and the largest of what is shown. */
+/** The smallest and the largest shown value. */
 export const heatSpan = (state: State, best: Best): Range =>
   spanOf(cells(state, best).map(({ point }) => (state.runs[point] ? state.measure.value(state.runs[point]!) : null)), []);
 
-/** 0 for the least, 1 for the largest; by ratio where the span is wide. */
+/** 0 for the smallest, 1 for the largest value; logarithmic if the range is wide. */
 export function place(value: number, [low, high]: Range): number {
   if (high === low) return 0.5;
   return logarithmic([low, high]) ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
 }
 
-/** Rows get lower the more there are, down to a few pixels. */
+/** Row height decreases with the number of rows, down to a few pixels. */
 export const heatHeight = (state: State, best: Best): number => {
   const rows = Math.max(3, drawnValues(state, best).by.length);
   return 74 + rows * Math.max(4, Math.min(44, Math.floor(1400 / rows)));
@@ -79,7 +79,7 @@ export function heatOption(state: State, best: Best, colours: Palette, width: nu
           const [x, y] = api.coord([one.x, one.y]) as [number, number];
           const [w, h] = (api.size!([1, 1]) as [number, number]).map((side) => side - (side > 12 ? 3 : 0)) as [number, number];
           const isBest = first.has(one.point);
-          const frame = w > 12 ? 3.5 : best.tied ? 0 : 2; // frames of thin cells that are tied would hide them all
+          const frame = w > 12 ? 3.5 : best.tied ? 0 : 2; // frames would hide thin tied cells
           const sign = best.tied ? '≈' : '★';
           const fill = known(value) ? at(colours.scale, place(value, span)) : colours.background;
           const text = known(value) ? state.measure.text(value) : run?.fits === false ? 'does not fit' : run?.error ? 'failed' : '';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep: its best points, how a number changes over the axes, all points.
+// A sweep: its best points, a measure over the axes, all points.
 import { section } from '../chart';
 import type { Tie, SweepDocument, SweepPoint } from '../document';
 import { h } from '../dom';
@@ -12,16 +12,16 @@ import { withRuns } from './points';
 import { initial, settings } from './state';
 import { pointsTable } from './table';
 
-/** Of more points the table alone has the reasons. */
+/** Maximum number of listed reasons; the table has all. */
 const mostReasons = 50;
 
-/** Points with what is to be said of each. */
+/** A list of points with a reason each. */
 function reasons(runs: SweepPoint[], item: (run: SweepPoint) => HTMLElement): HTMLElement {
   const more = runs.length - mostReasons;
-  return h('ul', {}, ...runs.slice(0, mostReasons).map(item), more > 0 && h('li', {}, `and ${counted(more, 'point')} more, which the table has`));
+  return h('ul', {}, ...runs.slice(0, mostReasons).map(item), more > 0 && h('li', {}, `and ${counted(more, 'point')} more in the table`));
 }
 
-/** "1, 2, 4"; of more values than one reads the ends. */
+/** "1, 2, 4"; of many values only the ends. */
 const valuesText = (values: string[]): string => (values.length <= 16 ? values.join(', ') : `${values[0]} to ${values[values.length - 1]} (${values.length} values)`);
 
 export function sweepPage(data: SweepDocument): HTMLElement[] {
@@ -39,15 +39,15 @@ export function sweepPage(data: SweepDocument): HTMLElement[] {
   const parts = [
     title(data.title, what([first?.scenario?.model, first?.scenario?.platform, axes], data)),
     tiles([
-      fastest?.metrics && { name: 'Fastest', text: `${numberText(fastest.metrics.samples_per_s)} samples/s`, exact: fastest.metrics.samples_per_s, notes: [settings(fastest), `${timeText(fastest.metrics.step_time_s)} a step`] },
+      fastest?.metrics && { name: 'Fastest', text: `${numberText(fastest.metrics.samples_per_s)} samples/s`, exact: fastest.metrics.samples_per_s, notes: [settings(fastest), `${timeText(fastest.metrics.step_time_s)} per step`] },
       cheapest?.metrics && {
-        name: 'Cheapest, a million samples',
+        name: 'Cheapest, per million samples',
         text: usdText(cheapest.metrics.cost_usd_per_million_samples),
         exact: cheapest.metrics.cost_usd_per_million_samples,
         notes: [settings(cheapest)],
       },
       tieTile('Fastest', sweep.tied?.fastest),
-      tieTile('Cheapest, a million samples', sweep.tied?.cheapest),
+      tieTile('Cheapest, per million samples', sweep.tied?.cheapest),
       { name: 'Points', text: String(sweep.runs.length), exact: sweep.runs.length, notes: [[failed.length > 0 && `${failed.length} failed`, misfits.length > 0 && `${misfits.length} do not fit`].filter(Boolean).join(', ') || 'all simulated'] },
     ]),
     warnings(texts),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The points of a sweep, put together of the columns that the document has.
+// The points of a sweep, assembled from the columns of the document.
 import type { GivenSweep, SweepPoint, Swept } from '../document';
 
-/** The values of a point, one an axis; the last axis varies fastest. */
+/** The values of a point, one per axis; the last axis varies fastest. */
 function settingsAt(vary: GivenSweep['vary'], index: number): Record<string, string> {
   const set: [string, string][] = [];
   let rest = index;
@@ -13,7 +13,7 @@ function settingsAt(vary: GivenSweep['vary'], index: number): Record<string, str
   return Object.fromEntries(set.reverse());
 }
 
-/** Puts a value where its path leads: "/metrics/step_time_s". */
+/** Sets a value at a path: "/metrics/step_time_s". */
 function put(point: object, path: string[], value: unknown): void {
   let at = point as Record<string, unknown>;
   for (const key of path.slice(0, -1)) at = (at[key] ??= {}) as Record<string, unknown>;

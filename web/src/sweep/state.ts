@@ -13,7 +13,7 @@ export interface State {
   measures: Measure[];
   measure: Measure;
   x: SweptAxis;
-  /** The second axis: a curve each, or the rows of a heat map. */
+  /** The second axis: one curve per value, or the rows of a heat map. */
   by: SweptAxis | undefined;
   heat: boolean;
   held: Record<string, string>;
@@ -22,19 +22,19 @@ export interface State {
 export function initial({ vary, runs }: Swept): State | undefined {
   const axes = vary.map(({ key, values }) => axisOf(key, values));
   const known = measuresOf(runs);
-  // Where steps have more or fewer samples, their times say little: samples a second do.
+  // If steps differ in samples, compare samples/s instead of step times.
   const sizes = new Set(runs.flatMap(({ scenario }) => (scenario ? [scenario.job.gpus * scenario.job.batch_per_gpu * scenario.job.accumulate] : [])));
   const first = known.find((one) => one.id === (sizes.size > 1 ? 'samples' : 'step')) ?? known[0];
   if (axes.length === 0 || !first) return undefined;
   const start = bestOf(runs, first);
-  // Curves need numbers: the axis with most of them goes across.
+  // Curves need numbers: the numeric axis with the most values is horizontal.
   const across = [...axes].sort((a, b) => Number(Boolean(b.numbers)) - Number(Boolean(a.numbers)) || b.values.length - a.values.length)[0]!;
   const by = [...axes].filter((axis) => axis !== across).sort((a, b) => b.values.length - a.values.length)[0];
   const held = Object.fromEntries(axes.map((axis) => [axis.key, runs[start]?.set[axis.key] ?? axis.values[0]!]));
   return { axes, runs, measures: known, measure: first, x: across, by, heat: Boolean(by && ((across.numbers && by.numbers && by.values.length > 3) || by.values.length > mostCurves)), held };
 }
 
-/** The point at these values, the other axes as held. Points stand in the order of the axes, the last one fastest. */
+/** The point at these values, with the other axes fixed. Points are in the order of the axes; the last one varies fastest. */
 export function pointAt(state: State, x: string, by?: string): number {
   return state.axes.reduce((index, axis) => {
     const value = axis === state.x ? x : axis === state.by ? by! : state.held[axis.key]!;
@@ -42,7 +42,7 @@ export function pointAt(state: State, x: string, by?: string): number {
   }, 0);
 }
 
-/** The points that come first; several are tied. */
+/** The best points; several if they are tied. */
 export interface Best {
   points: number[];
   tied?: Tie;
@@ -50,7 +50,7 @@ export interface Best {
 
 const ranks: Record<string, 'fastest' | 'cheapest' | 'shortest_step'> = { samples: 'fastest', million: 'cheapest', step: 'shortest_step' };
 
-/** Who comes first by the measure: as the document says where it ranks. */
+/** The best points by the measure, from the document if it ranks by it. */
 export function best(state: State, document: Swept): Best {
   const rank = ranks[state.measure.id];
   const winner = rank && document[rank];

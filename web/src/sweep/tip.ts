@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A point of a sweep in words.
+// The tooltip of a point of a sweep.
 import { tip, type TipRow } from '../dom';
 import { known, rangeText, timeText } from '../format';
 import { rangeOf } from '../measures';
@@ -19,7 +19,7 @@ export function pointTip(state: State, index: number, { points, tied }: Best): s
     [
       ...set,
       [measure.name, measure.text(value), known(value) ? value : undefined],
-      range ? ['nine of ten cases', rangeText(range, measure.text)] : null,
+      range ? ['90 % interval', rangeText(range, measure.text)] : null,
       measure.id === 'step' ? null : ['step time', timeText(run.metrics.step_time_s), run.metrics.step_time_s],
     ],
     run.bottleneck ? `bottleneck: ${run.bottleneck.resource}` : '',

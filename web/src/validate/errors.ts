@@ -39,7 +39,7 @@ function option(shown: Case[], colours: Palette, width: number): Option {
         data: shown.map((one) => ({
           value: one.error,
           itemStyle: { color: one.error > 0 ? colours.series[1] : colours.series[0] },
-          // Right of zero where the bar goes left: names stand at the left end.
+          // The label is right of zero if the bar goes left, because names are at the left end.
           label: { position: 'right' },
         })),
         label: { show: true, color: colours.text, fontSize: 11.5, formatter: (item: { dataIndex: number }) => signedPercentText(shown[item.dataIndex]!.error) },

@@ -11,12 +11,12 @@ import { section } from '../chart';
 import { counted } from '../format';
 import { tableOf } from '../table';
 
-/** What cases outside of their interval would be as anchors, to paste. */
+/** Anchors to paste for cases outside their interval. */
 const anchors = (cases: Case[]): HTMLElement[] => {
   const found = cases.filter((one) => one.anchor);
   if (found.length === 0) return [];
   const notes = found.map((one) => h('div', {}, h('p', {}, one.name), h('pre', {}, one.anchor!)));
-  return [section('anchors', 'Anchors', 'Cases outside of their interval; with these lines in the scenario the prediction meets them', h('div', {}, ...notes))];
+  return [section('anchors', 'Anchors', 'Cases outside their interval; with these lines in the scenario the prediction matches the measurement', h('div', {}, ...notes))];
 };
 
 export function validatePage(data: ValidateDocument): HTMLElement[] {
@@ -28,10 +28,10 @@ export function validatePage(data: ValidateDocument): HTMLElement[] {
   const parts = [
     title(data.title, validate.source ? `Measured: ${validate.source}` : 'Predictions against measurements'),
     tiles([
-      { name: 'Mean error, without sign', text: percentText(validate.mean_abs_error), exact: validate.mean_abs_error, notes: [counted(count, 'case'), given > 0 && `${given} more were given to the prediction`] },
-      { name: 'Half of the cases within', text: percentText(validate.median_abs_error), exact: validate.median_abs_error },
+      { name: 'Mean absolute error', text: percentText(validate.mean_abs_error), exact: validate.mean_abs_error, notes: [counted(count, 'case'), given > 0 && `${given} more are anchors of the prediction`] },
+      { name: 'Median absolute error', text: percentText(validate.median_abs_error), exact: validate.median_abs_error },
       { name: 'Worst', text: worst ? signedPercentText(worst.error) : percentText(validate.max_abs_error), exact: validate.max_abs_error, notes: [worst?.name] },
-      known(validate.in_interval) && { name: 'In the interval', text: `${validate.in_interval} of ${count}`, exact: validate.in_interval, notes: ['nine of ten are to be expected', ...(groups.length > 1 ? groups.map((one) => `${one.group}: ${one.in_interval} of ${one.cases}`) : [])] },
+      known(validate.in_interval) && { name: 'In the 90 % interval', text: `${validate.in_interval} of ${count}`, exact: validate.in_interval, notes: ['90 % are expected', ...(groups.length > 1 ? groups.map((one) => `${one.group}: ${one.in_interval} of ${one.cases}`) : [])] },
       { name: 'Bias', text: signedPercentText(validate.bias), exact: validate.bias, notes: [validate.bias > 0 ? 'predicted too slow on average' : 'predicted too fast on average'] },
     ]),
     ...(validate.cases.length === 0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicted against measured: the line where they agree, bands about it, each case with its interval.
+// Predicted against measured: the line of agreement, bands around it, each case with its interval.
 import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams } from 'echarts';
 import { logarithmic, valueAxis } from '../axes';
 import { draw, legend, section, type Option } from '../chart';
@@ -21,10 +21,10 @@ function finding(cases: Case[]): string {
   return `${inside(cases, bands[0]!)} of ${cases.length} predictions are within 10 % of the measurement`;
 }
 
-/** Far enough beyond both ends to fill the picture up to its frame, whose ends are round numbers. */
+/** Far enough beyond both ends to fill the chart, whose ends are round numbers. */
 const beyond = (span: Range): Range => [logarithmic(span) ? span[0] / 10 : 0, span[1] * 10];
 
-/** A wedge about the line of agreement; straight on both kinds of axes. */
+/** A band around the line of agreement; straight on both kinds of axes. */
 function wedge(span: Range, error: number, colours: Palette): object {
   return {
     type: 'custom',
@@ -103,7 +103,7 @@ export function predictedAgainstMeasured(cases: Case[]): HTMLElement {
         [band, 'within 5 % and 10 %', 'box'],
         [series[0]!, 'within 10 %', 'shape circle'],
         [series[1]!, 'beyond', 'shape diamond'],
-        [muted, 'nine of ten cases', 'thin'],
+        [muted, '90 % interval', 'thin'],
       ]),
     );
   };

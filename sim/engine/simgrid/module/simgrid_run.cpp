@@ -30,7 +30,8 @@ using simgrid::kernel::resource::Action;
 using simgrid::kernel::resource::Model;
 using simgrid::kernel::resource::StandardLinkImpl;
 
-/// SimGrid's defaults give errors of up to 75 % (sim/decisions/0001-engines.md explains each).
+/// SimGrid's defaults give errors of up to 75 % (sim/decisions/0001-run-two-engines-on-one-scheduler.md
+/// explains each).
 constexpr std::array settings{
     "gradway",
     "--cfg=network/model:CM02",      // no factors on latency and bandwidth

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/report/search/layouts.hpp"
+#include "sim/scenario/job.hpp"
+
+namespace gradway::report {
+
+/// Python that wraps `model`, whose repeated modules are `blocks`, with the settings of the strategy.
+/// @source torch/distributed/fsdp/_fully_shard/_fully_shard.py, torch/distributed/fsdp/
+/// fully_sharded_data_parallel.py and wrap.py, PyTorch 2.11
+std::string wrapped_model(const Fsdp& fsdp, const Job& job);
+std::string wrapped_model(const Fsdp1& fsdp, const Job& job);
+
+/// Python that enables activation checkpointing for the blocks that the job recomputes.
+std::string recomputed_blocks(const Job& job);
+
+/// DeepSpeed's configuration of the job, without settings at their defaults. The user chooses the norm to
+/// clip to.
+/// @source deepspeed/runtime/config.py, deepspeed/runtime/zero/config.py, 0.19
+std::string deepspeed_config(const Zero& zero, const Job& job);
+
+/// A Python string literal.
+std::string python_text(std::string_view text);
+
+/// A call on one line if it fits, else with one line per argument. @param start "model =
+/// DistributedDataParallel"
+std::string python_call(std::string_view start, const std::vector<std::string>& arguments);
+
+// Settings with which a trainer runs a job, except for the model, the data and the learning rate.
+
+/// Tables of torchtitan's job file. @source torchtitan/config/job_config.py, 0.2
+std::string torchtitan_tables(const Job& job, const SnippetModel& model);
+
+/// Arguments of Megatron-LM's pretrain_gpt.py. @source megatron/training/arguments.py, Megatron-Core 0.14
+std::string megatron_arguments(const Job& job, const SnippetModel& model);
+
+/// Comments on settings of a job that neither trainer has.
+std::string unsupported_notes(const Job& job);
+
+/// A comment on a key of the scenario that the trainer has no setting for. @param value as in the scenario
+std::string unsupported_note(std::string_view key, const std::string& value);
+
+}  // namespace gradway::report
