@@ -106,8 +106,8 @@ TEST_CASE("what cannot run is left out with the reason", "[cli][optimize]") {
       {"optimize", "article/g6e", "--over", "bucket_cap", "--over", "nccl.NCCL_PROTO=Simple,LL128"});
   CHECK(table.status == 0);
   CHECK_THAT(table.output,
-             Contains("  left out     nccl.NCCL_PROTO=LL128: NCCL_ALGO and NCCL_PROTO leave no way to\n"
-                      "               run an all-reduce\n"));
+             Contains("  left out     nccl.NCCL_PROTO=LL128: NCCL_ALGO and NCCL_PROTO exclude every\n"
+                      "               algorithm and protocol of an all-reduce\n"));
   // A GB of room beside plain DDP, and PowerSGD keeps the error of every gradient and more.
   const auto tight = run_gradway({"optimize", "article/g6e", "--lossy", "--over", "comm_hook,bucket_cap",
                                   "--set", "job.batch_per_gpu=490"});

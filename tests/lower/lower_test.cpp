@@ -233,7 +233,8 @@ TEST_CASE("a GPU that cannot reach its NIC has no transport between nodes") {
 TEST_CASE("settings that exclude every algorithm are the user's error") {
   auto scenario = on(built_platform(nvswitch_node(4)), 4);
   scenario.job.nccl = {{"NCCL_ALGO", "RING"}, {"NCCL_PROTO", "^LL,LL128,SIMPLE"}};
-  CHECK_THROWS_WITH(WorldCommunicator{scenario}, Catch::Contains("NCCL_ALGO and NCCL_PROTO leave no way"));
+  CHECK_THROWS_WITH(WorldCommunicator{scenario},
+                    Catch::Contains("NCCL_ALGO and NCCL_PROTO exclude every algorithm"));
   auto island = tree_node();
   island.nics.clear();
   island.links.erase(island.links.begin() + 1);

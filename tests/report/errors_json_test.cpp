@@ -27,7 +27,8 @@ TEST_CASE("errors of every part of a step survive a round trip through JSON", "[
 TEST_CASE("sources of errors are worded", "[report][json]") {
   using namespace error_source;
   const auto of = [](ErrorSource source) {
-    const auto json = report::errors_json({{.source = std::move(source), .time = 3_ms, .uncertainty = 0.1}});
+    const auto json =
+        report::errors_json({{.cause = {}, .source = std::move(source), .time = 3_ms, .uncertainty = 0.1}});
     return json[0]["of"].get<std::string>();
   };
   const Compute compute{"gpt2", "a100-sxm", Precision::bf16, AnchorReference{91.93_ms, 32}};

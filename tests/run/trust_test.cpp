@@ -47,6 +47,6 @@ TEST_CASE("slow-downs measured with other channels are taken, with a warning") {
   scenario.calibration.contention = others;
   const auto stretched = simulate(scenario);
   CHECK(stretched.measured.metrics.step_time > own.measured.metrics.step_time);
-  CHECK(
-      test::has_fact(stretched.warnings, warning::ExtrapolatedContention{.channels = 1, .job_channels = 24}));
+  CHECK(test::has_fact(stretched.warnings, warning::ExtrapolatedContention{
+                                               .measured_on = "", .channels = 1, .job_channels = 24}));
 }
