@@ -118,7 +118,7 @@ TEST_CASE("wrong properties of a node are refused and leave no file", "[cli][imp
        "topo.txt: error: the text does not name its GPU\n  hint: name one with --gpu: "},
       {{"topo", "lists.txt", "-o", "x.yaml"},
        "lists.txt:1:8: error: the list has 1 GPUs, but the matrix 2\n    1 | GPU 0: NVIDIA L40S (UUID: 1)\n"
-       "      |        ^~~~~~~~~~~\n  hint: give the output of `nvidia-smi -L` and `nvidia-smi topo -m` of "
+       "      |        ^~~~~~~~~~~\n  hint: give the output of `nvidia-smi -L` and `nvidia-smi topo -m` on "
        "the same "
        "node\n"},
       {{"topo", "b9.txt", "-o", "x.yaml"},

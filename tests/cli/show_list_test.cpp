@@ -64,7 +64,7 @@ TEST_CASE("a list holds what GRADWAY_PATH adds, and files that are wrong", "[cli
   const auto list = run_gradway({"list", "models"}, {.gradway_path = folder.path()});
 
   CHECK(list.status == 0);
-  CHECK_THAT(list.output, Contains("broken ") && Contains(" cannot be read: its file has an error\n"));
+  CHECK_THAT(list.output, Contains("broken ") && Contains(" the file is invalid\n"));
   CHECK_THAT(list.output, Contains("vit_l_32"));
 }
 

@@ -150,10 +150,9 @@ TEST_CASE("shards that are missing, of another sweep or damaged are named", "[cl
   const auto points = out / "shard-2-of-4" / "points";
   REQUIRE(std::distance(fs::directory_iterator{points}, fs::directory_iterator{}) > 0);
   fs::remove(fs::directory_iterator { points } -> path());
-  CHECK(refused() ==
-        "error: 1 of the 3 points of shard 2 of 4 in '" + (out / "shard-2-of-4").string() +
-            "' are missing or damaged\n  hint: run it again with '--shard 2/4': what it finished is "
-            "kept\n");
+  CHECK(refused() == "error: 1 of the 3 points of shard 2 of 4 in '" + (out / "shard-2-of-4").string() +
+                         "' are missing or damaged\n  hint: run it again with '--shard 2/4': finished points "
+                         "are not simulated again\n");
   shard(out, "2/4");
   CHECK_FALSE(merge(out).output.empty());
 }

@@ -212,8 +212,8 @@ TEST_CASE("wrong arguments of a sweep are refused with a hint", "[cli][sweep]") 
         "error: 'gradway sweep' needs '--vary'\n  hint: give values of a key, such as '--vary "
         "job.gpus=1,2,4,8'\n");
   CHECK(errors({"--vary", "job.gpus=1,1"}) ==
-        "error: '--vary job.gpus' has the value '1' twice\n  hint: give each key once, with values that "
-        "differ\n");
+        "error: '--vary job.gpus' has the value '1' twice\n  hint: give each key once, with different "
+        "values\n");
   CHECK(errors({"--vary", "job.gpus=1,,2"}) ==
         "error: '--vary job.gpus' has an empty value\n  hint: give each key once, with different values\n");
   CHECK(errors({"--vary", "job.gpus=1", "--vary", "job.gpus=2"}) ==
