@@ -62,7 +62,7 @@ void add_move(const Scenario& scenario, const ProfileCosts& costs, Provenance& p
         provenance::MovedProfile{profile.gpu, gpu.name, costs.extrapolation_factor});
     add(provenance.warnings, warning::ProfileMovedByRoofline{profile.gpu, gpu.name});
   }
-  if (costs.extrapolation != Moved::not_at_all) {
+  if (costs.extrapolation != Extrapolation::none) {
     provenance.step_basis.launches = Basis::elsewhere;
     add(provenance.warnings, warning::LaunchesOfOtherHost{profile.gpu});
   }
@@ -126,7 +126,7 @@ void add_kernels(const Scenario& scenario, const ComputeCosts& costs, Provenance
 /// CPU time of launches where no profile has it.
 void add_launches(const Scenario& scenario, const ComputeCosts& costs, Provenance& provenance) {
   using provenance::LaunchCost;
-  const auto host = host_operation(scenario);
+  const auto host = host_operation(scenario.platform, scenario.calibration);
   LaunchCost cost{.operation = costs.operation};
   if (costs.operation < host.time) {
     cost.from = LaunchCost::From::anchor;

@@ -70,8 +70,8 @@ Node load_chain(DataKind kind, const FoundFile& file, const Lookup& lookup, Prob
 
 Node load_document(const FoundFile& file, Problems& problems) {
   if (!file.instead_of.empty()) {
-    problems.saw(file.instead_of);  // reports contain the warning
-    problems.saw(file.shown);
+    problems.add_to_digest(file.instead_of);  // reports contain the warning
+    problems.add_to_digest(file.shown);
     problems.warn(warning::ReplacedFile{file.instead_of, file.shown});
   }
   const auto source = problems.attempt([&] {

@@ -227,8 +227,8 @@ JsonDocument json_document(const Campaign& campaign, std::string_view version) {
               {"typical", typical_json(answers.typical)},
               {"labels", labels_json()},
               {"definitions", definitions_json()},
-              {"basis", in_words(basis)},
-              {"warnings", in_words(warnings)},
+              {"basis", describe(basis)},
+              {"warnings", describe(warnings)},
               {"warning_codes", codes_of(warnings)}};
 }
 

@@ -203,11 +203,9 @@ void write_moved(std::ostream& out, const CampaignAnswers& answers, const Style&
              usd_text(moved.transfer_usd)});
   table.add({"... then train on the GPUs of one worker", "", span_text(moved.transfer_time + moved.training),
              usd(and_moving(moved.training_usd.value_or(0)))});
-  table.add({"... or, at best, as many as of all workers", "",
+  table.add({"... or, at best, on as many GPUs as all workers have", "",
              span_text(moved.transfer_time + moved.best_training_time),
              usd(and_moving(moved.training_usd.value_or(0)))});
-  table.add({"... or, at best, on as many GPUs as all workers have", "",
-             span_text(moved.moving + moved.at_best), usd(and_moving(moved.training_usd.value_or(0)))});
   out << '\n';
   table.write(out, style, "  ");
 }

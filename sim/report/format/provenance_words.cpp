@@ -300,15 +300,15 @@ std::string headed(const std::string& subject, const std::string& statement) {
 
 }  // namespace
 
-std::string in_words(const ProvenanceFact& fact) {
+std::string describe(const ProvenanceFact& fact) {
   const auto [subject, statement, remark] = std::visit(ProvenanceInWords{}, fact);
   return headed(subject, statement) + remark;
 }
 
-std::vector<std::string> in_words(const std::vector<ProvenanceFact>& facts) {
+std::vector<std::string> describe(const std::vector<ProvenanceFact>& facts) {
   std::vector<std::string> lines;
   lines.reserve(facts.size());
-  for (const auto& fact : facts) lines.push_back(in_words(fact));
+  for (const auto& fact : facts) lines.push_back(describe(fact));
   return lines;
 }
 

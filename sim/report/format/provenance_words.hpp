@@ -9,10 +9,10 @@
 namespace gradway::report {
 
 /// "launches: 20 us of CPU time an operation, as measured for the calibration h200-4x"
-std::string in_words(const ProvenanceFact& fact);
+std::string describe(const ProvenanceFact& fact);
 
 /// All of them, as report.json and pages have them.
-std::vector<std::string> in_words(const std::vector<ProvenanceFact>& facts);
+std::vector<std::string> describe(const std::vector<ProvenanceFact>& facts);
 
 /// For the terminal: without citations and remarks, equal statements about several things once, and without
 /// the source of the platform, which decides nothing.

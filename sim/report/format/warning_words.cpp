@@ -323,14 +323,14 @@ struct WarningInWords {
 
 }  // namespace
 
-std::string in_words(const Warning& warning) {
+std::string describe(const Warning& warning) {
   return std::visit(WarningInWords{}, warning);
 }
 
-std::vector<std::string> in_words(const std::vector<Warning>& warnings) {
+std::vector<std::string> describe(const std::vector<Warning>& warnings) {
   std::vector<std::string> lines;
   lines.reserve(warnings.size());
-  for (const auto& warning : warnings) lines.push_back(in_words(warning));
+  for (const auto& warning : warnings) lines.push_back(describe(warning));
   return lines;
 }
 
@@ -345,7 +345,7 @@ std::vector<std::string> with_codes(const std::vector<Warning>& warnings) {
   std::vector<std::string> lines;
   lines.reserve(warnings.size());
   for (const auto& warning : warnings)
-    lines.push_back(fmt::format("{} [{}]", in_words(warning), code_of(warning)));
+    lines.push_back(fmt::format("{} [{}]", describe(warning), code_of(warning)));
   return lines;
 }
 

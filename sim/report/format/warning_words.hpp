@@ -11,10 +11,10 @@
 namespace gradway::report {
 
 /// A sentence without a full stop.
-std::string in_words(const Warning& warning);
+std::string describe(const Warning& warning);
 
 /// In their order, as report.json and pages have them.
-std::vector<std::string> in_words(const std::vector<Warning>& warnings);
+std::vector<std::string> describe(const std::vector<Warning>& warnings);
 std::vector<std::string_view> codes_of(const std::vector<Warning>& warnings);
 
 /// "a sentence [memory-tight]" each, as the terminal has them.

@@ -294,7 +294,7 @@ JsonDocument json_document(const Explanation& explanation, std::string_view vers
       {"basis", describe(run.basis)},
       {"warnings", describe(run.warnings)},
       {"warning_codes", codes_of(run.warnings)}};
-  if (explanation.outer) json["local_sgd"] = meetings_json(explanation);
+  if (explanation.outer) json["local_sgd"] = outer_loop_json_of(explanation);
   return json;
 }
 

@@ -181,9 +181,9 @@ JsonDocument json_document(const Run& run, std::string_view version, const RunQu
             {"bottleneck", bottleneck_json(run.measured.bottleneck)},
             {"links", std::move(links)},
             {"rests_on", name_of(provenance_class_of(run.step_basis))},
-            {"basis", in_words(run.basis)},
+            {"basis", describe(run.basis)},
             {"doubts", errors_json(run.errors)},
-            {"warnings", in_words(run.warnings)},
+            {"warnings", describe(run.warnings)},
             {"warning_codes", codes_of(run.warnings)}};
   if (run.measured.by_program.size() > 1) json["programs"] = programs_json(run);
   if (questions.largest_batch) json["largest_batch"] = largest_batch_json(*questions.largest_batch);

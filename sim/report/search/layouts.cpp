@@ -78,11 +78,11 @@ JsonDocument json_document(const LayoutSearchReport& search_report, std::string_
               {"candidates", found.candidates},
               {"do_not_fit", found.do_not_fit},
               {"simulated", found.simulated},
-              {"slower", found.slowdown},
+              {"slower", found.slower},
               {"not_searched", std::move(worth)},
               {"left_out", std::move(left_out)},
-              {"basis", in_words(best.basis)},
-              {"warnings", in_words(best.warnings)},
+              {"basis", describe(best.basis)},
+              {"warnings", describe(best.warnings)},
               {"warning_codes", codes_of(best.warnings)},
               {snippet.framework, snippet.text}};
 }

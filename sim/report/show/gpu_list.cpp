@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr auto cannot_be_read = "cannot be read: its file has an error";
+constexpr auto cannot_be_read = "the file is invalid";
 constexpr std::array shown_peaks{Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16,
                                  Precision::fp8};
 

@@ -96,7 +96,7 @@ std::string gpus_text(const Platform& platform) {
 }
 
 std::vector<std::string> row(const ListedPlatform& one) {
-  if (!one.platform) return {one.name, "cannot be read: its file has an error", "", "", "", "", ""};
+  if (!one.platform) return {one.name, "the file is invalid", "", "", "", "", ""};
   const auto& platform = *one.platform;
   const auto link = gpu_interconnect(platform);
   const auto network = network_rate(platform);
