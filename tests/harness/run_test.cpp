@@ -183,7 +183,7 @@ TEST_CASE("a failing probe keeps the rows of others and its earlier rows") {
   if (fails == 0) CHECK(outcome.rows[2]["what"] == "the GPU fell off the bus");
   if (fails == 1) CHECK(outcome.rows[2]["what"] == "a process was ended by signal 11 (Segmentation fault)");
   CHECK(outcome.rows[3]["kind"] == "launch");
-  CHECK_THAT(outcome.messages, Catch::Contains("one probe failed; the file says which and why"));
+  CHECK_THAT(outcome.messages, Catch::Contains("one probe failed; see the rows"));
 }
 
 TEST_CASE("when a rank fails the others end too, and the first cause is reported") {
@@ -267,7 +267,7 @@ TEST_CASE("measurements that did not settle are counted") {
   CHECK(outcome.rows[1].dump() ==
         R"({"kind":"launch","seconds":1.23457e-06,"low":0.0,"high":0.0,"repeats":3,"noisy":true})");
   CHECK_THAT(outcome.messages,
-             Catch::StartsWith("[1 of 1] the links, about 0 s left\n1 of 1 measurements did not settle"));
+             Catch::StartsWith("[1 of 1] the links, about 0 s left\n1 of 1 measurements did not converge"));
 }
 
 }  // namespace

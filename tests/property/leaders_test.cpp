@@ -20,7 +20,6 @@ Choice any_choice() {
   const auto count = *rc::gen::inRange(0, 4);
   for (int i = 0; i < count; ++i) {
     made.errors.push_back({.cause = {PartOfStep::compute, std::string(1, *rc::gen::inRange('a', 'e'))},
-                           .of = "made up",
                            .time = step * (*rc::gen::inRange(0, 100) / 100.0),
                            .uncertainty = *rc::gen::inRange(0, 60) / 100.0});
   }

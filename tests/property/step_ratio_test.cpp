@@ -24,11 +24,10 @@ Prediction any_prediction() {
   Prediction made{Seconds{*rc::gen::inRange(1, 1000) / 1e3}};
   const auto count = *rc::gen::inRange(0, 6);
   for (int i = 0; i < count; ++i) {
-    made.errors.push_back(
-        {{static_cast<PartOfStep>(*rc::gen::inRange(0, 6)), std::string(1, *rc::gen::inRange('a', 'd'))},
-         "made up",
-         made.step * (*rc::gen::inRange(0, 100) / 600.0),
-         *rc::gen::inRange(0, 300) / 100.0});
+    made.errors.push_back({.cause = {static_cast<PartOfStep>(*rc::gen::inRange(0, 6)),
+                                     std::string(1, *rc::gen::inRange('a', 'd'))},
+                           .time = made.step * (*rc::gen::inRange(0, 100) / 600.0),
+                           .uncertainty = *rc::gen::inRange(0, 300) / 100.0});
   }
   return made;
 }
