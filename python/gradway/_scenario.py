@@ -362,7 +362,7 @@ Scenario = TypedDict("Scenario", {
     "schema": Literal[1],
     "source": str,
     "based_on": str,
-    "model": str,
+    "model": 'str | dict',
     "platform": str,
     "job": ScenarioJob,
     "strategy": ScenarioStrategy,

@@ -356,7 +356,7 @@ export interface Scenario {
   schema?: 1;
   source?: string;
   based_on?: string;
-  model?: string;
+  model?: string | Record<string, unknown>;
   platform?: string;
   job?: ScenarioJob;
   strategy?: ScenarioStrategy;
