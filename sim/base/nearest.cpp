@@ -38,10 +38,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-std::string lower(std::string_view text) {
+/// In lower case, with '-' for spaces and '_'.
+std::string plain(std::string_view text) {
   std::string result{text};
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(result, result.begin(), [](unsigned char c) {
+    return c == ' ' || c == '_' ? '-' : static_cast<char>(std::tolower(c));
+  });
   return result;
 }
 
@@ -89,8 +91,8 @@ std::string fewest_edits(std::string_view name, const std::vector<std::string>& 
 
 std::vector<std::string> near_names(std::string_view name, const std::vector<std::string>& candidates) {
   if (name.size() >= shortest_part) {
-    auto found = shortest_of(candidates, [part = lower(name)](const std::string& candidate) {
-      return has_part(lower(candidate), part);
+    auto found = shortest_of(candidates, [part = plain(name)](const std::string& candidate) {
+      return has_part(plain(candidate), part);
     });
     if (!found.empty()) return found;
   }

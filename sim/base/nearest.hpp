@@ -8,7 +8,7 @@
 namespace gradway {
 
 /// The candidates that a misspelt name may mean, likeliest first, at most four: those that contain it as a
-/// whole part ("h100" in "h100-sxm", "gpus" in "job.gpus"; case is ignored); else the one with the smallest
+/// whole part ("h100" in "h100-sxm", "Azure Blob" in "azure-blob-premium"); else the one with the smallest
 /// edit distance, if at most a third of the letters differ; else those that begin with it. Shorter names come
 /// first, then the order of the candidates. Do not use it for units.
 std::vector<std::string> near_names(std::string_view name, const std::vector<std::string>& candidates);

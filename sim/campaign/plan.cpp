@@ -11,6 +11,7 @@
 #include "sim/campaign/local_sgd.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/nccl/rank_order.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
 #include "sim/scenario/strategy_facts.hpp"
 
 namespace gradway {
@@ -89,6 +90,15 @@ SpotPlan spot_of(const SpotSettings& settings) {
   if (settings.node_down) spot.model.down_mean = *settings.node_down;
   if (settings.group) spot.model.group = *settings.group;
   return spot;
+}
+
+DataCost data_cost_of(const Scenario& scenario, double samples_of_a_step, double steps) {
+  const auto cost = samples_cost(scenario.job.input);
+  if (!cost) return {};
+  const auto read = samples_of_a_step * steps / scenario.job.input.dataset->samples;  // in epochs
+  return {.usd_per_s = cost->usd_per_s,
+          .usd_of_step = cost->usd_of_sample * samples_of_a_step,
+          .usd_of_filling = cost->usd_of_filling * std::min(1.0, read)};
 }
 
 void add_width(CampaignPlan& plan, const CampaignSettings& settings, const Job& job, double gpus_per_node) {
@@ -182,6 +192,7 @@ CampaignPlan plan_campaign(const Scenario& scenario, const Metrics& metrics, con
     plan.epoch_start = ticks_of(loading->epoch_start);
   }
   if (local) add_workers(plan, *local, scenario);
+  plan.data = data_cost_of(scenario, metrics.samples * plan.workers, plan.steps);
   plan.jitter = 1 + settings.stragglers.jitter * expected_maximum(scenario.job.gpus);
   add_width(plan, settings, scenario.job, gpus_per_node);
   if (settings.checkpoint) {

@@ -34,6 +34,13 @@ struct CheckpointCost {
   double usd_of_reading = 0;  ///< for each restore
 };
 
+/// Money for samples on storage.
+struct DataCost {
+  double usd_per_s = 0;       ///< for keeping the dataset
+  double usd_of_step = 0;     ///< requests and egress, also of steps that are repeated
+  double usd_of_filling = 0;  ///< of caches in the first epoch
+};
+
 /// Reclaim of spot nodes.
 struct SpotPlan {
   SpotModel model;
@@ -80,6 +87,7 @@ struct CampaignPlan {
   int least_replicas = 1;  ///< fewest replicas that train
   CheckpointCost checkpoint{};
   bool saves = false;
+  DataCost data{};
   std::optional<Seconds> interval{};  ///< training time between checkpoints; empty: to be optimized
   Ticks detection = 0, requeue = 0, communicators = 0, loader = 0, repair = 0;
   double failures_per_s = 0;               ///< of nodes, all together

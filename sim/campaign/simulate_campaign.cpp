@@ -67,7 +67,12 @@ class CampaignSimulation {
       run_.spot_seconds = of_spot * elapsed - unpaid_;
     }
     run_.storage_usd += plan_.checkpoint.usd_per_s * elapsed * mean_checkpoints();
-    run_.other_usd += run_.storage_usd;
+    const auto trained = at(run_.times, Bucket::productive) + at(run_.times, Bucket::lost);
+    const auto steps =
+        run_.work > 0 ? plan_.steps * (static_cast<double>(trained) / static_cast<double>(run_.work)) : 0;
+    run_.data_usd =
+        plan_.data.usd_per_s * elapsed + plan_.data.usd_of_step * steps + plan_.data.usd_of_filling;
+    run_.other_usd += run_.storage_usd + run_.data_usd;
     return std::move(run_);
   }
 

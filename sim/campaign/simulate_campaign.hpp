@@ -62,7 +62,8 @@ struct CampaignRun {
   double updates = 0;      ///< client updates that counted
   Bytes sent{};            ///< between workers, or between clients and server
   double storage_usd = 0;  ///< for keeping and reading checkpoints
-  double other_usd = 0;    ///< everything except nodes: checkpoints, transfers, clients
+  double data_usd = 0;     ///< for keeping and reading the samples
+  double other_usd = 0;    ///< everything except nodes: checkpoints, samples, transfers, clients
   bool finished = true;    ///< false if it was given up (see max_elapsed_factor)
   std::vector<InterruptionRecord> interruptions{};  ///< only with RunDetail::interruptions
 };

@@ -17,19 +17,28 @@ StoredSamples stored_samples(const InputSettings& input) {
   return stored;
 }
 
-std::optional<double> storage_usd_per_million_samples(const InputSettings& input, double samples_per_s) {
+std::optional<SamplesCost> samples_cost(const InputSettings& input) {
   if (!input.dataset || !input.storage || !input.storage->price.is_known()) return std::nullopt;
   constexpr double million = 1e6;
   constexpr double gigabyte = 1e9;
   constexpr double seconds_of_a_month = 365.25 / 12 * 86400;
-  const auto& tier = *input.storage;
+  const auto& price = input.storage->price;
   const auto stored = stored_samples(input);
   const double gb_of_a_sample = stored.size.value() / gigabyte;
-  const double requests = million * (stored.size / stored.request) * (1 - stored.hits);
-  const double months = million / samples_per_s / seconds_of_a_month;
-  return tier.price.usd_per_gb_month.value_or(0) * gb_of_a_sample * input.dataset->samples * months +
-         tier.price.usd_per_million_requests.value_or(0) * requests / million +
-         tier.price.usd_per_gb_out.value_or(0) * gb_of_a_sample * million * (1 - stored.hits);
+  const double usd_of_a_read =
+      price.usd_per_million_requests.value_or(0) / million * (stored.size / stored.request) +
+      price.usd_per_gb_out.value_or(0) * gb_of_a_sample;
+  return SamplesCost{.usd_per_s = price.usd_per_gb_month.value_or(0) * gb_of_a_sample *
+                                  input.dataset->samples / seconds_of_a_month,
+                     .usd_of_sample = usd_of_a_read * (1 - stored.hits),
+                     .usd_of_filling = usd_of_a_read * stored.hits * input.dataset->samples};
+}
+
+std::optional<double> storage_usd_per_million_samples(const InputSettings& input, double samples_per_s) {
+  constexpr double million = 1e6;
+  const auto cost = samples_cost(input);
+  if (!cost) return std::nullopt;
+  return (cost->usd_per_s / samples_per_s + cost->usd_of_sample) * million;
 }
 
 bool shares_nics(const InputSettings& input) {

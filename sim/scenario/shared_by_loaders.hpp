@@ -25,6 +25,16 @@ bool shares_nics(const InputSettings& input);
 /// another job.
 Platform with_loaders(Platform platform, const Job& job);
 
+/// What samples on storage cost in USD.
+struct SamplesCost {
+  double usd_per_s = 0;       ///< for keeping the dataset
+  double usd_of_sample = 0;   ///< requests and egress of a sample, with the hits of later epochs
+  double usd_of_filling = 0;  ///< what the first epoch reads in addition, because its caches are empty
+};
+
+/// Empty if the price is unknown.
+std::optional<SamplesCost> samples_cost(const InputSettings& input);
+
 /// Price of storage for a million samples in USD: storing the dataset meanwhile, requests for samples that
 /// are not cached, and egress. Empty if the price is unknown.
 std::optional<double> storage_usd_per_million_samples(const InputSettings& input, double samples_per_s);

@@ -56,6 +56,7 @@ TEST_CASE("names that contain a name as a part are near", "[nearest]") {
   CHECK(suggestion("gpus", names) == "did you mean 'job.gpus'?");
   CHECK(nearest("H100-SXM", names) == "h100-sxm");
   CHECK(nearest("nccl_algo", names) == "NCCL_ALGO");
+  CHECK(suggestion("Azure Blob", {"azure-blob-premium", "aws"}) == "did you mean 'azure-blob-premium'?");
   CHECK(suggestion("x", {"a_x"}) == "known: a_x");  // single letters match too much
   CHECK(near_names("a", {}).empty());
   CHECK(near_names("llama", {"llama_70b", "llama_8b", "llama_b", "llama_13b", "llama"}).size() == 4);

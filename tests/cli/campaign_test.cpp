@@ -110,6 +110,32 @@ TEST_CASE("a tier of storage gives checkpoints their time and their price", "[cl
   CHECK_THAT(warned.output, Contains("has no write rate") && Contains("are inside the nodes"));
 }
 
+TEST_CASE("samples from a bucket of another region cost egress and requests", "[cli][campaign]") {
+  const auto on = [](const std::string& tier, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"campaign", "loading/resnet50", "--json", "--seeds", "3"};
+    for (const auto& set : {std::string{"platform=aws-p5.48xlarge"}, std::string{"input.loader_workers=12"},
+                            std::string{"input.dataset=imagenet-1k-shards"}, "input.storage=" + tier})
+      arguments.insert(arguments.end(), {"--set", set});
+    for (const auto& set : more) arguments.insert(arguments.end(), {"--set", set});
+    return Json::parse(run_gradway(arguments).output)["estimate"];
+  };
+  const std::string ten_epochs = "campaign.samples=12811670";
+  const auto here = on("s3-standard", {ten_epochs}), there = on("s3-other-region", {ten_epochs});
+  const auto usd = [](const Json& estimate) { return estimate["mean_data_usd"].get<double>(); };
+  const double gigabytes = 10 * 1281167 * 114660e-9;
+  const double keeping = gigabytes / 10 * 0.023 * here["mean_s"].get<double>() / (365.25 / 12 * 86400);
+  const double requests = 0.4e-6 * gigabytes * 1e9 / (8 << 20);
+  CHECK(usd(here) == Approx(keeping + requests).epsilon(1e-3));
+  CHECK(usd(there) == Approx(keeping + requests + 0.02 * gigabytes).epsilon(1e-3));
+  CHECK(there["mean_usd"].get<double>() - here["mean_usd"].get<double>() ==
+        Approx(0.02 * gigabytes).epsilon(0.01));
+
+  // A cache that holds the dataset pays for the first epoch alone.
+  const auto cached =
+      on("s3-other-region", {ten_epochs, "input.cache=local_nvme", "input.cache_size=200 GB"});
+  CHECK(usd(cached) == Approx(keeping + requests / 10 + 0.02 * gigabytes / 10).epsilon(1e-3));
+}
+
 TEST_CASE("a scenario without a campaign is refused with a hint", "[cli][campaign]") {
   const auto outcome = run_gradway({"campaign", "article/g6e"});
   CHECK(outcome.status == 2);

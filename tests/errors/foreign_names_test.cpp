@@ -118,6 +118,83 @@ TEST_CASE("words of other trainers lead to ours", "[errors][names]") {
          {"job.framework", "torchtitan", "invalid framework 'torchtitan'", "did you mean 'pytorch'?"}});
 }
 
+TEST_CASE("what is not modelled is refused by name, with what to use instead", "[errors][names]") {
+  const std::string loader =
+      "gradway models PyTorch's DataLoader, not DALI, tf.data or Petastorm: set 'input.loader_workers', and "
+      "'input.dataset' to a dataset with the CPU time of a sample; 'format: parquet' is the nearest to "
+      "Petastorm";
+  const std::string inference =
+      "gradway models training, not inference: use a simulator of inference servers, such as Vidur, or a "
+      "load "
+      "test of your server";
+  const std::string retrieval =
+      "gradway does not model retrieval (RAG): describe the store as 'input.storage' with its 'first_byte', "
+      "and what a sample fetches as 'input.dataset'";
+  check({{"input.loader", "petastorm", "unknown key 'input.loader'", loader},
+         {"input.dali", "true", "unknown key 'input.dali'", loader},
+         {"job.mode", "inference", "unknown key 'job.mode'", inference},
+         unknown("job.inference", inference),
+         unknown("serving", inference),
+         unknown("rag", retrieval),
+         unknown("input.retriever", retrieval),
+         {"job.framework", "jax", "invalid framework 'jax'",
+          "gradway models PyTorch and Megatron-LM, not JAX; leave it out"}});
+}
+
+TEST_CASE("platforms without NVIDIA GPUs are refused by name", "[errors][names]") {
+  const auto [name, what] = GENERATE(table<std::string, std::string>({
+      {"tpu-v4", "TPUs"},
+      {"TPU-v5e-16", "TPUs"},
+      {"tpu-v5p-8", "TPUs"},
+      {"v4-8", "TPUs"},
+      {"v6e-8", "TPUs"},
+      {"ct5p-hightpu-4t", "TPUs"},
+      {"aws-trn1.32xlarge", "AWS Trainium"},
+      {"trn2.48xlarge", "AWS Trainium"},
+      {"inf2.48xlarge", "AWS Inferentia"},
+      {"gaudi2", "Intel Gaudi"},
+      {"aws-dl1.24xlarge", "Intel Gaudi"},
+  }));
+  const auto hint = fmt::format(
+      "gradway does not model {}, only NVIDIA GPUs with NCCL: choose a platform of 'gradway list platforms', "
+      "or measure the step on that hardware",
+      what);
+  check({{"platform", name,
+          fmt::format("unknown platform '{}': there is no 'platforms/{}.yaml' next to your file or in the "
+                      "data folders",
+                      name, name),
+          hint}});
+  for (const auto& known : list_names(DataKind::platform, data)) {
+    CAPTURE(known);
+    CHECK(config::hint_for_accelerator(known).empty());
+  }
+}
+
+TEST_CASE("storage by its common names leads to its files", "[errors][names]") {
+  const auto [name, hint] = GENERATE(table<std::string, std::string>({
+      {"azure blob", "did you mean 'azure-blob-premium' or 'azure-blob-standard'?"},
+      {"S3 One Zone", "did you mean 's3-express'? It is S3 Express One Zone"},
+      {"anywhere cache", "did you mean 'gcs-anywhere-cache'?"},
+  }));
+  const auto refused = [](const std::string& tier) {
+    return message_of({{"input", "{dataset: c4-tokens, storage: " + tier + "}"}});
+  };
+  CHECK(refused(name) ==
+        fmt::format("--set input={{dataset: c4-tokens, storage: {}}}: error: invalid storage tier name '{}'\n"
+                    "  hint: {}\n",
+                    name, name, hint));
+  const auto ends = [&](const std::string& tier, const std::string& with) {
+    CHECK_THAT(refused(tier), Catch::Matchers::EndsWith(fmt::format("  hint: {}\n", with)));
+  };
+  ends("weka", "did you mean 'weka-dgx-2' or 'weka-1-client'?");
+  ends("wekafs", "did you mean 'weka-1-client' or 'weka-dgx-2'?");
+  ends("BeeGFS", "did you mean 'beegfs-hdd' or 'beegfs-nvme'?");
+  ends("nas", "did you mean 'nas-nutanix' or 'nas-flashblade'?");
+  ends("glacier",
+       "archives are restored before they are read: copy the data to another tier, such as 's3-standard'");
+  ends("ceph", "describe it in place: 'input.storage' may be a map with 'kind', 'read' and 'first_byte'");
+}
+
 TEST_CASE("variables of NCCL that gradway does not model are not guessed as others", "[errors][names]") {
   check({{"nccl.NCCL_IB_DISABLE", "1", "gradway does not model 'NCCL_IB_DISABLE'", "leave it out"},
          unknown("nccl.NCCL_P2P_DISABEL", "did you mean 'nccl.NCCL_P2P_DISABLE'?")});

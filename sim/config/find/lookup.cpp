@@ -216,7 +216,7 @@ Lookup::Lookup(const FoundFile& first, const DataPath& data)
 
 FoundFile Lookup::find(DataKind kind, const std::string& name, const Where& where) const {
   const auto& place = place_of(kind);
-  check_name(place, name, is_name(place, name) ? std::string{} : hint_of_kind(kind, name), where);
+  check_name(place, name, is_name(place, name) ? std::string{} : near_hint(kind, name), where);
   const auto file = fmt::format("{}{}", name, place.ending);
   if (first_folder_) {
     if (const auto found = find_next_to(place, name, *first_folder_))
@@ -234,12 +234,24 @@ std::string Lookup::hint_for(DataKind kind, const std::string& name) const {
   return hint.empty() ? suggestion(name, names(kind)) : hint;
 }
 
-/// Models by their names at Hugging Face, platforms by their GPU; empty: neither.
+/// Empty: no name is near.
+std::string Lookup::near_hint(DataKind kind, const std::string& name) const {
+  auto hint = hint_of_kind(kind, name);
+  if (!hint.empty() || near_names(name, names(kind)).empty()) return hint;
+  return suggestion(name, names(kind));
+}
+
+/// Models by their names at Hugging Face, platforms by their GPU, what is known by another name or is not
+/// modelled; empty: none of these.
 std::string Lookup::hint_of_kind(DataKind kind, const std::string& name) const {
   constexpr std::size_t most_platforms = 12;
   if (kind == DataKind::model) {
     const auto alike = models_alike(name, names(kind));
     return alike.empty() ? "" : fmt::format("did you mean '{}'?", fmt::join(alike, "' or '"));
+  }
+  if (kind == DataKind::storage) return hint_for_storage(name);
+  if (kind == DataKind::platform || kind == DataKind::gpu) {
+    if (auto hint = hint_for_accelerator(name); !hint.empty()) return hint;
   }
   if (kind != DataKind::platform || !near_names(name, names(kind)).empty()) return "";
   for (const auto& word : gpu_words(name)) {
@@ -296,10 +308,9 @@ FoundFile find_file(DataKind kind, const std::string& file, const Lookup& all, c
   if (fs::is_directory(file, ignored)) return {file, file};
   if (is_in_working_folder(place, bare))
     fail(where, "there is no such file", std::string{how_to_add_working_folder});
+  const auto near = all.near_hint(kind, bare);
   fail(where, where.line == 0 ? "there is no such file" : fmt::format("there is no file '{}'", file),
-       nearest(bare, all.names(kind)).empty()
-           ? fmt::format("write a path, or a name from 'gradway list {}'", place.listed)
-           : suggestion(bare, all.names(kind)));
+       near.empty() ? fmt::format("write a path, or a name from 'gradway list {}'", place.listed) : near);
 }
 
 FoundFile find_file(DataKind kind, const std::string& file, const DataPath& data, const Where& where,

@@ -39,6 +39,9 @@ class Lookup {
   /// contains; else the nearest names, or all.
   std::string hint_for(DataKind kind, const std::string& name) const;
 
+  /// The same, but empty instead of all names.
+  std::string near_hint(DataKind kind, const std::string& name) const;
+
   const DataPath& data() const { return *data_; }
 
  private:

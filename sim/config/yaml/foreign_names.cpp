@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstddef>
+#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -35,6 +37,18 @@ constexpr std::string_view data_hint =
     "pipeline-parallel degrees";
 constexpr std::string_view shard_hint =
     "leave it out: the size of a sharded group follows from 'job.gpus' and 'parallel.replicate'";
+
+constexpr std::string_view loader_hint =
+    "gradway models PyTorch's DataLoader, not DALI, tf.data or Petastorm: set 'input.loader_workers', and "
+    "'input.dataset' to a dataset with the CPU time of a sample; 'format: parquet' is the nearest to "
+    "Petastorm";
+constexpr std::string_view inference_hint =
+    "gradway models training, not inference: use a simulator of inference servers, such as Vidur, or a load "
+    "test of your server";
+constexpr std::string_view retrieval_hint =
+    "gradway does not model retrieval (RAG): describe the store as 'input.storage' with its 'first_byte', "
+    "and "
+    "what a sample fetches as 'input.dataset'";
 
 constexpr auto foreign_keys = std::to_array<ForeignKey>({
     {"compile_loss", "", "did you mean 'job.fused_loss'?"},
@@ -123,6 +137,18 @@ constexpr auto foreign_keys = std::to_array<ForeignKey>({
     {"data_parallel_replicate_degree", "", "did you mean 'parallel.replicate'?"},
     {"hsdp", "", "did you mean 'parallel.replicate'?"},
     {"num_workers", "", "did you mean 'input.loader_workers'?"},
+    {"loader", "", loader_hint},
+    {"data_loader", "", loader_hint},
+    {"dataloader", "", loader_hint},
+    {"petastorm", "", loader_hint},
+    {"dali", "", loader_hint},
+    {"tf_data", "", loader_hint},
+    {"mode", "job", inference_hint},
+    {"inference", "", inference_hint},
+    {"serving", "", inference_hint},
+    {"retrieval", "", retrieval_hint},
+    {"retriever", "", retrieval_hint},
+    {"rag", "", retrieval_hint},
     {"zero_stage", "", "did you mean 'strategy.stage', with kind zero?"},
     {"sharding_strategy", "parallel", "did you mean 'strategy.sharding_strategy', with kind fsdp1?"},
     {"instance", "", "did you mean 'platform'?"},
@@ -142,6 +168,9 @@ constexpr std::string_view precision_thing = "a precision";
 constexpr std::string_view format_thing = "a number format";
 constexpr std::string_view strategy_thing = "a strategy";
 constexpr std::string_view recompute_thing = "a recompute mode";
+constexpr std::string_view storage_thing = "a storage tier";
+constexpr std::string_view describe_storage =
+    "describe it in place: 'input.storage' may be a map with 'kind', 'read' and 'first_byte'";
 
 constexpr auto foreign_words = std::to_array<ForeignWord>({
     {precision_thing, "bfloat16", "did you mean 'bf16'?"},
@@ -215,9 +244,58 @@ constexpr auto foreign_words = std::to_array<ForeignWord>({
     {"an attention implementation", "flash_attention_2", "did you mean 'flash'?"},
     {"an attention implementation", "flash_attn", "did you mean 'flash'?"},
     {"an attention implementation", "fused", "did you mean 'cudnn'?"},
+    {"a framework", "tensorflow", "gradway models PyTorch and Megatron-LM, not TensorFlow; leave it out"},
+    {"a framework", "jax", "gradway models PyTorch and Megatron-LM, not JAX; leave it out"},
+    {storage_thing, "s3-one-zone", "did you mean 's3-express'? It is S3 Express One Zone"},
+    {storage_thing, "wekafs", "did you mean 'weka-1-client' or 'weka-dgx-2'?"},
+    {storage_thing, "amlfs",
+     "did you mean 'azure-managed-lustre-125-16tib'? 'gradway list storage' has its other tiers"},
+    {storage_thing, "rapid-cache", "did you mean 'gcs-anywhere-cache'?"},
+    {storage_thing, "gpfs", "did you mean 'lustre-hpc'? Its bandwidth is that of a GPFS"},
+    {storage_thing, "ceph", describe_storage},
+    {storage_thing, "minio", describe_storage},
+    {storage_thing, "hdfs", describe_storage},
+    {storage_thing, "glacier",
+     "archives are restored before they are read: copy the data to another tier, such as 's3-standard'"},
     {"a memory format", "nhwc", "did you mean 'channels_last'?"},
     {"a memory format", "nchw", "did you mean 'contiguous'?"},
 });
+
+/// Accelerators other than NVIDIA's GPUs, by words of their names.
+struct ForeignAccelerator {
+  enum class Match : std::uint8_t { whole, start, first };
+  Match match;  ///< how `word` occurs: as a word, as its start, or as the first word of the name
+  std::string_view word;
+  std::string_view what;
+};
+
+constexpr auto foreign_accelerators = [] {
+  using enum ForeignAccelerator::Match;
+  // "azure-nd96asr-v4" is a platform, but a name that begins with "v4" is a slice of TPUs.
+  return std::to_array<ForeignAccelerator>({
+      {start, "tpu", "TPUs"},
+      {first, "v2", "TPUs"},
+      {first, "v3", "TPUs"},
+      {first, "v4", "TPUs"},
+      {start, "v5e", "TPUs"},
+      {start, "v5p", "TPUs"},
+      {start, "v5lite", "TPUs"},
+      {start, "v6e", "TPUs"},
+      {start, "ct4p", "TPUs"},
+      {start, "ct5", "TPUs"},
+      {start, "ct6e", "TPUs"},
+      {whole, "trillium", "TPUs"},
+      {whole, "ironwood", "TPUs"},
+      {start, "trn", "AWS Trainium"},
+      {start, "trainium", "AWS Trainium"},
+      {start, "inf1", "AWS Inferentia"},
+      {start, "inf2", "AWS Inferentia"},
+      {start, "inferentia", "AWS Inferentia"},
+      {start, "gaudi", "Intel Gaudi"},
+      {whole, "hpu", "Intel Gaudi"},
+      {whole, "dl1", "Intel Gaudi"},
+  });
+}();
 
 bool is_alnum(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0;
@@ -302,6 +380,34 @@ std::string hint_for_word(std::string_view thing, std::string_view word,
   const auto found = std::ranges::find_if(
       foreign_words, [&](const ForeignWord& one) { return one.thing == thing && one.wrong == plain; });
   return found == foreign_words.end() ? suggestion(word, known) : std::string{found->hint};
+}
+
+std::string hint_for_accelerator(std::string_view name) {
+  using enum ForeignAccelerator::Match;
+  const auto words = words_of(name, is_alnum);
+  for (const auto& one : foreign_accelerators) {
+    const auto is_it = [&one](const std::string& word) {
+      if (one.match == start) return word.starts_with(one.word);
+      return word == one.word;
+    };
+    const auto some = one.match == first ? std::min<std::size_t>(1, words.size()) : words.size();
+    if (std::any_of(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(some), is_it))
+      return fmt::format(
+          "gradway does not model {}, only NVIDIA GPUs with NCCL: choose a platform of 'gradway list "
+          "platforms', or measure the step on that hardware",
+          one.what);
+  }
+  return "";
+}
+
+std::string hint_for_storage(std::string_view name) {
+  auto plain = lower_case(name);
+  std::ranges::replace_if(
+      plain, [](char c) { return c == ' ' || c == '_'; }, '-');
+  const auto found = std::ranges::find_if(foreign_words, [&](const ForeignWord& one) {
+    return one.thing == storage_thing && one.wrong == plain;
+  });
+  return found == foreign_words.end() ? "" : std::string{found->hint};
 }
 
 std::vector<std::string> models_alike(std::string_view name, const std::vector<std::string>& known) {

@@ -19,6 +19,13 @@ std::string hint_for_word(std::string_view thing, std::string_view word,
 /// Hint for another trainer's name of a key; empty: unknown.
 std::string hint_for_foreign_key(std::string_view group, std::string_view key);
 
+/// What to use instead of an accelerator that is not modelled, such as "tpu-v5p-8"; empty: the name is of
+/// none.
+std::string hint_for_accelerator(std::string_view name);
+
+/// Hint for another name of a storage tier, such as "S3 One Zone"; empty: unknown.
+std::string hint_for_storage(std::string_view name);
+
 /// Known models that a name at Hugging Face may mean, such as "meta-llama/Meta-Llama-3-8B".
 std::vector<std::string> models_alike(std::string_view name, const std::vector<std::string>& known);
 

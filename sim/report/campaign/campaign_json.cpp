@@ -193,6 +193,7 @@ Json campaign_estimate_json(const CampaignEstimate& estimate) {
   json.update({{"interruptions", expected_json(estimate.interruptions)},
                {"mean_checkpoints", estimate.mean_checkpoints},
                {"mean_storage_usd", estimate.mean_storage_usd},
+               {"mean_data_usd", estimate.mean_data_usd},
                {"mean_exchanges", estimate.mean_exchanges},
                {"mean_void_rounds", estimate.mean_void_rounds},
                {"mean_asked", estimate.mean_asked},

@@ -106,6 +106,9 @@ void add_results(Fields& fields, const Campaign& campaign) {
   if (estimate.mean_storage_usd > 0)
     fields.add("", fmt::format("of which {} USD for checkpoints on {}", usd_text(estimate.mean_storage_usd),
                                campaign.run.scenario.campaign->checkpoint->storage->name));
+  if (estimate.usd && estimate.mean_data_usd > 0)
+    fields.add("", fmt::format("of which {} USD for samples on {}", usd_text(estimate.mean_data_usd),
+                               campaign.run.scenario.job.input.storage->name));
   if (estimate.kg_co2)
     fields.add("emissions", fmt::format("{:.4g} t of CO2 ({:.3g} to {:.3g})", estimate.kg_co2->value / 1000,
                                         estimate.kg_co2->low / 1000, estimate.kg_co2->high / 1000));

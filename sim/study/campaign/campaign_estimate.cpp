@@ -79,6 +79,7 @@ CampaignEstimate estimate_of(const std::vector<CampaignRun>& runs, const Campaig
       .mean_s = mean(runs, seconds),
       .mean_checkpoints = mean(runs, [](const CampaignRun& run) { return run.checkpoints; }),
       .mean_storage_usd = mean(runs, [](const CampaignRun& run) { return run.storage_usd; }),
+      .mean_data_usd = mean(runs, [](const CampaignRun& run) { return run.data_usd; }),
       .mean_exchanges = mean(runs, [](const CampaignRun& run) { return run.exchanges; }),
       .mean_void_rounds = mean(runs, [](const CampaignRun& run) { return run.void_rounds; }),
       .mean_asked = mean(runs, [](const CampaignRun& run) { return run.asked; }),

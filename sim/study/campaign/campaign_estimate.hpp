@@ -31,6 +31,7 @@ struct CampaignEstimate {
   std::optional<double> mean_usd{};
   double mean_checkpoints = 0;
   double mean_storage_usd = 0;  ///< for checkpoints
+  double mean_data_usd = 0;     ///< for keeping and reading the samples
   double mean_exchanges = 0;    ///< between workers; with clients: rounds that succeeded
   double mean_void_rounds = 0;
   double mean_asked = 0;    ///< clients that were asked, over all rounds
