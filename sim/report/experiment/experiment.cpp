@@ -122,14 +122,14 @@ std::string job_code(const Scenario& scenario, const ModelShape& shape) {
   return text + "}\n";
 }
 
-std::string prediction_code(const Scenario& scenario, const Experiment& experiment) {
+std::string prediction_code(const Experiment& experiment) {
   std::string overrides;
   for (const auto& [key, value] : experiment.set)
     overrides += fmt::format("    ({}, {}),\n", text_literal(key), text_literal(value));
   return fmt::format(
       "PREDICTION = {{\n    \"scenario\": {},\n    \"step_time_ms\": {:.6g},\n"
       "    \"interval_ms\": [{:.6g}, {:.6g}],\n}}\nOVERRIDES = [{}{}]  # keys of the scenario\n",
-      text_literal(scenario.name), experiment.step_time.value() * ms, experiment.range.low.value() * ms,
+      text_literal(experiment.scenario), experiment.step_time.value() * ms, experiment.range.low.value() * ms,
       experiment.range.high.value() * ms, overrides.empty() ? "" : "\n", overrides);
 }
 
@@ -150,16 +150,16 @@ std::string train_py(const Scenario& scenario, const Experiment& experiment) {
   const bool needs_torchvision = !std::holds_alternative<DecoderShape>(experiment.shape);
   return fmt::format(
              "#!/usr/bin/env python3\n"
-             "\"\"\"Times training steps of {} as the scenario {} describes them.\n\n"
+             "\"\"\"Times training steps of {} as in the scenario {}.\n\n"
              "    bash run.sh                start it on every node; the last line is JSON\n"
              "    bash check.sh              compare measured.yaml with the prediction\n"
              "    python3 train.py --count   number of parameters; needs no PyTorch\n\n"
              "Needs PyTorch 2.4 to 2.11{}. Written by '{}', gradway {}.\n\"\"\"\n"
              "import argparse\nimport contextlib\nimport json\nimport os\nimport statistics\nimport sys\n\n",
-             printable(scenario.model.name), printable(scenario.name),
+             printable(scenario.model.name), printable(experiment.scenario),
              needs_torchvision ? " and torchvision" : "", experiment_mark, experiment.version) +
          model_code(scenario, experiment.shape)
-             .insert(0, job_code(scenario, experiment.shape) + prediction_code(scenario, experiment)) +
+             .insert(0, job_code(scenario, experiment.shape) + prediction_code(experiment)) +
          prepare_code(scenario.job) + std::string{training_code()};
 }
 
@@ -199,7 +199,7 @@ std::string run_sh(const Scenario& scenario) {
 std::string check_sh() {
   return fmt::format(
       "#!/usr/bin/env bash\n"
-      "# Compares the step in measured.yaml, which run.sh writes, with the prediction. Written by '{}'.\n"
+      "# Compares measured.yaml, which run.sh writes, with the prediction. Written by '{}'.\n"
       "set -euo pipefail\n"
       "cd \"$(dirname \"${{BASH_SOURCE[0]}}\")\"\n"
       "exec \"${{GRADWAY:-gradway}}\" validate measured.yaml \"$@\"\n",

@@ -176,7 +176,7 @@ def profile(torch, trainer, kind, rank):
             trainer.step()
         torch.cuda.synchronize()
     torch.cuda.cudart().cudaProfilerStop()
-    return f"gradway import nsys nsys.{rank}.sqlite -o profile.yaml"
+    return "gradway import nsys nsys.sqlite -o profile.yaml"
 
 
 def timed_steps(torch, trainer, warmup, steps):
@@ -221,9 +221,9 @@ def result_of(torch, times):
 
 def write_cases(result):
     """A file of cases for `gradway validate`, which holds the scenario beside it to this step."""
-    source = f"own measurement with train.py, PyTorch {result['torch']}, {result['gpu']}"
+    source = f"own measurement of {result['steps']} steps, PyTorch {result['torch']}, {result['gpu']}"
     lines = ["schema: 1", "scenario: ./scenario.yaml", "source: " + json.dumps(source), "cases:"]
-    lines.append("  - name: " + json.dumps("measured, median of %d steps" % result["steps"]))
+    lines.append("  - name: measured")
     if OVERRIDES:
         lines.append("    set:")
         lines += [f"      {key}: {value}" for key, value in OVERRIDES]

@@ -28,7 +28,7 @@ constexpr const char* own_program =
 
 void check_model(const Scenario& scenario, const ModelShape& shape, Refusals& refusals) {
   const auto& name = scenario.model.name;
-  if (std::holds_alternative<std::monostate>(shape)) {
+  if (trains(scenario.job.strategy) && std::holds_alternative<std::monostate>(shape)) {
     refusals.add(true,
                  fmt::format("no PyTorch code can be written for the model '{}'{}", name,
                              scenario.model.profile ? ", which is a profile without its layers" : ""),
@@ -52,7 +52,7 @@ void check_model(const Scenario& scenario, const ModelShape& shape, Refusals& re
 void check_layout(const Job& job, Refusals& refusals) {
   const auto& layout = job.layout;
   constexpr const char* trainers =
-      "set it to 1; 'gradway optimize' writes settings of torchtitan and Megatron for layouts";
+      "leave it out; 'gradway optimize' writes settings of torchtitan and Megatron for layouts";
   refusals.setting(layout.tensor > 1, "parallel.tensor", trainers);
   refusals.setting(layout.pipeline > 1, "parallel.pipeline", trainers);
   refusals.setting(layout.context > 1, "parallel.context", trainers);
