@@ -97,10 +97,11 @@ std::span<const Command> commands() {
           "gradway import torchtitan llama3_8b.toml --platform dgx-h100 --gpus 64 -o mine.yaml\n"
           "gradway import hf config.json -o models/mine.yaml --sequence 4096",
           add_import},
-      Command{"export", "write simulated steps for other programs: ASTRA-sim, Holistic Trace Analysis",
+      Command{"export", "write simulated steps for other programs, or a PyTorch program to check them",
               "gradway export chakra article/g6e -o traces\n"
               "gradway export chakra published/all-reduce --set job.gpus=8 -o traces\n"
-              "gradway export kineto article/g6e -o kineto    # for Holistic Trace Analysis",
+              "gradway export kineto article/g6e -o kineto    # for Holistic Trace Analysis\n"
+              "gradway export experiment article/g6e -o experiment    # to run on GPUs",
               add_export},
       Command{"show", "show a platform, a calibration, a model or a plan as gradway reads it",
               "gradway show platform aws-p4d.24xlarge\n"

@@ -10,6 +10,7 @@
 #include "sim/base/nearest.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/export.hpp"
 #include "sim/cli/shell/argument_words.hpp"
 #include "sim/cli/shell/files.hpp"
 #include "sim/cli/shell/progress.hpp"
@@ -23,15 +24,6 @@
 
 namespace gradway::cli {
 namespace {
-
-struct ExportArguments {
-  std::string format;
-  std::string scenario;
-  std::vector<std::string> set;
-  std::string out;
-  int ranks = 8;  ///< most ranks to write
-  bool chose_ranks = false;
-};
 
 /// Writes one file per rank and perhaps others, and prints their names.
 /// @param ranks number of files for ranks, which come first
@@ -92,7 +84,9 @@ struct ExportFormat {
 constexpr std::array all_exports{
     ExportFormat{"chakra", "execution traces of MLCommons Chakra, for ASTRA-sim", export_chakra},
     ExportFormat{"kineto", "traces like those of the PyTorch profiler, for Holistic Trace Analysis",
-                 export_kineto}};
+                 export_kineto},
+    ExportFormat{"experiment", "PyTorch program that runs the job, to check the prediction on GPUs",
+                 export_experiment}};
 
 Status export_scenario(const ExportArguments& arguments, const CommandContext& context) {
   const auto* const format = std::ranges::find(all_exports, arguments.format, &ExportFormat::name);
@@ -124,9 +118,7 @@ Action add_export(CLI::App& app) {
   app.add_option("FORMAT", arguments->format, help_of_exports())->required();
   add_scenario(app, arguments->scenario);
   add_overrides(app, arguments->set);
-  app.add_option("-o,--out", arguments->out, "output folder, with one file per rank")
-      ->type_name("DIR")
-      ->required();
+  app.add_option("-o,--out", arguments->out, "output folder")->type_name("DIR")->required();
   const auto* const ranks =
       app.add_option("--ranks", arguments->ranks,
                      "kineto: maximum number of ranks to write; of more, those that differ (default: 8)")

@@ -13,10 +13,12 @@
 #include "sim/config/find/file_cache.hpp"
 #include "sim/config/find/lookup.hpp"
 #include "sim/config/find/resolve.hpp"
+#include "sim/config/model_shape.hpp"
 #include "sim/config/read/input.hpp"
 #include "sim/config/read/prices.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/config/yaml/source_file.hpp"
+#include "sim/files/text_file.hpp"
 #include "sim/platform/with_speeds.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
 
@@ -339,6 +341,23 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
     scenario.clients.push_back(std::move(there));
   }
   return scenario;
+}
+
+ModelShape load_model_shape(const std::string& scenario, const std::vector<Override>& overrides,
+                            const DataPath& data) {
+  const auto found = find_file(DataKind::scenario, scenario, data, in_file(scenario));
+  Loader loader{found, data};
+  const auto spec = loader.scenario(found, overrides);
+  ModelSpec model;
+  if (const auto at = loader.find(DataKind::model, spec.model))
+    model = loader.model(*at, spec.model.name, spec.model_changes);
+  loader.problems().raise();
+  return model.shape;
+}
+
+std::string load_scenario_source(const std::string& scenario, const DataPath& data) {
+  const auto found = find_file(DataKind::scenario, scenario, data, in_file(scenario));
+  return found.text ? *found.text : read_text_file(found.path.string()).content;
 }
 
 Scenario load_scenario_text(const std::string& text, const std::string& file, const DataPath& data,

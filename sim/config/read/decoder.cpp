@@ -162,7 +162,7 @@ int divided_width(const DecoderShape& shape) {
 
 }  // namespace
 
-void read_decoder(Reader& file, Model& model) {
+DecoderShape read_decoder(Reader& file, Model& model) {
   DecoderShape shape;
   read_blocks(file, shape);
   shape.pad_vocabulary_to = file.optional("pad_vocabulary_to", integer(1, most_tokens), 1);
@@ -176,7 +176,7 @@ void read_decoder(Reader& file, Model& model) {
   read_attention(file, shape);
   read_mlps(file, shape);
   if (file.is_valid()) check_parameters(file, parameters_of(shape));
-  if (!file.is_valid()) return;
+  if (!file.is_valid()) return shape;
   set_forward_pass(model, decoder(shape));
   model.input_per_sample = Bytes{(shape.sequence + 1.0) * token_bytes};
   model.tokens_per_sample = shape.sequence;
@@ -188,6 +188,7 @@ void read_decoder(Reader& file, Model& model) {
   model.causal_heads = shape.heads;
   model.causal_kv_heads = kv_heads;
   if (shape.positions == DecoderShape::Positions::learned) model.longest_sequence = shape.sequence;
+  return shape;
 }
 
 void read_encoder_decoder(Reader& file, Model& model) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double fp32_bytes = 4;
 
-void read_vision_transformer(Reader& file, Model& model) {
+ModelShape read_vision_transformer(Reader& file, Model& model) {
   VisionTransformerShape shape;
   shape.image_size = file.required("image_size", integer(1, 16384));
   shape.patch_size = file.required("patch_size", integer(1, 16384));
@@ -25,9 +25,10 @@ void read_vision_transformer(Reader& file, Model& model) {
   shape.classes = file.required("classes", integer(1, widest));
   check_divides(file, "patch_size", shape.patch_size, "image_size", shape.image_size);
   check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
-  if (!file.is_valid()) return;
+  if (!file.is_valid()) return {};
   set_forward_pass(model, vision_transformer(shape));
   model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
+  return shape;
 }
 
 void read_encoder(Reader& file, Model& model) {
@@ -52,7 +53,7 @@ void read_encoder(Reader& file, Model& model) {
   model.longest_sequence = shape.positions;
 }
 
-void read_residual(Reader& file, Model& model) {
+ModelShape read_residual(Reader& file, Model& model) {
   ResidualShape shape;
   shape.image_size = file.required("image_size", integer(32, 16384));
   const auto blocks = file.list("blocks", integer(1, most_layers));
@@ -64,13 +65,14 @@ void read_residual(Reader& file, Model& model) {
   shape.groups = file.optional("groups", integer(1, widest), shape.groups);
   shape.width_per_group = file.optional("width_per_group", integer(1, widest), shape.width_per_group);
   shape.classes = file.required("classes", integer(1, widest));
-  if (!file.is_valid()) return;
+  if (!file.is_valid()) return {};
   std::ranges::copy(blocks, shape.blocks.begin());
   set_forward_pass(model, residual_network(shape));
   model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
+  return shape;
 }
 
-void read_conv_next(Reader& file, Model& model) {
+ModelShape read_conv_next(Reader& file, Model& model) {
   ConvNextShape shape;
   shape.image_size = file.required("image_size", integer(32, 16384));
   const auto blocks = file.list("blocks", integer(1, most_layers));
@@ -88,11 +90,12 @@ void read_conv_next(Reader& file, Model& model) {
                fmt::format("image_size {} is not a multiple of 32", shape.image_size),
                fmt::format("image_size {} would fit", shape.image_size / 32 * 32));
   }
-  if (!file.is_valid()) return;
+  if (!file.is_valid()) return {};
   std::ranges::copy(blocks, shape.blocks.begin());
   std::ranges::copy(channels, shape.channels.begin());
   set_forward_pass(model, conv_next(shape));
   model.input_per_sample = Bytes{3.0 * shape.image_size * shape.image_size * fp32_bytes};
+  return shape;
 }
 
 void read_detector(Reader& file, Model& model) {
@@ -165,21 +168,33 @@ void refuse_second_anchor(Reader& anchor, const std::vector<Anchor>& all) {
       "keep the one that was measured under the conditions of the job");
 }
 
+/// A reader of a kind of models whose sizes are not kept.
+template <auto read>
+ModelShape without_shape(Reader& file, Model& model) {
+  read(file, model);
+  return {};
+}
+
+ModelShape read_decoder_model(Reader& file, Model& model) {
+  return read_decoder(file, model);
+}
+
 struct ModelKind {
-  void (*read)(Reader&, Model&) = nullptr;
+  ModelShape (*read)(Reader&, Model&) = nullptr;
   bool has_times = false;
 };
 
-constexpr Choice<ModelKind> model_kinds[] = {{"vision_transformer", {read_vision_transformer, false}},
-                                             {"decoder", {read_decoder, false}},
-                                             {"encoder", {read_encoder, false}},
-                                             {"encoder_decoder", {read_encoder_decoder, false}},
-                                             {"residual", {read_residual, false}},
-                                             {"convnext", {read_conv_next, false}},
-                                             {"ssd300", {read_detector, false}},
-                                             {"layers", {read_layers, false}},
-                                             {"synthetic", {read_synthetic, true}},
-                                             {"profile", {read_profile, false}}};
+constexpr Choice<ModelKind> model_kinds[] = {
+    {"vision_transformer", {read_vision_transformer, false}},
+    {"decoder", {read_decoder_model, false}},
+    {"encoder", {without_shape<read_encoder>, false}},
+    {"encoder_decoder", {without_shape<read_encoder_decoder>, false}},
+    {"residual", {read_residual, false}},
+    {"convnext", {read_conv_next, false}},
+    {"ssd300", {without_shape<read_detector>, false}},
+    {"layers", {without_shape<read_layers>, false}},
+    {"synthetic", {without_shape<read_synthetic>, true}},
+    {"profile", {without_shape<read_profile>, false}}};
 
 }  // namespace
 
@@ -207,7 +222,7 @@ ModelSpec read_model(Reader& file, const std::string& name) {
   const auto kind = file.required("kind", one_of("a model kind", model_kinds));
   if (kind.read == nullptr) return spec;  // the keys of the model are unknown
   spec.has_times = kind.has_times;
-  kind.read(file, spec.model);
+  spec.shape = kind.read(file, spec.model);
   const auto& profile = spec.model.profile;
   if (profile) spec.anchor_gpus.push_back({profile->gpu, file.value_place("gpu")});
   if (!kind.has_times) {

@@ -13,6 +13,7 @@
 #include "sim/scenario/campaign.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/workload/model.hpp"
+#include "sim/workload/model_shape.hpp"
 
 namespace gradway::config {
 
@@ -44,6 +45,7 @@ struct PlatformSpec {
 
 struct ModelSpec {
   Model model;
+  ModelShape shape{};
   Where kind;
   bool has_times = false;          ///< every layer has explicit times
   std::vector<Named> anchor_gpus;  ///< GPUs of the anchors, or the one of the profile

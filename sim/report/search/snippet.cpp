@@ -121,12 +121,15 @@ constexpr std::size_t longest_line = 76;
 Snippet snippet_of(const Job& job) {
   const auto python = [&](const char* file, std::string model) {
     constexpr std::string_view import_torch = "import torch\n";
-    const auto prepared = prepared_model(job, !std::holds_alternative<Ddp>(job.strategy));
+    const bool is_whole =
+        std::holds_alternative<Ddp>(job.strategy) || std::holds_alternative<NoExchange>(job.strategy);
+    const auto prepared = prepared_model(job, !is_whole);
     if (!prepared.empty() && model.starts_with(import_torch)) model.erase(0, import_torch.size());
     return Snippet{
         "pytorch", file,
         variables(job) + recomputed_blocks(job) + prepared + model + around_passes(job) + data_loader(job)};
   };
+  if (std::holds_alternative<NoExchange>(job.strategy)) return python("model.py", "");
   if (const auto* ddp = std::get_if<Ddp>(&job.strategy))
     return python("ddp.py", imports(*ddp) + "\n" + wrapped_model(*ddp) + hook(*ddp) + accumulation(job));
   if (const auto* fsdp = std::get_if<Fsdp>(&job.strategy))
