@@ -88,7 +88,10 @@ inline constexpr GraphCpuCosts graph_cpu{.launch = 5.3_us, .node = 0.33_us, .cal
 /// the step of the same GPT takes 0.3 us per kernel more than its kernels.
 inline constexpr Seconds pause_in_graph = 0.3_us;
 
-/// CPU time of DDP, without the profiler (figures under it times `profiled_cpu_share`).
+/// CPU time of DDP, without the profiler (figures under it times `profiled_cpu_share`). `search`, `mark` and
+/// `used`: an H200 and 16 cores, where DDP adds 1.15 times `gradient` and `view` to the backward pass,
+/// 2026-11-26, PyTorch 2.11: 192 parameters with and without the options in turns, 1.3 us per parameter
+/// forward, 5.0 us backward, of which static_graph has 1.6.
 struct DdpCpuCosts {
   Seconds gradient;      ///< per gradient: its hook and the copy into the bucket
   Seconds copy_back;     ///< per gradient: copy out of the bucket after the backward pass
@@ -99,6 +102,9 @@ struct DdpCpuCosts {
   Seconds hook;          ///< per bucket: a communication hook in Python
   Seconds powersgd;      ///< per bucket: PowerSGD's work after its synchronisation, which nothing overlaps
   Seconds buffer;        ///< per buffer of a module: copy back after the broadcast
+  Seconds search;        ///< find_unused_parameters, per parameter: search of the autograd graph
+  Seconds mark;          ///< find_unused_parameters, per gradient: marks its parameter as used
+  Seconds used;          ///< find_unused_parameters, per gradient: reads that mark, also in a static graph
 };
 inline constexpr DdpCpuCosts ddp_cpu{.gradient = 8.0_us,
                                      .copy_back = 8.0_us,
@@ -108,7 +114,10 @@ inline constexpr DdpCpuCosts ddp_cpu{.gradient = 8.0_us,
                                      .bucket = 66.0_us,
                                      .hook = 105.0_us,
                                      .powersgd = 350.0_us,
-                                     .buffer = 11.5_us};
+                                     .buffer = 11.5_us,
+                                     .search = 1.2_us,
+                                     .mark = 3.0_us,
+                                     .used = 1.4_us};
 
 /// CPU time of a hook in Python in units of the CPU time per kernel of eager PyTorch on the same host
 /// (forward and backward: Python, autograd and launch). CPU times vary by a factor of up to two between
@@ -117,6 +126,24 @@ struct HookCost {
   double once;  ///< per group of parameters
   double each;  ///< per parameter of the group
 };
+
+/// CPU time of reading a value back. @source own measurement, 2026-11-26, an H200 and 16 cores where a launch
+/// of a model takes 25 us, PyTorch 2.11: `sum()` of a tensor without gradient takes 10.8 us, `item()` of an
+/// idle GPU 9.6 us, of which the CPU waits some 6 us, and both together 27.3 us
+struct HostReadCpuCosts {
+  HookCost value;  ///< the kernel that computes a value
+  HookCost copy;
+};
+inline constexpr HostReadCpuCosts host_read_cpu{.value = {0.43, 0}, .copy = {0.15, 0}};
+
+/// CPU time of SyncBatchNorm in addition to BatchNorm, without its exchanges and waits. @source the same
+/// machine: forward 543 to 573 us instead of 59 to 70, with an all-gather and three waits; backward 210 to
+/// 256 us instead of 95 to 100, with an all-reduce
+struct SyncBatchNormCpuCosts {
+  HookCost forward;
+  HookCost backward;
+};
+inline constexpr SyncBatchNormCpuCosts sync_batch_norm_cpu{.forward = {16.5, 0}, .backward = {4.0, 0}};
 
 /// Calls on tensors without autograd. @source own measurement, 2026-11-24, an H200, PyTorch 2.11: `div_` of
 /// 147 gradients in 1.24 ms, where a launch of a model takes 35 us

@@ -9,8 +9,10 @@
 
 #include "sim/compute/optimizer_time.hpp"
 #include "sim/cost/framework_cost.hpp"
+#include "sim/plan/batch_norms.hpp"
 #include "sim/plan/clipping.hpp"
 #include "sim/plan/cuda_graphs.hpp"
+#include "sim/plan/host_reads.hpp"
 #include "sim/plan/input/input_copies.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/pass_tasks.hpp"
@@ -80,8 +82,10 @@ class StepBuilder {
     gradients_.average_micro_batches();
     const auto before_optimizer = tasks_.size();
     if (scenario_.job.clip_grad_norm) clip_gradients(tasks_, rank, sync_);
+    read_values(tasks_, rank, HostReadsAfter::backward);
     for (auto& one : passes_.optimizer()) tasks_.add(std::move(one.task));
     sync_.after_optimizer(tasks_);
+    read_values(tasks_, rank, HostReadsAfter::optimizer);
     const auto& job = scenario_.job;
     // Megatron-Core's graph of a full iteration excludes the optimizer.
     if (job.cuda_graphs == CudaGraphs::step)
@@ -168,13 +172,23 @@ class StepBuilder {
         sync_.before_forward(tasks_, Module{});
         begun = true;
       }
-      place.go_to({one->block, passes_.layer_of_rank(one->task.layer)}, leave,
-                  [&](Module module) { sync_.before_forward(tasks_, passes_.of_rank(module)); });
+      place.go_to({one->block, passes_.layer_of_rank(one->task.layer)}, leave, [&](Module module) {
+        sync_.before_forward(tasks_, passes_.of_rank(module));
+        if (const auto* norm = synchronised(module)) sync_statistics(tasks_, *norm, scenario_.job.gpus);
+      });
       model_.add(*one, !part_ && is_last && !runs_blocks_again(scenario_.job.recompute));
     }
     place.go_to({}, leave, [](Module) {});
     if (turn.chunk + 1 == scenario_.job.layout.chunks) sync_.after_forward(tasks_, Module{});
     if (turn.chunk == 0) copies_.after_forward(turn.micro_batch, passes_.batch());
+    if (is_last) read_values(tasks_, passes_.rank(), HostReadsAfter::forward);
+  }
+
+  /// The BatchNorm that exchanges statistics; null: the module is none.
+  const Layer* synchronised(Module module) const {
+    if (!scenario_.job.sync_batch_norm || module.kind != Module::Kind::layer) return nullptr;
+    const auto& layer = passes_.rank().model.layers[static_cast<std::size_t>(module.index)];
+    return layer.role == LayerRole::batch_norm ? &layer : nullptr;
   }
 
   void backward(const ChunkPass& turn, BackwardPass pass) {
@@ -189,6 +203,7 @@ class StepBuilder {
       const bool recomputes =
           runs_blocks_again(scenario_.job.recompute) && turn.pass != Pass::weight_gradients;
       if (recomputes && module.kind == Module::Kind::block) recompute(module.index);
+      if (const auto* norm = synchronised(module)) sync_gradient_sums(tasks_, *norm);
     };
     for (auto* task : passes_.backward(turn.chunk)) {
       auto& one = *task;

@@ -42,7 +42,13 @@ struct Ddp {
   int powersgd_rank = 1;
   bool zero_redundancy = false;            ///< ZeroRedundancyOptimizer: each rank updates whole parameters
   bool parameters_as_bucket_view = false;  ///< ZeroRedundancyOptimizer sends them in one message
+  bool broadcast_buffers = true;           ///< rank 0's buffers are broadcast before each forward pass
+  bool find_unused_parameters = false;
+  int unused_parameters = 0;  ///< parameters that get no gradient in a step
   auto operator<=>(const Ddp&) const = default;
+
+  /// Whether each step searches the autograd graph for unused parameters (c10d's dynamic_graph_find_unused).
+  bool searches_each_step() const { return find_unused_parameters && !static_graph; }
 };
 
 /// Which parameters `fully_shard` and FSDP gather and reduce together.
@@ -218,6 +224,13 @@ constexpr std::string_view name_of(ZeroGrad when) {
   return zero_grad_words[static_cast<std::size_t>(when)];
 }
 
+/// After which phase of the step the program reads values back.
+enum class HostReadsAfter : std::uint8_t { forward, backward, optimizer };
+inline constexpr std::array<std::string_view, 3> host_reads_after_words{"forward", "backward", "optimizer"};
+constexpr std::string_view name_of(HostReadsAfter when) {
+  return host_reads_after_words[static_cast<std::size_t>(when)];
+}
+
 /// A training job: everything except the model and the hardware.
 struct Job {
   int gpus = 1;
@@ -246,7 +259,12 @@ struct Job {
   Layout layout;
   std::optional<Lora> lora{};   ///< empty: all parameters are trained
   bool clip_grad_norm = false;  ///< gradients are clipped by their norm before the optimizer step
-  Strategy strategy;            ///< of all ranks; with local SGD of the ranks of one worker
+  int host_reads = 0;           ///< values that the program reads back from the GPU in a step (`.item()`)
+  HostReadsAfter host_reads_after = HostReadsAfter::optimizer;
+  Bytes host_read_size{4};
+  int reduced_metrics = 0;       ///< of the values that are read: those that are all-reduced first
+  bool sync_batch_norm = false;  ///< SyncBatchNorm: statistics over the batches of all ranks
+  Strategy strategy;             ///< of all ranks; with local SGD of the ranks of one worker
   std::optional<LocalSgd>
       local_sgd{};  ///< the job is that of one worker, and workers exchange updates rarely
   Optimizer optimizer = Optimizer::sgd;

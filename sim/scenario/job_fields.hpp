@@ -14,6 +14,10 @@ inline std::optional<Fp8Recipe> recipe_that_counts(const Job& job) {
   return fp8 ? std::optional{fp8->recipe} : std::nullopt;
 }
 
+inline bool reads_values(const Job& job) {
+  return job.host_reads > 0;
+}
+
 /// The keys of `job`.
 constexpr auto fields_of(std::type_identity<Job>) {
   return std::tuple{
@@ -97,6 +101,26 @@ constexpr auto fields_of(std::type_identity<Job>) {
       field("clip_grad_norm", &Job::clip_grad_norm, value::Boolean{},
             "gradients are clipped by their norm before the optimizer step: each rank reads its gradients to "
             "compute the norm, then reads and writes them to scale them"),
+      field("host_reads", &Job::host_reads, value::Whole{0, 100'000},
+            "values that the program reads back from the GPU in a step (loss.item(), metrics, norms for a "
+            "log). For each one the CPU waits until the GPU has computed it",
+            {.is_echoed = reads_values, .affects = {.launches = true}}),
+      field("host_reads_after", &Job::host_reads_after,
+            value::Words{"a phase of the step", host_reads_after_words},
+            "with host_reads: when they are read. forward and backward: after that pass of the last "
+            "micro-batch; optimizer: at the end of the step",
+            {.is_echoed = reads_values, .affects = {.launches = true}}),
+      field("host_read_size", &Job::host_read_size, value::Amount{value::Unit::size, "4 B"},
+            "with host_reads: size of each value; 4 B is a scalar, outputs and predictions are larger",
+            {.is_echoed = reads_values, .affects = {.launches = true}}),
+      field("reduced_metrics", &Job::reduced_metrics, value::Whole{0, 100'000},
+            "with host_reads: how many of the values are all-reduced over all ranks before they are read",
+            {.is_echoed = [](const Job& job) { return job.reduced_metrics > 0; },
+             .affects = {.launches = true}}),
+      field("sync_batch_norm", &Job::sync_batch_norm, value::Boolean{},
+            "SyncBatchNorm: each BatchNorm exchanges its statistics with all ranks, forward and backward",
+            {.is_echoed = [](const Job& job) { return job.sync_batch_norm; },
+             .affects = {.kernels = true, .launches = true}}),
       field("fp8_recipe", &Job::fp8_recipe, value::Words{"an fp8 recipe", fp8_recipe_words},
             "with precision fp8: how operands are scaled, by torchao's recipes or by Transformer Engine's "
             "delayed scaling; default: tensorwise, or delayed with framework megatron, where tensorwise is "

@@ -33,8 +33,9 @@ constexpr auto fields_of(std::type_identity<Ddp>) {
             "size of a gradient bucket (bucket_cap_mb); default: PyTorch's own, 1 MiB for the first bucket "
             "and 25 MiB for the others"),
       field("static_graph", &Ddp::static_graph, value::Boolean{},
-            "DDP's static_graph; the time that it saves is not predicted",
-            {.outside_identity = "what it saves is not predicted"}),
+            "DDP's static_graph: the same parameters are used in each step. It saves the search of "
+            "find_unused_parameters in all steps but the first; without that key it saves no time",
+            {.outside_identity = "it saves only the search for unused parameters"}),
       field("gradient_as_bucket_view", &Ddp::gradient_as_bucket_view, value::Boolean{},
             "gradients are views into the communication buckets, which saves copies",
             {.affects = {.exchange = false}}),
@@ -48,7 +49,20 @@ constexpr auto fields_of(std::type_identity<Ddp>) {
             {.is_echoed = [](const Ddp& ddp) { return ddp.zero_redundancy; }}),
       field("parameters_as_bucket_view", &Ddp::parameters_as_bucket_view, value::Boolean{},
             "with zero_redundancy: each rank sends its parameters in one message",
-            {.is_echoed = [](const Ddp& ddp) { return ddp.zero_redundancy; }})};
+            {.is_echoed = [](const Ddp& ddp) { return ddp.zero_redundancy; }}),
+      field("broadcast_buffers", &Ddp::broadcast_buffers, value::Boolean{},
+            "rank 0's buffers, such as the running statistics of BatchNorm, are broadcast before each step",
+            {.is_echoed = [](const Ddp& ddp) { return !ddp.broadcast_buffers; }}),
+      field("find_unused_parameters", &Ddp::find_unused_parameters, value::Boolean{},
+            "each forward pass ends with a search of the autograd graph for parameters without gradient, "
+            "and each backward pass with an all-reduce of which parameters were used",
+            {.is_echoed = [](const Ddp& ddp) { return ddp.find_unused_parameters; },
+             .affects = {.launches = true}}),
+      field("unused_parameters", &Ddp::unused_parameters, value::Whole{0, 1'000'000},
+            "with find_unused_parameters: number of parameters that get no gradient in a step. With any, "
+            "each rank reads back which parameters the others used; the model's kernels stay the same",
+            {.is_echoed = [](const Ddp& ddp) { return ddp.unused_parameters > 0; },
+             .affects = {.launches = true}})};
 }
 
 constexpr auto fields_of(std::type_identity<OneCollective>) {

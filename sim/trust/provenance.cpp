@@ -144,7 +144,8 @@ void add_memory(const Scenario& scenario, const MemoryUse& memory, Provenance& p
 /// A setting without effect must not look as if it had been tried.
 void add_keys_without_effect(const Scenario& scenario, Provenance& provenance) {
   using warning::KeyWithoutEffect;
-  if (const auto* ddp = std::get_if<Ddp>(&scenario.job.strategy); ddp && ddp->static_graph)
+  if (const auto* ddp = std::get_if<Ddp>(&scenario.job.strategy);
+      ddp && ddp->static_graph && !ddp->find_unused_parameters)
     add(provenance.warnings, warning::StaticGraphNotPredicted{});
   const auto& input = scenario.job.input;
   const InputSettings defaults{};

@@ -80,7 +80,9 @@ Tensor Eager::rms_norm(const std::string& name, Tensor x, std::int64_t rows_of_s
 }
 
 Tensor Eager::batch_norm(const std::string& name, Tensor x, std::int64_t channels, double side) {
+  const auto role = std::exchange(role_, LayerRole::batch_norm);
   open(name, weight_and_bias(name, {channels}, channels, true));
+  role_ = role;
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
   auto& at = node({x});
   save(x);

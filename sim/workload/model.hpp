@@ -45,7 +45,7 @@ struct Work {
 
 /// The part of a layer in attention or in a mixture of experts. `experts`: a layer on rows that are sorted by
 /// expert.
-enum class LayerRole : std::uint8_t { other, attention, router, top_k, dispatch, experts };
+enum class LayerRole : std::uint8_t { other, attention, router, top_k, dispatch, experts, batch_norm };
 
 /// A layer of a model, with its kernels and parameters.
 struct Layer {

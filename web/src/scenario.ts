@@ -22,6 +22,11 @@ export interface ScenarioJob {
   cuda_graphs?: 'none' | 'layers' | 'step';
   experts?: 'grouped' | 'loop';
   clip_grad_norm?: boolean;
+  host_reads?: number;
+  host_reads_after?: 'forward' | 'backward' | 'optimizer';
+  host_read_size?: string;
+  reduced_metrics?: number;
+  sync_batch_norm?: boolean;
   fp8_recipe?: 'tensorwise' | 'rowwise' | 'delayed';
   slow_gpu?: number;
   sequence?: number;
@@ -77,6 +82,9 @@ export interface ScenarioStrategy {
   powersgd_rank?: number;
   zero_redundancy?: boolean;
   parameters_as_bucket_view?: boolean;
+  broadcast_buffers?: boolean;
+  find_unused_parameters?: boolean;
+  unused_parameters?: number;
   operation?: 'all_reduce' | 'all_gather' | 'reduce_scatter' | 'broadcast' | 'send_recv' | 'all_to_all';
   size?: string;
   timed?: 'back_to_back' | 'one_by_one';

@@ -15,6 +15,8 @@ void check_strategy(const ScenarioSpec& scenario, const ModelSpec& model, Proble
 void check_fp8(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
 /// CUDA graphs and loops over experts against settings that make the CPU wait for the GPU.
 void check_launches(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
+/// What the program reads back, and SyncBatchNorm, against model and layout.
+void check_host_reads(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
 void check_recompute(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
 void check_finetune(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
 

@@ -57,7 +57,7 @@ void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
 }
 
 /// Reports DDP's keys that have no effect without another key.
-void check_ddp(const ScenarioSpec& scenario, Problems& problems) {
+void check_ddp(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const auto& ddp = scenario.ddp;
   if (ddp.powersgd_rank != 1 && ddp.comm_hook != CommHook::powersgd) {
     std::vector<Note> notes;
@@ -74,6 +74,26 @@ void check_ddp(const ScenarioSpec& scenario, Problems& problems) {
                          "parameters_as_bucket_view has no effect without zero_redundancy",
                          {},
                          "write 'zero_redundancy: true', or leave it out"});
+  }
+  if (ddp.unused_parameters > 0 && !ddp.find_unused_parameters) {
+    problems.add(Problem{scenario.place("strategy.unused_parameters"),
+                         "DDP stops with an error at the second step if a parameter gets no gradient",
+                         {},
+                         "write 'find_unused_parameters: true', or leave unused_parameters out"});
+  }
+  if (ddp.unused_parameters > 0 && ddp.static_graph) {
+    problems.add(Problem{scenario.place("strategy.unused_parameters"),
+                         "what unused parameters cost is not simulated with static_graph",
+                         {{scenario.place("strategy.static_graph"), "static_graph is set here"}},
+                         "leave one of them out"});
+  }
+  if (const auto tensors = model.model.parameter_tensors();
+      ddp.unused_parameters > 0 && static_cast<std::size_t>(ddp.unused_parameters) >= tensors) {
+    problems.add(Problem{scenario.place("strategy.unused_parameters"),
+                         fmt::format("{} parameters get no gradient, but the model '{}' has {}",
+                                     ddp.unused_parameters, model.model.name, tensors),
+                         {{model.kind, "the model is here"}},
+                         "set it to the number of tensors (weights and biases) without gradient"});
   }
   if (ddp.comm_hook != CommHook::none && has_half_states(scenario.job)) {
     problems.add(Problem{scenario.place("strategy.comm_hook"),
@@ -154,7 +174,7 @@ struct CheckStrategy {
 
   void operator()(const NoExchange&) const { check_without_ddp(scenario, problems); }
   void operator()(const OneCollective&) const { check_without_ddp(scenario, problems); }
-  void operator()(const Ddp&) const { check_ddp(scenario, problems); }
+  void operator()(const Ddp&) const { check_ddp(scenario, model, problems); }
   void operator()(const Fsdp& fsdp) const {
     check_without_ddp(scenario, problems);
     check_sharded(scenario, fsdp, model, problems);

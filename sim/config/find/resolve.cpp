@@ -257,6 +257,7 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
   check_norms(scenario, model, problems);
   check_rotary(scenario, model, problems);
   check_launches(scenario, model, problems);
+  check_host_reads(scenario, model, problems);
   check_attention(scenario, model, gpu, problems);
   check_anchor(scenario, model, problems);
   check_compute(scenario, model, gpu, problems);

@@ -18,4 +18,10 @@ namespace gradway {
 /// @source torch/csrc/distributed/c10d/reducer.cpp, compute_bucket_assignment_by_size, PyTorch 2.8
 std::vector<Unit> ddp_buckets(const Model& model, std::optional<Bytes> cap, double width = fp32_bytes);
 
+/// DDP's buckets as it builds them before the first step, which it keeps with `find_unused_parameters` and
+/// without a static graph: in the order of parameters, then reversed, so that the small one is reduced last.
+/// @source torch/nn/parallel/distributed.py, _ddp_init_helper, and reducer.hpp, should_rebuild_buckets,
+/// PyTorch 2.11
+std::vector<Unit> first_ddp_buckets(const Model& model, std::optional<Bytes> cap, double width = fp32_bytes);
+
 }  // namespace gradway

@@ -9,8 +9,10 @@
 
 #include "sim/compute/optimizer_share.hpp"
 #include "sim/cost/framework_cost.hpp"
+#include "sim/plan/batch_norms.hpp"
 #include "sim/plan/ddp/buckets.hpp"
 #include "sim/plan/ddp/comm_hooks.hpp"
+#include "sim/plan/host_reads.hpp"
 
 namespace gradway {
 namespace {
@@ -28,26 +30,51 @@ Bytes powersgd_state(const Model& model, int rank) {
   return Bytes{4 * kept};
 }
 
+/// Buffers of a model by the bytes of an element: their number and size.
+std::map<int, std::pair<int, Bytes>> buffers_of(const Model& model) {
+  std::map<int, std::pair<int, Bytes>> types;
+  const auto add = [&](int width, double elements) {
+    auto& [count, size] = types[width];
+    ++count;
+    size += Bytes{width * elements};
+  };
+  if (model.profile) {
+    for (const auto& buffer : model.profile->buffers)
+      add(buffer.element_bytes, static_cast<double>(elements_of(buffer.shape)));
+    return types;
+  }
+  for (const auto& layer : model.layers) {
+    if (layer.role != LayerRole::batch_norm || layer.parameters.empty()) continue;
+    for (int i = 0; i < BatchNormBuffers::in_fp32; ++i) add(fp32_bytes, channels_of(layer));
+    add(BatchNormBuffers::count_bytes, 1);
+  }
+  return types;
+}
+
+/// A copy of the map of used parameters to the GPU, from pinned memory.
+constexpr double map_entry = 4;  // bytes: int32
+
 }  // namespace
 
 DdpSync::DdpSync(const RankScenario& scenario)
     : scenario_{scenario},
       ddp_{std::get<Ddp>(scenario.job.strategy)},
       width_{state_bytes(scenario)},
-      buckets_{ddp_buckets(scenario.model, ddp_.bucket_cap, width_)} {}
+      buckets_{ddp_.searches_each_step() ? first_ddp_buckets(scenario.model, ddp_.bucket_cap, width_)
+                                         : ddp_buckets(scenario.model, ddp_.bucket_cap, width_)} {}
+
+int DdpSync::gradients() const {
+  std::size_t count = 0;
+  for (const auto& bucket : buckets_) count += bucket.gradients.size();
+  return static_cast<int>(count);
+}
 
 /// DDP starts a forward pass by broadcasting rank 0's buffers (running means and variances, counts): one flat
 /// tensor per type, copied back by one kernel per buffer.
 /// @source torch/nn/parallel/distributed.py, _sync_module_buffers, PyTorch 2.11
 void DdpSync::before_step(TaskList& tasks) {
-  if (!scenario_.model.profile || buckets_.empty()) return;
-  std::map<int, std::pair<int, Bytes>> types;  // by bytes of an element: number and size
-  for (const auto& buffer : scenario_.model.profile->buffers) {
-    auto& [count, size] = types[buffer.element_bytes];
-    ++count;
-    size += Bytes{buffer.element_bytes * static_cast<double>(elements_of(buffer.shape))};
-  }
-  for (const auto& [width, type] : types) {
+  if (!ddp_.broadcast_buffers || buckets_.empty()) return;
+  for (const auto& [width, type] : buffers_of(scenario_.model)) {
     const auto& [count, size] = type;
     const auto flat = tasks.memory_kernels("buffers into one", 2 * size, 1, tasks.gpu().launch_cost);
     const auto sent = tasks.collective(CollectiveKind::broadcast, "broadcast of buffers", size, flat);
@@ -55,6 +82,39 @@ void DdpSync::before_step(TaskList& tasks) {
         tasks.memory_kernels("buffers back", 2 * size, count, tasks.cpu(ddp_cpu.buffer) * count);
     tasks[back].after.push_back(sent);
   }
+}
+
+/// With find_unused_parameters the forward pass ends with a search of the autograd graph, from the outputs
+/// on, for parameters that get no gradient.
+/// @source torch/csrc/distributed/c10d/reducer.cpp, search_unused_parameters, PyTorch 2.11
+void DdpSync::after_forward(TaskList& tasks, Module module) {
+  if (module.kind != Module::Kind::model || !is_last_ || !ddp_.searches_each_step()) return;
+  tasks.wait("search for unused parameters", Phase::forward, tasks.cpu(ddp_cpu.search) * gradients());
+}
+
+/// After its last bucket each rank adds up over all ranks which parameters were used: a map of an int32 for
+/// each one, which is copied from pinned memory.
+/// @source ibid., all_reduce_local_used_map
+void DdpSync::share_used(TaskList& tasks) {
+  const Bytes size{map_entry * gradients()};
+  Task task;
+  task.name = "map of used parameters";
+  task.work = Copy{.bytes = size, .to = Place::gpu, .pinned = true};
+  task.phase = Phase::communication;
+  task.stream = compute_stream;
+  task.launch = tasks.hook(call_in_place, 1);
+  const auto copied = tasks.add(std::move(task));
+  used_ = tasks.collective(CollectiveKind::all_reduce, "all-reduce of used parameters", size, copied);
+}
+
+/// At the first parameter that a rank has not used, it reads back which ones the others used.
+/// @source ibid., finalize_bucket_dense
+void DdpSync::read_used(TaskList& tasks) {
+  if (!used_) return;
+  const auto there = tasks.wait("used parameters are known", Phase::communication, {});
+  tasks[there].after.push_back(*used_);
+  if (ddp_.unused_parameters == 0) return;
+  read_back(tasks, "used parameters read back", Phase::communication, Bytes{map_entry * gradients()});
 }
 
 /// Copies the gradients into their buckets with one kernel each, which also divides by the number of ranks,
@@ -67,8 +127,9 @@ void DdpSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& of
     Bytes size{};
     for (std::size_t i = 0; i < take; ++i) size += open.gradients[filled_ + i].size;
     const auto kernels = static_cast<int>(take);
+    const auto hook = ddp_cpu.gradient + (ddp_.searches_each_step() ? ddp_cpu.mark : Seconds{});
     const auto id = tasks.memory_kernels(fmt::format("{} into bucket {}", of.name, bucket), 2 * size, kernels,
-                                         tasks.cpu(ddp_cpu.gradient) * kernels);
+                                         tasks.cpu(hook) * kernels);
     tasks[id].layer = of.layer;
     tasks[id].unit = static_cast<std::int32_t>(bucket);
     count -= take;
@@ -81,6 +142,7 @@ void DdpSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& of
     for (auto i = id.index(); i <= tasks.last().index(); ++i)
       tasks[TaskId{i}].unit = static_cast<std::int32_t>(bucket);
     filled_ = 0;
+    if (reduced_.size() == buckets_.size() && ddp_.searches_each_step()) share_used(tasks);
   }
 }
 
@@ -89,7 +151,8 @@ void DdpSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& of
 void DdpSync::before_optimizer(TaskList& tasks) {
   const bool views = ddp_.gradient_as_bucket_view;
   const bool hook = ddp_.comm_hook != CommHook::none;
-  const auto after_each = !views ? ddp_cpu.copy_back : hook ? ddp_cpu.view_of_hook : ddp_cpu.view;
+  auto after_each = !views ? ddp_cpu.copy_back : hook ? ddp_cpu.view_of_hook : ddp_cpu.view;
+  if (ddp_.find_unused_parameters) after_each += ddp_cpu.used;
   for (std::size_t i = 0; i < reduced_.size(); ++i) {
     const auto gradients = static_cast<int>(buckets_[i].gradients.size());
     const auto id = tasks.memory_kernels(fmt::format("bucket {} {}", i, views ? "wait" : "back to gradients"),
@@ -98,6 +161,7 @@ void DdpSync::before_optimizer(TaskList& tasks) {
     tasks[id].after.push_back(reduced_[i]);
     tasks[id].unit = static_cast<std::int32_t>(i);
   }
+  read_used(tasks);
 }
 
 /// ZeroRedundancyOptimizer: each rank broadcasts the parameters that it has stepped, and all wait.

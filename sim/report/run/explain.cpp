@@ -98,6 +98,15 @@ struct ChangeInWords {
   std::string operator()(const change::MoreConnections& /*none*/) const {
     return "twice as many TCP connections";
   }
+  std::string operator()(const change::NoHostReads& /*none*/) const {
+    return "no values read back from the GPU";
+  }
+  std::string operator()(const change::LocalBatchNorm& /*none*/) const {
+    return "BatchNorm over each rank's own batch";
+  }
+  std::string operator()(const change::NoUnusedSearch& /*none*/) const {
+    return "a static graph, without the search for unused parameters";
+  }
 };
 
 /// "host memory twice as fast, which does not fit"

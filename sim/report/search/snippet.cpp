@@ -34,6 +34,8 @@ std::string wrapped_model(const Ddp& strategy) {
   // {} is the shortest text that reads back as the same number; a division by 2^20 is exact.
   if (strategy.bucket_cap) arguments.push_back(fmt::format("bucket_cap_mb={}", *strategy.bucket_cap / 1_MiB));
   if (strategy.static_graph) arguments.emplace_back("static_graph=True");
+  if (strategy.find_unused_parameters) arguments.emplace_back("find_unused_parameters=True");
+  if (!strategy.broadcast_buffers) arguments.emplace_back("broadcast_buffers=False");
   if (strategy.gradient_as_bucket_view) arguments.emplace_back("gradient_as_bucket_view=True");
   return python_call("model = DistributedDataParallel", arguments);
 }

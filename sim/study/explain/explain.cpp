@@ -121,6 +121,7 @@ class Questions {
         if (!value.words.empty()) ask(setting, value);
     }
     if (run.scenario.job.input.dataset) ask_of_loaders(run.scenario.job.input);
+    ask_of_program(run.scenario.job);
   }
 
   std::size_t count() const { return answers_.size(); }
@@ -171,6 +172,35 @@ class Questions {
       ask("decode_gpu", change::DecodingOnGpu{}, "input.decode", "gpu",
           [](InputSettings& of) { of.decode_on_gpu = true; });
     ask("ready_samples", change::ReadySamples{}, "", "", [](InputSettings& of) { of.dataset.reset(); });
+  }
+
+  /// What the program does that makes ranks or the CPU wait.
+  void ask_of_program(const Job& job) {
+    const auto ask = [&](std::string name, Change change, std::string key, std::string value, auto apply) {
+      answers_.push_back({.name = std::move(name),
+                          .change = std::move(change),
+                          .set = {{std::move(key), std::move(value)}}});
+      changes_.emplace_back([apply](Scenario& scenario) { apply(scenario.job); });
+    };
+    if (job.host_reads > 0) {
+      ask("no_host_reads", change::NoHostReads{}, "job.host_reads", "0", [](Job& of) {
+        of.host_reads = 0;
+        of.reduced_metrics = 0;
+      });
+      // The keys that need it are left out, too.
+      const Job plain;
+      auto& set = answers_.back().set;
+      if (job.reduced_metrics > 0) set.emplace_back("job.reduced_metrics", "0");
+      if (job.host_reads_after != plain.host_reads_after)
+        set.emplace_back("job.host_reads_after", std::string{name_of(plain.host_reads_after)});
+      if (job.host_read_size != plain.host_read_size) set.emplace_back("job.host_read_size", "4 B");
+    }
+    if (job.sync_batch_norm)
+      ask("local_batch_norm", change::LocalBatchNorm{}, "job.sync_batch_norm", "false",
+          [](Job& of) { of.sync_batch_norm = false; });
+    if (const auto* ddp = std::get_if<Ddp>(&job.strategy); ddp && ddp->searches_each_step())
+      ask("static_graph", change::NoUnusedSearch{}, "strategy.static_graph", "true",
+          [](Job& of) { std::get<Ddp>(of.strategy).static_graph = true; });
   }
 
   SpeedFactors own_;

@@ -44,6 +44,9 @@ struct MoreWorkers {
 struct DecodingOnGpu {};
 struct ReadySamples {};    ///< a bound
 struct PerfectOverlap {};  ///< a bound
+struct NoHostReads {};
+struct LocalBatchNorm {};
+struct NoUnusedSearch {};
 struct SlowGpu {
   int gpus = 0;  ///< of the job, one of which is slow
 };
@@ -59,7 +62,8 @@ using Change =
     std::variant<change::FasterPart, change::InfiniteLinks, change::FreeLaunches, change::ShardingChoice,
                  change::MoreWorkers, change::DecodingOnGpu, change::ReadySamples, change::PerfectOverlap,
                  change::SlowGpu, change::MoreInnerSteps, change::Int8Updates, change::LongestOverlap,
-                 change::FasterWan, change::MoreConnections>;
+                 change::FasterWan, change::MoreConnections, change::NoHostReads, change::LocalBatchNorm,
+                 change::NoUnusedSearch>;
 
 /// Step time with one thing changed.
 struct Counterfactual {
