@@ -69,6 +69,9 @@ void check_strategy(const Job& job, Refusals& refusals) {
                    "use strategy.kind ddp or fsdp, or run Megatron-LM");
   refusals.setting(std::holds_alternative<OneCollective>(strategy), "strategy.kind collective",
                    "run nccl-tests, and read its output with 'gradway import nccl-tests'");
+  const auto* ddp = std::get_if<Ddp>(&strategy);
+  refusals.setting(ddp != nullptr && ddp->unused_parameters > 0, "strategy.unused_parameters",
+                   "leave it out");
   const auto* fsdp1 = std::get_if<Fsdp1>(&strategy);
   refusals.setting(fsdp1 != nullptr && fsdp1->wrap.blocks > 1, "strategy.wrap of several blocks with fsdp1",
                    "use wrap: block, or strategy.kind fsdp");
@@ -98,6 +101,8 @@ void check_step(const Job& job, Refusals& refusals) {
                    "use sgd, sgd_momentum, adamw, adamw_fused or adamw_8bit");
   refusals.setting(job.experts != ExpertProducts::grouped, "job.experts loop", leave_out);
   refusals.setting(job.slow_gpu > 1, "job.slow_gpu", leave_out);
+  refusals.setting(job.host_reads > 0, "job.host_reads", leave_out);
+  refusals.setting(job.sync_batch_norm, "job.sync_batch_norm", leave_out);
   refusals.setting(!job.traffic.empty(), "traffic of other jobs", leave_out);
 }
 
