@@ -90,6 +90,7 @@ struct ExpertShape {
 
 class Eager;
 class IssuedSteps;
+struct CapturedStep;
 struct EagerSettings;
 struct EagerStep;
 
@@ -132,6 +133,8 @@ struct Model {
   /// If it was measured launch by launch; the layers then only hold the gradients. Copies of a model share
   /// it.
   std::shared_ptr<const Profile> profile;
+  /// If it was captured from the user's program: `run` then issues what was recorded.
+  std::shared_ptr<const CapturedStep> captured{};
 
   /// Elements, and tensors, that are trained.
   std::int64_t parameter_count() const;

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations that CUDA runs as kernels of their own, with what autograd keeps of them."""
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from gradway.capture import _recorder
+
+_HOPPER_LARGEST_FUSED_HEAD = 256
+
+
+def dropout_function(recorder: "_recorder.Recorder") -> Callable[[Any], Any]:
+    torch = recorder.torch
+
+    class Dropout(torch.autograd.Function):
+        """CUDA's native_dropout: one kernel, which keeps a mask of a byte an element."""
+
+        @staticmethod
+        def forward(context: Any, tensor: Any) -> Any:
+            result, mask = torch.empty_like(tensor), torch.empty_like(tensor, dtype=torch.bool)
+            recorder.record("native_dropout", [tensor], [result, mask])
+            context.save_for_backward(mask)
+            return result
+
+        @staticmethod
+        def backward(context: Any, gradient: Any) -> Any:
+            mask, = context.saved_tensors
+            result = torch.empty_like(gradient)
+            recorder.record("native_dropout_backward", [gradient, mask], [result])
+            return result
+
+    return Dropout.apply
+
+
+def rms_norm_function(recorder: "_recorder.Recorder") -> Callable[[Any, Any], Any]:
+    torch = recorder.torch
+
+    class RmsNorm(torch.autograd.Function):
+        """One kernel on CUDA."""
+
+        @staticmethod
+        def forward(context: Any, tensor: Any, weight: Any) -> Any:
+            result = torch.empty_like(tensor)
+            rows = torch.empty(tensor.shape[:-1] + (1,), dtype=torch.float32, device="meta")
+            recorder.record("_fused_rms_norm", [tensor, weight], [result, rows])
+            context.save_for_backward(tensor, weight, rows)
+            return result
+
+        @staticmethod
+        def backward(context: Any, gradient: Any) -> Any:
+            tensor, weight, rows = context.saved_tensors
+            result, of_weight = torch.empty_like(tensor), torch.empty_like(weight)
+            recorder.record("_fused_rms_norm_backward", [gradient, tensor, weight, rows], [result, of_weight])
+            return result, of_weight
+
+    return RmsNorm.apply
+
+
+def attention_function(recorder: "_recorder.Recorder") -> Callable[..., Any]:
+    """Attention in one kernel where CUDA has one, else None.
+
+    Source of the conditions: can_use_cudnn_attention, can_use_flash_attention and can_use_mem_efficient_attention in
+    aten/src/ATen/native/transformers/cuda/sdp_utils.cpp of PyTorch."""
+    torch = recorder.torch
+
+    class Attention(torch.autograd.Function):
+        @staticmethod
+        def forward(context: Any, query: Any, key: Any, value: Any, mask: Any, dropout: float, causal: bool) -> Any:
+            batch, heads, tokens, _ = query.shape
+            # As the kernels lay it out: tokens before heads, so that the heads of a token stand together.
+            result = torch.empty((batch, tokens, heads, value.shape[-1]), dtype=query.dtype, device="meta").transpose(1, 2)
+            sums = torch.empty((batch, heads, tokens), dtype=torch.float32, device="meta")
+            context.notes = {**({"causal": ""} if causal else {}), **({"dropout": f"{dropout:g}"} if dropout > 0 else {})}
+            inputs = [query, key, value] + ([mask] if mask is not None else [])
+            recorder.record("scaled_dot_product_attention", inputs, [result, sums], context.notes)
+            context.save_for_backward(query, key, value, result, sums, mask)
+            return result
+
+        @staticmethod
+        def backward(context: Any, gradient: Any) -> Any:
+            query, key, value, result, sums, mask = context.saved_tensors
+            gradients = [torch.empty_like(tensor) for tensor in (query, key, value)]
+            inputs = [gradient, query, key, value, result, sums] + ([mask] if mask is not None else [])
+            of_mask = None
+            if mask is not None and context.needs_input_grad[3]:
+                of_mask = torch.empty_like(mask)
+            recorder.record("scaled_dot_product_attention_backward", inputs, gradients, context.notes)
+            return *gradients, of_mask, None, None
+
+    def attention(query: Any, key: Any, value: Any, mask: Any, dropout: float, causal: bool) -> Any:
+        if not query.is_meta or query.dim() != 4:
+            return None
+        alignment = 8 if query.dtype in (torch.bfloat16, torch.float16) else 4
+        width, of_values = query.shape[-1], value.shape[-1]
+        if key.shape[1] != query.shape[1] and query.dtype == torch.float32:
+            return None  # of fewer heads of keys: fused kernels of 16 bits only
+        if query.dtype not in (torch.bfloat16, torch.float16, torch.float32) or width % alignment or of_values % alignment:
+            return None
+        if mask is not None and mask.is_floating_point() and mask.requires_grad and width > _HOPPER_LARGEST_FUSED_HEAD:
+            return None
+        if causal and mask is not None:
+            return None
+        return Attention.apply(query, key, value, mask, dropout, causal)
+
+    return attention
