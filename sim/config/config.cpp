@@ -9,6 +9,7 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/compute/profile_costs.hpp"
+#include "sim/config/check/captured.hpp"
 #include "sim/config/find/document.hpp"
 #include "sim/config/find/files_read.hpp"
 #include "sim/config/find/lookup.hpp"
@@ -259,6 +260,7 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
     take_from_profile(spec, *profile);
     if (profile->gpu != gpu.gpu.name) profiled_gpu = loader.gpu({profile->gpu, model.kind}).gpu;
   }
+  take_from_capture(spec, model);
   FoundKernelTimes timed;
   if (needs_kernel_times(spec, model)) timed = loader.kernel_times(platform, calibration, gpu);
   if (spec.dataset) spec.job.input.dataset = loader.dataset(*spec.dataset);
@@ -268,6 +270,7 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
   if (spec.cache) spec.job.input.cache->tier = loader.storage(*spec.cache);
   loader.problems().raise();
   check_scenario(spec, model, platform, gpu, loader.problems());
+  check_captured(spec, model, loader.problems());
   check_samples(spec, model, loader);
   auto built =
       loader.problems().attempt([&] { return build_platform(platform.description, gpu.gpu, spec.job.gpus); });
@@ -280,6 +283,7 @@ Scenario resolved(ScenarioSpec spec, const Found& found, Loader& loader, const D
   built = with_loaders(std::move(built), spec.job);
   take_anchor(spec, model.model);
   auto warnings = uncertainties_of_anchor(spec, gpu.gpu);
+  for (auto& warning : uncertainties_of_capture(model)) warnings.push_back(std::move(warning));
   const auto& notes = loader.problems().notes();
   warnings.insert(warnings.begin(), notes.begin(), notes.end());
   return Scenario{.name = stem(found),

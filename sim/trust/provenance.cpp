@@ -269,13 +269,13 @@ void about_collectives(const Calibration& calibration, const std::vector<Collect
 
 Provenance provenance_of(const Scenario& scenario, const ComputeCosts& costs,
                          const Communicators& communicators,
-                         const std::vector<CollectiveProvenance>& provenance, const MemoryUse& memory) {
+                         const std::vector<CollectiveProvenance>& collectives, const MemoryUse& memory) {
   Provenance provenance;
   provenance.warnings = scenario.warnings;
   about_compute(scenario, costs, provenance);
   about_offload(scenario, provenance);
   std::vector<std::string> extrapolated;
-  about_collectives(scenario.calibration, provenance, provenance, extrapolated);
+  about_collectives(scenario.calibration, collectives, provenance, extrapolated);
   if (const auto* first = communicators.first()) about_contention(scenario, *first, provenance, extrapolated);
   if (extrapolated.size() == 1)
     provenance.extrapolation = extrapolated.front();

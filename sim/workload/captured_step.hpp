@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,10 +14,8 @@
 
 namespace gradway {
 
-class Eager;
-
-/// Element type of a captured tensor.
-enum class CapturedType : std::uint8_t { fp32, bf16, fp16, fp64, int64, int32, int16, int8, bool8, fp8 };
+/// Element types of captured tensors.
+enum class CapturedType : std::uint8_t { fp32, bf16, fp16, fp64, int64, int32, int16, int8, boolean, fp8 };
 double bytes_of(CapturedType type);
 
 /// How a captured tensor lies in memory.
@@ -29,15 +26,14 @@ enum class CapturedLayout : std::uint8_t {
   strided,        ///< anything else: a slice, a permutation, an expanded tensor
 };
 
-/// A tensor that a captured operation reads or writes. Lists (of optimizers) are one with their total size.
+/// A tensor that a captured operation reads or writes.
 struct CapturedTensor {
   CapturedType type = CapturedType::fp32;
   CapturedLayout layout = CapturedLayout::contiguous;
   std::vector<std::int64_t> shape;
-  int tensors = 1;
 
   double elements() const;
-  Bytes size() const { return Bytes{elements() * bytes_of(type)}; }
+  double bytes() const { return elements() * bytes_of(type); }
 };
 
 /// An operation of PyTorch as it was recorded.
@@ -45,27 +41,29 @@ struct CapturedOperation {
   std::string name;  ///< without "aten::" and without the overload
   std::vector<CapturedTensor> inputs;
   std::vector<CapturedTensor> outputs;
-  bool fixed = false;          ///< reads and writes parameters only, whatever the batch
+  bool is_fixed = false;       ///< reads and writes nothing that grows with the batch
   bool of_parameters = false;  ///< makes a parameter's gradient
   bool host_waits = false;     ///< the CPU reads its result
-  bool causal = false;         ///< of attention
-  bool transposed = false;     ///< a transposed convolution
+  bool is_causal = false;      ///< of attention
+  bool is_transposed = false;  ///< a transposed convolution
   double dropout = 0;          ///< of attention
   std::vector<std::int64_t> stride;
   std::vector<std::int64_t> padding;
-  int groups = 1;
+  std::int64_t groups = 1;
 };
 
-/// A layer of a captured model: what one module issues.
+/// What one module issues.
 struct CapturedLayer {
   std::string name;  ///< the module's path
+  std::vector<Parameter> parameters;
   std::vector<CapturedOperation> forward;
   std::vector<CapturedOperation> backward;
 };
 
-/// What a captured step holds at a moment beside parameters, optimizer and input, in the capture's batch.
+/// What a captured step holds at a moment, in addition to parameters, optimizer and input, at the capture's
+/// batch.
 struct CapturedMoment {
-  bool backward = false;
+  bool is_backward = false;
   Bytes grows{};      ///< with the batch
   Bytes fixed{};      ///< whatever the batch
   Bytes gradients{};  ///< of parameters
@@ -75,22 +73,31 @@ struct CapturedMoment {
 struct CapturedStep {
   std::string framework;  ///< "PyTorch 2.11.0"
   Precision precision = Precision::fp32;
-  bool half_parameters = false;
-  Precision parameters = Precision::fp32;  ///< element type of most parameters
+  Precision state_dtype = Precision::fp32;  ///< of parameters
   int batch = 1;
+  int sequence = 0;
+  int accumulate = 1;
   Optimizer optimizer = Optimizer::sgd;
+  bool clips_gradients = false;
+  bool is_compiled = false;  ///< recorded as eager PyTorch
   std::vector<CapturedLayer> layers;
   std::vector<CapturedMoment> memory;
-  std::vector<std::string> unknown;  ///< operations that are costed by their bytes
+  std::vector<std::string> unknown{};  ///< names of operations that are costed by the bytes they move
 };
 
-/// The kernels that CUDA's PyTorch launches for an operation; none for one without work.
-/// @param batch of the job over that of the capture
-/// @param is_known set to false for an operation that is costed by its bytes
-std::vector<Operation> kernels_of(const CapturedOperation& captured, double batch, int compute_capability,
-                                  bool& is_known);
+/// The kernels that PyTorch launches for an operation on CUDA. Empty if it launches none.
+struct CapturedKernels {
+  std::vector<Operation> kernels;
+  bool is_known = true;  ///< false: an operation that is costed by the bytes it moves
+};
+/// @param batch the job's batch over that of the capture
+CapturedKernels kernels_of(const CapturedOperation& captured, Precision precision, double batch,
+                           int compute_capability);
 
-/// Hands the step to `run`, at its batch and for its GPU.
-void issue_capture(Eager& run, const CapturedStep& captured, const std::vector<Layer>& layers);
+/// Names of the operations of a step that are costed by the bytes they move, each once.
+std::vector<std::string> unknown_operations(const CapturedStep& captured);
+
+/// The forward pass of a captured model: what was recorded, at the batch of the settings.
+ForwardPass replay_of(std::shared_ptr<const CapturedStep> captured);
 
 }  // namespace gradway

@@ -111,6 +111,9 @@ _DTYPES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16", "float64": 
 _FREE = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_unsafe_view", "lift_fresh", "detach", "alias", "set_",
          "resize_", "_local_scalar_dense", "is_same_size", "detach_", "_reshape_alias", "device", "record_stream", "requires_grad_",
          "_record_function_enter_new", "_record_function_exit", "_record_function_enter", "is_pinned", "_has_compatible_shallow_copy_type"}
+# Costed by the shapes of what they read, expanded or not.
+_BY_SHAPE = {"mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward", "scaled_dot_product_attention",
+             "scaled_dot_product_attention_backward"}
 # Their results' shapes depend on data.
 _DATA_DEPENDENT = {"nonzero", "masked_select", "_unique2", "unique_dim", "unique_consecutive", "repeat_interleave", "bincount"}
 _RANDOM_FACTORIES = ("rand", "randn", "randint", "normal", "randperm")
@@ -180,8 +183,11 @@ class Recorder:
     def _key(self, tensor: Any) -> Any:
         return self._storage(tensor)._cdata
 
-    def describe(self, tensor: Any) -> Tensor:
+    def describe(self, tensor: Any, as_read: bool = False) -> Tensor:
+        """@param as_read sides over which the tensor is expanded are 1: they are read once"""
         shape, stride = tuple(int(side) for side in tensor.shape), tensor.stride()
+        if as_read and 0 in stride:
+            shape = tuple(1 if step == 0 else side for side, step in zip(shape, stride))
         return Tensor(_DTYPES.get(str(tensor.dtype).removeprefix("torch."), "fp32"), shape, self._layout(tensor, shape, stride))
 
     def _layout(self, tensor: Any, shape: tuple[int, ...], stride: tuple[int, ...]) -> str:
@@ -246,7 +252,8 @@ class Recorder:
         if not self._recording:
             return None
         made_by = tuple(self._producer[key] for key in keys if key in self._producer)
-        operation = Operation(name, self._phase, self._module(), lists or tuple(map(self.describe, inputs)),
+        as_read = name not in _BY_SHAPE
+        operation = Operation(name, self._phase, self._module(), lists or tuple(self.describe(tensor, as_read) for tensor in inputs),
                               () if lists else tuple(map(self.describe, outputs)), notes or {}, varies, made_by=made_by)
         for key in made:
             self._producer[key] = len(self.recording.operations)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-import math
+import inspect
 import types
 from typing import Any, Iterator
 
@@ -172,11 +171,13 @@ def _of_training(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any
 
     import torch.utils.checkpoint as checkpoints
     original_checkpoint = checkpoints.checkpoint
+    has_check = "determinism_check" in inspect.signature(original_checkpoint).parameters
 
     def checkpoint(*arguments: Any, **named: Any) -> Any:
         recorder.recording.checkpointed = True
-        named.setdefault("preserve_rng_state", False)
         named["preserve_rng_state"] = False
+        if has_check and named.get("use_reentrant") is False:
+            named["determinism_check"] = "none"  # devices are shown otherwise within autograd
         return original_checkpoint(*arguments, **named)
 
     yield checkpoints, "checkpoint", checkpoint

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of captured operations.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "sim/workload/attention_choice.hpp"
+#include "sim/workload/captured_step.hpp"
+
+namespace gradway {
+namespace {
+
+/// A kernel that has the name of an operation, where it reads and writes tensors of the same size.
+struct SameName {
+  std::string_view operation;
+  std::string_view kernel;
+};
+constexpr std::array elementwise_names{
+    SameName{"gelu", "gelu"},
+    SameName{"gelu_backward", "gelu_backward"},
+    SameName{"silu", "silu"},
+    SameName{"silu_backward", "silu_backward"},
+    SameName{"tanh", "tanh"},
+    SameName{"tanh_backward", "tanh_backward"},
+    SameName{"hardswish", "hardswish"},
+    SameName{"hardswish_backward", "hardswish_backward"},
+    SameName{"relu_", "relu_"},
+    SameName{"threshold_backward", "threshold_backward"},
+    SameName{"native_dropout", "dropout"},
+    SameName{"native_dropout_backward", "dropout_backward"},
+};
+constexpr std::array row_names{
+    SameName{"native_layer_norm", "layer_norm"},
+    SameName{"native_layer_norm_backward", "layer_norm_backward"},
+    SameName{"_fused_rms_norm", "rms_norm"},
+    SameName{"_fused_rms_norm_backward", "rms_norm_backward"},
+    SameName{"_softmax", "softmax"},
+    SameName{"_softmax_backward_data", "softmax_backward"},
+    SameName{"_log_softmax", "log_softmax"},
+    SameName{"_log_softmax_backward_data", "log_softmax_backward"},
+};
+/// One kernel that reads its inputs and writes its results.
+constexpr std::array<std::string_view, 118> plain_names{
+    "abs", "acos", "add", "add_", "addcdiv", "addcdiv_", "addcmul", "addcmul_", "arange", "asin", "atan", "avg_pool2d",
+    "avg_pool2d_backward", "_adaptive_avg_pool2d", "_adaptive_avg_pool2d_backward", "bitwise_and", "bitwise_not",
+    "bitwise_or", "ceil", "clamp", "clamp_", "clamp_max", "clamp_min", "clone", "copy_", "cos", "cumprod", "cumsum", "div",
+    "div_", "elu", "elu_backward", "eq", "erf", "exp", "exp_", "expm1", "eye", "fill", "fill_", "floor", "floor_divide",
+    "full", "full_like", "gather", "ge", "gt", "hardsigmoid", "hardsigmoid_backward", "hardtanh", "hardtanh_backward",
+    "index", "index_select", "isinf", "isnan", "le", "leaky_relu", "leaky_relu_backward", "lerp", "lerp_", "linspace", "log",
+    "log1p", "log2", "logical_and", "logical_not", "logical_or", "log_sigmoid_backward", "log_sigmoid_forward", "lt",
+    "masked_fill", "masked_fill_", "max_pool2d_with_indices", "max_pool2d_with_indices_backward", "maximum", "minimum",
+    "mse_loss", "mse_loss_backward", "mul", "mul_", "ne", "neg", "new_full", "new_ones", "new_zeros", "nll_loss2d_forward",
+    "nll_loss2d_backward", "ones", "ones_like", "pow", "pow_", "reciprocal", "relu", "remainder", "roll", "round", "rsqrt",
+    "rsub", "scalar_tensor", "sigmoid", "sigmoid_backward", "sign", "sin", "softplus", "softplus_backward", "sqrt", "stack",
+    "sub", "sub_", "_to_copy", "tril", "triu", "trunc", "upsample_bilinear2d", "upsample_nearest2d",
+    "upsample_nearest2d_backward", "where", "zero_"};
+constexpr std::array<std::string_view, 12> reductions{"sum",  "mean", "amax", "amin", "any", "all",
+                                                      "norm", "linalg_vector_norm", "var_mean", "var", "argmax", "std"};
+constexpr std::array<std::string_view, 8> random_names{"bernoulli", "bernoulli_", "rand",     "randn",
+                                                       "uniform_",  "normal_",    "randn_like", "rand_like"};
+constexpr std::array<std::string_view, 5> zero_names{"zeros", "zeros_like", "zero_", "new_zeros", "fill_"};
+
+template <std::size_t size>
+bool is_among(const std::array<std::string_view, size>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+template <std::size_t size>
+std::string_view kernel_among(const std::array<SameName, size>& names, std::string_view name) {
+  const auto found = std::ranges::find(names, name, &SameName::operation);
+  return found == names.end() ? std::string_view{} : found->kernel;
+}
+
+bool is_half(CapturedType type) {
+  return type == CapturedType::bf16 || type == CapturedType::fp16;
+}
+
+/// The word of a kernel's number. Types that no kernel was timed with count as the one of their width.
+std::string_view number_of(CapturedType type) {
+  if (type == CapturedType::fp16) return "fp16";
+  return bytes_of(type) == 2 ? "bf16" : "fp32";
+}
+
+/// Side of a square of the same area as an image or a window.
+double side_of(const CapturedTensor& tensor) {
+  const auto& shape = tensor.shape;
+  double area = 1;
+  for (std::size_t i = 2; i < shape.size(); ++i) area *= static_cast<double>(shape[i]);
+  return std::sqrt(area);
+}
+
+class Kernels {
+ public:
+  Kernels(const CapturedOperation& of, Precision precision, double batch, int compute_capability)
+      : of_{of}, precision_{precision}, more_{of.is_fixed ? 1 : batch}, compute_capability_{compute_capability} {}
+
+  CapturedKernels take() {
+    issue();
+    for (auto& kernel : result_.kernels) kernel.of_parameters = kernel.of_parameters || of_.of_parameters;
+    if (!result_.kernels.empty() && of_.host_waits) result_.kernels.back().host_waits = true;
+    return std::move(result_);
+  }
+
+ private:
+  const CapturedTensor& in(std::size_t index) const { return of_.inputs[index]; }
+  const CapturedTensor& out(std::size_t index) const { return of_.outputs[index]; }
+  static double d(std::int64_t value) { return static_cast<double>(value); }
+
+  void add(std::string kernel, std::array<double, most_sizes> size) {
+    for (auto& side : size) side = std::round(side * 1e6) / 1e6;
+    if (auto found = find_operation(std::move(kernel), size)) result_.kernels.push_back(std::move(*found));
+  }
+  void stream(std::string_view what, CapturedType type, double elements) {
+    add(fmt::format("elementwise {} {}", what, number_of(type)), {elements * more_});
+  }
+  /// A kernel that moves so many bytes.
+  void moves(double bytes) { add("elementwise copy fp32", {bytes * more_ / (2 * fp32_bytes)}); }
+  double bytes_read() const {
+    double sum = 0;
+    for (const auto& tensor : of_.inputs) sum += tensor.bytes();
+    return sum;
+  }
+  double bytes_written() const {
+    double sum = 0;
+    for (const auto& tensor : of_.outputs) sum += tensor.bytes();
+    return sum;
+  }
+  std::string_view arithmetic(CapturedType type) const {
+    if (type == CapturedType::fp16) return "fp16";
+    if (type == CapturedType::bf16) return "bf16";
+    return precision_ == Precision::tf32 ? "tf32" : "fp32";
+  }
+
+  void issue() {
+    const std::string_view name = of_.name;
+    if (of_.inputs.empty() && of_.outputs.empty()) return;
+    if (name == "mm" || name == "addmm" || name == "bmm" || name == "baddbmm") return product();
+    if (name == "convolution" || name == "convolution_backward") return convolution();
+    if (name.starts_with("scaled_dot_product_attention")) return attention();
+    if (name == "embedding" || name == "embedding_dense_backward") return embedding();
+    if (name.starts_with("nll_loss")) return loss();
+    if (name.find("batch_norm") != std::string_view::npos) return batch_norm();
+    if (name.starts_with("max_pool2d_with_indices") && is_image(in(0))) return max_pool();
+    if (const auto kernel = kernel_among(row_names, name); !kernel.empty()) return rows(kernel);
+    if (const auto kernel = kernel_among(elementwise_names, name); !kernel.empty())
+      return stream(kernel, in(0).type, in(0).elements());
+    if (name == "_to_copy" || name == "clone" || name == "copy_") return copy();
+    if (name == "cat") return cat();
+    if (is_among(reductions, name)) return reduction();
+    if (is_among(zero_names, name)) return zero();
+    if (is_among(random_names, name)) return stream("random", written().type, written().elements());
+    if (name == "slice_backward" || name == "select_backward" || name == "constant_pad_nd" ||
+        name == "slice_scatter" || name == "select_scatter")
+      return into_zeros();
+    if (name == "sort" || name == "topk" || name == "argsort") return sorted();
+    if (name == "index_put" || name == "index_put_" || name == "_index_put_impl_" || name == "index_add" ||
+        name == "index_add_" || name == "scatter" || name == "scatter_add" || name == "scatter_" ||
+        name == "scatter_add_")
+      return scattered();
+    elementwise();
+  }
+
+  const CapturedTensor& written() const { return of_.outputs.empty() ? of_.inputs.front() : of_.outputs.front(); }
+
+  void product() {
+    const bool is_batched = of_.name == "bmm" || of_.name == "baddbmm";
+    const auto first = of_.inputs.size() - 2;
+    const auto& a = in(first);
+    const auto& b = in(first + 1);
+    const auto rank = a.shape.size();
+    const double m = d(a.shape[rank - 2]);
+    const double k = d(a.shape[rank - 1]);
+    const double n = d(b.shape[rank - 1]);
+    auto layout = ProductLayout::nn;
+    if (b.layout == CapturedLayout::transposed) layout = ProductLayout::nt;
+    if (a.layout == CapturedLayout::transposed) layout = ProductLayout::tn;
+    const auto number = arithmetic(a.type);
+    if (is_batched) {
+      add(fmt::format("batched_product {} {}", number, name_of(layout)), {d(a.shape[0]) * more_, m, n, k});
+      if (of_.name == "baddbmm") stream("add", a.type, d(a.shape[0]) * m * n);
+    } else if (of_.of_parameters) {
+      add(fmt::format("product {} {}", number, name_of(layout)), {m, n, k * more_});
+    } else {
+      add(fmt::format("product {} {}", number, name_of(layout)), {m * more_, n, k});
+    }
+  }
+
+  static bool is_image(const CapturedTensor& tensor) { return tensor.shape.size() == 4; }
+
+  void convolution() {
+    const bool is_backward = of_.name == "convolution_backward";
+    const auto& input = in(is_backward ? 1 : 0);
+    const auto& weight = in(is_backward ? 2 : 1);
+    const auto& result = is_backward ? in(0) : out(0);
+    const auto number = arithmetic(input.type);
+    const double samples = d(input.shape[0]) * more_;
+    const double channels = d(input.shape[1]);
+    const double outputs = d(result.shape[1]);
+    const auto square = [](const CapturedTensor& tensor) {
+      return tensor.shape.size() == 4 && tensor.shape[2] == tensor.shape[3];
+    };
+    const bool is_square = square(input) && square(weight) && !of_.is_transposed && of_.stride.size() == 2 &&
+                           of_.stride[0] == of_.stride[1] && of_.padding[0] == of_.padding[1];
+    const auto writes = [&](const CapturedTensor& like) {
+      return std::ranges::any_of(of_.outputs, [&](const auto& tensor) { return tensor.shape == like.shape; });
+    };
+    if (is_square) {
+      const bool is_nhwc =
+          input.layout == CapturedLayout::channels_last || weight.layout == CapturedLayout::channels_last;
+      const std::array<double, most_sizes> size{samples,
+                                                channels,
+                                                outputs,
+                                                d(weight.shape[2]),
+                                                d(of_.stride[0]),
+                                                d(of_.padding[0]),
+                                                d(input.shape[2]),
+                                                d(of_.groups)};
+      const auto issue_as = [&](std::string_view kind) {
+        add(fmt::format("{} {} {}", kind, number, is_nhwc ? "nhwc" : "nchw"), size);
+      };
+      if (!is_backward) issue_as("convolution");
+      if (is_backward && writes(input)) issue_as("convolution_input");
+      if (is_backward && writes(weight)) issue_as("convolution_weight");
+    } else {
+      // As the product that it is: a row for each element of a channel of the result.
+      const double rows = result.elements() / outputs * more_;
+      const double inner = weight.elements() / outputs;
+      if (!is_backward) add(fmt::format("product {} nt", number), {rows, outputs, inner});
+      if (is_backward && writes(input)) add(fmt::format("product {} nn", number), {rows, inner, outputs});
+      if (is_backward && writes(weight)) add(fmt::format("product {} tn", number), {outputs, inner, rows});
+    }
+    if (is_backward && writes(weight)) result_.kernels.back().of_parameters = true;
+    const bool has_bias = is_backward ? of_.outputs.back().shape.size() == 1 : of_.inputs.size() > 2;
+    if (has_bias && is_backward) {
+      add(fmt::format("rows bias_sum {}", number_of(result.type)), {result.elements() / outputs * more_, outputs});
+      result_.kernels.back().of_parameters = true;
+    } else if (has_bias) {
+      stream("add_", result.type, result.elements());
+    }
+  }
+
+  /// Of the memory-efficient kernel where scores have a mask: neither cuDNN's nor flash attention run then.
+  void attention() {
+    const bool is_backward = of_.name.ends_with("_backward");
+    const auto first = is_backward ? std::size_t{1} : std::size_t{0};
+    const auto& query = in(first);
+    const auto& key = in(first + 1);
+    const auto& value = in(first + 2);
+    const bool has_mask = of_.inputs.size() > (is_backward ? 6U : 3U);
+    const auto number = arithmetic(query.type);
+    const AttentionHead head{query.shape[3], value.shape[3], false};
+    auto how = has_mask ? AttentionKernel::efficient
+                        : automatic_attention({is_half(query.type) ? Precision::bf16 : Precision::fp32,
+                                               compute_capability_, head});
+    if (how == AttentionKernel::math) how = AttentionKernel::efficient;
+    const double batch = d(query.shape[0]) * more_;
+    const double heads = d(query.shape[1]);
+    const double of_keys = d(key.shape[1]);
+    const double tokens = std::sqrt(d(query.shape[2]) * d(key.shape[2]));
+    add(fmt::format("attention_{} {} {} {}", is_backward ? "backward" : "forward", number, name_of(how),
+                    of_.is_causal ? "causal" : "full"),
+        {batch, heads, tokens, d(query.shape[3]), of_keys < heads ? of_keys : 0,
+         value.shape[3] != query.shape[3] ? d(value.shape[3]) : 0});
+    if (is_backward && how == AttentionKernel::flash && of_keys < heads)
+      for (int i = 0; i < 2; ++i) stream("sum", query.type, query.elements());
+  }
+
+  void embedding() {
+    const bool is_backward = of_.name.ends_with("_backward");
+    const auto& table = is_backward ? out(0) : in(0);
+    const double width = d(table.shape.back());
+    const auto rows = (is_backward ? in(0) : out(0)).elements() / width;
+    add(is_backward ? "embedding_backward" : "embedding", {rows * more_, d(table.shape.front()), width});
+    if (is_backward) result_.kernels.back().of_parameters = true;
+  }
+
+  void loss() {
+    const bool is_backward = of_.name.find("backward") != std::string::npos;
+    const auto& scores = in(is_backward ? 1 : 0);
+    const double width = d(scores.shape.size() > 1 ? scores.shape[1] : 1);
+    add(fmt::format("rows {} {}", is_backward ? "nll_loss_backward" : "nll_loss", number_of(scores.type)),
+        {scores.elements() / width * more_, width});
+  }
+
+  void batch_norm() {
+    const bool is_backward = of_.name.find("backward") != std::string::npos;
+    const auto& input = in(0);
+    if (input.shape.size() < 2) return;
+    const bool is_nhwc = std::ranges::any_of(of_.inputs, [](const auto& tensor) {
+      return tensor.layout == CapturedLayout::channels_last;
+    });
+    add(fmt::format("batch_norm{} {} {}", is_backward ? "_backward" : "", number_of(input.type),
+                    is_nhwc ? "nhwc" : "nchw"),
+        {d(input.shape[0]) * more_, d(input.shape[1]), side_of(input)});
+  }
+
+  void max_pool() {
+    const bool is_backward = of_.name.ends_with("_backward");
+    const auto& input = in(is_backward ? 1 : 0);
+    add(fmt::format("max_pool{} {} {}", is_backward ? "_backward" : "", number_of(input.type),
+                    input.layout == CapturedLayout::channels_last ? "nhwc" : "nchw"),
+        {d(input.shape[0]) * more_, d(input.shape[1]), side_of(input)});
+  }
+
+  void rows(std::string_view kernel) {
+    const auto& input = in(0);
+    const double width = input.shape.empty() ? 1 : d(input.shape.back());
+    add(fmt::format("rows {} {}", kernel, number_of(input.type)), {input.elements() / width * more_, width});
+  }
+
+  void copy() {
+    const auto& from = of_.inputs.back();
+    const auto& to = written();
+    const auto elements = to.elements();
+    if (from.type == CapturedType::fp32 && is_half(to.type)) return stream("cast_to_16", from.type, elements);
+    if (is_half(from.type) && to.type == CapturedType::fp32) return stream("cast_to_32", from.type, elements);
+    if (from.type != to.type) return moves(elements * (bytes_of(from.type) + bytes_of(to.type)));
+    stream(from.layout == to.layout ? "copy" : "permute", from.type, elements);
+  }
+
+  void cat() {
+    const auto& to = out(0);
+    const double width = to.shape.empty() ? 1 : d(to.shape.back());
+    add(fmt::format("rows cat {}", number_of(to.type)), {to.elements() / width * more_, width});
+  }
+
+  void reduction() {
+    const auto& from = in(0);
+    if (of_.name == "sum" && of_.of_parameters && from.shape.size() > 1) {
+      const double width = d(from.shape.back());
+      add(fmt::format("rows bias_sum {}", number_of(from.type)), {from.elements() / width * more_, width});
+    } else {
+      stream("sum", from.type, from.elements());
+    }
+  }
+
+  void zero() { stream("zero", written().type, written().elements()); }
+
+  /// Zeros, then a copy of what is there.
+  void into_zeros() {
+    zero();
+    stream("copy", in(0).type, in(0).elements());
+  }
+
+  /// A radix sort passes several times over keys and indices.
+  void sorted() {
+    constexpr int passes = 4;
+    for (int i = 0; i < passes; ++i) moves(2 * (bytes_read() + bytes_written()) / passes);
+  }
+
+  /// A copy of what is scattered into, then what is scattered.
+  void scattered() {
+    const bool is_in_place = of_.name.ends_with('_');
+    if (!is_in_place) stream("copy", in(0).type, in(0).elements());
+    moves(2 * (bytes_read() - in(0).bytes()));
+  }
+
+  void elementwise() {
+    const std::string_view name = of_.name;
+    const bool is_in_place = name.ends_with('_');
+    const auto& to = written();
+    const auto operands = std::ranges::count_if(
+        of_.inputs, [&](const auto& tensor) { return tensor.elements() == to.elements(); });
+    const bool same_type = std::ranges::all_of(of_.inputs, [&](const auto& tensor) {
+      return tensor.type == to.type || tensor.elements() < to.elements();
+    });
+    const bool has_numbers = is_half(to.type) || to.type == CapturedType::fp32;
+    const bool is_sum = name == "add" || name == "add_" || name == "sub";
+    if (same_type && has_numbers && operands == 2 && is_sum)
+      return stream(name == "add_" ? "add_" : "add", to.type, to.elements());
+    if (!same_type && operands == 2 && is_sum && to.type == CapturedType::fp32)
+      return stream("add_mixed", CapturedType::bf16, to.elements());
+    if (same_type && has_numbers && operands == 2 && name == "mul") return stream("mul", to.type, to.elements());
+    if (same_type && has_numbers && operands == 1 && (name == "mul" || name == "div"))
+      return stream("scale", to.type, to.elements());
+    result_.is_known = is_among(plain_names, name) || name.ends_with("_backward");
+    moves(bytes_read() + (of_.outputs.empty() && is_in_place ? in(0).bytes() : bytes_written()));
+  }
+
+  const CapturedOperation& of_;
+  Precision precision_;
+  double more_;
+  int compute_capability_;
+  CapturedKernels result_{};
+};
+
+}  // namespace
+
+double bytes_of(CapturedType type) {
+  switch (type) {
+    case CapturedType::fp64:
+    case CapturedType::int64:
+      return 8;
+    case CapturedType::fp32:
+    case CapturedType::int32:
+      return 4;
+    case CapturedType::bf16:
+    case CapturedType::fp16:
+    case CapturedType::int16:
+      return 2;
+    case CapturedType::int8:
+    case CapturedType::boolean:
+    case CapturedType::fp8:
+      return 1;
+  }
+  return 4;
+}
+
+double CapturedTensor::elements() const {
+  double product = 1;
+  for (const auto side : shape) product *= static_cast<double>(side);
+  return product;
+}
+
+CapturedKernels kernels_of(const CapturedOperation& captured, Precision precision, double batch,
+                           int compute_capability) {
+  return Kernels{captured, precision, batch, compute_capability}.take();
+}
+
+}  // namespace gradway
