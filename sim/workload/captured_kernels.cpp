@@ -18,7 +18,7 @@ struct SameName {
   std::string_view operation;
   std::string_view kernel;
 };
-constexpr std::array elementwise_names{
+constexpr std::array kernels_by_element{
     SameName{"gelu", "gelu"},
     SameName{"gelu_backward", "gelu_backward"},
     SameName{"silu", "silu"},
@@ -32,7 +32,7 @@ constexpr std::array elementwise_names{
     SameName{"native_dropout", "dropout"},
     SameName{"native_dropout_backward", "dropout_backward"},
 };
-constexpr std::array row_names{
+constexpr std::array kernels_by_row{
     SameName{"native_layer_norm", "layer_norm"},
     SameName{"native_layer_norm_backward", "layer_norm_backward"},
     SameName{"_fused_rms_norm", "rms_norm"},
@@ -43,7 +43,7 @@ constexpr std::array row_names{
     SameName{"_log_softmax_backward_data", "log_softmax_backward"},
 };
 /// One kernel that reads its inputs and writes its results.
-constexpr std::array<std::string_view, 118> plain_names{
+constexpr std::array<std::string_view, 118> plain_operations{
     "abs", "acos", "add", "add_", "addcdiv", "addcdiv_", "addcmul", "addcmul_", "arange", "asin", "atan", "avg_pool2d",
     "avg_pool2d_backward", "_adaptive_avg_pool2d", "_adaptive_avg_pool2d_backward", "bitwise_and", "bitwise_not",
     "bitwise_or", "ceil", "clamp", "clamp_", "clamp_max", "clamp_min", "clone", "copy_", "cos", "cumprod", "cumsum", "div",
@@ -59,9 +59,9 @@ constexpr std::array<std::string_view, 118> plain_names{
     "upsample_nearest2d_backward", "where", "zero_"};
 constexpr std::array<std::string_view, 12> reductions{"sum",  "mean", "amax", "amin", "any", "all",
                                                       "norm", "linalg_vector_norm", "var_mean", "var", "argmax", "std"};
-constexpr std::array<std::string_view, 8> random_names{"bernoulli", "bernoulli_", "rand",     "randn",
+constexpr std::array<std::string_view, 8> random_operations{"bernoulli", "bernoulli_", "rand",     "randn",
                                                        "uniform_",  "normal_",    "randn_like", "rand_like"};
-constexpr std::array<std::string_view, 5> zero_names{"zeros", "zeros_like", "zero_", "new_zeros", "fill_"};
+constexpr std::array<std::string_view, 5> zero_operations{"zeros", "zeros_like", "zero_", "new_zeros", "fill_"};
 
 template <std::size_t size>
 bool is_among(const std::array<std::string_view, size>& names, std::string_view name) {
@@ -144,14 +144,14 @@ class Kernels {
     if (name.starts_with("nll_loss")) return loss();
     if (name.find("batch_norm") != std::string_view::npos) return batch_norm();
     if (name.starts_with("max_pool2d_with_indices") && is_image(in(0))) return max_pool();
-    if (const auto kernel = kernel_among(row_names, name); !kernel.empty()) return rows(kernel);
-    if (const auto kernel = kernel_among(elementwise_names, name); !kernel.empty())
+    if (const auto kernel = kernel_among(kernels_by_row, name); !kernel.empty()) return rows(kernel);
+    if (const auto kernel = kernel_among(kernels_by_element, name); !kernel.empty())
       return stream(kernel, in(0).type, in(0).elements());
     if (name == "_to_copy" || name == "clone" || name == "copy_") return copy();
     if (name == "cat") return cat();
     if (is_among(reductions, name)) return reduction();
-    if (is_among(zero_names, name)) return zero();
-    if (is_among(random_names, name)) return stream("random", written().type, written().elements());
+    if (is_among(zero_operations, name)) return zero();
+    if (is_among(random_operations, name)) return stream("random", written().type, written().elements());
     if (name == "slice_backward" || name == "select_backward" || name == "constant_pad_nd" ||
         name == "slice_scatter" || name == "select_scatter")
       return into_zeros();
@@ -376,7 +376,7 @@ class Kernels {
     if (same_type && has_numbers && operands == 2 && name == "mul") return stream("mul", to.type, to.elements());
     if (same_type && has_numbers && operands == 1 && (name == "mul" || name == "div"))
       return stream("scale", to.type, to.elements());
-    result_.is_known = is_among(plain_names, name) || name.ends_with("_backward");
+    result_.is_known = is_among(plain_operations, name) || name.ends_with("_backward");
     moves(bytes_read() + (of_.outputs.empty() && is_in_place ? in(0).bytes() : bytes_written()));
   }
 

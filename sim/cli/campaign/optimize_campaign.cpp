@@ -49,7 +49,7 @@ void check_options(const OptimizeArguments& arguments) {
 }  // namespace
 
 Status optimize_campaign(const OptimizeArguments& arguments, const CLI::App& app,
-                         const Surroundings& around) {
+                         const CommandContext& context) {
   check_options(arguments);
   CampaignSearch search{.arguments = arguments.campaign_choice,
                         .fixed = parse_overrides(arguments.set),
@@ -68,7 +68,7 @@ Status optimize_campaign(const OptimizeArguments& arguments, const CLI::App& app
   search.arguments.out = arguments.out;
   search.arguments.json = arguments.json;
   const auto written =
-      load_scenario(arguments.search.scenario, search.fixed, around.data, arguments.search.price);
+      load_scenario(arguments.search.scenario, search.fixed, context.data, arguments.search.price);
   check_has_campaign(written);
   if (search.axes.empty()) search.axes = axes_of(written, search.fixed);
   if (search.axes.empty() && !arguments.layout)

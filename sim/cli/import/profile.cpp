@@ -26,16 +26,16 @@ void import_profile(const ImportArguments& arguments, const CommandContext& cont
   if (!arguments.gpu.empty()) options.gpu = arguments.gpu;
   options.precision = value_of("--precision", arguments.precision, config::precision_of_profile);
   options.batch = value_of("--batch", arguments.batch, config::integer(1, 1'000'000));
-  options.known_gpus = list_names(DataKind::gpu, around.data);
+  options.known_gpus = list_names(DataKind::gpu, context.data);
   const auto& file = arguments.files.front();
   auto imported = importer(file, file, options);
   if (const auto sequence = value_of("--sequence", arguments.sequence, config::integer(1, 1 << 24)))
     imported.notes.sequence = *sequence;
   const auto text = profile_yaml(imported.profile, imported.notes);
   check_reads_back(DataKind::model, text, file);
-  for (const auto& warning : imported.warnings) warn(around, warning);
-  if (!put_text(text, arguments, around)) return;
-  around.results << '\n';
+  for (const auto& warning : imported.warnings) warn(context, warning);
+  if (!put_text(text, arguments, context)) return;
+  context.results << '\n';
   report::write_profile(context.results, imported.profile, context.style);
 }
 

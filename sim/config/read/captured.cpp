@@ -20,7 +20,7 @@ namespace gradway::config {
 namespace {
 
 constexpr std::int64_t largest_side = std::int64_t{1} << 40;
-constexpr std::int64_t most_blocks = 100'000;
+constexpr std::int64_t largest_block = 100'000;
 constexpr std::int64_t most_repetitions = 1'000'000;
 constexpr double most_megabytes = 1e12;
 /// A module that has no name: the model itself, and the loss.
@@ -49,7 +49,7 @@ struct BlockRange {
 std::int64_t number_in(std::string_view text, const Node& node) {
   std::int64_t value = 0;
   for (const auto c : text) {
-    if (c < '0' || c > '9' || value > most_blocks)
+    if (c < '0' || c > '9' || value > largest_block)
       fail(node.where, fmt::format("'{}' is not a number of a block", text), "blocks are written as name.[0..11]");
     value = 10 * value + (c - '0');
   }
@@ -82,7 +82,7 @@ std::vector<std::int64_t> read_sides(const Cell& cell, std::string_view thing) {
   return sides;
 }
 
-CapturedLayout read_layout(const Cell& cell) {
+CapturedLayout read_captured_layout(const Cell& cell) {
   if (cell.word().empty()) return CapturedLayout::contiguous;
   if (cell.word() == ":t") return CapturedLayout::transposed;
   if (cell.word() == ":cl") return CapturedLayout::channels_last;
@@ -100,7 +100,7 @@ CapturedTensor read_tensor(const Cell& cell) {
   if (close == std::string_view::npos || close < open)
     fail(cell.where(), fmt::format("'{}' is not a tensor", cell.word()), "a tensor is written as bf16[8x1024]");
   tensor.shape = read_sides(cell.part(open + 1, close - open - 1), "a side of a tensor, as in bf16[8x1024]");
-  tensor.layout = read_layout(cell.part(close + 1, std::string_view::npos));
+  tensor.layout = read_captured_layout(cell.part(close + 1, std::string_view::npos));
   return tensor;
 }
 
@@ -183,7 +183,7 @@ struct ReadParameter {
   bool is_trained = true;
 };
 
-std::vector<ReadParameter> read_parameters(const Node& node, Problems& problems) {
+std::vector<ReadParameter> read_captured_parameters(const Node& node, Problems& problems) {
   std::vector<ReadParameter> parameters;
   TextTable{node}.for_each_row(problems, [&](Row row) {
     const auto type = static_cast<CapturedType>(index_among(row.next("dtype"), "a type of elements", type_words));
@@ -201,7 +201,7 @@ std::vector<ReadParameter> read_parameters(const Node& node, Problems& problems)
   return parameters;
 }
 
-std::vector<CapturedMoment> read_moments(const Node& node, Problems& problems) {
+std::vector<CapturedMoment> read_captured_moments(const Node& node, Problems& problems) {
   constexpr std::array<std::string_view, 2> passes{"forward", "backward"};
   std::vector<CapturedMoment> moments;
   TextTable{node}.for_each_row(problems, [&](Row row) {
@@ -316,10 +316,10 @@ void read_captured(Reader& file, Model& model) {
   file.optional("checkpointing", boolean, false);
   model.input_per_sample = file.required("input_per_sample", bytes_or_zero);
   auto parameters =
-      file.required("parameters", [&](const Node& node) { return read_parameters(node, problems); });
+      file.required("parameters", [&](const Node& node) { return read_captured_parameters(node, problems); });
   std::vector<CapturedSection> sections;
   for (auto& section : file.maps("operations")) sections.push_back(read_section(section));
-  if (const auto memory = file.maybe("memory", [&](const Node& node) { return read_moments(node, problems); }))
+  if (const auto memory = file.maybe("memory", [&](const Node& node) { return read_captured_moments(node, problems); }))
     captured.memory = *memory;
   if (!file.sound()) return;
   LayersOfCapture layers{std::move(parameters)};
