@@ -22,6 +22,8 @@ constexpr std::array kernels_by_element{
     SameName{"gelu", "gelu"},
     SameName{"gelu_backward", "gelu_backward"},
     SameName{"silu", "silu"},
+    SameName{"silu_", "silu"},
+    SameName{"hardswish_", "hardswish"},
     SameName{"silu_backward", "silu_backward"},
     SameName{"tanh", "tanh"},
     SameName{"tanh_backward", "tanh_backward"},
@@ -38,12 +40,14 @@ constexpr std::array kernels_by_row{
     SameName{"_fused_rms_norm", "rms_norm"},
     SameName{"_fused_rms_norm_backward", "rms_norm_backward"},
     SameName{"_softmax", "softmax"},
+    SameName{"_safe_softmax", "softmax"},
     SameName{"_softmax_backward_data", "softmax_backward"},
     SameName{"_log_softmax", "log_softmax"},
     SameName{"_log_softmax_backward_data", "log_softmax_backward"},
 };
 /// One kernel that reads its inputs and writes its results.
-constexpr std::array<std::string_view, 118> plain_operations{
+constexpr std::array<std::string_view, 120> plain_operations{
+    "histc", "clamp_min_",
     "abs", "acos", "add", "add_", "addcdiv", "addcdiv_", "addcmul", "addcmul_", "arange", "asin", "atan", "avg_pool2d",
     "avg_pool2d_backward", "_adaptive_avg_pool2d", "_adaptive_avg_pool2d_backward", "bitwise_and", "bitwise_not",
     "bitwise_or", "ceil", "clamp", "clamp_", "clamp_max", "clamp_min", "clone", "copy_", "cos", "cumprod", "cumsum", "div",
@@ -94,8 +98,8 @@ double side_of(const CapturedTensor& tensor) {
 
 class Kernels {
  public:
-  Kernels(const CapturedOperation& of, Precision precision, double batch, int compute_capability)
-      : of_{of}, precision_{precision}, more_{of.is_fixed ? 1 : batch}, compute_capability_{compute_capability} {}
+  Kernels(const CapturedOperation& of, double batch, int compute_capability)
+      : of_{of}, more_{of.is_fixed ? 1 : batch}, compute_capability_{compute_capability} {}
 
   CapturedKernels take() {
     issue();
@@ -131,13 +135,14 @@ class Kernels {
   std::string_view arithmetic(CapturedType type) const {
     if (type == CapturedType::fp16) return "fp16";
     if (type == CapturedType::bf16) return "bf16";
-    return precision_ == Precision::tf32 ? "tf32" : "fp32";
+    return of_.is_tf32 ? "tf32" : "fp32";
   }
 
   void issue() {
     const std::string_view name = of_.name;
     if (of_.inputs.empty() && of_.outputs.empty()) return;
     if (name == "mm" || name == "addmm" || name == "bmm" || name == "baddbmm") return product();
+    if (name == "_grouped_mm") return grouped_product();
     if (name == "convolution" || name == "convolution_backward") return convolution();
     if (name.starts_with("scaled_dot_product_attention")) return attention();
     if (name == "embedding" || name == "embedding_dense_backward") return embedding();
@@ -185,6 +190,22 @@ class Kernels {
       add(fmt::format("product {} {}", number, name_of(layout)), {m, n, k * more_});
     } else {
       add(fmt::format("product {} {}", number, name_of(layout)), {m * more_, n, k});
+    }
+  }
+
+  /// Rows by groups, each with a weight of its own; or two factors by rows, to a gradient of each weight.
+  void grouped_product() {
+    const auto& a = in(0);
+    const auto& b = in(1);
+    const auto number = arithmetic(a.type);
+    if (b.shape.size() == 3) {
+      const auto layout = b.layout == CapturedLayout::contiguous ? ProductLayout::nn : ProductLayout::nt;
+      add(fmt::format("grouped_product {} {}", number, name_of(layout)),
+          {d(a.shape[0]) * more_, d(b.shape[2]), d(b.shape[1]), d(b.shape[0])});
+    } else {
+      add(fmt::format("grouped_product {} tn", number),
+          {d(a.shape[0]), d(b.shape[1]), d(a.shape[1]) * more_, d(out(0).shape[0])});
+      result_.kernels.back().of_parameters = true;
     }
   }
 
@@ -242,7 +263,7 @@ class Kernels {
     }
   }
 
-  /// Of the memory-efficient kernel where scores have a mask: neither cuDNN's nor flash attention run then.
+  /// Flash attention takes no mask.
   void attention() {
     const bool is_backward = of_.name.ends_with("_backward");
     const auto first = is_backward ? std::size_t{1} : std::size_t{0};
@@ -252,10 +273,10 @@ class Kernels {
     const bool has_mask = of_.inputs.size() > (is_backward ? 6U : 3U);
     const auto number = arithmetic(query.type);
     const AttentionHead head{query.shape[3], value.shape[3], false};
-    auto how = has_mask ? AttentionKernel::efficient
-                        : automatic_attention({is_half(query.type) ? Precision::bf16 : Precision::fp32,
-                                               compute_capability_, head});
-    if (how == AttentionKernel::math) how = AttentionKernel::efficient;
+    auto how = automatic_attention(
+        {is_half(query.type) ? Precision::bf16 : Precision::fp32, compute_capability_, head});
+    if (how == AttentionKernel::math || (has_mask && how == AttentionKernel::flash))
+      how = AttentionKernel::efficient;
     const double batch = d(query.shape[0]) * more_;
     const double heads = d(query.shape[1]);
     const double of_keys = d(key.shape[1]);
@@ -381,7 +402,6 @@ class Kernels {
   }
 
   const CapturedOperation& of_;
-  Precision precision_;
   double more_;
   int compute_capability_;
   CapturedKernels result_{};
@@ -415,9 +435,8 @@ double CapturedTensor::elements() const {
   return product;
 }
 
-CapturedKernels kernels_of(const CapturedOperation& captured, Precision precision, double batch,
-                           int compute_capability) {
-  return Kernels{captured, precision, batch, compute_capability}.take();
+CapturedKernels kernels_of(const CapturedOperation& captured, double batch, int compute_capability) {
+  return Kernels{captured, batch, compute_capability}.take();
 }
 
 }  // namespace gradway

@@ -11,11 +11,11 @@ namespace {
 
 constexpr int any_capability = 90;
 
-/// Kernels of one pass of a layer. @return their bytes written last, which the next layer reads
-void append_kernels(std::vector<Operation>& to, const std::vector<CapturedOperation>& pass, const CapturedStep& of,
-                    double batch, int compute_capability) {
+/// Kernels of one pass of a layer.
+void append_kernels(std::vector<Operation>& to, const std::vector<CapturedOperation>& pass, double batch,
+                    int compute_capability) {
   for (const auto& captured : pass) {
-    auto found = kernels_of(captured, of.precision, batch, compute_capability);
+    auto found = kernels_of(captured, batch, compute_capability);
     to.insert(to.end(), std::make_move_iterator(found.kernels.begin()),
               std::make_move_iterator(found.kernels.end()));
   }
@@ -48,8 +48,8 @@ void issue(Eager& run, const CapturedStep& captured) {
   std::vector<LayerOperations> operations;
   for (const auto& from : captured.layers) {
     LayerOperations issued;
-    append_kernels(issued.forward, from.forward, captured, batch, settings.compute_capability);
-    append_kernels(issued.backward, from.backward, captured, batch, settings.compute_capability);
+    append_kernels(issued.forward, from.forward, batch, settings.compute_capability);
+    append_kernels(issued.backward, from.backward, batch, settings.compute_capability);
     if (!from.forward.empty() && !from.forward.back().outputs.empty())
       issued.output = Bytes{from.forward.back().outputs.front().bytes() * batch};
     Layer layer{.name = from.name, .parameters = from.parameters, .forward = {}, .backward = {}};
@@ -69,7 +69,7 @@ std::vector<std::string> unknown_operations(const CapturedStep& captured) {
   for (const auto& layer : captured.layers)
     for (const auto* pass : {&layer.forward, &layer.backward})
       for (const auto& operation : *pass)
-        if (!kernels_of(operation, captured.precision, 1, any_capability).is_known) names.insert(operation.name);
+        if (!kernels_of(operation, 1, any_capability).is_known) names.insert(operation.name);
   return {names.begin(), names.end()};
 }
 

@@ -46,6 +46,7 @@ struct CapturedOperation {
   bool host_waits = false;     ///< the CPU reads its result
   bool is_causal = false;      ///< of attention
   bool is_transposed = false;  ///< a transposed convolution
+  bool is_tf32 = false;        ///< a product or convolution of fp32 in TF32
   double dropout = 0;          ///< of attention
   std::vector<std::int64_t> stride;
   std::vector<std::int64_t> padding;
@@ -91,8 +92,7 @@ struct CapturedKernels {
   bool is_known = true;  ///< false: an operation that is costed by the bytes it moves
 };
 /// @param batch the job's batch over that of the capture
-CapturedKernels kernels_of(const CapturedOperation& captured, Precision precision, double batch,
-                           int compute_capability);
+CapturedKernels kernels_of(const CapturedOperation& captured, double batch, int compute_capability);
 
 /// Names of the operations of a step that are costed by the bytes they move, each once.
 std::vector<std::string> unknown_operations(const CapturedStep& captured);

@@ -118,7 +118,7 @@ def _folded_parameters(recording: Recording) -> list[str]:
     index: dict[tuple, int] = {}
     for parameter in recording.parameters:
         shape = "x".join(map(str, parameter.shape)) or "scalar"
-        words = [parameter.dtype, shape, *([] if parameter.trained else ["frozen"])]
+        words = [parameter.dtype, *([] if parameter.trained else ["frozen"]), shape]
         block = _block_of(parameter.name, set(recording.blocks))
         numbered = _numbered(block)
         if numbered is None:
@@ -135,7 +135,7 @@ def _folded_parameters(recording: Recording) -> list[str]:
     for words, name, first, last in rows:
         if isinstance(name, tuple):
             name = f"{name[0]}{first if first == last else f'[{first}..{last}]'}{name[1]}"
-        lines.append(" ".join([words[0], words[1], name, *words[2:]]))
+        lines.append(" ".join([*words, name]))
     return lines
 
 

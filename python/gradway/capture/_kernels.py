@@ -6,7 +6,7 @@ from typing import Any, Callable
 
 from gradway.capture import _recorder
 
-_HOPPER_LARGEST_FUSED_HEAD = 256
+_LARGEST_FLASH_HEAD = 256
 
 
 def dropout_function(recorder: "_recorder.Recorder") -> Callable[[Any], Any]:
@@ -87,19 +87,24 @@ def attention_function(recorder: "_recorder.Recorder") -> Callable[..., Any]:
             recorder.record("scaled_dot_product_attention_backward", inputs, gradients, context.notes)
             return *gradients, of_mask, None, None
 
-    def attention(query: Any, key: Any, value: Any, mask: Any, dropout: float, causal: bool) -> Any:
-        if not query.is_meta or query.dim() != 4:
+    def attention(query: Any, key: Any, value: Any, mask: Any, dropout: float, causal: bool, shares_heads: bool) -> Any:
+        if not query.is_meta or query.dim() != 4 or query.shape[0] == 0 or key.dim() != 4:
             return None
-        alignment = 8 if query.dtype in (torch.bfloat16, torch.float16) else 4
+        is_half = query.dtype in (torch.bfloat16, torch.float16)
         width, of_values = query.shape[-1], value.shape[-1]
-        if key.shape[1] != query.shape[1] and query.dtype == torch.float32:
-            return None  # of fewer heads of keys: fused kernels of 16 bits only
-        if query.dtype not in (torch.bfloat16, torch.float16, torch.float32) or width % alignment or of_values % alignment:
+        has_fewer = key.shape[1] != query.shape[1]
+        if (causal and mask is not None) or (mask is not None and mask.requires_grad) or not (is_half or query.dtype == torch.float32):
             return None
-        if mask is not None and mask.is_floating_point() and mask.requires_grad and width > _HOPPER_LARGEST_FUSED_HEAD:
+        if has_fewer and not (shares_heads and is_half):
             return None
-        if causal and mask is not None:
+        if not is_half:
+            return None if width % 4 or of_values % 4 else Attention.apply(query, key, value, mask, dropout, causal)
+        if width % 8 == 0 and of_values % 8 == 0:
+            return Attention.apply(query, key, value, mask, dropout, causal)
+        if mask is not None or width != of_values or width > _LARGEST_FLASH_HEAD:
             return None
-        return Attention.apply(query, key, value, mask, dropout, causal)
+        more = -width % 8  # flash attention pads heads
+        padded = (torch.nn.functional.pad(tensor, (0, more)) for tensor in (query, key, value))
+        return Attention.apply(*padded, None, dropout, causal)[..., :width]
 
     return attention

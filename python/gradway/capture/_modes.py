@@ -30,7 +30,7 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
     """The modes to enter, the outermost first."""
     torch = recorder.torch
     from torch.overrides import TorchFunctionMode
-    from torch.utils._pytree import tree_flatten, tree_map
+    from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
     from torch.utils._python_dispatch import TorchDispatchMode
 
     factories = {getattr(torch, name): name for name in _recorder._FACTORIES if hasattr(torch, name)}
@@ -61,6 +61,13 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
             return shape
         return function(*arguments, **{key: value for key, value in named.items() if key != "pin_memory"})
 
+    def value_of(tensor: Any) -> Any:
+        """The data of a tensor, if they are known."""
+        return getattr(tensor, "_gradway_value", None) if tensor.is_meta else tensor
+
+    def is_kept(tensor: Any) -> bool:
+        return tensor.numel() <= (_recorder._LARGEST_REAL if tensor.is_floating_point() else _recorder._LARGEST_KNOWN)
+
     class Devices(TorchFunctionMode):
         """The program's GPU is the device meta."""
 
@@ -81,7 +88,8 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
                 return args[0].to("meta")
             if called in ("cpu", "numpy", "tolist") and args and isinstance(args[0], torch.Tensor) and args[0].is_meta:
                 recorder.host_reads()
-                real = torch.zeros(args[0].shape, dtype=args[0].dtype, device="cpu")
+                known = value_of(args[0])
+                real = known if known is not None else torch.zeros(args[0].shape, dtype=args[0].dtype, device="cpu")
                 return real if called == "cpu" else getattr(real, called)()
             if called == "pin_memory":
                 return args[0]
@@ -129,24 +137,70 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
             on_gpu = any(value.is_meta for value in flat)
             if name == "_local_scalar_dense" and on_gpu:
                 recorder.host_reads()
+                known = value_of(flat[0])
+                if known is not None:
+                    return known.item()
+                if flat[0].dtype == torch.bool:
+                    recorder.warn(f"{place_of_program()}: the program branches on data that a capture does not have; recorded as if it "
+                                  "were False")
                 return False if flat[0].dtype == torch.bool else 0.0 if flat[0].is_floating_point() else 0
-            if on_gpu and name in _recorder._DATA_DEPENDENT and not (name == "repeat_interleave" and "output_size" in named):
-                raise CaptureError(f"{place_of_program()}: the shape of what {name} gives depends on data, which a capture does not have. "
-                                   "Replace it for the capture by an operation whose shape is known, or import a profile of one GPU: "
-                                   "gradway import kineto")
             if name == "_to_copy" and named.get("device") is not None and torch.device(named["device"]).type == "cpu" and on_gpu:
                 recorder.host_reads()
                 return torch.zeros(flat[0].shape, dtype=named.get("dtype") or flat[0].dtype)
+            values = self._values(func, name, flat, args, named)
+            if on_gpu and values is None and name in _recorder._DATA_DEPENDENT and not (name == "repeat_interleave" and "output_size" in named):
+                raise CaptureError(f"{place_of_program()}: the shape of what {name} gives depends on data, which a capture does not have. "
+                                   "Replace it for the capture by an operation whose shape is known, or import a profile of one GPU: "
+                                   "gradway import kineto")
             copies_in = name in ("_to_copy", "copy_") and not all(value.is_meta for value in flat)
             if on_gpu and not copies_in:
                 args, named = tree_map(lambda value: value.to("meta") if isinstance(value, torch.Tensor) and not value.is_meta
                                        and value.dim() > 0 else value, (args, named))
-            result = self._run(func, name, args, named, on_gpu)
+            if on_gpu and name in _recorder._DATA_DEPENDENT:
+                result = tree_map(lambda value: value.to("meta") if isinstance(value, torch.Tensor) else value, values)
+            else:
+                result = self._run(func, name, args, named, on_gpu)
             results = [value for value in tree_flatten(result)[0] if isinstance(value, torch.Tensor) and value.is_meta]
+            if values is not None:
+                for value, known in zip(tree_flatten(result)[0], tree_flatten(values)[0]):
+                    if isinstance(value, torch.Tensor) and value.is_meta and isinstance(known, torch.Tensor):
+                        value._gradway_value = known
+            elif func._schema.is_mutable:
+                for value in results:
+                    value._gradway_value = None
             if not on_gpu and not results:
                 return result
             self._record(func, name, flat, results, named, args)
             return result
+
+        def _values(self, func: Any, name: str, flat: list[Any], args: Any, named: Any) -> Any:
+            """The result with data, where the operation reads nothing but small tensors whose data are known: positions, indices of
+            tokens, masks. Programs branch on them."""
+            known = [value_of(value) for value in flat]
+            if any(value is None for value in known) or name.startswith(("_foreach_", "_fused_", "_amp_")):
+                return None
+            device = named.get("device")
+            if not flat and (device is None or torch.device(device).type != "meta"):
+                return None
+            if not flat and name.startswith(("empty", "rand", "normal")):
+                return None
+            largest = max((value.numel() for value in flat), default=0)
+            if largest > _recorder._LARGEST_KNOWN:
+                return None
+            try:
+                by_place = iter(known)
+                real = [next(by_place) if isinstance(value, torch.Tensor) else torch.device("cpu") if isinstance(value, torch.device)
+                        else value for value in tree_flatten((args, named))[0]]
+                real_args, real_named = tree_unflatten(real, tree_flatten((args, named))[1])
+                if not flat:
+                    with_shape = func(*args, **named)
+                    if not is_kept(with_shape):
+                        return None
+                result = func(*real_args, **real_named)
+            except (RuntimeError, TypeError, NotImplementedError):
+                return None
+            kept = all(is_kept(value) for value in tree_flatten(result)[0] if isinstance(value, torch.Tensor))
+            return result if kept else None
 
         def _run(self, func: Any, name: str, args: Any, named: Any, on_gpu: bool) -> Any:
             if on_gpu and name.startswith(("_fused_", "_amp_")) and name.endswith("_"):
@@ -185,6 +239,8 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
 
     def notes_of(name: str, args: Any, named: Any) -> dict[str, str]:
         notes: dict[str, str] = {}
+        if name in ("mm", "addmm", "bmm", "baddbmm") and torch.backends.cuda.matmul.allow_tf32 and args[-1].dtype == torch.float32:
+            return {"tf32": ""}
         if name in ("convolution", "_convolution"):
             stride, padding, _, transposed, _, groups = args[3:9]
             notes = {"stride": "x".join(map(str, stride)), "pad": "x".join(map(str, padding)), "groups": str(groups)}
@@ -195,6 +251,8 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
             notes = {"stride": "x".join(map(str, stride)), "pad": "x".join(map(str, padding)), "groups": str(groups)}
             if transposed:
                 notes["transposed"] = ""
+        if name.startswith("convolution") and torch.backends.cudnn.allow_tf32 and args[0].dtype == torch.float32:
+            notes["tf32"] = ""
         return notes
 
     return [Operations(), Devices()]

@@ -22,6 +22,7 @@ from gradway.capture._errors import CaptureError
 _BLOCK = 512  # bytes: PyTorch's allocator rounds up to it
 _LARGEST_REAL = 4096  # elements: larger tensors of floating-point numbers never get data
 _LARGEST_REAL_INTEGERS = 1 << 24
+_LARGEST_KNOWN = 1 << 22  # elements of integers on the GPU whose data are followed
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,8 @@ _DTYPES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16", "float64": 
 # Neither kernels nor views.
 _FREE = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_unsafe_view", "lift_fresh", "detach", "alias", "set_",
          "resize_", "_local_scalar_dense", "is_same_size", "detach_", "_reshape_alias", "device", "record_stream", "requires_grad_",
-         "_record_function_enter_new", "_record_function_exit", "_record_function_enter", "is_pinned", "_has_compatible_shallow_copy_type"}
+         "_record_function_enter_new", "_record_function_exit", "_record_function_enter", "is_pinned", "_has_compatible_shallow_copy_type",
+         "as_strided_", "t_", "transpose_", "squeeze_", "unsqueeze_"}
 # Costed by the shapes of what they read, expanded or not.
 _BY_SHAPE = {"mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward", "scaled_dot_product_attention",
              "scaled_dot_product_attention_backward"}

@@ -256,7 +256,7 @@ def _of_kernels(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]
                                      for tensor in (query, key, value))
                 if attn_mask is not None and attn_mask.is_floating_point():
                     attn_mask = attn_mask.to(dtype)
-            result = fused(query, key, value, attn_mask, dropout_p, is_causal)
+            result = fused(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa)
             if result is not None:
                 return result
             named = {"enable_gqa": True} if enable_gqa else {}

@@ -123,6 +123,8 @@ void read_note(const Cell& cell, CapturedRow& row) {
     of.host_waits = true;
   } else if (word == "causal") {
     of.is_causal = true;
+  } else if (word == "tf32") {
+    of.is_tf32 = true;
   } else if (word == "transposed") {
     of.is_transposed = true;
   } else if (word.starts_with("dropout=")) {
@@ -137,7 +139,7 @@ void read_note(const Cell& cell, CapturedRow& row) {
     row.times = whole_number(value("times="), "a number of repetitions", 1, most_repetitions);
   } else {
     fail(cell.where(), fmt::format("'{}' is neither a tensor nor a note", word),
-         "notes: fixed, weight, waits, causal, transposed, dropout=, stride=, pad=, groups=, times=");
+         "notes: fixed, weight, waits, causal, tf32, transposed, dropout=, stride=, pad=, groups=, times=");
   }
 }
 
@@ -187,11 +189,12 @@ std::vector<ReadParameter> read_captured_parameters(const Node& node, Problems& 
   std::vector<ReadParameter> parameters;
   TextTable{node}.for_each_row(problems, [&](Row row) {
     const auto type = static_cast<CapturedType>(index_among(row.next("dtype"), "a type of elements", type_words));
+    const bool is_frozen = row.take("frozen");
     const auto shape = row.next("shape");
     ReadParameter read{.parameter = {{}, {}}, .width = bytes_of(type)};
     if (shape.word() != "scalar") read.parameter.shape = read_sides(shape, "a side of a parameter");
     const auto range = block_range(row.next("name").word(), node);
-    if (row.take("frozen")) read.is_trained = false;
+    read.is_trained = !is_frozen;
     row.finish();
     for (int i = 0; i < range.number(); ++i) {
       parameters.push_back(read);
