@@ -184,7 +184,8 @@ void about_launches(const Scenario& scenario, const ComputeCosts& costs, Provena
   const auto time =
       fmt::format("launches: {:.3g} us of CPU time an operation", costs.operation.value() * 1e6);
   using From = HostOperation::From;
-  if (costs.operation < host.time) {
+  const bool by_kernel = scenario.model.captured != nullptr;
+  if (costs.operation < (by_kernel ? host.time / kernels_of_operation : host.time)) {
     provenance.basis.push_back(time + ", the most that the anchor's step leaves room for");
     provenance.step_basis.launches = Basis::elsewhere;
     return;

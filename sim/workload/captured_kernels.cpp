@@ -88,6 +88,10 @@ std::string_view number_of(CapturedType type) {
   return bytes_of(type) == 2 ? "bf16" : "fp32";
 }
 
+double bytes_of_number(std::string_view number) {
+  return number == "fp32" ? fp32_bytes : 2;
+}
+
 /// Side of a square of the same area as an image or a window.
 double side_of(const CapturedTensor& tensor) {
   const auto& shape = tensor.shape;
@@ -119,6 +123,19 @@ class Kernels {
   }
   void stream(std::string_view what, CapturedType type, double elements) {
     add(fmt::format("elementwise {} {}", what, number_of(type)), {elements * more_});
+  }
+  /// ... of operands that do not lie in memory element by element alike: slices, permutations, those that are
+  /// expanded. Their kernels compute an offset for each element, as a permutation's.
+  void gathers(double bytes) {
+    add(fmt::format("elementwise permute {}", number_of(written().type)),
+        {bytes * more_ / (2 * bytes_of_number(number_of(written().type)))});
+  }
+  /// Whether all operands lie as the result.
+  bool is_plain() const {
+    const auto& to = written();
+    return std::ranges::all_of(of_.inputs, [&](const auto& tensor) {
+      return tensor.elements() <= 1 || (tensor.elements() == to.elements() && tensor.layout == to.layout);
+    });
   }
   /// A kernel that moves so many bytes.
   void moves(double bytes) { add("elementwise copy fp32", {bytes * more_ / (2 * fp32_bytes)}); }
@@ -330,20 +347,29 @@ class Kernels {
     const auto& input = in(0);
     const double width = input.shape.empty() ? 1 : d(input.shape.back());
     add(fmt::format("rows {} {}", kernel, number_of(input.type)), {input.elements() / width * more_, width});
+    if (of_.name != "_safe_softmax") return;
+    // Rows that are masked as a whole become zeros.
+    moves(input.bytes() + input.elements());
+    moves(input.elements());
+    gathers(2 * input.bytes());
   }
 
   void copy() {
     const auto& from = of_.inputs.back();
     const auto& to = written();
     const auto elements = to.elements();
+    if (from.type != to.type && !is_plain()) return gathers(from.bytes() + to.bytes());
     if (from.type == CapturedType::fp32 && is_half(to.type)) return stream("cast_to_16", from.type, elements);
     if (is_half(from.type) && to.type == CapturedType::fp32) return stream("cast_to_32", from.type, elements);
     if (from.type != to.type) return moves(elements * (bytes_of(from.type) + bytes_of(to.type)));
-    stream(from.layout == to.layout ? "copy" : "permute", from.type, elements);
+    stream(is_plain() ? "copy" : "permute", from.type, elements);
   }
 
   void cat() {
     const auto& to = out(0);
+    const bool has_parts = std::ranges::any_of(
+        of_.inputs, [](const auto& tensor) { return tensor.layout != CapturedLayout::contiguous; });
+    if (has_parts) return gathers(2 * to.bytes());
     const double width = to.shape.empty() ? 1 : d(to.shape.back());
     add(fmt::format("rows cat {}", number_of(to.type)), {to.elements() / width * more_, width});
   }
@@ -389,6 +415,10 @@ class Kernels {
       return tensor.type == to.type || tensor.elements() < to.elements();
     });
     const bool has_numbers = is_half(to.type) || to.type == CapturedType::fp32;
+    const auto moved = bytes_read() + (of_.outputs.empty() && is_in_place ? in(0).bytes() : bytes_written());
+    result_.is_known = is_among(plain_operations, name) || name.ends_with("_backward");
+    if (!is_plain() && to.elements() > 1) return gathers(moved);
+    result_.is_known = true;
     const bool is_sum = name == "add" || name == "add_" || name == "sub";
     if (same_type && has_numbers && operands == 2 && is_sum)
       return stream(name == "add_" ? "add_" : "add", to.type, to.elements());
@@ -398,7 +428,7 @@ class Kernels {
     if (same_type && has_numbers && operands == 1 && (name == "mul" || name == "div"))
       return stream("scale", to.type, to.elements());
     result_.is_known = is_among(plain_operations, name) || name.ends_with("_backward");
-    moves(bytes_read() + (of_.outputs.empty() && is_in_place ? in(0).bytes() : bytes_written()));
+    moves(moved);
   }
 
   const CapturedOperation& of_;

@@ -206,7 +206,7 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
             if on_gpu and name.startswith(("_fused_", "_amp_")) and name.endswith("_"):
                 return None  # in place on lists of tensors: CUDA's kernels only
             try:
-                return func(*args, **named)
+                return as_cuda_lays_out(name, args, func(*args, **named))
             except NotImplementedError as missing:
                 if name.endswith("_") and not func._schema.returns:
                     return None
@@ -236,6 +236,19 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
                     recorder.record(name, on_gpu, results, lists=totals)
                 return
             recorder.record(name, on_gpu, results, notes_of(name, args, named))
+
+    def as_cuda_lays_out(name: str, args: Any, result: Any) -> Any:
+        """cuDNN's convolutions give channels_last if what they read is; on meta the layout is lost."""
+        if not name.startswith("convolution"):
+            return result
+        is_cl = [value.dim() == 4 and value.is_meta and not value.is_contiguous() and value.is_contiguous(memory_format=torch.channels_last)
+                 for value in args[:3] if isinstance(value, torch.Tensor)]
+        if not any(is_cl):
+            return result
+        if name == "convolution":
+            return torch.empty_like(result, memory_format=torch.channels_last)
+        return tuple(torch.empty_like(value, memory_format=torch.channels_last) if place < 2 and value is not None and value.dim() == 4
+                     else value for place, value in enumerate(result))
 
     def notes_of(name: str, args: Any, named: Any) -> dict[str, str]:
         notes: dict[str, str] = {}
