@@ -108,3 +108,32 @@ def attention_function(recorder: "_recorder.Recorder") -> Callable[..., Any]:
         return Attention.apply(*padded, None, dropout, causal)[..., :width]
 
     return attention
+
+
+def math_attention(recorder: "_recorder.Recorder", dropped: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Attention as several operations, where no fused kernel runs.
+
+    Source: _scaled_dot_product_attention_math in aten/src/ATen/native/transformers/attention.cpp of PyTorch."""
+    torch = recorder.torch
+
+    def attention(query: Any, key: Any, value: Any, mask: Any, dropout: float, causal: bool, scale: float | None) -> Any:
+        dtype = query.dtype
+        if dtype in (torch.bfloat16, torch.float16):
+            query, key, value = query.float(), key.float(), value.float()
+        root = (scale if scale is not None else query.shape[-1] ** -0.5) ** 0.5
+        if causal:
+            mask = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool, device="meta").tril()
+        if key.shape[1] != query.shape[1] and query.shape[1] % key.shape[1] == 0 and key.shape[1] > 1:
+            key, value = (tensor.repeat_interleave(query.shape[1] // key.shape[1], 1) for tensor in (key, value))
+        scores = torch.matmul(query * root, key.transpose(-2, -1) * root)
+        if mask is not None:
+            if mask.dtype == torch.bool:
+                mask = torch.where(mask.logical_not(), float("-inf"), 0.0).to(scores.dtype)
+            scores = scores.add_(mask)
+        softmax = getattr(torch, "_safe_softmax", None)
+        shares = softmax(scores, -1) if softmax is not None else torch.softmax(scores, -1)
+        if dropout > 0:
+            shares = dropped(shares)
+        return torch.matmul(shares, value).to(dtype)
+
+    return attention

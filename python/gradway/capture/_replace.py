@@ -229,7 +229,7 @@ def _of_kernels(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]
     """Operations for which CUDA has kernels of its own, and meta falls back to several."""
     torch = recorder.torch
     functional = torch.nn.functional
-    from gradway.capture._kernels import dropout_function, attention_function, rms_norm_function
+    from gradway.capture._kernels import attention_function, dropout_function, math_attention, rms_norm_function
 
     dropped = dropout_function(recorder)
     original_dropout = functional.dropout
@@ -246,7 +246,7 @@ def _of_kernels(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]
 
     original_attention = getattr(functional, "scaled_dot_product_attention", None)
     if original_attention is not None:
-        fused = attention_function(recorder)
+        fused, written_out = attention_function(recorder), math_attention(recorder, dropped)
 
         def attention(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
                       scale: float | None = None, enable_gqa: bool = False) -> Any:
@@ -259,8 +259,15 @@ def _of_kernels(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]
             result = fused(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa)
             if result is not None:
                 return result
-            named = {"enable_gqa": True} if enable_gqa else {}
-            return original_attention(query, key, value, attn_mask, dropout_p, is_causal, **({"scale": scale} if scale else {}), **named)
+            if not query.is_meta or query.dim() != 4:
+                named = {"enable_gqa": True} if enable_gqa else {}
+                return original_attention(query, key, value, attn_mask, dropout_p, is_causal, **({"scale": scale} if scale else {}), **named)
+            state = recorder.autocast
+            state.enter(None, False, False)  # the composed attention computes in fp32
+            try:
+                return written_out(query, key, value, attn_mask, dropout_p, is_causal, scale)
+            finally:
+                state.leave()
 
         yield functional, "scaled_dot_product_attention", attention
     original_rms = getattr(functional, "rms_norm", None)

@@ -138,12 +138,12 @@ struct Traits {
 };
 
 Traits traits_of(const Model& model) {
-  const bool is_known = static_cast<bool>(model.run);
+  const bool is_known = model.run && !model.captured;
   return {.is_known = is_known,
           .is_text = model.tokens_per_sample > 0,
           .has_experts = model.experts.number > 0,
           .has_attention = is_known && !attention_heads_of(model.run).empty(),
-          .has_blocks = !model.profile && model.tokens_per_sample > 0};
+          .has_blocks = !model.profile && !model.captured && model.tokens_per_sample > 0};
 }
 
 /// Chooses what is written, by framework and model.
@@ -155,12 +155,12 @@ class Recipes {
         traits_{traits_of(model)},
         gpu_{platform.gpu_models.front()},
         framework_{framework_of(request)},
-        precision_{model.profile ? "" : precision_for(gpu_)},
+        precision_{model.profile || model.captured ? "" : precision_for(gpu_)},
         gpus_of_node_{static_cast<int>(platform.gpus.size()) /
                       std::max(1, node_count(platform, request.gpus))} {}
 
   Basics basics(const Way& way) const {
-    Basics found{.precision = precision_, .optimizer = model_.profile ? "" : "adamw"};
+    Basics found{.precision = precision_, .optimizer = model_.profile || model_.captured ? "" : "adamw"};
     if (!traits_.is_known || gpu_.ideal) return found;
     if (framework_ != "pytorch") {
       found.job = {{"job.framework", framework_}, clipped()};
