@@ -14,7 +14,7 @@ that the program prints with `--json`, to the last digit.
 
 All work is done by the program gradway, which this package brings along or finds in the build of its checkout; the
 variable GRADWAY names another. It stays between calls, one process for each thread that calls at the same time, and
-reads a file again only once it has changed.
+reads a file again only once it has changed. Only `capture` is Python's own: it needs your PyTorch.
 """
 from gradway._commands import ScenarioLike, call, campaign, compare, optimize, optimize_layout, report, run, sweep, validate
 from gradway._errors import GradwayError, InputError, Note, Problem, SimulationError
@@ -23,9 +23,10 @@ from gradway._results import (
     Spread, Sweep, Validation,
 )
 from gradway._scenario import Scenario
+from gradway.capture import Capture, CaptureError, capture
 
 __all__ = [
-    "Bottleneck", "Campaign", "Case", "Comparison", "FailedPoint", "GradwayError", "InputError", "Layout", "LayoutOptimum", "LeftOut",
+    "Bottleneck", "Campaign", "Capture", "CaptureError", "Case", "Comparison", "FailedPoint", "GradwayError", "InputError", "Layout", "LayoutOptimum", "LeftOut",
     "Link", "Metrics", "Note", "Optimum", "Problem", "Run", "Scenario", "ScenarioLike", "Setting", "SimulationError", "Spread", "Sweep",
-    "Validation", "call", "campaign", "compare", "optimize", "optimize_layout", "report", "run", "sweep", "validate",
+    "Validation", "call", "campaign", "capture", "compare", "optimize", "optimize_layout", "report", "run", "sweep", "validate",
 ]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 from gradway.capture._errors import CaptureError
 from gradway.capture._file import text_of
@@ -50,7 +50,7 @@ def _allows_tf32(torch: Any) -> bool:
 
 
 @contextlib.contextmanager
-def recorder(batch: int | None = None):
+def recorder(batch: int | None = None) -> Iterator[Recorder]:
     """While it is active, PyTorch records instead of computing; build the model and the optimizer within.
 
         with gradway.capture.recorder() as recorder:
@@ -81,11 +81,12 @@ def capture(step: Any, loss: Callable[..., Any] | None = None, batch: Any = None
                 run = run if callable(run) else step
             else:
                 model = step() if not isinstance(step, torch.nn.Module) else _without_data(torch, step)
-                made = optimizer(model.parameters()) if callable(optimizer) else optimizer
+                made: Any = optimizer(model.parameters()) if callable(optimizer) else optimizer
+                loss_of: Any = loss
                 feed = _without_data_in(torch, batch)
 
                 def run() -> None:
-                    loss(model, feed).backward()
+                    loss_of(model, feed).backward()
                     made.step()
                     made.zero_grad(set_to_none=True)
             for _ in range(2):

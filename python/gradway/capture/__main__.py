@@ -8,6 +8,7 @@ import runpy
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from gradway.capture import Capture, CaptureError, _allows_tf32
 from gradway.capture._recorder import Finished, Operation, Recorder
@@ -54,7 +55,7 @@ def main(words: list[str] | None = None) -> int:
     if not asked.module and not os.path.exists(asked.program):
         print(f"gradway capture: there is no file '{asked.program}'", file=sys.stderr)
         return 2
-    recorder = None
+    recorder: Any = None
     argv, sys.argv = sys.argv, [asked.program, *asked.arguments]
     try:
         recorder = Recorder(asked.batch)

@@ -85,8 +85,8 @@ def sections_of(recording: Recording) -> list[Section]:
             section.first = section.last = numbered[1]
         if before and numbered and before.phase == section.phase and before.rows == section.rows and before.last is not None:
             other = _numbered(before.block)
-            step = section.last - before.last
-            steps = {1, -1} if before.first == before.last else {1 if before.last > before.first else -1}
+            step = numbered[1] - before.last
+            steps = {1, -1} if before.first == before.last else {1 if before.last > (before.first or 0) else -1}
             if other and (other[0], other[2]) == (numbered[0], numbered[2]) and step in steps:
                 before.last = section.last
                 continue

@@ -12,7 +12,7 @@ _LARGEST_FLASH_HEAD = 256
 def dropout_function(recorder: "_recorder.Recorder") -> Callable[[Any], Any]:
     torch = recorder.torch
 
-    class Dropout(torch.autograd.Function):
+    class Dropout(torch.autograd.Function):  # type: ignore[name-defined, misc]
         """CUDA's native_dropout: one kernel, which keeps a mask of a byte an element."""
 
         @staticmethod
@@ -35,7 +35,7 @@ def dropout_function(recorder: "_recorder.Recorder") -> Callable[[Any], Any]:
 def rms_norm_function(recorder: "_recorder.Recorder") -> Callable[[Any, Any], Any]:
     torch = recorder.torch
 
-    class RmsNorm(torch.autograd.Function):
+    class RmsNorm(torch.autograd.Function):  # type: ignore[name-defined, misc]
         """One kernel on CUDA."""
 
         @staticmethod
@@ -63,7 +63,7 @@ def attention_function(recorder: "_recorder.Recorder") -> Callable[..., Any]:
     aten/src/ATen/native/transformers/cuda/sdp_utils.cpp of PyTorch."""
     torch = recorder.torch
 
-    class Attention(torch.autograd.Function):
+    class Attention(torch.autograd.Function):  # type: ignore[name-defined, misc]
         @staticmethod
         def forward(context: Any, query: Any, key: Any, value: Any, mask: Any, dropout: float, causal: bool) -> Any:
             batch, heads, tokens, _ = query.shape

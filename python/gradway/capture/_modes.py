@@ -2,7 +2,8 @@
 """What stands between the program and PyTorch: where tensors are created, and what is issued on them."""
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import Any, NoReturn
 
 from gradway.capture import _recorder
 from gradway.capture._errors import CaptureError
@@ -16,8 +17,7 @@ def _is_gpu(device: Any) -> bool:
 
 def place_of_program() -> str:
     """The line of the user's program that is running, for messages."""
-    import sys
-    frame = sys._getframe(1)
+    frame: Any = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
         if "/gradway/capture/" not in file and "/torch/" not in file and "<frozen" not in file and not file.startswith("<"):
@@ -67,6 +67,11 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
 
     def is_kept(tensor: Any) -> bool:
         return tensor.numel() <= (_recorder._LARGEST_REAL if tensor.is_floating_point() else _recorder._LARGEST_KNOWN)
+
+    def refuse_data(what: str) -> NoReturn:
+        raise CaptureError(f"{place_of_program()}: the shape of what {what} gives depends on data, which a capture does not have. "
+                           "Replace it for the capture by an operation whose shape is known, or import a profile of one GPU: "
+                           "gradway import kineto")
 
     class Devices(TorchFunctionMode):
         """The program's GPU is the device meta."""
@@ -149,9 +154,9 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
                 return torch.zeros(flat[0].shape, dtype=named.get("dtype") or flat[0].dtype)
             values = self._values(func, name, flat, args, named)
             if on_gpu and values is None and name in _recorder._DATA_DEPENDENT and not (name == "repeat_interleave" and "output_size" in named):
-                raise CaptureError(f"{place_of_program()}: the shape of what {name} gives depends on data, which a capture does not have. "
-                                   "Replace it for the capture by an operation whose shape is known, or import a profile of one GPU: "
-                                   "gradway import kineto")
+                refuse_data(name)
+            if name == "index" and on_gpu:
+                args = (args[0], self._places(args[1]), *args[2:])
             copies_in = name in ("_to_copy", "copy_") and not all(value.is_meta for value in flat)
             if on_gpu and not copies_in:
                 args, named = tree_map(lambda value: value.to("meta") if isinstance(value, torch.Tensor) and not value.is_meta
@@ -202,9 +207,29 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
             kept = all(is_kept(value) for value in tree_flatten(result)[0] if isinstance(value, torch.Tensor))
             return result if kept else None
 
+        def _places(self, indices: Any) -> Any:
+            """A mask of bools counts as the places where it is true, which must be known."""
+            places: list[Any] = []
+            for index in indices:
+                if not isinstance(index, torch.Tensor) or index.dtype not in (torch.bool, torch.uint8) or not index.is_meta:
+                    places.append(index)
+                    continue
+                known = value_of(index)
+                if known is None:
+                    refuse_data("index with a mask")
+                places.extend(place.to("meta") for place in known.nonzero(as_tuple=True))
+            return places
+
         def _run(self, func: Any, name: str, args: Any, named: Any, on_gpu: bool) -> Any:
             if on_gpu and name.startswith(("_fused_", "_amp_")) and name.endswith("_"):
                 return None  # in place on lists of tensors: CUDA's kernels only
+            if on_gpu and name == "convolution_backward":  # PyTorch 1.13 has it on devices with data only
+                gradient, tensor, weight, mask = args[0], args[1], args[2], args[10]
+                made = (torch.empty_like(tensor) if mask[0] else None, torch.empty_like(weight) if mask[1] else None,
+                        gradient.new_empty((gradient.shape[1],)) if mask[2] else None)
+                return as_cuda_lays_out(name, args, made)
+            if on_gpu and name in ("index_put", "index_put_", "_index_put_impl_"):
+                return args[0] if name.endswith("_") else torch.empty_like(args[0])  # whatever the indices are
             try:
                 return as_cuda_lays_out(name, args, func(*args, **named))
             except NotImplementedError as missing:

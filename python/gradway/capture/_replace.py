@@ -47,7 +47,7 @@ class _Nothing:
 
 def _of_host(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
     torch = recorder.torch
-    answers = {"is_available": True, "is_initialized": True, "device_count": 1, "current_device": 0, "set_device": None, "init": None,
+    answers: dict[str, Any] = {"is_available": True, "is_initialized": True, "device_count": 1, "current_device": 0, "set_device": None, "init": None,
                "empty_cache": None, "manual_seed": None, "manual_seed_all": None, "seed": None, "seed_all": None, "initial_seed": 0,
                "is_bf16_supported": True, "get_device_capability": (9, 0), "get_device_name": _Device.name,
                "get_device_properties": _Device, "memory_allocated": 0, "max_memory_allocated": 0, "memory_reserved": 0,
@@ -102,13 +102,13 @@ def _of_ranks(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
     import torch.distributed as ranks
     if not ranks.is_available():
         return
-    answers = {"init_process_group": None, "is_initialized": True, "get_rank": 0, "get_world_size": 1, "barrier": None,
+    answers: dict[str, Any] = {"init_process_group": None, "is_initialized": True, "get_rank": 0, "get_world_size": 1, "barrier": None,
                "destroy_process_group": None, "get_backend": "nccl", "all_reduce": None, "broadcast": None}
     for name, answer in answers.items():
         if hasattr(ranks, name):
             yield ranks, name, (lambda value: lambda *arguments, **named: value)(answer)
 
-    class Wrapped(torch.nn.Module):
+    class Wrapped(torch.nn.Module):  # type: ignore[name-defined, misc]
         def __init__(self, module: Any, *_: Any, **__: Any) -> None:
             super().__init__()
             self.module = module
@@ -244,7 +244,7 @@ def _of_kernels(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]
     yield torch, "dropout", lambda input, p, train: dropped(input) if train and 0 < p < 1 and input.is_meta \
         else original_tensor_dropout(input, p, train)
 
-    original_attention = getattr(functional, "scaled_dot_product_attention", None)
+    original_attention: Any = getattr(functional, "scaled_dot_product_attention", None)
     if original_attention is not None:
         fused, written_out = attention_function(recorder), math_attention(recorder, dropped)
 
@@ -270,7 +270,7 @@ def _of_kernels(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]
                 state.leave()
 
         yield functional, "scaled_dot_product_attention", attention
-    original_rms = getattr(functional, "rms_norm", None)
+    original_rms: Any = getattr(functional, "rms_norm", None)
     if original_rms is not None:
         normed = rms_norm_function(recorder)
 
