@@ -8,75 +8,11 @@
 #include <fmt/format.h>
 
 #include "sim/workload/attention_choice.hpp"
+#include "sim/workload/captured_names.hpp"
 #include "sim/workload/captured_step.hpp"
 
 namespace gradway {
 namespace {
-
-/// A kernel that has the name of an operation, where it reads and writes tensors of the same size.
-struct SameName {
-  std::string_view operation;
-  std::string_view kernel;
-};
-constexpr std::array kernels_by_element{
-    SameName{"gelu", "gelu"},
-    SameName{"gelu_backward", "gelu_backward"},
-    SameName{"silu", "silu"},
-    SameName{"silu_", "silu"},
-    SameName{"hardswish_", "hardswish"},
-    SameName{"silu_backward", "silu_backward"},
-    SameName{"tanh", "tanh"},
-    SameName{"tanh_backward", "tanh_backward"},
-    SameName{"hardswish", "hardswish"},
-    SameName{"hardswish_backward", "hardswish_backward"},
-    SameName{"relu_", "relu_"},
-    SameName{"threshold_backward", "threshold_backward"},
-    SameName{"native_dropout", "dropout"},
-    SameName{"native_dropout_backward", "dropout_backward"},
-};
-constexpr std::array kernels_by_row{
-    SameName{"native_layer_norm", "layer_norm"},
-    SameName{"native_layer_norm_backward", "layer_norm_backward"},
-    SameName{"_fused_rms_norm", "rms_norm"},
-    SameName{"_fused_rms_norm_backward", "rms_norm_backward"},
-    SameName{"_softmax", "softmax"},
-    SameName{"_safe_softmax", "softmax"},
-    SameName{"_softmax_backward_data", "softmax_backward"},
-    SameName{"_log_softmax", "log_softmax"},
-    SameName{"_log_softmax_backward_data", "log_softmax_backward"},
-};
-/// One kernel that reads its inputs and writes its results.
-constexpr std::array<std::string_view, 120> plain_operations{
-    "histc", "clamp_min_",
-    "abs", "acos", "add", "add_", "addcdiv", "addcdiv_", "addcmul", "addcmul_", "arange", "asin", "atan", "avg_pool2d",
-    "avg_pool2d_backward", "_adaptive_avg_pool2d", "_adaptive_avg_pool2d_backward", "bitwise_and", "bitwise_not",
-    "bitwise_or", "ceil", "clamp", "clamp_", "clamp_max", "clamp_min", "clone", "copy_", "cos", "cumprod", "cumsum", "div",
-    "div_", "elu", "elu_backward", "eq", "erf", "exp", "exp_", "expm1", "eye", "fill", "fill_", "floor", "floor_divide",
-    "full", "full_like", "gather", "ge", "gt", "hardsigmoid", "hardsigmoid_backward", "hardtanh", "hardtanh_backward",
-    "index", "index_select", "isinf", "isnan", "le", "leaky_relu", "leaky_relu_backward", "lerp", "lerp_", "linspace", "log",
-    "log1p", "log2", "logical_and", "logical_not", "logical_or", "log_sigmoid_backward", "log_sigmoid_forward", "lt",
-    "masked_fill", "masked_fill_", "max_pool2d_with_indices", "max_pool2d_with_indices_backward", "maximum", "minimum",
-    "mse_loss", "mse_loss_backward", "mul", "mul_", "ne", "neg", "new_full", "new_ones", "new_zeros", "nll_loss2d_forward",
-    "nll_loss2d_backward", "ones", "ones_like", "pow", "pow_", "reciprocal", "relu", "remainder", "roll", "round", "rsqrt",
-    "rsub", "scalar_tensor", "sigmoid", "sigmoid_backward", "sign", "sin", "softplus", "softplus_backward", "sqrt", "stack",
-    "sub", "sub_", "_to_copy", "tril", "triu", "trunc", "upsample_bilinear2d", "upsample_nearest2d",
-    "upsample_nearest2d_backward", "where", "zero_"};
-constexpr std::array<std::string_view, 12> reductions{"sum",  "mean", "amax", "amin", "any", "all",
-                                                      "norm", "linalg_vector_norm", "var_mean", "var", "argmax", "std"};
-constexpr std::array<std::string_view, 8> random_operations{"bernoulli", "bernoulli_", "rand",     "randn",
-                                                       "uniform_",  "normal_",    "randn_like", "rand_like"};
-constexpr std::array<std::string_view, 5> zero_operations{"zeros", "zeros_like", "zero_", "new_zeros", "fill_"};
-
-template <std::size_t size>
-bool is_among(const std::array<std::string_view, size>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-template <std::size_t size>
-std::string_view kernel_among(const std::array<SameName, size>& names, std::string_view name) {
-  const auto found = std::ranges::find(names, name, &SameName::operation);
-  return found == names.end() ? std::string_view{} : found->kernel;
-}
 
 bool is_half(CapturedType type) {
   return type == CapturedType::bf16 || type == CapturedType::fp16;
@@ -166,14 +102,14 @@ class Kernels {
     if (name.starts_with("nll_loss")) return loss();
     if (name.find("batch_norm") != std::string_view::npos) return batch_norm();
     if (name.starts_with("max_pool2d_with_indices") && is_image(in(0))) return max_pool();
-    if (const auto kernel = kernel_among(kernels_by_row, name); !kernel.empty()) return rows(kernel);
-    if (const auto kernel = kernel_among(kernels_by_element, name); !kernel.empty())
+    if (const auto kernel = kernel_by_row(name); !kernel.empty()) return rows(kernel);
+    if (const auto kernel = kernel_by_element(name); !kernel.empty())
       return stream(kernel, in(0).type, in(0).elements());
     if (name == "_to_copy" || name == "clone" || name == "copy_") return copy();
     if (name == "cat") return cat();
-    if (is_among(reductions, name)) return reduction();
-    if (is_among(zero_operations, name)) return zero();
-    if (is_among(random_operations, name)) return stream("random", written().type, written().elements());
+    if (is_reduction(name)) return reduction();
+    if (is_zeroing(name)) return zero();
+    if (is_random(name)) return stream("random", written().type, written().elements());
     if (name == "slice_backward" || name == "select_backward" || name == "constant_pad_nd" ||
         name == "slice_scatter" || name == "select_scatter")
       return into_zeros();
@@ -185,7 +121,9 @@ class Kernels {
     elementwise();
   }
 
-  const CapturedTensor& written() const { return of_.outputs.empty() ? of_.inputs.front() : of_.outputs.front(); }
+  const CapturedTensor& written() const {
+    return of_.outputs.empty() ? of_.inputs.front() : of_.outputs.front();
+  }
 
   void product() {
     const bool is_batched = of_.name == "bmm" || of_.name == "baddbmm";
@@ -248,14 +186,9 @@ class Kernels {
     if (is_square) {
       const bool is_nhwc =
           input.layout == CapturedLayout::channels_last || weight.layout == CapturedLayout::channels_last;
-      const std::array<double, most_sizes> size{samples,
-                                                channels,
-                                                outputs,
-                                                d(weight.shape[2]),
-                                                d(of_.stride[0]),
-                                                d(of_.padding[0]),
-                                                d(input.shape[2]),
-                                                d(of_.groups)};
+      const std::array<double, most_sizes> size{
+          samples,          channels,          outputs,           d(weight.shape[2]),
+          d(of_.stride[0]), d(of_.padding[0]), d(input.shape[2]), d(of_.groups)};
       const auto issue_as = [&](std::string_view kind) {
         add(fmt::format("{} {} {}", kind, number, is_nhwc ? "nhwc" : "nchw"), size);
       };
@@ -273,7 +206,8 @@ class Kernels {
     if (is_backward && writes(weight)) result_.kernels.back().of_parameters = true;
     const bool has_bias = is_backward ? of_.outputs.back().shape.size() == 1 : of_.inputs.size() > 2;
     if (has_bias && is_backward) {
-      add(fmt::format("rows bias_sum {}", number_of(result.type)), {result.elements() / outputs * more_, outputs});
+      add(fmt::format("rows bias_sum {}", number_of(result.type)),
+          {result.elements() / outputs * more_, outputs});
       result_.kernels.back().of_parameters = true;
     } else if (has_bias) {
       stream("add_", result.type, result.elements());
@@ -327,9 +261,8 @@ class Kernels {
     const bool is_backward = of_.name.find("backward") != std::string::npos;
     const auto& input = in(0);
     if (input.shape.size() < 2) return;
-    const bool is_nhwc = std::ranges::any_of(of_.inputs, [](const auto& tensor) {
-      return tensor.layout == CapturedLayout::channels_last;
-    });
+    const bool is_nhwc = std::ranges::any_of(
+        of_.inputs, [](const auto& tensor) { return tensor.layout == CapturedLayout::channels_last; });
     add(fmt::format("batch_norm{} {} {}", is_backward ? "_backward" : "", number_of(input.type),
                     is_nhwc ? "nhwc" : "nchw"),
         {d(input.shape[0]) * more_, d(input.shape[1]), side_of(input)});
@@ -416,7 +349,7 @@ class Kernels {
     });
     const bool has_numbers = is_half(to.type) || to.type == CapturedType::fp32;
     const auto moved = bytes_read() + (of_.outputs.empty() && is_in_place ? in(0).bytes() : bytes_written());
-    result_.is_known = is_among(plain_operations, name) || name.ends_with("_backward");
+    result_.is_known = is_plain_operation(name) || name.ends_with("_backward");
     if (!is_plain() && to.elements() > 1) return gathers(moved);
     result_.is_known = true;
     const bool is_sum = name == "add" || name == "add_" || name == "sub";
@@ -424,10 +357,11 @@ class Kernels {
       return stream(name == "add_" ? "add_" : "add", to.type, to.elements());
     if (!same_type && operands == 2 && is_sum && to.type == CapturedType::fp32)
       return stream("add_mixed", CapturedType::bf16, to.elements());
-    if (same_type && has_numbers && operands == 2 && name == "mul") return stream("mul", to.type, to.elements());
+    if (same_type && has_numbers && operands == 2 && name == "mul")
+      return stream("mul", to.type, to.elements());
     if (same_type && has_numbers && operands == 1 && (name == "mul" || name == "div"))
       return stream("scale", to.type, to.elements());
-    result_.is_known = is_among(plain_operations, name) || name.ends_with("_backward");
+    result_.is_known = is_plain_operation(name) || name.ends_with("_backward");
     moves(moved);
   }
 

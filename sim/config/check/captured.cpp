@@ -41,8 +41,8 @@ void check_captured(const ScenarioSpec& scenario, const ModelSpec& model, Proble
   const auto& job = scenario.job;
   if (job.precision != captured.precision)
     add("job.precision",
-        fmt::format("job.precision is {}, but '{}' was captured in {}", name_of(job.precision), model.model.name,
-                    name_of(captured.precision)),
+        fmt::format("job.precision is {}, but '{}' was captured in {}", name_of(job.precision),
+                    model.model.name, name_of(captured.precision)),
         fmt::format("leave it out, or capture the program in {}", name_of(job.precision)));
   if (job.state_dtype != number_of_state(captured.state_dtype))
     add("job.state_dtype",
@@ -54,19 +54,26 @@ void check_captured(const ScenarioSpec& scenario, const ModelSpec& model, Proble
                             "job.finetune",       "job.float_logits",    "job.experts"};
   for (const auto* key : keys) {
     if (!scenario.given.contains(key)) continue;
-    add(key, fmt::format("{} would change nothing: '{}' has the operations that were captured", key, model.model.name),
+    add(key,
+        fmt::format("{} would change nothing: '{}' has the operations that were captured", key,
+                    model.model.name),
         "leave it out, and capture the program as it shall run");
   }
   const auto& layout = job.layout;
-  const std::array cuts{std::pair{"parallel.tensor", layout.tensor}, std::pair{"parallel.context", layout.context},
+  const std::array cuts{std::pair{"parallel.tensor", layout.tensor},
+                        std::pair{"parallel.context", layout.context},
                         std::pair{"parallel.expert", layout.expert}};
   for (const auto& [key, ranks] : cuts) {
     if (ranks > 1)
-      add(key, fmt::format("{} {}, but '{}' was captured whole: its layers cannot be cut", key, ranks, model.model.name),
-          "take a model that is described by its shape (gradway import hf), or data parallelism or a pipeline");
+      add(key,
+          fmt::format("{} {}, but '{}' was captured whole: its layers cannot be cut", key, ranks,
+                      model.model.name),
+          "take a model that is described by its shape (gradway import hf), or data parallelism or a "
+          "pipeline");
   }
   if (job.framework != Framework::pytorch)
-    add("job.framework", fmt::format("job.framework is {}, but a capture is PyTorch's", name_of(job.framework)),
+    add("job.framework",
+        fmt::format("job.framework is {}, but a capture is PyTorch's", name_of(job.framework)),
         "leave it out");
 }
 

@@ -50,7 +50,8 @@ std::int64_t number_in(std::string_view text, const Node& node) {
   std::int64_t value = 0;
   for (const auto c : text) {
     if (c < '0' || c > '9' || value > largest_block)
-      fail(node.where, fmt::format("'{}' is not a number of a block", text), "blocks are written as name.[0..11]");
+      fail(node.where, fmt::format("'{}' is not a number of a block", text),
+           "blocks are written as name.[0..11]");
     value = 10 * value + (c - '0');
   }
   if (text.empty()) fail(node.where, "a number of a block is missing", "blocks are written as name.[0..11]");
@@ -63,7 +64,8 @@ BlockRange block_range(std::string_view written, const Node& node) {
   const auto dots = written.find("..", open);
   const auto close = written.find(']', open);
   if (dots == std::string_view::npos || close == std::string_view::npos || dots > close)
-    fail(node.where, fmt::format("'{}' is not a range of blocks", written), "blocks are written as name.[0..11]");
+    fail(node.where, fmt::format("'{}' is not a range of blocks", written),
+         "blocks are written as name.[0..11]");
   return {.before = std::string{written.substr(0, open)},
           .behind = std::string{written.substr(close + 1)},
           .first = static_cast<int>(number_in(written.substr(open + 1, dots - open - 1), node)),
@@ -95,10 +97,10 @@ CapturedTensor read_tensor(const Cell& cell) {
   const auto open = cell.word().find('[');
   const auto close = cell.word().find(']');
   CapturedTensor tensor;
-  tensor.type =
-      static_cast<CapturedType>(index_among(cell.part(0, open), "a type of elements", type_words));
+  tensor.type = static_cast<CapturedType>(index_among(cell.part(0, open), "a type of elements", type_words));
   if (close == std::string_view::npos || close < open)
-    fail(cell.where(), fmt::format("'{}' is not a tensor", cell.word()), "a tensor is written as bf16[8x1024]");
+    fail(cell.where(), fmt::format("'{}' is not a tensor", cell.word()),
+         "a tensor is written as bf16[8x1024]");
   tensor.shape = read_sides(cell.part(open + 1, close - open - 1), "a side of a tensor, as in bf16[8x1024]");
   tensor.layout = read_captured_layout(cell.part(close + 1, std::string_view::npos));
   return tensor;
@@ -188,7 +190,8 @@ struct ReadParameter {
 std::vector<ReadParameter> read_captured_parameters(const Node& node, Problems& problems) {
   std::vector<ReadParameter> parameters;
   TextTable{node}.for_each_row(problems, [&](Row row) {
-    const auto type = static_cast<CapturedType>(index_among(row.next("dtype"), "a type of elements", type_words));
+    const auto type =
+        static_cast<CapturedType>(index_among(row.next("dtype"), "a type of elements", type_words));
     const bool is_frozen = row.take("frozen");
     const auto shape = row.next("shape");
     ReadParameter read{.parameter = {{}, {}}, .width = bytes_of(type)};
@@ -226,7 +229,8 @@ CapturedSection read_section(Reader& section) {
   constexpr Choice<bool> passes[] = {{"forward", false}, {"backward", true}};
   CapturedSection read;
   read.is_backward = section.required("pass", one_of("a pass", passes));
-  if (const auto blocks = section.maybe("blocks", [](const Node& node) { return block_range(text(node), node); }))
+  if (const auto blocks =
+          section.maybe("blocks", [](const Node& node) { return block_range(text(node), node); }))
     read.blocks = *blocks;
   auto& problems = section.problems();
   read.rows = section.required("list", [&](const Node& node) {
@@ -255,7 +259,8 @@ class LayersOfCapture {
   /// Parameters without a gradient: of the layer of their module, or of the first one.
   std::vector<CapturedLayer> take(std::vector<std::string>& without_gradient) {
     for (std::size_t i = 0; i < parameters_.size(); ++i)
-      if (parameters_[i].is_trained && !ready_.contains(i)) without_gradient.push_back(parameters_[i].parameter.name);
+      if (parameters_[i].is_trained && !ready_.contains(i))
+        without_gradient.push_back(parameters_[i].parameter.name);
     return std::move(layers_);
   }
   const std::vector<std::string>& unknown_parameters() const { return unknown_; }
@@ -272,7 +277,8 @@ class LayersOfCapture {
     auto name = block.empty() || row.module.empty() ? block + row.module : block + "." + row.module;
     if (name.empty()) name = name_of_root;
     auto& layer = layer_of(std::move(name));
-    if (!row.gradient.empty()) return add_gradient(layer, row.gradient.starts_with('.') ? block + row.gradient : row.gradient);
+    if (!row.gradient.empty())
+      return add_gradient(layer, row.gradient.starts_with('.') ? block + row.gradient : row.gradient);
     auto& pass = section.is_backward ? layer.backward : layer.forward;
     for (std::int64_t i = 0; i < row.times; ++i) pass.push_back(row.operation);
   }
@@ -322,13 +328,15 @@ void read_captured(Reader& file, Model& model) {
       file.required("parameters", [&](const Node& node) { return read_captured_parameters(node, problems); });
   std::vector<CapturedSection> sections;
   for (auto& section : file.maps("operations")) sections.push_back(read_section(section));
-  if (const auto memory = file.maybe("memory", [&](const Node& node) { return read_captured_moments(node, problems); }))
+  if (const auto memory =
+          file.maybe("memory", [&](const Node& node) { return read_captured_moments(node, problems); }))
     captured.memory = *memory;
   if (!file.sound()) return;
   LayersOfCapture layers{std::move(parameters)};
   for (const auto& section : sections) layers.add(section);
   for (const auto& name : layers.unknown_parameters())
-    file.error(file.key_place("operations"), fmt::format("the gradient of '{}' is ready, which is no parameter", name),
+    file.error(file.key_place("operations"),
+               fmt::format("the gradient of '{}' is ready, which is no parameter", name),
                "add it to 'parameters'");
   std::vector<std::string> without_gradient;
   captured.layers = layers.take(without_gradient);
@@ -342,7 +350,9 @@ void read_captured(Reader& file, Model& model) {
   auto step = std::make_shared<const CapturedStep>(std::move(captured));
   take_forward_pass(model, replay_of(step));
   for (const auto& parameter : layers.parameters()) {
-    const bool is_unused = parameter.is_trained && std::ranges::find(without_gradient, parameter.parameter.name) != without_gradient.end();
+    const bool is_unused =
+        parameter.is_trained &&
+        std::ranges::find(without_gradient, parameter.parameter.name) != without_gradient.end();
     if ((!parameter.is_trained || is_unused) && !model.layers.empty())
       model.layers.front().frozen.push_back({parameter.parameter, parameter.width});
   }

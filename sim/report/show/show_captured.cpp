@@ -69,7 +69,8 @@ void write_captured(std::ostream& out, const Model& model, const Style& style) {
              fmt::format("{} samples{}, {}, {}", captured.batch,
                          captured.sequence > 0 ? fmt::format(" of {} tokens", captured.sequence) : "",
                          name_of(captured.precision), name_of(captured.optimizer)));
-  if (captured.accumulate > 1) fields.add("accumulate", fmt::format("{} micro-steps a step", captured.accumulate));
+  if (captured.accumulate > 1)
+    fields.add("accumulate", fmt::format("{} micro-steps a step", captured.accumulate));
   fields.add("input", fmt::format("{} for a sample", bytes_text(model.input_per_sample)));
   fields.add("memory", memory_of_capture(captured));
   if (!captured.unknown.empty())
@@ -81,11 +82,13 @@ void write_captured(std::ostream& out, const Model& model, const Style& style) {
     return std::pair{a.second.flops, a.second.bytes} > std::pair{b.second.flops, b.second.bytes};
   });
   using enum Table::Align;
-  Table table{{{"operation", left}, {"forward", right}, {"backward", right}, {"work", right}, {"moves", right}}};
+  Table table{
+      {{"operation", left}, {"forward", right}, {"backward", right}, {"work", right}, {"moves", right}}};
   for (const auto& [name, totals] : rows) {
     table.add({name, totals.forward > 0 ? thousands_text(totals.forward) : "-",
                totals.backward > 0 ? thousands_text(totals.backward) : "-",
-               totals.flops == Flops{} ? "-" : count_text(totals.flops.value(), "FLOP"), bytes_text(totals.bytes)});
+               totals.flops == Flops{} ? "-" : count_text(totals.flops.value(), "FLOP"),
+               bytes_text(totals.bytes)});
   }
   out << '\n';
   table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});

@@ -8,8 +8,8 @@
 
 namespace gradway::report {
 
-/// Writes what a captured model holds: where it comes from, its parameters and micro-batch, and its operations
-/// by name with their number, work and the bytes they move. @pre the model was captured
+/// Writes what a captured model holds: where it comes from, its parameters and micro-batch, and its
+/// operations by name with their number, work and the bytes they move. @pre the model was captured
 void write_captured(std::ostream& out, const Model& model, const Style& style);
 
 }  // namespace gradway::report

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/config/captures has a capture of a GPT of the shape of models/gpt_small.yaml, made with PyTorch 2.6:
+// what the program issues must be what the description of the architecture issues.
+#include <algorithm>
+#include <numeric>
+
+#include <catch2/catch.hpp>
+
+#include "sim/config/config.hpp"
+#include "sim/workload/captured_step.hpp"
+#include "sim/workload/eager.hpp"
+
+using namespace gradway;
+
+namespace {
+
+const DataPath data{{GRADWAY_SOURCE_DIR}};
+
+EagerSettings settings_at(int batch) {
+  return {.batch = batch, .precision = Precision::bf16, .float_logits = true};
+}
+
+struct Sums {
+  Flops flops{};
+  int products = 0;
+  int attention = 0;
+  int norms = 0;
+  int losses = 0;
+};
+
+Sums sums_of(const EagerStep& step) {
+  Sums sums;
+  for (const auto& layer : step.layers) {
+    for (const auto* pass : {&layer.forward, &layer.backward, &layer.once}) {
+      for (const auto& operation : *pass) {
+        sums.flops += operation.flops;
+        sums.products += operation.kind == OperationClass::product ? 1 : 0;
+        sums.attention += operation.kind == OperationClass::attention ? 1 : 0;
+        sums.norms += operation.kernel.find("layer_norm") != std::string::npos ? 1 : 0;
+        sums.losses += operation.kernel.find("log_softmax") != std::string::npos ? 1 : 0;
+      }
+    }
+  }
+  return sums;
+}
+
+Bytes most_activations(const EagerStep& step) {
+  return *std::ranges::max_element(step.memory.activations);
+}
+
+Model captured_model() {
+  return load_model("gpt_small_captured", {{GRADWAY_SOURCE_DIR "/tests/config/captures"}});
+}
+
+}  // namespace
+
+TEST_CASE("a captured GPT issues the products, attention, norms and loss of its architecture", "[config]") {
+  const auto built_in = load_model("gpt_small", data);
+  const auto captured = captured_model();
+  REQUIRE(captured.captured);
+  const auto batch = GENERATE(8, 16);
+  const auto described = eager_step(built_in, settings_at(batch));
+  const auto replayed = eager_step(captured, settings_at(batch));
+  const auto expected = sums_of(described);
+  const auto found = sums_of(replayed);
+
+  CHECK(found.flops.value() == Approx(expected.flops.value()).epsilon(1e-9));
+  CHECK(found.products == expected.products);
+  CHECK(found.attention == expected.attention);
+  CHECK(found.norms == expected.norms);
+  CHECK(found.losses == expected.losses);
+  CHECK(most_activations(replayed).value() == Approx(most_activations(described).value()).epsilon(1e-3));
+}
+
+TEST_CASE("a captured GPT has the parameters of its architecture, in the order of their gradients",
+          "[config]") {
+  const auto built_in = load_model("gpt_small", data);
+  const auto captured = captured_model();
+
+  CHECK(captured.parameter_count() == built_in.parameter_count());
+  CHECK(captured.parameter_tensors() == built_in.parameter_tensors());
+  REQUIRE_FALSE(captured.layers.empty());
+  const auto with_parameters = [](const Layer& layer) { return !layer.parameters.empty(); };
+  const auto first = std::ranges::find_if(captured.layers, with_parameters);
+  const auto last = std::find_if(captured.layers.rbegin(), captured.layers.rend(), with_parameters);
+  REQUIRE(first != captured.layers.end());
+  CHECK(first->parameters.front().name == "emb.weight");
+  CHECK(last->parameters.back().name == "head.weight");
+}
+
+TEST_CASE("no operation of a plain transformer is costed by its bytes for want of a kernel", "[config]") {
+  CHECK(captured_model().captured->unknown.empty());
+}
+
+TEST_CASE("a captured step is at the batch of the settings", "[config]") {
+  const auto model = captured_model();
+  const auto once = sums_of(eager_step(model, settings_at(8)));
+  const auto twice = sums_of(eager_step(model, settings_at(16)));
+  CHECK(twice.flops.value() == Approx(2 * once.flops.value()).epsilon(1e-12));
+  CHECK(twice.products == once.products);
+  const auto of_one = most_activations(eager_step(model, settings_at(8)));
+  const auto of_two = most_activations(eager_step(model, settings_at(16)));
+  CHECK(of_two.value() < 2 * of_one.value());
+  CHECK(of_two.value() > 1.8 * of_one.value());
+}
