@@ -26,6 +26,8 @@ constexpr double most_megabytes = 1e12;
 /// A module that has no name: the model itself, and the loss.
 constexpr std::string_view no_module = "-";
 constexpr std::string_view name_of_root = "model";
+/// Below a block: what it does itself, between its modules.
+constexpr std::string_view name_of_block = "block";
 
 /// In the order of the enum.
 constexpr std::array<std::string_view, 10> type_words{"fp32",  "bf16",  "fp16", "fp64", "int64",
@@ -274,7 +276,8 @@ class LayersOfCapture {
   }
 
   void add(const CapturedSection& section, const std::string& block, const CapturedRow& row) {
-    auto name = block.empty() || row.module.empty() ? block + row.module : block + "." + row.module;
+    const auto below = row.module.empty() && !block.empty() ? std::string{name_of_block} : row.module;
+    auto name = block.empty() ? below : fmt::format("{}.{}", block, below);
     if (name.empty()) name = name_of_root;
     auto& layer = layer_of(std::move(name));
     if (!row.gradient.empty())

@@ -13,6 +13,7 @@
 #include "sim/scenario/strategy_words.hpp"
 #include "sim/study/search/largest_batch.hpp"
 #include "sim/workload/architectures.hpp"
+#include "sim/workload/captured_step.hpp"
 
 namespace gradway {
 namespace {
@@ -64,12 +65,12 @@ ScenarioSettings settings_of(const FirstScenarioRequest& request, const Basics& 
   return settings;
 }
 
-/// The largest power of two up to `most` that fits; nothing if not even one sample does.
+/// `most` if it fits, else the largest power of two below it that does; nothing if not even one sample fits.
 std::optional<int> batch_for(const Scenario& scenario, int most) {
   if (scenario.platform.gpu_models.front().ideal || !knows_memory(scenario)) return most;
   try {
-    return static_cast<int>(
-        std::bit_floor(static_cast<unsigned>(std::min(most, largest_batch(scenario).batch))));
+    const auto largest = largest_batch(scenario).batch;
+    return largest >= most ? most : static_cast<int>(std::bit_floor(static_cast<unsigned>(largest)));
   } catch (const ConfigError&) {
     return std::nullopt;
   }
@@ -306,11 +307,12 @@ FirstScenario first_scenario(const FirstScenarioRequest& request, const std::str
   const auto most = found.is_text ? most_texts : most_images;
   for (const auto& way : recipes.ways()) {
     const auto basics = recipes.basics(way);
-    const int written = model.profile ? model.profile->batch : 1;
+    const int recorded = model.profile ? model.profile->batch : model.captured ? model.captured->batch : 0;
+    const int written = std::max(1, recorded);
     found.settings = settings_of(request, basics, way, written);
     found.recipe = basics.recipe;
     const auto scenario = load_scenario_text(scenario_text(found.settings), file, data);
-    const auto batch = batch_for(scenario, model.profile ? written : most);
+    const auto batch = batch_for(scenario, recorded > 0 ? recorded : most);
     found.fits = batch.has_value();
     if (found.fits) {
       found.settings = settings_of(request, basics, way, *batch);
