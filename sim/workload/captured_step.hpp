@@ -94,6 +94,9 @@ struct CapturedKernels {
 /// @param batch the job's batch over that of the capture
 CapturedKernels kernels_of(const CapturedOperation& captured, double batch, int compute_capability);
 
+/// What an operation lacks so that its kernels follow, in words behind its name; empty if nothing.
+std::string why_not_costed(const CapturedOperation& captured);
+
 /// Names of the operations of a step that are costed by the bytes they move, each once.
 std::vector<std::string> unknown_operations(const CapturedStep& captured);
 

@@ -2,7 +2,9 @@
 // tests/config/captures has a capture of a GPT of the shape of models/gpt_small.yaml, made with PyTorch 2.6:
 // what the program issues must be what the description of the architecture issues.
 #include <algorithm>
-#include <numeric>
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 #include <catch2/catch.hpp>
 
@@ -102,4 +104,47 @@ TEST_CASE("a captured step is at the batch of the settings", "[config]") {
   const auto of_two = most_activations(eager_step(model, settings_at(16)));
   CHECK(of_two.value() < 2 * of_one.value());
   CHECK(of_two.value() > 1.8 * of_one.value());
+}
+
+namespace {
+
+/// A capture with these operations, and what is wrong with it: places and messages.
+std::string wrong_with(const std::string& rows, const std::string& more = "") {
+  std::string text =
+      "schema: 1\nkind: captured\nsource: a test\nframework: PyTorch\nprecision: fp32\nstate_dtype: "
+      "fp32\nbatch: "
+      "2\noptimizer: sgd\ninput_per_sample: 4 B\nparameters: |\n  fp32 4x4 a.weight\noperations:\n  - pass: "
+      "forward\n    "
+      "list: |\n      a mm fp32[2x4] fp32[4x4]:t -> fp32[2x4]\n  - pass: backward\n    list: |\n";
+  text += "      " + rows + "\n      a gradient a.weight\n" + more;
+  const std::string scenario =
+      "schema: 1\nmodel: it\nplatform: h200-1x\njob: { gpus: 1, batch_per_gpu: 2 }\nstrategy: { kind: none "
+      "}\n";
+  const auto folder = std::filesystem::temp_directory_path() / "gradway-captured-test";
+  std::filesystem::create_directories(folder / "models");
+  std::ofstream{folder / "models/it.yaml"} << text;
+  std::ofstream{folder / "one.yaml"} << scenario;
+  std::string found;
+  try {
+    load_scenario(folder / "one.yaml", {}, DataPath{{folder, GRADWAY_SOURCE_DIR}});
+  } catch (const ConfigError& error) {
+    for (const auto& problem : error.problems()) found += problem.what + "\n";
+  }
+  std::filesystem::remove_all(folder);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("operations of a capture that cannot be are refused", "[config]") {
+  CHECK(wrong_with("a mm fp32[4x2]:t fp32[2x4] -> fp32[4x4] weight").empty());
+  CHECK(wrong_with("a mm fp32[4x2]:t -> fp32[4x4]") == "'mm' needs 2 tensors that it reads\n");
+  CHECK(wrong_with("a mm fp32[4x2]:t fp32[2] -> fp32[4x4]") ==
+        "'mm' reads tensors of 2 dimensions, not of 1\n");
+  CHECK(wrong_with("a add") == "'add' reads and writes nothing\n");
+  CHECK(wrong_with("a add fp32[2x0] -> fp32[2x0]") == "'add' has a tensor without elements\n");
+  CHECK(wrong_with("a add fp31[2] -> fp32[2]") == "'fp31' is not a type of elements\n");
+  CHECK(wrong_with("a add fp32[2]:x -> fp32[2]") == "':x' is not a layout\n");
+  CHECK(wrong_with("a add fp32[2] -> fp32[2] fast") == "'fast' is neither a tensor nor a note\n");
+  CHECK(wrong_with("a gradient b.weight") == "the gradient of 'b.weight' is ready, which is no parameter\n");
 }

@@ -151,7 +151,8 @@ CapturedRow read_row(Row row) {
   CapturedRow read;
   const auto module = row.next("module").word();
   if (module != no_module) read.module = std::string{module};
-  read.operation.name = std::string{row.next("operation").word()};
+  const auto operation = row.next("operation");
+  read.operation.name = std::string{operation.word()};
   if (read.operation.name == "gradient") {
     read.gradient = std::string{row.next("parameter").word()};
     row.finish();
@@ -174,6 +175,9 @@ CapturedRow read_row(Row row) {
       read_note(cell, read);
     }
   }
+  if (const auto why = why_not_costed(read.operation); !why.empty())
+    fail(operation.where(), fmt::format("'{}' {}", operation.word(), why),
+         "tensors that it reads, '->', tensors that it writes, notes; or capture the program again");
   return read;
 }
 
