@@ -54,8 +54,14 @@ class Kernels {
   static double d(std::int64_t value) { return static_cast<double>(value); }
 
   void add(std::string kernel, std::array<double, most_sizes> size) {
+    // CUDA launches nothing for tensors without elements.
+    if (!(size[0] > 0) || !std::ranges::all_of(size, [](double side) { return std::isfinite(side); })) return;
     for (auto& side : size) side = std::round(side * 1e6) / 1e6;
     if (auto found = find_operation(std::move(kernel), size)) result_.kernels.push_back(std::move(*found));
+  }
+  /// The last kernel makes the gradient of a parameter.
+  void makes_gradient() {
+    if (!result_.kernels.empty()) result_.kernels.back().of_parameters = true;
   }
   void stream(std::string_view what, CapturedType type, double elements) {
     add(fmt::format("elementwise {} {}", what, number_of(type)), {elements * more_});
@@ -160,7 +166,7 @@ class Kernels {
     } else {
       add(fmt::format("grouped_product {} tn", number),
           {d(a.shape[0]), d(b.shape[1]), d(a.shape[1]) * more_, d(out(0).shape[0])});
-      result_.kernels.back().of_parameters = true;
+      makes_gradient();
     }
   }
 
@@ -203,12 +209,12 @@ class Kernels {
       if (is_backward && writes(input)) add(fmt::format("product {} nn", number), {rows, inner, outputs});
       if (is_backward && writes(weight)) add(fmt::format("product {} tn", number), {outputs, inner, rows});
     }
-    if (is_backward && writes(weight)) result_.kernels.back().of_parameters = true;
+    if (is_backward && writes(weight)) makes_gradient();
     const bool has_bias = is_backward ? of_.outputs.back().shape.size() == 1 : of_.inputs.size() > 2;
     if (has_bias && is_backward) {
       add(fmt::format("rows bias_sum {}", number_of(result.type)),
           {result.elements() / outputs * more_, outputs});
-      result_.kernels.back().of_parameters = true;
+      makes_gradient();
     } else if (has_bias) {
       stream("add_", result.type, result.elements());
     }
@@ -246,7 +252,7 @@ class Kernels {
     const double width = d(table.shape.back());
     const auto rows = (is_backward ? in(0) : out(0)).elements() / width;
     add(is_backward ? "embedding_backward" : "embedding", {rows * more_, d(table.shape.front()), width});
-    if (is_backward) result_.kernels.back().of_parameters = true;
+    if (is_backward) makes_gradient();
   }
 
   void loss() {

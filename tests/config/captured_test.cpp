@@ -142,7 +142,7 @@ TEST_CASE("operations of a capture that cannot be are refused", "[config]") {
   CHECK(wrong_with("a mm fp32[4x2]:t fp32[2] -> fp32[4x4]") ==
         "'mm' reads tensors of 2 dimensions, not of 1\n");
   CHECK(wrong_with("a add") == "'add' reads and writes nothing\n");
-  CHECK(wrong_with("a add fp32[2x0] -> fp32[2x0]") == "'add' has a tensor without elements\n");
+  CHECK(wrong_with("a add fp32[2x0] -> fp32[2x0]").empty());
   CHECK(wrong_with("a add fp31[2] -> fp32[2]") == "'fp31' is not a type of elements\n");
   CHECK(wrong_with("a add fp32[2]:x -> fp32[2]") == "':x' is not a layout\n");
   CHECK(wrong_with("a add fp32[2] -> fp32[2] fast") == "'fast' is neither a tensor nor a note\n");
