@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/config/read/captured.hpp"
 #include "sim/config/read/model_parts.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/config/yaml/quantities.hpp"
@@ -179,7 +180,8 @@ constexpr Choice<ModelKind> model_kinds[] = {{"vision_transformer", {read_vision
                                              {"ssd300", {read_detector, false}},
                                              {"layers", {read_layers, false}},
                                              {"synthetic", {read_synthetic, true}},
-                                             {"profile", {read_profile, false}}};
+                                             {"profile", {read_profile, false}},
+                                             {"captured", {read_captured, false}}};
 
 }  // namespace
 
