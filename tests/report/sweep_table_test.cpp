@@ -29,7 +29,7 @@ report::Sweep made_up(std::vector<Axis> axes, const std::vector<double>& ms, dou
                                   {"exposed_communication_s", ms[i] / 1e4},
                                   {"cost_usd_per_million_samples", step.value()}},
                       .errors = {{.cause = {.what = fmt::format("{}", i)},
-                                  .of = "point",
+                                  .source = {},
                                   .time = step,
                                   .uncertainty = uncertainty}},
                       .does_not_fit = fits ? "" : "does not fit: 93 of 24 GB on each l4",

@@ -50,7 +50,7 @@ TEST_CASE("each warning has a code, a sentence and one explanation", "[report][w
     CAPTURE(code);
     CHECK(is_kebab(code));
     CHECK(std::ranges::count(report::warning_help(), code, &report::WarningHelp::code) == 1);
-    const auto sentence = report::in_words(one);
+    const auto sentence = report::describe(one);
     CHECK(sentence.size() > 20);
     CHECK_THAT(sentence, !EndsWith("."));
     sentences.insert(sentence);
@@ -81,24 +81,23 @@ TEST_CASE("warnings of the same code and facts are listed once", "[report][warni
 }
 
 TEST_CASE("facts of warnings are in their sentences", "[report][warnings]") {
-  using report::in_words;
-  CHECK(in_words(warning::ExtrapolatedCollectives{
+  CHECK(report::describe(warning::ExtrapolatedCollectives{
             .transport = Transport::shm, .kind = {}, .reason = extrapolation::OtherRanks{6, 4}}) ==
         "SHM collectives were measured on 6 ranks, not on 4: the same bus bandwidth is assumed");
-  CHECK(in_words(
+  CHECK(report::describe(
             warning::ExtrapolatedContention{.measured_on = "h200-4x", .channels = 24, .job_channels = 16}) ==
         "contention between kernels and collectives was measured on h200-4x (not here), with 24 NCCL "
         "channels (here 16)");
-  CHECK(in_words(warning::KeyWithoutEffect{.key = "input.epoch", .needs = "input.cache"}) ==
+  CHECK(report::describe(warning::KeyWithoutEffect{.key = "input.epoch", .needs = "input.cache"}) ==
         "input.epoch changes nothing: there is no input.cache");
 }
 
 TEST_CASE("each fact of a provenance has a sentence", "[report][provenance]") {
   for (const auto& fact : each_alternative<ProvenanceFact>()) {
     CAPTURE(fact.index());
-    CHECK_FALSE(report::in_words(fact).empty());
+    CHECK_FALSE(report::describe(fact).empty());
   }
-  CHECK(report::in_words(provenance::HeldBackErrors{"h200-4x", {{"side by side", {0.03, 0.04}}}}) ==
+  CHECK(report::describe(provenance::HeldBackErrors{"h200-4x", {{"side by side", {0.03, 0.04}}}}) ==
         "calibration h200-4x, median error for samples that its fit did not use: side by side 3.0 % (worst "
         "4.0 %)");
 }

@@ -116,7 +116,7 @@ TEST_CASE("the search of layouts finds what simulating all of them finds", "[stu
   const auto found = search(scenario);
   REQUIRE_FALSE(found.ranked.empty());
   CHECK(found.ranked.front().metrics.step_time.value() <= try_all(scenario).least.value());
-  CHECK(found.simulated + found.slowdown + found.do_not_fit + found.refused.size() == found.candidates);
+  CHECK(found.simulated + found.slower + found.do_not_fit + found.refused.size() == found.candidates);
   CHECK(found.leaders.has(0));
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("layouts that do not fit are listed, and never ranked", "[study][layou
   REQUIRE_FALSE(found.unfit.empty());
   for (const auto& one : found.ranked) CHECK(one.memory <= memory);
   for (const auto& one : found.unfit) CHECK(one.needs > memory);
-  CHECK(found.simulated + found.slowdown + found.do_not_fit >= found.candidates);
+  CHECK(found.simulated + found.slower + found.do_not_fit >= found.candidates);
   CHECK(found.ranked.front().metrics.step_time.value() <= try_all(scenario).least.value());
 
   memory = needs.front() / 4;

@@ -47,11 +47,11 @@ TEST_CASE("the ratio of a prediction to itself is exactly one", "[run][ratio]") 
 }
 
 TEST_CASE("hidden and exposed launches share the error of the CPU", "[ratio]") {
-  const auto launched = [](PartOfStep part) { return PossibleError{{part, "host"}, "host", 30_ms, 0.5}; };
+  const auto launched = [](PartOfStep part) { return PossibleError{{part, "host"}, {}, 30_ms, 0.5}; };
   const Prediction both{100_ms, {launched(PartOfStep::launches), launched(PartOfStep::hidden_launches)}};
   CHECK(ratio(both, {100_ms}).high == Approx(1.3));
   const Prediction apart{
-      100_ms, {launched(PartOfStep::launches), {{PartOfStep::input, "copies"}, "copies", 30_ms, 0.5}}};
+      100_ms, {launched(PartOfStep::launches), {{PartOfStep::input, "copies"}, {}, 30_ms, 0.5}}};
   CHECK(ratio(apart, {100_ms}).high == Approx(std::exp(std::sqrt(2.0) * std::log(1.15))));
 }
 
@@ -70,29 +70,29 @@ TEST_CASE("campaigns are tied as far as their runs with the same seed differ", "
 
 TEST_CASE("the ratio to a certain time has the interval of the step", "[run][ratio]") {
   const Prediction certain{100_ms};
-  const Prediction compute{100_ms, {{{PartOfStep::compute, "a"}, "", 80_ms, 0.5}}};
+  const Prediction compute{100_ms, {{{PartOfStep::compute, "a"}, {}, 80_ms, 0.5}}};
   const auto longer = ratio(compute, certain);
   CHECK(longer.high == Approx(1.4));
   CHECK(longer.low == Approx(1 - 0.8 / 3));
   // Hidden communication lengthens a step, but does not shorten it.
-  const Prediction hidden{100_ms, {{{PartOfStep::hidden_communication, "a"}, "", 80_ms, 0.5}}};
+  const Prediction hidden{100_ms, {{{PartOfStep::hidden_communication, "a"}, {}, 80_ms, 0.5}}};
   CHECK(ratio(hidden, certain).low == 1);
   CHECK(ratio(certain, hidden).high == 1);
   // Two that are independent add as squares of logarithms.
   const Prediction both{
-      100_ms, {{{PartOfStep::compute, "a"}, "", 50_ms, 0.5}, {{PartOfStep::launches, "b"}, "", 50_ms, 0.5}}};
+      100_ms, {{{PartOfStep::compute, "a"}, {}, 50_ms, 0.5}, {{PartOfStep::launches, "b"}, {}, 50_ms, 0.5}}};
   CHECK(ratio(both, certain).high == Approx(std::exp(std::sqrt(2) * std::log(1.25))));
 }
 
 TEST_CASE("a shared error counts as far as its shares differ", "[run][ratio]") {
-  const Prediction one{100_ms, {{{PartOfStep::compute, "a"}, "", 80_ms, 0.5}}};
-  const Prediction same{200_ms, {{{PartOfStep::compute, "a"}, "", 160_ms, 0.5}}};
+  const Prediction one{100_ms, {{{PartOfStep::compute, "a"}, {}, 80_ms, 0.5}}};
+  const Prediction same{200_ms, {{{PartOfStep::compute, "a"}, {}, 160_ms, 0.5}}};
   const auto cancelled = ratio(one, same);
   CHECK(cancelled.low == Approx(cancelled.value).epsilon(1e-12));
   CHECK(cancelled.high == Approx(cancelled.value).epsilon(1e-12));
-  const Prediction half{100_ms, {{{PartOfStep::compute, "a"}, "", 40_ms, 0.5}}};
+  const Prediction half{100_ms, {{{PartOfStep::compute, "a"}, {}, 40_ms, 0.5}}};
   CHECK(ratio(one, half).high == Approx(1.4 / 1.2));
-  const Prediction another{100_ms, {{{PartOfStep::compute, "b"}, "", 80_ms, 0.5}}};
+  const Prediction another{100_ms, {{{PartOfStep::compute, "b"}, {}, 80_ms, 0.5}}};
   CHECK(ratio(one, another).high == Approx(std::exp(std::hypot(std::log(1.4), std::log(1 - 0.8 / 3)))));
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("the interval of a part follows from its uncertainties", "[run][ratio]
 TEST_CASE("choices that are not distinguishable from the first are tied, and none wins", "[run][leaders]") {
   const auto choice = [](double ms, const char* of, double uncertainty) {
     return std::optional{
-        Choice{ms, Seconds{ms / 1e3}, {{{PartOfStep::compute, of}, "", Seconds{ms / 1e3}, uncertainty}}}};
+        Choice{ms, Seconds{ms / 1e3}, {{{PartOfStep::compute, of}, {}, Seconds{ms / 1e3}, uncertainty}}}};
   };
   const auto sure = leaders_of({choice(12, "a", 0.5), choice(10, "a", 0.5), std::nullopt});
   CHECK(sure.winner() == 1);
