@@ -38,9 +38,10 @@ def build_wheel(wheel_directory: str, config_settings: dict | None = None, metad
     with tempfile.TemporaryDirectory() as folder:
         say("cmake", "--install", str(build), "--prefix", folder, "--strip")
         with Wheel(Path(wheel_directory) / name) as wheel:
-            for path in sorted((ROOT / "python/gradway").iterdir()):
+            package = ROOT / "python/gradway"
+            for path in sorted(path for path in package.rglob("*") if "__pycache__" not in path.parts):
                 if path.is_file():
-                    wheel.add(f"gradway/{path.name}", path)
+                    wheel.add(f"gradway/{path.relative_to(package).as_posix()}", path)
             for path in sorted(Path(folder).rglob("*")):
                 place = path.relative_to(folder).as_posix()
                 if path.is_file() and not place.startswith(LEFT_OUT):

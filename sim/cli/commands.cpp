@@ -21,6 +21,14 @@ std::span<const Command> commands() {
               "gradway init --model llama3_8b --platform aws-p5.48xlarge --gpus 64 -o mine.yaml\n"
               "gradway init --model vit_l_32 --platform aws-p4d.24xlarge --gpus 8 --strategy fsdp",
               add_init},
+      Command{"capture", "record a training step of your own PyTorch program, without a GPU, as a model",
+              "gradway capture train.py --batch_size=12    # writes models/train.yaml\n"
+              "gradway capture -o models/mine.yaml train.py",
+              add_capture,
+              "Your python3 runs the program up to its second optimizer step, with tensors that use no\n"
+              "memory. Options of the recorder come before the program, options of the program after\n"
+              "it. docs/my-program.md explains the rest.",
+              not_an_example},
       Command{"run", "predict the step time of a scenario, where the time goes and what it costs",
               "gradway run scenarios/article/g6e.yaml\n"
               "gradway run article/g6e --set job.gpus=4 --set strategy.bucket_cap='100 MiB'\n"

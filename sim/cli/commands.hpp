@@ -33,6 +33,7 @@ std::span<const Command> commands();
 
 // One function per command, each in the file of its name.
 Action add_init(CLI::App& app);
+Action add_capture(CLI::App& app);
 Action add_run(CLI::App& app);
 Action add_explain(CLI::App& app);
 Action add_sweep(CLI::App& app);

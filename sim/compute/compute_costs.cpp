@@ -156,6 +156,7 @@ void set_host_times(ComputeCosts& costs, const Scenario& scenario, Seconds opera
   costs.launch = scenario.platform.gpu_models.front().launch_cost;
   if (!scenario.model.run) return;
   costs.launch = operation / kernels_of_operation;
+  if (scenario.model.captured) costs.operation = costs.launch;  // its operations are one kernel each
   costs.slower_host = costs.launch / measured_host_kernel;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/config/config.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -9,6 +11,7 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/compute/profile_costs.hpp"
+#include "sim/config/check/captured.hpp"
 #include "sim/config/find/document.hpp"
 #include "sim/config/find/file_cache.hpp"
 #include "sim/config/find/lookup.hpp"
@@ -283,6 +286,7 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
     apply_profile_defaults(spec, *profile);
     if (profile->gpu != gpu.gpu.name) profiled_gpu = loader.gpu({profile->gpu, model.kind}).gpu;
   }
+  apply_capture_defaults(spec, model.model);
   KernelTimesSource timed;
   if (needs_kernel_times(spec, model)) timed = loader.kernel_times(platform, calibration, gpu);
   if (spec.dataset) spec.job.input.dataset = loader.dataset(*spec.dataset);
@@ -292,6 +296,7 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   if (spec.cache) spec.job.input.cache->tier = loader.storage(*spec.cache);
   loader.problems().raise();
   check_scenario(spec, model, platform, gpu, loader.problems());
+  check_captured(spec, model, loader.problems());
   check_samples(spec, model, loader);
   auto built =
       loader.problems().attempt([&] { return build_platform(platform.description, gpu.gpu, spec.job.gpus); });
@@ -305,6 +310,7 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   apply_anchor(spec, model.model);
   auto warnings = loader.problems().warnings();
   if (auto unused = unused_anchor(spec, gpu.gpu)) warnings.emplace_back(*std::move(unused));
+  std::ranges::move(capture_warnings(model.model), std::back_inserter(warnings));
   return Scenario{.name = stem(found),
                   .model = std::move(model.model),
                   .platform = std::move(built),

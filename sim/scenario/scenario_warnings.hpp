@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "sim/platform/gpu.hpp"
 
@@ -42,9 +43,23 @@ struct UnusedAnchor {
   bool operator==(const UnusedAnchor&) const = default;
 };
 
+/// Operations of a captured model have no timed kernels: their times follow from the bytes they move.
+struct UntimedOperations {
+  static constexpr std::string_view code = "untimed-operations";
+  std::vector<std::string> operations;
+
+  bool operator==(const UntimedOperations&) const = default;
+};
+
+/// The captured program calls torch.compile, but was recorded as eager PyTorch.
+struct CompiledCapture {
+  static constexpr std::string_view code = "compiled-capture";
+  bool operator==(const CompiledCapture&) const = default;
+};
+
 }  // namespace warning
 
-using ScenarioWarning =
-    std::variant<warning::ReplacedFile, warning::UnusedKernelTimes, warning::UnusedAnchor>;
+using ScenarioWarning = std::variant<warning::ReplacedFile, warning::UnusedKernelTimes, warning::UnusedAnchor,
+                                     warning::UntimedOperations, warning::CompiledCapture>;
 
 }  // namespace gradway

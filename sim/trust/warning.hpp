@@ -380,21 +380,22 @@ struct LearningChanged {
 
 using Warning =
     std::variant<warning::ReplacedFile, warning::UnusedKernelTimes, warning::UnusedAnchor,
-                 warning::WhatIfSpeeds, warning::LaunchBoundProfile, warning::AnchorOtherBatch,
-                 warning::ImplausibleAnchor, warning::ProfileMovedByRoofline, warning::LaunchesOfOtherHost,
-                 warning::ProfileOtherBatch, warning::ProfileOtherOptimizer, warning::ProfileOtherPrecision,
-                 warning::RooflineOnly, warning::FlashAttention1, warning::Fp8NotValidated,
-                 warning::ExpertsUncertain, warning::FineTuningNotValidated, warning::OptimizerNotTimed,
-                 warning::ChannelsLastFaster, warning::Fp32WithoutTf32, warning::SharedHostOptimizer,
-                 warning::ExtrapolatedCollectives, warning::ContentionNotMeasured,
-                 warning::ExtrapolatedContention, warning::NoHostMemory, warning::AssumedPageableRate,
-                 warning::UnknownPinningCost, warning::UnknownCores, warning::UnknownDecodeCost,
-                 warning::UnknownSampleCost, warning::MeanSampleSize, warning::UnknownActivations,
-                 warning::IncompleteActivations, warning::MemoryTight, warning::MemoryExceeded,
-                 warning::StaticGraphNotPredicted, warning::KeyWithoutEffect, warning::UnmodelledNcclVariable,
-                 warning::AlternatingSteps, warning::NoFailureModel, warning::UnknownWriteRate,
-                 warning::CheckpointsLostWithNode, warning::CheckpointExceedsMttf, warning::IntervalTooShort,
-                 warning::UnfinishedRuns, warning::NoSettingWithinLimits, warning::LearningChanged>;
+                 warning::UntimedOperations, warning::CompiledCapture, warning::WhatIfSpeeds,
+                 warning::LaunchBoundProfile, warning::AnchorOtherBatch, warning::ImplausibleAnchor,
+                 warning::ProfileMovedByRoofline, warning::LaunchesOfOtherHost, warning::ProfileOtherBatch,
+                 warning::ProfileOtherOptimizer, warning::ProfileOtherPrecision, warning::RooflineOnly,
+                 warning::FlashAttention1, warning::Fp8NotValidated, warning::ExpertsUncertain,
+                 warning::FineTuningNotValidated, warning::OptimizerNotTimed, warning::ChannelsLastFaster,
+                 warning::Fp32WithoutTf32, warning::SharedHostOptimizer, warning::ExtrapolatedCollectives,
+                 warning::ContentionNotMeasured, warning::ExtrapolatedContention, warning::NoHostMemory,
+                 warning::AssumedPageableRate, warning::UnknownPinningCost, warning::UnknownCores,
+                 warning::UnknownDecodeCost, warning::UnknownSampleCost, warning::MeanSampleSize,
+                 warning::UnknownActivations, warning::IncompleteActivations, warning::MemoryTight,
+                 warning::MemoryExceeded, warning::StaticGraphNotPredicted, warning::KeyWithoutEffect,
+                 warning::UnmodelledNcclVariable, warning::AlternatingSteps, warning::NoFailureModel,
+                 warning::UnknownWriteRate, warning::CheckpointsLostWithNode, warning::CheckpointExceedsMttf,
+                 warning::IntervalTooShort, warning::UnfinishedRuns, warning::NoSettingWithinLimits,
+                 warning::LearningChanged>;
 
 /// "memory-tight"
 inline std::string_view code_of(const Warning& warning) {

@@ -73,6 +73,11 @@ class Eager {
  public:
   explicit Eager(const EagerSettings& settings) : settings_{settings} {}
 
+  const EagerSettings& settings() const { return settings_; }
+  /// Uses these layers and operations instead of those that modules issue, as for captured models.
+  /// @param operations one element per layer
+  void take_step(std::vector<Layer> layers, std::vector<LayerOperations> operations, StepMemory memory);
+
   /// Tokens per sample on a rank. @param of_model default of the model
   std::int64_t tokens(std::int64_t of_model) const {
     const std::int64_t all = settings_.sequence > 0 ? settings_.sequence : of_model;
@@ -406,6 +411,7 @@ class Eager {
   std::vector<Layer> layers_;
   std::vector<LayerOperations> operations_;
   StepMemory memory_;
+  bool is_taken_ = false;  ///< by `take_step`
   std::set<AttentionHead> attention_heads_;
 };
 

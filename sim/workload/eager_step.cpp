@@ -10,7 +10,15 @@
 
 namespace gradway {
 
+void Eager::take_step(std::vector<Layer> layers, std::vector<LayerOperations> operations, StepMemory memory) {
+  layers_ = std::move(layers);
+  operations_ = std::move(operations);
+  memory_ = std::move(memory);
+  is_taken_ = true;
+}
+
 void Eager::finish() {
+  if (is_taken_) return;
   if (settings_.lora) drop_frozen();
   if (settings_.recompute == Recompute::selective_op) select_kept_products();
   if (settings_.compiled) {

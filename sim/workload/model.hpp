@@ -89,6 +89,7 @@ struct ExpertShape {
 };
 
 class Eager;
+struct CapturedStep;
 struct EagerSettings;
 struct EagerStep;
 
@@ -139,6 +140,8 @@ struct Model {
   std::vector<Anchor> anchors;
   /// Measured launches, which copies of a model share. The layers then only hold the gradients.
   std::shared_ptr<const Profile> profile;
+  /// Recorded step of the user's program, if the model was captured; `run` then replays it.
+  std::shared_ptr<const CapturedStep> captured{};
 
   /// Number of trained elements and of trained tensors.
   std::int64_t parameter_count() const;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/config/read/captured.hpp"
 #include "sim/config/read/model_parts.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/config/yaml/quantities.hpp"
@@ -194,7 +195,8 @@ constexpr Choice<ModelKind> model_kinds[] = {
     {"ssd300", {without_shape<read_detector>, false}},
     {"layers", {without_shape<read_layers>, false}},
     {"synthetic", {without_shape<read_synthetic>, true}},
-    {"profile", {without_shape<read_profile>, false}}};
+    {"profile", {without_shape<read_profile>, false}},
+    {"captured", {without_shape<read_captured>, false}}};
 
 }  // namespace
 

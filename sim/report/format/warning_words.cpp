@@ -78,6 +78,13 @@ struct WarningInWords {
                        anchor.anchor_gpu, name_of(anchor.anchor_precision), anchor.gpu,
                        name_of(anchor.precision));
   }
+  std::string operator()(const warning::UntimedOperations& untimed) const {
+    return fmt::format("times of these captured operations follow from the bytes they move alone: {}",
+                       fmt::join(untimed.operations, ", "));
+  }
+  std::string operator()(const warning::CompiledCapture& /*none*/) const {
+    return "the program calls torch.compile, but was captured as eager PyTorch: the compiled step is shorter";
+  }
   std::string operator()(const warning::WhatIfSpeeds& what_if) const {
     return fmt::format("this is a what-if: {} as on {}", gradway::in_words(what_if.speeds), what_if.platform);
   }

@@ -11,6 +11,7 @@
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
+#include "sim/report/show/show_captured.hpp"
 
 namespace gradway::report {
 namespace {
@@ -51,6 +52,7 @@ void write_model(std::ostream& out, const Model& model, const Style& style) {
     fields.add("input", fmt::format("{} per sample", bytes_text(model.input_per_sample)));
     return write_profile(out, *model.profile, style);
   }
+  if (model.captured) return write_captured(out, model, style);
   const auto parameters = model.parameter_count();
   fields.add("parameters", fmt::format("{} in {} and {}, {} in fp32", thousands_text(parameters),
                                        counted_text(model.parameter_tensors(), "tensor"),

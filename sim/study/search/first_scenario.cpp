@@ -13,6 +13,7 @@
 #include "sim/scenario/strategy_words.hpp"
 #include "sim/study/search/largest_batch.hpp"
 #include "sim/workload/architectures.hpp"
+#include "sim/workload/captured_step.hpp"
 
 namespace gradway {
 namespace {
@@ -64,12 +65,12 @@ ScenarioSettings settings_of(const FirstScenarioRequest& request, const CommonSe
   return settings;
 }
 
-/// The largest power of two up to `most` that fits. None if not even one sample fits.
+/// `most` if it fits, else the largest power of two below it that fits. None if not even one sample fits.
 std::optional<int> batch_for(const Scenario& scenario, int most) {
   if (scenario.platform.gpu_models.front().ideal || !knows_memory(scenario)) return most;
   try {
-    return static_cast<int>(
-        std::bit_floor(static_cast<unsigned>(std::min(most, largest_batch(scenario).batch))));
+    const auto largest = largest_batch(scenario).batch;
+    return largest >= most ? most : static_cast<int>(std::bit_floor(static_cast<unsigned>(largest)));
   } catch (const ConfigError&) {
     return std::nullopt;
   }
@@ -138,12 +139,12 @@ struct Traits {
 };
 
 Traits traits_of(const Model& model) {
-  const bool is_known = static_cast<bool>(model.run);
+  const bool is_known = model.run && !model.captured;
   return {.is_known = is_known,
           .is_text = model.tokens_per_sample > 0,
           .has_experts = model.experts.number > 0,
           .has_attention = is_known && !attention_heads_of(model.run).empty(),
-          .has_blocks = !model.profile && model.tokens_per_sample > 0};
+          .has_blocks = !model.profile && !model.captured && model.tokens_per_sample > 0};
 }
 
 /// Settings by framework and model.
@@ -155,12 +156,13 @@ class Recipes {
         traits_{traits_of(model)},
         gpu_{platform.gpu_models.front()},
         framework_{framework_of(request)},
-        precision_{model.profile ? "" : precision_for(gpu_)},
+        precision_{model.profile || model.captured ? "" : precision_for(gpu_)},
         gpus_of_node_{static_cast<int>(platform.gpus.size()) /
                       std::max(1, node_count(platform, request.gpus))} {}
 
   CommonSettings common(const TrainingSetup& setup) const {
-    CommonSettings found{.precision = precision_, .optimizer = model_.profile ? "" : "adamw"};
+    CommonSettings found{.precision = precision_,
+                         .optimizer = model_.profile || model_.captured ? "" : "adamw"};
     if (!traits_.is_known || gpu_.ideal) return found;
     if (framework_ != "pytorch") {
       found.job = {{"job.framework", framework_}, clipped()};
@@ -306,11 +308,12 @@ FirstScenario first_scenario(const FirstScenarioRequest& request, const std::str
   const auto most = found.is_text ? most_texts : most_images;
   for (const auto& setup : recipes.setups()) {
     const auto common = recipes.common(setup);
-    const int written = model.profile ? model.profile->batch : 1;
+    const int recorded = model.profile ? model.profile->batch : model.captured ? model.captured->batch : 0;
+    const int written = std::max(1, recorded);
     found.settings = settings_of(request, common, setup, written);
     found.recipe = common.recipe;
     const auto scenario = load_scenario_text(scenario_text(found.settings), file, data);
-    const auto batch = batch_for(scenario, model.profile ? written : most);
+    const auto batch = batch_for(scenario, recorded > 0 ? recorded : most);
     found.fits = batch.has_value();
     if (found.fits) {
       found.settings = settings_of(request, common, setup, *batch);

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`gradway capture`: records a training step of a program without a GPU."""
+from __future__ import annotations
+
+import argparse
+import os
+import runpy
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from gradway.capture import Capture, CaptureError, _allows_tf32
+from gradway.capture._recorder import Finished, Operation, Recorder
+
+
+def _arguments(words: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="gradway capture", description="Runs a training program up to its second optimizer step, without a GPU and without the memory "
+        "of its tensors, and writes its operations as a model file.")
+    parser.add_argument("-o", "--output", metavar="FILE", help="model file to write (default: models/PROGRAM.yaml)")
+    parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module, as for python -m")
+    parser.add_argument("--batch", type=int, metavar="N", help="samples of a micro-batch (default: the first dimension of the model's "
+                        "first argument)")
+    parser.add_argument("program", metavar="PROGRAM", help="the training script")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS", help="its arguments")
+    return parser.parse_args(words)
+
+
+def summary(capture: Capture, path: Path, seconds: float) -> str:
+    """Summary of the capture and the next command."""
+    recording = capture.recording
+    trained = sum(_elements(parameter.shape) for parameter in recording.parameters if parameter.trained)
+    operations = sum(isinstance(operation, Operation) for operation in recording.operations)
+    shape = f"batch {recording.batch}" + (f" x {recording.sequence} tokens" if recording.sequence else "")
+    lines = [f"captured in {seconds:.1f} s: {operations} operations, {trained / 1e6:,.1f} million parameters, {shape}, "
+             f"{recording.optimizer_class}" + (f", autocast {recording.autocast}" if recording.autocast else "")]
+    lines += [f"warning: {warning}" for warning in recording.warnings]
+    lines.append(f"written to {path}; next: gradway show model {path.stem}")
+    return "\n".join(lines)
+
+
+def _elements(shape: tuple[int, ...]) -> int:
+    count = 1
+    for side in shape:
+        count *= side
+    return count
+
+
+def main(words: list[str] | None = None) -> int:
+    asked = _arguments(words)
+    started = time.time()
+    name = asked.program.rsplit(".", 1)[-1] if asked.module else Path(asked.program).stem
+    path = Path(asked.output or f"models/{name}.yaml")
+    if not asked.module and not os.path.exists(asked.program):
+        print(f"gradway capture: file '{asked.program}' not found", file=sys.stderr)
+        return 2
+    recorder: Any = None
+    argv, sys.argv = sys.argv, [asked.program, *asked.arguments]
+    try:
+        recorder = Recorder(asked.batch)
+        with recorder.active():
+            if asked.module:
+                runpy.run_module(asked.program, run_name="__main__", alter_sys=True)
+            else:
+                sys.path.insert(0, str(Path(asked.program).resolve().parent))
+                runpy.run_path(asked.program, run_name="__main__")
+        raise CaptureError("the program ended before its second optimizer step: let it run at least two steps")
+    except Finished:
+        pass
+    except CaptureError as error:
+        print(f"gradway capture: {error}", file=sys.stderr)
+        return 2
+    except SystemExit as ended:
+        print(f"gradway capture: the program ended ({ended.code}) before its second optimizer step: let it run at least two steps",
+              file=sys.stderr)
+        return 2
+    finally:
+        sys.argv = argv
+    capture = Capture(recorder.recording, f"{os.path.basename(asked.program)}, captured with {recorder.recording.framework}",
+                      _allows_tf32(recorder.torch))
+    capture.save(path)
+    print(summary(capture, path, time.time() - started))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

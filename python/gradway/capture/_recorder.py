@@ -1,0 +1,558 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records a training step of PyTorch without a GPU and without the memory of its tensors.
+
+Tensors that the program puts on its GPU live on PyTorch's device `meta`: they have shapes and types, and no data. The program
+sees a GPU (`tensor.device` is `cuda:0`), so that it takes the same branches as on one. A TorchDispatchMode sees each
+operation of the forward pass, of autograd and of the optimizer. What CUDA does differently from `meta` (autocast, attention,
+dropout, optimizers over lists of tensors) is recorded as on CUDA.
+"""
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+import types
+import weakref
+from dataclasses import dataclass, field
+from typing import Any, Callable, Iterator
+
+from gradway.capture._autocast import Autocast
+from gradway.capture._errors import CaptureError
+
+_BLOCK = 512  # bytes: PyTorch's allocator rounds up to it
+_LARGEST_REAL = 4096  # elements: larger tensors of floating-point numbers never get data
+_LARGEST_REAL_INTEGERS = 1 << 24
+_LARGEST_KNOWN = 1 << 22  # elements of integers on the GPU whose data are followed
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """The recorded properties of a tensor."""
+    dtype: str
+    shape: tuple[int, ...]
+    layout: str = ""  # t: the last two dimensions are swapped, cl: channels_last, s: strided
+    tensors: int = 1  # of a list, whose elements `shape` counts
+
+    def elements(self) -> int:
+        count = 1
+        for side in self.shape:
+            count *= side
+        return count
+
+
+@dataclass
+class Operation:
+    name: str
+    phase: str
+    module: str
+    inputs: tuple[Tensor, ...] = ()
+    outputs: tuple[Tensor, ...] = ()
+    notes: dict[str, str] = field(default_factory=dict)
+    varies: bool = False  # with the batch
+    of_parameters: bool = False
+    host_reads: bool = False
+    made_by: tuple[int, ...] = ()  # operations whose results it reads
+
+
+@dataclass
+class Ready:
+    """A parameter's gradient is complete."""
+    parameter: str
+    module: str
+    phase: str = "backward"
+
+
+@dataclass
+class Moment:
+    backward: bool
+    grows: int
+    fixed: int
+    gradients: int
+
+
+@dataclass
+class Parameter:
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    trained: bool = True
+
+
+@dataclass
+class Recording:
+    """A recorded step."""
+    framework: str = ""
+    operations: list[Operation | Ready] = field(default_factory=list)
+    parameters: list[Parameter] = field(default_factory=list)
+    buffers: list[Parameter] = field(default_factory=list)
+    blocks: list[str] = field(default_factory=list)  # paths of repeated modules
+    batch: int = 1
+    sequence: int = 0
+    input_bytes: int = 0
+    optimizer: str = "sgd"
+    optimizer_class: str = ""
+    accumulate: int = 1
+    autocast: str = ""
+    clips_gradients: bool = False
+    keeps_gradients: bool = False
+    compiled: bool = False
+    channels_last: bool = False
+    checkpointed: bool = False
+    memory: list[Moment] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+class Finished(BaseException):
+    """The second optimizer step is complete. No `except Exception` of the program stops it."""
+
+
+_DTYPES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16", "float64": "fp64", "int64": "int64", "int32": "int32",
+           "int16": "int16", "int8": "int8", "uint8": "int8", "bool": "bool", "float8_e4m3fn": "fp8", "float8_e5m2": "fp8"}
+# Launch no kernel and return no view.
+_FREE = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_unsafe_view", "lift_fresh", "detach", "alias", "set_",
+         "resize_", "_local_scalar_dense", "is_same_size", "detach_", "_reshape_alias", "device", "record_stream", "requires_grad_",
+         "_record_function_enter_new", "_record_function_exit", "_record_function_enter", "is_pinned", "_has_compatible_shallow_copy_type",
+         "as_strided_", "t_", "transpose_", "squeeze_", "unsqueeze_"}
+# Their work follows from the shapes of their inputs, expanded or not.
+_BY_SHAPE = {"mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward", "scaled_dot_product_attention",
+             "scaled_dot_product_attention_backward"}
+# The shapes of their results depend on data.
+_DATA_DEPENDENT = {"nonzero", "masked_select", "_unique2", "unique_dim", "unique_consecutive", "repeat_interleave", "bincount"}
+_RANDOM_FACTORIES = ("rand", "randn", "randint", "normal", "randperm")
+_FACTORIES = ("empty", "zeros", "ones", "full", "arange", "linspace", "eye", "empty_strided", "logspace", "tril_indices", "triu_indices",
+              *_RANDOM_FACTORIES)
+_OPTIMIZERS = {"SGD": "sgd", "Adam": "adamw", "AdamW": "adamw", "NAdam": "adamw", "RAdam": "adamw", "Adam8bit": "adamw_8bit",
+               "AdamW8bit": "adamw_8bit", "PagedAdamW8bit": "adamw_8bit", "Lion": "lion", "LAMB": "lamb", "FusedLAMB": "lamb",
+               "FusedAdam": "adamw_fused", "Muon": "muon"}
+
+
+def _import_torch() -> Any:
+    try:
+        import torch
+    except ImportError as missing:
+        raise CaptureError("PyTorch is not installed in this Python: gradway.capture runs your program with it. "
+                           "Install it (its build for CPUs is enough: pip install torch) or run in your own environment") from missing
+    return torch
+
+
+class Recorder:
+    """Replaces parts of PyTorch while it is active, and records one step."""
+
+    def __init__(self, batch: int | None = None) -> None:
+        self.torch = _import_torch()
+        self.recording = Recording(framework=f"PyTorch {self.torch.__version__.split('+')[0]}")
+        self.autocast = Autocast(self.torch)
+        self._given_batch = batch
+        self._phase = "forward"
+        self._modules: list[str] = []
+        self._module_back = ""
+        self._names: dict[int, str] = {}
+        self._module_refs: list[Any] = []
+        self._recording = True  # within the micro-step that is recorded
+        self._micro_steps = 0
+        self._steps = 0
+        self._optimizer: Any = None
+        self._hooked: dict[int, Any] = {}
+        self._accumulators: list[Any] = []
+        self._varying: set[Any] = set()
+        self._grows: set[int] = set()  # serial numbers of storages that grow with the batch
+        self._producer: dict[Any, int] = {}
+        self._alive: dict[Any, list[Any]] = {}  # key of storage: bytes, serial number
+        self._holders: dict[Any, int] = {}
+        self._serial = 0
+        self._events: list[tuple[str, int, int, Any]] = []  # allocations and releases in the micro-step
+        self._gradients: dict[int, tuple[str, Any]] = {}  # serial of storage: of whose gradient
+        self._inputs: dict[Any, int] = {}
+        self._roots: list[Any] = []
+        self._warned: set[str] = set()
+        self._has_root_run = False
+        self._replaced: list[tuple[Any, str, Any, bool]] = []
+        self._step_replacements = 0
+        self._grad_functions: set[int] = set()
+        self.is_sketching = False  # a tensor is created only for its shape
+        self.on_finish: Callable[[], None] | None = None
+
+    # --- records
+
+    def warn(self, text: str) -> None:
+        if text not in self._warned:
+            self._warned.add(text)
+            self.recording.warnings.append(text)
+
+    def _storage(self, tensor: Any) -> Any:
+        return tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()._storage
+
+    def _key(self, tensor: Any) -> Any:
+        return self._storage(tensor)._cdata
+
+    def describe(self, tensor: Any, as_read: bool = False) -> Tensor:
+        """@param as_read sides over which the tensor is expanded are 1: they are read once"""
+        shape, stride = tuple(int(side) for side in tensor.shape), tensor.stride()
+        if as_read and 0 in stride:
+            shape = tuple(1 if step == 0 else side for side, step in zip(shape, stride))
+        return Tensor(_DTYPES.get(str(tensor.dtype).removeprefix("torch."), "fp32"), shape, self._layout(tensor, shape, stride))
+
+    def _layout(self, tensor: Any, shape: tuple[int, ...], stride: tuple[int, ...]) -> str:
+        if tensor.is_contiguous():
+            return ""
+        if len(shape) == 4 and tensor.is_contiguous(memory_format=self.torch.channels_last):
+            return "cl"
+        if len(shape) >= 2 and tensor.transpose(-1, -2).is_contiguous():
+            return "t"
+        return "s"
+
+    def seen(self, tensor: Any, varies: bool | None = None) -> Any:
+        """Follows the storage of a tensor on the GPU. @return its key"""
+        storage = self._storage(tensor)
+        key = storage._cdata
+        if key not in self._alive:
+            self._serial += 1
+            size = -(-int(storage.nbytes()) // _BLOCK) * _BLOCK
+            self._alive[key] = [size, self._serial]
+            self._varying.discard(key)
+            self._producer.pop(key, None)
+            if self._recording:
+                self._events.append(("allocate", size, self._serial, self._phase))
+            if hasattr(tensor, "untyped_storage"):
+                weakref.finalize(storage, self._freed, key, self._serial).atexit = False
+        if not hasattr(tensor, "untyped_storage"):  # PyTorch 1.13 does not keep the Python object of a storage
+            self._holders[key] = self._holders.get(key, 0) + 1
+            weakref.finalize(tensor, self._dropped, key, self._alive[key][1]).atexit = False
+        if varies:
+            self._varying.add(key)
+            self._grows.add(self._alive[key][1])
+        return key
+
+    def _dropped(self, key: Any, serial: int) -> None:
+        if key in self._alive and self._alive[key][1] == serial:
+            self._holders[key] -= 1
+            if self._holders[key] == 0:
+                del self._holders[key]
+                self._freed(key, serial)
+
+    def _freed(self, key: Any, serial: int) -> None:
+        known = self._alive.get(key)
+        if known is None or known[1] != serial:
+            return
+        del self._alive[key]
+        if self._recording:
+            self._events.append(("release", known[0], serial, ""))
+        self._varying.discard(key)
+        self._producer.pop(key, None)
+
+    def _module(self) -> str:
+        if self._modules:
+            return self._modules[-1]
+        return self._module_back if self._phase == "backward" else ""
+
+    def record(self, name: str, inputs: list[Any], outputs: list[Any], notes: dict[str, str] | None = None,
+               lists: tuple[Tensor, ...] = ()) -> Operation | None:
+        """An operation on the GPU."""
+        keys = tuple(self.seen(tensor) for tensor in inputs)
+        varies = any(key in self._varying for key in keys)
+        made = tuple(self.seen(tensor, varies) for tensor in outputs)
+        if not self._recording:
+            return None
+        made_by = tuple(self._producer[key] for key in keys if key in self._producer)
+        as_read = name not in _BY_SHAPE
+        operation = Operation(name, self._phase, self._module(), lists or tuple(self.describe(tensor, as_read) for tensor in inputs),
+                              () if lists else tuple(map(self.describe, outputs)), notes or {}, varies, made_by=made_by)
+        for key in made:
+            self._producer[key] = len(self.recording.operations)
+        self.recording.operations.append(operation)
+        return operation
+
+    def host_reads(self) -> None:
+        """Records that the program waits for a number from the GPU."""
+        for operation in reversed(self.recording.operations):
+            if isinstance(operation, Operation):
+                operation.host_reads = True
+                return
+
+    # --- the program's own objects
+
+    def name_modules(self, root: Any) -> None:
+        if id(root) in self._names:
+            return
+        self._roots.append(root)
+        for path, module in root.named_modules():
+            self._names.setdefault(id(module), path)
+            self._module_refs.append(module)
+        self._find_blocks(root)
+
+    def _find_blocks(self, root: Any) -> None:
+        nn = self.torch.nn
+        found: list[str] = []
+        for path, module in root.named_modules():
+            if any(path == block or path.startswith(block + ".") for block in found):
+                continue
+            if not isinstance(module, (nn.ModuleList, nn.Sequential, nn.ModuleDict)) and not path:
+                if not isinstance(module, nn.Module):
+                    continue
+            children = list(module.named_children())
+            own = [(name, child) for name, child in children if not type(child).__module__.startswith("torch.nn.modules")
+                   or type(child).__name__.startswith("Transformer")]
+            kinds: dict[type, int] = {}
+            for _, child in own:
+                kinds[type(child)] = kinds.get(type(child), 0) + 1
+            if not isinstance(module, (nn.ModuleList, nn.Sequential, nn.ModuleDict)):
+                continue
+            for name, child in own:
+                if kinds[type(child)] > 1:
+                    found.append(f"{path}.{name}" if path else name)
+        self.recording.blocks.extend(found)
+
+    def _enter_root(self, module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """Starts a micro-step: the outermost module is called with gradients."""
+        torch = self.torch
+        self.name_modules(module)
+        self._watch_gradients(module)
+        if self._has_root_run:
+            self._micro_steps += 1
+        self._has_root_run = True
+        if self._micro_steps > 0:
+            self._recording = False
+            return
+        flat = [value for value in _flatten((arguments, named)) if isinstance(value, torch.Tensor) and value.is_meta]
+        batches = [int(value.shape[0]) for value in flat if value.dim() > 0]
+        for value in flat:
+            key = self.seen(value, True)
+            self._inputs[key] = int(self._storage(value).nbytes())
+        if batches:
+            self.recording.batch = self._given_batch or batches[0]
+            self.recording.input_bytes = sum(self._inputs.values())
+            words = [value for value in flat if value.dim() == 2 and not value.is_floating_point()]
+            self.recording.sequence = int(words[0].shape[1]) if words else 0
+        self.recording.keeps_gradients = any(parameter.grad is not None for parameter in module.parameters())
+
+    def _watch_gradients(self, module: Any) -> None:
+        for name, parameter in module.named_parameters():
+            if id(parameter) in self._hooked or not parameter.requires_grad or not self.torch.is_grad_enabled():
+                continue
+            self._hooked[id(parameter)] = parameter
+            accumulator = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
+            accumulator.register_hook(functools.partial(self._gradient_ready, name, weakref.ref(parameter)))
+            self._accumulators.append(accumulator)
+
+    def _gradient_ready(self, name: str, reference: Any, *_: Any) -> None:
+        parameter = reference()
+        if not self._recording or parameter is None or parameter.grad is None:
+            return
+        gradient = parameter.grad
+        key = self.seen(gradient)
+        self._gradients[self._alive[key][1]] = (name, key)
+        self._mark_of_parameter(key, parameter.numel())
+        self.recording.operations.append(Ready(name, self._module()))
+
+    def _mark_of_parameter(self, key: Any, elements: int) -> None:
+        """Operations that computed the gradient of a parameter, back to those that depend on the batch."""
+        self._varying.discard(key)
+        self._grows.discard(self._alive[key][1])
+        queue, known = [self._producer[key]] if key in self._producer else [], set()
+        while queue:
+            place = queue.pop()
+            if place in known:
+                continue
+            known.add(place)
+            operation = self.recording.operations[place]
+            if not isinstance(operation, Operation) or operation.phase != "backward":
+                continue
+            if operation.name.endswith("_backward") or len(operation.outputs) > 1:
+                continue  # it also computes the gradient of its input
+            operation.of_parameters = True
+            same = all(tensor.elements() == elements for tensor in operation.inputs if tensor.elements() > 1)
+            if same and operation.name in ("_to_copy", "clone", "add", "add_", "mul", "copy_", "contiguous", "div"):
+                operation.varies = False
+                queue.extend(operation.made_by)
+
+    # --- the micro-step's end
+
+    def start_step(self) -> None:
+        """Drops everything recorded so far."""
+        self.recording.operations.clear()
+        self._events.clear()
+        self._producer.clear()
+        self._gradients.clear()
+        self._micro_steps, self._has_root_run, self._recording = 0, False, True
+        self._phase, self._module_back = "forward", ""
+
+    def finish(self) -> None:
+        """The step is complete."""
+        recording = self.recording
+        if not any(isinstance(operation, Ready) for operation in recording.operations):
+            raise CaptureError("no parameter had a gradient before the optimizer's step: call the model, the loss's backward() and "
+                               "optimizer.step() within the captured step, with parameters that require gradients")
+        recording.accumulate = self._micro_steps + 1
+        if self.autocast.used:
+            recording.autocast = sorted(self.autocast.used)[0]
+        self._collect_parameters()
+        self._collect_memory()
+        recording.channels_last = any(tensor.layout == "cl" for operation in recording.operations if isinstance(operation, Operation)
+                                      for tensor in operation.outputs if operation.name == "convolution")
+
+    def _collect_parameters(self) -> None:
+        recording = self.recording
+        recording.parameters.clear()
+        recording.buffers.clear()
+        known: set[int] = set()
+        for root in self._roots:
+            for name, parameter in root.named_parameters():
+                if id(parameter) not in known:
+                    known.add(id(parameter))
+                    shape = self.describe(parameter)
+                    recording.parameters.append(Parameter(name, shape.dtype, shape.shape, bool(parameter.requires_grad)))
+            for name, buffer in root.named_buffers():
+                if id(buffer) not in known:
+                    known.add(id(buffer))
+                    shape = self.describe(buffer)
+                    recording.buffers.append(Parameter(name, shape.dtype, shape.shape, False))
+
+    def _collect_memory(self) -> None:
+        """Moments of the passes with the most memory, without what is allocated all the time."""
+        live: dict[int, tuple[int, bool, bool]] = {}
+        grows = fixed = gradients = 0
+        moments: list[Moment] = []
+        for kind, size, serial, phase in self._events:
+            if kind == "allocate":
+                if phase == "optimizer":
+                    continue
+                is_gradient = serial in self._gradients
+                varies = serial in self._grows
+                live[serial] = (size, varies, is_gradient)
+                if is_gradient:
+                    gradients += size
+                elif varies:
+                    grows += size
+                else:
+                    fixed += size
+                moments.append(Moment(phase == "backward", grows, fixed, gradients))
+            elif serial in live:
+                size, varies, is_gradient = live.pop(serial)
+                if is_gradient:
+                    gradients -= size
+                elif varies:
+                    grows -= size
+                else:
+                    fixed -= size
+        self.recording.memory = _peaks(moments)
+
+    # --- the modes and replacements
+
+    @contextlib.contextmanager
+    def active(self) -> Iterator["Recorder"]:
+        from gradway.capture._modes import modes
+        from gradway.capture._replace import replacements
+        try:
+            for owner, name, value in replacements(self):
+                self._replace(owner, name, value)
+            with contextlib.ExitStack() as stack:
+                for mode in modes(self):
+                    stack.enter_context(mode)
+                yield self
+        finally:
+            while self._replaced:
+                owner, name, value, own = self._replaced.pop()
+                if own:
+                    setattr(owner, name, value)
+                else:
+                    delattr(owner, name)
+
+    def _replace(self, owner: Any, name: str, value: Any) -> None:
+        own = name in vars(owner)
+        self._replaced.append((owner, name, vars(owner)[name] if own else None, own))
+        setattr(owner, name, value)
+
+    @contextlib.contextmanager
+    def phase(self, phase: str) -> Iterator[None]:
+        before, self._phase = self._phase, phase
+        if phase == "backward":
+            self._module_back = ""
+        try:
+            yield
+        finally:
+            self._phase = "between" if phase == "backward" and before == "forward" else before
+
+    @contextlib.contextmanager
+    def module(self, module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Iterator[None]:
+        if not self._modules and self.torch.is_grad_enabled() and self._phase != "backward" and any(True for _ in module.parameters()):
+            if self._phase == "between":
+                self._phase = "forward"
+            self._enter_root(module, arguments, named)
+        name = self._names.get(id(module))
+        self._modules.append(self._modules[-1] if name is None and self._modules else name or "")
+        try:
+            yield
+        finally:
+            self._modules.pop()
+
+    def leave_module(self, module: Any, result: Any) -> None:
+        """Backward operations belong to the module whose result's gradient is known."""
+        name = self._names.get(id(module))
+        if name is None or not self._recording or self._phase == "backward":
+            return
+        for value in _flatten(result):
+            if not isinstance(value, self.torch.Tensor) or not value.requires_grad or value.grad_fn is None:
+                continue
+            function = value.grad_fn
+            if id(function) in self._grad_functions:
+                continue  # an inner module has the same result
+            self._grad_functions.add(id(function))
+            self._accumulators.append(function)  # else another could get its id
+            value.register_hook(functools.partial(self._enter_backward, name))
+
+    def _enter_backward(self, name: str, gradient: Any) -> None:
+        if self._phase == "backward":
+            self._module_back = name
+
+    def step_done(self, optimizer: Any) -> None:
+        if self._optimizer is None:
+            self._optimizer = optimizer
+        if optimizer is not self._optimizer:
+            return
+        self._steps += 1
+        self._grad_functions.clear()
+        self._accumulators = [known for known in self._accumulators if type(known).__name__ == "AccumulateGrad"]
+        if self._steps < 2:
+            self.start_step()
+            return
+        self._recording = True
+        self.describe_optimizer(optimizer)
+        self.finish()
+        raise Finished()
+
+    def describe_optimizer(self, optimizer: Any) -> None:
+        kind = type(optimizer).__name__
+        first = optimizer.param_groups[0]
+        name = _OPTIMIZERS.get(kind)
+        if name is None:
+            name = "adamw"
+            self.warn(f"unknown optimizer {kind}: its step is predicted as AdamW's")
+        if name == "sgd" and first.get("momentum", 0):
+            name = "sgd_momentum"
+        if name == "adamw" and first.get("fused"):
+            name = "adamw_fused"
+        if first.get("foreach") is False and not first.get("fused"):
+            self.warn(f"{kind}(foreach=False) launches kernels for each tensor: its step takes longer than predicted")
+        self.recording.optimizer, self.recording.optimizer_class = name, kind
+
+
+def _flatten(value: Any) -> Iterator[Any]:
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _flatten(item)
+    elif isinstance(value, dict) or (hasattr(value, "values") and hasattr(value, "keys")):
+        for item in value.values():
+            yield from _flatten(item)
+    else:
+        yield value
+
+
+def _peaks(moments: list[Moment]) -> list[Moment]:
+    """Moments that no other exceeds in both activations and gradients, in order."""
+    kept: list[Moment] = []
+    best = -1
+    for moment in sorted(moments, key=lambda one: (-(one.grows + one.fixed), -one.gradients)):
+        if moment.gradients > best:
+            best = moment.gradients
+            kept.append(moment)
+    return sorted(kept, key=lambda one: (one.backward, one.gradients))

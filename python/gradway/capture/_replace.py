@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of PyTorch that are replaced during a capture: those that need a GPU, and those that differ between CUDA and meta."""
+from __future__ import annotations
+
+import contextlib
+import inspect
+import types
+from typing import Any, Iterator
+
+from gradway.capture import _recorder
+
+
+def replacements(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
+    yield from _of_host(recorder)
+    yield from _of_training(recorder)
+    yield from _of_kernels(recorder)
+    yield from _of_autocast(recorder)
+    yield from recorder.autocast.replacements()  # last: they call the functions replaced before
+
+
+class _Device:
+    """Result of torch.cuda.get_device_properties."""
+    name, major, minor, total_memory, multi_processor_count = "NVIDIA H100 80GB HBM3", 9, 0, 80 * 2**30, 132
+
+
+class _Nothing:
+    """Stands for a stream or an event."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        pass
+
+    def __enter__(self) -> "_Nothing":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        pass
+
+    def elapsed_time(self, _: Any) -> float:
+        return 1.0
+
+    def query(self) -> bool:
+        return True
+
+    def __getattr__(self, _: str) -> Any:
+        return lambda *arguments, **named: None
+
+
+def _of_host(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
+    torch = recorder.torch
+    answers: dict[str, Any] = {"is_available": True, "is_initialized": True, "device_count": 1, "current_device": 0, "set_device": None, "init": None,
+               "empty_cache": None, "manual_seed": None, "manual_seed_all": None, "seed": None, "seed_all": None, "initial_seed": 0,
+               "is_bf16_supported": True, "get_device_capability": (9, 0), "get_device_name": _Device.name,
+               "get_device_properties": _Device, "memory_allocated": 0, "max_memory_allocated": 0, "memory_reserved": 0,
+               "max_memory_reserved": 0, "reset_peak_memory_stats": None, "mem_get_info": (_Device.total_memory, _Device.total_memory),
+               "ipc_collect": None, "set_per_process_memory_fraction": None, "_lazy_init": None, "current_stream": _Nothing(),
+               "default_stream": _Nothing(), "memory_stats": {}, "is_current_stream_capturing": False}
+    for name, answer in answers.items():
+        if hasattr(torch.cuda, name):
+            yield torch.cuda, name, (lambda value: lambda *arguments, **named: value)(answer)
+
+    def synchronize(*_: Any, **__: Any) -> None:
+        recorder.host_reads()
+
+    yield torch.cuda, "synchronize", synchronize
+    for name in ("Stream", "Event", "stream", "device"):
+        yield torch.cuda, name, _Nothing
+
+    original_parameter = torch.nn.Parameter.__new__
+
+    def parameter(cls: Any, data: Any = None, requires_grad: bool = True, **named: Any) -> Any:
+        if data is not None and not data.is_meta and data.is_floating_point():
+            data = data.detach().to("meta")
+        return original_parameter(cls, data, requires_grad, **named)
+
+    yield torch.nn.Parameter, "__new__", staticmethod(parameter)
+
+    original_loader = torch.utils.data.DataLoader.__init__
+
+    def loader(self: Any, *arguments: Any, **named: Any) -> None:
+        named.update(num_workers=0, pin_memory=False)
+        for key in ("prefetch_factor", "persistent_workers", "multiprocessing_context", "timeout"):
+            named.pop(key, None)
+        original_loader(self, *arguments[:5], **named)
+
+    yield torch.utils.data.DataLoader, "__init__", loader
+
+    original_compile = getattr(torch, "compile", None)
+    if original_compile is not None:
+        def compiled(model: Any = None, **_: Any) -> Any:
+            recorder.recording.compiled = True
+            recorder.warn("torch.compile is recorded as eager PyTorch: a compiled step is shorter than predicted")
+            return model if model is not None else (lambda function: function)
+
+        yield torch, "compile", compiled
+        yield torch.nn.Module, "compile", lambda self, **named: compiled(self, **named) and None
+    yield from _of_ranks(recorder)
+
+
+def _of_ranks(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
+    """A program of several ranks is captured as its only rank: the strategy is the scenario's."""
+    torch = recorder.torch
+    import torch.distributed as ranks
+    if not ranks.is_available():
+        return
+    answers: dict[str, Any] = {"init_process_group": None, "is_initialized": True, "get_rank": 0, "get_world_size": 1, "barrier": None,
+               "destroy_process_group": None, "get_backend": "nccl", "all_reduce": None, "broadcast": None}
+    for name, answer in answers.items():
+        if hasattr(ranks, name):
+            yield ranks, name, (lambda value: lambda *arguments, **named: value)(answer)
+
+    class Wrapped(torch.nn.Module):  # type: ignore[name-defined, misc]
+        def __init__(self, module: Any, *_: Any, **__: Any) -> None:
+            super().__init__()
+            self.module = module
+            self.require_backward_grad_sync = True
+
+        def forward(self, *arguments: Any, **named: Any) -> Any:
+            return self.module(*arguments, **named)
+
+        def no_sync(self) -> Any:
+            return contextlib.nullcontext()
+
+    yield torch.nn.parallel, "DistributedDataParallel", Wrapped
+
+
+def _of_training(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
+    torch = recorder.torch
+    original_call = torch.nn.Module.__call__
+
+    def call(self: Any, *arguments: Any, **named: Any) -> Any:
+        with recorder.module(self, arguments, named):
+            result = original_call(self, *arguments, **named)
+        recorder.leave_module(self, result)
+        return result
+
+    yield torch.nn.Module, "__call__", call
+
+    for name in ("backward", "grad"):
+        original = getattr(torch.autograd, name)
+
+        def run(*arguments: Any, _original: Any = original, **named: Any) -> Any:
+            with recorder.phase("backward"):
+                return _original(*arguments, **named)
+
+        yield torch.autograd, name, run
+
+    original_init = torch.optim.Optimizer.__init__
+
+    def init(self: Any, *arguments: Any, **named: Any) -> None:
+        original_init(self, *arguments, **named)
+        step = type(self).step
+
+        def stepping(self: Any, *values: Any, **others: Any) -> Any:
+            with recorder.phase("optimizer"):
+                result = step(self, *values, **others)
+            recorder.step_done(self)
+            return result
+
+        self.step = types.MethodType(stepping, self)
+
+    yield torch.optim.Optimizer, "__init__", init
+
+    original_clip = torch.nn.utils.clip_grad_norm_
+
+    def clip(*arguments: Any, **named: Any) -> Any:
+        recorder.recording.clips_gradients = True
+        with recorder.phase("optimizer"):
+            return original_clip(*arguments, **named)
+
+    yield torch.nn.utils, "clip_grad_norm_", clip
+
+    import torch.utils.checkpoint as checkpoints
+    original_checkpoint = checkpoints.checkpoint
+    has_check = "determinism_check" in inspect.signature(original_checkpoint).parameters
+
+    def checkpoint(*arguments: Any, **named: Any) -> Any:
+        recorder.recording.checkpointed = True
+        named["preserve_rng_state"] = False
+        if has_check and named.get("use_reentrant") is False:
+            named["determinism_check"] = "none"  # devices are shown otherwise within autograd
+        return original_checkpoint(*arguments, **named)
+
+    yield checkpoints, "checkpoint", checkpoint
+
+
+def _of_autocast(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
+    torch = recorder.torch
+    from torch.amp import autocast_mode
+    kind = autocast_mode.autocast
+    state = recorder.autocast
+
+    def init(self: Any, device_type: str = "cuda", dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None) -> None:
+        self.device, self.device_type = device_type, device_type
+        self.fast_dtype = dtype or (torch.bfloat16 if device_type == "cpu" else torch.float16)
+        self._enabled, self._cache_enabled = enabled, cache_enabled is not False
+
+    def enter(self: Any) -> Any:
+        on_gpu = str(self.device_type).startswith(("cuda", "meta"))
+        if not on_gpu:
+            state.enter(state.dtype, state.dtype is not None, state.caches)
+        else:
+            state.enter(self.fast_dtype, self._enabled, self._cache_enabled)
+        return self
+
+    def leave(self: Any, *_: Any) -> bool:
+        state.leave()
+        return False
+
+    yield kind, "__init__", init
+    yield kind, "__enter__", enter
+    yield kind, "__exit__", leave
+    import torch.cuda.amp.autocast_mode as of_cuda
+    yield of_cuda.autocast, "__init__", \
+        lambda self, enabled=True, dtype=torch.float16, cache_enabled=True: init(self, "cuda", dtype, enabled, cache_enabled)
+    yield of_cuda.autocast, "__enter__", enter
+    yield of_cuda.autocast, "__exit__", leave
+    yield torch, "is_autocast_enabled", lambda *_: state.dtype is not None
+    for name in ("get_autocast_gpu_dtype", "get_autocast_dtype"):
+        if hasattr(torch, name):
+            yield torch, name, lambda *_: state.dtype or torch.float16
+    yield torch, "is_autocast_cache_enabled", lambda *_: state.caches or state.dtype is None
+    if hasattr(autocast_mode, "is_autocast_available"):
+        yield autocast_mode, "is_autocast_available", lambda *_: True
+        if hasattr(torch.amp, "is_autocast_available"):
+            yield torch.amp, "is_autocast_available", lambda *_: True
+
+
+def _of_kernels(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
+    """Operations for which CUDA has kernels of its own, and meta falls back to several."""
+    torch = recorder.torch
+    functional = torch.nn.functional
+    from gradway.capture._kernels import attention_function, dropout_function, math_attention, rms_norm_function
+
+    dropped = dropout_function(recorder)
+    original_dropout = functional.dropout
+
+    def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+        if not training or p == 0 or p >= 1 or not input.is_meta or input.numel() == 0:
+            return original_dropout(input, p, training, inplace)
+        return dropped(input)
+
+    yield functional, "dropout", dropout
+    original_tensor_dropout = torch.dropout
+    yield torch, "dropout", lambda input, p, train: dropped(input) if train and 0 < p < 1 and input.is_meta \
+        else original_tensor_dropout(input, p, train)
+
+    original_attention: Any = getattr(functional, "scaled_dot_product_attention", None)
+    if original_attention is not None:
+        fused, written_out = attention_function(recorder), math_attention(recorder, dropped)
+
+        def attention(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
+                      scale: float | None = None, enable_gqa: bool = False) -> Any:
+            dtype = recorder.autocast.dtype
+            if dtype is not None:
+                query, key, value = (tensor.to(dtype) if tensor.is_meta and tensor.dtype == torch.float32 else tensor
+                                     for tensor in (query, key, value))
+                if attn_mask is not None and attn_mask.is_floating_point():
+                    attn_mask = attn_mask.to(dtype)
+            result = fused(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa)
+            if result is not None:
+                return result
+            if not query.is_meta or query.dim() != 4:
+                named = {"enable_gqa": True} if enable_gqa else {}
+                return original_attention(query, key, value, attn_mask, dropout_p, is_causal, **({"scale": scale} if scale else {}), **named)
+            state = recorder.autocast
+            state.enter(None, False, False)  # the composed attention computes in fp32
+            try:
+                return written_out(query, key, value, attn_mask, dropout_p, is_causal, scale)
+            finally:
+                state.leave()
+
+        yield functional, "scaled_dot_product_attention", attention
+    original_rms: Any = getattr(functional, "rms_norm", None)
+    if original_rms is not None:
+        normed = rms_norm_function(recorder)
+
+        def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
+            if not input.is_meta or weight is None:
+                return original_rms(input, normalized_shape, weight, eps)
+            if weight.dtype != input.dtype and recorder.autocast.dtype is not None:
+                input = input.to(weight.dtype)
+            return normed(input, weight)
+
+        yield functional, "rms_norm", rms_norm

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/config/check/captured.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/workload/captured_step.hpp"
+
+namespace gradway::config {
+namespace {
+
+Number number_of_state(Precision precision) {
+  if (precision == Precision::bf16) return Number::bf16;
+  return precision == Precision::fp16 ? Number::fp16 : Number::fp32;
+}
+
+}  // namespace
+
+void apply_capture_defaults(ScenarioSpec& scenario, const Model& model) {
+  if (!model.captured) return;
+  const auto& captured = *model.captured;
+  const auto is_given = [&](const char* key) { return scenario.given.contains(key); };
+  auto& job = scenario.job;
+  if (!is_given("job.precision")) job.precision = captured.precision;
+  if (!is_given("job.state_dtype")) job.state_dtype = number_of_state(captured.state_dtype);
+  if (!is_given("job.batch_per_gpu")) job.batch_per_gpu = captured.batch;
+  if (!is_given("job.accumulate") && !scenario.global_batch) job.accumulate = captured.accumulate;
+  if (!is_given("job.clip_grad_norm")) job.clip_grad_norm = captured.clips_gradients;
+  if (!is_given("optimizer")) job.optimizer = captured.optimizer;
+}
+
+void check_captured(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+  if (!model.model.captured) return;
+  const auto& captured = *model.model.captured;
+  const Note here{model.kind, "the capture is here"};
+  const auto add = [&](const std::string& key, std::string what, std::string hint) {
+    problems.add(Problem{scenario.place(key), std::move(what), {here}, std::move(hint)});
+  };
+  const auto& job = scenario.job;
+  if (job.precision != captured.precision)
+    add("job.precision",
+        fmt::format("job.precision is {}, but '{}' was captured in {}", name_of(job.precision),
+                    model.model.name, name_of(captured.precision)),
+        fmt::format("leave it out, or capture the program again in {}", name_of(job.precision)));
+  if (job.state_dtype != number_of_state(captured.state_dtype))
+    add("job.state_dtype",
+        fmt::format("job.state_dtype is {}, but the parameters of '{}' were captured in {}",
+                    name_of(job.state_dtype), model.model.name, name_of(captured.state_dtype)),
+        "leave it out, or capture the program again with parameters of that type");
+  constexpr std::array keys{"job.attention",      "job.memory_format",   "job.compile",  "job.fused_loss",
+                            "job.composed_norms", "job.composed_rotary", "job.sequence", "job.recompute",
+                            "job.finetune",       "job.float_logits",    "job.experts"};
+  for (const auto* key : keys) {
+    if (!scenario.given.contains(key)) continue;
+    add(key,
+        fmt::format("{} has no effect: '{}' consists of the operations that were captured", key,
+                    model.model.name),
+        "leave it out, and capture the program with that setting");
+  }
+  const auto& layout = job.layout;
+  const std::array axes{std::pair{"parallel.tensor", layout.tensor},
+                        std::pair{"parallel.context", layout.context},
+                        std::pair{"parallel.expert", layout.expert}};
+  for (const auto& [key, ranks] : axes) {
+    if (ranks > 1)
+      add(key,
+          fmt::format("{} is {}, but '{}' was captured on one rank: its layers cannot be split", key, ranks,
+                      model.model.name),
+          "use a model that is described by its shape (gradway import hf), or use data or pipeline "
+          "parallelism");
+  }
+  if (job.framework != Framework::pytorch)
+    add("job.framework",
+        fmt::format("job.framework is {}, but captured models run in PyTorch", name_of(job.framework)),
+        "leave it out");
+}
+
+std::vector<ScenarioWarning> capture_warnings(const Model& model) {
+  std::vector<ScenarioWarning> warnings;
+  if (!model.captured) return warnings;
+  const auto& captured = *model.captured;
+  if (!captured.unknown.empty()) warnings.emplace_back(warning::UntimedOperations{captured.unknown});
+  if (captured.is_compiled) warnings.emplace_back(warning::CompiledCapture{});
+  return warnings;
+}
+
+}  // namespace gradway::config

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/captured_step.hpp"
+
+#include <set>
+#include <utility>
+
+#include "sim/workload/eager.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr int any_capability = 90;
+
+/// Kernels of one pass of a layer.
+void append_kernels(std::vector<Operation>& to, const std::vector<CapturedOperation>& pass, double batch,
+                    int compute_capability) {
+  for (const auto& captured : pass) {
+    auto found = kernels_of(captured, batch, compute_capability);
+    to.insert(to.end(), std::make_move_iterator(found.kernels.begin()),
+              std::make_move_iterator(found.kernels.end()));
+  }
+}
+
+Flops work_of(const std::vector<Operation>& operations) {
+  Flops sum{};
+  for (const auto& operation : operations) sum += operation.flops;
+  return sum;
+}
+
+StepMemory memory_at(const CapturedStep& captured, double batch) {
+  StepMemory step;
+  for (const auto& moment : captured.memory) {
+    step.activations.push_back(moment.fixed + moment.grows * batch);
+    step.gradients.push_back(moment.gradients);
+    if (!moment.is_backward) {
+      ++step.forward;
+      step.after_forward = step.activations.back();
+    }
+  }
+  if (step.forward == 0 && !captured.memory.empty()) step.after_forward = step.activations.front();
+  return step;
+}
+
+void issue(Eager& run, const CapturedStep& captured) {
+  const auto& settings = run.settings();
+  const double batch = static_cast<double>(settings.batch) / captured.batch;
+  std::vector<Layer> layers;
+  std::vector<LayerOperations> operations;
+  for (const auto& from : captured.layers) {
+    LayerOperations issued;
+    append_kernels(issued.forward, from.forward, batch, settings.compute_capability);
+    append_kernels(issued.backward, from.backward, batch, settings.compute_capability);
+    if (!from.forward.empty() && !from.forward.back().outputs.empty())
+      issued.output = Bytes{from.forward.back().outputs.front().bytes() * batch};
+    Layer layer{.name = from.name, .parameters = from.parameters, .forward = {}, .backward = {}};
+    const double samples = settings.batch;
+    layer.forward = {work_of(issued.forward) / samples, static_cast<int>(issued.forward.size()), {}};
+    layer.backward = {work_of(issued.backward) / samples, static_cast<int>(issued.backward.size()), {}};
+    layers.push_back(std::move(layer));
+    operations.push_back(std::move(issued));
+  }
+  run.take_step(std::move(layers), std::move(operations), memory_at(captured, batch));
+}
+
+}  // namespace
+
+std::vector<std::string> unknown_operations(const CapturedStep& captured) {
+  std::set<std::string> names;
+  for (const auto& layer : captured.layers)
+    for (const auto* pass : {&layer.forward, &layer.backward})
+      for (const auto& operation : *pass)
+        if (!kernels_of(operation, 1, any_capability).is_known) names.insert(operation.name);
+  return {names.begin(), names.end()};
+}
+
+ForwardPass replay_of(std::shared_ptr<const CapturedStep> captured) {
+  return [captured = std::move(captured)](Eager& run) { issue(run, *captured); };
+}
+
+}  // namespace gradway

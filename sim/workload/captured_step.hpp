@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/base/units.hpp"
+#include "sim/platform/gpu.hpp"
+#include "sim/workload/model.hpp"
+#include "sim/workload/operation.hpp"
+#include "sim/workload/optimizer.hpp"
+
+namespace gradway {
+
+/// Element types of captured tensors.
+enum class CapturedType : std::uint8_t { fp32, bf16, fp16, fp64, int64, int32, int16, int8, boolean, fp8 };
+double bytes_of(CapturedType type);
+
+/// Memory layout of a captured tensor.
+enum class CapturedLayout : std::uint8_t {
+  contiguous,
+  transposed,     ///< the last two dimensions are swapped
+  channels_last,  ///< NHWC
+  strided,        ///< any other: a slice, a permutation, an expanded tensor
+};
+
+/// A tensor that a captured operation reads or writes.
+struct CapturedTensor {
+  CapturedType type = CapturedType::fp32;
+  CapturedLayout layout = CapturedLayout::contiguous;
+  std::vector<std::int64_t> shape;
+
+  double elements() const;
+  double bytes() const { return elements() * bytes_of(type); }
+};
+
+/// A recorded operation of PyTorch.
+struct CapturedOperation {
+  std::string name;  ///< without "aten::" and without the overload
+  std::vector<CapturedTensor> inputs;
+  std::vector<CapturedTensor> outputs;
+  bool is_fixed = false;       ///< its tensors do not grow with the batch
+  bool of_parameters = false;  ///< computes the gradient of a parameter
+  bool host_waits = false;     ///< the CPU waits for its result
+  bool is_causal = false;      ///< of attention
+  bool is_transposed = false;  ///< a transposed convolution
+  bool is_tf32 = false;        ///< a product or convolution of fp32 in TF32
+  double dropout = 0;          ///< of attention
+  std::vector<std::int64_t> stride;
+  std::vector<std::int64_t> padding;
+  std::int64_t groups = 1;
+};
+
+/// Operations of one module.
+struct CapturedLayer {
+  std::string name;  ///< the module's path
+  std::vector<Parameter> parameters;
+  std::vector<CapturedOperation> forward;
+  std::vector<CapturedOperation> backward;
+};
+
+/// Memory of a captured step at one moment, at the capture's batch, without parameters, optimizer states and
+/// input.
+struct CapturedMoment {
+  bool is_backward = false;
+  Bytes grows{};      ///< activations that grow with the batch
+  Bytes fixed{};      ///< activations that do not
+  Bytes gradients{};  ///< of parameters
+};
+
+/// A training step of the user's program, recorded operation by operation without a GPU.
+struct CapturedStep {
+  std::string framework;  ///< "PyTorch 2.11.0"
+  Precision precision = Precision::fp32;
+  Precision state_dtype = Precision::fp32;  ///< of parameters
+  int batch = 1;
+  int sequence = 0;
+  int accumulate = 1;
+  Optimizer optimizer = Optimizer::sgd;
+  bool clips_gradients = false;
+  bool is_compiled = false;  ///< recorded as eager PyTorch
+  std::vector<CapturedLayer> layers;
+  std::vector<CapturedMoment> memory;
+  std::vector<std::string> unknown{};  ///< operations whose times follow from their bytes alone
+};
+
+/// The kernels that PyTorch launches for an operation on CUDA. Empty if it launches none.
+struct CapturedKernels {
+  std::vector<Operation> kernels;
+  bool is_known = true;  ///< false: the time follows from the bytes alone
+};
+/// @param batch_ratio the job's batch over that of the capture
+CapturedKernels kernels_of(const CapturedOperation& captured, double batch_ratio, int compute_capability);
+
+/// Why the kernels of an operation cannot be derived, as words that follow its name; empty if they can.
+std::string why_invalid(const CapturedOperation& captured);
+
+/// Distinct names of the operations of a step whose times follow from their bytes alone.
+std::vector<std::string> unknown_operations(const CapturedStep& captured);
+
+/// Forward pass that replays the recorded operations at the batch of the settings.
+ForwardPass replay_of(std::shared_ptr<const CapturedStep> captured);
+
+}  // namespace gradway

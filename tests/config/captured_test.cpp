@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/config/captures contains a capture of a GPT with the shape of models/gpt_small.yaml, made with
+// PyTorch 2.6: its operations must be those of the built-in architecture.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "sim/config/config.hpp"
+#include "sim/workload/captured_step.hpp"
+#include "sim/workload/eager.hpp"
+
+using namespace gradway;
+
+namespace {
+
+const DataPath data{{GRADWAY_SOURCE_DIR}};
+
+EagerSettings settings_at(int batch) {
+  return {.batch = batch, .precision = Precision::bf16, .float_logits = true};
+}
+
+struct Sums {
+  Flops flops{};
+  int products = 0;
+  int attention = 0;
+  int norms = 0;
+  int losses = 0;
+};
+
+Sums sums_of(const EagerStep& step) {
+  Sums sums;
+  for (const auto& layer : step.layers) {
+    for (const auto* pass : {&layer.forward, &layer.backward, &layer.once}) {
+      for (const auto& operation : *pass) {
+        sums.flops += operation.flops;
+        sums.products += operation.kind == OperationClass::product ? 1 : 0;
+        sums.attention += operation.kind == OperationClass::attention ? 1 : 0;
+        sums.norms += operation.kernel.find("layer_norm") != std::string::npos ? 1 : 0;
+        sums.losses += operation.kernel.find("log_softmax") != std::string::npos ? 1 : 0;
+      }
+    }
+  }
+  return sums;
+}
+
+Bytes most_activations(const EagerStep& step) {
+  return *std::ranges::max_element(step.memory.activations);
+}
+
+Model captured_model() {
+  return load_model("gpt_small_captured", {{GRADWAY_SOURCE_DIR "/tests/config/captures"}});
+}
+
+}  // namespace
+
+TEST_CASE("a captured GPT issues the products, attention, norms and loss of its architecture", "[config]") {
+  const auto built_in = load_model("gpt_small", data);
+  const auto captured = captured_model();
+  REQUIRE(captured.captured);
+  const auto batch = GENERATE(8, 16);
+  const auto described = eager_step(built_in, settings_at(batch));
+  const auto replayed = eager_step(captured, settings_at(batch));
+  const auto expected = sums_of(described);
+  const auto found = sums_of(replayed);
+
+  CHECK(found.flops.value() == Approx(expected.flops.value()).epsilon(1e-9));
+  CHECK(found.products == expected.products);
+  CHECK(found.attention == expected.attention);
+  CHECK(found.norms == expected.norms);
+  CHECK(found.losses == expected.losses);
+  CHECK(most_activations(replayed).value() == Approx(most_activations(described).value()).epsilon(1e-3));
+}
+
+TEST_CASE("a captured GPT has the parameters of its architecture, in the order of their gradients",
+          "[config]") {
+  const auto built_in = load_model("gpt_small", data);
+  const auto captured = captured_model();
+
+  CHECK(captured.parameter_count() == built_in.parameter_count());
+  CHECK(captured.parameter_tensors() == built_in.parameter_tensors());
+  REQUIRE_FALSE(captured.layers.empty());
+  const auto with_parameters = [](const Layer& layer) { return !layer.parameters.empty(); };
+  const auto first = std::ranges::find_if(captured.layers, with_parameters);
+  const auto last = std::find_if(captured.layers.rbegin(), captured.layers.rend(), with_parameters);
+  REQUIRE(first != captured.layers.end());
+  CHECK(first->parameters.front().name == "emb.weight");
+  CHECK(last->parameters.back().name == "head.weight");
+}
+
+TEST_CASE("all operations of a captured plain transformer have timed kernels", "[config]") {
+  CHECK(captured_model().captured->unknown.empty());
+}
+
+TEST_CASE("a captured step is replayed at the batch of the settings", "[config]") {
+  const auto model = captured_model();
+  const auto once = sums_of(eager_step(model, settings_at(8)));
+  const auto twice = sums_of(eager_step(model, settings_at(16)));
+  CHECK(twice.flops.value() == Approx(2 * once.flops.value()).epsilon(1e-12));
+  CHECK(twice.products == once.products);
+  const auto of_one = most_activations(eager_step(model, settings_at(8)));
+  const auto of_two = most_activations(eager_step(model, settings_at(16)));
+  CHECK(of_two.value() < 2 * of_one.value());
+  CHECK(of_two.value() > 1.8 * of_one.value());
+}
+
+namespace {
+
+/// Messages of the errors of a capture with these backward operations.
+std::string wrong_with(const std::string& rows, const std::string& more = "") {
+  std::string text =
+      "schema: 1\nkind: captured\nsource: a test\nframework: PyTorch\nprecision: fp32\nstate_dtype: "
+      "fp32\nbatch: "
+      "2\noptimizer: sgd\ninput_per_sample: 4 B\nparameters: |\n  fp32 4x4 a.weight\noperations:\n  - pass: "
+      "forward\n    "
+      "list: |\n      a mm fp32[2x4] fp32[4x4]:t -> fp32[2x4]\n  - pass: backward\n    list: |\n";
+  text += "      " + rows + "\n      a gradient a.weight\n" + more;
+  const std::string scenario =
+      "schema: 1\nmodel: it\nplatform: h200-1x\njob: { gpus: 1, batch_per_gpu: 2 }\nstrategy: { kind: none "
+      "}\n";
+  const auto folder = std::filesystem::temp_directory_path() / "gradway-captured-test";
+  std::filesystem::create_directories(folder / "models");
+  std::ofstream{folder / "models/it.yaml"} << text;
+  std::ofstream{folder / "one.yaml"} << scenario;
+  std::string found;
+  try {
+    load_scenario(folder / "one.yaml", {}, DataPath{{folder, GRADWAY_SOURCE_DIR}});
+  } catch (const ConfigError& error) {
+    for (const auto& problem : error.problems()) found += problem.what + "\n";
+  }
+  std::filesystem::remove_all(folder);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("invalid operations of a capture are reported", "[config]") {
+  CHECK(wrong_with("a mm fp32[4x2]:t fp32[2x4] -> fp32[4x4] weight").empty());
+  CHECK(wrong_with("a mm fp32[4x2]:t -> fp32[4x4]") == "'mm' needs at least 2 input tensors\n");
+  CHECK(wrong_with("a mm fp32[4x2]:t fp32[2] -> fp32[4x4]") ==
+        "'mm' needs input tensors of 2 dimensions, not 1\n");
+  CHECK(wrong_with("a add") == "'add' has neither input nor output tensors\n");
+  CHECK(wrong_with("a add fp32[2x0] -> fp32[2x0]").empty());
+  CHECK(wrong_with("a add fp31[2] -> fp32[2]") == "'fp31' is not an element type\n");
+  CHECK(wrong_with("a add fp32[2]:x -> fp32[2]") == "invalid layout ':x'\n");
+  CHECK(wrong_with("a add fp32[2] -> fp32[2] fast") == "'fast' is neither a tensor nor a note\n");
+  CHECK(wrong_with("a gradient b.weight") ==
+        "the gradient of 'b.weight' is ready, but 'parameters' does not list it\n");
+}
