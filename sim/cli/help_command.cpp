@@ -22,7 +22,9 @@ std::string topic_hint(const std::string& asked) {
   if (!near_names(asked, all).empty()) return suggestion(asked, all);
   std::vector<std::string> listed;
   for (const auto& topic : topics()) listed.emplace_back(topic.name);
-  for (const auto& command : commands()) listed.emplace_back(command.name);
+  for (const auto& command : commands()) {  // "sweep" is both
+    if (std::ranges::find(listed, command.name) == listed.end()) listed.emplace_back(command.name);
+  }
   return suggestion(asked, listed);
 }
 
