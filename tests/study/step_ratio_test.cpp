@@ -50,8 +50,8 @@ TEST_CASE("hidden and exposed launches share the error of the CPU", "[ratio]") {
   const auto launched = [](PartOfStep part) { return PossibleError{{part, "host"}, {}, 30_ms, 0.5}; };
   const Prediction both{100_ms, {launched(PartOfStep::launches), launched(PartOfStep::hidden_launches)}};
   CHECK(ratio(both, {100_ms}).high == Approx(1.3));
-  const Prediction apart{
-      100_ms, {launched(PartOfStep::launches), {{PartOfStep::input, "copies"}, {}, 30_ms, 0.5}}};
+  const Prediction apart{100_ms,
+                         {launched(PartOfStep::launches), {{PartOfStep::input, "copies"}, {}, 30_ms, 0.5}}};
   CHECK(ratio(apart, {100_ms}).high == Approx(std::exp(std::sqrt(2.0) * std::log(1.15))));
 }
 
