@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -13,6 +15,18 @@
 
 namespace gradway::cli {
 namespace {
+
+/// Near names, else all topics and commands: the codes of warnings are too many to list.
+std::string topic_hint(const std::string& asked) {
+  const auto all = help_topics();
+  if (!near_names(asked, all).empty()) return suggestion(asked, all);
+  std::vector<std::string> listed;
+  for (const auto& topic : topics()) listed.emplace_back(topic.name);
+  for (const auto& command : commands()) {  // "sweep" is both
+    if (std::ranges::find(listed, command.name) == listed.end()) listed.emplace_back(command.name);
+  }
+  return suggestion(asked, listed);
+}
 
 Status help(const std::string& asked, const CLI::App& program, const CommandContext& context) {
   const auto all = topics();
@@ -29,7 +43,7 @@ Status help(const std::string& asked, const CLI::App& program, const CommandCont
   const auto known = commands();
   const auto command = std::ranges::find(known, asked, &Command::name);
   if (command == known.end())
-    refuse(fmt::format("there is no topic or command '{}'", asked), suggestion(asked, help_topics()));
+    refuse(fmt::format("there is no topic or command '{}'", asked), topic_hint(asked));
   context.results << command_help(*program.get_subcommand(asked), *command);
   return Status::done;
 }

@@ -71,7 +71,7 @@ TEST_CASE("samples become a calibration that a platform can name and a person ca
       run_gradway({"run", "job.yaml", "--verbose"}, {.folder = folder.path(), .gradway_path = folder.path()});
   CHECK(run.status == 0);
   CHECK_THAT(run.output, Contains("NET all-reduce: calibration mine of 2026-11-21, 4 ranks"));
-  CHECK_THAT(run.output, Contains("calibration mine, median error of samples held back from a fit:"));
+  CHECK_THAT(run.output, Contains("calibration mine, median error for samples that its fit did not"));
 }
 
 TEST_CASE("every figure of a shipped calibration can be shown", "[cli][calibrate]") {
@@ -247,7 +247,7 @@ TEST_CASE("a calibration is adapted to a machine and says so", "[cli][calibrate]
   const auto run =
       run_gradway({"run", "job.yaml", "--verbose"}, {.folder = folder.path(), .gradway_path = folder.path()});
   CHECK(run.status == 0);
-  CHECK_THAT(run.output, Contains("calibration mine is theirs, adapted by rows of another"));
+  CHECK_THAT(run.output, Contains("calibration mine is theirs, adapted by measurements of another"));
 }
 
 TEST_CASE("options of one action are refused by the others", "[cli][calibrate]") {

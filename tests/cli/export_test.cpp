@@ -110,8 +110,8 @@ TEST_CASE("an exported trace imports as a model that computes and reduces the sa
   const auto imported = run_gradway({"import", "chakra", (folder.path() / "traces" / "g6e.0.et").string(),
                                      "--gpu", "l40s", "--batch", "32", "-o", model.string()});
   REQUIRE(imported.status == 0);
-  CHECK_THAT(imported.errors,
-             Contains("the trace tells neither the optimizer") && Contains("launches are not in the trace"));
+  CHECK_THAT(imported.errors, Contains("the trace contains neither the optimizer") &&
+                                  Contains("launches are not in the trace"));
   World world;
   world.gradway_path = folder.path().string();
   const auto metrics = [&](std::vector<std::string> arguments) {

@@ -66,7 +66,7 @@ TEST_CASE("every topic and command has its help", "[cli][help]") {
 }
 
 TEST_CASE("the code at the end of a warning leads to its explanation", "[cli][help]") {
-  const auto run = run_gradway({"run", "article/g6e", "--set", "nccl.NCCL_IB_TIMEOUT=22"});
+  const auto run = run_gradway({"run", "article/g6e", "--set", "nccl.NCCL_NTHREADS=256"});
   CHECK_THAT(run.output, Contains("[unmodelled-nccl-variable]"));
   const auto help = run_gradway({"help", "unmodelled-nccl-variable"});
   CHECK_THAT(help.output, StartsWith("A variable of NCCL is accepted, but not modelled\n"));

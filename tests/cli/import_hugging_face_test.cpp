@@ -31,8 +31,8 @@ TEST_CASE("a Hugging Face model becomes a model that runs", "[cli][import]") {
   CHECK(outcome.status == 0);
   CHECK(outcome.output == "models/mine.yaml\n");
   CHECK_THAT(outcome.errors,
-             Contains("hf-qwen3_30b_a3b.json:15:3: rope_scaling {...}: positions turn by other "
-                      "angles, at the same cost"));
+             Contains("hf-qwen3_30b_a3b.json:15:3: rope_scaling {...}: other rotation angles have the "
+                      "same cost; 'sequence' sets the length of a sample\n"));
   CHECK(content_of(desk.folder.path() / "models/mine.yaml") ==
         R"(# Settings of Hugging Face's file that this model cannot express, and what the file lacks:
 # - rope_scaling {...}: other rotation angles have the same cost; 'sequence' sets the length of a sample
@@ -115,12 +115,13 @@ TEST_CASE("what a Hugging Face model has and gradway does not is listed", "[cli]
        "the last "
        "256\n"},
       {R"("model_type": "llama", "quantization_config": {"bits": 4})",
-       "quantization_config {...}: how weights are stored; job.precision of a scenario says how the model is "
-       "trained\n"},
+       "quantization_config {...}: this is how weights are stored; job.precision of a scenario sets the "
+       "precision of training\n"},
       {R"("model_type": "gpt2", "attn_pdrop": 0.1)", "attn_pdrop 0.1: gradway's attention has no dropout\n"},
       {R"("model_type": "llama", "hidden_sise": 8)", "hidden_sise 8: unknown key, which gradway ignores"},
       {R"("model_type": "bert")",
-       "outputs: 2 of each token, as for questions, and a pooler; gradway has no other head\n"},
+       "outputs: 2 per token, as for question answering, and a pooler; gradway does not support other "
+       "heads\n"},
   }));
   CAPTURE(keys);
   CHECK_THAT(desk.import(keys).errors, Contains(note));
@@ -135,10 +136,9 @@ TEST_CASE("a window that no sample reaches is none, and Mistral has one without 
       Contains("sliding_window is missing, so 4096 is assumed: gradway's attention covers all tokens"));
   CHECK_THAT(desk.import(mistral + R"(, "sliding_window": null)", {"--sequence", "8192"}).errors,
              !Contains("sliding_window"));
-  CHECK_THAT(
-      desk.import(mistral, {}).errors,
-      Contains("sequence: 131072 tokens a sample, all that the model has positions for; --sequence says "
-               "otherwise\n"));
+  CHECK_THAT(desk.import(mistral, {}).errors,
+             Contains("sequence: 131072 tokens per sample, the number of positions of the model; --sequence "
+                      "changes it\n"));
 }
 
 TEST_CASE("a Hugging Face model that gradway cannot describe is refused", "[cli][import][errors]") {
@@ -167,7 +167,7 @@ TEST_CASE("a Hugging Face model that gradway cannot describe is refused", "[cli]
        "config.json:1:68: error: unsupported activation 'xielu'\n"
        "    1 | {\"model_type\": \"llama\", \"num_hidden_layers\": \"many\", \"hidden_act\": \"xielu\"}\n"
        "      |                                                                    ^~~~~~~\n"
-       "  hint: expected silu, gelu, gelu_pytorch_tanh\n"},
+       "  hint: expected silu, gelu or gelu_pytorch_tanh\n"},
       {R"("model_type": "opt", "word_embed_proj_dim": 512)",
        "config.json:1:46: error: gradway requires embeddings of the width of the blocks\n"
        "    1 | {\"model_type\": \"opt\", \"word_embed_proj_dim\": 512}\n"
@@ -187,7 +187,7 @@ TEST_CASE("a Hugging Face model that gradway cannot describe is refused", "[cli]
        "config.json:1:39: error: --sequence 512, but the model has 256 positions\n"
        "    1 | {\"model_type\": \"gpt2\", \"n_positions\": 256}\n"
        "      |                                       ^~~\n"
-       "  hint: at most 256\n"},
+       "  hint: give at most 256\n"},
       {R"("model_type": "llama", "num_attention_heads": 7)",
        "config.json: error: the file made from this input is invalid: heads 7 does not divide hidden 4096\n"
        "  hint: a value of the input is probably far out of range: it leads to 'heads: 7'\n"},

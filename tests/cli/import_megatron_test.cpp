@@ -233,7 +233,7 @@ TEST_CASE("arguments of Megatron-LM that gradway cannot simulate are listed", "[
       {"--seed 1 --seed 2",
        "seed 1 occurs again with another value: the last one is used, as in Megatron-LM\n"},
       {"--attention-dropout 0",
-       "dropout: 0 of attention, 0.1 elsewhere; gradway has both or none, here both\n"},
+       "dropout: 0 in attention, 0.1 elsewhere; gradway has both or none, and both are assumed\n"},
       {"--optimizer adafactor",
        "optimizer \"adafactor\": gradway does not support this optimizer, so sgd is assumed; set 'optimizer: "
        "adamw_fused' in the scenario\n"},
@@ -274,9 +274,8 @@ TEST_CASE("contradictory arguments of Megatron-LM are refused", "[cli][import][e
       {shape + batch +
            "--use-torch-fsdp2 --num-layers 24 --kv-channels 90 --position-embedding-type rope "
            "--rotary-percent 2 --tensor-model-parallel-size 8 --num-attention-heads 12",
-       "job.sh: error: the scenario made from this input is invalid: 8 ranks do not divide the 12 heads of "
-       "the "
-       "model 'x_model'\n"},
+       "job.sh: error: the scenario made from this input is invalid: parallel.tensor 8 does not divide the "
+       "12 heads of the model 'x_model'\n"},
       {"--num-layers 24\n",
        "job.sh: error: the file has no '--hidden-size'\n  hint: Megatron-LM requires it\n"},
   }));

@@ -62,7 +62,8 @@ TEST_CASE("the format that torchtitan creates a model in is that of its states",
   CHECK_THAT(drafted("dtype = \"bfloat16\"\n"), Contains("  precision: bf16\n  state_dtype: bf16\n"));
   CHECK_THAT(drafted("dtype = \"float32\"\n"), !Contains("state_dtype"));
   CHECK_THAT(drafted("dtype = \"bfloat16\"\nmixed_precision_param = \"float32\"\n"),
-             !Contains("state_dtype") && Contains("they are taken in fp32"));
+             !Contains("state_dtype") &&
+                 Contains("gradway computes in the format of the parameters: fp32 is assumed"));
 }
 
 TEST_CASE("torchtitan's offload to the CPU is taken", "[cli][import]") {

@@ -13,9 +13,11 @@ TEST_CASE("DeepSpeed's settings become a scenario that runs", "[cli][import]") {
                                  "--platform", "aws-p4d.24xlarge", "-o", "scenarios/mine.yaml"});
   CHECK(outcome.status == 0);
   CHECK(outcome.output == "scenarios/mine.yaml\n");
-  CHECK_THAT(outcome.errors, !Contains("gradient_clipping") &&
-                                 Contains("ds_config-zero3.json:24:5: zero_optimization."
-                                          "zero_quantised_gradients true: gradway does not know this key"));
+  CHECK_THAT(outcome.errors,
+             !Contains("gradient_clipping") &&
+                 Contains("ds_config-zero3.json:24:5: zero_optimization."
+                          "zero_quantised_gradients true: unknown key, which gradway ignores; did "
+                          "you mean 'zero_optimization.zero_quantized_gradients'?\n"));
   const std::string scenario =
       R"(# Settings of DeepSpeed's file that this scenario cannot express, and what the file lacks:
 # - zero_optimization.allgather_bucket_size 2e8: gradway gathers parameters after the step in one collective,
@@ -188,8 +190,8 @@ TEST_CASE("what gradway cannot say of a trainer's file is listed", "[cli][import
        "samples, 2 times as many per step as in the file\n"},
       {R"("banana": [1])", "banana [...]: unknown key, which gradway ignores\n"},
       {R"("zero_optimization": {"stage": 1, "reduce_bucket_size": "auto"})",
-       "zero_optimization.reduce_bucket_size \"auto\": not said here, the trainer's own code fills it in; an "
-       "option or the default counts\n"},
+       "zero_optimization.reduce_bucket_size \"auto\": the trainer's own code sets the value; gradway "
+       "uses an option or the default\n"},
   }));
   CAPTURE(settings);
   CHECK_THAT(desk.import("deepspeed", "{\"train_batch_size\": 8, " + settings + "}", where).errors,
@@ -315,8 +317,10 @@ TEST_CASE("options fill in what Hugging Face's file leaves to the trainer", "[cl
   CHECK_THAT(filled.output,
              Contains("job:\n  gpus: 8\n  batch_per_gpu: 4\n  precision: bf16\n  framework: deepspeed\n"
                       "strategy:\n  kind: zero\n  stage: 2\n  overlap_comm: true\n"));
-  CHECK_THAT(filled.errors, Contains("6:5: zero_optimization.reduce_bucket_size \"auto\": not said here") &&
-                                Contains("optimizer: the file names none, so sgd counts"));
+  CHECK_THAT(
+      filled.errors,
+      Contains("6:5: zero_optimization.reduce_bucket_size \"auto\": the trainer's own code sets the value") &&
+          Contains("optimizer: the file does not name one, so sgd is assumed"));
   const auto open = desk.run(with(file, where));
   CHECK(open.status == 2);
   CHECK_THAT(open.errors, Contains("13:37: error: 'train_micro_batch_size_per_gpu' is \"auto\"") &&

@@ -326,8 +326,8 @@ TEST_CASE("wrong arguments of optimize for sharded settings are refused with a h
        "input.storage, input.decode, input.pin_memory, input.codec, input.cache, input.dataset, "
        "input.cache_policy, nccl.NAME\n"},
       {{"--over", "wrap=6"},
-       "--over wrap=6: error: '6' is no way to wrap a model\n"
-       "  hint: write block, a number of blocks such as '4 blocks', or whole\n"},
+       "--over wrap=6: error: invalid wrap '6'\n"
+       "  hint: expected block, whole, or a number of blocks such as '4 blocks'\n"},
       {{"--over", "replicate", "--set", "parallel.replicate=2"},
        "error: 'parallel.replicate' is set and searched\n  hint: leave out '--set' or '--over' for it\n"},
       {{"--set", "strategy={kind: distributed_optimizer}"},

@@ -171,7 +171,7 @@ TEST_CASE("a simulation of very many GPUs is announced, and too many are refused
   const auto too_many = run("10000000");
   CHECK(too_many.status == 2);
   CHECK(too_many.errors ==
-        "--set job.gpus=10000000: error: 10000000 GPUs are more than a simulation can have: 1 to 1048576\n"
+        "--set job.gpus=10000000: error: 10000000 GPUs are too many to simulate: 1 to 1048576\n"
         "  hint: lower job.gpus, or simulate one of several equal parts of the cluster\n");
 }
 

@@ -125,7 +125,7 @@ TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
        "file or in the data folders\n"
        "  hint: did you mean 'llama3_8b', 'llama3_70b', 'llama3_2_3b' or 'llama3_405b'?\n"},
       {{"import", "topo", GRADWAY_SOURCE_DIR "/tests/import/data/topo-4x-h200.txt", "--gpu", "h100"},
-       "error: '--gpu h100': there is no GPU of this name\n"
+       "error: unknown GPU in '--gpu h100'\n"
        "  hint: did you mean 'h100-sxm', 'h100-pcie' or 'h100-sxm-96gb'?\n"},
       {{"sweep", "article/g6e", "--vary", "job.gpus=8..1"},
        "error: '--vary job.gpus' has the range '8..1', which ends before it begins\n  hint: write '1..8'\n"},
@@ -138,7 +138,7 @@ TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
       {{"help", "zzz"},
        "error: there is no topic or command 'zzz'\n"
        "  hint: known: scenario, names, units, platforms, calibrations, strategies, layouts, sweep, "
-       "exit-status, init, run, explain, compare, campaign, optimize, validate, calibrate, import, "
+       "warnings, exit-status, init, run, explain, compare, campaign, optimize, validate, calibrate, import, "
        "export, show, list, schema, help, "
        "manual, completion\n"},
       {{"completion", "fis"},

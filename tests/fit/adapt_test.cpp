@@ -114,7 +114,7 @@ TEST_CASE("disturbed rows do not change the scales", "[fit]") {
   CHECK(part(adapted, "NET on 2 ranks").after->worst > 1);
 }
 
-TEST_CASE("parts without rows keep their scale; other ranks follow their transport, other transports do not",
+TEST_CASE("parts without rows keep their scale, other ranks follow their transport, other transports do not",
           "[fit]") {
   auto calibration = two_tables();
   calibration.tables.push_back(table_of(Transport::p2p, 4, straight_line(9)));
@@ -145,7 +145,7 @@ TEST_CASE("over SHM the rate of host memory does not limit sizes that caches ser
   CHECK(split_time(tcp, 16_MiB).moving / time_at(tcp, 16_MiB) > 0.9);
 }
 
-TEST_CASE("90 % of rows are within the bound of nine or more others; fewer give no bound", "[fit]") {
+TEST_CASE("90 % of rows are within the bound of nine or more others, and fewer give no bound", "[fit]") {
   CHECK_FALSE(bound_of_90_percent(std::vector<double>(8, 0.1)));
   CHECK(bound_of_90_percent({1, 2, 3, 4, 5, 6, 7, 8, 9}).value() == 9);
   Random random{7, RandomStream::failures};

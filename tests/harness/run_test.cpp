@@ -220,7 +220,7 @@ TEST_CASE("an interrupted run keeps what was measured and starts nothing more") 
   CHECK_THAT(outcome.messages, Catch::Contains("interrupted: earlier measurements are kept"));
 }
 
-TEST_CASE("--only runs the given sections and the test of the instrument") {
+TEST_CASE("the option --only runs the given sections and the test of the instrument") {
   const auto outcome =
       run(facts_of(1), {job("instrument", emit_one), job("links", emit_one), job("kernels", emit_one)},
           {"--only", "links"});

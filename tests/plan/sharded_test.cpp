@@ -194,7 +194,7 @@ TEST_CASE("ZeRO-3 prefetches parts until the prefetch bucket is full") {
   CHECK(asked(1e9, 10001) == 1 + 1);
 }
 
-TEST_CASE("Megatron's buckets close when they are full; without overlap there is one bucket") {
+TEST_CASE("Megatron's buckets close when they are full, and without overlap there is one bucket") {
   const auto reductions = [](DistributedOptimizer optimizer) {
     const auto names = collectives_of(three_blocks(optimizer));
     return std::ranges::count_if(names, [](const auto& name) { return name.ends_with("reduce-scatter"); });

@@ -33,13 +33,13 @@ TEST_CASE("platforms are sorted by name with numbers by value, synthetic ones la
   platforms.push_back({"broken", std::nullopt});
   report::write_platforms(out, platforms, {});
   CHECK(out.str() ==
-        "platform   GPUs per node                          between GPUs     between nodes  USD/node-hour  "
+        "platform   GPUs per node        between GPUs     between nodes  USD/node-hour  "
         "price of    region\n"
-        "broken     cannot be read: its file has an error\n"
-        "x9.large   6 x round                              pcie 25 GB/s     -                      12.50  "
+        "broken     the file is invalid\n"
+        "x9.large   6 x round            pcie 25 GB/s     -                      12.50  "
         "2026-07-20  here\n"
-        "x10.large  4 x round                              nvlink 300 GB/s  wire 40 GB/s               -\n"
-        "a-ring     any x ideal                            -                -                          -\n");
+        "x10.large  4 x round            nvlink 300 GB/s  wire 40 GB/s               -\n"
+        "a-ring     any x ideal          -                -                          -\n");
 }
 
 TEST_CASE("a direct NVLink to each of several GPUs counts once for each", "[report]") {

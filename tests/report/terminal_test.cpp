@@ -62,7 +62,8 @@ TEST_CASE("a run is written with its job, its result and its provenance", "[repo
   CHECK_THAT(text, Contains("this link is saturated during it"));
   CHECK_THAT(text, Contains("gpu0 -> gpu1                25.0 %          4.194 MB"));
   CHECK_THAT(text, Contains("provenance   compute: explicit times of the model"));
-  CHECK_THAT(text, Contains("NCCL_ALGO=RING is accepted, but not modelled [unmodelled-nccl-variable]"));
+  CHECK_THAT(text, Contains("warning      NCCL_ALGO=RING is accepted, but not modelled\n               "
+                            "[unmodelled-nccl-variable]\n"));
 }
 
 TEST_CASE("without --verbose a run shows the key results and where to find details", "[report][terminal]") {

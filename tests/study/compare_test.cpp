@@ -43,7 +43,7 @@ TEST_CASE("without a price there are no costs", "[run]") {
   CHECK_FALSE(usd_per_million_samples(one).has_value());
 }
 
-TEST_CASE("alternatives are ordered by cost, then throughput; those without a price come last", "[run]") {
+TEST_CASE("alternatives are ordered by cost, then throughput, and those without a price come last", "[run]") {
   const std::vector<Alternative> all{alternative(50_ms, std::nullopt), alternative(100_ms, 72),
                                      alternative(200_ms, 36), alternative(200_ms, 18),
                                      alternative(10_ms, std::nullopt)};

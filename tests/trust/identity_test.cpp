@@ -165,18 +165,28 @@ bool figure_takes_part(const config::ScenarioKey& key) {
   return false;
 }
 
+/// The valid jobs with their identities, each of which is computed once.
+const auto& jobs_with_identity() {
+  static const auto all = [] {
+    std::vector<std::pair<Settings, JobIdentity>> found;
+    for (const auto& job : jobs()) {
+      if (const auto identity = identity_with(job)) found.emplace_back(job, *identity);
+    }
+    return found;
+  }();
+  return all;
+}
+
 bool takes_part(const config::ScenarioKey& key) {
   if (!key.is_settable && key.name.starts_with("input.")) return figure_takes_part(key);
   const auto named = named_values().find(key.name);
   const auto values = named != named_values().end() ? named->second : described_values(key.value());
-  for (const auto& job : jobs()) {
-    const auto before = identity_with(job);
-    if (!before) continue;
+  for (const auto& [job, before] : jobs_with_identity()) {
     for (const auto& value : values) {
       auto settings = job;
       settings.push_back({key.name, value});
       const auto after = identity_with(settings);
-      if (after && *after != *before) return true;
+      if (after && *after != before) return true;
     }
   }
   return false;

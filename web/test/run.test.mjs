@@ -39,11 +39,12 @@ for (const one of ofKind('run')) {
       if (metrics.cost_usd_per_hour === null) assert.equal(await page.locator('[data-tile="Cost"] .main').textContent(), '–');
       else assert.equal(await tile('Cost'), metrics.cost_usd_per_hour);
       const listed = async (id) => page.locator(`#${id} li`).evaluateAll((all) => all.map((item) => item.textContent));
-      assert.deepEqual(await listed('warnings'), report.warnings);
+      const warned = report.warnings.map((text, i) => `${text} [${report.warning_codes[i]}]`);
+      assert.deepEqual(await listed('warnings'), warned);
       assert.deepEqual(await listed('basis'), report.basis);
       if (report.warnings.length > 0) {
-        const [warned, charted] = await Promise.all([page.locator('#warnings').boundingBox(), page.locator('.chart').first().boundingBox()]);
-        assert.ok(warned.y < charted.y);
+        const [above, charted] = await Promise.all([page.locator('#warnings').boundingBox(), page.locator('.chart').first().boundingBox()]);
+        assert.ok(above.y < charted.y);
         if (report.warnings.length <= 2) assert.equal(await page.locator('#warnings').getAttribute('open'), '', 'few warnings are open');
       }
       assert.ok((await page.locator('#bottleneck').textContent()).includes(arrows(report.bottleneck.resource)));

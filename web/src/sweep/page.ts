@@ -24,6 +24,12 @@ function reasons(runs: SweepPoint[], item: (run: SweepPoint) => HTMLElement): HT
 /** "1, 2, 4"; of many values only the ends. */
 const valuesText = (values: string[]): string => (values.length <= 16 ? values.join(', ') : `${values[0]} to ${values[values.length - 1]} (${values.length} values)`);
 
+/** A model's name; for one that the scenario changes, that of the model it is based on. */
+function modelText(model: string | Record<string, unknown> | undefined): string | undefined {
+  if (model === undefined || typeof model === 'string') return model;
+  return `${String(model.based_on)}, changed`;
+}
+
 export function sweepPage(data: SweepDocument): HTMLElement[] {
   const sweep = withRuns(data.sweep);
   const failed = sweep.runs.filter((run) => !run.metrics);
@@ -37,7 +43,7 @@ export function sweepPage(data: SweepDocument): HTMLElement[] {
   const state = initial(sweep);
   const axes = sweep.vary.map(({ key, values }) => `${key} over ${valuesText(values)}`).join('; ');
   const parts = [
-    title(data.title, what([first?.scenario?.model, first?.scenario?.platform, axes], data)),
+    title(data.title, what([modelText(first?.scenario?.model), first?.scenario?.platform, axes], data)),
     tiles([
       fastest?.metrics && { name: 'Fastest', text: `${numberText(fastest.metrics.samples_per_s)} samples/s`, exact: fastest.metrics.samples_per_s, notes: [settings(fastest), `${timeText(fastest.metrics.step_time_s)} per step`] },
       cheapest?.metrics && {
