@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/commands.hpp"
+#include "sim/cli/shell/option_value.hpp"
+#include "sim/config/yaml/scalars.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -28,6 +31,12 @@ std::filesystem::path package_folder() {
       if (std::filesystem::exists(place / "gradway/capture/__main__.py", failed)) return place;
   return {};
 }
+
+struct CaptureArguments {
+  std::string out;
+  std::string batch;
+  bool is_module = false;
+};
 
 /// Runs the recorder in the user's Python, which has PyTorch.
 Status run_recorder(const std::vector<std::string>& arguments) {
@@ -51,12 +60,33 @@ Status run_recorder(const std::vector<std::string>& arguments) {
   return Status::wrong_input;
 }
 
+/// @param program the program to capture and its arguments
+Status capture(const CaptureArguments& arguments, const std::vector<std::string>& program) {
+  if (program.empty())
+    refuse("'gradway capture' needs a program to capture",
+           "write 'gradway capture train.py', with the program's arguments after it");
+  std::vector<std::string> words;
+  if (!arguments.out.empty()) words.insert(words.end(), {"--out", arguments.out});
+  if (const auto batch = value_of("--batch", arguments.batch, config::integer(1, 1'000'000)))
+    words.insert(words.end(), {"--batch", fmt::to_string(*batch)});
+  if (arguments.is_module) words.emplace_back("-m");
+  words.insert(words.end(), program.begin(), program.end());
+  return run_recorder(words);
+}
+
 }  // namespace
 
 Action add_capture(CLI::App& app) {
-  app.allow_extras();
+  const auto arguments = std::make_shared<CaptureArguments>();
+  app.add_option("-o,--out", arguments->out, "model file to write (default: models/PROGRAM.yaml)")
+      ->type_name("FILE");
+  app.add_flag("-m,--module", arguments->is_module, "the program is a module, as for python -m")
+      ->disable_flag_override();
+  app.add_option("--batch", arguments->batch,
+                 "samples of a micro-batch (default: first dimension of the model's first argument)")
+      ->type_name("N");
   app.prefix_command();
-  return [&app](const CommandContext&) { return run_recorder(app.remaining()); };
+  return [&app, arguments](const CommandContext&) { return capture(*arguments, app.remaining()); };
 }
 
 }  // namespace gradway::cli

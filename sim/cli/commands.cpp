@@ -25,9 +25,9 @@ std::span<const Command> commands() {
               "gradway capture train.py --batch_size=12    # writes models/train.yaml\n"
               "gradway capture -o models/mine.yaml train.py",
               add_capture,
-              "Your python3 runs the program up to its second optimizer step, with tensors that use no\n"
-              "memory. Options of the recorder come before the program, options of the program after\n"
-              "it. docs/my-program.md explains the rest.",
+              "usage: gradway capture [OPTIONS] PROGRAM [ARGUMENTS OF PROGRAM]. Your python3 runs the\n"
+              "program up to its second optimizer step, with tensors that use no memory.\n"
+              "docs/my-program.md explains the rest.",
               not_an_example},
       Command{"run", "predict the step time of a scenario, where the time goes and what it costs",
               "gradway run scenarios/article/g6e.yaml\n"

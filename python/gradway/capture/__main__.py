@@ -16,10 +16,10 @@ from gradway.capture._recorder import Finished, Operation, Recorder
 
 def _arguments(words: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="gradway capture", description="Runs a training program up to its second optimizer step, without a GPU and without the memory "
-        "of its tensors, and writes its operations as a model file.")
-    parser.add_argument("-o", "--output", metavar="FILE", help="model file to write (default: models/PROGRAM.yaml)")
-    parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module, as for python -m")
+        prog="gradway capture", description="Runs a training program up to its second optimizer step, without a GPU and without memory "
+        "for its tensors, and writes its operations as a model file.")
+    parser.add_argument("-o", "--out", dest="output", metavar="FILE", help="model file to write (default: models/PROGRAM.yaml)")
+    parser.add_argument("-m", "--module", dest="module", action="store_true", help="PROGRAM is a module, as for python -m")
     parser.add_argument("--batch", type=int, metavar="N", help="samples of a micro-batch (default: the first dimension of the model's "
                         "first argument)")
     parser.add_argument("program", metavar="PROGRAM", help="the training script")

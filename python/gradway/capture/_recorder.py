@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records a training step of PyTorch without a GPU and without the memory of its tensors.
+"""Records a training step of PyTorch without a GPU and without memory for its tensors.
 
 Tensors that the program puts on its GPU live on PyTorch's device `meta`: they have shapes and types, and no data. The program
 sees a GPU (`tensor.device` is `cuda:0`), so that it takes the same branches as on one. A TorchDispatchMode sees each

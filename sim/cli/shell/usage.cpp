@@ -86,10 +86,12 @@ std::string hint_for_option(const CLI::App& app, std::string_view name) {
                      found->remark);
 }
 
-/// Reports arguments that the command does not have.
+/// Reports arguments that the command does not have. The arguments of another program may follow those of a
+/// prefix command.
 void check_words(const CLI::App& app) {
   for (const auto& word : app.remaining(false)) {
     if (word == "--") continue;
+    if (app.get_prefix_command() && !word.starts_with('-')) return;
     if (word.starts_with('-')) {
       const auto name = word.substr(0, word.find('='));
       refuse(fmt::format("'{}' has no option '{}'", typed_name(app), name),
