@@ -56,7 +56,7 @@ void check_captured(const ScenarioSpec& scenario, const ModelSpec& model, Proble
     add(key,
         fmt::format("{} has no effect: '{}' consists of the operations that were captured", key,
                     model.model.name),
-        "leave it out, and capture the program with that setting");
+        "leave it out; to change the operations, change the program and capture it again");
   }
   const auto& layout = job.layout;
   const std::array axes{std::pair{"parallel.tensor", layout.tensor},
