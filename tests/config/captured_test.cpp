@@ -143,7 +143,7 @@ TEST_CASE("invalid operations of a capture are reported", "[config]") {
         "'mm' needs input tensors of 2 dimensions, not 1\n");
   CHECK(wrong_with("a add") == "'add' has neither input nor output tensors\n");
   CHECK(wrong_with("a add fp32[2x0] -> fp32[2x0]").empty());
-  CHECK(wrong_with("a add fp31[2] -> fp32[2]") == "'fp31' is not an element type\n");
+  CHECK(wrong_with("a add fp31[2] -> fp32[2]") == "invalid element type 'fp31'\n");
   CHECK(wrong_with("a add fp32[2]:x -> fp32[2]") == "invalid layout ':x'\n");
   CHECK(wrong_with("a add fp32[2] -> fp32[2] fast") == "'fast' is neither a tensor nor a note\n");
   CHECK(wrong_with("a gradient b.weight") ==

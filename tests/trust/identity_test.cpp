@@ -17,7 +17,8 @@ using Settings = std::vector<Override>;
 
 namespace {
 
-const DataPath data{{GRADWAY_SOURCE_DIR}};
+const DataPath data =
+    with_file_cache(DataPath{{GRADWAY_SOURCE_DIR}});  // some thousand scenarios name the same files
 
 /// Jobs among which each key means something.
 const std::vector<Settings>& jobs() {
@@ -59,6 +60,8 @@ const std::vector<Settings>& jobs() {
         "{ dataset: imagenet-1k, storage: aws-efs, storage_network: shared, cache: page_cache, cache_size: "
         "100 GB, batch_overhead: 1 ms }"}},
       {{"input.background_copy", "100 MB"}},
+      {{"job.host_reads", "4"}},
+      {{"strategy.find_unused_parameters", "true"}},
   };
   return all;
 }
@@ -91,6 +94,7 @@ std::vector<std::string> described_values(const std::string& text) {
 const std::map<std::string, std::vector<std::string>>& named_values() {
   static const std::map<std::string, std::vector<std::string>> values{
       {"model", {"vit_b_16"}},
+      {"job.host_read_size", {"1 MB"}},
       {"platform", {"aws-p5.48xlarge"}},
       {"input.dataset", {"imagenet-1k"}},
       {"input.storage", {"s3-standard"}},
