@@ -36,7 +36,7 @@ def summary(capture: Capture, path: Path, seconds: float) -> str:
     lines = [f"captured in {seconds:.1f} s: {operations} operations, {trained / 1e6:,.1f} million parameters, {shape}, "
              f"{recording.optimizer_class}" + (f", autocast {recording.autocast}" if recording.autocast else "")]
     lines += [f"warning: {warning}" for warning in recording.warnings]
-    lines.append(f"written to {path}; next: gradway show model {path.stem}")
+    lines.append(f"written to {path}; next: gradway show model {path}")
     return "\n".join(lines)
 
 
