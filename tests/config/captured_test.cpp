@@ -9,7 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/workload/captured_step.hpp"
+#include "sim/workload/captured/captured_step.hpp"
 #include "sim/workload/eager.hpp"
 
 using namespace gradway;

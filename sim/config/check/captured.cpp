@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/workload/captured_step.hpp"
+#include "sim/workload/captured/captured_step.hpp"
 
 namespace gradway::config {
 namespace {

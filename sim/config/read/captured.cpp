@@ -14,7 +14,7 @@
 #include "sim/config/yaml/quantities.hpp"
 #include "sim/config/yaml/text_table.hpp"
 #include "sim/workload/architectures.hpp"
-#include "sim/workload/captured_step.hpp"
+#include "sim/workload/captured/captured_step.hpp"
 
 namespace gradway::config {
 namespace {

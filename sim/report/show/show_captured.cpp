@@ -12,7 +12,7 @@
 #include "sim/report/format/fields.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
-#include "sim/workload/captured_step.hpp"
+#include "sim/workload/captured/captured_step.hpp"
 
 namespace gradway::report {
 namespace {

@@ -13,7 +13,7 @@
 #include "sim/scenario/strategy_words.hpp"
 #include "sim/study/search/largest_batch.hpp"
 #include "sim/workload/architectures.hpp"
-#include "sim/workload/captured_step.hpp"
+#include "sim/workload/captured/captured_step.hpp"
 
 namespace gradway {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/workload/captured_step.hpp"
+#include "sim/workload/captured/captured_step.hpp"
 
 #include <set>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/workload/captured_names.hpp"
+#include "sim/workload/captured/captured_names.hpp"
 
 #include <algorithm>
 #include <array>

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/workload/captured_names.hpp"
-#include "sim/workload/captured_step.hpp"
+#include "sim/workload/captured/captured_names.hpp"
+#include "sim/workload/captured/captured_step.hpp"
 
 namespace gradway {
 namespace {

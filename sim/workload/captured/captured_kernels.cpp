@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "sim/workload/attention_choice.hpp"
-#include "sim/workload/captured_names.hpp"
-#include "sim/workload/captured_step.hpp"
+#include "sim/workload/captured/captured_names.hpp"
+#include "sim/workload/captured/captured_step.hpp"
 
 namespace gradway {
 namespace {
