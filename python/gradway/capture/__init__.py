@@ -16,7 +16,8 @@ from typing import Any, Callable, Iterator
 
 from gradway.capture._errors import CaptureError
 from gradway.capture._file import text_of
-from gradway.capture._recorder import Finished, Recorder, Recording
+from gradway.capture._recorder import Finished, Recorder
+from gradway.capture._recording import Recording
 
 __all__ = ["Capture", "CaptureError", "Recording", "capture", "recorder"]
 

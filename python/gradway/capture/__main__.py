@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from gradway.capture import Capture, CaptureError, _allows_tf32
-from gradway.capture._recorder import Finished, Operation, Recorder
+from gradway.capture._recorder import Finished, Recorder
+from gradway.capture._recording import Operation
 
 
 def _arguments(words: list[str] | None) -> argparse.Namespace:

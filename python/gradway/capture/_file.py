@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from gradway.capture._recorder import Operation, Ready, Recording, Tensor
+from gradway.capture._recording import Operation, Ready, Recording, Tensor
 
 _NOT_RECORDED = {"between": "optimizer"}
 

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The records of a training step, as `_recorder` writes them."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """The recorded properties of a tensor."""
+    dtype: str
+    shape: tuple[int, ...]
+    layout: str = ""  # t: the last two dimensions are swapped, cl: channels_last, s: strided
+    tensors: int = 1  # of a list, whose elements `shape` counts
+
+    def elements(self) -> int:
+        count = 1
+        for side in self.shape:
+            count *= side
+        return count
+
+
+@dataclass
+class Operation:
+    name: str
+    phase: str
+    module: str
+    inputs: tuple[Tensor, ...] = ()
+    outputs: tuple[Tensor, ...] = ()
+    notes: dict[str, str] = field(default_factory=dict)
+    varies: bool = False  # with the batch
+    of_parameters: bool = False
+    host_reads: bool = False
+    made_by: tuple[int, ...] = ()  # operations whose results it reads
+
+
+@dataclass
+class Ready:
+    """A parameter's gradient is complete."""
+    parameter: str
+    module: str
+    phase: str = "backward"
+
+
+@dataclass
+class Moment:
+    backward: bool
+    grows: int
+    fixed: int
+    gradients: int
+
+
+@dataclass
+class Parameter:
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    trained: bool = True
+
+
+@dataclass
+class Recording:
+    """A recorded step."""
+    framework: str = ""
+    operations: list[Operation | Ready] = field(default_factory=list)
+    parameters: list[Parameter] = field(default_factory=list)
+    buffers: list[Parameter] = field(default_factory=list)
+    blocks: list[str] = field(default_factory=list)  # paths of repeated modules
+    batch: int = 1
+    sequence: int = 0
+    input_bytes: int = 0
+    optimizer: str = "sgd"
+    optimizer_class: str = ""
+    accumulate: int = 1
+    autocast: str = ""
+    clips_gradients: bool = False
+    keeps_gradients: bool = False
+    compiled: bool = False
+    channels_last: bool = False
+    checkpointed: bool = False
+    memory: list[Moment] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
