@@ -74,7 +74,7 @@ class Eager {
   explicit Eager(const EagerSettings& settings) : settings_{settings} {}
 
   const EagerSettings& settings() const { return settings_; }
-  /// Uses these layers and operations instead of those that modules issue, as for captured models.
+  /// Replaces the layers and operations of modules, as for captured models.
   /// @param operations one element per layer
   void take_step(std::vector<Layer> layers, std::vector<LayerOperations> operations, StepMemory memory);
 

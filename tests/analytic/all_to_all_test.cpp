@@ -79,7 +79,7 @@ TEST_CASE("pairs within a node use its NVLinks and other pairs the NICs of the r
   CHECK(inside.size() == 16);
   CHECK(inside.at("node0.gpu1 -> node0.nvswitch") == 3);
   CHECK(inside.at("node1.nvswitch -> node1.gpu2") == 3);
-  CHECK(pairs[0].path.size() == 16);  // what all uses have in common is told by the share
+  CHECK(pairs[0].path.size() == 16);  // the share is that of all its uses
   CHECK(pairs[1].is_between_nodes);
   CHECK(pairs[1].peers == 4);
   const auto between = loads(scenario.platform, pairs[1]);

@@ -97,7 +97,7 @@ TEST_CASE("SyncBatchNorm gathers 2 C + 1 numbers of each rank and reduces 2 C su
   CHECK(step_ms(scenario) > 1.2 * step_ms(two_gpus({}, true)));
 }
 
-TEST_CASE("DDP broadcasts the buffers of BatchNorms unless it is told not to") {
+TEST_CASE("DDP broadcasts the buffers of BatchNorms unless broadcast_buffers is false") {
   const auto sent = named(program_of(two_gpus({}, true)), "broadcast of buffers");
   REQUIRE(sent.size() == 2);      // fp32 and int64
   const double channels = 26560;  // of the 53 BatchNorms of torchvision's resnet50

@@ -72,7 +72,7 @@ void random_crossing_flows(benchmark::State& state) {
 BENCHMARK(random_crossing_flows)->RangeMultiplier(8)->Range(64, 32768);
 
 /// One of the crossing flows goes and comes back: what one event costs when all flows can reach each other.
-/// Items are the flows that are solved anew.
+/// Items are the flows whose rates are solved again.
 void one_change_among_crossing_flows(benchmark::State& state) {
   const auto flows = static_cast<std::size_t>(state.range(0));
   const auto paths = random_paths(flows, 4);

@@ -21,7 +21,7 @@ struct World {
   std::string gradway_path{};                         ///< GRADWAY_PATH; empty: not set
   std::string output_to{};                            ///< standard output goes to this file instead
   bool output_closed = false;                         ///< there is no standard output
-  bool output_broken = false;                         ///< standard output is a pipe that nobody reads
+  bool output_broken = false;                         ///< standard output is a pipe without a reader
   std::optional<std::size_t> most_memory{};           ///< bytes of address space
   std::optional<std::size_t> largest_file{};          ///< bytes that it may write into one
   std::vector<std::string> environment{};             ///< more variables, each "NAME=VALUE"

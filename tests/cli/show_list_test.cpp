@@ -170,13 +170,13 @@ TEST_CASE("a name that hides one of gradway's own data is reported", "[cli][list
     CHECK_THAT(outcome.output, !Contains(folder.path().string()));
     return Json::parse(outcome.output).at("warnings");
   };
-  const auto told = [&](const Json& list, const std::string& file) {
+  const auto count_of = [&](const Json& list, const std::string& file) {
     return std::ranges::count(list, Json("the platform aws-g6e.48xlarge is read from '" + file +
                                          "' instead of the file that is shipped with gradway"));
   };
-  CHECK(told(warnings("article/g6e", "data"), "data/platforms/aws-g6e.48xlarge.yaml") == 1);
-  CHECK(told(warnings("beside/g6e.yaml", ""), "beside/platforms/aws-g6e.48xlarge.yaml") == 1);
-  CHECK(told(warnings("article/g6e", (folder.path() / "data").string()), "platforms/aws-g6e.48xlarge.yaml") ==
+  CHECK(count_of(warnings("article/g6e", "data"), "data/platforms/aws-g6e.48xlarge.yaml") == 1);
+  CHECK(count_of(warnings("beside/g6e.yaml", ""), "beside/platforms/aws-g6e.48xlarge.yaml") == 1);
+  CHECK(count_of(warnings("article/g6e", (folder.path() / "data").string()), "platforms/aws-g6e.48xlarge.yaml") ==
         1);
   CHECK_THAT(warnings("article/g6e", "").dump(), !Contains("shipped with gradway"));
 }

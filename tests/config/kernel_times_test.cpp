@@ -82,7 +82,7 @@ TEST_CASE("a GPU's own times of kernels come from the calibration that it names"
   CHECK(scenario.warnings.empty());
 }
 
-TEST_CASE("another GPU stands for one that nobody timed, and is told", "[config]") {
+TEST_CASE("the kernel times of another GPU stand in for missing ones, with a warning", "[config]") {
   const Lab lab;
   lab.gpu("mine", "kernel_times: times\n");
   lab.gpu("other", "kernel_times_like: mine\n");

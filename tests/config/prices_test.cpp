@@ -82,7 +82,7 @@ TEST_CASE("a file of prices serves the platforms that it names", "[config][price
   CHECK(data.price({.file = "ours", .date = "2025-01-01"}).source == "a talk");
 }
 
-TEST_CASE("a price that is not known is told with those that are", "[config][prices]") {
+TEST_CASE("an unknown price is refused with the known ones", "[config][prices]") {
   const Data data;
   CHECK(data.message({.date = "2024-08-17"}) ==
         "--price-date 2024-08-17: error: no price of 'rented' is known for this date\n"

@@ -45,7 +45,7 @@ std::optional<TableTime> look_up(const std::vector<CollectiveTable>& tables, int
   return all.time(kind, size, *choose_plan(kind, size, nvlink(ranks), settings));
 }
 
-NcclSettings told(const char* algorithm, const char* protocol) {
+NcclSettings forced_settings(const char* algorithm, const char* protocol) {
   NcclSettings settings;
   settings.algo = algorithm;
   settings.proto = protocol;
@@ -123,7 +123,7 @@ TEST_CASE("a lookup beyond the largest size is marked", "[cost]") {
 TEST_CASE("a forced algorithm and protocol have their own table if they were measured", "[cost]") {
   const std::vector<CollectiveTable> tables{table_of(4, 10_us, 300_GBps),
                                             as(table_of(4, 5_us, 100_GBps), Algorithm::tree, Protocol::ll)};
-  const auto own = look_up(tables, 4, 1_MiB, told("TREE", "LL"));
+  const auto own = look_up(tables, 4, 1_MiB, forced_settings("TREE", "LL"));
   REQUIRE(own);
   CHECK(own->time.value() == Approx(5e-6 + 1.5 * 1048576 / 100e9));
   CHECK_FALSE(own->use.other_plan);
@@ -132,18 +132,18 @@ TEST_CASE("a forced algorithm and protocol have their own table if they were mea
 
 TEST_CASE("forcing NCCL's own choice has no effect", "[cost]") {
   const auto forced = as(table_of(4, 5_us, 100_GBps), Algorithm::ring, Protocol::simple);
-  const auto found = look_up({table_of(2, 10_us, 300_GBps), forced}, 2, 1_GiB, told("RING", "SIMPLE"));
+  const auto found = look_up({table_of(2, 10_us, 300_GBps), forced}, 2, 1_GiB, forced_settings("RING", "SIMPLE"));
   REQUIRE(found);
   CHECK(found->time.value() == Approx(10e-6 + 1073741824 / 300e9));
   CHECK_FALSE(found->use.other_ranks);
   CHECK_FALSE(found->use.other_plan);
   const std::vector<CollectiveTable> both{table_of(4, 10_us, 300_GBps), forced};
-  CHECK(look_up(both, 4, 1_GiB, told("RING", "SIMPLE"))->time == look_up(both, 4, 1_GiB)->time);
+  CHECK(look_up(both, 4, 1_GiB, forced_settings("RING", "SIMPLE"))->time == look_up(both, 4, 1_GiB)->time);
 }
 
 TEST_CASE("forced plans without measurements are scaled by NCCL's own estimates", "[cost]") {
   const auto size = 1_MiB;
-  const auto settings = told("TREE", "SIMPLE");
+  const auto settings = forced_settings("TREE", "SIMPLE");
   const auto found = look_up({table_of(4, 10_us, 300_GBps)}, 4, size, settings);
   REQUIRE(found);
   CHECK(found->use.other_plan);

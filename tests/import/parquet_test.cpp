@@ -121,50 +121,50 @@ TEST_CASE("columns are summed over row groups, and files over a folder", "[impor
 
 TEST_CASE("footers truncated at any byte are refused", "[import][dataset]") {
   const TemporaryFolder folder;
-  const auto told = [&](const std::string& content) {
+  const auto error_of = [&](const std::string& content) {
     folder.write("t.parquet", content);
     return message_of([&] { return read_parquet_footer(folder.path() / "t.parquet"), 0; });
   };
-  CHECK(told(file(two_columns)).empty());
-  CHECK_THAT(told("PAR1"), Contains("this is not a Parquet file: it is too short"));
-  CHECK_THAT(told(file(two_columns, "PAR2")), Contains("it does not begin and end with PAR1"));
-  CHECK_THAT(told(file(two_columns, "PARE")), Contains("is encrypted"));
-  CHECK_THAT(told("PAR1" + std::string(4, '\x7f') + "PAR1"), Contains("invalid length of 2139062143 bytes"));
+  CHECK(error_of(file(two_columns)).empty());
+  CHECK_THAT(error_of("PAR1"), Contains("this is not a Parquet file: it is too short"));
+  CHECK_THAT(error_of(file(two_columns, "PAR2")), Contains("it does not begin and end with PAR1"));
+  CHECK_THAT(error_of(file(two_columns, "PARE")), Contains("is encrypted"));
+  CHECK_THAT(error_of("PAR1" + std::string(4, '\x7f') + "PAR1"), Contains("invalid length of 2139062143 bytes"));
   for (std::size_t length = 0; length < two_columns.size(); ++length)
-    CHECK_THAT(told(file(two_columns.substr(0, length))), Contains("the Parquet footer is damaged"));
+    CHECK_THAT(error_of(file(two_columns.substr(0, length))), Contains("the Parquet footer is damaged"));
   const auto rows_only = [](const std::string& rest) {
     return number(1, 2, 5) + number(2, 30) + rest + stop;
   };
-  CHECK_THAT(told(file(rows_only(""))), Contains("do not add up to those of the file"));
-  CHECK_THAT(told(file(footer(-1, {}))), Contains("a count is negative"));
-  CHECK_THAT(told(file(rows_only(head(1, 12) + stop))), Contains("a field has an unexpected type"));
-  CHECK_THAT(told(file(rows_only(head(1, 15)))), Contains("a field has an unknown type"));
-  CHECK_THAT(told(file(rows_only(head(1, 9) + head(15, 12) + varint(1ULL << 60U)))),
+  CHECK_THAT(error_of(file(rows_only(""))), Contains("do not add up to those of the file"));
+  CHECK_THAT(error_of(file(footer(-1, {}))), Contains("a count is negative"));
+  CHECK_THAT(error_of(file(rows_only(head(1, 12) + stop))), Contains("a field has an unexpected type"));
+  CHECK_THAT(error_of(file(rows_only(head(1, 15)))), Contains("a field has an unknown type"));
+  CHECK_THAT(error_of(file(rows_only(head(1, 9) + head(15, 12) + varint(1ULL << 60U)))),
              Contains("a list is longer than the rest of the footer"));
-  CHECK_THAT(told(file(number(1, 2, 5) + head(2, 6) + std::string(12, '\xff'))),
+  CHECK_THAT(error_of(file(number(1, 2, 5) + head(2, 6) + std::string(12, '\xff'))),
              Contains("longer than 64 bits"));
   std::string deep;
   for (int i = 0; i < 200; ++i) deep += head(9, 12);
-  CHECK_THAT(told(file(rows_only(deep))), Contains("nested too deep"));
-  CHECK_THAT(told(file(footer(10, {group(10, {number(2, 4) + stop})}))),
+  CHECK_THAT(error_of(file(rows_only(deep))), Contains("nested too deep"));
+  CHECK_THAT(error_of(file(footer(10, {group(10, {number(2, 4) + stop})}))),
              Contains("described elsewhere, or encrypted"));
   const auto huge = chunk({"a"}, 0, 1, std::int64_t{1} << 62U);
-  CHECK_THAT(told(file(footer(20, {group(10, {huge}), group(10, {huge})}))), Contains("overflows"));
+  CHECK_THAT(error_of(file(footer(20, {group(10, {huge}), group(10, {huge})}))), Contains("overflows"));
 }
 
 TEST_CASE("folders of Parquet files contain one dataset", "[import][dataset]") {
   const TemporaryFolder folder;
-  const auto told = [&](const std::string& name) {
+  const auto error_of = [&](const std::string& name) {
     return message_of([&] { return parquet_of(folder.path() / name), 0; });
   };
   folder.write("mixed/a.parquet", file(two_columns));
   folder.write("mixed/b.txt", "x");
-  CHECK_THAT(told("mixed"), Contains("b.txt") && Contains("this is not a Parquet file, but 1 other"));
+  CHECK_THAT(error_of("mixed"), Contains("b.txt") && Contains("this is not a Parquet file, but 1 other"));
   folder.write("other/a.parquet", file(two_columns));
   folder.write("other/b.parquet", file(footer(1, {group(1, {chunk({"text"}, 0, 1, 1)})})));
-  CHECK_THAT(told("other"), Contains("its columns differ from those of the previous files"));
+  CHECK_THAT(error_of("other"), Contains("its columns differ from those of the previous files"));
   folder.write("empty.parquet", file(footer(0, {})));
-  CHECK_THAT(told("empty.parquet"), Contains("it contains no samples"));
+  CHECK_THAT(error_of("empty.parquet"), Contains("it contains no samples"));
 }
 
 TEST_CASE("a column can have less than a byte per row", "[import][dataset]") {

@@ -89,38 +89,38 @@ TEST_CASE("a folder of tar files is shards", "[import][dataset]") {
 
 TEST_CASE("files that cannot be measured are refused by name", "[import][dataset]") {
   const test::TemporaryFolder folder;
-  const auto told = [&](const std::string& name) {
+  const auto error_of = [&](const std::string& name) {
     return test::message_of([&] { return sample_sizes(folder.path() / name), 0; });
   };
   folder.write("d/part.tfrecord", "x");
-  CHECK_THAT(told("d"), Contains("part.tfrecord") &&
+  CHECK_THAT(error_of("d"), Contains("part.tfrecord") &&
                             Contains("gradway cannot read the sizes of samples in TFRecord files"));
   folder.write("a.tar.gz", "x");
-  CHECK_THAT(told("a.tar.gz"), Contains("packed tar"));
+  CHECK_THAT(error_of("a.tar.gz"), Contains("packed tar"));
   folder.write("mixed/a.tar", member("a", 1) + end);
   folder.write("mixed/b.jpg", "x");
-  CHECK_THAT(told("mixed"), Contains("b.jpg") && Contains("this is not a tar file, but 1 other"));
+  CHECK_THAT(error_of("mixed"), Contains("b.jpg") && Contains("this is not a tar file, but 1 other"));
   folder.write("plain.bin", "x");
-  CHECK_THAT(told("plain.bin"), Contains("neither a folder nor a tar or Parquet file"));
-  CHECK_THAT(told("none"), Contains("there is no such file or folder"));
+  CHECK_THAT(error_of("plain.bin"), Contains("neither a folder nor a tar or Parquet file"));
+  CHECK_THAT(error_of("none"), Contains("there is no such file or folder"));
   folder.write("empty.tar", end);
-  CHECK_THAT(told("empty.tar"), Contains("it contains no samples"));
+  CHECK_THAT(error_of("empty.tar"), Contains("it contains no samples"));
   folder.write("e/empty.jpg", "");
-  CHECK_THAT(told("e"), Contains("all samples are empty"));
+  CHECK_THAT(error_of("e"), Contains("all samples are empty"));
 }
 
 TEST_CASE("damaged tar files are refused", "[import][dataset]") {
   const test::TemporaryFolder folder;
-  const auto told = [&](const std::string& content) {
+  const auto error_of = [&](const std::string& content) {
     folder.write("t.tar", content);
     return test::message_of([&] { return sample_sizes(folder.path() / "t.tar"), 0; });
   };
   const auto whole = member("a", 1000) + member("b", 10);
-  CHECK_THAT(told(std::string(2000, 'x')), Contains("this is not a tar file"));
-  CHECK_THAT(told(whole.substr(0, 900)), Contains("is truncated inside the file that begins at byte 0"));
-  CHECK_THAT(told(whole.substr(0, 1700)),
+  CHECK_THAT(error_of(std::string(2000, 'x')), Contains("this is not a tar file"));
+  CHECK_THAT(error_of(whole.substr(0, 900)), Contains("is truncated inside the file that begins at byte 0"));
+  CHECK_THAT(error_of(whole.substr(0, 1700)),
              Contains("damaged after the file that begins at byte 0: Truncated tar archive"));
   auto wrong = whole;
   wrong[1536] = 'c';
-  CHECK_THAT(told(wrong), Contains("damaged after the file that begins at byte 0: Damaged tar archive"));
+  CHECK_THAT(error_of(wrong), Contains("damaged after the file that begins at byte 0: Damaged tar archive"));
 }

@@ -261,7 +261,7 @@ TEST_CASE("NVLS passes each NVLink once in each direction, whatever the number o
   CHECK(lowered.flows[0].path.size() == 2 * static_cast<std::size_t>(gpus));
 }
 
-TEST_CASE("NVLS needs an NVSwitch, Hopper, and nobody who switched it off, and it is for all-reduce alone") {
+TEST_CASE("NVLS needs an NVSwitch and Hopper, must not be disabled, and serves all-reduce only") {
   const auto algorithm = [](const Scenario& scenario, CollectiveKind kind = CollectiveKind::all_reduce) {
     return (*WorldCommunicator{scenario}).choose(kind, 1_GiB).algorithm;
   };

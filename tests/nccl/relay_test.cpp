@@ -85,7 +85,7 @@ TEST_CASE("five V100 of a cube mesh make two rings, of which each has a relay") 
   CHECK(bus(*communicator, scenario) / bus(*of_six, six) == Approx(1).epsilon(0.01));
 }
 
-TEST_CASE("without relays five V100 go through host memory, as NCCL is told") {
+TEST_CASE("with relays disabled, five V100 communicate through host memory") {
   const auto variables = GENERATE(std::map<std::string, std::string>{{"NCCL_NVB_DISABLE", "1"}},
                                   std::map<std::string, std::string>{{"NCCL_P2P_LEVEL", "NVL"}},
                                   std::map<std::string, std::string>{{"NCCL_P2P_DISABLE", "1"}});

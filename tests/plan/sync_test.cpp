@@ -71,7 +71,7 @@ TEST_CASE("a strategy is called before each layer, when gradients are ready and 
   CHECK(program.memory.buckets == 7_MB);
 }
 
-TEST_CASE("a strategy is told which micro-step is the last") {
+TEST_CASE("a strategy knows which micro-batch is the last") {
   auto scenario = two_layers();
   scenario.job.accumulate = 2;
   Gathering sync;

@@ -73,7 +73,7 @@ Made random_workload() {
   const auto rank_of = [&](std::size_t replica, std::size_t stage) {
     return by_replica ? replica * stages + stage : stage * replicas + replica;
   };
-  const auto slow = static_cast<std::size_t>(*rc::gen::inRange(0, 2 * gpus));  // often nobody
+  const auto slow = static_cast<std::size_t>(*rc::gen::inRange(0, 2 * gpus));  // often none
   for (std::size_t rank = 0; rank < stages * replicas; ++rank)
     add_rank(workload, scenario.platform, stage_of(rank), rank == slow ? 1.5 : 1);
   for (std::size_t stage = 0; stage + 1 < stages; ++stage) {
