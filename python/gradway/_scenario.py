@@ -165,10 +165,11 @@ ScenarioInputDataset = TypedDict("ScenarioInputDataset", {
     "source": str,
     "samples": float,
     "spread": float,
-    "format": Literal["files", "shards", "tokens", "pages", "parquet"],
+    "format": Literal["files", "shards", "tokens", "pages", "parquet", "csv", "mapped"],
     "cpu": ScenarioInputDatasetCpu,
     "content": Literal["images", "text", "volumes"],
     "gpu_decode": str,
+    "pixels": float,
     "delivered": str,
     "sample_size": str,
     "compressible": bool,
@@ -204,8 +205,15 @@ ScenarioInputStorage = TypedDict("ScenarioInputStorage", {
     "price": ScenarioInputStoragePrice,
 }, total=False)
 
+ScenarioInputPredicate = TypedDict("ScenarioInputPredicate", {
+    "selectivity": float,
+    "rows": Literal["random", "clustered"],
+    "false_positives": float,
+}, total=False)
+
 ScenarioInput = TypedDict("ScenarioInput", {
     "pin_memory": bool,
+    "loader": Literal["pytorch", "dali", "tf_data"],
     "loader_workers": int,
     "prefetch": Literal["none", "ahead", "step", "forward"],
     "background_copy": str,
@@ -224,6 +232,11 @@ ScenarioInput = TypedDict("ScenarioInput", {
     "storage_weight": float,
     "codec": Literal["lz4", "snappy", "zstd", "zlib"],
     "decode": Literal["cpu", "gpu"],
+    "hw_decoder_load": float,
+    "predicate": ScenarioInputPredicate,
+    "csv_parser": Literal["pandas", "pyarrow"],
+    "access": Literal["random", "sequential"],
+    "read_ahead": str,
     "epoch": Literal["later", "first"],
     "cache": Literal["page_cache", "local_nvme"],
     "cache_size": str,

@@ -291,6 +291,7 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   if (needs_kernel_times(spec, model)) timed = loader.kernel_times(platform, calibration, gpu);
   if (spec.dataset) spec.job.input.dataset = loader.dataset(*spec.dataset);
   choose_columns(spec, loader.problems());
+  choose_rows(spec, loader.problems());
   if (spec.storage) spec.job.input.storage = loader.storage(*spec.storage);
   if (spec.checkpoints) spec.campaign->checkpoint->storage = loader.storage(*spec.checkpoints);
   if (spec.cache) spec.job.input.cache->tier = loader.storage(*spec.cache);
@@ -298,6 +299,7 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   check_scenario(spec, model, platform, gpu, loader.problems());
   check_captured(spec, model, loader.problems());
   check_samples(spec, model, loader);
+  check_nvjpeg(spec, gpu.gpu, loader.problems());
   auto built =
       loader.problems().attempt([&] { return build_platform(platform.description, gpu.gpu, spec.job.gpus); });
   loader.problems().raise();
@@ -306,6 +308,7 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   loader.problems().raise();
   built = with_speeds(std::move(built), spec.faster);
   apply_job(spec.job, model.model);
+  tune_threads(spec, built);
   built = with_loaders(std::move(built), spec.job);
   apply_anchor(spec, model.model);
   auto warnings = loader.problems().warnings();

@@ -160,7 +160,7 @@ class Check {
 
 std::string_view kind_of(const TaskWork& work) {
   constexpr std::array<std::string_view, std::variant_size_v<TaskWork>> names{
-      "kernel", "copy", "collective", "CPU", "put", "take", "host", "read"};
+      "kernel", "copy", "collective", "CPU", "put", "take", "host", "read", "decoder"};
   return names[work.index()];
 }
 
@@ -176,6 +176,7 @@ Activity activity_of(const TaskWork& work) {
       Overloaded{[](const Kernel&) { return Activity::kernel; }, [](const Copy&) { return Activity::copy; },
                  [](const Call&) { return Activity::collective; }, [](const Read&) { return Activity::load; },
                  [](const HostWork&) { return Activity::load; },
+                 [](const DecoderWork&) { return Activity::load; },
                  [](const auto&) { return Activity::launch; }},
       work);
 }

@@ -61,9 +61,15 @@ struct Read {
   double weight = 1;  ///< weight against other flows on shared resources
 };
 
-/// Work on one of the CPU cores of the actor's node.
+/// Work on CPU cores of the actor's node.
 struct HostWork {
-  Seconds core_time{};
+  Seconds core_time{};  ///< of all threads
+  double threads = 1;   ///< number of cores that it uses at a time
+};
+
+/// Work of the GPU's JPEG decoder, which is no part of its multiprocessors.
+struct DecoderWork {
+  Seconds time{};
 };
 
 /// Puts an item into a channel, or takes one from it. The k-th take waits for the k-th put, and the
@@ -78,9 +84,9 @@ struct Take {
 /// No work: the task only waits for its dependencies.
 struct Wait {};
 
-using TaskWork = std::variant<Kernel, Copy, Call, HostWork, Put, Take, Wait, Read>;
+using TaskWork = std::variant<Kernel, Copy, Call, HostWork, Put, Take, Wait, Read, DecoderWork>;
 
-/// "kernel", "copy", "collective", "CPU", "put", "take", "host" or "read".
+/// "kernel", "copy", "collective", "CPU", "put", "take", "host", "read" or "decoder".
 std::string_view kind_of(const TaskWork& work);
 /// Bytes that a copy, a call or a read moves; zero for other work.
 Bytes bytes_of(const TaskWork& work);
@@ -162,6 +168,7 @@ struct Program {
   std::vector<Unit> units{};        ///< in the order of their reduction
   std::vector<StagePass> passes{};  ///< pipelines only, in order
   double samples = 0;               ///< samples per step that no other program counts
+  int period = 1;                   ///< number of steps after which its steps repeat
   MemoryUse memory{};               ///< of a GPU; NCCL's buffers are added when its channels are known
 
   Lane lane(const Task& task) const { return streams[task.stream.index()].lane; }
@@ -228,6 +235,7 @@ struct Workload {
   /// Period of steps in number of steps, since the servers of a stream take turns.
   int turns() const {
     int most = 1;
+    for (const auto& program : programs) most = std::max(most, program.period);
     for (const auto& program : programs)
       for (const auto& stream : program.streams) most = std::max(most, stream.servers);
     return most;

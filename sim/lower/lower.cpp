@@ -255,7 +255,11 @@ class Lowering {
       if (op.kind == OpKind::flow) op.contender = side_of(actor, program, *kernel);
     }
     if (const auto* copy = std::get_if<Copy>(&work)) copy_op(op, actor, *copy);
-    if (const auto* host = std::get_if<HostWork>(&work)) host_op(op, actor, host->core_time);
+    if (const auto* host = std::get_if<HostWork>(&work)) host_op(op, actor, *host);
+    if (const auto* decoder = std::get_if<DecoderWork>(&work)) {
+      op.kind = OpKind::delay;
+      op.latency = decoder->time;
+    }
     if (const auto* read = std::get_if<Read>(&work)) read_op(op, actor, *read);
     randomize(op, *program.cursor.current().task);
     if (op.kind == OpKind::join) op.origin.activity = Activity::marker;
@@ -287,15 +291,15 @@ class Lowering {
     }
   }
 
-  /// Uses at most one of the node's remaining cores. A what-if speed-up of launches does not apply to it.
-  static void host_op(Op& op, const ActorState& actor, Seconds core_time) {
+  /// Uses the node's remaining cores. A what-if speed-up of launches does not apply to it.
+  static void host_op(Op& op, const ActorState& actor, const HostWork& host) {
     op.kind = actor.cores_path == Op::absent ? OpKind::delay : OpKind::flow;
     if (op.kind == OpKind::delay) {
-      op.latency = core_time;
+      op.latency = host.core_time / host.threads;
       return;
     }
-    op.amount = core_time.value();
-    op.cap = 1;
+    op.amount = host.core_time.value();
+    op.cap = host.threads;
     op.path = actor.cores_path;
   }
 

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "sim/base/units.hpp"
+#include "sim/plan/input/batch_cost.hpp"
 #include "sim/platform/speeds.hpp"
 
 namespace gradway {
@@ -76,16 +77,28 @@ enum class LoaderLimit {
   cores,             ///< of the node are all busy
   training_process,  ///< makes its batches itself, because it has no workers
   workers,           ///< each takes longer for a batch than the steps in between
+  stage,             ///< a stage of a loader with threads takes longer for a batch than a step
 };
 
 /// The GPU waits for batches of its loader.
 struct Loader {
   double share = 0;
   LoaderLimit limit = LoaderLimit::workers;
-  int workers = 0;
-  Seconds batch{};  ///< time in which a worker makes one
+  int workers = 0;  ///< or threads
+  Seconds batch{};  ///< time in which a worker, or with the limit `stage` the stage, makes one
+  LoaderKind kind = LoaderKind::pytorch;
+  LoaderStage stage = LoaderStage::read;  ///< the longest one
+  double of_batch = 0;                    ///< its share of `batch`
 
   bool operator==(const Loader&) const = default;
+};
+
+/// Decoding on the GPU takes a large part of the step from training.
+struct GpuDecoding {
+  std::string gpu;
+  double share = 0;
+
+  bool operator==(const GpuDecoding&) const = default;
 };
 
 enum class Wait {
@@ -107,7 +120,8 @@ struct Idle {
 }  // namespace bottleneck
 
 /// The limit of the largest part of the step.
-using Bottleneck = std::variant<bottleneck::EmptyStep, bottleneck::Kernels, bottleneck::Optimizer,
-                                bottleneck::Communication, bottleneck::Loader, bottleneck::Idle>;
+using Bottleneck =
+    std::variant<bottleneck::EmptyStep, bottleneck::Kernels, bottleneck::Optimizer, bottleneck::Communication,
+                 bottleneck::Loader, bottleneck::Idle, bottleneck::GpuDecoding>;
 
 }  // namespace gradway

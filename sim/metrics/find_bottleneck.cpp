@@ -39,12 +39,44 @@ Bottleneck communication(const Metrics& metrics, const std::vector<ResourceUse>&
   return found;
 }
 
-/// The stage of the loader that limits it: a saturated shared resource, or each worker by itself.
-bottleneck::LoaderLimit limit_of_loader(const Loading& loading, int workers) {
+/// A saturated shared resource, or each worker by itself.
+bottleneck::LoaderLimit limit_of_loader(const Loading& loading, const InputSettings& input) {
   constexpr double used_up = 0.95;
   if (loading.storage_busy.value_or(0) >= used_up) return bottleneck::LoaderLimit::storage;
   if (loading.cores_busy.value_or(0) >= used_up) return bottleneck::LoaderLimit::cores;
-  return workers == 0 ? bottleneck::LoaderLimit::training_process : bottleneck::LoaderLimit::workers;
+  if (input.loader != LoaderKind::pytorch) return bottleneck::LoaderLimit::stage;
+  return input.loader_workers == 0 ? bottleneck::LoaderLimit::training_process
+                                   : bottleneck::LoaderLimit::workers;
+}
+
+/// Adds the longest stage of the loader. DALI's stages work at the same time, the others one after the other.
+void add_stage(bottleneck::Loader& found, const Scenario& scenario, const Loading& loading) {
+  const auto cost = batch_cost(scenario);
+  const double batches = scenario.job.accumulate;
+  std::array<Seconds, loader_stages> times{};
+  const auto mapped = scenario.job.input.dataset->format == SampleFormat::mapped;
+  const auto at = [&](LoaderStage stage) -> Seconds& { return times[static_cast<std::size_t>(stage)]; };
+  if (cost->core > Seconds{})
+    for (std::size_t i = 0; i < times.size(); ++i)
+      times[i] = loading.making * (cost->on_core[i] / cost->core);
+  at(mapped ? LoaderStage::page_faults : LoaderStage::read) += loading.reading;
+  auto whole = loading.reading + loading.making;
+  if (found.kind == LoaderKind::dali) {
+    at(LoaderStage::jpeg_decoder) = cost->decoder * batches;
+    at(LoaderStage::gpu_kernels) = loading.on_gpu;
+    whole = std::max({loading.reading, loading.making, cost->decoder * batches, loading.on_gpu});
+    if (loading.making < whole) std::fill(times.begin() + 1, times.begin() + 7, Seconds{});
+  }
+  const auto longest = std::ranges::max_element(times);
+  found.stage = static_cast<LoaderStage>(longest - times.begin());
+  if (whole > Seconds{}) found.of_batch = *longest / whole;
+  if (found.limit == bottleneck::LoaderLimit::stage) found.batch = whole / batches;
+}
+
+/// Share of the step in which the GPU decodes, on the stream of training or on one of the loader.
+double decoding_share(const Scenario& scenario, const Metrics& metrics) {
+  if (!metrics.loading || !scenario.job.input.decode_on_gpu) return 0;
+  return batch_cost(scenario)->gpu * scenario.job.accumulate / metrics.step_time;
 }
 
 bottleneck::Wait wait_when_idle(const InputSettings& input) {
@@ -65,12 +97,21 @@ Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics,
   const auto& settings = scenario.job.input;
   // A step never waits for a fast enough loader. A late one limits it, however long kernels run.
   constexpr double late = 0.05;
-  if (metrics.loading && metrics.input_wait > late * metrics.step_time)
-    return bottleneck::Loader{.share = metrics.input_wait / metrics.step_time,
-                              .limit = limit_of_loader(*metrics.loading, settings.loader_workers),
-                              .workers = settings.loader_workers,
-                              .batch = metrics.loading->batch};
+  if (metrics.loading && metrics.input_wait > late * metrics.step_time) {
+    bottleneck::Loader found{.share = metrics.input_wait / metrics.step_time,
+                             .limit = limit_of_loader(*metrics.loading, settings),
+                             .workers = settings.loader_workers,
+                             .batch = metrics.loading->batch,
+                             .kind = settings.loader};
+    add_stage(found, scenario, *metrics.loading);
+    return found;
+  }
   const auto& gpu = scenario.platform.gpu_models.front().name;
+  // Training still gets most of the GPU, but decoding elsewhere would help more than any kernel.
+  constexpr double large = 0.1;
+  if (const auto decoding = decoding_share(scenario, metrics);
+      decoding > large && metrics.exposed_communication < metrics.compute)
+    return bottleneck::GpuDecoding{gpu, decoding};
   switch (static_cast<Share>(largest - parts.begin())) {
     case compute:
       return bottleneck::Kernels{gpu, share};

@@ -38,6 +38,7 @@ class LoadingSums {
       if (is_of_step_before && origin.actor == 0 && is_batch(i))
         own_before_ = std::max(own_before_, timeline_.end[i]);
       if (origin.activity == Activity::load) add_load(i);
+      if (origin.activity == Activity::kernel) add_kernel(i);
       if (origin.actor < workload_.ranks) add_take(i);
     }
     find_batches();
@@ -72,9 +73,20 @@ class LoadingSums {
     for (const auto resource : lowered_.ops.path(op.path)) amounts_[resource.index()] += op.amount;
   }
 
-  /// Adds work of the workers' stream as a share of each worker. Pinning threads are another stream.
+  /// Adds a kernel of a loader. @pre an actor with kernels that is no rank is a loader
+  void add_kernel(std::size_t i) {
+    const auto& origin = lowered_.ops.op(OpId{i}).origin;
+    if (origin.actor < workload_.ranks || !window_.has(origin.step)) return;
+    loading_.on_gpu += (timeline_.end[i] - timeline_.start[i]) *
+                       (alike_[static_cast<std::size_t>(origin.actor)] / window_.steps);
+  }
+
+  /// Adds work of the workers' stream, and of DALI's reader, as a share of each worker. Pinning threads are
+  /// another stream.
   void note_work(const Origin& origin, const Task& task, Seconds time) {
-    const bool is_of_workers = origin.actor >= workload_.ranks && task.stream == StreamId{0};
+    if (std::holds_alternative<DecoderWork>(task.work)) return;
+    const bool is_of_workers = origin.actor >= workload_.ranks &&
+                               (task.stream == StreamId{0} || std::holds_alternative<Read>(task.work));
     if (is_of_workers != loading_.has_workers) return;
     const auto workers = program_of(origin).streams[task.stream.index()].servers;
     auto& sum = std::holds_alternative<Read>(task.work) ? loading_.reading : loading_.making;
@@ -89,6 +101,7 @@ class LoadingSums {
     if (loaders == 0) return;
     loading_.reading = loading_.reading / loaders;
     loading_.making = loading_.making / loaders;
+    loading_.on_gpu = loading_.on_gpu / loaders;
   }
 
   /// A rank has its batch once it has taken it, or, without workers, made it.
@@ -190,7 +203,8 @@ void add_epoch(Metrics& metrics, const InputSettings& input, const Workload& wor
   loading.epoch_steps = std::ceil(input.dataset->samples / metrics.samples);
   if (input.loader_workers == 0) return;  // each step waits for its whole batch
   const auto waits = metrics.input_wait + loading.for_others;
-  const auto last_batches = (metrics.step_time - waits) * input.loader_workers;
+  const auto at_once = input.loader == LoaderKind::pytorch ? input.loader_workers : 1;
+  const auto last_batches = (metrics.step_time - waits) * at_once;
   loading.epoch_start = start + std::max(fill - waits * loading.epoch_steps, std::min(fill, last_batches));
 }
 

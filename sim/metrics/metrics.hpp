@@ -41,6 +41,7 @@ struct Loading {
   // sum.
   Seconds reading{};  ///< from storage and caches
   Seconds making{};   ///< on a core
+  Seconds on_gpu{};   ///< of the loader's own kernels, on the GPU
   bool has_workers = false;
   Bytes read{};                                     ///< from storage, per step, by all ranks; not from caches
   std::optional<double> storage_busy{};             ///< share of its rate that the busiest storage delivers

@@ -9,6 +9,7 @@
 
 #include "sim/compute/optimizer_share.hpp"
 #include "sim/compute/optimizer_time.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
 #include "sim/workload/blocks.hpp"
 #include "sim/workload/profile.hpp"
 
@@ -59,8 +60,9 @@ MemoryUse permanent_memory(const RankScenario& scenario, const SyncMemory& sync)
   use.optimizer_state = optimizer_memory_of(scenario, sync).state;
   use.buckets = sync.buckets;
   use.comm_hook = sync.kept;
-  const int of_input = job.input.prefetch ? 2 : 1;
-  use.input = scenario.model.input_per_sample * job.batch_per_gpu * of_input + job.input.background_copy;
+  const int of_input = delivers_to_gpu(job.input) ? job.input.prefetch_factor : job.input.prefetch ? 2 : 1;
+  use.input = (scenario.model.input_per_sample + decoded_on_gpu(job.input)) * job.batch_per_gpu * of_input +
+              job.input.background_copy;
   const auto& gpu = scenario.platform.gpu_models.front();
   use.workspace = cublas_workspaces(gpu);
   use.context = gpu.ideal ? 0_B : cuda_context;

@@ -12,6 +12,7 @@
 #include "sim/plan/offload.hpp"
 #include "sim/plan/task_list.hpp"
 #include "sim/scenario/pipeline/schedule.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
 
 namespace gradway {
 namespace {
@@ -24,6 +25,11 @@ Task input_copy(Bytes bytes, const InputSettings& input, Seconds launch) {
   task.stream = compute_stream;
   task.launch = launch;
   task.host_waits = !input.pin_memory;  // a copy from pageable memory blocks the CPU until it has ended
+  if (delivers_to_gpu(input)) {
+    task.name = "batch is on the GPU";
+    task.work = Wait{};
+    task.launch = {};
+  }
   return task;
 }
 
@@ -183,7 +189,7 @@ Task launched(const RankScenario& scenario, const ProfileCosts& costs, Seconds p
   if (launch.kind == KernelClass::copy_in) {
     const double samples = launch.grows ? static_cast<double>(scenario.job.batch_per_gpu) / profile.batch : 1;
     auto task = input_copy(launch.bytes * samples, scenario.job.input, cpu);
-    task.host_waits = task.host_waits || launch.host_waits;
+    task.host_waits = !delivers_to_gpu(scenario.job.input) && (task.host_waits || launch.host_waits);
     return task;
   }
   auto on_gpu = costs.gpu[index];

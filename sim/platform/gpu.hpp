@@ -59,6 +59,7 @@ struct Gpu {
   double convolution_scale = 1;
   Seconds kernel_latency{};       ///< shortest duration of a kernel
   Seconds launch_cost{};          ///< CPU time to launch a kernel from eager PyTorch
+  double jpeg_decoder = 0;        ///< pixels per second of its hardware JPEG decoder; 0: none, or unknown
   std::optional<GpuPower> power;  ///< empty: clocks are those at which kernels were timed
 };
 

@@ -13,19 +13,22 @@
 #include "sim/base/units.hpp"
 #include "sim/cost/cache.hpp"
 #include "sim/cost/codecs.hpp"
+#include "sim/scenario/sample_access.hpp"
 
 namespace gradway {
 
 /// How samples are stored, which decides what one request reads.
 enum class SampleFormat : std::uint8_t {
-  files,   ///< one file per sample
-  shards,  ///< files with many samples that are read sequentially: tar, TFRecord
-  tokens,  ///< token ids in one memory-mapped file, read in random windows
-  pages,   ///< one file that is read in pages of many samples, as in FFCV
-  parquet  ///< row groups, whose columns are read separately
+  files,    ///< one file per sample
+  shards,   ///< files with many samples that are read sequentially: tar, TFRecord
+  tokens,   ///< token ids in one memory-mapped file, read in random windows
+  pages,    ///< one file that is read in pages of many samples, as in FFCV
+  parquet,  ///< row groups, whose columns are read separately
+  csv,      ///< lines of text in one file, which are read sequentially and parsed
+  mapped    ///< one memory-mapped file of arrays
 };
-inline constexpr std::array<std::string_view, 5> sample_format_words{"files", "shards", "tokens", "pages",
-                                                                     "parquet"};
+inline constexpr std::array<std::string_view, 7> sample_format_words{"files",   "shards", "tokens", "pages",
+                                                                     "parquet", "csv",    "mapped"};
 constexpr std::string_view name_of(SampleFormat format) {
   return sample_format_words[static_cast<std::size_t>(format)];
 }
@@ -78,16 +81,23 @@ struct Dataset {
     Seconds sum() const { return decode + transform + collate; }
   };
   Cpu cpu{};
-  Seconds unpack{};               ///< CPU time per sample to decompress its columns, on one core
-  std::vector<Column> columns{};  ///< columns of a Parquet dataset that are read
-  double row_group = 0;           ///< mean number of rows in a row group of a Parquet dataset
-  Seconds gpu_decode{};           ///< GPU time to decode a sample; 0: the GPU cannot decode it
+  Seconds unpack{};                      ///< CPU time per sample to decompress its columns, on one core
+  std::vector<Column> columns{};         ///< columns of a Parquet dataset that are read
+  double row_group = 0;                  ///< mean number of rows in a row group of a Parquet dataset
+  std::optional<Predicate> predicate{};  ///< `samples` are the rows that match
+  double rows_read = 1;                  ///< number of rows read for each that matches
+  double pixels = 0;                     ///< mean number of pixels of an image; 0: unknown
+  Seconds gpu_decode{};                  ///< GPU time to decode a sample; 0: the GPU cannot decode it
 };
+
+/// Whether each request reads one sample.
+constexpr bool reads_by_sample(SampleFormat format) {
+  return format == SampleFormat::files || format == SampleFormat::tokens || format == SampleFormat::mapped;
+}
 
 /// Size of a read request of a loader worker. @param sample size of a stored sample
 inline Bytes request_of(const Dataset& dataset, Bytes sample) {
-  const bool by_sample = dataset.format == SampleFormat::files || dataset.format == SampleFormat::tokens;
-  return by_sample ? sample : std::max(dataset.request, sample);
+  return reads_by_sample(dataset.format) ? sample : std::max(dataset.request, sample);
 }
 
 /// The dataset with only these columns. A request reads the part of a row group that belongs to a column.

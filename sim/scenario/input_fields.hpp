@@ -12,18 +12,39 @@ inline constexpr std::array<std::string_view, 2> sample_sizes_words{"mean", "dra
 inline constexpr std::array<std::string_view, 2> decoder_words{"cpu", "gpu"};
 inline constexpr std::array<std::string_view, 2> epoch_words{"later", "first"};
 
+/// The keys of `input.predicate`.
+constexpr auto fields_of(std::type_identity<Predicate>) {
+  return std::tuple{
+      field("selectivity", &Predicate::selectivity, value::Real{1e-12, 1}, "share of rows that match",
+            {.is_required = true}),
+      field("rows", &Predicate::rows, value::Words{"a distribution", matching_rows_words},
+            "random: matching rows are anywhere in the file; clustered: the file is sorted by them"),
+      field(
+          "false_positives", &Predicate::false_positives, value::Real{0, 1},
+          "share of row groups without a matching row that are read: 0 for minimum and maximum and a range, "
+          "the rate of a Bloom filter, 1 without statistics")};
+}
+
 /// The keys of `input`.
 constexpr auto fields_of(std::type_identity<InputSettings>) {
   using Input = InputSettings;
   constexpr auto loads = [](const Input& input) { return input.dataset.has_value(); };
+  constexpr auto is_csv = [](const Input& input) {
+    return input.dataset && input.dataset->format == SampleFormat::csv;
+  };
+  constexpr auto is_mapped = [](const Input& input) {
+    return input.dataset && input.dataset->format == SampleFormat::mapped;
+  };
   constexpr std::string_view no_own_error = "its prediction errors are those of the core and the storage";
   constexpr std::string_view stated = "a figure from the user";
   return std::tuple{
       field("pin_memory", &Input::pin_memory, value::Boolean{},
             "batches are in pinned host memory, so that their copies overlap with kernels"),
+      field("loader", &Input::loader, value::Words{"a loader", loader_words},
+            "what makes batches. pytorch: DataLoader; dali: NVIDIA DALI; tf_data: tf.data"),
       field("loader_workers", &Input::loader_workers, value::Whole{0, 4096},
-            "with a dataset: number of loader processes per rank (DataLoader's num_workers); 0: the training "
-            "process loads the data",
+            "with a dataset: number of loader processes per rank (DataLoader's num_workers; threads of DALI "
+            "and tf.data); 0: the training process loads the data; default of tf_data: AUTOTUNE",
             {.outside_identity = no_own_error}),
       field("prefetch", &Input::prefetch, value::WordsOrNone{"a copy start", copy_start_words},
             "when the copy of the next batch starts, on its own stream. ahead: when the CPU issues it; step: "
@@ -34,7 +55,8 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
       field("background_start", &Input::background_start, value::Words{"a copy start", copy_start_words},
             "with background_copy: when it starts, with the values of input.prefetch"),
       field("prefetch_factor", &Input::prefetch_factor, value::Whole{1, 1024},
-            "number of batches that each worker loads in advance (DataLoader's prefetch_factor)",
+            "number of batches that each worker loads in advance (DataLoader's prefetch_factor; of DALI and "
+            "tf.data: batches in all)",
             {.is_echoed = loads, .outside_identity = no_own_error}),
       field("persistent_workers", &Input::persistent_workers, value::Boolean{},
             "workers are kept from one epoch to the next (DataLoader's persistent_workers); false: each "
@@ -78,6 +100,18 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
       CustomField{"codec", value::Words{"a codec", codec_words}, "compression of the stored samples"},
       field("decode", &Input::decode_on_gpu, value::Words{"a decoder", decoder_words},
             "processor that decodes samples", {.is_echoed = loads}),
+      field("hw_decoder_load", &Input::hw_decoder_load, value::Real{0, 1},
+            "with loader dali and decode gpu: share of the images that the GPU's JPEG decoder decodes; "
+            "default: 0.65, or 0 without a decoder"),
+      CustomField{"predicate", value::Map{}, "predicate by which a reader of Parquet skips row groups"},
+      field("csv_parser", &Input::csv_parser, value::Words{"a CSV parser", csv_parser_words},
+            "parser of a dataset of format csv", {.is_echoed = is_csv}),
+      field("access", &Input::access, value::Words{"an order", access_order_words},
+            "order in which samples of a memory-mapped dataset are accessed", {.is_echoed = is_mapped}),
+      field("read_ahead", &Input::read_ahead, value::Amount{value::Unit::size, "128 KiB", "0 B"},
+            "window that a page fault of a memory-mapped dataset reads (read_ahead_kb of the drive); 0: one "
+            "page (MADV_RANDOM)",
+            {.is_echoed = is_mapped}),
       field("epoch", &Input::first_epoch, value::Words{"an epoch", epoch_words},
             "first: caches are empty and workers have yet to be started",
             {.is_echoed = loads, .outside_identity = "the same cache and storage, in another epoch"}),

@@ -188,10 +188,19 @@ struct InputSettings {
   std::optional<Cache> cache{};  ///< of the storage, in each node
   bool first_epoch = false;      ///< caches are empty, and workers have yet to be started
   std::optional<Codec> codec{};  ///< compression of the stored samples
+  LoaderKind loader = LoaderKind::pytorch;
   bool decode_on_gpu = false;
+  /// DALI: share of the images that the GPU's JPEG decoder decodes. Empty: DALI's default, or 0 if the GPU
+  /// has none; see `hw_decoder_load_of`.
+  std::optional<double> hw_decoder_load{};
+  std::optional<Predicate> predicate{};      ///< on the rows of a Parquet dataset
+  CsvParser csv_parser = CsvParser::pandas;  ///< of a CSV dataset
+  AccessOrder access = AccessOrder::random;  ///< of a memory-mapped dataset
+  Bytes read_ahead{131072};                  ///< of a memory-mapped dataset; Linux's default (mm/bdi)
   bool pin_memory = true;
-  int loader_workers = 8;           ///< 0: the training process loads the data
-  int prefetch_factor = 2;          ///< batches that each worker loads in advance
+  int loader_workers = 8;           ///< or threads; 0: the training process loads the data
+  bool tunes_threads = false;       ///< tf.data's AUTOTUNE chose `loader_workers`
+  int prefetch_factor = 2;          ///< batches loaded in advance, by each worker or by all threads
   bool persistent_workers = false;  ///< workers are kept from one epoch to the next
   /// Time to start one worker; workers start one after the other. Own measurement, 2026-11-22: first batches
   /// of 1 to 32 workers, forked from a process with a list of 3,000 files (docs/data-path.md).

@@ -10,13 +10,25 @@ namespace gradway {
 
 /// Samples in storage.
 struct StoredSamples {
-  Bytes size{};     ///< of one compressed sample
-  Bytes request{};  ///< of one read request
-  double hits = 0;  ///< hit ratio of the node's cache; each epoch gives its ranks other samples
+  Bytes size{};      ///< of one compressed sample
+  Bytes read{};      ///< from storage for one sample
+  Bytes request{};   ///< of one read request
+  double waits = 0;  ///< requests for one sample that a reader waits for, one after the other
+  double hits = 0;   ///< hit ratio of the node's cache; each epoch gives its ranks other samples
 };
 
 /// @pre the input has a dataset
 StoredSamples stored_samples(const InputSettings& input);
+
+/// Hardware threads of a node for each of its ranks. More loader workers only wait for each other (see
+/// `cores_for_loaders`).
+int loader_threads_of_a_rank(const Platform& platform, int gpus);
+
+/// Whether the loader itself copies batches to the GPU.
+bool delivers_to_gpu(const InputSettings& input);
+
+/// Size of a sample that the loader decodes into the GPU's memory; else 0.
+Bytes decoded_on_gpu(const InputSettings& input);
 
 /// Whether samples come over the NICs that collectives use, from storage outside the node.
 bool shares_nics(const InputSettings& input);

@@ -102,6 +102,7 @@ class Values {
     add(it.name, it.burst);
     fields(it, &FieldEffects::exchange);
   }
+  void one(const Predicate& it) { add(it.selectivity, it.rows, it.false_positives); }
   void one(const Cache& it) { add(it.kind, it.size, it.policy, it.tier); }
 
   Digest digest_;
@@ -136,10 +137,11 @@ JobIdentity identity_of(const Scenario& scenario) {
   Values step;
   step.add(exchange.hex(), facts_of(job.strategy).gradients_are_views);
   Values samples;
-  samples.add(scenario.platform.name, input.dataset, input.codec, input.decode_on_gpu, input.columns);
+  samples.add(scenario.platform.name, input.dataset, input.codec, input.decode_on_gpu, input.columns,
+              input.loader, input.csv_parser);
   Values storage;
   storage.add(scenario.platform.name, input.storage, input.shares_network, input.cache, input.columns,
-              input.codec);
+              input.codec, input.access, input.read_ahead, input.predicate);
   return {kernels.hex(), launches.hex(), exchange.hex(), step.hex(), samples.hex(), storage.hex()};
 }
 

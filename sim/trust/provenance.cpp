@@ -10,6 +10,7 @@
 #include "sim/plan/input/loader.hpp"
 #include "sim/plan/offload.hpp"
 #include "sim/platform/data_paths.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
 #include "sim/trust/step_range.hpp"
 
 namespace gradway {
@@ -111,10 +112,10 @@ void add_loading(const Scenario& scenario, Provenance& provenance) {
   if (start_of_workers(input) > Seconds{} && input.worker_start == InputSettings{}.worker_start)
     provenance.basis.emplace_back(provenance::WorkerStart{input.worker_start});
   if (platform.cores_per_node == 0) add(provenance.warnings, warning::UnknownCores{platform.name});
-  if (input.decode_on_gpu && dataset.gpu_decode == Seconds{})
+  if (input.decode_on_gpu && !delivers_to_gpu(input) && dataset.gpu_decode == Seconds{})
     add(provenance.warnings, warning::UnknownDecodeCost{dataset.name});
   if (dataset.cpu.sum() == Seconds{}) add(provenance.warnings, warning::UnknownSampleCost{dataset.name});
-  if (!platform.pageable_copy_rate && input.pin_memory)
+  if (!platform.pageable_copy_rate && input.pin_memory && !delivers_to_gpu(input))
     add(provenance.warnings, warning::UnknownPinningCost{platform.name});
   if (dataset.spread > 0 && !input.draws_sizes)
     add(provenance.warnings, warning::MeanSampleSize{dataset.name, dataset.spread});

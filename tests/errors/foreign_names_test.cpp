@@ -119,10 +119,6 @@ TEST_CASE("words of other trainers lead to ours", "[errors][names]") {
 }
 
 TEST_CASE("what is not modelled is refused by name, with what to use instead", "[errors][names]") {
-  const std::string loader =
-      "gradway models PyTorch's DataLoader, not DALI, tf.data or Petastorm: set 'input.loader_workers', and "
-      "'input.dataset' to a dataset with the CPU time of a sample; 'format: parquet' is the nearest to "
-      "Petastorm";
   const std::string inference =
       "gradway models training, not inference: use a simulator of inference servers, such as Vidur, or a "
       "load "
@@ -130,15 +126,17 @@ TEST_CASE("what is not modelled is refused by name, with what to use instead", "
   const std::string retrieval =
       "gradway does not model retrieval (RAG): describe the store as 'input.storage' with its 'first_byte', "
       "and what a sample fetches as 'input.dataset'";
-  check({{"input.loader", "petastorm", "unknown key 'input.loader'", loader},
-         {"input.dali", "true", "unknown key 'input.dali'", loader},
-         {"job.mode", "inference", "unknown key 'job.mode'", inference},
-         unknown("job.inference", inference),
-         unknown("serving", inference),
-         unknown("rag", retrieval),
-         unknown("input.retriever", retrieval),
-         {"job.framework", "jax", "invalid framework 'jax'",
-          "gradway models PyTorch and Megatron-LM, not JAX; leave it out"}});
+  check(
+      {{"input.dali", "true", "unknown key 'input.dali'", "write 'loader: dali' in 'input'"},
+       {"input.num_threads", "4", "unknown key 'input.num_threads'",
+        "did you mean 'input.loader_workers'? With 'loader: dali' or 'tf_data' it is the number of threads"},
+       {"job.mode", "inference", "unknown key 'job.mode'", inference},
+       unknown("job.inference", inference),
+       unknown("serving", inference),
+       unknown("rag", retrieval),
+       unknown("input.retriever", retrieval),
+       {"job.framework", "jax", "invalid framework 'jax'",
+        "gradway models PyTorch and Megatron-LM, not JAX; leave it out"}});
 }
 
 TEST_CASE("platforms without NVIDIA GPUs are refused by name", "[errors][names]") {

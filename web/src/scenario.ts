@@ -159,10 +159,11 @@ export interface ScenarioInputDataset {
   source?: string;
   samples?: number;
   spread?: number;
-  format?: 'files' | 'shards' | 'tokens' | 'pages' | 'parquet';
+  format?: 'files' | 'shards' | 'tokens' | 'pages' | 'parquet' | 'csv' | 'mapped';
   cpu?: ScenarioInputDatasetCpu;
   content?: 'images' | 'text' | 'volumes';
   gpu_decode?: string;
+  pixels?: number;
   delivered?: string;
   sample_size?: string;
   compressible?: boolean;
@@ -198,8 +199,15 @@ export interface ScenarioInputStorage {
   price?: ScenarioInputStoragePrice;
 }
 
+export interface ScenarioInputPredicate {
+  selectivity?: number;
+  rows?: 'random' | 'clustered';
+  false_positives?: number;
+}
+
 export interface ScenarioInput {
   pin_memory?: boolean;
+  loader?: 'pytorch' | 'dali' | 'tf_data';
   loader_workers?: number;
   prefetch?: 'none' | 'ahead' | 'step' | 'forward';
   background_copy?: string;
@@ -218,6 +226,11 @@ export interface ScenarioInput {
   storage_weight?: number;
   codec?: 'lz4' | 'snappy' | 'zstd' | 'zlib';
   decode?: 'cpu' | 'gpu';
+  hw_decoder_load?: number;
+  predicate?: ScenarioInputPredicate;
+  csv_parser?: 'pandas' | 'pyarrow';
+  access?: 'random' | 'sequential';
+  read_ahead?: string;
   epoch?: 'later' | 'first';
   cache?: 'page_cache' | 'local_nvme';
   cache_size?: string;

@@ -179,6 +179,7 @@ void add_strategy_keys(Keys& keys) {
 void add_data_keys(Keys& keys) {
   keys.fields<Dataset>("input.dataset.", of_files);
   keys.fields<Dataset::Cpu>("input.dataset.cpu.", of_files);
+  keys.fields<Predicate>("input.predicate.");
   keys.fields<StorageTier>("input.storage.", of_files);
   keys.fields<StorageTier::Burst>("input.storage.burst.", of_files);
   keys.fields<StorageTier::Price>(

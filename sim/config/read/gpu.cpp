@@ -89,6 +89,7 @@ GpuSpec read_gpu(Reader& file, const std::string& name) {
     gpu.kernel_latency = file.required("kernel_latency", latency_or_zero);
     gpu.launch_cost = file.required("launch_cost", latency_or_zero);
     gpu.convolution_scale = file.optional("moved_convolutions", efficiency, gpu.convolution_scale);
+    gpu.jpeg_decoder = file.optional("jpeg_decoder", number(1e6, 1e13), 0.0);
     read_kernel_times(file, spec);
     gpu.power = read_power(file);
   }

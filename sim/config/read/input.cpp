@@ -84,8 +84,7 @@ Dataset read_dataset(Reader& file, const std::string& name) {
     dataset.compressible = file.optional("compressible", boolean, dataset.compressible);
   }
   if (auto cpu = file.maybe_map("cpu")) dataset.cpu = read_group<Dataset::Cpu>(std::move(*cpu));
-  if (dataset.request > 0_B &&
-      (dataset.format == SampleFormat::files || dataset.format == SampleFormat::tokens))
+  if (dataset.request > 0_B && reads_by_sample(dataset.format))
     file.error(file.key_place("request"),
                fmt::format("'request' has no effect: with format {} each request reads one sample",
                            name_of(dataset.format)),
@@ -171,12 +170,14 @@ void read_input(Reader input, ScenarioSpec& spec) {
     input.error(input.key_place(key), fmt::format("input.{} has no effect without input.dataset", key),
                 "set input.dataset, or leave it out");
   };
-  for (const auto* key : {"storage", "cache", "codec", "epoch_steps", "columns"}) needs_dataset(key);
+  for (const auto* key : {"storage", "cache", "codec", "epoch_steps", "columns", "loader", "hw_decoder_load",
+                          "predicate", "csv_parser", "access", "read_ahead"})
+    needs_dataset(key);
   result.columns = input.list("columns", text);
   auto storage = input.optional("storage", name_or(read_storage, input.problems()), {});
   result.storage = std::move(storage.value);
   spec.storage = std::move(storage.name);
-  if (result.persistent_workers && result.loader_workers == 0)
+  if (result.loader == LoaderKind::pytorch && result.persistent_workers && result.loader_workers == 0)
     input.error(input.key_place("persistent_workers"),
                 "input.persistent_workers requires loader_workers above 0",
                 "set loader_workers, or leave persistent_workers out; PyTorch refuses it as well");
@@ -185,6 +186,9 @@ void read_input(Reader input, ScenarioSpec& spec) {
     input.forbid("batch_overhead_spread", "'batch_overhead_spread' requires 'batch_overhead'",
                  "set batch_overhead to the mean, or leave it out");
   check_prefetch(input, result);
+  check_loader(input, result);
+  if (auto predicate = input.maybe_map("predicate"))
+    result.predicate = read_group<Predicate>(std::move(*predicate));
   const auto policy =
       input.optional("cache_policy", one_of("a cache policy", cache_policies), CachePolicy::keeps);
   if (const auto kind = input.maybe("cache", one_of("a cache", caches))) {

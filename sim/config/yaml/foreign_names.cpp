@@ -38,10 +38,13 @@ constexpr std::string_view data_hint =
 constexpr std::string_view shard_hint =
     "leave it out: the size of a sharded group follows from 'job.gpus' and 'parallel.replicate'";
 
-constexpr std::string_view loader_hint =
-    "gradway models PyTorch's DataLoader, not DALI, tf.data or Petastorm: set 'input.loader_workers', and "
-    "'input.dataset' to a dataset with the CPU time of a sample; 'format: parquet' is the nearest to "
-    "Petastorm";
+constexpr std::string_view loader_hint = "did you mean 'input.loader'? It is pytorch, dali or tf_data";
+constexpr std::string_view petastorm_hint =
+    "gradway does not model Petastorm: 'format: parquet' of 'input.dataset' through PyTorch's DataLoader is "
+    "the nearest";
+constexpr std::string_view threads_hint =
+    "did you mean 'input.loader_workers'? With 'loader: dali' or 'tf_data' it is the number of threads";
+constexpr std::string_view queue_hint = "did you mean 'input.prefetch_factor'?";
 constexpr std::string_view inference_hint =
     "gradway models training, not inference: use a simulator of inference servers, such as Vidur, or a load "
     "test of your server";
@@ -140,9 +143,12 @@ constexpr auto foreign_keys = std::to_array<ForeignKey>({
     {"loader", "", loader_hint},
     {"data_loader", "", loader_hint},
     {"dataloader", "", loader_hint},
-    {"petastorm", "", loader_hint},
-    {"dali", "", loader_hint},
-    {"tf_data", "", loader_hint},
+    {"petastorm", "", petastorm_hint},
+    {"dali", "", "write 'loader: dali' in 'input'"},
+    {"tf_data", "", "write 'loader: tf_data' in 'input'"},
+    {"num_threads", "", threads_hint},
+    {"num_parallel_calls", "", threads_hint},
+    {"prefetch_queue_depth", "", queue_hint},
     {"mode", "job", inference_hint},
     {"inference", "", inference_hint},
     {"serving", "", inference_hint},
@@ -246,6 +252,10 @@ constexpr auto foreign_words = std::to_array<ForeignWord>({
     {"an attention implementation", "fused", "did you mean 'cudnn'?"},
     {"a framework", "tensorflow", "gradway models PyTorch and Megatron-LM, not TensorFlow; leave it out"},
     {"a framework", "jax", "gradway models PyTorch and Megatron-LM, not JAX; leave it out"},
+    {"a loader", "petastorm", petastorm_hint},
+    {"a loader", "dataloader", "did you mean 'pytorch'?"},
+    {"a loader", "tensorflow", "did you mean 'tf_data'?"},
+    {"a loader", "ffcv", "describe its file as a dataset of format pages, with 'loader: pytorch'"},
     {storage_thing, "s3-one-zone", "did you mean 's3-express'? It is S3 Express One Zone"},
     {storage_thing, "wekafs", "did you mean 'weka-1-client' or 'weka-dgx-2'?"},
     {storage_thing, "amlfs",

@@ -2,8 +2,8 @@
 #include "sim/plan/input/loader.hpp"
 
 #include <algorithm>
-#include <cmath>
 
+#include "sim/plan/input/thread_loader.hpp"
 #include "sim/platform/routes.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
 
@@ -29,52 +29,10 @@ std::string name_of(const Read& read) {
   return read.from_cache ? "read from the cache" : "read";
 }
 
-/// Reads samples from a tier, or from host memory if there is none.
-Read read_of(Bytes bytes, double requests, const std::optional<StorageTier>& tier, bool from_cache) {
-  Read read{.bytes = bytes, .from_cache = from_cache};
-  if (!tier) return read;
-  read.latency = tier->first_byte * requests;
-  read.latency_spread = tier->first_byte_spread / std::sqrt(std::max(1.0, requests));
-  read.at_most = tier->per_connection.value_or(BytesPerSecond::infinite());
-  return read;
-}
-
 }  // namespace
 
-std::optional<BatchCost> batch_cost(const Scenario& scenario) {
-  const auto& input = scenario.job.input;
-  if (!input.dataset) return std::nullopt;
-  const auto& dataset = *input.dataset;
-  const double samples = scenario.job.batch_per_gpu;
-  const auto stored = stored_samples(input);
-  const auto read = [&](double share, const std::optional<StorageTier>& tier, bool from_cache) {
-    const auto bytes = stored.size * samples * share;
-    return read_of(bytes, bytes / stored.request, tier, from_cache);
-  };
-  BatchCost cost;
-  cost.stored = read(1 - stored.hits, input.storage, false);
-  if (shares_nics(input)) cost.stored.weight = input.storage_weight;
-  if (stored.hits > 0) cost.cached = read(stored.hits, input.cache->tier, true);
-  cost.core = (dataset.cpu.transform + dataset.cpu.collate) * samples;
-  (input.decode_on_gpu ? cost.gpu : cost.core) +=
-      (input.decode_on_gpu ? dataset.gpu_decode : dataset.cpu.decode) * samples;
-  auto of_bytes = dataset.unpack * samples;
-  cost.core += of_bytes;
-  if (!input.decode_on_gpu) of_bytes += dataset.cpu.decode * samples;
-  if (input.codec) {
-    const auto unpack = dataset.sample_size * samples / input.codec->decompressed;
-    cost.core += unpack;
-    of_bytes += unpack;
-  }
-  if (input.draws_sizes) cost.spread = dataset.spread / std::sqrt(samples);
-  if (cost.core > Seconds{}) cost.core_share = of_bytes / cost.core;
-  if (const auto rate = scenario.platform.pageable_copy_rate; rate && input.pin_memory)
-    cost.pinned =
-        (dataset.delivered > 0_B ? dataset.delivered : scenario.model.input_per_sample) * samples / *rate;
-  return cost;
-}
-
 Seconds start_of_workers(const InputSettings& input) {
+  if (input.loader != LoaderKind::pytorch) return {};  // threads
   const bool they_stand = input.persistent_workers && !input.first_epoch;
   return they_stand ? Seconds{} : input.worker_start * input.loader_workers;
 }
@@ -83,7 +41,7 @@ Loader::Loader(const Scenario& scenario)
     : scenario_{scenario}, settings_{scenario.job.input}, cost_{batch_cost(scenario)} {}
 
 bool Loader::decode_batch(TaskList& tasks, const std::vector<TaskId>& after) const {
-  if (!loads() || cost_->gpu <= Seconds{}) return false;
+  if (!loads() || cost_->gpu <= Seconds{} || delivers_to_gpu(settings_)) return false;
   const auto decoded = tasks.kernel("GPU decodes", Phase::input, cost_->gpu, 1);
   tasks[decoded].after = after;
   return true;
@@ -122,6 +80,8 @@ std::vector<Read> Loader::reads() const {
 }
 
 Program Loader::program() const {
+  if (settings_.loader != LoaderKind::pytorch)
+    return thread_loader_program(scenario_, *cost_, batches, begun_batches);
   Program program;
   program.name = "loader";
   program.streams = {{"workers", Lane::ordered, settings_.loader_workers},
@@ -154,7 +114,7 @@ void Loader::add_workers(Workload& workload) const {
   const ProgramId of_loader{workload.programs.size()};
   workload.programs.push_back(program());
   const Routes routes{scenario_.platform};
-  const int depth = settings_.loader_workers * settings_.prefetch_factor;
+  const int depth = batches_under_way(settings_);
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(workload.ranks); ++rank) {
     const auto& tasks = workload.program_of(ActorId{rank}).tasks;
     const bool takes =
@@ -168,8 +128,8 @@ void Loader::add_workers(Workload& workload) const {
     }
     workload.actors[rank].channels = channels;
     const auto gpu = workload.actors[rank].at;
-    workload.actors.push_back(
-        {.program = of_loader, .at = routes.home_socket(gpu).value_or(gpu), .channels = channels});
+    const auto at = delivers_to_gpu(settings_) ? gpu : routes.home_socket(gpu).value_or(gpu);
+    workload.actors.push_back({.program = of_loader, .at = at, .channels = channels});
   }
 }
 

@@ -5,32 +5,20 @@
 #include <vector>
 
 #include "sim/graph/workload.hpp"
+#include "sim/plan/input/batch_cost.hpp"
 #include "sim/plan/task_list.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace gradway {
-
-/// Cost of a rank's batch before it is copied to the GPU.
-struct BatchCost {
-  Read stored{};                 ///< served by storage; a worker makes one request after the other
-  std::optional<Read> cached{};  ///< cached on the node since an earlier epoch
-  Seconds core{};                ///< time of one core to decompress, decode, transform and collate
-  Seconds pinned{};              ///< time of one core to copy it into pinned memory, in the training process
-  Seconds gpu{};                 ///< time of decoding on the GPU
-  double spread = 0;      ///< variation of its bytes, and of decompression and decoding, between batches
-  double core_share = 0;  ///< share of `core` that is proportional to the bytes
-};
-
-/// @return empty if samples are ready in memory
-std::optional<BatchCost> batch_cost(const Scenario& scenario);
 
 /// Time from the start of an epoch to the first requests for batches: the training process starts its workers
 /// one after the other. Persistent workers continue at no cost. @source torch/utils/data/dataloader.py,
 /// PyTorch 2.11
 Seconds start_of_workers(const InputSettings& input);
 
-/// PyTorch's DataLoader. Of W workers with a prefetch factor of f, worker k mod W makes batch k, whatever the
-/// others do, and begins it when batch k - W f was taken. Batches are delivered in order. @source
+/// The loader of a rank: PyTorch's DataLoader, or one whose threads share each batch (see
+/// `thread_loader_program`). Of W workers with a prefetch factor of f, worker k mod W makes batch k, whatever
+/// the others do, and begins it when batch k - W f was taken. Batches are delivered in order. @source
 /// torch/utils/data/dataloader.py, PyTorch 2.11
 class Loader {
  public:

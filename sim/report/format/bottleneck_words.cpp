@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/format/words.hpp"
 
+#include <array>
+#include <string_view>
+
 #include <fmt/format.h>
 
 namespace gradway::report {
@@ -36,6 +39,28 @@ struct DescribeCommunicationLimit {
   }
 };
 
+/// ", 70 % of it to decode samples"
+std::string longest_of(const bottleneck::Loader& loader) {
+  constexpr std::array<std::string_view, loader_stages> what{
+      "read samples",    "wait for page faults", "decompress columns",
+      "parse lines",     "decode samples",       "transform samples",
+      "collate a batch", "wait for its decoder", "run kernels on the GPU"};
+  return fmt::format(", {:.0f} % of it to {}", 100 * loader.of_batch,
+                     what[static_cast<std::size_t>(loader.stage)]);
+}
+
+/// The part of a loader with threads that is the limit.
+std::string threads_of(const bottleneck::Loader& loader) {
+  if (loader.kind == LoaderKind::tf_data && loader.workers == 1) return "tf.data's thread needs";
+  if (loader.kind == LoaderKind::tf_data)
+    return fmt::format("the {} threads of tf.data need", loader.workers);
+  if (loader.stage == LoaderStage::read) return "DALI's reader, one thread, needs";
+  if (loader.stage == LoaderStage::jpeg_decoder) return "the GPU's JPEG decoder needs";
+  if (loader.stage == LoaderStage::gpu_kernels) return "DALI's GPU stage needs";
+  if (loader.workers == 1) return "DALI's CPU thread needs";
+  return fmt::format("the {} CPU threads of DALI need", loader.workers);
+}
+
 struct DescribeBottleneck {
   BottleneckWords operator()(const bottleneck::EmptyStep& /*none*/) const {
     return {"nothing", "the step takes no time"};
@@ -64,11 +89,19 @@ struct DescribeBottleneck {
         return {"CPU cores", waits + ", and loader workers keep all cores busy"};
       case bottleneck::LoaderLimit::training_process:
         return {"loader", waits + ", which the training process loads itself, without workers"};
+      case bottleneck::LoaderLimit::stage:
+        return {"loader", fmt::format("{}: {} {:.4g} ms per batch{}", waits, threads_of(loader),
+                                      1e3 * loader.batch.value(), longest_of(loader))};
       case bottleneck::LoaderLimit::workers:
         break;
     }
-    return {"loader workers", fmt::format("{}: each of the {} workers needs {:.4g} ms per batch", waits,
-                                          loader.workers, 1e3 * loader.batch.value())};
+    return {"loader workers", fmt::format("{}: each of the {} workers needs {:.4g} ms per batch{}", waits,
+                                          loader.workers, 1e3 * loader.batch.value(), longest_of(loader))};
+  }
+  BottleneckWords operator()(const bottleneck::GpuDecoding& decoding) const {
+    return {"decoding on the GPU", fmt::format("{} spends {:.0f} % of the step on decoding samples, which "
+                                               "training does not get",
+                                               decoding.gpu, 100 * decoding.share)};
   }
   BottleneckWords operator()(const bottleneck::Idle& idle) const {
     const auto of_step = fmt::format("{:.0f} % of the step", 100 * idle.share);

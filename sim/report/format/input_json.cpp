@@ -21,8 +21,10 @@ Json column_json(const Column& column) {
   return json;
 }
 
-Json dataset_json(const Dataset& dataset) {
-  if (!dataset.name.empty()) return dataset.name;
+/// @param with_rows the dataset, of which a predicate may select rows
+Json dataset_json(const Dataset& with_rows) {
+  if (!with_rows.name.empty()) return with_rows.name;
+  const auto dataset = without_predicate(with_rows);
   const bool has_columns = dataset.format == SampleFormat::parquet;
   Json json = Json::object();
   add_fields(json, dataset, [&](std::string_view key) {
@@ -60,6 +62,7 @@ Json input_json(const InputSettings& input) {
     if (!input.dataset) return;
     if (key == "dataset") json["dataset"] = dataset_json(*input.dataset);
     if (key == "columns" && !input.columns.empty()) json["columns"] = input.columns;
+    if (key == "predicate" && input.predicate) json["predicate"] = fields_json(*input.predicate);
     if (key == "storage" && input.storage) json["storage"] = storage_json(*input.storage);
     if (key == "codec" && input.codec) json["codec"] = input.codec->name;
     if (!input.cache) return;

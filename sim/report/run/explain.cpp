@@ -77,6 +77,26 @@ struct ChangeInWords {
     return workers.twice ? "twice as many loader workers" : "one more loader worker per rank";
   }
   std::string operator()(const change::DecodingOnGpu& /*none*/) const { return "samples decoded on the GPU"; }
+  std::string operator()(const change::DecodingOnCpu& /*none*/) const { return "samples decoded on the CPU"; }
+  std::string operator()(const change::MoreThreads& /*none*/) const {
+    return "twice as many threads of the loader";
+  }
+  std::string operator()(const change::HardwareDecoder& /*none*/) const {
+    return "all images decoded by the GPU's JPEG decoder";
+  }
+  std::string operator()(const change::FasterParser& /*none*/) const { return "lines parsed by PyArrow"; }
+  std::string operator()(const change::SequentialAccess& /*none*/) const {
+    return "samples accessed in the order of the file";
+  }
+  std::string operator()(const change::PagesOnly& /*none*/) const {
+    return "page faults that read one page each (MADV_RANDOM)";
+  }
+  std::string operator()(const change::ClusteredRows& /*none*/) const {
+    return "a file sorted by the column of the predicate";
+  }
+  std::string operator()(const change::ExactStatistics& /*none*/) const {
+    return "statistics that exclude each row group without a matching row";
+  }
   std::string operator()(const change::ReadySamples& /*none*/) const {
     return "samples ready in memory (a bound)";
   }

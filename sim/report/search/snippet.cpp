@@ -107,7 +107,7 @@ std::string around_passes(const Job& job) {
 /// The data loader, if the job names a dataset.
 std::string data_loader(const Job& job) {
   const auto& input = job.input;
-  if (!input.dataset) return "";
+  if (!input.dataset || input.loader != LoaderKind::pytorch) return "";
   std::vector<std::string> arguments{"dataset", fmt::format("batch_size={}", job.batch_per_gpu),
                                      fmt::format("num_workers={}", input.loader_workers)};
   if (input.loader_workers > 0) arguments.push_back(fmt::format("prefetch_factor={}", input.prefetch_factor));

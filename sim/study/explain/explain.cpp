@@ -12,6 +12,7 @@
 
 #include "sim/compute/compute_costs.hpp"
 #include "sim/compute/memory_range.hpp"
+#include "sim/plan/input/batch_cost.hpp"
 #include "sim/platform/with_speeds.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
 #include "sim/study/parallel.hpp"
@@ -120,7 +121,8 @@ class Questions {
       for (const auto& value : setting.values)
         if (!value.words.empty()) ask(setting, value);
     }
-    if (run.scenario.job.input.dataset) ask_of_loaders(run.scenario.job.input);
+    if (run.scenario.job.input.dataset)
+      ask_of_loaders(run.scenario.job.input, run.scenario.platform.gpu_models.front());
     ask_of_program(run.scenario.job);
   }
 
@@ -152,26 +154,81 @@ class Questions {
         [strategy = value.strategy](Scenario& scenario) { scenario.job.strategy = strategy; });
   }
 
-  void ask_of_loaders(const InputSettings& input) {
-    const auto ask = [&](std::string name, Change change, std::string key, std::string value,
-                         std::function<void(InputSettings&)> apply) {
-      answers_.push_back({.name = std::move(name), .change = std::move(change), .set = {}});
-      if (!key.empty()) answers_.back().set.emplace_back(std::move(key), std::move(value));
-      changes_.emplace_back([apply = std::move(apply)](Scenario& scenario) {
-        apply(scenario.job.input);
-        scenario.platform = with_loaders(std::move(scenario.platform), scenario.job);
-      });
+  /// Asks for a change of the input, after which loaders have other resources. @param key empty: a bound
+  void ask_of_input(std::string name, Change change, std::string key, std::string value,
+                    std::function<void(InputSettings&)> apply) {
+    answers_.push_back({.name = std::move(name), .change = std::move(change), .set = {}});
+    if (!key.empty()) answers_.back().set.emplace_back(std::move(key), std::move(value));
+    changes_.emplace_back([apply = std::move(apply)](Scenario& scenario) {
+      apply(scenario.job.input);
+      scenario.platform = with_loaders(std::move(scenario.platform), scenario.job);
+    });
+  }
+
+  void ask_of_loaders(const InputSettings& input, const Gpu& gpu) {
+    const auto workers = [&](int count, Change change) {
+      ask_of_input(fmt::format("loader_workers_{}", count), std::move(change), "input.loader_workers",
+                   fmt::format("{}", count), [count](InputSettings& of) { of.loader_workers = count; });
     };
-    const auto workers = [&](int count, bool twice) {
-      ask(fmt::format("loader_workers_{}", count), change::MoreWorkers{twice}, "input.loader_workers",
-          fmt::format("{}", count), [count](InputSettings& of) { of.loader_workers = count; });
+    if (input.loader == LoaderKind::pytorch) {
+      workers(input.loader_workers + 1, change::MoreWorkers{false});
+      if (input.loader_workers > 1) workers(2 * input.loader_workers, change::MoreWorkers{true});
+    } else if (!input.tunes_threads) {
+      workers(2 * input.loader_workers, change::MoreThreads{});
+    }
+    ask_of_decoders(input, gpu);
+    ask_of_reads(input);
+    ask_of_input("ready_samples", change::ReadySamples{}, "", "",
+                 [](InputSettings& of) { of.dataset.reset(); });
+  }
+
+  void ask_of_decoders(const InputSettings& input, const Gpu& gpu) {
+    const bool by_dali = input.loader == LoaderKind::dali;
+    const bool gpu_can = by_dali
+                             ? input.dataset->pixels > 0
+                             : input.loader == LoaderKind::pytorch && input.dataset->gpu_decode > Seconds{};
+    if (!input.decode_on_gpu && gpu_can)
+      ask_of_input("decode_gpu", change::DecodingOnGpu{}, "input.decode", "gpu",
+                   [](InputSettings& of) { of.decode_on_gpu = true; });
+    if (input.decode_on_gpu && !input.hw_decoder_load)
+      ask_of_input("decode_cpu", change::DecodingOnCpu{}, "input.decode", "cpu",
+                   [](InputSettings& of) { of.decode_on_gpu = false; });
+    if (by_dali && input.decode_on_gpu && gpu.jpeg_decoder > 0 && hw_decoder_load_of(input, gpu) < 1)
+      ask_of_input("hw_decoder_load_1", change::HardwareDecoder{}, "input.hw_decoder_load", "1",
+                   [](InputSettings& of) { of.hw_decoder_load = 1; });
+  }
+
+  void ask_of_reads(const InputSettings& input) {
+    const auto format = input.dataset->format;
+    if (format == SampleFormat::csv && input.csv_parser != CsvParser::pyarrow)
+      ask_of_input("csv_parser_pyarrow", change::FasterParser{}, "input.csv_parser", "pyarrow",
+                   [](InputSettings& of) { of.csv_parser = CsvParser::pyarrow; });
+    if (format == SampleFormat::mapped && input.access == AccessOrder::random) {
+      ask_of_input("access_sequential", change::SequentialAccess{}, "input.access", "sequential",
+                   [](InputSettings& of) {
+                     of.access = AccessOrder::sequential;
+                     if (of.read_ahead == 0_B) of.read_ahead = InputSettings{}.read_ahead;
+                   });
+      // Single pages in the order of the file would wait as often.
+      if (input.read_ahead == 0_B) answers_.back().set.emplace_back("input.read_ahead", "128 KiB");
+      if (input.read_ahead > 0_B)
+        ask_of_input("read_ahead_0", change::PagesOnly{}, "input.read_ahead", "0 B",
+                     [](InputSettings& of) { of.read_ahead = 0_B; });
+    }
+    if (!input.predicate) return;
+    const auto ask = [&](std::string name, Change change, std::string key, std::string value, auto apply) {
+      ask_of_input(std::move(name), std::move(change), std::move(key), std::move(value),
+                   [apply](InputSettings& of) {
+                     apply(*of.predicate);
+                     of.dataset = with_predicate(std::move(*of.dataset), *of.predicate);
+                   });
     };
-    workers(input.loader_workers + 1, false);
-    if (input.loader_workers > 1) workers(2 * input.loader_workers, true);
-    if (!input.decode_on_gpu && input.dataset->gpu_decode > Seconds{})
-      ask("decode_gpu", change::DecodingOnGpu{}, "input.decode", "gpu",
-          [](InputSettings& of) { of.decode_on_gpu = true; });
-    ask("ready_samples", change::ReadySamples{}, "", "", [](InputSettings& of) { of.dataset.reset(); });
+    if (input.predicate->rows == MatchingRows::random)
+      ask("predicate_rows_clustered", change::ClusteredRows{}, "input.predicate.rows", "clustered",
+          [](Predicate& of) { of.rows = MatchingRows::clustered; });
+    if (input.predicate->false_positives > 0)
+      ask("predicate_false_positives_0", change::ExactStatistics{}, "input.predicate.false_positives", "0",
+          [](Predicate& of) { of.false_positives = 0; });
   }
 
   /// What the program does that makes ranks or the CPU wait.

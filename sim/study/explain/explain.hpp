@@ -42,6 +42,14 @@ struct MoreWorkers {
   bool twice = false;  ///< else one more
 };
 struct DecodingOnGpu {};
+struct DecodingOnCpu {};
+struct MoreThreads {};      ///< of DALI or tf.data, twice as many
+struct HardwareDecoder {};  ///< for all images
+struct FasterParser {};     ///< of CSV
+struct SequentialAccess {};
+struct PagesOnly {};      ///< page faults read no window
+struct ClusteredRows {};  ///< by the predicate's column
+struct ExactStatistics {};
 struct ReadySamples {};    ///< a bound
 struct PerfectOverlap {};  ///< a bound
 struct NoHostReads {};
@@ -60,7 +68,9 @@ struct MoreConnections {};  ///< twice as many
 
 using Change =
     std::variant<change::FasterPart, change::InfiniteLinks, change::FreeLaunches, change::ShardingChoice,
-                 change::MoreWorkers, change::DecodingOnGpu, change::ReadySamples, change::PerfectOverlap,
+                 change::MoreWorkers, change::DecodingOnGpu, change::DecodingOnCpu, change::MoreThreads,
+                 change::HardwareDecoder, change::FasterParser, change::SequentialAccess, change::PagesOnly,
+                 change::ClusteredRows, change::ExactStatistics, change::ReadySamples, change::PerfectOverlap,
                  change::SlowGpu, change::MoreInnerSteps, change::Int8Updates, change::LongestOverlap,
                  change::FasterWan, change::MoreConnections, change::NoHostReads, change::LocalBatchNorm,
                  change::NoUnusedSearch>;

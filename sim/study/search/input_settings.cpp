@@ -4,22 +4,15 @@
 #include <algorithm>
 
 #include "sim/scenario/input_fields.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
 #include "sim/scenario/value_text.hpp"
 
 namespace gradway {
 namespace {
 
-/// Powers of two up to the hardware threads per rank. More workers only wait for each other (see
-/// `cores_for_loaders`).
+/// Powers of two up to the hardware threads per rank.
 std::vector<std::string> numbers_of_workers(const Scenario& scenario) {
-  constexpr int threads_of_a_core = 2;
-  constexpr int most_where_cores_are_not_known = 16;
-  const auto& platform = scenario.platform;
-  const int ranks =
-      std::min(scenario.job.gpus, std::max(1, static_cast<int>(platform.gpus.size()) / platform.nodes));
-  const int most = platform.cores_per_node > 0
-                       ? std::max(1, threads_of_a_core * platform.cores_per_node / ranks)
-                       : most_where_cores_are_not_known;
+  const int most = loader_threads_of_a_rank(scenario.platform, scenario.job.gpus);
   std::vector<std::string> values;
   for (int workers = 1; workers <= most; workers *= 2) values.push_back(std::to_string(workers));
   return values;

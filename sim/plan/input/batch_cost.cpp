@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan/input/batch_cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "sim/cost/nvjpeg.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
+
+namespace gradway {
+namespace {
+
+/// Reads samples from a tier, or from host memory if there is none.
+/// @param requests number of requests that the reader waits for, one after the other
+Read read_of(Bytes bytes, double requests, const std::optional<StorageTier>& tier, bool from_cache) {
+  Read read{.bytes = bytes, .from_cache = from_cache};
+  if (!tier) return read;
+  read.latency = tier->first_byte * requests;
+  read.latency_spread = tier->first_byte_spread / std::sqrt(std::max(1.0, requests));
+  read.at_most = tier->per_connection.value_or(BytesPerSecond::infinite());
+  return read;
+}
+
+Seconds& part(BatchCost& cost, LoaderStage stage) {
+  return cost.on_core[static_cast<std::size_t>(stage)];
+}
+
+/// DALI with decode gpu: nvJPEG, and transforms by kernels that read the image and write the sample twice.
+void add_nvjpeg(BatchCost& cost, const Scenario& scenario, Bytes stored, Bytes delivered, double samples) {
+  const auto& input = scenario.job.input;
+  const auto& gpu = scenario.platform.gpu_models.front();
+  const auto image = nvjpeg_cost(stored, input.dataset->pixels, hw_decoder_load_of(input, gpu), gpu);
+  part(cost, LoaderStage::decode) += image.cpu * samples;
+  cost.gpu += image.gpu * samples;
+  if (const auto rate = gpu.memory_bandwidth * gpu.memory_efficiency; rate > BytesPerSecond{})
+    cost.gpu += (decoded_on_gpu(input) + delivered * 2) * samples / rate;
+  cost.decoder = image.decoder * samples;
+  cost.copied = stored * samples;
+}
+
+/// Time of the stages that is proportional to the bytes of the samples.
+Seconds of_bytes(const BatchCost& cost) {
+  const auto at = [&](LoaderStage stage) { return cost.on_core[static_cast<std::size_t>(stage)]; };
+  return at(LoaderStage::decompress) + at(LoaderStage::parse) + at(LoaderStage::decode);
+}
+
+void add_reads(BatchCost& cost, const InputSettings& input, double samples) {
+  const auto stored = stored_samples(input);
+  const auto missed = samples * (1 - stored.hits);
+  cost.stored = read_of(stored.read * missed, stored.waits * missed, input.storage, false);
+  if (shares_nics(input)) cost.stored.weight = input.storage_weight;
+  if (stored.hits > 0) {
+    const auto found = samples * stored.hits;
+    cost.cached = read_of(stored.size * found, stored.waits * found, input.cache->tier, true);
+  }
+  if (input.dataset->format == SampleFormat::mapped)
+    part(cost, LoaderStage::page_faults) = (fault_time(stored.size, stored.waits) * (1 - stored.hits) +
+                                            fault_time(stored.size, 1) * stored.hits) *
+                                           samples;
+}
+
+}  // namespace
+
+double hw_decoder_load_of(const InputSettings& input, const Gpu& gpu) {
+  constexpr double dali_default = 0.65;
+  return input.hw_decoder_load.value_or(gpu.jpeg_decoder > 0 ? dali_default : 0);
+}
+
+std::optional<BatchCost> batch_cost(const Scenario& scenario) {
+  const auto& input = scenario.job.input;
+  if (!input.dataset) return std::nullopt;
+  const auto& dataset = *input.dataset;
+  const double samples = scenario.job.batch_per_gpu;
+  const bool by_dali = input.loader == LoaderKind::dali;
+  const auto delivered = dataset.delivered > 0_B ? dataset.delivered : scenario.model.input_per_sample;
+  BatchCost cost;
+  add_reads(cost, input, samples);
+  part(cost, LoaderStage::decompress) = dataset.unpack * samples;
+  if (input.codec)
+    part(cost, LoaderStage::decompress) += dataset.sample_size * samples / input.codec->decompressed;
+  if (dataset.format == SampleFormat::csv)
+    part(cost, LoaderStage::parse) = dataset.sample_size * samples / parse_rate(input.csv_parser);
+  if (by_dali) {
+    // Operators write into the batch, which is copied in pinned memory.
+    cost.copied = delivered * samples;
+  } else {
+    part(cost, LoaderStage::collate) = dataset.cpu.collate * samples;
+  }
+  if (by_dali && input.decode_on_gpu) {
+    add_nvjpeg(cost, scenario, stored_samples(input).size, delivered, samples);
+  } else {
+    part(cost, LoaderStage::transform) = dataset.cpu.transform * samples;
+    (input.decode_on_gpu ? cost.gpu : part(cost, LoaderStage::decode)) +=
+        (input.decode_on_gpu ? dataset.gpu_decode : dataset.cpu.decode) * samples;
+  }
+  cost.core = std::accumulate(cost.on_core.begin(), cost.on_core.end(), Seconds{});
+  if (input.draws_sizes) cost.spread = dataset.spread / std::sqrt(samples);
+  if (cost.core > Seconds{}) cost.core_share = of_bytes(cost) / cost.core;
+  if (const auto rate = scenario.platform.pageable_copy_rate;
+      rate && input.pin_memory && input.loader == LoaderKind::pytorch)
+    cost.pinned = delivered * samples / *rate;
+  return cost;
+}
+
+}  // namespace gradway
