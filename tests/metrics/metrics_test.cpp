@@ -130,8 +130,7 @@ TEST_CASE("a model of text trains on tokens, others do not") {
   CHECK(*m.tokens_per_s == Approx(1024000));
 }
 
-TEST_CASE(
-    "MFU is the model's work of both passes over the time and the peak, without recomputation") {
+TEST_CASE("MFU is the model's work of both passes over the time and the peak, without recomputation") {
   Scenario scenario;
   scenario.platform = built_platform(nvswitch_node(4));
   set_forward_pass(scenario.model, [](Eager& run) {
