@@ -354,6 +354,24 @@ std::map<std::string, std::string> read_nccl(Reader& nccl) {
   return values;
 }
 
+std::map<std::string, std::string> modelled_variables(const std::map<std::string, std::string>& environment) {
+  std::map<std::string, std::string> values;
+  for (const auto& variable : variables) {
+    const auto set = environment.find(std::string{variable.name});
+    if (set == environment.end() || !is_modelled(set->first)) continue;
+    Node node;
+    node.kind = Node::Kind::scalar;
+    node.text = set->second;
+    try {
+      const auto value = variable.parse(node);
+      if (!value.empty()) values.emplace(set->first, value);
+    } catch (const ConfigError&) {
+      continue;  // Such as an algorithm for each operation, which gradway does not model.
+    }
+  }
+  return values;
+}
+
 std::vector<ScenarioKey> nccl_keys() {
   std::vector<ScenarioKey> keys;
   for (const auto& variable : variables) {
