@@ -34,7 +34,8 @@ CheckpointCost cost_with(const std::string& checkpoint) {
 TEST_CASE("the rate of a tier is limited by its nodes, their connections and itself", "[campaign][storage]") {
   auto tier = tier_of(StorageTier::Kind::object_store, 100_GBps);
   CHECK(tier_rate(tier, TransferDirection::read, 8, 64) == 100_GBps);
-  CHECK(tier_rate(tier, TransferDirection::write, 8, 64) == 100_GBps);  // without a write rate: that of reading
+  CHECK(tier_rate(tier, TransferDirection::write, 8, 64) ==
+        100_GBps);  // without a write rate: that of reading
   tier.write = 20_GBps;
   CHECK(tier_rate(tier, TransferDirection::write, 8, 64) == 20_GBps);
   tier.per_node = 2_GBps;
