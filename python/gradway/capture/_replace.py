@@ -93,6 +93,8 @@ def _of_host(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
 
         yield torch, "compile", compiled
         yield torch.nn.Module, "compile", lambda self, **named: compiled(self, **named) and None
+    # TorchScript cannot compile the functions that are replaced here; without it the same operations are called.
+    yield torch.jit, "script", lambda scripted, *_, **__: scripted
     yield from _of_ranks(recorder)
 
 
