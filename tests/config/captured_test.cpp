@@ -199,3 +199,40 @@ TEST_CASE("captured products and grouped convolutions take more CPU time than ca
   convolution.groups = 4;
   CHECK(host_share(convolution, false) > 3 * plain);
 }
+
+TEST_CASE("a compiled capture reads and writes each tensor of a run of operations once", "[config]") {
+  const CapturedTensor wide{.type = CapturedType::bf16, .shape = {8, 64}};
+  const CapturedTensor row{.type = CapturedType::fp32, .shape = {8, 1}};
+  const CapturedTensor loss{.shape = {}};
+  std::int64_t order = 0;
+  const auto issue = [&](const char* name, std::vector<CapturedTensor> inputs,
+                         std::vector<CapturedTensor> outputs) {
+    CapturedOperation operation;
+    operation.name = name;
+    operation.inputs = std::move(inputs);
+    operation.outputs = std::move(outputs);
+    operation.order = order++;
+    return operation;
+  };
+  CapturedStep step;
+  step.layers.resize(2);
+  auto& first = step.layers[0].forward;
+  auto& second = step.layers[1].forward;
+  first.push_back(issue("add", {wide, wide}, {wide}));
+  second.push_back(issue("mean", {wide}, {row}));  // of another module, but next in the program
+  first.push_back(issue("mul", {wide, row}, {wide}));
+  first.push_back(issue("mm", {wide, wide}, {wide}));
+  second.push_back(issue("exp", {wide}, {wide}));
+  second.push_back(issue("sum", {wide}, {loss}));
+  const auto fused = fused_step(step);
+  REQUIRE(fused.layers[0].forward.size() == 2);
+  const auto& norm = fused.layers[0].forward[0];
+  CHECK(norm.name == "compiled");
+  CHECK(norm.inputs.size() == 2);   // both operands of the sum
+  CHECK(norm.outputs.size() == 2);  // the mean and the product
+  CHECK(fused.layers[0].forward[1].name == "mm");
+  REQUIRE(fused.layers[1].forward.size() == 1);
+  CHECK(fused.layers[1].forward[0].inputs.size() == 1);
+  REQUIRE(fused.layers[1].forward[0].outputs.size() == 1);  // what only a sum reads is not written
+  CHECK(fused.layers[1].forward[0].outputs[0].shape.empty());
+}

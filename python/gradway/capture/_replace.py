@@ -88,7 +88,7 @@ def _of_host(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
     if original_compile is not None:
         def compiled(model: Any = None, **_: Any) -> Any:
             recorder.recording.compiled = True
-            recorder.warn("torch.compile is recorded as eager PyTorch: a compiled step is shorter than predicted")
+            recorder.warn("torch.compile is recorded as eager PyTorch; gradway fuses its kernels by rule, as if the whole model were compiled")
             return model if model is not None else (lambda function: function)
 
         yield torch, "compile", compiled

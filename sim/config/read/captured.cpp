@@ -289,7 +289,10 @@ class LayersOfCapture {
     if (!row.gradient.empty())
       return add_gradient(layer, row.gradient.starts_with('.') ? block + row.gradient : row.gradient);
     auto& pass = section.is_backward ? layer.backward : layer.forward;
-    for (std::int64_t i = 0; i < row.times; ++i) pass.push_back(row.operation);
+    for (std::int64_t i = 0; i < row.times; ++i) {
+      pass.push_back(row.operation);
+      pass.back().order = number_++;
+    }
   }
 
   void add_gradient(CapturedLayer& layer, const std::string& name) {
@@ -303,6 +306,7 @@ class LayersOfCapture {
   }
 
   std::vector<ReadParameter> parameters_;
+  std::int64_t number_ = 0;  ///< of operations
   std::map<std::string, std::size_t, std::less<>> by_name_{};
   std::map<std::string, std::size_t, std::less<>> by_layer_{};
   std::map<std::size_t, bool> ready_{};

@@ -80,9 +80,10 @@ std::vector<std::string> unknown_operations(const CapturedStep& captured) {
 ForwardPass replay_of(std::shared_ptr<const CapturedStep> captured) {
   return [captured = std::move(captured)](Eager& run) {
     const auto sequence = run.settings().sequence;
-    if (captured->second == nullptr || sequence == 0 || sequence == captured->sequence)
-      return issue(run, *captured);
-    issue(run, at_sequence(*captured, sequence));
+    const bool is_other = captured->second != nullptr && sequence > 0 && sequence != captured->sequence;
+    if (!is_other && !captured->is_compiled) return issue(run, *captured);
+    const auto step = is_other ? at_sequence(*captured, sequence) : *captured;
+    issue(run, step.is_compiled ? fused_step(step) : step);
   };
 }
 

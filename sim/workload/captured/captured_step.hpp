@@ -51,6 +51,7 @@ struct CapturedOperation {
   std::vector<std::int64_t> stride;
   std::vector<std::int64_t> padding;
   std::int64_t groups = 1;
+  std::int64_t order = 0;  ///< position in the program
 };
 
 /// Operations of one module.
@@ -80,7 +81,7 @@ struct CapturedStep {
   int accumulate = 1;
   Optimizer optimizer = Optimizer::sgd;
   bool clips_gradients = false;
-  bool is_compiled = false;  ///< recorded as eager PyTorch
+  bool is_compiled = false;  ///< recorded as eager PyTorch; see fused_step
   std::vector<CapturedLayer> layers;
   std::vector<CapturedMoment> memory;
   std::vector<std::string> unknown{};  ///< operations whose times follow from their bytes alone
@@ -108,6 +109,11 @@ CapturedKernels kernels_of(const CapturedOperation& captured, double batch_ratio
 double host_share(const CapturedOperation& captured, bool is_backward);
 /// The same of accumulating the gradient of a parameter.
 double host_share_of_gradient();
+
+/// The step as torch.compile's Inductor fuses it: consecutive operations other than products, attention,
+/// convolutions, sorts and scattered additions are one kernel, which reads each tensor once and writes the
+/// last results.
+CapturedStep fused_step(const CapturedStep& captured);
 
 /// Why the kernels of an operation cannot be derived, as words that follow its name; empty if they can.
 std::string why_invalid(const CapturedOperation& captured);
