@@ -128,9 +128,7 @@ void add_launches(const Scenario& scenario, const ComputeCosts& costs, Provenanc
   using provenance::LaunchCost;
   const auto host = host_operation(scenario.platform, scenario.calibration);
   LaunchCost cost{.operation = costs.operation};
-  // The operations of a capture are one kernel each.
-  const auto unscaled = scenario.model.captured ? host.time / kernels_of_operation : host.time;
-  if (costs.operation < unscaled) {
+  if (costs.operation < host.time) {
     cost.from = LaunchCost::From::anchor;
     provenance.basis.emplace_back(std::move(cost));
     provenance.step_basis.launches = Basis::elsewhere;

@@ -119,6 +119,7 @@ struct Operation {
   Bytes bytes{};                          ///< operands read and results written, each once
   bool of_parameters = false;             ///< computes a parameter's gradient, which no other layer needs
   bool host_waits = false;                ///< the CPU waits for its result
+  double host = 1;                        ///< CPU time of its launch over that of the mean eager operation
 };
 
 /// @return nothing if there is no such kernel

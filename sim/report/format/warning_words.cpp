@@ -83,7 +83,9 @@ struct WarningInWords {
                        fmt::join(untimed.operations, ", "));
   }
   std::string operator()(const warning::CompiledCapture& /*none*/) const {
-    return "the program calls torch.compile, but was captured as eager PyTorch: the compiled step is shorter";
+    return "the program calls torch.compile, but was captured as eager PyTorch: kernels are fused by rule, "
+           "and "
+           "memory is that of the eager step";
   }
   std::string operator()(const warning::WhatIfSpeeds& what_if) const {
     return fmt::format("this is a what-if: {} as on {}", gradway::in_words(what_if.speeds), what_if.platform);
