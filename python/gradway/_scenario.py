@@ -150,6 +150,7 @@ ScenarioParallel = TypedDict("ScenarioParallel", {
     "pipeline": int,
     "virtual": int,
     "schedule": Literal["gpipe", "1f1b", "interleaved", "looped_bfs", "zb_h1", "zb_v", "dual_pipe_v"],
+    "tables": Literal["table_wise", "row_wise"],
     "replicate": int,
     "order": str,
 }, total=False)

@@ -184,6 +184,11 @@ void add_unvalidated(const Scenario& scenario, Provenance& provenance) {
     limit_compute(provenance, Basis::elsewhere);
     add(provenance.warnings, warning::ExpertsUncertain{job.layout.expert_imbalance});
   }
+  if (const auto& tables = scenario.model.tables; !tables.empty() && job.gpus > 1) {
+    limit_compute(provenance, Basis::elsewhere);
+    const auto largest = largest_share(tables, job.layout.tables, job.gpus, 1);
+    add(provenance.warnings, warning::TablesUncertain{largest.lookups * job.gpus / tables.lookups()});
+  }
   if (job.lora) add(provenance.warnings, warning::FineTuningNotValidated{job.lora->quantised});
   if (fp8_of(job)) add(provenance.warnings, warning::Fp8NotValidated{});
 }

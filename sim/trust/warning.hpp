@@ -130,6 +130,14 @@ struct ExpertsUncertain {
   bool operator==(const ExpertsUncertain&) const = default;
 };
 
+/// No step with embedding tables on several GPUs was compared with a prediction.
+struct TablesUncertain {
+  static constexpr std::string_view code = "tables-uncertain";
+  double imbalance = 1;  ///< lookups of the busiest rank over the average
+
+  bool operator==(const TablesUncertain&) const = default;
+};
+
 /// No measured step of LoRA or QLoRA was compared with a prediction.
 struct FineTuningNotValidated {
   static constexpr std::string_view code = "fine-tuning-not-validated";
@@ -385,17 +393,17 @@ using Warning =
                  warning::ProfileMovedByRoofline, warning::LaunchesOfOtherHost, warning::ProfileOtherBatch,
                  warning::ProfileOtherOptimizer, warning::ProfileOtherPrecision, warning::RooflineOnly,
                  warning::FlashAttention1, warning::Fp8NotValidated, warning::ExpertsUncertain,
-                 warning::FineTuningNotValidated, warning::OptimizerNotTimed, warning::ChannelsLastFaster,
-                 warning::Fp32WithoutTf32, warning::SharedHostOptimizer, warning::ExtrapolatedCollectives,
-                 warning::ContentionNotMeasured, warning::ExtrapolatedContention, warning::NoHostMemory,
-                 warning::AssumedPageableRate, warning::UnknownPinningCost, warning::UnknownCores,
-                 warning::UnknownDecodeCost, warning::UnknownSampleCost, warning::MeanSampleSize,
-                 warning::UnknownActivations, warning::IncompleteActivations, warning::MemoryTight,
-                 warning::MemoryExceeded, warning::StaticGraphNotPredicted, warning::KeyWithoutEffect,
-                 warning::UnmodelledNcclVariable, warning::AlternatingSteps, warning::NoFailureModel,
-                 warning::UnknownWriteRate, warning::CheckpointsLostWithNode, warning::CheckpointExceedsMttf,
-                 warning::IntervalTooShort, warning::UnfinishedRuns, warning::NoSettingWithinLimits,
-                 warning::LearningChanged>;
+                 warning::TablesUncertain, warning::FineTuningNotValidated, warning::OptimizerNotTimed,
+                 warning::ChannelsLastFaster, warning::Fp32WithoutTf32, warning::SharedHostOptimizer,
+                 warning::ExtrapolatedCollectives, warning::ContentionNotMeasured,
+                 warning::ExtrapolatedContention, warning::NoHostMemory, warning::AssumedPageableRate,
+                 warning::UnknownPinningCost, warning::UnknownCores, warning::UnknownDecodeCost,
+                 warning::UnknownSampleCost, warning::MeanSampleSize, warning::UnknownActivations,
+                 warning::IncompleteActivations, warning::MemoryTight, warning::MemoryExceeded,
+                 warning::StaticGraphNotPredicted, warning::KeyWithoutEffect, warning::UnmodelledNcclVariable,
+                 warning::AlternatingSteps, warning::NoFailureModel, warning::UnknownWriteRate,
+                 warning::CheckpointsLostWithNode, warning::CheckpointExceedsMttf, warning::IntervalTooShort,
+                 warning::UnfinishedRuns, warning::NoSettingWithinLimits, warning::LearningChanged>;
 
 /// "memory-tight"
 inline std::string_view code_of(const Warning& warning) {

@@ -96,11 +96,22 @@ struct DetectorShape {
   int classes = 81;  ///< classes of COCO and the background
 };
 
+/// A recommendation model in the shape of DLRM: a bottom MLP of the dense features, rows of embedding tables
+/// of the same width as its result, dot products of all pairs of these features, and a top MLP.
+/// @source Naumov et al., Deep Learning Recommendation Model, 2019; github.com/facebookresearch/dlrm
+struct RecommenderShape {
+  int dense_features = 13;
+  std::vector<int> bottom;  ///< widths of its layers
+  std::vector<int> top;
+  int tables = 0;
+};
+
 ForwardPass vision_transformer(const VisionTransformerShape& shape);
 ForwardPass encoder(const EncoderShape& shape);
 ForwardPass conv_next(const ConvNextShape& shape);
 ForwardPass residual_network(const ResidualShape& shape);
 ForwardPass detector(const DetectorShape& shape);
+ForwardPass recommender(const RecommenderShape& shape);
 /// @param layers in order; each reads the output of the one before
 /// @pre every kernel fits its padded input
 ForwardPass sequential(const ImageShape& input, const std::vector<LayerShape>& layers);

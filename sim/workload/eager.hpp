@@ -221,6 +221,12 @@ class Eager {
   /// Sums the rows of each token, weighted by their shares, in the order of tokens.
   Tensor combine(const std::string& name, Tensor x, Tensor shares, std::int64_t rows, std::int64_t width);
 
+  // Recommendation models.
+  /// Products of all pairs of features, of which x is one and the others were looked up in embedding tables.
+  /// @param width elements of a feature
+  Tensor dot_interaction(const std::string& name, Tensor x, std::int64_t features, std::int64_t width);
+  void binary_cross_entropy(const std::string& name, Tensor logits);
+
   /// @param classes on all ranks @param shared tensor ranks split the classes with the output layer
   void cross_entropy(const std::string& name, Tensor logits, std::int64_t rows, std::int64_t classes,
                      bool shared = false);

@@ -144,6 +144,7 @@ export interface ScenarioParallel {
   pipeline?: number;
   virtual?: number;
   schedule?: 'gpipe' | '1f1b' | 'interleaved' | 'looped_bfs' | 'zb_h1' | 'zb_v' | 'dual_pipe_v';
+  tables?: 'table_wise' | 'row_wise';
   replicate?: number;
   order?: string;
 }

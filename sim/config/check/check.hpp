@@ -10,6 +10,8 @@ namespace gradway::config {
 
 /// Number of ranks, model, micro-batches and strategy against the layout.
 void check_layout(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
+/// Embedding tables against the strategy and the layout.
+void check_tables(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
 void check_strategy(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
 /// Recipe, strategy and model against precision fp8.
 void check_fp8(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);

@@ -249,6 +249,7 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
                     const GpuSpec& gpu, Problems& problems) {
   check_ranks(scenario, platform, problems);
   check_layout(scenario, model, problems);
+  check_tables(scenario, model, problems);
   check_strategy(scenario, model, problems);
   check_profile(scenario, model, problems);
   check_how_it_runs(scenario, model, problems);

@@ -193,6 +193,7 @@ constexpr Choice<ModelKind> model_kinds[] = {
     {"residual", {read_residual, false}},
     {"convnext", {read_conv_next, false}},
     {"ssd300", {without_shape<read_detector>, false}},
+    {"recommender", {without_shape<read_recommender>, false}},
     {"layers", {without_shape<read_layers>, false}},
     {"synthetic", {without_shape<read_synthetic>, true}},
     {"profile", {without_shape<read_profile>, false}},

@@ -169,6 +169,17 @@ struct WarningInWords {
             ? fmt::format("a busiest rank with {:.4g} times the average number of tokens", experts.imbalance)
             : "an equal number of tokens for each expert");
   }
+  std::string operator()(const warning::TablesUncertain& tables) const {
+    return fmt::format(
+        "embedding tables: {}; lookups are assumed to be spread evenly over the rows of a table, and no step "
+        "of several GPUs was compared with a measured one",
+        tables.imbalance > 1.0005
+            ? fmt::format(
+                  "the busiest rank has {:.3g} times the average number of lookups, and all others wait "
+                  "for it",
+                  tables.imbalance)
+            : "every rank has the same number of lookups");
+  }
   std::string operator()(const warning::FineTuningNotValidated& tuning) const {
     return fmt::format(
         "fine-tuning: kernels are those that {} issue{}; the narrow products of adapters are timed as wider "

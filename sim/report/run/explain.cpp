@@ -104,6 +104,10 @@ struct ChangeInWords {
   std::string operator()(const change::LocalBatchNorm& /*none*/) const {
     return "BatchNorm over each rank's own batch";
   }
+  std::string operator()(const change::OtherTables& tables) const {
+    return tables.sharding == TableSharding::row_wise ? "embedding tables divided by rows"
+                                                      : "whole embedding tables on the ranks";
+  }
   std::string operator()(const change::NoUnusedSearch& /*none*/) const {
     return "a static graph, without the search for unused parameters";
   }

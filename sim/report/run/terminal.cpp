@@ -43,6 +43,9 @@ void add_variables(Fields& fields, const Job& job) {
 std::string parameters_in_words(const Model& model) {
   const auto frozen = model.frozen_count();
   const auto trained = thousands_text(model.parameter_count());
+  if (const auto& tables = model.tables; !tables.empty())
+    return fmt::format("{} parameters and {} of {}", trained,
+                       counted_text(tables.tables.size(), "embedding table"), bytes_text(tables.size()));
   if (frozen == 0) return fmt::format("{} parameters", trained);
   return fmt::format("{} parameters, {} trained", thousands_text(frozen), trained);
 }

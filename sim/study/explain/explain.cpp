@@ -121,7 +121,7 @@ class Questions {
         if (!value.words.empty()) ask(setting, value);
     }
     if (run.scenario.job.input.dataset) ask_of_loaders(run.scenario.job.input);
-    ask_of_program(run.scenario.job);
+    ask_of_program(run.scenario.job, run.scenario.model);
   }
 
   std::size_t count() const { return answers_.size(); }
@@ -175,7 +175,7 @@ class Questions {
   }
 
   /// What the program does that makes ranks or the CPU wait.
-  void ask_of_program(const Job& job) {
+  void ask_of_program(const Job& job, const Model& model) {
     const auto ask = [&](std::string name, Change change, std::string key, std::string value, auto apply) {
       answers_.push_back({.name = std::move(name),
                           .change = std::move(change),
@@ -198,6 +198,12 @@ class Questions {
     if (job.sync_batch_norm)
       ask("local_batch_norm", change::LocalBatchNorm{}, "job.sync_batch_norm", "false",
           [](Job& of) { of.sync_batch_norm = false; });
+    if (!model.tables.empty() && job.gpus > 1) {
+      using enum TableSharding;
+      const auto other = job.layout.tables == table_wise ? row_wise : table_wise;
+      ask(fmt::format("tables_{}", name_of(other)), change::OtherTables{other}, "parallel.tables",
+          std::string{name_of(other)}, [other](Job& of) { of.layout.tables = other; });
+    }
     if (const auto* ddp = std::get_if<Ddp>(&job.strategy); ddp && ddp->searches_each_step())
       ask("static_graph", change::NoUnusedSearch{}, "strategy.static_graph", "true",
           [](Job& of) { std::get<Ddp>(of.strategy).static_graph = true; });

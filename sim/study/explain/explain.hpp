@@ -47,6 +47,9 @@ struct PerfectOverlap {};  ///< a bound
 struct NoHostReads {};
 struct LocalBatchNorm {};
 struct NoUnusedSearch {};
+struct OtherTables {
+  TableSharding sharding = TableSharding::table_wise;  ///< of the embedding tables
+};
 struct SlowGpu {
   int gpus = 0;  ///< of the job, one of which is slow
 };
@@ -63,7 +66,7 @@ using Change =
                  change::MoreWorkers, change::DecodingOnGpu, change::ReadySamples, change::PerfectOverlap,
                  change::SlowGpu, change::MoreInnerSteps, change::Int8Updates, change::LongestOverlap,
                  change::FasterWan, change::MoreConnections, change::NoHostReads, change::LocalBatchNorm,
-                 change::NoUnusedSearch>;
+                 change::NoUnusedSearch, change::OtherTables>;
 
 /// Step time with one thing changed.
 struct Counterfactual {

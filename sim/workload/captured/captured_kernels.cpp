@@ -106,6 +106,7 @@ class Kernels {
     if (name == "compiled") return add_copy(bytes_read() + bytes_written());
     if (name == "mm" || name == "addmm" || name == "bmm" || name == "baddbmm") return product();
     if (name == "_grouped_mm") return grouped_product();
+    if (name.find('.') != std::string_view::npos) return custom();
     if (name == "convolution" || name == "convolution_backward") return convolution();
     if (name.starts_with("scaled_dot_product_attention")) return attention();
     if (name == "embedding" || name == "embedding_dense_backward") return embedding();
@@ -131,6 +132,13 @@ class Kernels {
         name == "scatter_add_")
       return scattered();
     elementwise();
+  }
+
+  /// An operation of the program or of a library. Its kernel is assumed to read and write each tensor once in
+  /// the tensor's own layout.
+  void custom() {
+    result_.is_known = false;
+    add_copy(bytes_read() + bytes_written());
   }
 
   const CapturedTensor& written() const {
