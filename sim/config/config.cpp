@@ -21,7 +21,9 @@
 #include "sim/config/read/prices.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/config/yaml/source_file.hpp"
+#include "sim/cost/nccl_settings.hpp"
 #include "sim/files/text_file.hpp"
+#include "sim/platform/with_network.hpp"
 #include "sim/platform/with_speeds.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
 
@@ -265,6 +267,14 @@ void check_samples(const ScenarioSpec& spec, const ModelSpec& model, Loader& loa
                              : fmt::format("datasets of {}: {}", name_of(wanted), fmt::join(suited, ", "))});
 }
 
+/// The platform's network under the conditions of the scenario.
+void set_conditions(PlatformDescription& platform, const NetworkConditions& changes) {
+  auto* hardware = std::get_if<BuiltPlatform>(&platform.hardware);
+  if (hardware == nullptr || !hardware->fabric) return;
+  auto& conditions = hardware->fabric->network.conditions;
+  conditions = merged(conditions, changes);
+}
+
 /// Reads the files that the scenario names, and cross-checks the result.
 Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, const DataPath& data,
                   const PriceChoice& price, const std::string& model_text = {}) {
@@ -298,9 +308,13 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   check_scenario(spec, model, platform, gpu, loader.problems());
   check_captured(spec, model, loader.problems());
   check_samples(spec, model, loader);
+  set_conditions(platform.description, spec.job.network);
   auto built =
       loader.problems().attempt([&] { return build_platform(platform.description, gpu.gpu, spec.job.gpus); });
   loader.problems().raise();
+  if (built.network)
+    built = with_network(std::move(built), NetworkConditions{built.network->conditions},
+                         nccl_settings(spec.job.nccl).queue_pairs);
   check_traffic(spec, built, loader.problems());
   check_storage_network(spec, built, loader.problems());
   loader.problems().raise();

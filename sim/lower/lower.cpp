@@ -118,8 +118,11 @@ class Lowering {
       Op op;
       op.kind = OpKind::flow;
       op.amount = std::numeric_limits<double>::infinity();
+      op.latency = flow.start;
       op.cap = flow.cap.value();
       op.weight = flow.weight;
+      op.on = flow.on;
+      op.period = flow.period;
       op.path = graph_.add_path(plan_.folding.fold(flow.path));
       op.origin.step = Origin::no_step;
       graph_.add(op);

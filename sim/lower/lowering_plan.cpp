@@ -37,7 +37,9 @@ std::vector<TrafficFlow> traffic_flows(const Platform& platform, const std::vect
     auto link_path = background_path(routes, *from, *to);
     expects(link_path.has_value(), "links lead from one end of traffic to the other");
     flows.push_back({std::move(link_path->resources),
-                     neighbour.rate.value_or(neighbour.load * link_path->slowest), neighbour.weight});
+                     neighbour.rate.value_or(neighbour.load * link_path->slowest), neighbour.weight,
+                     neighbour.start, neighbour.end.value_or(neighbour.start) - neighbour.start,
+                     neighbour.period.value_or(Seconds{})});
   }
   return flows;
 }

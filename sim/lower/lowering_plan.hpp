@@ -14,11 +14,14 @@ namespace gradway {
 
 enum class FoldRanks { yes, no };
 
-/// Traffic of a neighbour on the platform, for the whole run.
+/// Traffic of a neighbour on the platform.
 struct TrafficFlow {
   std::vector<ResourceId> path;
   BytesPerSecond cap{};
   double weight = 1;
+  Seconds start{};
+  Seconds on{};      ///< zero: it never pauses
+  Seconds period{};  ///< zero: it does not start again
 };
 
 /// The part of lowering that depends neither on the number of steps nor on the times of kernels: the paths of

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "sim/base/units.hpp"
+#include "sim/nccl/far_network.hpp"
 #include "sim/platform/speeds.hpp"
 
 namespace gradway {
@@ -38,6 +39,7 @@ struct Optimizer {
 struct FullLink {
   std::string name;
   bool is_shared = false;  ///< with a neighbour's traffic
+  double spread = 1;       ///< share of the uplinks' joint rate that hashed flows reach
 
   bool operator==(const FullLink&) const = default;
 };
@@ -57,6 +59,7 @@ struct Channels {
   double used = 0;                        ///< fraction of the busiest link while collectives run
   HardwarePart part = HardwarePart::gpu;  ///< through which the channels copy
   std::string transport;                  ///< "SHM"
+  FarLimit far = FarLimit::none;          ///< between far nodes, if that limits the channels
 
   bool operator==(const Channels&) const = default;
 };
@@ -83,7 +86,8 @@ struct Loader {
   double share = 0;
   LoaderLimit limit = LoaderLimit::workers;
   int workers = 0;
-  Seconds batch{};  ///< time in which a worker makes one
+  Seconds batch{};           ///< time in which a worker makes one
+  double network_cores = 0;  ///< that TCP takes
 
   bool operator==(const Loader&) const = default;
 };

@@ -32,6 +32,11 @@ std::vector<StepWindow> step_windows(const Workload& workload, const OpGraph& op
 std::optional<StepWindow> repeating_steps(const Workload& workload, const OpGraph& ops,
                                           const Timeline& timeline);
 
+/// If a neighbour's traffic comes and goes: the last steps that take a whole number of its periods, to half a
+/// percent, twice: the steps before them must take as long, to a percent.
+std::optional<StepWindow> periodic_steps(const Workload& workload, const OpGraph& ops,
+                                         const Timeline& timeline, Seconds period);
+
 /// An epoch without its first step, as MLPerf Storage counts: from the mean time at which ranks end that
 /// step, each as soon as it has its batch, to the end. @pre at least two steps
 /// @source github.com/mlcommons/storage, v1.0: the time of the first step is subtracted from that of the

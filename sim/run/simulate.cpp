@@ -6,6 +6,7 @@
 
 #include "sim/metrics/measure.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/run/network_cores.hpp"
 #include "sim/run/steady_state.hpp"
 #include "sim/trust/provenance.hpp"
 
@@ -69,6 +70,18 @@ Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold,
     run = run_to_steady_state(std::move(workload), scenario.platform, engine, lowered, on_progress);
   }
   auto measured = measure(scenario, run.workload, run.lowered, run.timeline, run.window);
+  if (const auto network = network_core_time(scenario.platform, run);
+      network > Seconds{} && measured.metrics.loading && measured.metrics.loading->cores_busy) {
+    report_progress(on_progress, "repeating with the cores that the network leaves");
+    const auto taken = share_cores_with_network(scenario.platform, *measured.metrics.loading,
+                                                measured.metrics.step_time, network);
+    workload = std::move(run.workload);
+    run = {};
+    run = run_to_steady_state(std::move(workload), scenario.platform, engine, lowered, on_progress);
+    measured = measure(scenario, run.workload, run.lowered, run.timeline, run.window);
+    measured.metrics.loading->network_cores = taken;
+    if (auto* loader = std::get_if<bottleneck::Loader>(&measured.bottleneck)) loader->network_cores = taken;
+  }
   auto provenance = provenance_of(scenario, costs, communicators, run.lowered.provenance, measured.memory);
   add_step_warning(run, provenance);
   const auto range = step_range(measured.metrics, provenance.step_basis);

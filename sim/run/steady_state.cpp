@@ -14,7 +14,7 @@ namespace {
 // If nothing repeats within these, the mean of the later half is off by about 1 % of a step.
 constexpr int many_steps = 200;
 constexpr int some_steps = 16;
-constexpr int most_steps_of_loaders = 1600;
+constexpr int most_steps_that_vary = 1600;   // of loaders, and of neighbours that come and go
 constexpr std::size_t many_ops = 2'000'000;  // half a second in an engine
 
 /// A CPU that may be ahead by many steps takes several times as many to get there.
@@ -27,7 +27,22 @@ bool is_long_enough(const SteadyRun& run) {
 
 /// Steps with random numbers, or with loader workers that finish in varying order, settle slowly.
 bool may_take_longer(const SteadyRun& run) {
-  return (run.workload.varies() || run.workload.turns() > 1) && run.workload.steps < most_steps_of_loaders;
+  return (run.workload.varies() || run.workload.turns() > 1) && run.workload.steps < most_steps_that_vary;
+}
+
+/// Of a neighbour's traffic that comes and goes; zero if there is none.
+Seconds longest_period(const OpGraph& ops) {
+  Seconds longest{};
+  for (const auto& op : ops.ops()) longest = std::max(longest, op.period);
+  return longest;
+}
+
+[[noreturn]] void fail_to_cover_period(const SteadyRun& run, Seconds period) {
+  throw SimulationError{fmt::format(
+      "the {} simulated steps do not cover two periods of {:.4g} s of a neighbour's traffic evenly; "
+      "set a shorter traffic.period, or run the job with and without the traffic and weigh the "
+      "two steps",
+      run.workload.steps, period.value())};
 }
 
 [[noreturn]] void fail_to_settle(const SteadyRun& run) {
@@ -54,6 +69,14 @@ SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::
     report_progress(on_progress, "checking and measuring");
     check(run.timeline, ops);
     check_amounts(run.timeline, ops, platform);
+    const auto period = run.workload.whole_epoch ? Seconds{} : longest_period(ops);
+    if (period > Seconds{}) {
+      const auto window = periodic_steps(run.workload, ops, run.timeline, period);
+      if (!window && run.workload.steps >= most_steps_that_vary) fail_to_cover_period(run, period);
+      if (!window) continue;
+      run.window = *window;
+      return run;
+    }
     if (run.workload.starts_steady) {
       run.window = step_windows(run.workload, ops, run.timeline).back();
       return run;

@@ -13,6 +13,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/platform/gpu.hpp"
+#include "sim/platform/network_conditions.hpp"
 #include "sim/scenario/input.hpp"
 #include "sim/scenario/layout.hpp"
 #include "sim/scenario/local_sgd.hpp"
@@ -207,13 +208,16 @@ struct InputSettings {
   CopyStart background_start = CopyStart::ahead;
 };
 
-/// Traffic of another job between two devices of the platform, during the whole job.
+/// Traffic of another job between two devices of the platform.
 struct BackgroundFlow {
   std::string from;  ///< name of the sending device
   std::string to;
   std::optional<BytesPerSecond> rate;  ///< demand
   double load = 1;                     ///< without a rate: demand as a share of the slowest link
-  double weight = 1;  ///< weight on a link that it shares with the job's flows, whose weight is 1
+  double weight = 1;             ///< weight on a link that it shares with the job's flows, whose weight is 1
+  Seconds start{};               ///< first start, after that of the simulated steps
+  std::optional<Seconds> end{};  ///< first end; empty: never
+  std::optional<Seconds> period{};  ///< from one start to the next; empty: it does not start again
 };
 
 /// When the training loop calls `zero_grad(set_to_none=True)`, which frees the gradients: after the
@@ -270,6 +274,7 @@ struct Job {
   Optimizer optimizer = Optimizer::sgd;
   InputSettings input;
   std::vector<BackgroundFlow> traffic;
+  NetworkConditions network{};              ///< that differ from those of the platform
   std::map<std::string, std::string> nccl;  ///< checked environment variables of NCCL, by name
   int steps = 1;
 

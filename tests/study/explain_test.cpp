@@ -50,6 +50,16 @@ TEST_CASE("each answer is what a run of the scenario with its settings gives", "
       std::pair<std::string, Set>{"h200-4x/mobilenet_v3_large", {{"input.background_copy", "1 GB"}}},
       std::pair<std::string, Set>{"h200-4x/vit_l_32", {{"nccl.NCCL_P2P_DISABLE", "1"}}},
       std::pair<std::string, Set>{"published/all-reduce", {}},
+      std::pair<std::string, Set>{
+          "article/p4d", {{"job.gpus", "16"}, {"network.round_trip", "20 ms"}, {"network.loss", "0.1 %"}}},
+      std::pair<std::string, Set>{"published/all-reduce",
+                                  {{"platform", "two-sites-8x-h100"},
+                                   {"job.gpus", "32"},
+                                   {"network.loss", "0.1 %"},
+                                   {"nccl.NCCL_NSOCKS_PERTHREAD", "3"}}},
+      std::pair<std::string, Set>{
+          "published/all-reduce",
+          {{"platform", "synthetic-pod-1024"}, {"job.gpus", "64"}, {"network.routing", "ecmp"}}},
       std::pair<std::string, Set>{"article/g6e",
                                   {{"traffic", "[{ from: rc0, to: gpu0, load: 0.5 }]"}, {"job.gpus", "1"}}});
   const auto explanation = explain(load_scenario(name, set, data), "fluid", 2);
@@ -139,6 +149,35 @@ TEST_CASE("one slow GPU of several makes all wait, by what its kernels take long
       simulate(load_scenario("scale/ddp-24", {{"job.gpus", "64"}, {"job.slow_gpu", "1.1"}}, data));
   CHECK(run.measured.metrics.step_time == explanation.slow_gpu->step_time);
   CHECK_FALSE(explain(load_scenario("article/g6e", {{"job.gpus", "1"}}, data), "fluid", 2).slow_gpu);
+}
+
+TEST_CASE("flows that collide are the limit of a network that hashes them, and spreading them helps",
+          "[explain][network]") {
+  const std::vector<Override> set{{"platform", "synthetic-pod-1024-full"},
+                                  {"job.gpus", "64"},
+                                  {"strategy.size", "4 GiB"},
+                                  {"network.routing", "ecmp"}};
+  const auto explanation = explain(load_scenario("published/all-reduce", set, data), "fluid", 2);
+  const auto limit = std::get<bottleneck::Communication>(explanation.run.measured.bottleneck).limit;
+  CHECK(std::get<bottleneck::FullLink>(limit).spread < 0.6);
+  const auto* adaptive = find(explanation.helps, "adaptive_routing");
+  REQUIRE(adaptive);
+  const auto* more = find(explanation.helps, "more_queue_pairs");
+  REQUIRE(more);
+  CHECK(adaptive->step_time < more->step_time);
+}
+
+TEST_CASE("lost packets are the limit of far nodes, and another congestion control helps",
+          "[explain][network]") {
+  const std::vector<Override> set{{"platform", "two-sites-8x-h100"},
+                                  {"job.gpus", "32"},
+                                  {"strategy.size", "1 GiB"},
+                                  {"network.loss", "0.1 %"}};
+  const auto explanation = explain(load_scenario("published/all-reduce", set, data), "fluid", 2);
+  const auto limit = std::get<bottleneck::Communication>(explanation.run.measured.bottleneck).limit;
+  CHECK(std::get<bottleneck::Channels>(limit).far == FarLimit::loss);
+  CHECK(find(explanation.helps, "congestion_bbr"));
+  CHECK(find(explanation.helps, "more_connections"));
 }
 
 TEST_CASE("only what a job uses is asked about", "[explain]") {

@@ -20,6 +20,8 @@ void check_launches(const ScenarioSpec& scenario, const ModelSpec& model, Proble
 /// What the program reads back, and SyncBatchNorm, against model and layout.
 void check_host_reads(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
 void check_recompute(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
+/// Conditions of the network against the platform's fabric.
+void check_network(const ScenarioSpec& scenario, const PlatformSpec& platform, Problems& problems);
 void check_finetune(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
 
 }  // namespace gradway::config

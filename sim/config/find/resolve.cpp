@@ -263,6 +263,7 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
   check_anchor(scenario, model, problems);
   check_compute(scenario, model, gpu, problems);
   check_fp8(scenario, model, problems);
+  check_network(scenario, platform, problems);
   check_campaign(scenario, model, platform, problems);
 }
 
@@ -297,6 +298,13 @@ void check_traffic(const ScenarioSpec& scenario, const Platform& platform, Probl
                            fmt::format("the platform '{}' has no device '{}'", platform.name, name),
                            {},
                            hint_for_part(name, platform)});
+    }
+    const auto& job = scenario.job;
+    if ((flow.start > Seconds{} || flow.end) && !flow.period && !job.input.epoch_steps) {
+      problems.add(Problem{where,
+                           "traffic that starts or ends once has no effect on the steady state",
+                           {},
+                           "add 'period', or input.epoch_steps, which simulates a whole epoch"});
     }
     if (from && to && !background_path(routes, *from, *to)) {
       problems.add(Problem{where,

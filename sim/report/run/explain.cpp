@@ -98,6 +98,25 @@ struct ChangeInWords {
   std::string operator()(const change::MoreConnections& /*none*/) const {
     return "twice as many TCP connections";
   }
+  std::string operator()(const change::NoLoss& /*none*/) const { return "a network that loses no packets"; }
+  std::string operator()(const change::OtherCongestion& other) const {
+    return fmt::format("{} as the congestion control of the senders", name_of(other.congestion));
+  }
+  std::string operator()(const change::SelectiveRepeat& /*none*/) const {
+    return "NICs that repeat lost packets alone";
+  }
+  std::string operator()(const change::AdaptiveRouting& /*none*/) const {
+    return "switches that spread flows over their uplinks by load";
+  }
+  std::string operator()(const change::MoreQueuePairs& more) const {
+    return fmt::format("{} queue pairs per connection", more.each);
+  }
+  std::string operator()(const change::MoreSockets& more) const {
+    return fmt::format("{} TCP connections per channel of NCCL", more.sockets);
+  }
+  std::string operator()(const change::LargerBuffers& larger) const {
+    return fmt::format("buffers of NCCL {} times as large", larger.times);
+  }
   std::string operator()(const change::NoHostReads& /*none*/) const {
     return "no values read back from the GPU";
   }

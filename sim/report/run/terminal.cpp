@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/compute/memory_range.hpp"
 #include "sim/metrics/loading.hpp"
@@ -18,6 +19,8 @@
 #include "sim/report/format/training_text.hpp"
 #include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
+#include "sim/scenario/network_fields.hpp"
+#include "sim/scenario/value_text.hpp"
 #include "sim/trust/provenance_class.hpp"
 
 namespace gradway::report {
@@ -31,10 +34,21 @@ void add_variables(Fields& fields, const Job& job) {
   for (const auto& [name, value] : job.nccl)
     variables += fmt::format("{}{}={}", variables.empty() ? "" : " ", name, value);
   if (!variables.empty()) fields.add("nccl", variables);
+  std::vector<std::string> network;
+  for_each_field<NetworkConditions>([&](const auto& field) {
+    if (const auto& value = job.network.*field.member)
+      network.push_back(fmt::format("{} {}", field.key, value_text(field.kind, *value)));
+  });
+  if (!network.empty()) fields.add("network", fmt::format("{}", fmt::join(network, ", ")));
   std::vector<std::string> traffic;
   for (const auto& flow : job.traffic) {
     const auto wanted = flow.rate ? rate_text(*flow.rate) : percent_text(flow.load) + " of the slowest link";
-    traffic.push_back(fmt::format("{} to {}: {}, weight {:.3g}", flow.from, flow.to, wanted, flow.weight));
+    std::string times;
+    if (flow.start > Seconds{}) times += fmt::format(", from {} on", time_text(flow.start));
+    if (flow.end) times += fmt::format(", until {}", time_text(*flow.end));
+    if (flow.period) times += fmt::format(", every {}", time_text(*flow.period));
+    traffic.push_back(
+        fmt::format("{} to {}: {}, weight {:.3g}{}", flow.from, flow.to, wanted, flow.weight, times));
   }
   if (!traffic.empty()) fields.add("traffic", traffic);
 }

@@ -14,6 +14,7 @@
 #include "sim/compute/memory_range.hpp"
 #include "sim/platform/with_speeds.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
+#include "sim/study/explain/network_changes.hpp"
 #include "sim/study/parallel.hpp"
 #include "sim/study/search/sharding_settings.hpp"
 
@@ -95,6 +96,11 @@ std::vector<Counterfactual> other_meetings(const Run& run, const LocalSgd& setti
   if (settings.wan->window || settings.wan->loss > 0)
     add("streams_2x", change::MoreConnections{}, "strategy.wan.streams",
         fmt::format("{}", settings.wan->streams * 2), [](LocalSgd& one) { one.wan->streams *= 2; });
+  const bool slows_down =
+      settings.wan->congestion == Congestion::reno || settings.wan->congestion == Congestion::cubic;
+  if (slows_down && settings.wan->loss > 0 && settings.wan->loss < most_loss(Congestion::bbr))
+    add("congestion_bbr", change::OtherCongestion{Congestion::bbr}, "strategy.wan.congestion", "bbr",
+        [](LocalSgd& one) { one.wan->congestion = Congestion::bbr; });
   const auto now = outer_loop_of(run.scenario.model, settings, run.measured.metrics.step_time).mean_step();
   std::erase_if(found, [&](const Counterfactual& one) { return one.step_time >= now; });
   std::ranges::stable_sort(found, {}, &Counterfactual::step_time);
@@ -122,6 +128,11 @@ class Questions {
     }
     if (run.scenario.job.input.dataset) ask_of_loaders(run.scenario.job.input);
     ask_of_program(run.scenario.job, run.scenario.model);
+    for (auto& one : network_changes(run.scenario)) {
+      answers_.push_back(
+          {.name = std::move(one.name), .change = std::move(one.change), .set = std::move(one.set)});
+      changes_.push_back(std::move(one.apply));
+    }
   }
 
   std::size_t count() const { return answers_.size(); }

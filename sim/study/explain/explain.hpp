@@ -44,6 +44,21 @@ struct MoreWorkers {
 struct DecodingOnGpu {};
 struct ReadySamples {};    ///< a bound
 struct PerfectOverlap {};  ///< a bound
+struct NoLoss {};
+struct OtherCongestion {
+  Congestion congestion = Congestion::bbr;
+};
+struct SelectiveRepeat {};
+struct AdaptiveRouting {};
+struct MoreQueuePairs {
+  int each = 4;  ///< of a connection
+};
+struct MoreSockets {
+  int sockets = 4;  ///< of a channel
+};
+struct LargerBuffers {
+  int times = 4;
+};
 struct NoHostReads {};
 struct LocalBatchNorm {};
 struct NoUnusedSearch {};
@@ -66,7 +81,9 @@ using Change =
                  change::MoreWorkers, change::DecodingOnGpu, change::ReadySamples, change::PerfectOverlap,
                  change::SlowGpu, change::MoreInnerSteps, change::Int8Updates, change::LongestOverlap,
                  change::FasterWan, change::MoreConnections, change::NoHostReads, change::LocalBatchNorm,
-                 change::NoUnusedSearch, change::OtherTables>;
+                 change::NoUnusedSearch, change::OtherTables, change::NoLoss, change::OtherCongestion,
+                 change::SelectiveRepeat, change::AdaptiveRouting, change::MoreQueuePairs,
+                 change::MoreSockets, change::LargerBuffers>;
 
 /// Step time with one thing changed.
 struct Counterfactual {
