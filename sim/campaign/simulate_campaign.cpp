@@ -51,6 +51,7 @@ class CampaignSimulation {
   }
 
   CampaignRun run() {
+    charge(Bucket::loading, plan_.staging);
     run_.finished = attempt();
     while (!run_.finished && now_ < give_up_) {
       recover();

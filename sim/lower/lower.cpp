@@ -36,6 +36,8 @@ struct ActorState {
   CopyPath out{};
   std::uint32_t read_path = Op::absent;
   std::uint32_t cache_hit_path = Op::absent;
+  std::uint32_t cold_path = Op::absent;
+  std::uint32_t ahead_path = Op::absent;
   std::uint32_t cores_path = Op::absent;
   std::optional<OpId> last_launch{};
 };
@@ -46,6 +48,8 @@ struct ActorPaths {
   std::vector<ResourceId> out;
   std::vector<ResourceId> read;
   std::vector<ResourceId> cache_hit;
+  std::vector<ResourceId> cold;
+  std::vector<ResourceId> ahead;
   std::vector<ResourceId> cores;
 };
 
@@ -134,6 +138,8 @@ class Lowering {
       add_folded(paths.out, plan_.copy_out[a].resources);
       add_folded(paths.read, plan_.reads[a]);
       add_folded(paths.cache_hit, plan_.cache_hits[a]);
+      add_folded(paths.cold, plan_.cold_reads[a]);
+      add_folded(paths.ahead, plan_.reads_ahead[a]);
       add_folded(paths.cores, plan_.cores[a]);
     }
     for (std::size_t p = 0; p < workload_.programs.size(); ++p)
@@ -152,6 +158,8 @@ class Lowering {
       }
       if (!paths.read.empty()) actor_state.read_path = graph_.add_path(std::move(paths.read));
       if (!paths.cache_hit.empty()) actor_state.cache_hit_path = graph_.add_path(std::move(paths.cache_hit));
+      if (!paths.cold.empty()) actor_state.cold_path = graph_.add_path(std::move(paths.cold));
+      if (!paths.ahead.empty()) actor_state.ahead_path = graph_.add_path(std::move(paths.ahead));
       if (!paths.cores.empty()) actor_state.cores_path = graph_.add_path(std::move(paths.cores));
       actors_.push_back(actor_state);
     }
@@ -299,8 +307,22 @@ class Lowering {
     op.path = actor.cores_path;
   }
 
+  static std::uint32_t path_of(const ActorState& actor, ReadFrom from) {
+    switch (from) {
+      case ReadFrom::cache:
+        return actor.cache_hit_path;
+      case ReadFrom::cold:
+        return actor.cold_path;
+      case ReadFrom::ahead:
+        return actor.ahead_path;
+      case ReadFrom::storage:
+        break;
+    }
+    return actor.read_path;
+  }
+
   static void read_op(Op& op, const ActorState& actor, const Read& read) {
-    const auto path = read.from_cache ? actor.cache_hit_path : actor.read_path;
+    const auto path = path_of(actor, read.from);
     op.kind = path == Op::absent ? OpKind::delay : OpKind::flow;
     op.latency = read.latency;
     if (op.kind == OpKind::delay) return;
