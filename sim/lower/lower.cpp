@@ -2,6 +2,7 @@
 #include "sim/lower/lower.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <optional>
@@ -34,10 +35,7 @@ struct ActorState {
   std::uint32_t kernel_path = Op::absent;
   CopyPath in{};
   CopyPath out{};
-  std::uint32_t read_path = Op::absent;
-  std::uint32_t cache_hit_path = Op::absent;
-  std::uint32_t cold_path = Op::absent;
-  std::uint32_t ahead_path = Op::absent;
+  std::array<std::uint32_t, 4> read_paths{Op::absent, Op::absent, Op::absent, Op::absent};  ///< by `ReadFrom`
   std::uint32_t cores_path = Op::absent;
   std::optional<OpId> last_launch{};
 };
@@ -46,10 +44,7 @@ struct ActorState {
 struct ActorPaths {
   std::vector<ResourceId> in;
   std::vector<ResourceId> out;
-  std::vector<ResourceId> read;
-  std::vector<ResourceId> cache_hit;
-  std::vector<ResourceId> cold;
-  std::vector<ResourceId> ahead;
+  std::array<std::vector<ResourceId>, 4> reads;  ///< by `ReadFrom`
   std::vector<ResourceId> cores;
 };
 
@@ -136,10 +131,9 @@ class Lowering {
       auto& paths = all[plan_.folding.actor_representative[a]];
       add_folded(paths.in, plan_.copy_in[a].resources);
       add_folded(paths.out, plan_.copy_out[a].resources);
-      add_folded(paths.read, plan_.reads[a]);
-      add_folded(paths.cache_hit, plan_.cache_hits[a]);
-      add_folded(paths.cold, plan_.cold_reads[a]);
-      add_folded(paths.ahead, plan_.reads_ahead[a]);
+      const std::array reads{&plan_.reads[a], &plan_.cache_hits[a], &plan_.cold_reads[a],
+                             &plan_.reads_ahead[a]};
+      for (std::size_t from = 0; from < reads.size(); ++from) add_folded(paths.reads[from], *reads[from]);
       add_folded(paths.cores, plan_.cores[a]);
     }
     for (std::size_t p = 0; p < workload_.programs.size(); ++p)
@@ -156,10 +150,9 @@ class Lowering {
           actor_state.out =
               add_copy_path(std::move(paths.out), plan_.copy_out[id.index()].latency, name, "out");
       }
-      if (!paths.read.empty()) actor_state.read_path = graph_.add_path(std::move(paths.read));
-      if (!paths.cache_hit.empty()) actor_state.cache_hit_path = graph_.add_path(std::move(paths.cache_hit));
-      if (!paths.cold.empty()) actor_state.cold_path = graph_.add_path(std::move(paths.cold));
-      if (!paths.ahead.empty()) actor_state.ahead_path = graph_.add_path(std::move(paths.ahead));
+      for (std::size_t from = 0; from < paths.reads.size(); ++from)
+        if (!paths.reads[from].empty())
+          actor_state.read_paths[from] = graph_.add_path(std::move(paths.reads[from]));
       if (!paths.cores.empty()) actor_state.cores_path = graph_.add_path(std::move(paths.cores));
       actors_.push_back(actor_state);
     }
@@ -307,22 +300,8 @@ class Lowering {
     op.path = actor.cores_path;
   }
 
-  static std::uint32_t path_of(const ActorState& actor, ReadFrom from) {
-    switch (from) {
-      case ReadFrom::cache:
-        return actor.cache_hit_path;
-      case ReadFrom::cold:
-        return actor.cold_path;
-      case ReadFrom::ahead:
-        return actor.ahead_path;
-      case ReadFrom::storage:
-        break;
-    }
-    return actor.read_path;
-  }
-
   static void read_op(Op& op, const ActorState& actor, const Read& read) {
-    const auto path = path_of(actor, read.from);
+    const auto path = actor.read_paths[static_cast<std::size_t>(read.from)];
     op.kind = path == Op::absent ? OpKind::delay : OpKind::flow;
     op.latency = read.latency;
     if (op.kind == OpKind::delay) return;
