@@ -166,6 +166,7 @@ ScenarioInputDataset = TypedDict("ScenarioInputDataset", {
     "source": str,
     "samples": float,
     "spread": float,
+    "duplicates": float,
     "format": Literal["files", "shards", "tokens", "pages", "parquet"],
     "cpu": ScenarioInputDatasetCpu,
     "content": Literal["images", "text", "volumes"],
@@ -188,6 +189,8 @@ ScenarioInputStoragePrice = TypedDict("ScenarioInputStoragePrice", {
     "usd_per_gb_month": float,
     "usd_per_million_requests": float,
     "usd_per_gb_out": float,
+    "usd_per_million_writes": float,
+    "usd_per_gb_in": float,
 }, total=False)
 
 ScenarioInputStorage = TypedDict("ScenarioInputStorage", {
@@ -223,12 +226,18 @@ ScenarioInput = TypedDict("ScenarioInput", {
     "storage": 'str | ScenarioInputStorage',
     "storage_network": Literal["own", "shared"],
     "storage_weight": float,
+    "staged_from": str,
+    "stage_in": Literal["before", "during"],
+    "copy_streams": int,
     "codec": Literal["lz4", "snappy", "zstd", "zlib"],
+    "codec_in": Literal["everywhere", "store_and_network", "store", "network", "cache"],
+    "dedup": Literal["none", "store", "cache", "network"],
     "decode": Literal["cpu", "gpu"],
     "epoch": Literal["later", "first"],
     "cache": Literal["page_cache", "local_nvme"],
     "cache_size": str,
     "cache_policy": Literal["keeps", "lru", "random"],
+    "cache_prefetch": bool,
 }, total=False)
 
 ScenarioAnchor = TypedDict("ScenarioAnchor", {

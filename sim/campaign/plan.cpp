@@ -97,7 +97,7 @@ DataCost data_cost_of(const Scenario& scenario, double samples_of_a_step, double
   if (!cost) return {};
   const auto read = samples_of_a_step * steps / scenario.job.input.dataset->samples;  // in epochs
   return {.usd_per_s = cost->usd_per_s,
-          .usd_of_step = cost->usd_of_sample * samples_of_a_step,
+          .usd_of_step = cost->usd_of_sample() * samples_of_a_step,
           .usd_of_filling = cost->usd_of_filling * std::min(1.0, read)};
 }
 

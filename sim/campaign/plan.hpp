@@ -106,9 +106,10 @@ struct CampaignPlan {
   Bytes exchanged{};                   ///< sent by all workers in an exchange
   double exchange_usd = 0;             ///< for an exchange
   std::optional<RoundsPlan> rounds{};  ///< federated clients; most other members are then unused
-  double epoch_every = 0;              ///< steps; 0: loaders are not simulated
-  Ticks epoch_start = 0;               ///< pause at the start of each epoch
-  int evaluation_every = 0;            ///< steps; 0: never
+  Ticks staging = 0;         ///< of the dataset: before the first step, or added to the first epochs
+  double epoch_every = 0;    ///< steps; 0: loaders are not simulated
+  Ticks epoch_start = 0;     ///< pause at the start of each epoch
+  int evaluation_every = 0;  ///< steps; 0: never
   Ticks evaluation = 0;
   int seed = 1;
 

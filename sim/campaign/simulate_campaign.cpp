@@ -51,6 +51,7 @@ class CampaignSimulation {
   }
 
   CampaignRun run() {
+    charge(Bucket::loading, plan_.staging);
     run_.finished = attempt();
     while (!run_.finished && now_ < give_up_) {
       recover();
@@ -62,10 +63,8 @@ class CampaignSimulation {
         unpaid_ -= absence.nodes * seconds_of(absence.until - now_).value();
     const auto elapsed = seconds_of(run_.elapsed).value();
     run_.node_seconds = (plan_.nodes + plan_.spares) * elapsed - unpaid_;
-    if (plan_.spot) {
-      const auto of_spot = plan_.spot->nodes + (plan_.spot->all_spares ? plan_.spares : 0);
-      run_.spot_seconds = of_spot * elapsed - unpaid_;
-    }
+    if (const auto& spot = plan_.spot)
+      run_.spot_seconds = (spot->nodes + (spot->all_spares ? plan_.spares : 0)) * elapsed - unpaid_;
     run_.storage_usd += plan_.checkpoint.usd_per_s * elapsed * mean_checkpoints();
     const auto trained = at(run_.times, Bucket::productive) + at(run_.times, Bucket::lost);
     const auto steps =

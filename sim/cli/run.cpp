@@ -14,6 +14,7 @@
 #include "sim/report/run/terminal.hpp"
 #include "sim/report/trace/trace.hpp"
 #include "sim/run/simulate.hpp"
+#include "sim/study/parallel.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -32,7 +33,8 @@ struct RunArguments {
   bool verbose = false;
 };
 
-/// @param questions gets the largest batch if `--fit` is given; then the run has this batch
+/// @param questions gets the largest batch if `--fit` is given; then the run has this batch. It also gets the
+/// ways of a dataset that is staged
 Run simulated(const RunArguments& arguments, const std::vector<Override>& overrides,
               const CommandContext& context, report::RunQuestions& questions) {
   Progress progress{context};
@@ -47,7 +49,12 @@ Run simulated(const RunArguments& arguments, const std::vector<Override>& overri
     scenario.job.batch_per_gpu = questions.largest_batch->batch;
   }
   const auto fold = arguments.no_folding ? FoldRanks::no : FoldRanks::yes;
-  return simulate(std::move(scenario), arguments.engine, fold, on_progress);
+  auto run = simulate(std::move(scenario), arguments.engine, fold, on_progress);
+  if (run.scenario.job.input.staged_from) {
+    report_progress(on_progress, "simulating the ways of the dataset");
+    questions.ways_in = ways_in(run.scenario, arguments.engine, hardware_threads());
+  }
+  return run;
 }
 
 Status run(const RunArguments& arguments, const CLI::App& app, const CommandContext& context) {

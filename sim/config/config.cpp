@@ -302,6 +302,8 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   if (spec.dataset) spec.job.input.dataset = loader.dataset(*spec.dataset);
   choose_columns(spec, loader.problems());
   if (spec.storage) spec.job.input.storage = loader.storage(*spec.storage);
+  if (spec.staged_from) spec.job.input.staged_from = loader.storage(*spec.staged_from);
+  check_staging(spec, loader.problems());
   if (spec.checkpoints) spec.campaign->checkpoint->storage = loader.storage(*spec.checkpoints);
   if (spec.cache) spec.job.input.cache->tier = loader.storage(*spec.cache);
   loader.problems().raise();

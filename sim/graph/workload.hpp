@@ -51,12 +51,20 @@ struct Call {
   auto operator<=>(const Call&) const = default;
 };
 
+/// Where samples are read from.
+enum class ReadFrom : std::uint8_t {
+  storage,
+  cache,  ///< of the node
+  cold,   ///< the tier from which a dataset is still being staged
+  ahead   ///< from storage into the cache of the node, before a worker asks
+};
+
 /// A read of samples from storage into the memory of the actor's node.
 struct Read {
   Bytes bytes{};
   Seconds latency{};          ///< of all its requests, which are made one after another
   double latency_spread = 0;  ///< coefficient of variation of the latency; see `Variation`
-  bool from_cache = false;
+  ReadFrom from = ReadFrom::storage;
   BytesPerSecond at_most = BytesPerSecond::infinite();
   double weight = 1;  ///< weight against other flows on shared resources
 };

@@ -119,14 +119,15 @@ void count_work(Metrics& metrics, const Scenario& scenario, const Workload& work
 }
 
 void add_cost(Metrics& metrics, const Scenario& scenario) {
+  if (metrics.loading)
+    metrics.loading->usd_per_million_samples =
+        storage_usd_per_million_samples(scenario.job.input, metrics.samples_per_s);
   if (!scenario.platform.price) return;
   metrics.cost_per_hour =
       scenario.platform.price->per_node * node_count(scenario.platform, scenario.job.gpus);
   metrics.cost_usd_per_million_samples = metrics.cost_per_hour->value() / 3600 / metrics.samples_per_s * 1e6;
-  if (const auto usd = storage_usd_per_million_samples(scenario.job.input, metrics.samples_per_s)) {
-    metrics.loading->usd_per_million_samples = usd;
-    *metrics.cost_usd_per_million_samples += *usd;
-  }
+  if (metrics.loading && metrics.loading->usd_per_million_samples)
+    *metrics.cost_usd_per_million_samples += metrics.loading->usd_per_million_samples->sum();
 }
 
 /// Total latency of a program's calls. Flows of one call have theirs at the same time.

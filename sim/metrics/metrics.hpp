@@ -12,6 +12,7 @@
 #include "sim/base/units.hpp"
 #include "sim/graph/workload.hpp"
 #include "sim/metrics/bottleneck.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
 #include "sim/workload/memory_use.hpp"
 
 namespace gradway {
@@ -42,11 +43,11 @@ struct Loading {
   Seconds reading{};  ///< from storage and caches
   Seconds making{};   ///< on a core
   bool has_workers = false;
-  Bytes read{};                                     ///< from storage, per step, by all ranks; not from caches
-  std::optional<double> storage_busy{};             ///< share of its rate that the busiest storage delivers
-  std::optional<double> usd_per_million_samples{};  ///< cost of storage
-  std::optional<double> cores_busy{};               ///< share of the cores without those of training
-  double network_cores = 0;                         ///< that TCP takes from loaders
+  Bytes read{};                          ///< from storage, per step, by all ranks; not from caches
+  std::optional<double> storage_busy{};  ///< share of its rate that the busiest storage delivers
+  std::optional<StorageUsd> usd_per_million_samples{};
+  std::optional<double> cores_busy{};  ///< share of the cores without those of training
+  double network_cores = 0;            ///< that TCP takes from loaders
 };
 
 /// Time, throughput, memory and cost of a step in the steady state, with the parts of the program that ends

@@ -105,7 +105,9 @@ struct NodeSize {
 struct LoadingPath {
   std::vector<ResourceId> storage;  ///< storage that all nodes share, then the limit of this node
   bool over_nics = false;           ///< storage is reached over the NICs that collectives use
+  bool cold_over_nics = false;      ///< likewise
   std::vector<ResourceId> cache;    ///< a cache of the node itself; empty: its memory
+  std::vector<ResourceId> cold;     ///< as `storage`, of the tier that a dataset is being staged from
   std::optional<ResourceId> cores;  ///< CPU cores; empty: their number is unknown
 };
 

@@ -188,7 +188,17 @@ struct InputSettings {
   double storage_weight = 1;     ///< with shares_network: weight of a reading worker; a collective has 1
   std::optional<Cache> cache{};  ///< of the storage, in each node
   bool first_epoch = false;      ///< caches are empty, and workers have yet to be started
-  std::optional<Codec> codec{};  ///< compression of the stored samples
+  std::optional<Codec> codec{};  ///< lossless compression
+  CodecPlace codec_in = CodecPlace::everywhere;
+  DedupPlace dedup = DedupPlace::none;
+  bool cache_prefetch = false;               ///< reads coming samples into the cache; their order is known
+  std::optional<StorageTier> staged_from{};  ///< where the dataset is at first; empty: on `storage`
+  StageIn stage_in = StageIn::before;
+  /// Requests that each node has in flight while it stages the dataset or prefetches into its cache. Default:
+  /// max_concurrent_requests of the AWS CLI (docs.aws.amazon.com/cli, S3 configuration).
+  int copy_streams = 10;
+  /// Share of the samples that are not staged yet; empty: see `cold_share`. Not a key.
+  std::optional<double> unstaged{};
   bool decode_on_gpu = false;
   bool pin_memory = true;
   int loader_workers = 8;           ///< 0: the training process loads the data

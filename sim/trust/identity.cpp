@@ -139,10 +139,11 @@ JobIdentity identity_of(const Scenario& scenario) {
   Values step;
   step.add(exchange.hex(), facts_of(job.strategy).gradients_are_views);
   Values samples;
-  samples.add(scenario.platform.name, input.dataset, input.codec, input.decode_on_gpu, input.columns);
+  samples.add(scenario.platform.name, input.dataset, input.codec, input.codec_in, input.dedup,
+              input.decode_on_gpu, input.columns);
   Values storage;
   storage.add(scenario.platform.name, input.storage, input.shares_network, input.cache, input.columns,
-              input.codec);
+              input.codec, input.codec_in, input.dedup);
   return {kernels.hex(), launches.hex(), exchange.hex(), step.hex(), samples.hex(), storage.hex()};
 }
 

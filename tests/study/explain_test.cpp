@@ -219,3 +219,40 @@ TEST_CASE("a job that cannot be simulated is an error, not an answer", "[explain
   scenario.calibration.collectives.front().time = 1_us;
   CHECK_THROWS_AS(explain(scenario, "fluid", 2), ConfigError);
 }
+
+TEST_CASE("remedies of storage give the gain that they promise", "[explain]") {
+  using Set = std::vector<Override>;
+  const auto drive = load_storage("local-nvme", data);
+  const auto [name, set, remedy] = GENERATE(table<std::string, Set, std::string>(
+      {{"loading/resnet50", {{"input.storage", "s3-standard"}}, "staged_to_drives"},
+       {"loading/resnet50",
+        {{"input.storage", "s3-standard"}, {"input.cache", "page_cache"}, {"input.cache_size", "100 GB"}},
+        "cache_prefetch"},
+       {"loading/resnet50",
+        {{"input.storage", "aws-fsx-lustre-4.8tib"}, {"input.dataset", "imagenet-1k-raw"}},
+        "codec_zstd"}}));
+  const auto explanation = explain(load_scenario(name, set, data), "fluid", 2, drive);
+  CHECK(std::holds_alternative<bottleneck::Loader>(explanation.run.measured.bottleneck));
+  const auto* found = find(explanation.helps, remedy);
+  REQUIRE(found != nullptr);
+  const auto step = explanation.run.measured.metrics.step_time;
+  CHECK(found->gain(step) > 0.1);
+  auto again = set;
+  for (const auto& [key, value] : found->set) again.push_back({key, value});
+  const auto real = simulate(load_scenario(name, again, data), "fluid").measured.metrics.step_time;
+  CHECK(found->gain(step) == Approx((step - real) / step).epsilon(0.02));
+}
+
+TEST_CASE("remedies of staging end the first epoch as early as they promise", "[explain]") {
+  const auto explanation = explain(load_scenario("loading/staging", {}, data), "fluid", 2);
+  REQUIRE(explanation.ways_in.has_value());
+  CHECK(explanation.ways_in->copy.limit == StageInLimit::streams);
+  REQUIRE(names_of(explanation.staging) == std::vector<std::string>{"copy_streams_2x", "stage_in_during"});
+  for (const auto& one : explanation.staging) {
+    std::vector<Override> set;
+    for (const auto& [key, value] : one.set) set.push_back({key, value});
+    const auto scenario = load_scenario("loading/staging", set, data);
+    const auto real = ways_in(scenario, "fluid", 2)->chosen(scenario.job.input.stage_in).time_of(1);
+    CHECK(one.step_time.value() == Approx(real.value()).epsilon(0.02));
+  }
+}

@@ -160,6 +160,7 @@ export interface ScenarioInputDataset {
   source?: string;
   samples?: number;
   spread?: number;
+  duplicates?: number;
   format?: 'files' | 'shards' | 'tokens' | 'pages' | 'parquet';
   cpu?: ScenarioInputDatasetCpu;
   content?: 'images' | 'text' | 'volumes';
@@ -182,6 +183,8 @@ export interface ScenarioInputStoragePrice {
   usd_per_gb_month?: number;
   usd_per_million_requests?: number;
   usd_per_gb_out?: number;
+  usd_per_million_writes?: number;
+  usd_per_gb_in?: number;
 }
 
 export interface ScenarioInputStorage {
@@ -217,12 +220,18 @@ export interface ScenarioInput {
   storage?: string | ScenarioInputStorage;
   storage_network?: 'own' | 'shared';
   storage_weight?: number;
+  staged_from?: string;
+  stage_in?: 'before' | 'during';
+  copy_streams?: number;
   codec?: 'lz4' | 'snappy' | 'zstd' | 'zlib';
+  codec_in?: 'everywhere' | 'store_and_network' | 'store' | 'network' | 'cache';
+  dedup?: 'none' | 'store' | 'cache' | 'network';
   decode?: 'cpu' | 'gpu';
   epoch?: 'later' | 'first';
   cache?: 'page_cache' | 'local_nvme';
   cache_size?: string;
   cache_policy?: 'keeps' | 'lru' | 'random';
+  cache_prefetch?: boolean;
 }
 
 export interface ScenarioAnchor {

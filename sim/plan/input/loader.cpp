@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sim/platform/routes.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
+#include "sim/scenario/stage_in.hpp"
 
 namespace gradway {
 namespace {
@@ -13,8 +15,10 @@ namespace {
 constexpr StreamId workers_stream{0};
 constexpr StreamId pin_thread{1};
 constexpr StreamId handing_over{2};
+constexpr StreamId prefetcher{3};
 constexpr Slot batches{0};
 constexpr Slot begun_batches{1};
+constexpr Slot batches_in_cache{2};
 
 Task task_of(std::string name, const TaskWork& work, StreamId stream) {
   Task task;
@@ -26,12 +30,22 @@ Task task_of(std::string name, const TaskWork& work, StreamId stream) {
 }
 
 std::string name_of(const Read& read) {
-  return read.from_cache ? "read from the cache" : "read";
+  switch (read.from) {
+    case ReadFrom::cache:
+      return "read from the cache";
+    case ReadFrom::cold:
+      return "read what is not staged";
+    case ReadFrom::ahead:
+      return "read into the cache";
+    case ReadFrom::storage:
+      break;
+  }
+  return "read";
 }
 
 /// Reads samples from a tier, or from host memory if there is none.
-Read read_of(Bytes bytes, double requests, const std::optional<StorageTier>& tier, bool from_cache) {
-  Read read{.bytes = bytes, .from_cache = from_cache};
+Read read_of(Bytes bytes, double requests, const std::optional<StorageTier>& tier, ReadFrom from) {
+  Read read{.bytes = bytes, .from = from};
   if (!tier) return read;
   read.latency = tier->first_byte * requests;
   read.latency_spread = tier->first_byte_spread / std::sqrt(std::max(1.0, requests));
@@ -47,31 +61,49 @@ std::optional<BatchCost> batch_cost(const Scenario& scenario) {
   const auto& dataset = *input.dataset;
   const double samples = scenario.job.batch_per_gpu;
   const auto stored = stored_samples(input);
-  const auto read = [&](double share, const std::optional<StorageTier>& tier, bool from_cache) {
-    const auto bytes = stored.size * samples * share;
-    return read_of(bytes, bytes / stored.request, tier, from_cache);
+  const auto read = [&](double share, const std::optional<StorageTier>& tier, ReadFrom from) {
+    const auto requests = stored.size * samples * share / stored.request;
+    return read_of((from == ReadFrom::cache ? stored.cached : stored.size) * samples * share, requests, tier,
+                   from);
   };
   BatchCost cost;
-  cost.stored = read(1 - stored.hits, input.storage, false);
+  const double cold = cold_share(input);
+  cost.stored = read((1 - stored.hits) * (1 - cold), input.storage, ReadFrom::storage);
   if (shares_nics(input)) cost.stored.weight = input.storage_weight;
-  if (stored.hits > 0) cost.cached = read(stored.hits, input.cache->tier, true);
+  if (cold > 0) {
+    cost.cold = read((1 - stored.hits) * cold, input.staged_from, ReadFrom::cold);
+    if (input.shares_network) cost.cold->weight = input.storage_weight;
+  }
+  if (input.cache_prefetch) {
+    const auto ranks = std::min(scenario.job.gpus,
+                                static_cast<int>(scenario.platform.gpus.size()) / scenario.platform.nodes);
+    cost.ahead = std::exchange(cost.stored, Read{});
+    cost.ahead->from = ReadFrom::ahead;
+    const auto streams = static_cast<double>(input.copy_streams) / ranks;
+    cost.ahead->latency = {};  // requests in flight overlap it; the rate contains it
+    if (input.storage) cost.ahead->at_most = rate_of_streams(*input.storage, stored.request, streams);
+    cost.cached = read(1, input.cache->tier, ReadFrom::cache);
+  } else if (stored.hits > 0) {
+    cost.cached = read(stored.hits, input.cache->tier, ReadFrom::cache);
+  }
   cost.core = (dataset.cpu.transform + dataset.cpu.collate) * samples;
   (input.decode_on_gpu ? cost.gpu : cost.core) +=
       (input.decode_on_gpu ? dataset.gpu_decode : dataset.cpu.decode) * samples;
   auto of_bytes = dataset.unpack * samples;
   cost.core += of_bytes;
   if (!input.decode_on_gpu) of_bytes += dataset.cpu.decode * samples;
-  if (input.codec) {
-    const auto unpack = dataset.sample_size * samples / input.codec->decompressed;
-    cost.core += unpack;
-    of_bytes += unpack;
-  }
+  cost.core += stored.core * samples;
+  of_bytes += stored.core * samples;
   if (input.draws_sizes) cost.spread = dataset.spread / std::sqrt(samples);
   if (cost.core > Seconds{}) cost.core_share = of_bytes / cost.core;
   if (const auto rate = scenario.platform.pageable_copy_rate; rate && input.pin_memory)
     cost.pinned =
         (dataset.delivered > 0_B ? dataset.delivered : scenario.model.input_per_sample) * samples / *rate;
   return cost;
+}
+
+int batches_ahead(const InputSettings& input) {
+  return 2 * input.loader_workers * input.prefetch_factor;
 }
 
 Seconds start_of_workers(const InputSettings& input) {
@@ -104,6 +136,7 @@ void Loader::take_batch(TaskList& tasks, int batch) const {
   if (has_workers()) {
     add("batch", Take{batches});
     add("batch is taken", Take{begun_batches});
+    if (cost_->ahead) add("batch leaves the cache", Take{batches_in_cache});
   } else {
     for (const auto& read : reads()) add(name_of(read), read, of_reads(batch));
     add("decode", HostWork{cost_->core + cost_->pinned}, of_core(batch));
@@ -117,8 +150,16 @@ void Loader::take_batch(TaskList& tasks, int batch) const {
 std::vector<Read> Loader::reads() const {
   std::vector<Read> all;
   if (cost_->stored.bytes > 0_B) all.push_back(cost_->stored);
+  if (cost_->cold) all.push_back(*cost_->cold);
   if (cost_->cached) all.push_back(*cost_->cached);
   return all;
+}
+
+TaskId Loader::read_ahead(Program& program, int batch) const {
+  program.tasks.push_back(task_of("has room", Put{batches_in_cache}, prefetcher));
+  program.tasks.push_back(task_of(name_of(*cost_->ahead), *cost_->ahead, prefetcher));
+  program.tasks.back().varies = of_reads(batch);
+  return TaskId{program.tasks.size() - 1};
 }
 
 Program Loader::program() const {
@@ -127,13 +168,17 @@ Program Loader::program() const {
   program.streams = {{"workers", Lane::ordered, settings_.loader_workers},
                      {"pin thread", Lane::ordered},
                      {"handed over", Lane::unordered}};
+  if (cost_->ahead) program.streams.push_back({"prefetcher", Lane::ordered});
   auto& tasks = program.tasks;
   for (int batch = 0; batch < scenario_.job.accumulate; ++batch) {
+    std::vector<TaskId> in_cache;
+    if (cost_->ahead) in_cache.push_back(read_ahead(program, batch));
     tasks.push_back(task_of("begin", Put{begun_batches}, workers_stream));
     tasks.back().begins_turn = true;
     for (const auto& read : reads()) {
       tasks.push_back(task_of(name_of(read), read, workers_stream));
       tasks.back().varies = of_reads(batch);
+      tasks.back().after = in_cache;
     }
     tasks.push_back(task_of("decode", HostWork{cost_->core}, workers_stream));
     tasks.back().varies = of_core(batch);
@@ -162,9 +207,11 @@ void Loader::add_workers(Workload& workload) const {
     if (!takes) continue;
     const ActorId loader{workload.actors.size()};
     std::vector<ChannelId> channels;
-    for (int slot = 0; slot < 2; ++slot) {
+    std::vector<int> depths{depth, depth};
+    if (cost_->ahead) depths.push_back(batches_ahead(settings_));
+    for (const auto one : depths) {
       channels.emplace_back(workload.channels.size());
-      workload.channels.push_back({loader, ActorId{rank}, depth});
+      workload.channels.push_back({loader, ActorId{rank}, one});
     }
     workload.actors[rank].channels = channels;
     const auto gpu = workload.actors[rank].at;

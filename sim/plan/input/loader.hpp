@@ -13,13 +13,18 @@ namespace gradway {
 /// Cost of a rank's batch before it is copied to the GPU.
 struct BatchCost {
   Read stored{};                 ///< served by storage; a worker makes one request after the other
-  std::optional<Read> cached{};  ///< cached on the node since an earlier epoch
+  std::optional<Read> cached{};  ///< cached on the node since an earlier epoch, or read ahead
+  std::optional<Read> cold{};    ///< served by the tier that the dataset is still being staged from
+  std::optional<Read> ahead{};   ///< from storage into the cache of the node, before a worker asks
   Seconds core{};                ///< time of one core to decompress, decode, transform and collate
   Seconds pinned{};              ///< time of one core to copy it into pinned memory, in the training process
   Seconds gpu{};                 ///< time of decoding on the GPU
   double spread = 0;      ///< variation of its bytes, and of decompression and decoding, between batches
   double core_share = 0;  ///< share of `core` that is proportional to the bytes
 };
+
+/// Number of batches that a rank reads ahead into its node's cache. More change nothing in the steady state.
+int batches_ahead(const InputSettings& input);
 
 /// @return empty if samples are ready in memory
 std::optional<BatchCost> batch_cost(const Scenario& scenario);
@@ -32,6 +37,9 @@ Seconds start_of_workers(const InputSettings& input);
 /// PyTorch's DataLoader. Of W workers with a prefetch factor of f, worker k mod W makes batch k, whatever the
 /// others do, and begins it when batch k - W f was taken. Batches are delivered in order. @source
 /// torch/utils/data/dataloader.py, PyTorch 2.11
+///
+/// With a prefetcher, workers find all samples in the cache of their node: batch after batch is read into it,
+/// since the seed of the shuffling gives the order of samples, too. @source NoPFS, arXiv 2101.08734
 class Loader {
  public:
   /// @param scenario must outlive this
@@ -56,6 +64,7 @@ class Loader {
   bool has_workers() const { return settings_.loader_workers > 0; }
   Program program() const;
   std::vector<Read> reads() const;
+  TaskId read_ahead(Program& program, int batch) const;
   Variation of_reads(int batch) const { return {.spread = cost_->spread, .draw = batch}; }
   Variation of_core(int batch) const {
     return {.spread = cost_->spread, .share = cost_->core_share, .draw = batch};

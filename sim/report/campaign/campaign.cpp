@@ -24,7 +24,7 @@ const std::array<BucketWords, bucket_count>& bucket_words() {
        "until all ranks have set up their communicators (training preparation)"},
       {"checkpoint_restore", "restore", "all ranks read the checkpoint"},
       {"data_loading", "loader start",
-       "until the loader delivers batches after a start, and at the start of epochs"},
+       "until the loader delivers batches after a start, and at the start of epochs; staging of the dataset"},
       {"waiting_for_nodes", "waiting",
        "until a node is repaired, or clients answer (infrastructure recovery)"},
   }};

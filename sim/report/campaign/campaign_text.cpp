@@ -83,6 +83,12 @@ void add_goal(Fields& fields, const Campaign& campaign) {
                                                            pause_text(seconds_of(plan.checkpoint.write)))
                                              : "",
                                          pause_text(campaign.answers.interval.used)));
+  if (plan.staging > 0)
+    fields.add("staging", fmt::format("{} from {}, {}", pause_text(seconds_of(plan.staging)),
+                                      run.scenario.job.input.staged_from->name,
+                                      run.scenario.job.input.stage_in == StageIn::before
+                                          ? "before the first step"
+                                          : "by which it lengthens the first epochs"));
   if (const auto& local = run.scenario.job.local_sgd; plan.rounds) {
     fields.add("clients", clients_in_words(*local, turns_of(*plan.rounds)));
     fields.add("rounds", rounds_in_words(plan, campaign.answers.estimate));

@@ -19,6 +19,7 @@
 #include "sim/report/format/training_text.hpp"
 #include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
+#include "sim/report/run/ways_in.hpp"
 #include "sim/scenario/network_fields.hpp"
 #include "sim/scenario/value_text.hpp"
 #include "sim/trust/provenance_class.hpp"
@@ -143,12 +144,25 @@ std::string memory_in_words(const Run& run) {
   return verdict_in_words(scenario, run.measured.memory);
 }
 
+/// "1.054 for storage (0.01 to keep the dataset, 0.5 for requests, 0.544 for egress)"
+std::string storage_cost_in_words(const StorageUsd& usd) {
+  auto words = fmt::format("{:.4g} for storage", usd.sum());
+  if (usd.requests + usd.egress > 0)
+    words += fmt::format(" ({:.4g} to keep the dataset, {:.4g} for requests, {:.4g} for egress)", usd.keeping,
+                         usd.requests, usd.egress);
+  return words;
+}
+
+/// Empty if no price is known.
 std::string cost_in_words(const Metrics& metrics) {
+  const auto& storage =
+      metrics.loading ? metrics.loading->usd_per_million_samples : std::optional<StorageUsd>{};
+  if (!metrics.cost_per_hour)
+    return storage ? "USD per million samples: " + storage_cost_in_words(*storage) : "";
   auto cost = fmt::format("{:.2f} USD/h", metrics.cost_per_hour->value());
   if (!metrics.cost_usd_per_million_samples) return cost;
   cost += fmt::format(", {:.4g} USD per million samples", *metrics.cost_usd_per_million_samples);
-  if (metrics.loading && metrics.loading->usd_per_million_samples)
-    cost += fmt::format(", of which {:.4g} for storage", *metrics.loading->usd_per_million_samples);
+  if (storage) cost += ", of which " + storage_cost_in_words(*storage);
   return cost;
 }
 
@@ -163,7 +177,7 @@ void add_throughput(Fields& fields, const Run& run) {
   fields.add("", fmt::format("{} tokens/s per GPU{}", count_text(*metrics.tokens_per_s / gpus, ""), total));
 }
 
-void add_loading(Fields& fields, const Metrics& metrics) {
+void add_loading(Fields& fields, const Metrics& metrics, const InputSettings& input) {
   if (!metrics.loading) return;
   const auto& loading = *metrics.loading;
   fields.add(
@@ -175,6 +189,8 @@ void add_loading(Fields& fields, const Metrics& metrics) {
   fields.add("epoch", fmt::format("{} steps in {}, {} of which are its start",
                                   thousands_text(static_cast<std::int64_t>(loading.epoch_steps)),
                                   time_text(epoch_time(metrics, loading)), time_text(loading.epoch_start)));
+  if (input.codec || input.cache || input.dedup != DedupPlace::none)
+    fields.add("data", data_tiers_in_words(input));
 }
 
 /// How busy the GPU is, and what it sends.
@@ -211,10 +227,10 @@ void write_results(Fields& fields, const Run& run, Detail detail) {
   }
   fields.add("memory", memory_in_words(run));
   if (detail == Detail::full) add_details(fields, metrics);
-  add_loading(fields, metrics);
+  add_loading(fields, metrics, run.scenario.job.input);
   if (const auto& local = run.scenario.job.local_sgd; local && local->wan)
     fields.add("exchange", describe(outer_loop_of(run.scenario.model, *local, metrics.step_time), *local));
-  if (metrics.cost_per_hour) fields.add("cost", cost_in_words(metrics));
+  if (const auto cost = cost_in_words(metrics); !cost.empty()) fields.add("cost", cost);
 }
 
 void write_links(std::ostream& out, const std::vector<ResourceUse>& links, const Style& style) {
@@ -294,6 +310,10 @@ void write_text(std::ostream& out, const Run& run, const Style& style, Detail de
   if (questions.largest_batch) add_largest_batch(fields, *questions.largest_batch, run.scenario);
   write_results(fields, run, detail);
   out << '\n';
+  if (questions.ways_in) {
+    write_ways_in(out, fields, *questions.ways_in, run.scenario.job.input, style);
+    out << '\n';
+  }
   if (questions.goal) {
     add_training(fields, *questions.goal, training_of(*questions.goal, run.measured.metrics, run.range));
     out << '\n';

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,8 @@
 #include "sim/base/problem.hpp"
 #include "sim/base/quantiles.hpp"
 #include "sim/campaign/checkpoint_cost.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
+#include "sim/study/staging/ways_in.hpp"
 
 namespace gradway {
 namespace {
@@ -275,6 +278,28 @@ std::optional<UsdPerHour> price_of_node(const Scenario& scenario, Terms terms) {
   return scenario.platform.price->per_node;
 }
 
+namespace {
+
+/// The time and the money of staging, once in the campaign.
+void add_staging(CampaignPlan& plan, const Run& run, int threads) {
+  const auto& input = run.scenario.job.input;
+  if (plan.rounds || !input.staged_from) return;
+  const auto ways = ways_in(run.scenario, run.engine, threads);
+  if (!ways) return;
+  const bool is_before = input.stage_in == StageIn::before;
+  plan.staging =
+      ticks_of(is_before ? ways->copy.time()
+                         : std::max(Seconds{}, ways->during.first_epoch - ways->before.first_epoch) +
+                               ways->during.catching_up);
+  const auto saved = is_before ? 0 : ways->during.usd_per_epoch * ways->cold_reads;
+  plan.data.usd_of_filling += (ways->copy.usd() - saved) * plan.workers;
+  auto cold = input;
+  cold.storage = std::exchange(cold.staged_from, std::nullopt);
+  if (const auto cost = samples_cost(cold)) plan.data.usd_per_s += cost->usd_per_s;
+}
+
+}  // namespace
+
 CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions,
                            const ProgressCallback& on_progress) {
   expects(run.scenario.campaign.has_value() && questions.seeds > 0, "there is a campaign to simulate");
@@ -282,6 +307,7 @@ CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions,
   CampaignAnswers answers{
       .plan = plan_campaign(run.scenario, run.measured.metrics, run.range, client_steps(run)),
       .per_node = price_of_node(run.scenario, settings.terms)};
+  add_staging(answers.plan, run, questions.threads);
   const auto& plan = answers.plan;
   const auto few_seeds = std::min(questions.seeds, most_seeds_of_a_search);
   if (efficiency(plan.interruptions(), plan.interval.value_or(clamped_daly_interval(plan))) < 0.01)

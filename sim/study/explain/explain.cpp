@@ -110,7 +110,7 @@ std::vector<Counterfactual> other_meetings(const Run& run, const LocalSgd& setti
 /// Counterfactuals of a run before they are simulated, each with its change of the scenario.
 class Questions {
  public:
-  Questions(const Run& run, const std::optional<ChannelLimit>& limit)
+  Questions(const Run& run, const std::optional<ChannelLimit>& limit, const std::optional<StorageTier>& drive)
       : own_{run.scenario.platform.speeds}, used_{used_parts(run)} {
     for (const auto part : all_parts) {
       if (has(used_, part)) ask(fmt::format("{}_2x", key_of(part)), faster(part, limit), {part}, 2);
@@ -126,7 +126,13 @@ class Questions {
       for (const auto& value : setting.values)
         if (!value.words.empty()) ask(setting, value);
     }
-    if (run.scenario.job.input.dataset) ask_of_loaders(run.scenario.job.input);
+    if (run.scenario.job.input.dataset) {
+      ask_of_loaders(run.scenario.job.input);
+      const auto& platform = run.scenario.platform;
+      ask_of_storage(run.scenario.job.input, drive,
+                     std::min(run.scenario.job.gpus,
+                              std::max(1, static_cast<int>(platform.gpus.size()) / platform.nodes)));
+    }
     ask_of_program(run.scenario.job, run.scenario.model);
     for (auto& one : network_changes(run.scenario)) {
       answers_.push_back(
@@ -163,26 +169,61 @@ class Questions {
         [strategy = value.strategy](Scenario& scenario) { scenario.job.strategy = strategy; });
   }
 
+  using Keys = std::vector<std::pair<std::string, std::string>>;
+
+  void ask_of_input(std::string name, Change change, Keys set, std::function<void(InputSettings&)> apply) {
+    answers_.push_back({.name = std::move(name), .change = std::move(change), .set = std::move(set)});
+    changes_.emplace_back([apply = std::move(apply)](Scenario& scenario) {
+      apply(scenario.job.input);
+      scenario.platform = with_loaders(std::move(scenario.platform), scenario.job);
+    });
+  }
+
   void ask_of_loaders(const InputSettings& input) {
-    const auto ask = [&](std::string name, Change change, std::string key, std::string value,
-                         std::function<void(InputSettings&)> apply) {
-      answers_.push_back({.name = std::move(name), .change = std::move(change), .set = {}});
-      if (!key.empty()) answers_.back().set.emplace_back(std::move(key), std::move(value));
-      changes_.emplace_back([apply = std::move(apply)](Scenario& scenario) {
-        apply(scenario.job.input);
-        scenario.platform = with_loaders(std::move(scenario.platform), scenario.job);
-      });
-    };
     const auto workers = [&](int count, bool twice) {
-      ask(fmt::format("loader_workers_{}", count), change::MoreWorkers{twice}, "input.loader_workers",
-          fmt::format("{}", count), [count](InputSettings& of) { of.loader_workers = count; });
+      ask_of_input(fmt::format("loader_workers_{}", count), change::MoreWorkers{twice},
+                   {{"input.loader_workers", fmt::format("{}", count)}},
+                   [count](InputSettings& of) { of.loader_workers = count; });
     };
     workers(input.loader_workers + 1, false);
     if (input.loader_workers > 1) workers(2 * input.loader_workers, true);
     if (!input.decode_on_gpu && input.dataset->gpu_decode > Seconds{})
-      ask("decode_gpu", change::DecodingOnGpu{}, "input.decode", "gpu",
-          [](InputSettings& of) { of.decode_on_gpu = true; });
-    ask("ready_samples", change::ReadySamples{}, "", "", [](InputSettings& of) { of.dataset.reset(); });
+      ask_of_input("decode_gpu", change::DecodingOnGpu{}, {{"input.decode", "gpu"}},
+                   [](InputSettings& of) { of.decode_on_gpu = true; });
+    ask_of_input("ready_samples", change::ReadySamples{}, {}, [](InputSettings& of) { of.dataset.reset(); });
+  }
+
+  /// Ways to read less, faster or earlier from storage.
+  void ask_of_storage(const InputSettings& input, const std::optional<StorageTier>& drive,
+                      int ranks_per_node) {
+    if (!input.storage) return;
+    const bool is_staged = cold_share(input) == 0;
+    if (input.cache && !input.cache_prefetch && input.loader_workers > 0 &&
+        input.stage_in == StageIn::before) {
+      // With as many requests in flight as workers have, and more while these decode.
+      const auto streams = std::max(input.copy_streams, 2 * input.loader_workers * ranks_per_node);
+      ask_of_input("cache_prefetch", change::ReadAhead{},
+                   {{"input.cache_prefetch", "true"}, {"input.copy_streams", fmt::format("{}", streams)}},
+                   [streams](InputSettings& of) {
+                     of.cache_prefetch = true;
+                     of.copy_streams = streams;
+                   });
+    }
+    if (!input.codec && input.dataset->compressible) {
+      constexpr auto zstd = 2;
+      const auto& codec = codecs()[zstd];
+      ask_of_input("codec_zstd", change::Compression{std::string{codec.name}},
+                   {{"input.codec", std::string{codec.name}}},
+                   [&codec](InputSettings& of) { of.codec = codec; });
+    }
+    if (!drive || !is_staged || input.storage->is_local() || input.storage->name.empty()) return;
+    Keys set{{"input.storage", drive->name}};
+    if (!input.staged_from) set.emplace_back("input.staged_from", input.storage->name);
+    ask_of_input("staged_to_drives", change::StagedToDrives{drive->name}, std::move(set),
+                 [drive = *drive](InputSettings& of) {
+                   if (!of.staged_from) of.staged_from = of.storage;
+                   of.storage = drive;
+                 });
   }
 
   /// What the program does that makes ranks or the CPU wait.
@@ -265,7 +306,41 @@ std::vector<KernelShare> kernel_shares(const ComputeCosts& costs) {
 
 }  // namespace
 
-Explanation explain(const Scenario& scenario, std::string_view engine, int threads) {
+namespace {
+
+/// Adds the ways of a staged dataset, and what would end its first epoch earlier.
+void add_staging(Explanation& explanation, const Scenario& scenario, std::string_view engine, int threads) {
+  const auto& input = scenario.job.input;
+  explanation.ways_in = ways_in(scenario, engine, threads);
+  if (!explanation.ways_in) return;
+  const auto& ways = *explanation.ways_in;
+  const auto now = ways.chosen(input.stage_in).time_of(1);
+  const auto add = [&](std::string name, Change change, std::string key, std::string value, Seconds time) {
+    Counterfactual one{.name = std::move(name),
+                       .change = std::move(change),
+                       .set = {{std::move(key), std::move(value)}},
+                       .step_time = time};
+    if (one.gain(now) >= least_gain) explanation.staging.push_back(std::move(one));
+  };
+  const auto other = input.stage_in == StageIn::before ? StageIn::during : StageIn::before;
+  const auto word = stage_in_words[static_cast<std::size_t>(other)];
+  if (!input.cache_prefetch)
+    add(fmt::format("stage_in_{}", word), change::OtherStaging{other}, "input.stage_in", std::string{word},
+        ways.chosen(other).time_of(1));
+  if (ways.copy.limit == StageInLimit::streams) {
+    auto changed = scenario;
+    changed.job.input.copy_streams *= 2;
+    add("copy_streams_2x", change::MoreStreams{}, "input.copy_streams",
+        fmt::format("{}", changed.job.input.copy_streams),
+        ways_in(changed, engine, threads)->chosen(input.stage_in).time_of(1));
+  }
+  std::ranges::stable_sort(explanation.staging, {}, &Counterfactual::step_time);
+}
+
+}  // namespace
+
+Explanation explain(const Scenario& scenario, std::string_view engine, int threads,
+                    const std::optional<StorageTier>& drive) {
   Explanation explanation{.run = simulate(scenario, engine)};
   const auto& run = explanation.run;
   const auto step = run.measured.metrics.step_time;
@@ -281,7 +356,8 @@ Explanation explain(const Scenario& scenario, std::string_view engine, int threa
     explanation.meeting = other_meetings(run, *local);
   }
 
-  Questions questions{run, overlap ? overlap->limit : std::nullopt};
+  add_staging(explanation, scenario, engine, threads);
+  Questions questions{run, overlap ? overlap->limit : std::nullopt, drive};
   answer(questions, scenario, engine, threads);
   auto answers = std::move(questions.answers());
   if (overlap && trains(run.scenario.job.strategy)) {

@@ -14,6 +14,7 @@
 #include "sim/run/simulate.hpp"
 #include "sim/study/explain/exposed_calls.hpp"
 #include "sim/study/explain/overlap.hpp"
+#include "sim/study/staging/ways_in.hpp"
 #include "sim/workload/operation.hpp"
 
 namespace gradway {
@@ -42,6 +43,17 @@ struct MoreWorkers {
   bool twice = false;  ///< else one more
 };
 struct DecodingOnGpu {};
+struct ReadAhead {};  ///< into the cache of each node
+struct Compression {
+  std::string codec;
+};
+struct StagedToDrives {
+  std::string tier;  ///< drive of each node
+};
+struct MoreStreams {};  ///< of the copy that stages the dataset: twice as many
+struct OtherStaging {
+  StageIn when = StageIn::during;
+};
 struct ReadySamples {};    ///< a bound
 struct PerfectOverlap {};  ///< a bound
 struct NoLoss {};
@@ -83,7 +95,8 @@ using Change =
                  change::FasterWan, change::MoreConnections, change::NoHostReads, change::LocalBatchNorm,
                  change::NoUnusedSearch, change::OtherTables, change::NoLoss, change::OtherCongestion,
                  change::SelectiveRepeat, change::AdaptiveRouting, change::MoreQueuePairs,
-                 change::MoreSockets, change::LargerBuffers>;
+                 change::MoreSockets, change::LargerBuffers, change::ReadAhead, change::Compression,
+                 change::StagedToDrives, change::MoreStreams, change::OtherStaging>;
 
 /// Step time with one thing changed.
 struct Counterfactual {
@@ -120,6 +133,9 @@ struct Explanation {
   std::optional<OuterLoop> outer{};          ///< of local SGD over a WAN
   std::vector<Counterfactual> meeting{};     ///< mean steps of `outer` with one change, the best first
   std::optional<Counterfactual> slow_gpu{};  ///< cost of a straggler
+  std::optional<WaysIn> ways_in{};           ///< of a dataset that is staged
+  /// Times until the first epoch ends, staging included, with one change of the staging; the best first.
+  std::vector<Counterfactual> staging{};
 };
 
 /// Simulates the scenario, then again with each used part of the hardware twice as fast, with links and host
@@ -130,6 +146,8 @@ struct Explanation {
 /// The step time of each counterfactual but bounds is that of `simulate` for the scenario with its `set`.
 /// @param engine "auto" or a name from engines()
 /// @param threads at a time, at least 1
-Explanation explain(const Scenario& scenario, std::string_view engine, int threads);
+/// @param drive of a node, to which a dataset outside the nodes might be staged
+Explanation explain(const Scenario& scenario, std::string_view engine, int threads,
+                    const std::optional<StorageTier>& drive = std::nullopt);
 
 }  // namespace gradway
