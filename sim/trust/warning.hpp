@@ -367,6 +367,16 @@ struct NoSettingWithinLimits {
   bool operator==(const NoSettingWithinLimits&) const = default;
 };
 
+/// Steps to the same quality with lossy compression are unknown, and taken to be as many as without it.
+struct UnknownLossySteps {
+  static constexpr std::string_view code = "unknown-lossy-steps";
+  std::string hook;
+  std::string holds_for;  ///< models for which as many steps are published
+  std::string source;
+
+  bool operator==(const UnknownLossySteps&) const = default;
+};
+
 /// A recommended setting changes what a step learns, not only its speed.
 struct LearningChanged {
   static constexpr std::string_view code = "learning-changed";
@@ -395,7 +405,7 @@ using Warning =
                  warning::UnmodelledNcclVariable, warning::AlternatingSteps, warning::NoFailureModel,
                  warning::UnknownWriteRate, warning::CheckpointsLostWithNode, warning::CheckpointExceedsMttf,
                  warning::IntervalTooShort, warning::UnfinishedRuns, warning::NoSettingWithinLimits,
-                 warning::LearningChanged>;
+                 warning::UnknownLossySteps, warning::LearningChanged>;
 
 /// "memory-tight"
 inline std::string_view code_of(const Warning& warning) {
