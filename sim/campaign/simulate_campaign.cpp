@@ -274,9 +274,11 @@ class CampaignSimulation {
       return taken;
     };
     const auto alone = static_cast<double>(done);
-    const auto by_conditions = take(alone * (by.conditions - 1));
+    auto by_conditions = take(alone * (by.conditions - 1));
     const auto by_width = take(alone * by.conditions * (by.width - 1));
     const auto by_save = take(alone * by.conditions * by.width * (by.write - 1));
+    constexpr Ticks rounding = 4;
+    if (by.conditions > 1 && rest <= rounding) by_conditions += std::exchange(rest, 0);
     const std::pair<Bucket, Ticks> parts[] = {{Bucket::productive, std::min(time, done)},
                                               {Bucket::conditions, by_conditions},
                                               {Bucket::narrow, by_width},

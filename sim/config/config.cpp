@@ -356,6 +356,7 @@ std::vector<ScenarioPhase> campaign_phases(const Scenario& scenario, const std::
     for (const auto& hour : hours)
       for (const auto& tier : tiers) {
         auto changes = overrides;
+        changes.push_back({"campaign.phases", "[]", {}});  // of this phase, nothing changes any more
         for (const auto* set : {&part.set, &hour, &tier}) add_overrides(changes, *set);
         phase.steps.push_back(std::make_shared<const Scenario>(load(changes)));
       }

@@ -191,12 +191,18 @@ void check_over_time(const ScenarioSpec& scenario, Problems& problems) {
   constexpr int most_phases = 500;
   const auto batch = static_cast<int>(std::lround(scenario.job.samples()));
   const auto& phases = campaign.phases;
+  const auto add_at = [&](const CampaignPhase& phase, std::string what, std::string hint) {
+    problems.add(Problem{phase.set.empty() ? scenario.place("campaign.phases") : phase.set.front().where,
+                         std::move(what),
+                         {},
+                         std::move(hint)});
+  };
   for (const auto& phase : phases) {
     if (phase.until && *phase.until >= length)
-      add("phases",
-          fmt::format("a phase of the campaign ends at {}, after all of the training",
-                      value::plain_number(*phase.until)),
-          "end it earlier, or leave it out and set its keys in the scenario");
+      add_at(phase,
+             fmt::format("a phase of the campaign ends at {}, after all of the training",
+                         value::plain_number(*phase.until)),
+             "end it earlier, or leave it out and set its keys in the scenario");
   }
   for (auto phase = phases.begin(); phase != phases.end(); ++phase) {
     if (!phase->by) continue;
@@ -204,10 +210,10 @@ void check_over_time(const ScenarioSpec& scenario, Problems& problems) {
     const auto following = next != phases.end() ? batch_of(next->set) : 0;
     const auto grows = (following > 0 ? following : batch) - batch_of(phase->set);
     if (grows <= 0 || grows % *phase->by != 0 || grows / *phase->by > most_phases)
-      add("phases",
-          fmt::format("the global batch cannot grow from {} to {} by {}", batch_of(phase->set),
-                      batch_of(phase->set) + grows, *phase->by),
-          fmt::format("the difference must be a multiple of 'by', at most {} times", most_phases));
+      add_at(*phase,
+             fmt::format("the global batch cannot grow from {} to {} by {}", batch_of(phase->set),
+                         batch_of(phase->set) + grows, *phase->by),
+             fmt::format("the difference must be a multiple of 'by', at most {} times", most_phases));
   }
 }
 

@@ -74,10 +74,10 @@ void add_goal(Fields& fields, const Campaign& campaign) {
   fields.add(
       "training",
       fmt::format("{} in {} of {}{}{}", amount, counted_text(std::llround(plan.steps), "step"),
-                  plan.over_time && plan.over_time->phases.size() > 1 ? "on average " : "",
                   time_text(plan.step),
+                  plan.over_time && plan.over_time->phases.size() > 1 ? " on average" : "",
                   range.low < range.high ? fmt::format(" ({})", range_text(range.low, range.high)) : ""));
-  if (campaign.answers.target_steps) fields.add("to the target", target_in_words(campaign));
+  if (campaign.answers.target_steps) fields.add("target", target_in_words(campaign));
   if (plan.saves)
     fields.add("checkpoint", fmt::format("{}: a pause of {}{}, every {}", bytes_text(plan.checkpoint.size),
                                          save_pause_text(plan.checkpoint),

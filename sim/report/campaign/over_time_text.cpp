@@ -88,7 +88,7 @@ void write_course(std::ostream& out, const Campaign& campaign, const Style& styl
   };
   add(
       noun_of(campaign) + "/s", [&](const CampaignSpan& span) { return span.samples_per_s * unit; },
-      [](double rate) { return fmt::format("{:.4g}", rate); });
+      [](double rate) { return thousands_text(std::llround(rate)); });
   add(
       "batch", [](const CampaignSpan& span) { return span.batch; },
       [](double batch) { return fmt::format("{:.4g} samples", batch); });
@@ -122,7 +122,7 @@ void write_phases(std::ostream& out, const Campaign& campaign, const Style& styl
     const auto& step = campaign.answers.plan.over_time->phases[at.first].steps[at.second];
     table.add({phase_in_words(campaign, at.first), condition_in_words(campaign, at.second),
                thousands_text(std::llround(step.samples)), time_text(step.step),
-               fmt::format("{:.4g}", row.samples * unit_of(campaign) / row.seconds),
+               thousands_text(std::llround(row.samples * unit_of(campaign) / row.seconds)),
                step.storage_read.value() > 0 ? rate_text(step.storage_read) : "",
                span_text(Seconds{row.seconds})});
   }

@@ -268,7 +268,7 @@ void write_remarks(std::ostream& out, const PlatformComparison& compared, const 
   if (!compared.runs.empty()) out << '\n';
   fields.add("bound by", bounds);
   if (const auto unknown = unknown_lossy_steps(compared.job.strategy); unknown && compared.goal)
-    fields.add("to the target", describe(*unknown));
+    fields.add("target", describe(*unknown));
   write_prices(fields, compared);
   if (left_out.empty()) return;
   out << '\n';

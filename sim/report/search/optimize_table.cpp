@@ -114,7 +114,7 @@ void write_sources_of_steps(std::ostream& out, const std::vector<SettingResult>&
   if (items.size() == 1) return;
   Fields fields{out, style};
   out << '\n';
-  fields.add("to the target", items);
+  fields.add("target", items);
 }
 
 void write_hooks(std::ostream& out, const SettingsSearchReport& found, const Style& style) {
