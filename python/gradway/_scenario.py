@@ -265,6 +265,7 @@ ScenarioCampaignCheckpoint = TypedDict("ScenarioCampaignCheckpoint", {
     "size": str,
     "storage": str,
     "keep": 'int | Literal["all"]',
+    "weight": float,
     "write": str,
     "read": str,
     "per_rank": str,
@@ -322,6 +323,32 @@ ScenarioCampaignCarbon = TypedDict("ScenarioCampaignCarbon", {
     "pue": float,
 }, total=False)
 
+ScenarioCampaignPhases = TypedDict("ScenarioCampaignPhases", {
+    "until": 'float | str',
+    "by": int,
+    "from": float,
+    "to": float,
+    "set": dict,
+}, total=False)
+
+ScenarioCampaignAdapt = TypedDict("ScenarioCampaignAdapt", {
+    "exposed": str,
+    "largest": int,
+}, total=False)
+
+ScenarioCampaignStorage = TypedDict("ScenarioCampaignStorage", {
+    "tiers": list[str],
+    "load": str,
+    "delay": str,
+    "cool_down": str,
+}, total=False)
+
+ScenarioCampaignConvergence = TypedDict("ScenarioCampaignConvergence", {
+    "critical_batch": 'float | str',
+    "at_batch": 'float | str',
+    "more_steps": float,
+}, total=False)
+
 ScenarioCampaign = TypedDict("ScenarioCampaign", {
     "tokens": 'float | str',
     "samples": 'float | str',
@@ -340,6 +367,10 @@ ScenarioCampaign = TypedDict("ScenarioCampaign", {
     "terms": Literal["on_demand", "spot", "reserved"],
     "prices": ScenarioCampaignPrices,
     "carbon": ScenarioCampaignCarbon,
+    "phases": list[ScenarioCampaignPhases],
+    "adapt": ScenarioCampaignAdapt,
+    "storage": ScenarioCampaignStorage,
+    "convergence": ScenarioCampaignConvergence,
     "seed": int,
 }, total=False)
 

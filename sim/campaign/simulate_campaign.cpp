@@ -3,18 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "sim/base/random.hpp"
 #include "sim/campaign/campaign_state.hpp"
 
 namespace gradway {
 namespace {
-
-constexpr Ticks never = std::numeric_limits<Ticks>::max() / 4;
 
 Ticks later(Ticks now, double seconds) {
   const auto far = static_cast<double>(never - now) / 1e9;
@@ -37,8 +35,14 @@ class CampaignSimulation {
     run_.work = in_steps(plan.steps);
     every_ = plan.saves ? in_steps(std::max(1.0, std::round(interval.value() * 1e9 / step))) : never;
     const auto pause = [&](double steps, Ticks time, Bucket bucket) {
-      if (steps > 0) pauses_.push_back({in_steps(steps), time, bucket});
+      if (steps <= 0) return;
+      if (plan.over_time) {
+        pauses_.push_back({0, time, bucket, progress_of_steps(steps)});
+      } else {
+        pauses_.push_back({in_steps(steps), time, bucket});
+      }
     };
+    if (plan.over_time) begin_phases();
     pause(plan.exchange_every, plan.exchange_pause(step), Bucket::exchange);
     pause(plan.evaluation_every, plan.evaluation, Bucket::evaluation);
     pause(plan.epoch_every, plan.epoch_start, Bucket::loading);
@@ -69,13 +73,81 @@ class CampaignSimulation {
     const auto trained = at(run_.times, Bucket::productive) + at(run_.times, Bucket::lost);
     const auto steps =
         run_.work > 0 ? plan_.steps * (static_cast<double>(trained) / static_cast<double>(run_.work)) : 0;
-    run_.data_usd =
-        plan_.data.usd_per_s * elapsed + plan_.data.usd_of_step * steps + plan_.data.usd_of_filling;
+    run_.data_usd = keeping_usd() + plan_.data.usd_of_step * steps + plan_.data.usd_of_filling;
     run_.other_usd += run_.storage_usd + run_.data_usd;
     return std::move(run_);
   }
 
  private:
+  /// Ends of the phases in undisturbed time. The last one is the end of the work.
+  void begin_phases() {
+    const auto& over_time = *plan_.over_time;
+    for (const auto& end : over_time.ends)
+      phase_ends_.push_back(
+          std::llround(end.time / over_time.ends.back().time * static_cast<double>(run_.work)));
+    conditions_.emplace(over_time);
+    record_conditions();
+  }
+
+  /// The progress after every so many steps, without the end.
+  std::vector<Ticks> progress_of_steps(double every) const {
+    std::vector<Ticks> due;
+    double steps_before = 0;
+    Ticks before = 0;
+    double next = every;
+    for (std::size_t phase = 0; phase < phase_ends_.size(); ++phase) {
+      const auto steps = plan_.over_time->ends[phase].steps - steps_before;
+      const auto time = static_cast<double>(phase_ends_[phase] - before);
+      for (; next < steps_before + steps - 1e-9; next += every)
+        due.push_back(before + std::llround((next - steps_before) / steps * time));
+      steps_before += steps;
+      before = phase_ends_[phase];
+    }
+    due.push_back(run_.work);  // as regular pauses have it where they meet the end
+    if (std::abs(next - steps_before) > 1e-6) due.pop_back();
+    return due;
+  }
+
+  std::size_t phase_of(Ticks progress) const {
+    if (!conditions_) return 0;
+    const auto end = std::ranges::upper_bound(phase_ends_, progress);
+    return std::min(static_cast<std::size_t>(end - phase_ends_.begin()), phase_ends_.size() - 1);
+  }
+
+  /// The first end of a phase after the progress.
+  Ticks phase_end() const { return conditions_ ? phase_ends_[phase_of(progress_)] : never; }
+
+  void record_conditions() {
+    if (detail_ == RunDetail::interruptions)
+      run_.conditions.push_back({now_, progress_, phase_, conditions_->condition()});
+  }
+
+  void update_conditions() {
+    if (!conditions_) return;
+    const auto before = std::exchange(phase_, phase_of(progress_));
+    if (!conditions_->update(now_, phase_) && before == phase_) return;
+    ++changes_;
+    record_conditions();
+  }
+
+  double stretch_of_conditions() const {
+    return conditions_ ? plan_.over_time->stretch[phase_][conditions_->condition()] : 1;
+  }
+
+  /// For keeping the dataset on storage.
+  double keeping_usd() {
+    if (!conditions_ || plan_.over_time->tiers == 1)
+      return plan_.data.usd_per_s * seconds_of(run_.elapsed).value();
+    const auto& kept = conditions_->kept();
+    double usd = 0;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      const auto until = i + 1 < kept.size() ? kept[i + 1].from : run_.elapsed;
+      usd += kept[i].usd_per_s * seconds_of(until - kept[i].from).value();
+    }
+    if (detail_ == RunDetail::interruptions) run_.kept = kept;
+    return usd;
+  }
+
   /// Mean number of checkpoints on storage.
   double mean_checkpoints() const {
     if (plan_.checkpoint.keep > 0) return std::min(plan_.checkpoint.keep, run_.checkpoints);
@@ -167,25 +239,33 @@ class CampaignSimulation {
       commit();
       start_slow_nodes();
       if (next_interruption() <= now_) return false;
+      update_conditions();
       const bool is_slow = slow_until_ > now_;
       const auto width = static_cast<double>(plan_.replicas) / replicas_;
       const auto by_write = pending_ ? plan_.checkpoint.slowdown : 1;
-      const auto stretch = width * by_write * plan_.jitter * (is_slow ? plan_.slow_factor : 1);
+      const auto by_conditions = stretch_of_conditions();
+      const auto stretch =
+          by_conditions * width * by_write * plan_.jitter * (is_slow ? plan_.slow_factor : 1);
       auto change = std::min(next_interruption(), is_slow ? slow_until_ : next_slow_);
+      if (conditions_) change = std::min(change, conditions_->next_change());
       if (pending_) change = std::min(change, pending_->durable_at);
       const auto left = target - progress_;
       const auto needs = std::max(left, static_cast<Ticks>(std::ceil(static_cast<double>(left) * stretch)));
       const auto time = std::min(needs, change - now_);
       const auto done =
           time == needs ? left : std::min(left, static_cast<Ticks>(static_cast<double>(time) / stretch));
-      step(time, done, width, by_write);
+      step(time, done, {by_conditions, width, by_write});
     }
     commit();
     return true;
   }
 
-  /// Accounts for steps. @param time taken @param done undisturbed time @param width, write slow-down factors
-  void step(Ticks time, Ticks done, double width, double write) {
+  struct SlowDowns {
+    double conditions = 1, width = 1, write = 1;
+  };
+
+  /// Accounts for steps. @param time taken @param done undisturbed time
+  void step(Ticks time, Ticks done, const SlowDowns& by) {
     auto rest = std::max<Ticks>(0, time - done);
     const auto take = [&](double part) {
       const auto taken = std::min(rest, static_cast<Ticks>(part));
@@ -193,9 +273,13 @@ class CampaignSimulation {
       return taken;
     };
     const auto alone = static_cast<double>(done);
-    const auto by_width = take(alone * (width - 1));
-    const auto by_save = take(alone * width * (write - 1));
+    auto by_conditions = take(alone * (by.conditions - 1));
+    const auto by_width = take(alone * by.conditions * (by.width - 1));
+    const auto by_save = take(alone * by.conditions * by.width * (by.write - 1));
+    constexpr Ticks rounding = 4;
+    if (by.conditions > 1 && rest <= rounding) by_conditions += std::exchange(rest, 0);
     const std::pair<Bucket, Ticks> parts[] = {{Bucket::productive, std::min(time, done)},
+                                              {Bucket::conditions, by_conditions},
                                               {Bucket::narrow, by_width},
                                               {Bucket::saving, by_save},
                                               {Bucket::stragglers, rest}};
@@ -209,7 +293,7 @@ class CampaignSimulation {
   /// Makes each pause that is due at this progress once. @return false if interrupted
   bool make_pauses() {
     for (auto& pause : pauses_) {
-      if (progress_ % pause.every != 0 || pause.done_at == progress_) continue;
+      if (!pause.is_due(progress_) || pause.done_at == progress_) continue;
       if (pause.bucket == Bucket::loading && progress_ == run_.work) continue;  // no epoch follows
       if (!spend(pause.bucket, pause.time)) return false;
       at(risked_, pause.bucket) += pause.time;
@@ -247,7 +331,8 @@ class CampaignSimulation {
   }
 
   CampaignSnapshot mark() const {
-    return {now_, progress_, saved_, next_slow_, slow_until_, replicas_, pending_, risked_, run_.times};
+    return {now_,      progress_, saved_,   next_slow_, slow_until_,
+            replicas_, changes_,  pending_, risked_,    run_.times};
   }
 
   /// Whether no random event came between the two, and the same events follow `to` as followed `from`.
@@ -259,7 +344,8 @@ class CampaignSimulation {
                 a->durable_at - from.now == b->durable_at - to.now && a->risked == b->risked));
     const bool is_as_slow = from.next_slow == to.next_slow && from.slow_until == to.slow_until &&
                             (to.slow_until <= from.now || to.slow_until > to.now);
-    return pends_alike && is_as_slow && from.replicas == to.replicas &&
+    return pends_alike && is_as_slow && from.replicas == to.replicas && from.changes == to.changes &&
+           phase_of(from.progress) == phase_of(to.progress) &&
            from.progress - from.saved == to.progress - to.saved && from.risked == to.risked &&
            first_pause(from.progress) > to.progress;
   }
@@ -267,7 +353,7 @@ class CampaignSimulation {
   /// The next progress at which a pause is due.
   Ticks first_pause(Ticks progress) const {
     auto first = never;
-    for (const auto& pause : pauses_) first = std::min(first, (progress / pause.every + 1) * pause.every);
+    for (const auto& pause : pauses_) first = std::min(first, pause.after(progress));
     return first;
   }
 
@@ -275,6 +361,7 @@ class CampaignSimulation {
   Ticks next_independent_event() const {
     auto next = std::min(next_interruption(), slow_until_ > now_ ? slow_until_ : never);
     next = std::min(next, next_slow_);
+    if (conditions_) next = std::min(next, conditions_->next_change());
     for (const auto& absence : absences_)
       if (absence.until > now_) next = std::min(next, absence.until);
     return next;
@@ -285,7 +372,7 @@ class CampaignSimulation {
   void repeat(const CampaignSnapshot& from) {
     const auto time = now_ - from.now;
     const auto steps = progress_ - from.progress;
-    const auto last = std::min(run_.work, first_pause(progress_)) - 1;
+    const auto last = std::min({run_.work, first_pause(progress_), phase_end()}) - 1;
     const auto repeats = std::min((next_independent_event() - 1 - now_) / time, (last - progress_) / steps);
     if (repeats <= 0) return;
     for (std::size_t i = 0; i < bucket_count; ++i) run_.times[i] += repeats * (run_.times[i] - from.times[i]);
@@ -304,14 +391,14 @@ class CampaignSimulation {
     const auto steps = progress_ - from.progress;
     const bool is_as_slow = from.next_slow == next_slow_ && from.slow_until == slow_until_ &&
                             (slow_until_ <= from.now || slow_until_ > now_);
-    if (pending_ || from.pending || from.replicas != replicas_ || !is_as_slow) return;
+    if (pending_ || from.pending || from.replicas != replicas_ || !is_as_slow || conditions_) return;
     const auto own = std::ranges::find_if(pauses_, [&](const PeriodicPause& pause) {
       return pause.done_at == progress_ && pause.every == steps;
     });
     if (own == pauses_.end()) return;
     auto last = std::min(run_.work, next_save_) - 1;
     for (const auto& pause : pauses_)
-      if (&pause != &*own) last = std::min(last, (from.progress / pause.every + 1) * pause.every - 1);
+      if (&pause != &*own) last = std::min(last, pause.after(from.progress) - 1);
     if (last < progress_) return;
     const auto repeats = std::min((next_independent_event() - 1 - now_) / time, (last - progress_) / steps);
     if (repeats <= 0) return;
@@ -330,7 +417,7 @@ class CampaignSimulation {
     std::optional<CampaignSnapshot> before;    // state at the last checkpoint of this attempt
     std::optional<CampaignSnapshot> at_pause;  // state at the last pause since then
     while (progress_ < run_.work) {
-      const auto target = std::min({run_.work, next_save_, first_pause(progress_)});
+      const auto target = std::min({run_.work, next_save_, first_pause(progress_), phase_end()});
       if (!work_until(target) || !make_pauses()) return false;
       const bool is_due = plan_.saves && (progress_ == next_save_ || progress_ == run_.work);
       if (is_due && (!save() || !grow())) return false;
@@ -481,6 +568,10 @@ class CampaignSimulation {
   std::optional<PendingSave> pending_;
   Buckets risked_{};  ///< time spent since the last checkpoint on storage began
   std::vector<PeriodicPause> pauses_;
+  std::vector<Ticks> phase_ends_;  ///< in progress
+  std::optional<ConditionState> conditions_;
+  std::size_t phase_ = 0;
+  int changes_ = 0;           ///< of phases and conditions
   bool has_buffers_ = false;  ///< for checkpoints, in host memory
   Ticks every_ = never, next_save_ = never, give_up_ = never;
   Ticks next_failure_ = never, next_loss_ = never, next_slow_ = never, slow_until_ = 0;

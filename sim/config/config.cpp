@@ -2,6 +2,7 @@
 #include "sim/config/config.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "sim/config/read/input.hpp"
 #include "sim/config/read/prices.hpp"
 #include "sim/config/read/read.hpp"
+#include "sim/config/read/scenario_parts.hpp"
 #include "sim/config/yaml/source_file.hpp"
 #include "sim/cost/nccl_settings.hpp"
 #include "sim/files/text_file.hpp"
@@ -341,6 +343,43 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
                   .digest = loader.problems().digest().hex()};
 }
 
+void add_overrides(std::vector<Override>& changes, const std::vector<PhaseKey>& set) {
+  for (const auto& one : set) {
+    const auto replaced = one.key == "job.global_batch" ? "job.accumulate"
+                          : one.key == "job.accumulate" ? "job.global_batch"
+                                                        : "";
+    std::erase_if(changes, [&](const Override& change) { return change.key == replaced; });
+    changes.push_back({one.key, one.value, one.where});
+  }
+}
+
+/// The parts of a campaign, each with its step in all hours of the day and on all tiers of its storage.
+template <class Load>
+std::vector<ScenarioPhase> campaign_phases(const Scenario& scenario, const std::vector<Override>& overrides,
+                                           const Load& load) {
+  const auto& settings = *scenario.campaign;
+  std::vector<std::vector<PhaseKey>> hours;
+  for (const auto& phase : settings.phases)
+    if (phase.from) hours.push_back(phase.set);
+  hours.push_back({});  // all other hours
+  std::vector<std::vector<PhaseKey>> tiers{{}};
+  if (settings.storage)
+    for (const auto& tier : settings.storage->tiers)
+      tiers.push_back({{"input.storage", tier, settings.storage->at}});
+  std::vector<ScenarioPhase> phases;
+  for (const auto& part : data_phases(settings, static_cast<int>(std::lround(scenario.job.samples())))) {
+    auto& phase = phases.emplace_back(ScenarioPhase{part.until, {}});
+    for (const auto& hour : hours)
+      for (const auto& tier : tiers) {
+        auto changes = overrides;
+        changes.push_back({"campaign.phases", "[]", {}});  // of this phase, nothing changes any more
+        for (const auto* set : {&part.set, &hour, &tier}) add_overrides(changes, *set);
+        phase.steps.push_back(std::make_shared<const Scenario>(load(changes)));
+      }
+  }
+  return phases;
+}
+
 }  // namespace
 
 Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides, const DataPath& data,
@@ -351,6 +390,8 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
     return resolved(loader.scenario(found, changes), found, loader, data, price);
   };
   auto scenario = load(overrides);
+  if (scenario.campaign && scenario.campaign->has_phases() && !scenario.job.local_sgd)
+    scenario.phases = campaign_phases(scenario, overrides, load);
   const auto& local = scenario.job.local_sgd;
   if (!local || !local->clients) return scenario;
   for (const auto& one : local->clients->classes) {

@@ -259,6 +259,7 @@ export interface ScenarioCampaignCheckpoint {
   size?: string;
   storage?: string;
   keep?: number | 'all';
+  weight?: number;
   write?: string;
   read?: string;
   per_rank?: string;
@@ -316,6 +317,32 @@ export interface ScenarioCampaignCarbon {
   pue?: number;
 }
 
+export interface ScenarioCampaignPhases {
+  until?: number | string;
+  by?: number;
+  from?: number;
+  to?: number;
+  set?: Record<string, unknown>;
+}
+
+export interface ScenarioCampaignAdapt {
+  exposed?: string;
+  largest?: number;
+}
+
+export interface ScenarioCampaignStorage {
+  tiers?: string[];
+  load?: string;
+  delay?: string;
+  cool_down?: string;
+}
+
+export interface ScenarioCampaignConvergence {
+  critical_batch?: number | string;
+  at_batch?: number | string;
+  more_steps?: number;
+}
+
 export interface ScenarioCampaign {
   tokens?: number | string;
   samples?: number | string;
@@ -334,6 +361,10 @@ export interface ScenarioCampaign {
   terms?: 'on_demand' | 'spot' | 'reserved';
   prices?: ScenarioCampaignPrices;
   carbon?: ScenarioCampaignCarbon;
+  phases?: ScenarioCampaignPhases[];
+  adapt?: ScenarioCampaignAdapt;
+  storage?: ScenarioCampaignStorage;
+  convergence?: ScenarioCampaignConvergence;
   seed?: number;
 }
 

@@ -242,6 +242,10 @@ void add_campaign_keys(Keys& keys) {
                  value::Amount{value::Unit::node_price, "98.32 USD/h"},
                  fmt::format("price of a node with terms {}", terms)));
   keys.fields<CarbonSettings>("campaign.carbon.");
+  keys.fields<CampaignPhase>("campaign.phases.", of_files);
+  keys.fields<BatchRule>("campaign.adapt.");
+  keys.fields<StorageGrowth>("campaign.storage.");
+  keys.fields<ConvergenceSettings>("campaign.convergence.");
 }
 
 std::string meaning_of(HardwarePart part) {

@@ -188,6 +188,12 @@ std::span<const WarningHelp> warning_help() {
       {"unknown-decode-cost", "Decoding on the GPU takes no time",
        "input.decode is gpu, and the dataset has no GPU time to decode a sample.",
        "The step is too short by the time of decoding.", "Add 'gpu_decode' to the dataset's file."},
+      {"unknown-lossy-steps", "Steps to the same loss with lossy compression are unknown",
+       "Gradients are compressed with a hook for which no number of steps is published that holds for any "
+       "model.",
+       "The training takes as many times longer as it needs more steps.",
+       "Measure the steps of a short training with and without the hook, and set "
+       "campaign.convergence.more_steps."},
       {"unknown-pinning-cost", "Pinning a batch takes no time",
        "input.pin_memory is true, and the platform has no rate at which a core copies.",
        "The loader is too fast by one copy of each batch.",

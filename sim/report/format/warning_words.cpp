@@ -336,6 +336,12 @@ struct WarningInWords {
   std::string operator()(const warning::NoSettingWithinLimits& /*none*/) const {
     return "no setting meets the limits of the training: all are ranked";
   }
+  std::string operator()(const warning::UnknownLossySteps& lossy) const {
+    return fmt::format(
+        "how many more steps {} needs to the same loss is unknown: as many as without it are published for "
+        "{} only ({})",
+        lossy.hook, lossy.holds_for, lossy.source);
+  }
   std::string operator()(const warning::LearningChanged& setting) const {
     return fmt::format("{}={} changes what a step learns, not only its speed", setting.key, setting.value);
   }
