@@ -48,9 +48,9 @@ void check_captured(const ScenarioSpec& scenario, const ModelSpec& model, Proble
         fmt::format("job.state_dtype is {}, but the parameters of '{}' were captured in {}",
                     name_of(job.state_dtype), model.model.name, name_of(captured.state_dtype)),
         "leave it out, or capture the program again with parameters of that type");
-  constexpr std::array keys{"job.attention",      "job.memory_format",   "job.compile",  "job.fused_loss",
-                            "job.composed_norms", "job.composed_rotary", "job.sequence", "job.recompute",
-                            "job.finetune",       "job.float_logits",    "job.experts"};
+  constexpr std::array keys{"job.attention",      "job.memory_format",  "job.compile",  "job.fused_loss",
+                            "job.composed_norms", "job.implementation", "job.sequence", "job.recompute",
+                            "job.finetune",       "job.float_logits",   "job.experts"};
   for (const auto* key : keys) {
     if (!scenario.given.contains(key)) continue;
     add(key,
