@@ -19,7 +19,7 @@ ScenarioJob = TypedDict("ScenarioJob", {
     "compile": bool,
     "fused_loss": bool,
     "composed_norms": bool,
-    "composed_rotary": bool,
+    "implementation": Literal["auto", "fused", "huggingface"],
     "recompute": Literal["none", "selective", "selective_op", "full"],
     "framework": Literal["pytorch", "megatron", "deepspeed"],
     "zero_grad": Literal["after_step", "before_backward"],

@@ -65,7 +65,7 @@ class OperationTimes {
             known->second * (operation.kind == OperationClass::convolution ? gpu_.convolution_scale
                                                                            : last_wave(operation, gpu_));
     }
-    return known->second;
+    return known->second * operation.slowdown;
   }
 
  private:
@@ -298,7 +298,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .compiled = job.compiled,
           .fused_loss = job.fused_loss,
           .composed_norms = job.composed_norms,
-          .composed_rotary = job.composed_rotary,
+          .hugging_face = is_hugging_face(job.implementation, scenario.model.implementation),
           .adds_in_fp32 = facts_of(job.strategy).adds_in_fp32,
           .megatron = has_megatron_modules(job),
           .expert_loop = job.experts == ExpertProducts::loop,

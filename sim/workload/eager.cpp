@@ -146,7 +146,9 @@ Tensor Eager::linear(const std::string& name, Tensor x, std::int64_t rows_of_sam
                      std::int64_t outputs, bool bias, bool tied, Split split) {
   if (split == Split::outputs) outputs = share(outputs);
   if (split == Split::inputs) inputs = share(inputs);
-  open(name, tied ? std::vector<Parameter>{} : weight_and_bias(name, {outputs, inputs}, outputs, bias));
+  auto parameters = weight_and_bias(name, {outputs, inputs}, outputs, bias);
+  if (tied) parameters.erase(parameters.begin());
+  open(name, std::move(parameters));
   if (tied) layers_.back().tied = Parameter{name + ".weight", {outputs, inputs}};
   const auto m = d(rows_of_sample) * settings_.batch;
   if (settings_.lora) return multiply_by_frozen(x, m, inputs, outputs);
@@ -228,6 +230,32 @@ Tensor Eager::conv2d(const std::string& name, Tensor x, const Conv2d& shape) {
   add_weight_gradient(at, weight);
   if (shape.bias) add_weight_gradient(at, d(shape.out_channels));
   return make(out, number, true);
+}
+
+/// cuDNN runs it as the product of a matrix of windows with the weight; the bias is added afterwards.
+Tensor Eager::conv1d(const std::string& name, Tensor x, std::int64_t in_channels, std::int64_t out_channels,
+                     std::int64_t kernel, std::int64_t stride, std::int64_t places) {
+  open(name, weight_and_bias(name, {out_channels, in_channels, kernel}, out_channels, true));
+  if (is_half()) x = cast(x, half_number());
+  const auto number = is_half() ? half_number() : Number::fp32;
+  const auto m = d((places + 2 - kernel) / stride + 1) * settings_.batch;
+  const auto [n, k] = std::pair{d(out_channels), d(in_channels * kernel)};
+  const auto copy = cast_weight(n * k);
+  cast_weight(n);
+  auto& at = node({x});
+  save(x);
+  if (copy > 0) save(make(n * k, number, false));
+  forward(stream("permute", number, of(x).elements));
+  forward(product("nt", m, n, k));
+  forward(stream("permute", number, m * n));
+  forward(stream("add_", number, m * n));
+  at.backward.push_back(stream("permute", number, m * n));
+  if (of(x).needs_grad) at.backward.push_back(product("nn", m, k, n));
+  at.backward.push_back(product("tn", n, k, m));
+  at.backward.push_back(rows("bias_sum", number, m, n));
+  add_weight_gradient(at, n * k);
+  add_weight_gradient(at, n);
+  return make(m * n, number, true);
 }
 
 Tensor Eager::activation(const std::string& name, std::string_view function, Tensor x) {
@@ -351,6 +379,14 @@ Tensor Eager::scale(const std::string& name, Tensor x) {
   return make(elements, number, true);
 }
 
+Tensor Eager::scaled(Tensor x) {
+  const auto [elements, number] = std::pair{of(x).elements, of(x).number};
+  auto& at = node({x});
+  forward(stream("scale", number, elements));
+  at.backward.push_back(stream("scale", number, elements));
+  return make(elements, number, of(x).needs_grad);
+}
+
 Tensor Eager::slice(Tensor x, std::int64_t elements_of_sample) {
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
   auto& at = node({x});
@@ -433,7 +469,8 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
   const bool by_dtensor = is_split && !settings_.megatron;
   // Training loops without autocast call model(x).float() and drop the original logits.
   const auto of_model = logits;
-  if (settings_.half_parameters) logits = cast(logits, Number::fp32);
+  // Decoders of transformers do the same under autocast (ForCausalLMLoss).
+  if (settings_.half_parameters || (shared && is_hugging_face())) logits = cast(logits, Number::fp32);
   const auto [elements, number] = std::pair{of(logits).elements, of(logits).number};
   auto& at = node({logits});
   // The softmax of logits.float() saves its result in fp32, 2 bytes per element more than counted below.
@@ -462,7 +499,7 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
   // alive until it has the loss.
   const auto last = static_cast<std::int32_t>(nodes_.size()) - 1;
   of({of(logits).storage}).last_use = last;
-  if (by_dtensor) of({of(of_model).storage}).last_use = last;
+  if (by_dtensor || is_hugging_face()) of({of(of_model).storage}).last_use = last;
   make(1, Number::fp32, true);
 }
 

@@ -38,7 +38,7 @@ struct EagerSettings {
   bool compiled = false;           ///< torch.compile fuses operations between products
   bool fused_loss = false;         ///< the loss is one kernel
   bool composed_norms = false;     ///< RMSNorms run as separate operations where there is a choice
-  bool composed_rotary = false;    ///< rotary positions run as separate operations where there is a choice
+  bool hugging_face = false;       ///< operations are written out as in the models of transformers
   int tensor = 1;                  ///< ranks of tensor parallelism
   bool sequence_parallel = false;  ///< tensor ranks also split the tokens between products
   bool overlaps_gradients =
@@ -102,6 +102,8 @@ class Eager {
   int tensor_ranks() const { return settings_.tensor; }
   bool is_compiled() const { return settings_.compiled; }
   bool packs_projections() const { return settings_.megatron; }
+  /// Whether operations are written out as in the models of Hugging Face's transformers.
+  bool is_hugging_face() const { return settings_.hugging_face && !settings_.megatron; }
   /// A tensor rank's share of a dimension.
   std::int64_t share(std::int64_t of_all) const { return (of_all + settings_.tensor - 1) / settings_.tensor; }
   /// Tokens of a rank between products: its share with sequence parallelism, else all.
@@ -123,6 +125,9 @@ class Eager {
     bool channels_last = false;  ///< the input is a permuted view, independently of the model's format
   };
   Tensor conv2d(const std::string& name, Tensor x, const Conv2d& shape);
+  /// A convolution over time with padding 1. @param places of the input
+  Tensor conv1d(const std::string& name, Tensor x, std::int64_t in_channels, std::int64_t out_channels,
+                std::int64_t kernel, std::int64_t stride, std::int64_t places);
   Tensor layer_norm(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width,
                     bool bias = true);
   /// @param composed runs as separate operations independently of the settings
@@ -131,6 +136,10 @@ class Eager {
   Tensor batch_norm(const std::string& name, Tensor x, std::int64_t channels, double side);
   /// gelu, silu, tanh, hardswish: saves its input.
   Tensor activation(const std::string& name, std::string_view function, Tensor x);
+  /// GELU by its tanh approximation, which transformers writes out in eight operations.
+  Tensor gelu_new(const std::string& name, Tensor x);
+  /// cap * tanh(x / cap), as three operations.
+  Tensor soft_cap(const std::string& name, Tensor x);
   /// In place: saves its result, which the next layer saves, too.
   Tensor relu(const std::string& name, Tensor x);
   Tensor add(const std::string& name, Tensor x, Tensor y);
@@ -145,6 +154,8 @@ class Eager {
   Tensor mean(const std::string& name, Tensor x, double outputs);
   /// Multiplies x by a random number per sample (stochastic depth).
   Tensor scale(const std::string& name, Tensor x);
+  /// x times a constant.
+  Tensor scaled(Tensor x);
   /// A part of x. Its gradient is written into a tensor of zeros.
   Tensor slice(Tensor x, std::int64_t elements);
   /// Concatenates tensors. @param elements per sample, of the part that the loss reads
@@ -155,6 +166,9 @@ class Eager {
                          std::int64_t width);
   /// Views of column ranges of x. Their gradients are concatenated.
   std::vector<Tensor> split(Tensor x, std::int64_t rows, const std::vector<std::int64_t>& widths);
+  /// Parts of the columns of x, as Python's indices make them: the gradient of each is written into zeros of
+  /// the whole size, and these are added. @see split, whose gradients are concatenated
+  std::vector<Tensor> slices(Tensor x, std::int64_t rows, const std::vector<std::int64_t>& widths);
   /// Concatenates the rows of x and y. @param width of the result; y is expanded if heads share it
   Tensor join(Tensor x, Tensor y, std::int64_t rows, std::int64_t width);
   /// x + parameters, which are the same for every sample.
@@ -170,12 +184,21 @@ class Eager {
     std::int64_t keys = 0;        ///< number of keys; 0: `tokens`
     Tensor bias{};                ///< is added to the scores; optional
     bool dropout = false;         ///< of the softmax
+    std::int64_t window = 0;      ///< each query reads this many last keys; 0: all
+    bool sinks = false;           ///< a trained number per head joins the softmax
   };
   /// With context parallelism, tokens, queries, keys and values are those of a rank. Sequences are split such
   /// that all ranks have equal causal work.
   /// @source TransformerEngine, attention/dot_product_attention/context_parallel.py
   /// @param qkv one tensor that holds all three (a packed projection), or three
   Tensor attention(const std::string& name, const std::vector<Tensor>& qkv, const Attention& shape);
+  /// A gated delta net: linear attention whose state is updated by a gated delta rule, in chunks of tokens.
+  struct DeltaNet {
+    std::int64_t tokens, key_heads, value_heads, key_size, value_size, kernel;
+  };
+  /// The part between the projections. @param x queries, keys, values; @param gates two numbers per head of
+  /// values
+  Tensor delta_net(const std::string& name, Tensor x, Tensor gates, const DeltaNet& shape);
   /// Rotary positions in complex fp32 numbers, as in Llama.
   /// @param factors size of the table of rotations, which all heads and samples share, in real numbers
   Tensor rotary(const std::string& name, Tensor x, double factors);
@@ -217,7 +240,8 @@ class Eager {
                   std::int64_t experts);
   /// A linear layer per expert. @param rows of all experts of a rank
   Tensor grouped_linear(const std::string& name, Tensor x, std::int64_t rows, std::int64_t inputs,
-                        std::int64_t outputs, std::int64_t experts, Split split = Split::none);
+                        std::int64_t outputs, std::int64_t experts, Split split = Split::none,
+                        bool bias = false);
   /// Sums the rows of each token, weighted by their shares, in the order of tokens.
   Tensor combine(const std::string& name, Tensor x, Tensor shares, std::int64_t rows, std::int64_t width);
 
@@ -367,6 +391,9 @@ class Eager {
               std::vector<Parameter> parameters);
   Tensor composed_rotary(const std::string& name, Tensor x);
   Tensor composed_rms_norm(const std::string& name, Tensor x, double m, std::int64_t width);
+  Tensor hugging_face_rms_norm(const std::string& name, Tensor x, double m, std::int64_t width);
+  bool has_mask(const Attention& shape) const;
+  void repeat_heads(const Attention& shape, Number number);
   void save_for_attention(Tensor tensor);
   /// Attention within the layer that is open.
   Tensor attend(const std::vector<Tensor>& qkv, const Attention& shape);

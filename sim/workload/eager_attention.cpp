@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention, and the operations that prepare its inputs.
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -12,17 +13,47 @@
 
 namespace gradway {
 
+namespace {
+
+/// Time of fused attention with dropout, as a multiple of that without: its kernels draw a random number per
+/// score. @source own measurement on an H200, 2026-11-26, PyTorch 2.11: 14 shapes per kernel, heads of 64 to
+/// 256 elements, 512 to 4096 tokens; cuDNN forward 1.95 to 3.1, backward 1.1 to 1.5; flash 1.2 to 1.3
+/// and 1.05 to 1.2; efficient 1.3 to 1.95 and 1.0 to 1.7. These are medians
+double slowdown_of_dropout(AttentionKernel kernel, std::string_view direction) {
+  const bool is_forward = direction == "forward";
+  if (kernel == AttentionKernel::cudnn) return is_forward ? 2.3 : 1.28;
+  if (kernel == AttentionKernel::efficient) return is_forward ? 1.82 : 1.45;
+  return is_forward ? 1.27 : 1.12;
+}
+
+/// Time of fused attention that reads a mask, as a multiple of attention to all tokens without one. @source
+/// own measurement on an H200, 2026-11-26, PyTorch 2.11, cuDNN: 1.67 to 1.93 for heads of 64 to 128 elements
+constexpr double slowdown_of_mask = 1.8;
+
+/// The length of causal samples in which a token has as many keys, on average, as in a sample of `tokens`
+/// with a window: all tokens together have tokens * window - window^2 / 2 keys.
+double tokens_with_all_keys(std::int64_t window, double tokens) {
+  const auto wide = static_cast<double>(window);
+  return window == 0 || wide >= tokens ? tokens : 2 * wide - wide * wide / tokens;
+}
+
+}  // namespace
+
 Tensor Eager::attention(const std::string& name, const std::vector<Tensor>& qkv, const Attention& shape) {
   expects(qkv.size() == 1 || qkv.size() == 3, "attention needs one packed tensor or three tensors");
-  open(name);
-  if (settings_.context == 1 || shares_tokens()) return attend(qkv, shape);
+  open(name,
+       shape.sinks ? std::vector<Parameter>{{name + ".sinks", {shape.heads}}} : std::vector<Parameter>{});
+  auto parts = qkv;
+  if (casts())  // autocast casts what Python code computed in fp32
+    for (auto& part : parts) part = cast(part, half_number());
+  if (settings_.context == 1 || shares_tokens()) return attend(parts, shape);
   // An all-to-all gives each rank all tokens of its share of the heads; another one returns its tokens.
   const auto swapped = [&](Tensor x) {
     return exchanged(contiguous(x), of(x).elements, CollectiveKind::all_to_all, CollectiveKind::all_to_all,
                      RankGroup::context);
   };
   std::vector<Tensor> whole;
-  for (const auto part : qkv) whole.push_back(swapped(part));
+  for (const auto part : parts) whole.push_back(swapped(part));
   auto of_heads = shape;
   of_heads.tokens *= settings_.context;
   of_heads.heads /= settings_.context;
@@ -37,9 +68,12 @@ Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
   const bool is_biased = shape.bias.id >= 0;
   const AttentionHead head{shape.head_size, shape.value_size > 0 ? shape.value_size : shape.head_size,
                            is_biased};
-  const auto how = settings_.attention != AttentionKernel::automatic
-                       ? settings_.attention
-                       : automatic_attention({settings_.precision, settings_.compute_capability, head});
+  const auto of_pytorch = automatic_attention({settings_.precision, settings_.compute_capability, head});
+  // scaled_dot_product_attention knows no sinks. @source GptOssPreTrainedModel of transformers
+  const bool in_python = shape.sinks && is_hugging_face();
+  const auto how = settings_.attention != AttentionKernel::automatic ? settings_.attention
+                   : in_python                                       ? AttentionKernel::composed
+                                                                     : of_pytorch;
   attention_heads_.insert(head);
   auto& at = qkv.size() == 1 ? node({qkv[0]})
              : is_biased     ? node({qkv[0], qkv[1], qkv[2], shape.bias})
@@ -61,11 +95,19 @@ Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
     save_for_attention(out);
     // log-sum-exp of the scores
     save_for_attention(make(batch * d(shape.heads * shape.tokens), Number::fp32, false));
+    const bool is_masked = has_mask(shape);
+    if (is_masked) repeat_heads(shape, number);
     const auto fused = [&](std::string_view direction, double samples, double tokens, bool causal) {
-      return operation(
-          fmt::format("attention_{} {} {} {}", direction, arithmetic(), name_of(how),
-                      causal ? "causal" : "full"),
-          {samples, d(shape.heads), tokens, d(shape.head_size), d(shape.kv_heads), d(shape.value_size)});
+      // Queries and keys of different number have the scores of a square with their geometric mean.
+      if (shape.keys > 0 && shape.keys != shape.tokens) tokens = std::sqrt(tokens * d(shape.keys));
+      const auto chunk = is_masked ? tokens : tokens_with_all_keys(shape.window, tokens);
+      auto one = operation(fmt::format("attention_{} {} {} {}", direction, arithmetic(), name_of(how),
+                                       causal && !is_masked ? "causal" : "full"),
+                           {samples * tokens / chunk, d(shape.heads), chunk, d(shape.head_size),
+                            is_masked ? 0 : d(shape.kv_heads), d(shape.value_size)});
+      if (shape.dropout && !settings_.megatron) one.slowdown *= slowdown_of_dropout(how, direction);
+      if (is_masked) one.slowdown *= slowdown_of_mask;
+      return one;
     };
     at.recomputed_operations = 0;
     if (shares_tokens()) {
@@ -89,12 +131,35 @@ Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
     at.backward_exchanges.insert(at.backward_exchanges.begin(), at.forward_exchanges.begin(),
                                  at.forward_exchanges.end());
   }
+  if (shape.sinks) {
+    at.backward.push_back(stream("sum", number, batch * d(shape.heads * shape.tokens)));
+    add_parameter_gradient(at, d(shape.heads));
+  }
   if (qkv.size() == 1 && shape.splits) {
     const auto width = 3.0 * d(shape.heads * shape.head_size);
     at.backward.push_back(rows("cat", number, batch * d(shape.tokens), width));
   }
   at.result = out;
   return out;
+}
+
+/// Whether attention reads a mask from memory. Transformers gives scaled_dot_product_attention one if the
+/// window is shorter than the sample. @source sdpa_mask and _ignore_causal_mask_sdpa in masking_utils.py
+bool Eager::has_mask(const Attention& shape) const {
+  return is_hugging_face() && shape.window > 0 && shape.window < shape.tokens;
+}
+
+/// With a mask, transformers copies keys and values for all heads.
+/// @source use_gqa_in_sdpa and repeat_kv in integrations/sdpa_attention.py
+void Eager::repeat_heads(const Attention& shape, Number number) {
+  if (!is_hugging_face() || shape.kv_heads >= shape.heads) return;
+  const auto elements = settings_.batch * d(shape.heads * shape.tokens * shape.head_size);
+  auto& at = nodes_.back();
+  for (int i = 0; i < 2; ++i) {  // keys and values
+    forward(stream("permute", number, elements));
+    at.backward.push_back(stream("sum", number, elements));
+    save_for_attention(make(elements, number, false));
+  }
 }
 
 /// Bytes of a rank's keys, and of its keys and values.
@@ -262,9 +327,14 @@ void Eager::composed_attention(const Attention& shape, Number number, Tensor out
   save_for_attention(out);
   save_for_attention(make(scores, Number::fp32, false));  // the probabilities
   if (narrows) save_for_attention(make(scores, number, false));
+  repeat_heads(shape, number);
   forward(batched("nt", tokens, keys, size));
   forward(stream("scale", number, scores));
   forward(stream("add", number, scores));
+  if (shape.sinks) {  // joins the sinks, subtracts the maximum, and removes the sinks from the gradient
+    for (const auto* what : {"permute", "sum", "scale"}) forward(stream(what, number, scores));
+    for (const auto* what : {"zero", "permute"}) at.backward.push_back(stream(what, number, scores));
+  }
   forward(rows("softmax", Number::fp32, groups * tokens, keys));
   const auto narrow = stream("cast_to_16", Number::fp32, scores);
   if (narrows) forward(narrow);
@@ -287,25 +357,8 @@ void Eager::composed_attention(const Attention& shape, Number number, Tensor out
   at.temporary_backward = 2 * at.temporary;
 }
 
-/// Computes x cos + [-x2, x1] sin, where x1 and x2 are the halves of a head.
-/// @source apply_rotary_pos_emb and rotate_half of transformers 5.17. The backward pass is that of a trace of
-///         Llama 3.2 1B on an H100, PyTorch 2.11: the gradient of each half is padded to whole heads
-Tensor Eager::composed_rotary(const std::string& name, Tensor x) {
-  open(name);
-  const auto [number, n] = std::pair{of(x).number, of(x).elements};
-  const auto all = [&](const char* what) { return stream(what, number, n); };
-  const auto half = [&](const char* what) { return stream(what, number, n / 2); };
-  auto& at = node({x});
-  at.forward = {all("scale"), half("scale"), all("permute"), all("scale"), all("add")};
-  at.backward = {all("scale"),    half("scale"), all("zero"),  half("permute"), all("zero"),
-                 half("permute"), all("add"),    all("scale"), all("add"),      all("permute")};
-  at.temporary = at.temporary_backward = 2 * n * bytes_of(number);
-  return make(n, number, true);
-}
-
 Tensor Eager::rotary(const std::string& name, Tensor x, double factors) {
-  if (settings_.composed_rotary && !settings_.compiled && !settings_.megatron)
-    return composed_rotary(name, x);
+  if (is_hugging_face() && !settings_.compiled) return composed_rotary(name, x);
   open(name);
   const auto number = of(x).number;
   x = cast(x, Number::fp32);

@@ -135,11 +135,13 @@ Tensor Eager::dispatch(const std::string& name, Tensor x, std::int64_t routed, s
 }
 
 Tensor Eager::grouped_linear(const std::string& name, Tensor x, std::int64_t rows_of_sample,
-                             std::int64_t inputs, std::int64_t outputs, std::int64_t experts, Split split) {
+                             std::int64_t inputs, std::int64_t outputs, std::int64_t experts, Split split,
+                             bool bias) {
   const std::int64_t ranks = settings_.expert_tensor;
   if (split == Split::outputs) outputs = (outputs + ranks - 1) / ranks;
   if (split == Split::inputs) inputs = (inputs + ranks - 1) / ranks;
   open(name, {{name + ".weight", {experts, outputs, inputs}}});
+  if (bias) layers_.back().parameters.push_back({name + ".bias", {experts, outputs}});
   layers_.back().is_of_experts = true;
   mark_fp8(inputs, outputs);
   const auto number = is_half() ? half_number() : Number::fp32;
@@ -165,6 +167,11 @@ Tensor Eager::grouped_linear(const std::string& name, Tensor x, std::int64_t row
     at.temporary_backward = weight * bytes_of(trained_number());
   }
   add_weight_gradient(at, weight);
+  if (bias) {  // a row per token, gathered by expert
+    forward(stream("add", number, m * d(outputs)));
+    at.backward.push_back(rows("bias_sum", number, m, d(outputs)));
+    add_weight_gradient(at, d(experts * outputs));
+  }
   return make(m * d(outputs), number, true);
 }
 

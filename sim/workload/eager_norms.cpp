@@ -70,8 +70,10 @@ Tensor Eager::composed_rms_norm(const std::string& name, Tensor x, double m, std
 Tensor Eager::rms_norm(const std::string& name, Tensor x, std::int64_t rows_of_sample, std::int64_t width,
                        bool composed) {
   const bool has_kernel = of(x).number == Number::fp32 || parameter_number() != Number::fp32;
-  if (!settings_.megatron && !settings_.lora && !settings_.compiled &&
-      (composed || settings_.composed_norms || !has_kernel))
+  const bool has_choice = !settings_.megatron && !settings_.lora && !settings_.compiled;
+  if (has_choice && is_hugging_face())
+    return hugging_face_rms_norm(name, x, d(rows_of_sample) * settings_.batch, width);
+  if (has_choice && (composed || settings_.composed_norms || !has_kernel))
     return composed_rms_norm(name, x, d(rows_of_sample) * settings_.batch, width);
   const auto number = of(x).number;
   const auto y =

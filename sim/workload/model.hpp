@@ -13,6 +13,7 @@
 #include "sim/base/units.hpp"
 #include "sim/platform/gpu.hpp"
 #include "sim/workload/embedding_tables.hpp"
+#include "sim/workload/operation.hpp"
 #include "sim/workload/optimizer.hpp"
 #include "sim/workload/profile.hpp"
 
@@ -138,8 +139,9 @@ struct Model {
   std::string source;
   std::optional<Changes> changes{};
   std::vector<Layer> layers;
-  ForwardPass run;                    ///< empty for synthetic models and profiles
-  Bytes input_per_sample{};           ///< bytes that the input copy moves
+  ForwardPass run;                                            ///< empty for synthetic models and profiles
+  Implementation implementation = Implementation::automatic;  ///< of the file; a job's has precedence
+  Bytes input_per_sample{};                                   ///< bytes that the input copy moves
   int tokens_per_sample = 0;          ///< sequence of a text model; 0: not a text model, or unknown
   std::optional<TensorShape> tensor;  ///< empty: tensor parallelism is not supported
   int longest_sequence = 0;           ///< limit of its positions; 0: none

@@ -13,7 +13,7 @@ export interface ScenarioJob {
   compile?: boolean;
   fused_loss?: boolean;
   composed_norms?: boolean;
-  composed_rotary?: boolean;
+  implementation?: 'auto' | 'fused' | 'huggingface';
   recompute?: 'none' | 'selective' | 'selective_op' | 'full';
   framework?: 'pytorch' | 'megatron' | 'deepspeed';
   zero_grad?: 'after_step' | 'before_backward';

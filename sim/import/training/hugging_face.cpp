@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/import/training/hugging_face_decoders.hpp"
 #include "sim/import/training/hugging_face_keys.hpp"
 #include "sim/import/training/hugging_face_model.hpp"
 
@@ -139,6 +140,11 @@ void read_deepseek_v3(Model& model) {
   read_deepseek(model, {{129280, 7168, 18432, 61, 128, 128, 4096}, 256, 8, 2048, 1, 3, true});
 }
 
+/// DeepSeek-V3's program with other sizes.
+void read_kimi_k2(Model& model) {
+  read_deepseek(model, {{163840, 7168, 18432, 61, 64, 64, 131072}, 384, 8, 2048, 1, 1, true});
+}
+
 /// GPT-2: learned positions, LayerNorms, biases.
 void read_gpt2(Model& model) {
   const Defaults of{50257, 768, 0, 12, 12, 0, 1024, 0, true};
@@ -147,7 +153,9 @@ void read_gpt2(Model& model) {
   const auto rows = model.read_sequence({"n_positions", "n_ctx"}, of.positions, true);
   model.put("position_rows", rows);
   model.put("mlp", model.number({"n_inner"}, 4 * model.hidden));
+  if (model.flag({"multi_query"}, false)) model.put("kv_heads", 1);
   model.read_activation({"activation_function"}, "gelu_new", false);
+  model.read_dropout({"resid_pdrop"}, 0.1, 0.1);
 }
 
 void read_opt(Model& model) {
@@ -161,7 +169,9 @@ void read_opt(Model& model) {
   model.require({"word_embed_proj_dim"}, model.number({"word_embed_proj_dim"}, model.hidden) == model.hidden,
                 "gradway requires embeddings of the width of the blocks");
   if (!model.flag({"enable_bias"}, true)) model.put("bias", false);
+  model.put("packed_projections", false);
   model.read_activation({"activation_function"}, "relu", false);
+  model.read_dropout({"dropout"}, 0.1, 0);
 }
 
 void read_gptj(Model& model) {
@@ -176,6 +186,7 @@ void read_gptj(Model& model) {
   model.put("attention_output_bias", false);
   model.put("output_bias", true);
   model.read_activation({"activation_function"}, "gelu_new", false);
+  model.read_dropout({"resid_pdrop"}, 0, 0);
 }
 
 void read_gpt_neox(Model& model) {
@@ -190,7 +201,9 @@ void read_gpt_neox(Model& model) {
   const bool bias = model.flag({"attention_bias"}, true);
   model.put("qkv_bias", bias);
   model.put("attention_output_bias", bias);
+  model.put("packed_projections", "split");
   model.read_activation({"hidden_act"}, "gelu", false);
+  model.read_dropout({"hidden_dropout"}, 0, 0);
 }
 
 void read_phi(Model& model) {
@@ -207,6 +220,7 @@ void read_phi(Model& model) {
   model.put("blocks", "parallel_one_norm");
   model.put("output_bias", true);
   model.read_activation({"hidden_act"}, "gelu_new", false);
+  model.read_dropout({"resid_pdrop"}, 0, 0);
 }
 
 void read_falcon(Model& model) {
@@ -224,7 +238,9 @@ void read_falcon(Model& model) {
   model.put("positions", model.flag({"alibi"}, false) ? "alibi" : "rotary");
   const bool bias = model.flag({"bias"}, false);
   for (const auto* key : {"qkv_bias", "attention_output_bias", "mlp_bias"}) model.put(key, bias);
+  model.put("packed_projections", "split");
   model.read_activation({"activation"}, "gelu", false);
+  model.read_dropout({"hidden_dropout"}, 0, 0);
 }
 
 void read_bloom(Model& model) {
@@ -235,6 +251,8 @@ void read_bloom(Model& model) {
   model.put("mlp", model.number({"n_inner"}, 4 * model.hidden));
   model.put("positions", "alibi");
   model.put("embedding_norm", true);
+  model.put("packed_projections", "split");
+  model.read_dropout({"hidden_dropout"}, 0, 0);
 }
 
 void read_mpt(Model& model) {
@@ -248,6 +266,8 @@ void read_mpt(Model& model) {
       "the MPT of transformers has as many key heads as query heads");
   model.put("positions", "alibi");
   model.put("bias", false);
+  model.put("packed_projections", "split");
+  model.read_dropout({"resid_pdrop", "emb_pdrop"}, 0, 0);
 }
 
 void read_t5(Model& model) {
@@ -280,12 +300,63 @@ void read_bert(Model& model) {
   model.put("types", model.number({"type_vocab_size"}, 2));
   model.require({"hidden_act"}, model.settings.text({"hidden_act"}).value_or("gelu").starts_with("gelu"),
                 "gradway only supports GELU in encoders");
-  model.put("outputs", 2);
   const auto* heads = model.settings.find({"architectures"});
-  if (heads != nullptr && !heads->entries.empty() && heads->entries[0].text == "BertForQuestionAnswering")
+  const auto head = heads != nullptr && !heads->entries.empty() ? heads->entries[0].text : std::string{};
+  if (head.ends_with("ForMaskedLM")) {
+    model.put("masked_lm", true);
     return model.put("pooler", false);
+  }
+  model.put("outputs", 2);
+  if (head.ends_with("ForQuestionAnswering")) return model.put("pooler", false);
   model.settings.note_missing(
-      "outputs: 2 per token, as for question answering, and a pooler; gradway does not support other heads");
+      "outputs: 2 per token, as for question answering, and a pooler; gradway does not support other heads "
+      "than those of question answering and of masked language models");
+}
+
+/// ModernBERT: a decoder without a causal mask, with windows in all but every third layer.
+void read_modernbert(Model& model) {
+  const Defaults of{50368, 768, 1152, 22, 12, 0, 8192, 0, true};
+  model.read_blocks(of);
+  model.read_sequence({"max_position_embeddings"}, of.positions);
+  model.put("norm", "layer_norm");
+  model.put("bias", model.flag({"norm_bias"}, false));
+  model.put("positions", "rotary");
+  model.put("masked_lm", true);
+  model.put("output_bias", model.flag({"decoder_bias"}, true));
+  model.put("embedding_norm", true);
+  model.put("packed_projections", "split");
+  model.read_activation({"hidden_activation"}, "gelu", true);
+  for (const auto* key : {"attention_bias", "mlp_bias"})
+    model.reject({key}, "gradway's ModernBERT has no biases in its blocks");
+  model.put("mlp", model.number({"intermediate_size"}, of.mlp));
+  const auto window = model.number({"local_attention", "sliding_window"}, 128);
+  const auto every = model.number({"global_attn_every_n_layers"}, 3);
+  if (window >= model.sequence || every == 1) return;
+  model.put("window", window);
+  model.put("full_attention_every", every);
+}
+
+void read_whisper(Model& model) {
+  model.put("kind", "speech");
+  model.put("layers", model.number({"encoder_layers"}, 4));
+  model.put("decoder_layers", model.number({"decoder_layers"}, 4));
+  const auto heads = model.number({"encoder_attention_heads"}, 6);
+  model.put("heads", heads);
+  model.require({"decoder_attention_heads"}, model.number({"decoder_attention_heads"}, heads) == heads,
+                "gradway requires as many heads in the decoder as in the encoder");
+  const auto hidden = model.number({"d_model"}, 384);
+  model.put("hidden", hidden);
+  const auto mlp = model.number({"encoder_ffn_dim"}, 4 * hidden);
+  model.put("mlp", mlp);
+  model.require({"decoder_ffn_dim"}, model.number({"decoder_ffn_dim"}, mlp) == mlp,
+                "gradway requires MLPs of the same width in the decoder and in the encoder");
+  model.put("vocabulary", model.number({"vocab_size"}, 51865));
+  model.put("mel_bins", model.number({"num_mel_bins"}, 80));
+  model.put("frames", 2 * model.number({"max_source_positions"}, 1500));
+  model.put("positions", model.read_sequence({"max_target_positions"}, 448, true));
+  model.require({"activation_function"},
+                model.settings.text({"activation_function"}).value_or("gelu").starts_with("gelu"),
+                "gradway only supports GELU in Whisper");
 }
 
 void read_vit(Model& model) {
@@ -309,11 +380,11 @@ void read_vit(Model& model) {
 }
 
 /// Reader for a model_type.
-struct Family {
+struct Reader {
   std::string_view model_type;
   void (*take)(Model&);
 };
-constexpr auto families = std::to_array<Family>({
+constexpr auto readers = std::to_array<Reader>({
     {"bert", read_bert},
     {"bloom", read_bloom},
     {"deepseek_v2", read_deepseek_v2},
@@ -321,11 +392,14 @@ constexpr auto families = std::to_array<Family>({
     {"falcon", read_falcon},
     {"gemma", read_gemma},
     {"gpt2", read_gpt2},
+    {"gpt_bigcode", read_gpt2},
     {"gpt_neox", read_gpt_neox},
     {"gptj", read_gptj},
+    {"kimi_k2", read_kimi_k2},
     {"llama", read_llama},
     {"mistral", read_mistral},
     {"mixtral", read_mixtral},
+    {"modernbert", read_modernbert},
     {"mpt", read_mpt},
     {"opt", read_opt},
     {"phi", read_phi},
@@ -335,28 +409,104 @@ constexpr auto families = std::to_array<Family>({
     {"qwen3_moe", read_qwen3_moe},
     {"t5", read_t5},
     {"vit", read_vit},
+    {"whisper", read_whisper},
 });
+
+/// Model types that are another one, or the text part of a model with images. @source the modular_NAME.py and
+/// the sub_configs of transformers
+struct Alias {
+  std::string_view model_type;
+  std::string_view of;
+};
+constexpr auto aliases = std::to_array<Alias>({
+    {"camembert", "bert"},
+    {"deit", "vit"},
+    {"gemma3", "gemma3_text"},
+    {"llama4", "llama4_text"},
+    {"qwen2_5_vl", "qwen2"},
+    {"qwen2_5_vl_text", "qwen2"},
+    {"qwen2_vl", "qwen2"},
+    {"qwen2_vl_text", "qwen2"},
+    {"qwen3_vl_moe_text", "qwen3_moe"},
+    {"qwen3_vl_text", "qwen3"},
+    {"roberta", "bert"},
+    {"xlm-roberta", "bert"},
+});
+
+constexpr auto where_to_describe =
+    "describe the model in a model file, or capture your program: docs/my-model.md shows both";
+
+bool read_known(Model& model, std::string_view model_type) {
+  const auto alias = std::ranges::find(aliases, model_type, &Alias::model_type);
+  if (alias != aliases.end()) model_type = alias->of;
+  const auto found = std::ranges::find(readers, model_type, &Reader::model_type);
+  if (found == readers.end()) return read_known_decoder(model, model_type);
+  found->take(model);
+  return true;
+}
+
+void refuse_unknown(Model& model, const std::string& type, const std::vector<std::string_view>& missing) {
+  auto names = known_decoders();
+  for (const auto& reader : readers) names.push_back(reader.model_type);
+  for (const auto& alias : aliases) names.push_back(alias.model_type);
+  std::ranges::sort(names);
+  model.settings.problem(
+      model.settings.where({"model_type"}),
+      fmt::format("unknown 'model_type: {}', and the file has no {}, by which a decoder would "
+                  "be read. Known: {}",
+                  type, fmt::join(missing, ", "), fmt::join(names, ", ")),
+      where_to_describe);
+}
 
 void read_family(Model& model) {
   const auto type = model.settings.text({"model_type"});
   if (!type)
     return model.settings.problem(model.settings.whole(), "the file has no 'model_type'",
                                   "give the config.json in the folder of a model's weights");
-  const auto found = std::ranges::find(families, *type, &Family::model_type);
-  if (found != families.end()) return found->take(model);
-  std::vector<std::string_view> names;
-  for (const auto& family : families) names.push_back(family.model_type);
-  model.settings.problem(
-      model.settings.where({"model_type"}),
-      fmt::format("unknown 'model_type: {}': gradway supports {}", *type, fmt::join(names, ", ")),
-      "describe the model in a model file: 'kind: decoder' has many options");
+  if (read_known(model, *type)) return;
+  const auto missing = missing_decoder_keys(model);
+  if (!missing.empty()) return refuse_unknown(model, *type, missing);
+  model.require({"is_encoder_decoder"}, !model.flag({"is_encoder_decoder"}, false),
+                fmt::format("gradway does not know the encoder and decoder of model_type {}", *type));
+  if (model.settings.has({"kv_lora_rank"})) {
+    read_deepseek_v3(model);
+  } else {
+    read_decoder_by_keys(model);
+  }
+  model.settings.note(
+      {"model_type"},
+      "unknown to gradway, so the model is read by its keys as a decoder like Llama; compare its "
+      "number of parameters ('gradway show model') with the published one");
+  model.settings.refuse_unknown({ignored_hugging_face_keys, unused_hugging_face_keys, {}}, where_to_describe);
+}
+
+/// The settings of the text part of a model with images, with those keys of the whole that it lacks.
+SettingsFile text_part(const SettingsFile& file) {
+  auto part = file;
+  for (const auto* key : {"text_config", "llm_config", "language_config"}) {
+    const auto* text = file.root.find(key);
+    if (text == nullptr || text->kind != FileSetting::Kind::table || text->find("model_type") == nullptr)
+      continue;
+    part.root = *text;
+    for (const auto& entry : file.root.entries) {
+      const bool is_value = entry.kind != FileSetting::Kind::table && entry.key != "architectures";
+      if (is_value && text->find(entry.key) == nullptr) part.root.entries.push_back(entry);
+    }
+  }
+  return part;
 }
 
 }  // namespace
 
 ModelDraft draft_of_hugging_face(const SettingsFile& file, std::optional<int> sequence) {
-  Model model{file, sequence};
+  const auto text = text_part(file);
+  Model model{text, sequence};
   read_family(model);
+  model.put("implementation", name_of(Implementation::hugging_face));
+  const bool sees = file.root.find("vision_config") != nullptr || file.root.find("audio_config") != nullptr;
+  if (sees)
+    model.settings.note_missing(
+        "the parts for images and sound are left out: the model is the text part, which reads their tokens");
   model.settings.note_unused({ignored_hugging_face_keys, unused_hugging_face_keys, {}});
   model.settings.raise();
   model.draft.notes = model.settings.notes();
