@@ -249,7 +249,7 @@ std::vector<KernelShare> kernel_shares(const ComputeCosts& costs) {
 }  // namespace
 
 Explanation explain(const Scenario& scenario, std::string_view engine, int threads) {
-  Explanation explanation{.run = simulate(scenario, engine)};
+  Explanation explanation{.run = simulate(scenario, engine, FoldRanks::yes, {}, FoldMicroBatches::no)};
   const auto& run = explanation.run;
   const auto step = run.measured.metrics.step_time;
   if (run.scenario.model.run) explanation.kernels = kernel_shares(compute_costs(run.scenario));
