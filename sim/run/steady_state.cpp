@@ -63,7 +63,7 @@ void check_memory(const Workload& workload, const std::function<Lowered(const Wo
   const auto most = memory_of_machine();
   if (of_step * steps <= most) return;
   throw SimulationError{fmt::format(
-      "{} steps take about {:.3g} GB of memory, and there are {:.3g} GB; simulate fewer steps (steps: {})",
+      "{} steps take about {:.0f} GB of memory, and there are {:.0f} GB; simulate fewer steps (steps: {})",
       steps, (of_step * steps).value() / 1e9, most.value() / 1e9,
       std::max(1, static_cast<int>(most / of_step / 2)))};
 }
