@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -52,6 +53,11 @@ Bytes memory_of_machine() {
   return most;
 }
 
+std::string gigabytes(Bytes size) {
+  const auto amount = size.value() / 1e9;
+  return amount < 10 ? fmt::format("{:.2g}", amount) : fmt::format("{:.0f}", amount);
+}
+
 /// Refuses many steps before they take all memory. A step's ops are counted by lowering one.
 /// @throws SimulationError
 void check_memory(const Workload& workload, const std::function<Lowered(const Workload&)>& lowered) {
@@ -63,9 +69,8 @@ void check_memory(const Workload& workload, const std::function<Lowered(const Wo
   const auto most = memory_of_machine();
   if (of_step * steps <= most) return;
   throw SimulationError{fmt::format(
-      "{} steps take about {:.0f} GB of memory, and there are {:.0f} GB; simulate fewer steps (steps: {})",
-      steps, (of_step * steps).value() / 1e9, most.value() / 1e9,
-      std::max(1, static_cast<int>(most / of_step / 2)))};
+      "{} steps take about {} GB of memory, and there are {} GB; simulate fewer steps (steps: {})", steps,
+      gigabytes(of_step * steps), gigabytes(most), std::max(1, static_cast<int>(most / of_step / 2)))};
 }
 
 }  // namespace
