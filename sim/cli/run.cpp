@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 
@@ -57,6 +58,12 @@ Run simulated(const RunArguments& arguments, const std::vector<Override>& overri
   return run;
 }
 
+/// The run with all its micro-batches, to draw them. Empty if it has them.
+std::optional<Run> with_whole_timeline(const Run& run, const RunArguments& arguments) {
+  if (run.window.repeated.left_out == 0) return std::nullopt;
+  return simulate(run.scenario, arguments.engine, FoldRanks::yes, {}, FoldMicroBatches::no);
+}
+
 Status run(const RunArguments& arguments, const CLI::App& app, const CommandContext& context) {
   check_engine(arguments.engine);
   const bool writes_files = wants_files(app, arguments.out);
@@ -73,12 +80,14 @@ Status run(const RunArguments& arguments, const CLI::App& app, const CommandCont
     report::write_text(context.results, finished, context.style, detail, questions);
   }
   if (writes_files) {
+    const auto whole = with_whole_timeline(finished, arguments);
+    const auto& drawn = whole ? *whole : finished;
     const auto write_trace = [&](std::ostream& out) {
-      write_gzip(out, [&](std::ostream& text) { report::write_trace(text, finished); });
+      write_gzip(out, [&](std::ostream& text) { report::write_trace(text, drawn); });
     };
     write_results(
         arguments.out, {{"report.json", write_json}, {"trace.json.gz", write_trace}},
-        [&](std::ostream& out) { report::write_page(out, finished, GRADWAY_VERSION, questions); }, context);
+        [&](std::ostream& out) { report::write_page(out, drawn, GRADWAY_VERSION, questions); }, context);
   }
   return Status::done;
 }

@@ -13,15 +13,18 @@ struct Amounts {
       wanted;  ///< bytes per second that endless flows demand; few resources have any
 };
 
-Amounts amounts(const StepWindow& window, const Platform& platform, const OpGraph& ops) {
+Amounts amounts(const StepWindow& window, const Platform& platform, const OpGraph& ops,
+                const Timeline& timeline) {
   Amounts of{.carried = std::vector<double>(platform.resources.size(), 0), .wanted = {}};
-  for (const auto& op : ops.ops()) {
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const auto& op = ops.op(OpId{i});
     if (op.is_endless()) {
       const auto share = op.period > Seconds{} ? op.on / op.period : 1;
       for (const auto resource : ops.path(op.path)) of.wanted[resource] += op.cap * share;
     }
     if (op.kind != OpKind::flow || !window.has(op.origin.step)) continue;
-    for (const auto resource : ops.path(op.path)) of.carried[resource.index()] += op.amount;
+    const auto times = window.repeated.has(timeline.start[i]) ? 1 + window.repeated.left_out : 1;
+    for (const auto resource : ops.path(op.path)) of.carried[resource.index()] += op.amount * times;
   }
   for (auto& carried : of.carried) carried /= window.steps;
   return of;
@@ -34,8 +37,9 @@ double spread_of(const Platform& platform, const Resource& resource) {
 
 }  // namespace
 
-ResourceUses use_of_resources(const StepWindow& window, const Platform& platform, const Lowered& lowered) {
-  const auto of = amounts(window, platform, lowered.ops);
+ResourceUses use_of_resources(const StepWindow& window, const Platform& platform, const Lowered& lowered,
+                              const Timeline& timeline) {
+  const auto of = amounts(window, platform, lowered.ops, timeline);
   const auto& representative = lowered.folding.resource_representative;
   const auto is_used = [&](ResourceId id) {
     const auto kind = platform.resources[id.index()].kind;

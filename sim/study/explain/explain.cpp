@@ -341,7 +341,7 @@ void add_staging(Explanation& explanation, const Scenario& scenario, std::string
 
 Explanation explain(const Scenario& scenario, std::string_view engine, int threads,
                     const std::optional<StorageTier>& drive) {
-  Explanation explanation{.run = simulate(scenario, engine)};
+  Explanation explanation{.run = simulate(scenario, engine, FoldRanks::yes, {}, FoldMicroBatches::no)};
   const auto& run = explanation.run;
   const auto step = run.measured.metrics.step_time;
   if (run.scenario.model.run) explanation.kernels = kernel_shares(compute_costs(run.scenario));
