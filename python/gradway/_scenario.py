@@ -74,6 +74,7 @@ ScenarioStrategyWan = TypedDict("ScenarioStrategyWan", {
     "rate": str,
     "rtt": str,
     "loss": str,
+    "congestion": Literal["reno", "cubic", "bbr", "bbr2"],
     "streams": int,
     "egress": str,
     "window": str,
@@ -250,12 +251,24 @@ ScenarioAnchor = TypedDict("ScenarioAnchor", {
     "source": str,
 }, total=False)
 
+ScenarioNetwork = TypedDict("ScenarioNetwork", {
+    "round_trip": str,
+    "loss": str,
+    "window": str,
+    "congestion": Literal["reno", "cubic", "bbr", "bbr2"],
+    "retransmission": Literal["go_back_n", "selective"],
+    "routing": Literal["ecmp", "adaptive"],
+}, total=False)
+
 ScenarioTraffic = TypedDict("ScenarioTraffic", {
     "from": str,
     "to": str,
     "rate": str,
     "load": float,
     "weight": float,
+    "start": str,
+    "end": str,
+    "period": str,
 }, total=False)
 
 ScenarioCampaignCheckpoint = TypedDict("ScenarioCampaignCheckpoint", {
@@ -403,6 +416,7 @@ ScenarioNccl = TypedDict("ScenarioNccl", {
     "NCCL_NVLS_ENABLE": int,
     "NCCL_COLLNET_ENABLE": 'str | int',
     "NCCL_NET_GDR_READ": 'str | int',
+    "NCCL_IB_QPS_PER_CONNECTION": int,
     "NCCL_SOCKET_NTHREADS": int,
     "NCCL_NSOCKS_PERTHREAD": int,
 }, total=False)
@@ -420,6 +434,7 @@ Scenario = TypedDict("Scenario", {
     "input": ScenarioInput,
     "anchor": ScenarioAnchor,
     "steps": int,
+    "network": ScenarioNetwork,
     "traffic": list[ScenarioTraffic],
     "campaign": ScenarioCampaign,
     "faster": ScenarioFaster,

@@ -68,6 +68,7 @@ export interface ScenarioStrategyWan {
   rate?: string;
   rtt?: string;
   loss?: string;
+  congestion?: 'reno' | 'cubic' | 'bbr' | 'bbr2';
   streams?: number;
   egress?: string;
   window?: string;
@@ -244,12 +245,24 @@ export interface ScenarioAnchor {
   source?: string;
 }
 
+export interface ScenarioNetwork {
+  round_trip?: string;
+  loss?: string;
+  window?: string;
+  congestion?: 'reno' | 'cubic' | 'bbr' | 'bbr2';
+  retransmission?: 'go_back_n' | 'selective';
+  routing?: 'ecmp' | 'adaptive';
+}
+
 export interface ScenarioTraffic {
   from?: string;
   to?: string;
   rate?: string;
   load?: number;
   weight?: number;
+  start?: string;
+  end?: string;
+  period?: string;
 }
 
 export interface ScenarioCampaignCheckpoint {
@@ -397,6 +410,7 @@ export interface ScenarioNccl {
   NCCL_NVLS_ENABLE?: number;
   NCCL_COLLNET_ENABLE?: string | number;
   NCCL_NET_GDR_READ?: string | number;
+  NCCL_IB_QPS_PER_CONNECTION?: number;
   NCCL_SOCKET_NTHREADS?: number;
   NCCL_NSOCKS_PERTHREAD?: number;
 }
@@ -414,6 +428,7 @@ export interface Scenario {
   input?: ScenarioInput;
   anchor?: ScenarioAnchor;
   steps?: number;
+  network?: ScenarioNetwork;
   traffic?: ScenarioTraffic[];
   campaign?: ScenarioCampaign;
   faster?: ScenarioFaster;

@@ -118,6 +118,7 @@ void check_step(const Job& job, Refusals& refusals) {
   refusals.setting(job.host_reads > 0, "job.host_reads", leave_out);
   refusals.setting(job.sync_batch_norm, "job.sync_batch_norm", leave_out);
   refusals.setting(!job.traffic.empty(), "traffic of other jobs", leave_out);
+  refusals.setting(job.network != NetworkConditions{}, "conditions of the network", leave_out);
 }
 
 void check_input(const InputSettings& input, Refusals& refusals) {
