@@ -91,7 +91,7 @@ class DecoderPass {
   static bool is_nth(int layer, int every) { return every > 0 && (layer + 1) % every == 0; }
   /// Whether a layer's attention reads all tokens.
   bool is_full(int layer) const {
-    return shape_.full_every > 0 ? is_nth(layer, shape_.full_every) : shape_.window == 0;
+    return shape_.full_every > 0 ? is_nth(layer, shape_.full_every) : shape_.window == 0 && !shape_.linear;
   }
 
   std::int64_t kv_heads() const { return shape_.kv_heads > 0 ? shape_.kv_heads : shape_.heads; }

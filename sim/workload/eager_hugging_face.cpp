@@ -139,4 +139,38 @@ Tensor Eager::soft_cap(const std::string& name, Tensor x) {
   return make(n, number, true);
 }
 
+Tensor Eager::scaled(Tensor x) {
+  const auto [elements, number] = std::pair{of(x).elements, of(x).number};
+  auto& at = node({x});
+  forward(stream("scale", number, elements));
+  at.backward.push_back(stream("scale", number, elements));
+  return make(elements, number, of(x).needs_grad);
+}
+
+/// cuDNN runs it as the product of a matrix of windows with the weight; the bias is added afterwards.
+Tensor Eager::conv1d(const std::string& name, Tensor x, std::int64_t in_channels, std::int64_t out_channels,
+                     std::int64_t kernel, std::int64_t stride, std::int64_t places) {
+  open(name, weight_and_bias(name, {out_channels, in_channels, kernel}, out_channels, true));
+  if (is_half()) x = cast(x, half_number());
+  const auto number = is_half() ? half_number() : Number::fp32;
+  const auto m = d((places + 2 - kernel) / stride + 1) * settings_.batch;
+  const auto [n, k] = std::pair{d(out_channels), d(in_channels * kernel)};
+  const auto copy = cast_weight(n * k);
+  cast_weight(n);
+  auto& at = node({x});
+  save(x);
+  if (copy > 0) save(make(n * k, number, false));
+  forward(stream("permute", number, of(x).elements));
+  forward(product("nt", m, n, k));
+  forward(stream("permute", number, m * n));
+  forward(stream("add_", number, m * n));
+  at.backward.push_back(stream("permute", number, m * n));
+  if (of(x).needs_grad) at.backward.push_back(product("nn", m, k, n));
+  at.backward.push_back(product("tn", n, k, m));
+  at.backward.push_back(rows("bias_sum", number, m, n));
+  add_weight_gradient(at, n * k);
+  add_weight_gradient(at, n);
+  return make(m * n, number, true);
+}
+
 }  // namespace gradway

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 

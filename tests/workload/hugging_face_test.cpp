@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches of blocks as in traces of transformers 5.17 on an H100, 2026-11-24, PyTorch 2.11: the number of
 // kernels between the attention kernels of two neighbouring blocks.
-#include <cmath>
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include <catch2/catch.hpp>
 
