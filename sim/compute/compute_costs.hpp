@@ -9,7 +9,7 @@
 #include "sim/compute/profile_costs.hpp"
 #include "sim/compute/rank_scenario.hpp"
 #include "sim/cost/clocks.hpp"
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 namespace gradway {
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 namespace gradway {
 namespace {

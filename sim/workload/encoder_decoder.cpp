@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/workload/decoder.hpp"
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 namespace gradway {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "sim/config/config.hpp"
 #include "sim/workload/captured/captured_step.hpp"
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 using namespace gradway;
 

@@ -12,7 +12,7 @@
 #include "sim/metrics/utilisation.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/plan.hpp"
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/workloads.hpp"
 

@@ -22,7 +22,7 @@
 #include "sim/config/config.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/workload/captured/captured_step.hpp"
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 using namespace gradway;
 

@@ -9,7 +9,7 @@
 
 #include "sim/workload/architectures.hpp"
 #include "sim/workload/blocks.hpp"
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 #include "tests/support/models.hpp"
 
 using namespace gradway;

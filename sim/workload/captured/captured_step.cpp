@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 namespace gradway {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 #include <algorithm>
 #include <utility>

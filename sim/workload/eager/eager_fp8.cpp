@@ -26,7 +26,7 @@
 #include <fmt/format.h>
 
 #include "sim/workload/blocks.hpp"
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 namespace gradway {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 namespace gradway {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "sim/workload/blocks.hpp"
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 namespace gradway {
 

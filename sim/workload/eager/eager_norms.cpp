@@ -2,7 +2,7 @@
 // LayerNorm, RMSNorm and BatchNorm.
 #include <fmt/format.h>
 
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 namespace gradway {
 

@@ -2,7 +2,7 @@
 // Interactions of features in recommendation models.
 #include <fmt/format.h>
 
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 namespace gradway {
 

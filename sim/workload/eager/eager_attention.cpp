@@ -9,7 +9,7 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/workload/attention_choice.hpp"
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 namespace gradway {
 
