@@ -2,7 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/campaign/simulate_campaign.hpp"
@@ -55,5 +58,19 @@ struct AbsentNodes {
   int nodes = 0;
   bool is_paid = true;
 };
+
+/// Factors on the time of steps, except for stragglers and jitter.
+struct SlowDowns {
+  double conditions = 1, width = 1, write = 1;
+};
+
+/// Divides the time of steps into its causes. @param time taken @param done undisturbed time
+std::array<std::pair<Bucket, Ticks>, 5> parts_of_steps(Ticks time, Ticks done, const SlowDowns& by);
+
+/// The cause at a share of the sum of all counts; null without causes.
+const FailureCause* cause_at(std::span<const FailureCause> causes, double share);
+
+/// Price of keeping data on storage up to a time.
+double keeping_usd(const std::vector<KeptStorage>& kept, Ticks end);
 
 }  // namespace gradway

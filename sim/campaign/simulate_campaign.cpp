@@ -6,9 +6,9 @@
 #include <numeric>
 #include <optional>
 #include <tuple>
-#include <utility>
 
 #include "sim/base/random.hpp"
+#include "sim/campaign/campaign_course.hpp"
 #include "sim/campaign/campaign_state.hpp"
 
 namespace gradway {
@@ -36,13 +36,11 @@ class CampaignSimulation {
     every_ = plan.saves ? in_steps(std::max(1.0, std::round(interval.value() * 1e9 / step))) : never;
     const auto pause = [&](double steps, Ticks time, Bucket bucket) {
       if (steps <= 0) return;
-      if (plan.over_time) {
-        pauses_.push_back({0, time, bucket, progress_of_steps(steps)});
-      } else {
-        pauses_.push_back({in_steps(steps), time, bucket});
-      }
+      pauses_.push_back(plan.over_time ? PeriodicPause{0, time, bucket, course_->progress_of_steps(steps)}
+                                       : PeriodicPause{in_steps(steps), time, bucket});
     };
-    if (plan.over_time) begin_phases();
+    course_.emplace(plan.over_time ? &*plan.over_time : nullptr, run_.work);
+    record_conditions();
     pause(plan.exchange_every, plan.exchange_pause(step), Bucket::exchange);
     pause(plan.evaluation_every, plan.evaluation, Bucket::evaluation);
     pause(plan.epoch_every, plan.epoch_start, Bucket::loading);
@@ -73,79 +71,18 @@ class CampaignSimulation {
     const auto trained = at(run_.times, Bucket::productive) + at(run_.times, Bucket::lost);
     const auto steps =
         run_.work > 0 ? plan_.steps * (static_cast<double>(trained) / static_cast<double>(run_.work)) : 0;
-    run_.data_usd = keeping_usd() + plan_.data.usd_of_step * steps + plan_.data.usd_of_filling;
+    const auto kept = course_->kept();
+    if (detail_ == RunDetail::interruptions) run_.kept = kept;
+    run_.data_usd = (kept.empty() ? plan_.data.usd_per_s * elapsed : keeping_usd(kept, run_.elapsed)) +
+                    plan_.data.usd_of_step * steps + plan_.data.usd_of_filling;
     run_.other_usd += run_.storage_usd + run_.data_usd;
     return std::move(run_);
   }
 
  private:
-  /// Ends of the phases in undisturbed time. The last one is the end of the work.
-  void begin_phases() {
-    const auto& over_time = *plan_.over_time;
-    for (const auto& end : over_time.ends)
-      phase_ends_.push_back(
-          std::llround(end.time / over_time.ends.back().time * static_cast<double>(run_.work)));
-    conditions_.emplace(over_time);
-    record_conditions();
-  }
-
-  /// The progress after every so many steps, without the end.
-  std::vector<Ticks> progress_of_steps(double every) const {
-    std::vector<Ticks> due;
-    double steps_before = 0;
-    Ticks before = 0;
-    double next = every;
-    for (std::size_t phase = 0; phase < phase_ends_.size(); ++phase) {
-      const auto steps = plan_.over_time->ends[phase].steps - steps_before;
-      const auto time = static_cast<double>(phase_ends_[phase] - before);
-      for (; next < steps_before + steps - 1e-9; next += every)
-        due.push_back(before + std::llround((next - steps_before) / steps * time));
-      steps_before += steps;
-      before = phase_ends_[phase];
-    }
-    due.push_back(run_.work);  // as regular pauses have it where they meet the end
-    if (std::abs(next - steps_before) > 1e-6) due.pop_back();
-    return due;
-  }
-
-  std::size_t phase_of(Ticks progress) const {
-    if (!conditions_) return 0;
-    const auto end = std::ranges::upper_bound(phase_ends_, progress);
-    return std::min(static_cast<std::size_t>(end - phase_ends_.begin()), phase_ends_.size() - 1);
-  }
-
-  /// The first end of a phase after the progress.
-  Ticks phase_end() const { return conditions_ ? phase_ends_[phase_of(progress_)] : never; }
-
   void record_conditions() {
-    if (detail_ == RunDetail::interruptions)
-      run_.conditions.push_back({now_, progress_, phase_, conditions_->condition()});
-  }
-
-  void update_conditions() {
-    if (!conditions_) return;
-    const auto before = std::exchange(phase_, phase_of(progress_));
-    if (!conditions_->update(now_, phase_) && before == phase_) return;
-    ++changes_;
-    record_conditions();
-  }
-
-  double stretch_of_conditions() const {
-    return conditions_ ? plan_.over_time->stretch[phase_][conditions_->condition()] : 1;
-  }
-
-  /// For keeping the dataset on storage.
-  double keeping_usd() {
-    if (!conditions_ || plan_.over_time->tiers == 1)
-      return plan_.data.usd_per_s * seconds_of(run_.elapsed).value();
-    const auto& kept = conditions_->kept();
-    double usd = 0;
-    for (std::size_t i = 0; i < kept.size(); ++i) {
-      const auto until = i + 1 < kept.size() ? kept[i + 1].from : run_.elapsed;
-      usd += kept[i].usd_per_s * seconds_of(until - kept[i].from).value();
-    }
-    if (detail_ == RunDetail::interruptions) run_.kept = kept;
-    return usd;
+    if (detail_ == RunDetail::interruptions && course_->has_phases())
+      run_.conditions.push_back({now_, progress_, course_->phase(), course_->condition()});
   }
 
   /// Mean number of checkpoints on storage.
@@ -239,15 +176,15 @@ class CampaignSimulation {
       commit();
       start_slow_nodes();
       if (next_interruption() <= now_) return false;
-      update_conditions();
+      if (course_->update(now_, progress_)) record_conditions();
       const bool is_slow = slow_until_ > now_;
       const auto width = static_cast<double>(plan_.replicas) / replicas_;
       const auto by_write = pending_ ? plan_.checkpoint.slowdown : 1;
-      const auto by_conditions = stretch_of_conditions();
+      const auto by_conditions = course_->stretch();
       const auto stretch =
           by_conditions * width * by_write * plan_.jitter * (is_slow ? plan_.slow_factor : 1);
-      auto change = std::min(next_interruption(), is_slow ? slow_until_ : next_slow_);
-      if (conditions_) change = std::min(change, conditions_->next_change());
+      auto change =
+          std::min({next_interruption(), is_slow ? slow_until_ : next_slow_, course_->next_change()});
       if (pending_) change = std::min(change, pending_->durable_at);
       const auto left = target - progress_;
       const auto needs = std::max(left, static_cast<Ticks>(std::ceil(static_cast<double>(left) * stretch)));
@@ -260,30 +197,9 @@ class CampaignSimulation {
     return true;
   }
 
-  struct SlowDowns {
-    double conditions = 1, width = 1, write = 1;
-  };
-
   /// Accounts for steps. @param time taken @param done undisturbed time
   void step(Ticks time, Ticks done, const SlowDowns& by) {
-    auto rest = std::max<Ticks>(0, time - done);
-    const auto take = [&](double part) {
-      const auto taken = std::min(rest, static_cast<Ticks>(part));
-      rest -= taken;
-      return taken;
-    };
-    const auto alone = static_cast<double>(done);
-    auto by_conditions = take(alone * (by.conditions - 1));
-    const auto by_width = take(alone * by.conditions * (by.width - 1));
-    const auto by_save = take(alone * by.conditions * by.width * (by.write - 1));
-    constexpr Ticks rounding = 4;
-    if (by.conditions > 1 && rest <= rounding) by_conditions += std::exchange(rest, 0);
-    const std::pair<Bucket, Ticks> parts[] = {{Bucket::productive, std::min(time, done)},
-                                              {Bucket::conditions, by_conditions},
-                                              {Bucket::narrow, by_width},
-                                              {Bucket::saving, by_save},
-                                              {Bucket::stragglers, rest}};
-    for (const auto& [bucket, part] : parts) {
+    for (const auto& [bucket, part] : parts_of_steps(time, done, by)) {
       charge(bucket, part);
       at(risked_, bucket) += part;
     }
@@ -331,8 +247,8 @@ class CampaignSimulation {
   }
 
   CampaignSnapshot mark() const {
-    return {now_,      progress_, saved_,   next_slow_, slow_until_,
-            replicas_, changes_,  pending_, risked_,    run_.times};
+    return {now_,      progress_,          saved_,   next_slow_, slow_until_,
+            replicas_, course_->changes(), pending_, risked_,    run_.times};
   }
 
   /// Whether no random event came between the two, and the same events follow `to` as followed `from`.
@@ -345,7 +261,7 @@ class CampaignSimulation {
     const bool is_as_slow = from.next_slow == to.next_slow && from.slow_until == to.slow_until &&
                             (to.slow_until <= from.now || to.slow_until > to.now);
     return pends_alike && is_as_slow && from.replicas == to.replicas && from.changes == to.changes &&
-           phase_of(from.progress) == phase_of(to.progress) &&
+           course_->phase_of(from.progress) == course_->phase_of(to.progress) &&
            from.progress - from.saved == to.progress - to.saved && from.risked == to.risked &&
            first_pause(from.progress) > to.progress;
   }
@@ -360,8 +276,7 @@ class CampaignSimulation {
   /// The next event that does not follow from progress.
   Ticks next_independent_event() const {
     auto next = std::min(next_interruption(), slow_until_ > now_ ? slow_until_ : never);
-    next = std::min(next, next_slow_);
-    if (conditions_) next = std::min(next, conditions_->next_change());
+    next = std::min({next, next_slow_, course_->next_change()});
     for (const auto& absence : absences_)
       if (absence.until > now_) next = std::min(next, absence.until);
     return next;
@@ -372,7 +287,7 @@ class CampaignSimulation {
   void repeat(const CampaignSnapshot& from) {
     const auto time = now_ - from.now;
     const auto steps = progress_ - from.progress;
-    const auto last = std::min({run_.work, first_pause(progress_), phase_end()}) - 1;
+    const auto last = std::min({run_.work, first_pause(progress_), course_->end_after(progress_)}) - 1;
     const auto repeats = std::min((next_independent_event() - 1 - now_) / time, (last - progress_) / steps);
     if (repeats <= 0) return;
     for (std::size_t i = 0; i < bucket_count; ++i) run_.times[i] += repeats * (run_.times[i] - from.times[i]);
@@ -391,7 +306,8 @@ class CampaignSimulation {
     const auto steps = progress_ - from.progress;
     const bool is_as_slow = from.next_slow == next_slow_ && from.slow_until == slow_until_ &&
                             (slow_until_ <= from.now || slow_until_ > now_);
-    if (pending_ || from.pending || from.replicas != replicas_ || !is_as_slow || conditions_) return;
+    if (pending_ || from.pending || from.replicas != replicas_ || !is_as_slow || course_->has_phases())
+      return;
     const auto own = std::ranges::find_if(pauses_, [&](const PeriodicPause& pause) {
       return pause.done_at == progress_ && pause.every == steps;
     });
@@ -417,7 +333,8 @@ class CampaignSimulation {
     std::optional<CampaignSnapshot> before;    // state at the last checkpoint of this attempt
     std::optional<CampaignSnapshot> at_pause;  // state at the last pause since then
     while (progress_ < run_.work) {
-      const auto target = std::min({run_.work, next_save_, first_pause(progress_), phase_end()});
+      const auto target =
+          std::min({run_.work, next_save_, first_pause(progress_), course_->end_after(progress_)});
       if (!work_until(target) || !make_pauses()) return false;
       const bool is_due = plan_.saves && (progress_ == next_save_ || progress_ == run_.work);
       if (is_due && (!save() || !grow())) return false;
@@ -504,14 +421,7 @@ class CampaignSimulation {
     const auto rate = plan_.failures_per_s + plan_.job_failures_per_s;
     draw_failure();
     if (causes_.uniform() * rate >= plan_.failures_per_s) return "software";
-    double all = 0;
-    for (const auto& cause : plan_.causes) all += cause.count;
-    auto left = causes_.uniform() * all;
-    const FailureCause* found = nullptr;
-    for (const auto& cause : plan_.causes) {
-      found = &cause;
-      if ((left -= cause.count) < 0) break;
-    }
+    const auto* found = cause_at(plan_.causes, causes_.uniform());
     if (!plan_.endless_spares && (found == nullptr || found->takes_node))
       absences_.push_back({now_ + plan_.repair, 1, true});
     return found != nullptr ? found->name : "node";
@@ -568,10 +478,7 @@ class CampaignSimulation {
   std::optional<PendingSave> pending_;
   Buckets risked_{};  ///< time spent since the last checkpoint on storage began
   std::vector<PeriodicPause> pauses_;
-  std::vector<Ticks> phase_ends_;  ///< in progress
-  std::optional<ConditionState> conditions_;
-  std::size_t phase_ = 0;
-  int changes_ = 0;           ///< of phases and conditions
+  std::optional<CampaignCourse> course_;
   bool has_buffers_ = false;  ///< for checkpoints, in host memory
   Ticks every_ = never, next_save_ = never, give_up_ = never;
   Ticks next_failure_ = never, next_loss_ = never, next_slow_ = never, slow_until_ = 0;

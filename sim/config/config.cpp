@@ -2,7 +2,6 @@
 #include "sim/config/config.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "sim/base/printable.hpp"
 #include "sim/compute/profile_costs.hpp"
 #include "sim/config/check/captured.hpp"
+#include "sim/config/find/campaign_phases.hpp"
 #include "sim/config/find/document.hpp"
 #include "sim/config/find/file_cache.hpp"
 #include "sim/config/find/lookup.hpp"
@@ -21,7 +21,6 @@
 #include "sim/config/read/input.hpp"
 #include "sim/config/read/prices.hpp"
 #include "sim/config/read/read.hpp"
-#include "sim/config/read/scenario_parts.hpp"
 #include "sim/config/yaml/source_file.hpp"
 #include "sim/cost/nccl_settings.hpp"
 #include "sim/files/text_file.hpp"
@@ -343,43 +342,6 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
                   .digest = loader.problems().digest().hex()};
 }
 
-void add_overrides(std::vector<Override>& changes, const std::vector<PhaseKey>& set) {
-  for (const auto& one : set) {
-    const auto replaced = one.key == "job.global_batch" ? "job.accumulate"
-                          : one.key == "job.accumulate" ? "job.global_batch"
-                                                        : "";
-    std::erase_if(changes, [&](const Override& change) { return change.key == replaced; });
-    changes.push_back({one.key, one.value, one.where});
-  }
-}
-
-/// The parts of a campaign, each with its step in all hours of the day and on all tiers of its storage.
-template <class Load>
-std::vector<ScenarioPhase> campaign_phases(const Scenario& scenario, const std::vector<Override>& overrides,
-                                           const Load& load) {
-  const auto& settings = *scenario.campaign;
-  std::vector<std::vector<PhaseKey>> hours;
-  for (const auto& phase : settings.phases)
-    if (phase.from) hours.push_back(phase.set);
-  hours.push_back({});  // all other hours
-  std::vector<std::vector<PhaseKey>> tiers{{}};
-  if (settings.storage)
-    for (const auto& tier : settings.storage->tiers)
-      tiers.push_back({{"input.storage", tier, settings.storage->at}});
-  std::vector<ScenarioPhase> phases;
-  for (const auto& part : data_phases(settings, static_cast<int>(std::lround(scenario.job.samples())))) {
-    auto& phase = phases.emplace_back(ScenarioPhase{part.until, {}});
-    for (const auto& hour : hours)
-      for (const auto& tier : tiers) {
-        auto changes = overrides;
-        changes.push_back({"campaign.phases", "[]", {}});  // of this phase, nothing changes any more
-        for (const auto* set : {&part.set, &hour, &tier}) add_overrides(changes, *set);
-        phase.steps.push_back(std::make_shared<const Scenario>(load(changes)));
-      }
-  }
-  return phases;
-}
-
 }  // namespace
 
 Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides, const DataPath& data,
@@ -391,7 +353,11 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
   };
   auto scenario = load(overrides);
   if (scenario.campaign && scenario.campaign->has_phases() && !scenario.job.local_sgd)
-    scenario.phases = campaign_phases(scenario, overrides, load);
+    for (const auto& part : phase_overrides(scenario, overrides)) {
+      auto& phase = scenario.phases.emplace_back(ScenarioPhase{part.until, {}});
+      for (const auto& changes : part.steps)
+        phase.steps.push_back(std::make_shared<const Scenario>(load(changes)));
+    }
   const auto& local = scenario.job.local_sgd;
   if (!local || !local->clients) return scenario;
   for (const auto& one : local->clients->classes) {

@@ -137,7 +137,7 @@ struct ConvergenceSettings {
   std::optional<double> critical_batch{};  ///< tokens or samples: the gradient noise scale
   std::optional<double> at_batch{};  ///< batch with which the campaign's length reaches the target; empty:
                                      ///< the job's own
-  double more_steps = 1;  ///< factor on the steps, for instance of lossy compression
+  double more_steps = 1;             ///< factor on the steps, for instance of lossy compression
 };
 
 /// Storage that grows under load.

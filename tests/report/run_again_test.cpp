@@ -35,7 +35,8 @@ TEST_CASE("a report repeats traffic, what-if and anchor of its scenario, so that
        "days, elastic_from: 4, terms: spot, prices: { on_demand: 30 USD/h, spot: 11 USD/h }, carbon: { grid: "
        "380 g/kWh, "
        "node_power: 5 kW, pue: 1.3 }, phases: [{ until: 60M, set: { input.prefetch_factor: 2 } }, { from: 8, "
-       "to: 18.5, set: { optimizer: sgd, input.storage_weight: 0.1 } }], adapt: { exposed: 7 %, largest: 4096 "
+       "to: 18.5, set: { optimizer: sgd, input.storage_weight: 0.1 } }], adapt: { exposed: 7 %, largest: "
+       "4096 "
        "}, storage: { tiers: [aws-efs], load: 70 %, delay: 1 h, cool_down: 6 h }, convergence: { "
        "critical_batch: 8192, at_batch: 1024, more_steps: 1.1 }, seed: 7 }"},
       {"input",

@@ -75,6 +75,23 @@ std::vector<double> parts_of(const std::vector<CampaignSpan>& course, const Figu
   return sums;
 }
 
+/// The largest exposed share of a step after the batch has adapted, and whether the rule keeps its limit.
+void write_rule(Fields& fields, const Campaign& campaign) {
+  const auto& rule = campaign.run.scenario.campaign->adapt;
+  if (!rule) return;
+  double most = 0;
+  for (const auto& phase : campaign.answers.plan.over_time->phases)
+    for (const auto& step : phase.steps) most = std::max(most, step.exposed / step.step);
+  const bool is_kept = most <= rule->exposed;
+  fields.add(
+      "exposed",
+      fmt::format("the exchange of gradients is exposed for up to {} of a step{}", percent_text(most),
+                  is_kept ? ""
+                          : fmt::format(", more than the {} of campaign.adapt: its largest batch is reached",
+                                        percent_text(rule->exposed))),
+      is_kept ? Paint::none : Paint::yellow);
+}
+
 void write_course(std::ostream& out, const Campaign& campaign, const Style& style) {
   const auto& course = campaign.answers.course;
   Fields fields{out, style};
@@ -91,10 +108,11 @@ void write_course(std::ostream& out, const Campaign& campaign, const Style& styl
       [](double rate) { return thousands_text(std::llround(rate)); });
   add(
       "batch", [](const CampaignSpan& span) { return span.batch; },
-      [](double batch) { return fmt::format("{:.4g} samples", batch); });
+      [](double batch) { return thousands_text(std::llround(batch)) + " samples"; });
   add(
       "storage", [](const CampaignSpan& span) { return span.storage_read.value(); },
       [](double rate) { return rate_text(BytesPerSecond{rate}); });
+  write_rule(fields, campaign);
 }
 
 struct PhaseRow {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/campaign/campaign_state.hpp"
 #include "sim/campaign/formulas.hpp"
 
 namespace gradway {
@@ -57,16 +58,8 @@ class SamplesOfProgress {
 /// Dollars since the start of a run. Nodes and transfers cost the same at all times, storage from the time on
 /// at which it is requested.
 double usd_at(const CampaignRun& run, Ticks time, double all) {
-  const auto kept_until = [&](Ticks end) {
-    double usd = 0;
-    for (std::size_t i = 0; i < run.kept.size(); ++i) {
-      const auto until = i + 1 < run.kept.size() ? std::min(end, run.kept[i + 1].from) : end;
-      usd += run.kept[i].usd_per_s * seconds_of(std::max<Ticks>(0, until - run.kept[i].from)).value();
-    }
-    return usd;
-  };
   const auto share = static_cast<double>(time) / static_cast<double>(run.elapsed);
-  return (all - kept_until(run.elapsed)) * share + kept_until(time);
+  return (all - keeping_usd(run.kept, run.elapsed)) * share + keeping_usd(run.kept, time);
 }
 
 }  // namespace
