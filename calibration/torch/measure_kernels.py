@@ -28,64 +28,13 @@ import sys
 import time
 from typing import Any, Callable, Iterable, NamedTuple
 
+from kernel_grid import (CAST_BY_ROWS, CLASSES, GRADIENTS, MOVED, NORMED, OPTIMIZED, PERMUTED, ROW_SIZES, SORTED, STRIDED,
+                         VOCABULARIES, activations, attentions, batched_products, convolutions, elementwise_sizes,
+                         grouped_products, products)
+from kernel_kinds import KINDS, text_of_kind
+
 torch: Any = None  # imported before measuring, so that --help and --list do not need PyTorch
 aten: Any = None
-
-# ---- Kinds of kernels -------------------------------------------------------------------------------------------
-
-NUMBERS = ("fp32", "tf32", "bf16", "fp16", "fp8")
-PRODUCT_LAYOUTS = ("nt", "nn", "tn")  # one letter per factor: n as in memory, t transposed
-FP8_PRODUCT_LAYOUTS = ("nt", "nt_fast", "nt_rows")
-IMAGE_LAYOUTS = ("nchw", "nhwc")
-ATTENTION = {"number": NUMBERS, "how": ("cudnn", "flash", "efficient"), "mask": ("causal", "full")}
-ATTENTION_SIZE = ("batch", "heads", "seq", "head_dim")
-IMAGES = {"number": NUMBERS, "layout": IMAGE_LAYOUTS}
-CONVOLUTION_SIZE = ("n", "c", "o", "kernel", "stride", "pad", "hw", "groups")
-ELEMENTWISE = ("copy", "permute", "add", "add_", "add_mixed", "complex_mul", "mul", "scale", "zero", "sum", "random",
-               "count", "gelu", "gelu_backward", "silu", "silu_backward", "tanh", "tanh_backward", "hardswish",
-               "hardswish_backward", "relu_", "threshold_backward", "dropout", "dropout_backward", "cast_to_16",
-               "cast_to_32", "cast_to_8", "cast_transpose", "amax", "transpose")
-ROWS = ("layer_norm", "layer_norm_backward", "rms_norm", "rms_norm_backward", "bias_sum", "softmax", "softmax_backward",
-        "cat", "transpose", "strided", "log_softmax", "log_softmax_backward", "nll_loss", "nll_loss_backward",
-        "cast_rows", "cast_columns")
-NEVER_TIMED = ("count",)  # a word of `elementwise` in gradway
-
-
-class Kind(NamedTuple):
-    """A kind of kernel, its first word: meaning and choices of its other words, and the numbers of its size."""
-    words: dict[str, tuple[str, ...]]
-    size: tuple[str, ...]
-
-
-# The same as `timed_kinds` in sim/cost/kernel_times.hpp, in its order, with the words of `elementwise` and `rows` in
-# sim/workload/operation.cpp; a test compares them.
-KINDS = {
-    "product": Kind({"number": NUMBERS, "layout": (*PRODUCT_LAYOUTS, *FP8_PRODUCT_LAYOUTS[1:])}, ("m", "n", "k")),
-    "batched_product": Kind({"number": NUMBERS, "layout": PRODUCT_LAYOUTS}, ("batch", "m", "n", "k")),
-    "grouped_product": Kind({"number": NUMBERS, "layout": PRODUCT_LAYOUTS}, ("m", "n", "k", "groups")),
-    "attention_forward": Kind(ATTENTION, ATTENTION_SIZE),
-    "attention_backward": Kind(ATTENTION, ATTENTION_SIZE),
-    "convolution": Kind(IMAGES, CONVOLUTION_SIZE),
-    "convolution_input": Kind(IMAGES, CONVOLUTION_SIZE),
-    "convolution_weight": Kind(IMAGES, CONVOLUTION_SIZE),
-    "batch_norm": Kind(IMAGES, ("n", "c", "hw")),
-    "batch_norm_backward": Kind(IMAGES, ("n", "c", "hw")),
-    "max_pool": Kind(IMAGES, ("n", "c", "hw")),
-    "max_pool_backward": Kind(IMAGES, ("n", "c", "hw")),
-    "elementwise": Kind({"what": ELEMENTWISE, "number": NUMBERS}, ("elements",)),
-    "rows": Kind({"what": ROWS, "number": NUMBERS}, ("rows", "width")),
-    "embedding": Kind({}, ("rows", "vocabulary", "width")),
-    "embedding_backward": Kind({}, ("rows", "vocabulary", "width")),
-    "optimizer": Kind({"what": ("sgd", "adamw", "adamw_fused")}, ("elements", "tensors")),
-}
-
-
-def text_of_kind(name: str) -> str:
-    """A line of --list: `product number=fp32|tf32 layout=nt|nn size=mxnxk`."""
-    kind = KINDS[name]
-    words = [f"{word}={'|'.join(choices)}" for word, choices in kind.words.items()]
-    return " ".join([name, *words, f"size={'x'.join(kind.size)}"])
-
 
 # ---- Timing ---------------------------------------------------------------------------------------------
 
@@ -511,6 +460,73 @@ def permute(m: Measurement, number: str, rows: int, width: int) -> None:
     m.add(f"elementwise permute {number}", (elements,), make, elements * element_bytes(number))
 
 
+def strided(m: Measurement, number: str, elements: int) -> None:
+    """Elementwise kernels on operands of different layouts; they write a contiguous tensor except `rotary`.
+
+    broadcast: one number per row, as of a norm; rotary: heads of (batch, seq, heads, head_dim) times a number per position;
+    strided: such heads plus a contiguous tensor; halves: the product of both halves of rows, as of a gated layer.
+    """
+    width = 1024
+    rows = elements // width
+    seq = max(8, min(1024, rows))
+
+    def heads() -> Any:
+        return random(number, rows // seq, seq, width // 64, 64).transpose(1, 2)
+
+    def broadcast() -> Call:
+        x, y = random(number, rows, width), random(number, rows, 1)
+        return lambda: x * y
+
+    def rotary() -> Call:
+        q, cos = heads(), random(number, 1, 1, seq, 64)
+        return lambda: q * cos
+
+    def added() -> Call:
+        q = heads()
+        other = random(number, *q.shape)
+        return lambda: q + other
+
+    def halves() -> Call:
+        x = random(number, rows, 2 * width)
+        return lambda: x[:, :width] * x[:, width:]
+
+    for what, make in (("broadcast", broadcast), ("rotary", rotary), ("strided", added), ("halves", halves)):
+        m.add(f"elementwise {what} {number}", (elements,), make, 2 * elements * element_bytes(number))
+
+
+def ordered(m: Measurement, rows: int, width: int) -> None:
+    """Sorts of keys of 32 and 64 bits, and the largest 8 (bf16: 2) of each row."""
+    def add(what: str, number: str, call: Callable[[Any], Any]) -> None:
+        def make() -> Call:
+            x = torch.randint(0, 1 << 20, (rows, width), device="cuda") if what == "sort_int64" else random(number, rows, width)
+            return lambda: call(x)
+
+        m.add(f"rows {what} {number}", (rows, width), make, 8 * rows * width)
+
+    add("sort", "fp32", lambda x: x.sort(-1))
+    add("sort_int64", "fp32", lambda x: x.sort(-1))
+    add("topk", "fp32", lambda x: x.topk(8, -1))
+    add("topk", "bf16", lambda x: x.topk(2, -1))
+
+
+def moved(m: Measurement, number: str, rows: int, width: int) -> None:
+    """As many random rows of a table as it has, read or added."""
+    ids = torch.randint(0, rows, (rows,), device="cuda")
+
+    def add(what: str, call: Callable[[Any, Any, Any], Any]) -> None:
+        def make() -> Call:
+            x, y = random(number, rows, width), random(number, rows, width)
+            wide = ids[:, None].expand(rows, width)
+            return lambda: call(x, y, wide)
+
+        m.add(f"rows {what} {number}", (rows, width), make, 2 * rows * width * element_bytes(number))
+
+    add("index", lambda x, y, wide: x[ids])
+    add("index_put", lambda x, y, wide: aten._index_put_impl_(x, [ids], y, True, True))
+    add("index_add", lambda x, y, wide: x.index_add_(0, ids, y))
+    add("scatter_add", lambda x, y, wide: x.scatter_add_(0, wide, y))
+
+
 def row_kernels(m: Measurement, number: str, rows: int, width: int) -> None:
     """All kernels that work by rows, of one number type and one size."""
     gain, shift = random(number, width), torch.zeros_like(random(number, width))
@@ -633,195 +649,6 @@ def eager_operation(m: Measurement) -> None:
     m.rows.append({"kind": "eager_operation", "seconds": float(f"{statistics.median(times[3:]):.6g}")})
 
 
-# ---- The grid of words and sizes ------------------------------------------------------------------------------
-
-def linear_layers(widths: Iterable[int], tokens: tuple[int, ...], extra: Iterable[tuple[int, int, int]]
-                  ) -> list[tuple[str, int, int, int]]:
-    """(layout, m, n, k) of the products of linear layers: forward (nt), the input's gradient (nn), the weight's (tn).
-
-    For each width the four layers of a transformer's block, at each number of tokens (for the first of several only
-    forward); and `extra` as (tokens, out, in).
-    """
-    found = set()
-    for tokens_out_in in extra:
-        t, out, inner = tokens_out_in
-        found |= {("nt", t, out, inner), ("nn", t, inner, out), ("tn", out, inner, t)}
-    for width in widths:
-        for t in tokens:
-            for out, inner in ((3 * width, width), (width, width), (4 * width, width), (width, 4 * width)):
-                found.add(("nt", t, out, inner))
-                if t != tokens[0] or len(tokens) == 1:
-                    found |= {("nn", t, inner, out), ("tn", out, inner, t)}
-    return sorted(found)
-
-
-# (c, o, kernel, stride, pad, hw) of a ResNet's convolutions
-RESNET = ((3, 64, 7, 2, 3, 224), (64, 64, 1, 1, 0, 56), (64, 64, 3, 1, 1, 56), (64, 256, 1, 1, 0, 56),
-          (256, 64, 1, 1, 0, 56), (256, 128, 1, 1, 0, 56), (128, 128, 3, 2, 1, 56), (128, 512, 1, 1, 0, 28),
-          (256, 512, 1, 2, 0, 56), (512, 128, 1, 1, 0, 28), (128, 128, 3, 1, 1, 28), (512, 256, 1, 1, 0, 28),
-          (256, 256, 3, 2, 1, 28), (256, 1024, 1, 1, 0, 14), (512, 1024, 1, 2, 0, 28), (1024, 256, 1, 1, 0, 14),
-          (256, 256, 3, 1, 1, 14), (1024, 512, 1, 1, 0, 14), (512, 512, 3, 2, 1, 14), (512, 2048, 1, 1, 0, 7),
-          (1024, 2048, 1, 2, 0, 14), (2048, 512, 1, 1, 0, 7), (512, 512, 3, 1, 1, 7))
-# (hidden, kernel) of convolutions that divide images into patches
-PATCHES = ((768, 16), (1024, 16), (1024, 32), (128, 4))
-# (c, kernel, stride, hw) of depthwise convolutions of ConvNeXt and MobileNet
-DEPTHWISE = ((128, 7, 1, 56), (256, 7, 1, 28), (512, 7, 1, 14), (1024, 7, 1, 7), (64, 3, 2, 112), (72, 3, 1, 56),
-             (120, 5, 1, 28), (240, 3, 2, 28), (480, 3, 1, 14), (672, 5, 1, 14), (960, 5, 1, 7))
-# (c, hw) of depthwise convolutions of ConvNeXt tiny and base: 7 x 7
-CONVNEXT = ((96, 56), (192, 28), (384, 14), (768, 7), (128, 56), (256, 28), (512, 14), (1024, 7))
-# (c, o, kernel, hw) between ConvNeXt's stages, and (c, hw) of ResNeXt's convolutions in 32 groups
-DOWNSAMPLING = ((128, 256, 2, 56), (256, 512, 2, 28), (512, 1024, 2, 14))
-GROUPED = ((128, 56), (256, 28), (512, 14), (1024, 7))
-# (c, hw) of a ResNet's activations
-NORMED = ((64, 112), (64, 56), (256, 56), (128, 28), (512, 28), (256, 14), (1024, 14), (512, 7), (2048, 7))
-# (batch, heads, seq, head_dim)
-FUSED_ATTENTION = ((64, 12, 128, 64), (64, 12, 197, 64), (32, 16, 50, 64), (8, 16, 384, 64), (16, 12, 512, 64),
-                   (8, 12, 1024, 64), (32, 16, 1024, 64), (4, 16, 1024, 128), (8, 16, 2048, 96), (2, 32, 2048, 80),
-                   (4, 32, 2048, 64), (4, 16, 2048, 128), (1, 32, 4096, 128), (1, 8, 4096, 128), (1, 2, 4096, 128),
-                   (1, 16, 8192, 64), (1, 16, 8192, 128), (1, 8, 16384, 128))
-EFFICIENT_ATTENTION = ((64, 12, 197, 64), (32, 16, 50, 64), (8, 16, 384, 64), (4, 16, 1024, 64), (2, 16, 2048, 128))
-# The same with a single mask, as in models
-MASKED_FUSED_ATTENTION = {
-    "causal": ((32, 12, 1024, 64), (16, 16, 1024, 64), (8, 16, 2048, 128), (12, 16, 1024, 128), (1, 32, 8192, 128),
-               (2, 16, 8192, 64), (1, 64, 4096, 128), (2, 8, 2048, 128)),
-    "full": ((64, 16, 197, 64), (128, 12, 197, 64), (8, 16, 512, 64), (128, 12, 128, 64)),
-}
-MASKED_EFFICIENT_ATTENTION = {
-    "causal": ((8, 12, 1024, 64), (4, 12, 2048, 64), (4, 16, 2048, 128)),
-    "full": ((128, 12, 197, 64), (16, 16, 384, 64), (8, 12, 512, 64)),
-}
-# (batch, seq, head_dim) of attention by matrix products
-PRODUCT_ATTENTION = ((96, 1024, 64), (64, 2048, 128), (192, 384, 64), (768, 197, 64),
-                     (768, 512, 64), (192, 512, 64), (1536, 128, 64), (384, 256, 64), (32, 1024, 128), (32, 4096, 128), (16, 2048, 128), (24, 2048, 64),
-                     # heads whose size is not a multiple of 8, and one that is
-                     (16, 2048, 96), (16, 2048, 108), (16, 2048, 150), (16, 2048, 75), (96, 1024, 72), (96, 1024, 80),
-                     (96, 1024, 100), (96, 1024, 90), (96, 1024, 125))
-MASKS = ("causal", "full")
-# Experts: number per GPU, their width, the model's width, and tokens for all of them
-EXPERTS = ((8, 14336, 4096, (4096, 16384, 65536)), (8, 2048, 1024, (8192, 32768)), (4, 4096, 4096, (16384,)),
-           (128, 768, 2048, (8192, 32768, 131072)), (16, 1536, 4096, (8192, 32768)),
-           (64, 1408, 2048, (6144, 24576, 98304)), (20, 1536, 5120, (12320, 24640)), (32, 2048, 7168, (8192, 65536)), (64, 1024, 2048, (16384, 65536)),
-           (8, 16384, 6144, (16384,)), (256, 2048, 7168, (65536,)))
-# Of linear layers: (tokens, out, in). Llama 3 70B and 8B on 8 tensor-parallel ranks, 16 (of the widest layers 4) and 12
-# sequences of 8192; larger ones throttle the GPU while they run
-TENSOR_PARALLEL = ((131072, 1024, 8192), (131072, 128, 8192), (131072, 8192, 1024), (32768, 3584, 8192),
-                   (32768, 8192, 3584), (98304, 512, 4096), (98304, 128, 4096), (98304, 4096, 512),
-                   (98304, 1792, 4096), (98304, 4096, 1792))
-# ... with output layers, tensor-parallel shards and other widths
-EXTRA = {
-    "bf16": ((8192, 50304, 768), (4096, 50304, 2048), (16384, 50304, 1024), (8192, 50257, 768), (4096, 50257, 2048),
-             (8192, 32000, 2048), (4096, 128256, 3072), (12608, 2304, 768), (12608, 768, 3072), (12608, 768, 768),
-             (12608, 3072, 768), (1600, 3072, 1024), (1600, 4096, 1024), (1600, 1024, 4096), (1600, 1024, 1024),
-             (12288, 5632, 2048), (8192, 2048, 5632), (8192, 5632, 2048), (8192, 256, 2048), (8192, 2048, 2048),
-             (8192, 6144, 2048), (8192, 8192, 2048), (2048, 8192, 2048), (2048, 2048, 8192), (4096, 1024, 3072),
-             (4096, 8192, 3072), (4096, 3072, 3072), (4096, 28672, 8192), (4096, 3584, 8192), (2048, 1536, 12288),
-             (2048, 6144, 12288), (2048, 3584, 4096), (8192, 1280, 8192), (64, 1000, 2048), (256, 1000, 2048),
-             (64, 1000, 768), (4096, 2, 768), (128, 4096, 4096), (512, 4096, 4096), (2048, 8192, 8192),
-             (8192, 8192, 8192), (32768, 3072, 768), (2048, 2048, 2048), (6144, 4096, 1024), (6144, 1024, 1024),
-             (3072, 1024, 1024), (8192, 14336, 4096), (8192, 4096, 14336), (8192, 11008, 4096), (200704, 512, 128),
-             (50176, 1024, 256), (12544, 2048, 512), (3136, 4096, 1024), (16384, 128, 2048), (8192, 640, 5120),
-             (4096, 53248, 16384), (16384, 14336, 4096), (16384, 4096, 14336), (16384, 28672, 8192),
-             (16384, 8192, 28672), (16384, 8192, 8192), (16384, 1024, 8192), (8192, 3584, 8192), (8192, 8192, 3584),
-             (16384, 13824, 5120), (16384, 5120, 13824), (8192, 6656, 16384), (8192, 16384, 6656), (4096, 12288, 3072),
-             (4096, 3072, 12288), (2048, 12288, 12288), (2048, 49152, 12288), (2048, 12288, 49152),
-             (16384, 32000, 4096), (8192, 128256, 4096), (8192, 16032, 8192)) + TENSOR_PARALLEL,
-    "tf32": ((1600, 3072, 1024), (1600, 1024, 1024), (1600, 4096, 1024), (1600, 1024, 4096), (25216, 3072, 768),
-             (25216, 768, 3072), (25216, 2304, 768), (25216, 768, 768), (4096, 50304, 1024), (64, 1000, 2048),
-             (6144, 4096, 1024), (6144, 1024, 4096), (6144, 1024, 1024), (100352, 512, 128), (25088, 1024, 256),
-             (6272, 2048, 512), (8192, 50304, 2048), (12608, 3072, 768)),
-    "fp32": ((1600, 3072, 1024), (1600, 1024, 1024), (1600, 1024, 4096), (1600, 4096, 1024), (4096, 50304, 1024),
-             (6304, 3072, 768), (6304, 768, 3072), (12608, 768, 768), (64, 1000, 2048), (4096, 4096, 4096),
-             (8192, 4096, 1024)),
-    "fp16": ((8192, 50304, 768), (6144, 4096, 1024), (4096, 3072, 1024), (4096, 1024, 1024), (4096, 4096, 1024),
-             (4096, 1024, 4096), (4096, 12288, 4096), (4096, 4096, 4096), (4096, 16384, 4096), (4096, 4096, 16384)),
-    "fp8": ((16384, 1024, 4096), (16384, 14336, 4096), (16384, 4096, 14336), (16384, 1024, 8192), (16384, 28672, 8192),
-            (16384, 8192, 28672), (16384, 128, 4096), (16384, 256, 8192), (32768, 128, 8192)) + TENSOR_PARALLEL,
-}
-BLOCKS = {  # widths and numbers of tokens
-    "bf16": ((768, 1024, 1536, 2048, 2560, 4096, 5120), (1024, 4096, 16384)),
-    "tf32": ((768, 1024, 2048, 4096), (2048, 4096, 8192)),
-    "fp32": ((768, 1024, 2048), (1024, 2048, 4096)),
-    "fp16": ((768, 1024, 2048, 4096), (4096, 16384)),
-    "fp8": ((1024, 2048, 4096, 8192, 12288), (2048, 8192)),
-}
-ROW_SIZES = ((512, 1024), (4096, 768), (8192, 1024), (32768, 1024), (12608, 768), (4096, 2048), (16384, 2048),
-             (4096, 4096), (8192, 8192), (98304, 197), (65536, 1024), (200704, 128), (50176, 512))
-# (rows, width) that torchao's rowwise recipe casts: activations, their shards, weights
-CAST_BY_ROWS = ((131072, 8192), (131072, 3584), (131072, 1024), (131072, 128), (98304, 4096), (98304, 512), (16384, 14336),
-                (16384, 4096), (8192, 8192), (4096, 4096), (1024, 8192), (8192, 1024), (2048, 2048))
-CLASSES = ((64, 1000), (256, 1000), (2048, 50304), (8192, 50304), (4096, 32000), (4096, 128256), (16384, 50304),
-           (8192, 50257))
-# (rows, width), width that of one of three
-PERMUTED = ((1600, 1024), (12608, 768), (12608, 1024), (25216, 768), (65536, 768))
-VOCABULARIES = ((1024, 50304, 768), (8192, 50304, 768), (16384, 50304, 1024), (4096, 50304, 2048),
-                (8192, 32000, 2048), (4096, 128256, 3072), (4096, 30522, 768), (4096, 2, 768), (4096, 512, 768))
-OPTIMIZED = ((1 << 20, 64), (1 << 24, 160), (1 << 26, 148), (1 << 28, 296), (1 << 30, 292))
-
-
-def products() -> list[tuple]:
-    found = [(number, *layer) for number, (widths, tokens) in BLOCKS.items()
-             for layer in linear_layers(widths, tokens, EXTRA.get(number, ()))]
-    # All three products of a layer in fp8 are nt: the operands of the others are transposed before.
-    return list(dict.fromkeys((number, layout, *size) for number, given, *size in found
-                              for layout in (FP8_PRODUCT_LAYOUTS if number == "fp8" else (given,))))
-
-
-def batched_products() -> list[tuple]:
-    shapes = [shape for b, s, d in PRODUCT_ATTENTION for shape in (("nt", b, s, s, d), ("nn", b, s, d, s))]
-    return [(number, *shape) for number in ("bf16", "tf32", "fp32") for shape in shapes]
-
-
-def grouped_products() -> list[tuple]:
-    """Into the experts and out of them."""
-    layers = [(tokens, *sides, groups) for groups, mlp, hidden, some in EXPERTS for tokens in some
-              for sides in ((mlp, hidden), (hidden, mlp))]
-    return [("bf16", *shape) for tokens, outputs, inputs, groups in dict.fromkeys(layers)
-            for shape in (("nt", tokens, outputs, inputs, groups), ("nn", tokens, inputs, outputs, groups),
-                          ("tn", outputs, inputs, tokens, groups))]
-
-
-def attentions() -> list[tuple]:
-    fused = [("bf16", how, mask, *shape) for how in ("flash", "cudnn") for mask in MASKS for shape in FUSED_ATTENTION]
-    fused += [("bf16", "cudnn", mask, *shape) for mask in MASKS for shape in MASKED_FUSED_ATTENTION[mask]]
-    efficient = [(number, "efficient", mask, *shape) for number in ("fp32", "tf32", "bf16") for mask in MASKS
-                 for shape in EFFICIENT_ATTENTION]
-    efficient += [(number, "efficient", mask, *shape) for number in ("fp32", "tf32") for mask in MASKS
-                  for shape in MASKED_EFFICIENT_ATTENTION[mask]]
-    return fused + efficient
-
-
-def convolutions() -> list[tuple]:
-    found = []
-    for number, layouts, batches in (("bf16", IMAGE_LAYOUTS, (64, 256)), ("tf32", IMAGE_LAYOUTS, (64,)),
-                                     ("fp32", ("nchw",), (64,))):
-        found += [(number, layout, n, *shape, 1) for layout in layouts for n in batches for shape in RESNET]
-    for layout in IMAGE_LAYOUTS:
-        for number in ("bf16", "tf32"):
-            found += [(number, layout, 64, 3, o, kernel, kernel, 0, 224, 1) for o, kernel in PATCHES]
-            found += [(number, layout, 64, c, c, kernel, stride, kernel // 2, hw, c)
-                      for c, kernel, stride, hw in DEPTHWISE]
-        found += [("bf16", layout, 64, c, o, kernel, kernel, 0, hw, 1) for c, o, kernel, hw in DOWNSAMPLING]
-        found += [("bf16", layout, 64, c, c, 3, 1, 1, hw, 32) for c, hw in GROUPED]
-    for number, batches in (("bf16", (32, 128)), ("tf32", (32, 128)), ("fp32", (32,))):
-        found += [(number, "nhwc", n, c, c, 7, 1, 3, hw, c) for n in batches for c, hw in CONVNEXT]
-    for n in (32, 128):
-        found += [(number, "nchw", n, 3, o, kernel, kernel, 0, 224, 1) for number in ("bf16", "tf32", "fp32")
-                  for o, kernel in PATCHES]
-        found += [(number, "nhwc", n, c, o, kernel, kernel, 0, hw, 1) for number in ("bf16", "tf32")
-                  for c, o, kernel, hw in DOWNSAMPLING]
-    return found
-
-
-def elementwise_sizes() -> list[tuple]:
-    return ([(number, 1 << power) for number in ("fp32", "bf16") for power in range(16, 29, 2)] +
-            [("fp16", 1 << power) for power in (18, 22, 26)])
-
-
-def activations(shapes: Iterable[tuple[int, int]]) -> list[tuple]:
-    return [(number, layout, n, *shape) for layout in IMAGE_LAYOUTS for number in ("bf16", "fp32")
-            for n in (64, 256) for shape in shapes]
-
-
 class Part(NamedTuple):
     """A function that times kernels, their kinds, and its arguments."""
     measure: Callable[..., None]
@@ -843,7 +670,10 @@ def parts() -> list[Part]:
         Part(row_kernels, ("rows",), [(number, *size) for number in ("fp32", "bf16") for size in ROW_SIZES]),
         Part(log_softmax, ("rows",), [(number, *size) for number in ("fp32", "bf16", "fp16") for size in CLASSES]),
         Part(nll_loss, ("rows",), list(CLASSES)),
-        Part(embedding, ("embedding", "embedding_backward"), list(VOCABULARIES)),
+        Part(embedding, ("embedding", "embedding_backward"), list(VOCABULARIES + GRADIENTS)),
+        Part(strided, ("elementwise",), [(number, size) for number in ("fp32", "bf16") for size in STRIDED]),
+        Part(ordered, ("rows",), list(SORTED)),
+        Part(moved, ("rows",), [(number, *size) for number in ("fp32", "bf16") for size in MOVED]),
         Part(optimizer, ("optimizer",),
              [(what, *size) for size in OPTIMIZED for what in ("sgd", "adamw", "adamw_fused")]),
         Part(batch_norm, ("batch_norm", "batch_norm_backward"), activations(NORMED)),

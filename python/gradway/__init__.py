@@ -13,7 +13,8 @@ for `pandas.DataFrame`, `to_dict()` the document that the program prints with `-
 
 All work is done by the program gradway, which this package contains or finds in the build of its checkout; the
 environment variable GRADWAY names another one. It keeps running between calls, one process per concurrent thread, and
-reads a file again only after it has changed. Only `gradway.capture` runs in Python itself, with your PyTorch.
+reads a file again only after it has changed. Only `gradway.capture` (with your PyTorch) and `gradway.StepLog` run in Python
+itself.
 """
 from gradway._commands import ScenarioLike, call, campaign, compare, optimize, optimize_layout, report, run, sweep, validate
 from gradway._errors import GradwayError, InputError, Note, Problem, SimulationError
@@ -22,10 +23,11 @@ from gradway._results import (
     Spread, Sweep, Validation,
 )
 from gradway._scenario import Scenario
+from gradway._step_log import StepLog
 from gradway.capture import Capture, CaptureError, capture
 
 __all__ = [
     "Bottleneck", "Campaign", "Capture", "CaptureError", "Case", "Comparison", "FailedPoint", "GradwayError", "InputError", "Layout", "LayoutOptimum", "LeftOut",
-    "Link", "Metrics", "Note", "Optimum", "Problem", "Run", "Scenario", "ScenarioLike", "Setting", "SimulationError", "Spread", "Sweep",
+    "Link", "Metrics", "Note", "Optimum", "Problem", "Run", "Scenario", "ScenarioLike", "Setting", "SimulationError", "Spread", "StepLog", "Sweep",
     "Validation", "call", "campaign", "capture", "compare", "optimize", "optimize_layout", "report", "run", "sweep", "validate",
 ]

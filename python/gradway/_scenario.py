@@ -19,7 +19,7 @@ ScenarioJob = TypedDict("ScenarioJob", {
     "compile": bool,
     "fused_loss": bool,
     "composed_norms": bool,
-    "composed_rotary": bool,
+    "implementation": Literal["auto", "fused", "huggingface"],
     "recompute": Literal["none", "selective", "selective_op", "full"],
     "framework": Literal["pytorch", "megatron", "deepspeed"],
     "zero_grad": Literal["after_step", "before_backward"],
@@ -74,6 +74,7 @@ ScenarioStrategyWan = TypedDict("ScenarioStrategyWan", {
     "rate": str,
     "rtt": str,
     "loss": str,
+    "congestion": Literal["reno", "cubic", "bbr", "bbr2"],
     "streams": int,
     "egress": str,
     "window": str,
@@ -150,6 +151,7 @@ ScenarioParallel = TypedDict("ScenarioParallel", {
     "pipeline": int,
     "virtual": int,
     "schedule": Literal["gpipe", "1f1b", "interleaved", "looped_bfs", "zb_h1", "zb_v", "dual_pipe_v"],
+    "tables": Literal["table_wise", "row_wise"],
     "replicate": int,
     "order": str,
 }, total=False)
@@ -165,6 +167,7 @@ ScenarioInputDataset = TypedDict("ScenarioInputDataset", {
     "source": str,
     "samples": float,
     "spread": float,
+    "duplicates": float,
     "format": Literal["files", "shards", "tokens", "pages", "parquet", "csv", "mapped"],
     "cpu": ScenarioInputDatasetCpu,
     "content": Literal["images", "text", "volumes"],
@@ -188,6 +191,8 @@ ScenarioInputStoragePrice = TypedDict("ScenarioInputStoragePrice", {
     "usd_per_gb_month": float,
     "usd_per_million_requests": float,
     "usd_per_gb_out": float,
+    "usd_per_million_writes": float,
+    "usd_per_gb_in": float,
 }, total=False)
 
 ScenarioInputStorage = TypedDict("ScenarioInputStorage", {
@@ -230,7 +235,12 @@ ScenarioInput = TypedDict("ScenarioInput", {
     "storage": 'str | ScenarioInputStorage',
     "storage_network": Literal["own", "shared"],
     "storage_weight": float,
+    "staged_from": str,
+    "stage_in": Literal["before", "during"],
+    "copy_streams": int,
     "codec": Literal["lz4", "snappy", "zstd", "zlib"],
+    "codec_in": Literal["everywhere", "store_and_network", "store", "network", "cache"],
+    "dedup": Literal["none", "store", "cache", "network"],
     "decode": Literal["cpu", "gpu"],
     "hw_decoder_load": float,
     "predicate": ScenarioInputPredicate,
@@ -241,6 +251,7 @@ ScenarioInput = TypedDict("ScenarioInput", {
     "cache": Literal["page_cache", "local_nvme"],
     "cache_size": str,
     "cache_policy": Literal["keeps", "lru", "random"],
+    "cache_prefetch": bool,
 }, total=False)
 
 ScenarioAnchor = TypedDict("ScenarioAnchor", {
@@ -253,12 +264,24 @@ ScenarioAnchor = TypedDict("ScenarioAnchor", {
     "source": str,
 }, total=False)
 
+ScenarioNetwork = TypedDict("ScenarioNetwork", {
+    "round_trip": str,
+    "loss": str,
+    "window": str,
+    "congestion": Literal["reno", "cubic", "bbr", "bbr2"],
+    "retransmission": Literal["go_back_n", "selective"],
+    "routing": Literal["ecmp", "adaptive"],
+}, total=False)
+
 ScenarioTraffic = TypedDict("ScenarioTraffic", {
     "from": str,
     "to": str,
     "rate": str,
     "load": float,
     "weight": float,
+    "start": str,
+    "end": str,
+    "period": str,
 }, total=False)
 
 ScenarioCampaignCheckpoint = TypedDict("ScenarioCampaignCheckpoint", {
@@ -268,6 +291,7 @@ ScenarioCampaignCheckpoint = TypedDict("ScenarioCampaignCheckpoint", {
     "size": str,
     "storage": str,
     "keep": 'int | Literal["all"]',
+    "weight": float,
     "write": str,
     "read": str,
     "per_rank": str,
@@ -325,6 +349,32 @@ ScenarioCampaignCarbon = TypedDict("ScenarioCampaignCarbon", {
     "pue": float,
 }, total=False)
 
+ScenarioCampaignPhases = TypedDict("ScenarioCampaignPhases", {
+    "until": 'float | str',
+    "by": int,
+    "from": float,
+    "to": float,
+    "set": dict,
+}, total=False)
+
+ScenarioCampaignAdapt = TypedDict("ScenarioCampaignAdapt", {
+    "exposed": str,
+    "largest": int,
+}, total=False)
+
+ScenarioCampaignStorage = TypedDict("ScenarioCampaignStorage", {
+    "tiers": list[str],
+    "load": str,
+    "delay": str,
+    "cool_down": str,
+}, total=False)
+
+ScenarioCampaignConvergence = TypedDict("ScenarioCampaignConvergence", {
+    "critical_batch": 'float | str',
+    "at_batch": 'float | str',
+    "more_steps": float,
+}, total=False)
+
 ScenarioCampaign = TypedDict("ScenarioCampaign", {
     "tokens": 'float | str',
     "samples": 'float | str',
@@ -343,6 +393,10 @@ ScenarioCampaign = TypedDict("ScenarioCampaign", {
     "terms": Literal["on_demand", "spot", "reserved"],
     "prices": ScenarioCampaignPrices,
     "carbon": ScenarioCampaignCarbon,
+    "phases": list[ScenarioCampaignPhases],
+    "adapt": ScenarioCampaignAdapt,
+    "storage": ScenarioCampaignStorage,
+    "convergence": ScenarioCampaignConvergence,
     "seed": int,
 }, total=False)
 
@@ -375,6 +429,7 @@ ScenarioNccl = TypedDict("ScenarioNccl", {
     "NCCL_NVLS_ENABLE": int,
     "NCCL_COLLNET_ENABLE": 'str | int',
     "NCCL_NET_GDR_READ": 'str | int',
+    "NCCL_IB_QPS_PER_CONNECTION": int,
     "NCCL_SOCKET_NTHREADS": int,
     "NCCL_NSOCKS_PERTHREAD": int,
 }, total=False)
@@ -392,6 +447,7 @@ Scenario = TypedDict("Scenario", {
     "input": ScenarioInput,
     "anchor": ScenarioAnchor,
     "steps": int,
+    "network": ScenarioNetwork,
     "traffic": list[ScenarioTraffic],
     "campaign": ScenarioCampaign,
     "faster": ScenarioFaster,

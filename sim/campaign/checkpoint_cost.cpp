@@ -95,7 +95,7 @@ CheckpointCost checkpoint_cost(const CheckpointSettings& settings, const Scenari
     cost.pause = ticks_of(transfer.write + settings.overhead);
     return cost;
   }
-  constexpr double fair_share = 0.5;
+  const auto fair_share = 1 / (1 + settings.weight);  // of the loaders
   const auto data = loader_share(scenario, metrics);
   const auto own = cost.size / writers;
   const bool is_pinned = staging_of(settings, scenario.job) == Staging::pinned;

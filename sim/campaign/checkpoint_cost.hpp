@@ -23,7 +23,8 @@ double loader_share(const Scenario& scenario, const Metrics& metrics);
 Staging staging_of(const CheckpointSettings& settings, const Job& job);
 
 /// Cost of saving and restoring a checkpoint. Loaders and checkpoints on the same tier share it max-min
-/// fairly during steps: loaders get up to half of its rate, and steps slow down if they need more.
+/// fairly during steps: loaders get up to half of its rate (with a weight w of the checkpoints, up to
+/// 1 / (1 + w)), and steps slow down if they need more.
 CheckpointCost checkpoint_cost(const CheckpointSettings& settings, const Scenario& scenario,
                                const Metrics& metrics, int nodes);
 

@@ -25,6 +25,10 @@ double expected_ettr(const Interruptions& what, Seconds interval) {
   return (1 - (what.restart + interval / 2) / what.mttf) / (1 + what.pause / interval);
 }
 
+double samples_to_target(double batch, double critical_batch) {
+  return 1 + batch / critical_batch;
+}
+
 double expected_maximum(double count) {
   if (count <= 1) return 0;
   const auto below = [](double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); };

@@ -30,6 +30,17 @@ double efficiency(const Interruptions& what, Seconds interval);
 /// @source Kokolis et al., HPCA 2025, arXiv 2410.21680
 double expected_ettr(const Interruptions& what, Seconds interval);
 
+/// Samples (or tokens) to a target loss over those with very small batches: 1 + B / B_noise.
+/// @source S. McCandlish et al., "An Empirical Model of Large-Batch Training", arXiv 1812.06162, 2018:
+/// S = S_min (1 + B_noise / B) steps and E = S B = E_min (1 + B / B_noise) samples, E_min = S_min B_noise
+/// @param critical_batch B_noise in the unit of `batch`
+double samples_to_target(double batch, double critical_batch);
+
+/// Half an order of magnitude: that far the simple noise scale may be from the batch at which twice the
+/// fewest samples are needed. The same source: it predicts the largest useful batch size at the order of
+/// magnitude level.
+inline constexpr double critical_batch_error = 3.1622776601683795;
+
 /// Expected maximum of `count` standard normal numbers: the integral of 1 - F^n over positive values less
 /// that of F^n over negative values, by Simpson's rule.
 double expected_maximum(double count);

@@ -35,7 +35,7 @@ Bytes exchanged_model_size(const Model& model, const LocalSgd& settings) {
 OuterLoop outer_loop_of(const Model& model, const LocalSgd& settings, Seconds step) {
   expects(settings.wan.has_value(), "workers have a WAN between them");
   const auto& wan = *settings.wan;
-  const WanPath path{wan.rate, wan.rtt, wan.window, wan.loss, wan.streams};
+  const WanPath path{wan.rate, wan.rtt, wan.window, wan.loss, wan.streams, wan.congestion};
   const auto fragment = update_size(model, settings) / settings.fragments;
   const bool is_sparse = settings.top_k < 1;
   OuterLoop loop{.steps = settings.inner_steps,

@@ -20,6 +20,12 @@ namespace {
 constexpr double gpus_per_published_node = 8;
 constexpr double seconds_per_day = 86400;
 
+/// Length of a campaign in samples. @pre it is not given in rounds
+double campaign_samples(const CampaignSettings& settings, const Metrics& metrics) {
+  if (settings.tokens) return *settings.tokens / metrics.tokens_per_sample.value_or(1);
+  return settings.samples ? *settings.samples : settings.epochs.value_or(1) * settings.samples_per_epoch;
+}
+
 void add_failures(CampaignPlan& plan, const FailureSettings& settings, double gpus_per_node) {
   if (const auto* model = find_failure_model(settings.model)) {
     plan.failures_per_s =
@@ -97,7 +103,7 @@ DataCost data_cost_of(const Scenario& scenario, double samples_of_a_step, double
   if (!cost) return {};
   const auto read = samples_of_a_step * steps / scenario.job.input.dataset->samples;  // in epochs
   return {.usd_per_s = cost->usd_per_s,
-          .usd_of_step = cost->usd_of_sample * samples_of_a_step,
+          .usd_of_step = cost->usd_of_sample() * samples_of_a_step,
           .usd_of_filling = cost->usd_of_filling * std::min(1.0, read)};
 }
 
@@ -112,6 +118,29 @@ void add_width(CampaignPlan& plan, const CampaignSettings& settings, const Job& 
   plan.endless_spares = !settings.spares;
   plan.spares = settings.spares.value_or(0);
   plan.repair = ticks_of(settings.repair);
+}
+
+/// Replaces the number of steps and their mean time by those of the phases.
+void add_phases(CampaignPlan& plan, const Scenario& scenario, const Metrics& metrics,
+                std::vector<PhaseSteps> phases) {
+  const auto& settings = *scenario.campaign;
+  const double unit = settings.tokens ? metrics.tokens_per_sample.value_or(1) : 1;
+  TargetData target{.samples = campaign_samples(settings, metrics), .batch = metrics.samples};
+  if (const auto& convergence = settings.convergence) {
+    target.more_steps = convergence->more_steps;
+    if (convergence->critical_batch) target.critical_batch = *convergence->critical_batch / unit;
+    if (convergence->at_batch) target.batch = *convergence->at_batch / unit;
+  }
+  plan.over_time = over_time_plan(std::move(phases), target, settings);
+  plan.target = target;
+  const auto& end = plan.over_time->ends.back();
+  const auto mean = plan.over_time->mean_step();
+  if (plan.epoch_every > 0) plan.epoch_every *= metrics.samples / (end.samples / end.steps);
+  plan.step_range = {plan.step_range.low * (mean / plan.step), plan.step_range.high * (mean / plan.step)};
+  plan.step = mean;
+  plan.steps = end.steps;
+  plan.samples = end.samples;
+  plan.samples_per_step = end.samples / end.steps;
 }
 
 }  // namespace
@@ -161,9 +190,7 @@ double campaign_steps(const Scenario& scenario, const Metrics& metrics) {
   const auto& settings = *scenario.campaign;
   const auto& local = scenario.job.local_sgd;
   if (settings.rounds) return static_cast<double>(*settings.rounds) * local.value().inner_steps;
-  const auto samples = settings.tokens    ? *settings.tokens / metrics.tokens_per_sample.value_or(1)
-                       : settings.samples ? *settings.samples
-                                          : settings.epochs.value_or(1) * settings.samples_per_epoch;
+  const auto samples = campaign_samples(settings, metrics);
   const auto parallel = !local ? 1 : local->clients ? local->clients->target : local->workers;
   const auto steps = std::ceil(samples / metrics.samples / parallel);
   if (!local || !local->clients) return steps;
@@ -171,7 +198,7 @@ double campaign_steps(const Scenario& scenario, const Metrics& metrics) {
 }
 
 CampaignPlan plan_campaign(const Scenario& scenario, const Metrics& metrics, const TimeRange& range,
-                           const std::vector<Seconds>& client_steps) {
+                           const std::vector<Seconds>& client_steps, std::vector<PhaseSteps> phases) {
   expects(scenario.campaign.has_value(), "the scenario has a campaign");
   const auto& settings = *scenario.campaign;
   CampaignPlan plan{.steps = campaign_steps(scenario, metrics),
@@ -192,7 +219,10 @@ CampaignPlan plan_campaign(const Scenario& scenario, const Metrics& metrics, con
     plan.epoch_start = ticks_of(loading->epoch_start);
   }
   if (local) add_workers(plan, *local, scenario);
-  plan.data = data_cost_of(scenario, metrics.samples * plan.workers, plan.steps);
+  plan.samples_per_step = metrics.samples * plan.workers;
+  plan.samples = plan.samples_per_step * plan.steps;
+  if (!phases.empty()) add_phases(plan, scenario, metrics, std::move(phases));
+  plan.data = data_cost_of(scenario, plan.samples_per_step, plan.steps);
   plan.jitter = 1 + settings.stragglers.jitter * expected_maximum(scenario.job.gpus);
   add_width(plan, settings, scenario.job, gpus_per_node);
   if (settings.checkpoint) {

@@ -8,6 +8,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/campaign/formulas.hpp"
+#include "sim/campaign/over_time.hpp"
 #include "sim/metrics/metrics.hpp"
 #include "sim/scenario/campaign.hpp"
 #include "sim/scenario/failure_models.hpp"
@@ -16,8 +17,6 @@
 
 namespace gradway {
 
-/// Whole nanoseconds, so that parts of a campaign add up exactly.
-using Ticks = std::int64_t;
 Ticks ticks_of(Seconds time);
 Seconds seconds_of(Ticks ticks);
 
@@ -106,9 +105,14 @@ struct CampaignPlan {
   Bytes exchanged{};                   ///< sent by all workers in an exchange
   double exchange_usd = 0;             ///< for an exchange
   std::optional<RoundsPlan> rounds{};  ///< federated clients; most other members are then unused
-  double epoch_every = 0;              ///< steps; 0: loaders are not simulated
-  Ticks epoch_start = 0;               ///< pause at the start of each epoch
-  int evaluation_every = 0;            ///< steps; 0: never
+  Ticks staging = 0;       ///< of the dataset: before the first step, or added to the first epochs
+  double epoch_every = 0;  ///< steps; 0: loaders are not simulated
+  Ticks epoch_start = 0;   ///< pause at the start of each epoch
+  std::optional<OverTimePlan> over_time{};  ///< of campaigns whose steps differ; `step` is then their mean
+  std::optional<TargetData> target{};       ///< of campaigns in phases
+  double samples = 0;                       ///< of the campaign; 0: of clients
+  double samples_per_step = 0;              ///< mean
+  int evaluation_every = 0;                 ///< steps; 0: never
   Ticks evaluation = 0;
   int seed = 1;
 
@@ -138,9 +142,11 @@ Bytes checkpoint_size(const Scenario& scenario);
 double campaign_steps(const Scenario& scenario, const Metrics& metrics);
 
 /// @param client_steps step time on each class of clients, if there are clients
+/// @param phases steps of a campaign that changes in its course; empty: all are as measured
 /// @pre the scenario has a campaign with a goal that its model can reach
 CampaignPlan plan_campaign(const Scenario& scenario, const Metrics& metrics, const TimeRange& range,
-                           const std::vector<Seconds>& client_steps = {});
+                           const std::vector<Seconds>& client_steps = {},
+                           std::vector<PhaseSteps> phases = {});
 
 /// The same campaign with the capacity terms of the settings: only spot nodes are reclaimed.
 CampaignPlan with_terms(CampaignPlan plan, const CampaignSettings& settings);

@@ -3,18 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <tuple>
 
 #include "sim/base/random.hpp"
+#include "sim/campaign/campaign_course.hpp"
 #include "sim/campaign/campaign_state.hpp"
 
 namespace gradway {
 namespace {
-
-constexpr Ticks never = std::numeric_limits<Ticks>::max() / 4;
 
 Ticks later(Ticks now, double seconds) {
   const auto far = static_cast<double>(never - now) / 1e9;
@@ -37,8 +35,12 @@ class CampaignSimulation {
     run_.work = in_steps(plan.steps);
     every_ = plan.saves ? in_steps(std::max(1.0, std::round(interval.value() * 1e9 / step))) : never;
     const auto pause = [&](double steps, Ticks time, Bucket bucket) {
-      if (steps > 0) pauses_.push_back({in_steps(steps), time, bucket});
+      if (steps <= 0) return;
+      pauses_.push_back(plan.over_time ? PeriodicPause{0, time, bucket, course_->progress_of_steps(steps)}
+                                       : PeriodicPause{in_steps(steps), time, bucket});
     };
+    course_.emplace(plan.over_time ? &*plan.over_time : nullptr, run_.work);
+    record_conditions();
     pause(plan.exchange_every, plan.exchange_pause(step), Bucket::exchange);
     pause(plan.evaluation_every, plan.evaluation, Bucket::evaluation);
     pause(plan.epoch_every, plan.epoch_start, Bucket::loading);
@@ -51,6 +53,7 @@ class CampaignSimulation {
   }
 
   CampaignRun run() {
+    charge(Bucket::loading, plan_.staging);
     run_.finished = attempt();
     while (!run_.finished && now_ < give_up_) {
       recover();
@@ -62,21 +65,26 @@ class CampaignSimulation {
         unpaid_ -= absence.nodes * seconds_of(absence.until - now_).value();
     const auto elapsed = seconds_of(run_.elapsed).value();
     run_.node_seconds = (plan_.nodes + plan_.spares) * elapsed - unpaid_;
-    if (plan_.spot) {
-      const auto of_spot = plan_.spot->nodes + (plan_.spot->all_spares ? plan_.spares : 0);
-      run_.spot_seconds = of_spot * elapsed - unpaid_;
-    }
+    if (const auto& spot = plan_.spot)
+      run_.spot_seconds = (spot->nodes + (spot->all_spares ? plan_.spares : 0)) * elapsed - unpaid_;
     run_.storage_usd += plan_.checkpoint.usd_per_s * elapsed * mean_checkpoints();
     const auto trained = at(run_.times, Bucket::productive) + at(run_.times, Bucket::lost);
     const auto steps =
         run_.work > 0 ? plan_.steps * (static_cast<double>(trained) / static_cast<double>(run_.work)) : 0;
-    run_.data_usd =
-        plan_.data.usd_per_s * elapsed + plan_.data.usd_of_step * steps + plan_.data.usd_of_filling;
+    const auto kept = course_->kept();
+    if (detail_ == RunDetail::interruptions) run_.kept = kept;
+    run_.data_usd = (kept.empty() ? plan_.data.usd_per_s * elapsed : keeping_usd(kept, run_.elapsed)) +
+                    plan_.data.usd_of_step * steps + plan_.data.usd_of_filling;
     run_.other_usd += run_.storage_usd + run_.data_usd;
     return std::move(run_);
   }
 
  private:
+  void record_conditions() {
+    if (detail_ == RunDetail::interruptions && course_->has_phases())
+      run_.conditions.push_back({now_, progress_, course_->phase(), course_->condition()});
+  }
+
   /// Mean number of checkpoints on storage.
   double mean_checkpoints() const {
     if (plan_.checkpoint.keep > 0) return std::min(plan_.checkpoint.keep, run_.checkpoints);
@@ -168,39 +176,30 @@ class CampaignSimulation {
       commit();
       start_slow_nodes();
       if (next_interruption() <= now_) return false;
+      if (course_->update(now_, progress_)) record_conditions();
       const bool is_slow = slow_until_ > now_;
       const auto width = static_cast<double>(plan_.replicas) / replicas_;
       const auto by_write = pending_ ? plan_.checkpoint.slowdown : 1;
-      const auto stretch = width * by_write * plan_.jitter * (is_slow ? plan_.slow_factor : 1);
-      auto change = std::min(next_interruption(), is_slow ? slow_until_ : next_slow_);
+      const auto by_conditions = course_->stretch();
+      const auto stretch =
+          by_conditions * width * by_write * plan_.jitter * (is_slow ? plan_.slow_factor : 1);
+      auto change =
+          std::min({next_interruption(), is_slow ? slow_until_ : next_slow_, course_->next_change()});
       if (pending_) change = std::min(change, pending_->durable_at);
       const auto left = target - progress_;
       const auto needs = std::max(left, static_cast<Ticks>(std::ceil(static_cast<double>(left) * stretch)));
       const auto time = std::min(needs, change - now_);
       const auto done =
           time == needs ? left : std::min(left, static_cast<Ticks>(static_cast<double>(time) / stretch));
-      step(time, done, width, by_write);
+      step(time, done, {by_conditions, width, by_write});
     }
     commit();
     return true;
   }
 
-  /// Accounts for steps. @param time taken @param done undisturbed time @param width, write slow-down factors
-  void step(Ticks time, Ticks done, double width, double write) {
-    auto rest = std::max<Ticks>(0, time - done);
-    const auto take = [&](double part) {
-      const auto taken = std::min(rest, static_cast<Ticks>(part));
-      rest -= taken;
-      return taken;
-    };
-    const auto alone = static_cast<double>(done);
-    const auto by_width = take(alone * (width - 1));
-    const auto by_save = take(alone * width * (write - 1));
-    const std::pair<Bucket, Ticks> parts[] = {{Bucket::productive, std::min(time, done)},
-                                              {Bucket::narrow, by_width},
-                                              {Bucket::saving, by_save},
-                                              {Bucket::stragglers, rest}};
-    for (const auto& [bucket, part] : parts) {
+  /// Accounts for steps. @param time taken @param done undisturbed time
+  void step(Ticks time, Ticks done, const SlowDowns& by) {
+    for (const auto& [bucket, part] : parts_of_steps(time, done, by)) {
       charge(bucket, part);
       at(risked_, bucket) += part;
     }
@@ -210,7 +209,7 @@ class CampaignSimulation {
   /// Makes each pause that is due at this progress once. @return false if interrupted
   bool make_pauses() {
     for (auto& pause : pauses_) {
-      if (progress_ % pause.every != 0 || pause.done_at == progress_) continue;
+      if (!pause.is_due(progress_) || pause.done_at == progress_) continue;
       if (pause.bucket == Bucket::loading && progress_ == run_.work) continue;  // no epoch follows
       if (!spend(pause.bucket, pause.time)) return false;
       at(risked_, pause.bucket) += pause.time;
@@ -248,7 +247,8 @@ class CampaignSimulation {
   }
 
   CampaignSnapshot mark() const {
-    return {now_, progress_, saved_, next_slow_, slow_until_, replicas_, pending_, risked_, run_.times};
+    return {now_,      progress_,          saved_,   next_slow_, slow_until_,
+            replicas_, course_->changes(), pending_, risked_,    run_.times};
   }
 
   /// Whether no random event came between the two, and the same events follow `to` as followed `from`.
@@ -260,7 +260,8 @@ class CampaignSimulation {
                 a->durable_at - from.now == b->durable_at - to.now && a->risked == b->risked));
     const bool is_as_slow = from.next_slow == to.next_slow && from.slow_until == to.slow_until &&
                             (to.slow_until <= from.now || to.slow_until > to.now);
-    return pends_alike && is_as_slow && from.replicas == to.replicas &&
+    return pends_alike && is_as_slow && from.replicas == to.replicas && from.changes == to.changes &&
+           course_->phase_of(from.progress) == course_->phase_of(to.progress) &&
            from.progress - from.saved == to.progress - to.saved && from.risked == to.risked &&
            first_pause(from.progress) > to.progress;
   }
@@ -268,14 +269,14 @@ class CampaignSimulation {
   /// The next progress at which a pause is due.
   Ticks first_pause(Ticks progress) const {
     auto first = never;
-    for (const auto& pause : pauses_) first = std::min(first, (progress / pause.every + 1) * pause.every);
+    for (const auto& pause : pauses_) first = std::min(first, pause.after(progress));
     return first;
   }
 
   /// The next event that does not follow from progress.
   Ticks next_independent_event() const {
     auto next = std::min(next_interruption(), slow_until_ > now_ ? slow_until_ : never);
-    next = std::min(next, next_slow_);
+    next = std::min({next, next_slow_, course_->next_change()});
     for (const auto& absence : absences_)
       if (absence.until > now_) next = std::min(next, absence.until);
     return next;
@@ -286,7 +287,7 @@ class CampaignSimulation {
   void repeat(const CampaignSnapshot& from) {
     const auto time = now_ - from.now;
     const auto steps = progress_ - from.progress;
-    const auto last = std::min(run_.work, first_pause(progress_)) - 1;
+    const auto last = std::min({run_.work, first_pause(progress_), course_->end_after(progress_)}) - 1;
     const auto repeats = std::min((next_independent_event() - 1 - now_) / time, (last - progress_) / steps);
     if (repeats <= 0) return;
     for (std::size_t i = 0; i < bucket_count; ++i) run_.times[i] += repeats * (run_.times[i] - from.times[i]);
@@ -305,14 +306,15 @@ class CampaignSimulation {
     const auto steps = progress_ - from.progress;
     const bool is_as_slow = from.next_slow == next_slow_ && from.slow_until == slow_until_ &&
                             (slow_until_ <= from.now || slow_until_ > now_);
-    if (pending_ || from.pending || from.replicas != replicas_ || !is_as_slow) return;
+    if (pending_ || from.pending || from.replicas != replicas_ || !is_as_slow || course_->has_phases())
+      return;
     const auto own = std::ranges::find_if(pauses_, [&](const PeriodicPause& pause) {
       return pause.done_at == progress_ && pause.every == steps;
     });
     if (own == pauses_.end()) return;
     auto last = std::min(run_.work, next_save_) - 1;
     for (const auto& pause : pauses_)
-      if (&pause != &*own) last = std::min(last, (from.progress / pause.every + 1) * pause.every - 1);
+      if (&pause != &*own) last = std::min(last, pause.after(from.progress) - 1);
     if (last < progress_) return;
     const auto repeats = std::min((next_independent_event() - 1 - now_) / time, (last - progress_) / steps);
     if (repeats <= 0) return;
@@ -331,7 +333,8 @@ class CampaignSimulation {
     std::optional<CampaignSnapshot> before;    // state at the last checkpoint of this attempt
     std::optional<CampaignSnapshot> at_pause;  // state at the last pause since then
     while (progress_ < run_.work) {
-      const auto target = std::min({run_.work, next_save_, first_pause(progress_)});
+      const auto target =
+          std::min({run_.work, next_save_, first_pause(progress_), course_->end_after(progress_)});
       if (!work_until(target) || !make_pauses()) return false;
       const bool is_due = plan_.saves && (progress_ == next_save_ || progress_ == run_.work);
       if (is_due && (!save() || !grow())) return false;
@@ -418,14 +421,7 @@ class CampaignSimulation {
     const auto rate = plan_.failures_per_s + plan_.job_failures_per_s;
     draw_failure();
     if (causes_.uniform() * rate >= plan_.failures_per_s) return "software";
-    double all = 0;
-    for (const auto& cause : plan_.causes) all += cause.count;
-    auto left = causes_.uniform() * all;
-    const FailureCause* found = nullptr;
-    for (const auto& cause : plan_.causes) {
-      found = &cause;
-      if ((left -= cause.count) < 0) break;
-    }
+    const auto* found = cause_at(plan_.causes, causes_.uniform());
     if (!plan_.endless_spares && (found == nullptr || found->takes_node))
       absences_.push_back({now_ + plan_.repair, 1, true});
     return found != nullptr ? found->name : "node";
@@ -482,6 +478,7 @@ class CampaignSimulation {
   std::optional<PendingSave> pending_;
   Buckets risked_{};  ///< time spent since the last checkpoint on storage began
   std::vector<PeriodicPause> pauses_;
+  std::optional<CampaignCourse> course_;
   bool has_buffers_ = false;  ///< for checkpoints, in host memory
   Ticks every_ = never, next_save_ = never, give_up_ = never;
   Ticks next_failure_ = never, next_loss_ = never, next_slow_ = never, slow_until_ = 0;

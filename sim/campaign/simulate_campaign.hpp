@@ -17,6 +17,7 @@ enum class Bucket : std::uint8_t {
   productive,     ///< steps that count, at the undisturbed step time
   stragglers,     ///< time added to them by slow nodes and jitter
   narrow,         ///< time added to them because fewer nodes train
+  conditions,     ///< time added to them by busy hours, and by storage that has yet to grow
   exchange,       ///< exposed exchange between workers
   evaluation,     ///< pauses for evaluation
   saving,         ///< pauses for checkpoints, and slow-down of steps during writes
@@ -28,7 +29,7 @@ enum class Bucket : std::uint8_t {
   loading,        ///< start of the data loaders
   waiting,        ///< for nodes or clients
 };
-inline constexpr std::size_t bucket_count = 13;
+inline constexpr std::size_t bucket_count = 14;
 using Buckets = std::array<Ticks, bucket_count>;
 constexpr Ticks& at(Buckets& buckets, Bucket bucket) {
   return buckets[static_cast<std::size_t>(bucket)];
@@ -44,6 +45,14 @@ struct InterruptionRecord {
   Ticks before = 0;  ///< progress before it, in undisturbed time of steps
   Ticks after = 0;   ///< progress of the checkpoint that was restored
   std::string_view cause{};
+};
+
+/// A change of the phase or its conditions.
+struct ConditionRecord {
+  Ticks at = 0;
+  Ticks progress = 0;  ///< in undisturbed time of steps
+  std::size_t phase = 0;
+  std::size_t condition = 0;
 };
 
 /// The result of one simulated run of a campaign.
@@ -66,6 +75,8 @@ struct CampaignRun {
   double other_usd = 0;    ///< everything except nodes: checkpoints, samples, transfers, clients
   bool finished = true;    ///< false if it was given up (see max_elapsed_factor)
   std::vector<InterruptionRecord> interruptions{};  ///< only with RunDetail::interruptions
+  std::vector<ConditionRecord> conditions{};        ///< the same; the first is the start
+  std::vector<KeptStorage> kept{};                  ///< the same
 };
 
 /// How much of a run is recorded.

@@ -2,17 +2,12 @@
 #include "sim/campaign/wan.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace gradway {
 
 BytesPerSecond tcp_rate(const WanPath& path) {
-  constexpr Bytes segment{1460};
-  auto one = path.rate;
-  if (path.window && path.rtt > Seconds{}) one = std::min(one, *path.window / path.rtt);
-  if (path.loss > 0 && path.rtt > Seconds{})
-    one = std::min(one, segment / path.rtt * std::sqrt(1.5 / path.loss));
-  return std::min(path.rate, one * path.streams);
+  const ConnectionLimits limits{path.rtt, path.window, path.loss, path.congestion};
+  return std::min(path.rate * delivered_share(limits), connection_rate(limits) * path.streams);
 }
 
 Seconds exchange_time(int sites, Bytes size, const WanPath& path) {

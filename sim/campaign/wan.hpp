@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "sim/base/units.hpp"
+#include "sim/platform/congestion.hpp"
 
 namespace gradway {
 
@@ -14,12 +15,11 @@ struct WanPath {
   std::optional<Bytes> window{};  ///< of each connection; empty: unlimited
   double loss = 0;                ///< packet loss rate
   int streams = 1;                ///< parallel connections
+  Congestion congestion = Congestion::reno;
 };
 
-/// Rate of TCP on a path. A connection carries at most one window per round trip, and with losses at most
-/// MSS/RTT x sqrt(3/2)/sqrt(p). Parallel connections add up to the capacity of the path.
-/// @source Mathis, Semke, Mahdavi, Ott, Computer Communication Review 27(3), 1997 (Reno; CUBIC is slightly
-/// faster at long round trips); MSS of Ethernet: 1,460 bytes
+/// Rate of TCP on a path. Parallel connections, each of which is limited by its window and its losses
+/// (`connection_rate`), add up to the capacity of the path.
 BytesPerSecond tcp_rate(const WanPath& path);
 
 /// Ring all-reduce between sites: each sends 2 (n-1)/n of the bytes in 2 (n-1) steps of half a round trip

@@ -35,6 +35,7 @@ std::filesystem::path package_folder() {
 struct CaptureArguments {
   std::string out;
   std::string batch;
+  std::string add;
   bool is_module = false;
 };
 
@@ -69,6 +70,7 @@ Status capture(const CaptureArguments& arguments, const std::vector<std::string>
   if (!arguments.out.empty()) words.insert(words.end(), {"--out", arguments.out});
   if (const auto batch = value_of("--batch", arguments.batch, config::integer(1, 1'000'000)))
     words.insert(words.end(), {"--batch", fmt::to_string(*batch)});
+  if (!arguments.add.empty()) words.insert(words.end(), {"--add", arguments.add});
   if (arguments.is_module) words.emplace_back("-m");
   words.insert(words.end(), program.begin(), program.end());
   return run_recorder(words);
@@ -85,6 +87,9 @@ Action add_capture(CLI::App& app) {
   app.add_option("--batch", arguments->batch,
                  "samples of a micro-batch (default: first dimension of the model's first argument)")
       ->type_name("N");
+  app.add_option("--add", arguments->add,
+                 "adds the step to a model file of the same program at another sequence length")
+      ->type_name("FILE");
   app.prefix_command();
   return [&app, arguments](const CommandContext&) { return capture(*arguments, app.remaining()); };
 }

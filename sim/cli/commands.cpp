@@ -85,6 +85,12 @@ std::span<const Command> commands() {
               "gradway validate scenarios/h200-4x/cases.yaml --set platform=my-node",
               add_validate},
       Command{
+          "watch", "find jumps, drifts and stalls in the step times of a run",
+          "gradway watch train.log\n"
+          "gradway watch steps.jsonl --scenario mine.yaml --max-lost 5%    # exit status 4 if more is lost\n"
+          "gradway watch metrics.prom --key train_step_seconds --json",
+          add_watch, "", not_an_example},
+      Command{
           "calibrate", "fit a calibration to measurements of a node, or check one",
           "gradway calibrate fit collectives.json copies.json -o calibration.yaml --date 2026-11-21\n"
           "gradway calibrate fit *.json.gz -o calibration.yaml --date 2026-11-21 --source 'my node' --force\n"

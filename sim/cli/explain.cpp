@@ -49,9 +49,12 @@ Explanation explained(const ExplainArguments& arguments, const CommandContext& c
   const auto scenario =
       load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data, arguments.price);
   announce_large_platform(context, scenario.platform);
+  std::optional<StorageTier> drive;
+  if (const auto& storage = scenario.job.input.storage; storage && !storage->is_local())
+    drive = load_storage("local-nvme", context.data);
   report_progress(on_progress, "simulating counterfactuals");
   return gradway::explain(scenario, arguments.engine,
-                          arguments.jobs > 0 ? arguments.jobs : hardware_threads());
+                          arguments.jobs > 0 ? arguments.jobs : hardware_threads(), drive);
 }
 
 Status explain(const ExplainArguments& arguments, const CLI::App& app, const CommandContext& context) {

@@ -61,7 +61,7 @@ void export_chakra(const ExportArguments& arguments, const CommandContext& conte
 void export_kineto(const ExportArguments& arguments, const CommandContext& context) {
   auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data);
   announce_large_platform(context, scenario.platform);
-  const auto run = simulate(std::move(scenario), "auto");
+  const auto run = simulate(std::move(scenario), "auto", FoldRanks::yes, {}, FoldMicroBatches::no);
   const auto most = static_cast<std::size_t>(arguments.ranks);
   const auto shown = report::shown_ranks(run.folding, most, most);
   const report::Slices slices{run, shown.ranks};

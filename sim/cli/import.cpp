@@ -52,6 +52,8 @@ constexpr std::array formats{
     Format{"nccl-topo", "NCCL's NCCL_TOPO_DUMP_FILE (NCCL_GRAPH_DUMP_FILE is printed)", "a platform",
            import_nccl_topo},
     Format{"nccl-tests", "logs of nccl-tests", "samples", import_nccl_tests, true},
+    Format{"nccl-log", "what a job printed with NCCL_DEBUG=INFO; with --platform it is checked", "a summary",
+           import_nccl_log, true},
     Format{"deepspeed", "DeepSpeed's ds_config.json", "a scenario", import_deepspeed},
     Format{"torchtitan", "torchtitan's TOML", "a scenario", import_torchtitan},
     Format{"megatron", "script, arguments or YAML of Megatron-LM", "a scenario and its model",
@@ -116,8 +118,8 @@ constexpr std::array all_options{
     Option{"--platform",
            &ImportArguments::platform,
            "NAME",
-           "platform to train on, a name from 'gradway list platforms'",
-           {"deepspeed", "torchtitan", "megatron"}},
+           "platform of the job, a name from 'gradway list platforms'",
+           {"deepspeed", "torchtitan", "megatron", "nccl-log"}},
     Option{"--model",
            &ImportArguments::model,
            "NAME",
@@ -150,6 +152,10 @@ void check_options(const ImportArguments& arguments) {
     const auto taking = option.taking();
     refuse(fmt::format("'gradway import {}' does not have '{}'", arguments.format, option.name),
            fmt::format("it is an option of {}", fmt::join(taking, ", ")));
+  }
+  if (arguments.json && arguments.format != "nccl-log") {
+    refuse(fmt::format("'gradway import {}' does not have '--json'", arguments.format),
+           "it is an option of nccl-log");
   }
   if (arguments.in_place && arguments.format != "nccl-tests") {
     refuse(fmt::format("'gradway import {}' does not have '--in-place'", arguments.format),
@@ -203,7 +209,7 @@ Action add_import(CLI::App& app) {
   const auto arguments = std::make_shared<ImportArguments>();
   app.add_option("FORMAT", arguments->format, help_of_formats())->required();
   app.add_option("FILE", arguments->files,
-                 "file to import, plain or compressed by gzip; several for nccl-tests")
+                 "file to import, plain or compressed by gzip; several for nccl-tests and nccl-log")
       ->required()
       ->expected(1, 1 << 16);
   app.add_option("-o,--out", arguments->out, "file to write (default: print its content)")->type_name("FILE");
@@ -214,6 +220,7 @@ Action add_import(CLI::App& app) {
   }
   app.add_flag("--in-place", arguments->in_place, "nccl-tests: use in-place instead of out-of-place times")
       ->disable_flag_override();
+  app.add_flag("--json", arguments->json, "nccl-log: print the summary as JSON")->disable_flag_override();
   app.add_flag("--force", arguments->force, "replace an existing file")->disable_flag_override();
   return [arguments](const CommandContext& context) { return import(*arguments, context); };
 }

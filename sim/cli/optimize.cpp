@@ -52,6 +52,7 @@ Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const C
   if (arguments.layout) return optimize_layout(arguments, app, context);
   if (!arguments.global_batch.empty())
     refuse("'--global-batch' needs '--layout'", "give '--layout' too, or leave it out");
+  if (arguments.top > 0) refuse("'--top' needs '--layout'", "give '--layout' too, or leave it out");
   const bool writes_files = wants_files(app, arguments.out);
   const auto goal = training_goal(arguments.training);
   auto search = arguments.search;
@@ -115,6 +116,9 @@ Action add_optimize(CLI::App& app) {
   app.add_option("--global-batch", arguments->global_batch,
                  "samples per step for --layout (default: the scenario's)")
       ->type_name("N");
+  app.add_option("--top", arguments->top, "layouts to show with --layout, the fastest first (default: 10)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
   app.add_flag("--campaign", arguments->campaign,
                "search for the best campaign: checkpoint intervals, spare nodes, shares of "
                "spot nodes, or the keys of --over; with --layout each with its fastest layout")

@@ -25,6 +25,7 @@ struct OptimizeArguments {
   bool json = false;
   bool layout = false;
   std::string global_batch;
+  std::size_t top = 0;  ///< layouts to show; 0: as many as usual
   bool campaign = false;
   CampaignArguments campaign_choice{};
 };

@@ -6,6 +6,7 @@
 
 #include "sim/cli/commands.hpp"
 #include "sim/cli/optimize.hpp"
+#include "sim/cli/shell/interrupt.hpp"
 #include "sim/cli/shell/option_value.hpp"
 #include "sim/cli/shell/out_folder.hpp"
 #include "sim/cli/shell/progress.hpp"
@@ -72,15 +73,20 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
   const auto threads = arguments.jobs > 0 ? arguments.jobs : hardware_threads();
   auto found = [&] {
     Progress progress{context, Progress::WithoutTerminal::lines};
+    const InterruptNote note;
     return search_layouts(
         written, samples, arguments.engine,
         [&](std::size_t count, const std::function<void(std::size_t)>& work) {
           for_each_in_parallel(count, threads, work);
         },
-        progress.callback());
+        progress.callback(), InterruptNote::is_interrupted);
   }();
   if (found.ranked.empty()) refuse_all(written, found);
-  const report::LayoutSearchReport search_report{
+  const auto not_tried = found.not_tried;
+  if (not_tried > 0)
+    context.messages << fmt::format("gradway: interrupted; the best so far, {} layouts were not tried\n",
+                                    not_tried);
+  report::LayoutSearchReport search_report{
       .scenario = written.name,
       .model = written.model.name,
       .hardware = report::hardware_in_words(written.platform, written.job.gpus),
@@ -92,6 +98,7 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
       .global_batch = samples,
       .found = std::move(found),
       .goal = goal};
+  if (arguments.top > 0) search_report.rows = arguments.top;
   const auto json = [&](std::ostream& out) { report::write_json(out, search_report, GRADWAY_VERSION); };
   if (arguments.json) {
     json(context.results);
@@ -105,7 +112,7 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
         {{"optimize.json", json}, {snippet.file, [&](std::ostream& out) { out << snippet.text; }}},
         [&](std::ostream& out) { report::write_page(out, search_report, GRADWAY_VERSION); }, context);
   }
-  return Status::done;
+  return not_tried > 0 ? Status::unfinished : Status::done;
 }
 
 }  // namespace gradway::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 
@@ -14,6 +15,7 @@
 #include "sim/report/run/terminal.hpp"
 #include "sim/report/trace/trace.hpp"
 #include "sim/run/simulate.hpp"
+#include "sim/study/parallel.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -32,7 +34,8 @@ struct RunArguments {
   bool verbose = false;
 };
 
-/// @param questions gets the largest batch if `--fit` is given; then the run has this batch
+/// @param questions gets the largest batch if `--fit` is given; then the run has this batch. It also gets the
+/// ways of a dataset that is staged
 Run simulated(const RunArguments& arguments, const std::vector<Override>& overrides,
               const CommandContext& context, report::RunQuestions& questions) {
   Progress progress{context};
@@ -47,7 +50,18 @@ Run simulated(const RunArguments& arguments, const std::vector<Override>& overri
     scenario.job.batch_per_gpu = questions.largest_batch->batch;
   }
   const auto fold = arguments.no_folding ? FoldRanks::no : FoldRanks::yes;
-  return simulate(std::move(scenario), arguments.engine, fold, on_progress);
+  auto run = simulate(std::move(scenario), arguments.engine, fold, on_progress);
+  if (run.scenario.job.input.staged_from) {
+    report_progress(on_progress, "simulating the ways of the dataset");
+    questions.ways_in = ways_in(run.scenario, arguments.engine, hardware_threads());
+  }
+  return run;
+}
+
+/// The run with all its micro-batches, to draw them. Empty if it has them.
+std::optional<Run> with_whole_timeline(const Run& run, const RunArguments& arguments) {
+  if (run.window.repeated.left_out == 0) return std::nullopt;
+  return simulate(run.scenario, arguments.engine, FoldRanks::yes, {}, FoldMicroBatches::no);
 }
 
 Status run(const RunArguments& arguments, const CLI::App& app, const CommandContext& context) {
@@ -66,12 +80,14 @@ Status run(const RunArguments& arguments, const CLI::App& app, const CommandCont
     report::write_text(context.results, finished, context.style, detail, questions);
   }
   if (writes_files) {
+    const auto whole = with_whole_timeline(finished, arguments);
+    const auto& drawn = whole ? *whole : finished;
     const auto write_trace = [&](std::ostream& out) {
-      write_gzip(out, [&](std::ostream& text) { report::write_trace(text, finished); });
+      write_gzip(out, [&](std::ostream& text) { report::write_trace(text, drawn); });
     };
     write_results(
         arguments.out, {{"report.json", write_json}, {"trace.json.gz", write_trace}},
-        [&](std::ostream& out) { report::write_page(out, finished, GRADWAY_VERSION, questions); }, context);
+        [&](std::ostream& out) { report::write_page(out, drawn, GRADWAY_VERSION, questions); }, context);
   }
   return Status::done;
 }

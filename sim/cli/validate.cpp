@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -10,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/commands.hpp"
+#include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/out_folder.hpp"
 #include "sim/cli/shell/progress.hpp"
 #include "sim/cost/nccl_model.hpp"
@@ -31,22 +30,6 @@ struct ValidateArguments {
   std::optional<std::string> max_mean_error;
   std::optional<std::string> max_error;
 };
-
-/// A limit in percent as a fraction; none if it is not given.
-std::optional<double> limit(std::string_view option, const std::optional<std::string>& text) {
-  if (!text) return std::nullopt;
-  std::string_view number = *text;
-  if (number.ends_with('%')) number.remove_suffix(1);
-  number = number.substr(0, number.find_last_not_of(' ') + 1);
-  double percent = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
-  if (error != std::errc{} || end != number.data() + number.size() || !std::isfinite(percent) ||
-      percent < 0) {
-    refuse(fmt::format("'{} {}' is not a percentage", option, *text),
-           "write a percentage, such as '3' or '3%'");
-  }
-  return percent / 100;
-}
 
 /// Whether two keys are the same, or one is a group that contains the other.
 bool overlap(std::string_view a, std::string_view b) {
@@ -152,8 +135,8 @@ bool passes(std::string_view what, double error, std::optional<double> most, std
 
 Status validate(const ValidateArguments& arguments, const CLI::App& app, const CommandContext& context) {
   const bool writes_files = wants_files(app, arguments.out);
-  const auto most_mean = limit("--max-mean-error", arguments.max_mean_error);
-  const auto most = limit("--max-error", arguments.max_error);
+  const auto most_mean = percentage("--max-mean-error", arguments.max_mean_error);
+  const auto most = percentage("--max-error", arguments.max_error);
   const auto overrides = parse_overrides(arguments.set);
   auto cases = load_cases(arguments.cases, context.data);
   set_in_all(overrides, cases);

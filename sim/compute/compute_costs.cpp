@@ -65,7 +65,7 @@ class OperationTimes {
             known->second * (operation.kind == OperationClass::convolution ? gpu_.convolution_scale
                                                                            : last_wave(operation, gpu_));
     }
-    return known->second;
+    return known->second * operation.slowdown;
   }
 
  private:
@@ -110,6 +110,7 @@ class Pieces {
       if (ends) break;
       pieces.back().time += pause_of_operation + time_of(operations[i]);
       ++pieces.back().launches;
+      pieces.back().host += operations[i].host;
       pieces.back().host_waits = operations[i].host_waits;
     }
     for (auto& until : pending_) until = 0;  // the first operation of the next layer waits
@@ -139,6 +140,13 @@ void divide(EagerSettings& settings, const Layout& layout) {
   settings.expert_imbalance = layout.expert_imbalance;
 }
 
+/// CPU time of operations, in that of the mean eager operation.
+double host_of(const std::vector<Operation>& operations) {
+  double sum = 0;
+  for (const auto& operation : operations) sum += operation.host;
+  return sum;
+}
+
 /// The load of one micro-batch with its share of the optimizer's step. Recomputation draws the same mean
 /// power as the forward pass and is left out.
 GpuLoad load_of(const EagerStep& step, OperationTimes& times, const GpuPower& power, Seconds optimizer) {
@@ -156,7 +164,6 @@ void set_host_times(ComputeCosts& costs, const Scenario& scenario, Seconds opera
   costs.launch = scenario.platform.gpu_models.front().launch_cost;
   if (!scenario.model.run) return;
   costs.launch = operation / kernels_of_operation;
-  if (scenario.model.captured) costs.operation = costs.launch;  // its operations are one kernel each
   costs.slower_host = costs.launch / measured_host_kernel;
 }
 
@@ -169,7 +176,10 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
       costs.backward.push_back(layer.backward.time.value_or(Seconds{}));
       costs.forward_launches.push_back(layer.forward.kernels);
       costs.backward_launches.push_back(layer.backward.kernels);
-      costs.of_parameters.push_back({costs.backward.back() / 2, layer.backward.kernels / 2});
+      costs.forward_host.push_back(layer.forward.kernels);
+      costs.backward_host.push_back(layer.backward.kernels);
+      const int half = layer.backward.kernels / 2;
+      costs.of_parameters.push_back({costs.backward.back() / 2, half, static_cast<double>(half)});
       costs.outputs.push_back(layer.output_per_sample * batch);
     }
     return;
@@ -190,6 +200,7 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
       if (!operation.of_parameters) continue;
       share.time += pause_of_operation + time_of(operation);
       ++share.launches;
+      share.host += operation.host;
     }
     return share;
   };
@@ -214,10 +225,13 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     costs.backward.push_back(sum(layer.backward));
     costs.forward_launches.push_back(static_cast<int>(layer.forward.size()));
     costs.backward_launches.push_back(static_cast<int>(layer.backward.size()));
+    costs.forward_host.push_back(host_of(layer.forward));
+    costs.backward_host.push_back(host_of(layer.backward));
     costs.of_parameters.push_back(of_parameters(layer.backward));
     ComputeCosts::Share once;
     for (const auto& operation : layer.once) once.time += pause_of_operation + time_of(operation);
     once.launches = static_cast<int>(layer.once.size());
+    once.host = host_of(layer.once);
     costs.once.push_back(once);
     costs.outputs.push_back(layer.output);
     if (in_pieces)
@@ -284,7 +298,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .compiled = job.compiled,
           .fused_loss = job.fused_loss,
           .composed_norms = job.composed_norms,
-          .composed_rotary = job.composed_rotary,
+          .hugging_face = is_hugging_face(job.implementation, scenario.model.implementation),
           .adds_in_fp32 = facts_of(job.strategy).adds_in_fp32,
           .megatron = has_megatron_modules(job),
           .expert_loop = job.experts == ExpertProducts::loop,
@@ -334,9 +348,8 @@ ComputeCosts compute_costs(const Scenario& scenario, const WaitRatio& waiting) {
                      costs.anchor->step_time - fixed);
   costs.anchor_scale =
       (costs.anchor->step_time - fixed) / (total(measured.forward) + total(measured.backward));
-  const auto operations =
-      std::accumulate(measured.forward_launches.begin(), measured.forward_launches.end(), 0) +
-      std::accumulate(measured.backward_launches.begin(), measured.backward_launches.end(), 0);
+  const auto operations = std::accumulate(measured.forward_host.begin(), measured.forward_host.end(), 0.0) +
+                          std::accumulate(measured.backward_host.begin(), measured.backward_host.end(), 0.0);
   if (operations > 0)
     set_host_times(costs, scenario, std::min(costs.operation, costs.anchor->step_time / operations));
   for (auto& time : costs.forward) time = time * costs.anchor_scale;

@@ -9,7 +9,7 @@
 #include "sim/compute/profile_costs.hpp"
 #include "sim/compute/rank_scenario.hpp"
 #include "sim/cost/clocks.hpp"
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 namespace gradway {
 
@@ -27,6 +27,8 @@ struct ComputeCosts {
   std::vector<Seconds> backward;                                 ///< by layer
   std::vector<int> forward_launches;                             ///< by layer
   std::vector<int> backward_launches;                            ///< by layer
+  std::vector<double> forward_host;                              ///< by layer: CPU time in `operation`
+  std::vector<double> backward_host;                             ///< by layer
   std::array<Seconds, operation_class_words.size()> by_class{};  ///< forward and backward together
   /// A range of a layer's operations, and the exchanges that are issued before it.
   struct Piece {
@@ -34,6 +36,7 @@ struct ComputeCosts {
     int waits_for = 0;  ///< number of earlier exchanges of the pass that it waits for, oldest first
     Seconds time{};
     int launches = 0;
+    double host = 0;  ///< CPU time of its launches in `operation`
     bool of_parameters = false;
     bool host_waits = false;  ///< the CPU waits for its result
   };
@@ -47,6 +50,7 @@ struct ComputeCosts {
   struct Share {
     Seconds time{};
     int launches = 0;
+    double host = 0;  ///< CPU time of its launches in `operation`
   };
   std::vector<Share> of_parameters;  ///< by layer: the part of the backward pass for parameter gradients
   std::vector<Share> once;           ///< by layer: before the forward pass of a step's first micro-batch

@@ -12,6 +12,7 @@
 #include "sim/base/printable.hpp"
 #include "sim/compute/profile_costs.hpp"
 #include "sim/config/check/captured.hpp"
+#include "sim/config/find/campaign_phases.hpp"
 #include "sim/config/find/document.hpp"
 #include "sim/config/find/file_cache.hpp"
 #include "sim/config/find/lookup.hpp"
@@ -21,7 +22,9 @@
 #include "sim/config/read/prices.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/config/yaml/source_file.hpp"
+#include "sim/cost/nccl_settings.hpp"
 #include "sim/files/text_file.hpp"
+#include "sim/platform/with_network.hpp"
 #include "sim/platform/with_speeds.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
 
@@ -265,6 +268,14 @@ void check_samples(const ScenarioSpec& spec, const ModelSpec& model, Loader& loa
                              : fmt::format("datasets of {}: {}", name_of(wanted), fmt::join(suited, ", "))});
 }
 
+/// The platform's network under the conditions of the scenario.
+void set_conditions(PlatformDescription& platform, const NetworkConditions& changes) {
+  auto* hardware = std::get_if<BuiltPlatform>(&platform.hardware);
+  if (hardware == nullptr || !hardware->fabric) return;
+  auto& conditions = hardware->fabric->network.conditions;
+  conditions = merged(conditions, changes);
+}
+
 /// Reads the files that the scenario names, and cross-checks the result.
 Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, const DataPath& data,
                   const PriceChoice& price, const std::string& model_text = {}) {
@@ -293,6 +304,8 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   choose_columns(spec, loader.problems());
   choose_rows(spec, loader.problems());
   if (spec.storage) spec.job.input.storage = loader.storage(*spec.storage);
+  if (spec.staged_from) spec.job.input.staged_from = loader.storage(*spec.staged_from);
+  check_staging(spec, loader.problems());
   if (spec.checkpoints) spec.campaign->checkpoint->storage = loader.storage(*spec.checkpoints);
   if (spec.cache) spec.job.input.cache->tier = loader.storage(*spec.cache);
   loader.problems().raise();
@@ -300,9 +313,13 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   check_captured(spec, model, loader.problems());
   check_samples(spec, model, loader);
   check_nvjpeg(spec, gpu.gpu, loader.problems());
+  set_conditions(platform.description, spec.job.network);
   auto built =
       loader.problems().attempt([&] { return build_platform(platform.description, gpu.gpu, spec.job.gpus); });
   loader.problems().raise();
+  if (built.network)
+    built = with_network(std::move(built), NetworkConditions{built.network->conditions},
+                         nccl_settings(spec.job.nccl).queue_pairs);
   check_traffic(spec, built, loader.problems());
   check_storage_network(spec, built, loader.problems());
   loader.problems().raise();
@@ -338,6 +355,12 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
     return resolved(loader.scenario(found, changes), found, loader, data, price);
   };
   auto scenario = load(overrides);
+  if (scenario.campaign && scenario.campaign->has_phases() && !scenario.job.local_sgd)
+    for (const auto& part : phase_overrides(scenario, overrides)) {
+      auto& phase = scenario.phases.emplace_back(ScenarioPhase{part.until, {}});
+      for (const auto& changes : part.steps)
+        phase.steps.push_back(std::make_shared<const Scenario>(load(changes)));
+    }
   const auto& local = scenario.job.local_sgd;
   if (!local || !local->clients) return scenario;
   for (const auto& one : local->clients->classes) {

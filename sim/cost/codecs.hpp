@@ -14,6 +14,7 @@ struct Codec {
   std::string_view name;
   double ratio = 1;               ///< uncompressed over compressed size of compressible data
   BytesPerSecond decompressed{};  ///< uncompressed bytes per second that one core produces
+  BytesPerSecond compressed{};    ///< uncompressed bytes per second that one core takes
 };
 
 inline constexpr std::array<std::string_view, 4> codec_words{"lz4", "snappy", "zstd", "zlib"};

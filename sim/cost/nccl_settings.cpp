@@ -81,16 +81,19 @@ NcclSettings nccl_settings(const std::map<std::string, std::string>& variables) 
     if (name == "NCCL_PROTO") settings.proto = upper(value);
     if (name == "NCCL_MIN_NCHANNELS") settings.min_channels = std::stoi(value);
     if (name == "NCCL_MAX_NCHANNELS") settings.max_channels = std::stoi(value);
+    if (name == "NCCL_BUFFSIZE") settings.buffer = Bytes{std::stod(value)};
+    if (name == "NCCL_IB_QPS_PER_CONNECTION") settings.queue_pairs = std::stoi(value);
   }
   return settings;
 }
 
 bool is_modelled(const std::string& variable) {
-  static constexpr std::array<std::string_view, 15> modelled{
-      "NCCL_P2P_DISABLE",     "NCCL_SHM_DISABLE",   "NCCL_P2P_LEVEL",     "NCCL_NET_GDR_LEVEL",
-      "NCCL_NET_GDR_READ",    "NCCL_PXN_DISABLE",   "NCCL_NVB_DISABLE",   "NCCL_NVLS_ENABLE",
-      "NCCL_SOCKET_NTHREADS", "NCCL_ALGO",          "NCCL_PROTO",         "NCCL_NSOCKS_PERTHREAD",
-      "NCCL_MIN_NCHANNELS",   "NCCL_MAX_NCHANNELS", "NCCL_COLLNET_ENABLE"};
+  static constexpr std::array<std::string_view, 17> modelled{
+      "NCCL_P2P_DISABLE",          "NCCL_SHM_DISABLE",   "NCCL_P2P_LEVEL",      "NCCL_NET_GDR_LEVEL",
+      "NCCL_NET_GDR_READ",         "NCCL_PXN_DISABLE",   "NCCL_NVB_DISABLE",    "NCCL_NVLS_ENABLE",
+      "NCCL_SOCKET_NTHREADS",      "NCCL_ALGO",          "NCCL_PROTO",          "NCCL_NSOCKS_PERTHREAD",
+      "NCCL_MIN_NCHANNELS",        "NCCL_MAX_NCHANNELS", "NCCL_COLLNET_ENABLE", "NCCL_BUFFSIZE",
+      "NCCL_IB_QPS_PER_CONNECTION"};
   return std::ranges::find(modelled, std::string_view{variable}) != modelled.end();
 }
 

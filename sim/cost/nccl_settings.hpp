@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "sim/base/units.hpp"
 #include "sim/platform/routes.hpp"
 
 namespace gradway {
@@ -30,6 +31,8 @@ struct NcclSettings {
   std::string proto;
   std::optional<int> min_channels;
   std::optional<int> max_channels;
+  std::optional<Bytes> buffer;  ///< of a channel, for Simple; empty: NCCL's default
+  int queue_pairs = 1;          ///< of each connection of RDMA
 
   bool has_channel_limits() const { return min_channels || max_channels; }
   bool allows(Algorithm algorithm) const;

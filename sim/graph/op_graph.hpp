@@ -33,6 +33,8 @@ struct Op {
   std::uint32_t path = absent;       ///< flow only; index into OpGraph's paths
   std::uint32_t queue = absent;      ///< serves one op at a time, in order of readiness, then of id
   std::uint32_t contender = absent;  ///< flow only; index into OpGraph's contenders
+  Seconds on{};                      ///< endless flow only: time after which it pauses; zero: never
+  Seconds period{};  ///< endless flow only: time from one start to the next; zero: it does not start again
   Origin origin{};
 
   static constexpr std::uint32_t absent = std::numeric_limits<std::uint32_t>::max();

@@ -31,6 +31,7 @@ struct Kernel {
   Seconds work{};
   Seconds pause{};                       ///< idle time of the GPU before it, even if it was issued early
   std::optional<Footprint> footprint{};  ///< absent: as a large kernel of the job's precision
+  bool operator==(const Kernel&) const = default;
 };
 
 enum class Place : std::uint8_t { host, gpu };
@@ -40,6 +41,7 @@ struct Copy {
   Bytes bytes{};
   Place to = Place::gpu;
   bool pinned = true;
+  bool operator==(const Copy&) const = default;
 };
 
 /// A call on a communicator. The k-th call of an actor on a group matches the k-th call of every other
@@ -51,38 +53,53 @@ struct Call {
   auto operator<=>(const Call&) const = default;
 };
 
+/// Where samples are read from.
+enum class ReadFrom : std::uint8_t {
+  storage,
+  cache,  ///< of the node
+  cold,   ///< the tier from which a dataset is still being staged
+  ahead   ///< from storage into the cache of the node, before a worker asks
+};
+
 /// A read of samples from storage into the memory of the actor's node.
 struct Read {
   Bytes bytes{};
   Seconds latency{};          ///< of all its requests, which are made one after another
   double latency_spread = 0;  ///< coefficient of variation of the latency; see `Variation`
-  bool from_cache = false;
+  ReadFrom from = ReadFrom::storage;
   BytesPerSecond at_most = BytesPerSecond::infinite();
   double weight = 1;  ///< weight against other flows on shared resources
+  bool operator==(const Read&) const = default;
 };
 
 /// Work on CPU cores of the actor's node.
 struct HostWork {
   Seconds core_time{};  ///< of all threads
   double threads = 1;   ///< number of cores that it uses at a time
+  bool operator==(const HostWork&) const = default;
 };
 
 /// Work of the GPU's JPEG decoder, which is no part of its multiprocessors.
 struct DecoderWork {
   Seconds time{};
+  bool operator==(const DecoderWork&) const = default;
 };
 
 /// Puts an item into a channel, or takes one from it. The k-th take waits for the k-th put, and the
 /// (k + depth)-th put waits for the k-th take.
 struct Put {
   Slot channel;
+  bool operator==(const Put&) const = default;
 };
 struct Take {
   Slot channel;
+  bool operator==(const Take&) const = default;
 };
 
 /// No work: the task only waits for its dependencies.
-struct Wait {};
+struct Wait {
+  bool operator==(const Wait&) const = default;
+};
 
 using TaskWork = std::variant<Kernel, Copy, Call, HostWork, Put, Take, Wait, Read, DecoderWork>;
 
@@ -111,6 +128,7 @@ struct Variation {
   double spread = 0;  ///< coefficient of variation; 0: no variation
   double share = 1;   ///< share of the work that varies
   int draw = 0;
+  bool operator==(const Variation&) const = default;
 };
 
 /// One item that a program issues.
@@ -160,6 +178,14 @@ struct StagePass {
   std::size_t end = 0;    ///< index one past the last task
 };
 
+/// Tasks of a step that stand for several periods of equal ones: for a few of its micro-batches.
+struct RepeatedTasks {
+  std::size_t first = 0;   ///< of the tasks that are equal from period to period
+  std::size_t end = 0;     ///< one past the last of them
+  std::size_t period = 0;  ///< tasks from one to the next that is equal; zero: nothing repeats
+  int left_out = 0;        ///< periods that the step has besides those of `first` to `end`
+};
+
 /// The tasks of a step that one or more actors run.
 struct Program {
   std::string name;
@@ -167,14 +193,20 @@ struct Program {
   std::vector<Task> tasks{};        ///< of one step, in the order in which the CPU issues them
   std::vector<Unit> units{};        ///< in the order of their reduction
   std::vector<StagePass> passes{};  ///< pipelines only, in order
-  double samples = 0;               ///< samples per step that no other program counts
-  int period = 1;                   ///< number of steps after which its steps repeat
-  MemoryUse memory{};               ///< of a GPU; NCCL's buffers are added when its channels are known
+  RepeatedTasks repeated{};
+  double samples = 0;  ///< samples per step that no other program counts
+  int period = 1;      ///< number of steps after which its steps repeat
+  MemoryUse memory{};  ///< of a GPU; NCCL's buffers are added when its channels are known
 
   Lane lane(const Task& task) const { return streams[task.stream.index()].lane; }
   /// Whether the task is a background copy, which no step waits for: a prefetch.
   bool is_background_copy(const Task& task) const {
     return std::holds_alternative<Copy>(task.work) && lane(task) == Lane::unordered;
+  }
+  /// How often a step executes the task, which stands for those of the periods left out.
+  int times(std::size_t task) const {
+    const bool is_first_period = task >= repeated.first && task < repeated.first + repeated.period;
+    return 1 + (is_first_period ? repeated.left_out : 0);
   }
   /// Whether its work is random. Then steps do not repeat, and no actor that runs it can represent another.
   bool varies() const {

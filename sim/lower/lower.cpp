@@ -2,6 +2,7 @@
 #include "sim/lower/lower.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <optional>
@@ -34,8 +35,7 @@ struct ActorState {
   std::uint32_t kernel_path = Op::absent;
   CopyPath in{};
   CopyPath out{};
-  std::uint32_t read_path = Op::absent;
-  std::uint32_t cache_hit_path = Op::absent;
+  std::array<std::uint32_t, 4> read_paths{Op::absent, Op::absent, Op::absent, Op::absent};  ///< by `ReadFrom`
   std::uint32_t cores_path = Op::absent;
   std::optional<OpId> last_launch{};
 };
@@ -44,8 +44,7 @@ struct ActorState {
 struct ActorPaths {
   std::vector<ResourceId> in;
   std::vector<ResourceId> out;
-  std::vector<ResourceId> read;
-  std::vector<ResourceId> cache_hit;
+  std::array<std::vector<ResourceId>, 4> reads;  ///< by `ReadFrom`
   std::vector<ResourceId> cores;
 };
 
@@ -118,8 +117,11 @@ class Lowering {
       Op op;
       op.kind = OpKind::flow;
       op.amount = std::numeric_limits<double>::infinity();
+      op.latency = flow.start;
       op.cap = flow.cap.value();
       op.weight = flow.weight;
+      op.on = flow.on;
+      op.period = flow.period;
       op.path = graph_.add_path(plan_.folding.fold(flow.path));
       op.origin.step = Origin::no_step;
       graph_.add(op);
@@ -132,8 +134,9 @@ class Lowering {
       auto& paths = all[plan_.folding.actor_representative[a]];
       add_folded(paths.in, plan_.copy_in[a].resources);
       add_folded(paths.out, plan_.copy_out[a].resources);
-      add_folded(paths.read, plan_.reads[a]);
-      add_folded(paths.cache_hit, plan_.cache_hits[a]);
+      const std::array reads{&plan_.reads[a], &plan_.cache_hits[a], &plan_.cold_reads[a],
+                             &plan_.reads_ahead[a]};
+      for (std::size_t from = 0; from < reads.size(); ++from) add_folded(paths.reads[from], *reads[from]);
       add_folded(paths.cores, plan_.cores[a]);
     }
     for (std::size_t p = 0; p < workload_.programs.size(); ++p)
@@ -150,8 +153,9 @@ class Lowering {
           actor_state.out =
               add_copy_path(std::move(paths.out), plan_.copy_out[id.index()].latency, name, "out");
       }
-      if (!paths.read.empty()) actor_state.read_path = graph_.add_path(std::move(paths.read));
-      if (!paths.cache_hit.empty()) actor_state.cache_hit_path = graph_.add_path(std::move(paths.cache_hit));
+      for (std::size_t from = 0; from < paths.reads.size(); ++from)
+        if (!paths.reads[from].empty())
+          actor_state.read_paths[from] = graph_.add_path(std::move(paths.reads[from]));
       if (!paths.cores.empty()) actor_state.cores_path = graph_.add_path(std::move(paths.cores));
       actors_.push_back(actor_state);
     }
@@ -304,7 +308,7 @@ class Lowering {
   }
 
   static void read_op(Op& op, const ActorState& actor, const Read& read) {
-    const auto path = read.from_cache ? actor.cache_hit_path : actor.read_path;
+    const auto path = actor.read_paths[static_cast<std::size_t>(read.from)];
     op.kind = path == Op::absent ? OpKind::delay : OpKind::flow;
     op.latency = read.latency;
     if (op.kind == OpKind::delay) return;

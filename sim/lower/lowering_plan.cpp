@@ -37,7 +37,9 @@ std::vector<TrafficFlow> traffic_flows(const Platform& platform, const std::vect
     auto link_path = background_path(routes, *from, *to);
     expects(link_path.has_value(), "links lead from one end of traffic to the other");
     flows.push_back({std::move(link_path->resources),
-                     neighbour.rate.value_or(neighbour.load * link_path->slowest), neighbour.weight});
+                     neighbour.rate.value_or(neighbour.load * link_path->slowest), neighbour.weight,
+                     neighbour.start, neighbour.end.value_or(neighbour.start) - neighbour.start,
+                     neighbour.period.value_or(Seconds{})});
   }
   return flows;
 }
@@ -68,32 +70,51 @@ DeviceId gpu_of(const Workload& workload, const Actor& actor) {
              : workload.actors[workload.channels[actor.channels.front().index()].to.index()].at;
 }
 
+bool reads_ahead(const Program& program) {
+  return std::ranges::any_of(program.tasks, [](const Task& task) {
+    const auto* read = std::get_if<Read>(&task.work);
+    return read != nullptr && read->from == ReadFrom::ahead;
+  });
+}
+
+/// Finds the paths of the reads of one actor.
+void find_read_paths(LoweringPlan& plan, std::size_t a, const Workload& workload, const LoadingPath& loading,
+                     const Routes& routes) {
+  const auto& platform = routes.platform();
+  const auto& actor = workload.actors[a];
+  plan.reads[a] = loading.storage;
+  plan.cache_hits[a] = loading.cache;
+  plan.cold_reads[a] = loading.cold;
+  if (loading.over_nics || loading.cold_over_nics) {
+    const auto over = path_over_nic(routes, gpu_of(workload, actor));
+    expects(over.has_value(), "storage over the network has a network card");
+    if (loading.over_nics) plan.reads[a].insert(plan.reads[a].end(), over->begin(), over->end());
+    if (loading.cold_over_nics)
+      plan.cold_reads[a].insert(plan.cold_reads[a].end(), over->begin(), over->end());
+  }
+  const auto socket = platform.device(actor.at).kind == DeviceKind::socket ? std::optional{actor.at}
+                                                                           : routes.home_socket(actor.at);
+  if (socket && platform.memories[socket->index()]) {
+    for (auto* path : {&plan.reads[a], &plan.cache_hits[a]})
+      path->push_back(*platform.memories[socket->index()]);
+    if (!loading.cold.empty()) plan.cold_reads[a].push_back(*platform.memories[socket->index()]);
+  }
+  if (!reads_ahead(workload.programs[actor.program.index()])) return;
+  plan.reads_ahead[a] = plan.reads[a];
+  plan.reads_ahead[a].insert(plan.reads_ahead[a].end(), loading.cache.begin(), loading.cache.end());
+}
+
 /// Finds the paths of actors that read or preprocess samples.
 void find_loading_paths(LoweringPlan& plan, const Workload& workload, const Platform& platform) {
-  plan.reads.resize(workload.actors.size());
-  plan.cache_hits.resize(workload.actors.size());
-  plan.cores.resize(workload.actors.size());
+  for (auto* paths : {&plan.reads, &plan.cache_hits, &plan.cold_reads, &plan.reads_ahead, &plan.cores})
+    paths->resize(workload.actors.size());
   if (platform.loading.empty()) return;
   const Routes routes{platform};
   for (std::size_t a = 0; a < workload.actors.size(); ++a) {
     const auto& actor = workload.actors[a];
     const auto& program = workload.programs[actor.program.index()];
     const auto& loading = platform.loading[static_cast<std::size_t>(platform.device(actor.at).node)];
-    if (does<Read>(program)) {
-      plan.reads[a] = loading.storage;
-      plan.cache_hits[a] = loading.cache;
-      if (loading.over_nics) {
-        const auto over = path_over_nic(routes, gpu_of(workload, actor));
-        expects(over.has_value(), "storage over the network has a network card");
-        plan.reads[a].insert(plan.reads[a].end(), over->begin(), over->end());
-      }
-      const auto socket = platform.device(actor.at).kind == DeviceKind::socket ? std::optional{actor.at}
-                                                                               : routes.home_socket(actor.at);
-      if (socket && platform.memories[socket->index()]) {
-        plan.reads[a].push_back(*platform.memories[socket->index()]);
-        plan.cache_hits[a].push_back(*platform.memories[socket->index()]);
-      }
-    }
+    if (does<Read>(program)) find_read_paths(plan, a, workload, loading, routes);
     if (does<HostWork>(program) && loading.cores) plan.cores[a] = {*loading.cores};
   }
 }
@@ -110,6 +131,8 @@ Folding fold_workload(const LoweringPlan& plan, const Workload& workload, const 
     if (!plan.copy_out[a].resources.empty()) use.push_back(plan.copy_out[a].resources);
     if (!plan.reads[a].empty()) use.push_back(plan.reads[a]);
     if (!plan.cache_hits[a].empty()) use.push_back(plan.cache_hits[a]);
+    if (!plan.cold_reads[a].empty()) use.push_back(plan.cold_reads[a]);
+    if (!plan.reads_ahead[a].empty()) use.push_back(plan.reads_ahead[a]);
     if (!plan.cores[a].empty()) use.push_back(plan.cores[a]);
   }
   std::vector<const std::vector<ResourceId>*> traffic;
@@ -127,6 +150,8 @@ LoweringPlan make_lowering_plan(const Workload& workload, const Scenario& scenar
                     .copy_out = {},
                     .reads = {},
                     .cache_hits = {},
+                    .cold_reads = {},
+                    .reads_ahead = {},
                     .cores = {},
                     .traffic = traffic_flows(platform, scenario.job.traffic),
                     .collectives = {workload, communicators},

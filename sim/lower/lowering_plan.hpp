@@ -14,11 +14,14 @@ namespace gradway {
 
 enum class FoldRanks { yes, no };
 
-/// Traffic of a neighbour on the platform, for the whole run.
+/// Traffic of a neighbour on the platform.
 struct TrafficFlow {
   std::vector<ResourceId> path;
   BytesPerSecond cap{};
   double weight = 1;
+  Seconds start{};
+  Seconds on{};      ///< zero: it never pauses
+  Seconds period{};  ///< zero: it does not start again
 };
 
 /// The part of lowering that depends neither on the number of steps nor on the times of kernels: the paths of
@@ -27,9 +30,11 @@ struct LoweringPlan {
   Precision precision{};               ///< of the job's kernels
   std::vector<TransferPath> copy_in;   ///< by actor; empty if nothing is copied or there is no host memory
   std::vector<TransferPath> copy_out;  ///< by actor, likewise
-  std::vector<std::vector<ResourceId>> reads;       ///< by actor: path from storage to its memory, or empty
-  std::vector<std::vector<ResourceId>> cache_hits;  ///< by actor: path from its node's page cache, or empty
-  std::vector<std::vector<ResourceId>> cores;       ///< by actor: CPU cores that serve it; empty if unlimited
+  std::vector<std::vector<ResourceId>> reads;        ///< by actor: path from storage to its memory, or empty
+  std::vector<std::vector<ResourceId>> cache_hits;   ///< by actor: path from its node's page cache, or empty
+  std::vector<std::vector<ResourceId>> cold_reads;   ///< by actor: path from the tier that is staged from
+  std::vector<std::vector<ResourceId>> reads_ahead;  ///< by actor: path from storage into its node's cache
+  std::vector<std::vector<ResourceId>> cores;  ///< by actor: CPU cores that serve it; empty if unlimited
   std::vector<TrafficFlow> traffic;
   StepCollectives collectives;
   Folding folding;

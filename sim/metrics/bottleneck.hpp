@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "sim/base/units.hpp"
+#include "sim/nccl/far_network.hpp"
 #include "sim/plan/input/batch_cost.hpp"
 #include "sim/platform/speeds.hpp"
 
@@ -39,6 +40,7 @@ struct Optimizer {
 struct FullLink {
   std::string name;
   bool is_shared = false;  ///< with a neighbour's traffic
+  double spread = 1;       ///< share of the uplinks' joint rate that hashed flows reach
 
   bool operator==(const FullLink&) const = default;
 };
@@ -58,6 +60,7 @@ struct Channels {
   double used = 0;                        ///< fraction of the busiest link while collectives run
   HardwarePart part = HardwarePart::gpu;  ///< through which the channels copy
   std::string transport;                  ///< "SHM"
+  FarLimit far = FarLimit::none;          ///< between far nodes, if that limits the channels
 
   bool operator==(const Channels&) const = default;
 };
@@ -89,6 +92,7 @@ struct Loader {
   LoaderKind kind = LoaderKind::pytorch;
   LoaderStage stage = LoaderStage::read;  ///< the longest one
   double of_batch = 0;                    ///< its share of `batch`
+  double network_cores = 0;               ///< that TCP takes
 
   bool operator==(const Loader&) const = default;
 };

@@ -27,14 +27,14 @@ Bottleneck communication(const Metrics& metrics, const std::vector<ResourceUse>&
   const auto& busiest = links.front();
   const auto used = busiest.busy_fraction * active;
   if (full != links.end()) {
-    found.limit = bottleneck::FullLink{full->name, full->wanted_by_others > 0};
+    found.limit = bottleneck::FullLink{full->name, full->wanted_by_others > 0, full->spread};
   } else if (!nccl) {
     found.limit = bottleneck::Latency{busiest.name, used, {}};
   } else if (const auto latency = nccl->latency / metrics.communication; latency >= mostly) {
     found.limit = bottleneck::Latency{busiest.name, used, latency};
   } else {
-    found.limit =
-        bottleneck::Channels{busiest.name, used, nccl->limit.part, std::string{nccl->limit.transport}};
+    found.limit = bottleneck::Channels{busiest.name, used, nccl->limit.part,
+                                       std::string{nccl->limit.transport}, nccl->limit.far};
   }
   return found;
 }

@@ -69,6 +69,10 @@ class Replay {
       if (op.kind != OpKind::flow || op.amount == 0) continue;
       if (op.contender == Op::absent && !is_on_links(op)) continue;
       const auto index = static_cast<std::uint32_t>(i);
+      if (op.on > Seconds{}) {
+        add_turns(found, op, index);
+        continue;
+      }
       found.push_back({timeline_.start[i] + op.latency, true, index});
       found.push_back({std::max(timeline_.end[i], found.back().at), false, index});
     }
@@ -76,6 +80,16 @@ class Replay {
       return std::tuple{a.at, !a.begins, a.op} < std::tuple{b.at, !b.begins, b.op};
     });
     return found;
+  }
+
+  /// The times in which an endless flow does not pause.
+  void add_turns(std::vector<Event>& found, const Op& op, std::uint32_t index) const {
+    const auto end = timeline_.end[index];
+    for (auto from = timeline_.start[index] + op.latency; from < end; from += op.period) {
+      found.push_back({from, true, index});
+      found.push_back({std::min(from + op.on, end), false, index});
+      if (op.period == Seconds{}) return;
+    }
   }
 
   bool is_on_links(const Op& op) const {

@@ -54,23 +54,33 @@ class LoadingSums {
 
   void add_load(std::size_t i) {
     const auto& op = lowered_.ops.op(OpId{i});
+    const auto& task = program_of(op.origin).tasks[static_cast<std::size_t>(op.origin.task)];
+    const auto* read = std::get_if<Read>(&task.work);
+    const bool is_ahead = read != nullptr && read->from == ReadFrom::ahead;
+    if (!is_ahead) add_work(i, task);
+    if (!window_.has(op.origin.step)) return;
+    const auto times = alike_[static_cast<std::size_t>(op.origin.actor)];
+    if (is_ahead) ahead_ += (timeline_.end[i] - timeline_.start[i]) * (times / window_.steps);
+    if (read != nullptr && read->from != ReadFrom::cache)
+      loading_.read += (op.kind == OpKind::flow ? Bytes{op.amount} : read->bytes) * times;
+    if (op.kind != OpKind::flow) return;
+    for (const auto resource : lowered_.ops.path(op.path)) amounts_[resource.index()] += op.amount;
+  }
+
+  /// Adds work that a batch waits for.
+  void add_work(std::size_t i, const Task& task) {
+    const auto& op = lowered_.ops.op(OpId{i});
     auto& [begin, end] =
         spans_.try_emplace({op.origin.actor, op.origin.step}, timeline_.start[i], timeline_.end[i])
             .first->second;
     begin = std::min(begin, timeline_.start[i]);
     end = std::max(end, timeline_.end[i]);
-    const auto& task = program_of(op.origin).tasks[static_cast<std::size_t>(op.origin.task)];
     // A rank without workers has its batch once it has made it.
     if (op.origin.actor < workload_.ranks && std::holds_alternative<HostWork>(task.work))
       note_batch(op.origin.actor, timeline_.end[i]);
     if (!window_.has(op.origin.step)) return;
     note_work(op.origin, task, timeline_.end[i] - timeline_.start[i]);
     if (op.origin.actor < workload_.ranks) note_wait(op.origin, timeline_.end[i] - timeline_.start[i]);
-    const auto times = alike_[static_cast<std::size_t>(op.origin.actor)];
-    if (const auto* read = std::get_if<Read>(&task.work); read && !read->from_cache)
-      loading_.read += (op.kind == OpKind::flow ? Bytes{op.amount} : read->bytes) * times;
-    if (op.kind != OpKind::flow) return;
-    for (const auto resource : lowered_.ops.path(op.path)) amounts_[resource.index()] += op.amount;
   }
 
   /// Adds a kernel of a loader. @pre an actor with kernels that is no rank is a loader
@@ -99,7 +109,7 @@ class LoadingSums {
     double loaders = 0;
     for (const auto actor : workers_of_) loaders += alike_[static_cast<std::size_t>(actor)];
     if (loaders == 0) return;
-    loading_.reading = loading_.reading / loaders;
+    loading_.reading = std::max(loading_.reading, ahead_) / loaders;
     loading_.making = loading_.making / loaders;
     loading_.on_gpu = loading_.on_gpu / loaders;
   }
@@ -158,6 +168,7 @@ class LoadingSums {
     };
     for (const auto& way : platform_.loading) {
       for (const auto id : way.storage) note(loading_.storage_busy, id);
+      for (const auto id : way.cold) note(loading_.storage_busy, id);
       if (way.cores) note(loading_.cores_busy, *way.cores);
     }
   }
@@ -171,6 +182,7 @@ class LoadingSums {
   std::vector<double> amounts_;  ///< by resource
   std::map<std::pair<std::int32_t, std::int32_t>, std::pair<Seconds, Seconds>>
       spans_;             ///< by actor and step: what a worker did for the batches of a step
+  Seconds ahead_{};       ///< per step: of reads into caches, over all loaders
   Seconds before_{};      ///< the end of the step before the window
   Seconds own_before_{};  ///< when the first rank had its batch of that step
   std::map<std::int32_t, std::map<std::int32_t, Seconds>> waits_;  ///< by step and rank

@@ -46,20 +46,34 @@ int kind_of(const Op& op, const View& view) {
   return kinds;
 }
 
-/// Ops that are under way in the window.
-std::vector<std::size_t> ops_within(const StepWindow& window, const OpGraph& ops, const Timeline& timeline) {
+/// Ops that are under way between two dates.
+std::vector<std::size_t> ops_within(Seconds from, Seconds to, const OpGraph& ops, const Timeline& timeline) {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < ops.size(); ++i)
-    if (timeline.end[i] > window.from && timeline.start[i] < window.to) found.push_back(i);
+    if (timeline.end[i] > from && timeline.start[i] < to) found.push_back(i);
   return found;
 }
 
-/// Parts of a program's step. @param within as `ops_within` returns them
-StepParts split_step(const View& view, const StepWindow& window, const std::vector<std::size_t>& within,
-                     const OpGraph& ops, const Timeline& timeline) {
+/// A window of steps and its ops. What repeats in it counts as often as it happens.
+struct Observed {
+  const StepWindow& window;
+  const OpGraph& ops;
+  const Timeline& timeline;
+  std::vector<std::size_t> within = ops_within(window.from, window.to, ops, timeline);
+
+  /// How often an op that starts at this date happens.
+  int times(Seconds start) const { return 1 + (window.repeated.has(start) ? window.repeated.left_out : 0); }
+};
+
+/// Adds the parts of a program between two dates, so many times.
+void add_parts(StepParts& parts, const View& view, const Observed& observed, Seconds from, Seconds to,
+               int times) {
+  const auto& [window, ops, timeline, within] = observed;
+  const auto mean = [&, steps = window.steps](Seconds time) { return time * times / steps; };
   std::vector<Interval> all;
   std::vector<Interval> collectives;
   for (const auto i : within) {
+    if (timeline.end[i] <= from || timeline.start[i] >= to) continue;
     if (view.sees(ops.op(OpId{i}).origin) && ends_take(ops, i, view.program()))
       all.push_back({timeline.end[i - 1], timeline.end[i], input});
     const auto kind = kind_of(ops.op(OpId{i}), view);
@@ -67,38 +81,49 @@ StepParts split_step(const View& view, const StepWindow& window, const std::vect
     all.push_back({timeline.start[i], timeline.end[i], kind});
     if (kind >= collective && kind < input) collectives.push_back(all.back());
   }
-  const auto time = split_time(all, kinds, window.from, window.to);
-  StepParts parts;
-  parts.optimizer = time[optimizer] / window.steps;
-  parts.compute = time[compute] / window.steps;
+  const auto time = split_time(all, kinds, from, to);
+  parts.optimizer += mean(time[optimizer]);
+  parts.compute += mean(time[compute]);
   for (std::size_t purpose = 0; purpose < parts.exposed.size(); ++purpose) {
-    parts.exposed[purpose] = time[collective + purpose] / window.steps;
-    parts.exposed_communication += parts.exposed[purpose];
+    const auto exposed = mean(time[collective + purpose]);
+    parts.exposed[purpose] += exposed;
+    parts.exposed_communication += exposed;
   }
-  parts.input_wait = time[input] / window.steps;
-  parts.launch_bound = time[launch] / window.steps;
-  parts.idle = time[kinds] / window.steps;
-  parts.communication = covered(collectives, window.from, window.to) / window.steps;
+  parts.input_wait += mean(time[input]);
+  parts.launch_bound += mean(time[launch]);
+  parts.idle += mean(time[kinds]);
+  parts.communication += mean(covered(collectives, from, to));
+}
+
+/// Mean parts of a program's steps.
+StepParts split_step(const View& view, const Observed& observed) {
+  const auto& window = observed.window;
+  const auto& repeated = window.repeated;
+  StepParts parts;
+  add_parts(parts, view, observed, window.from, window.to, 1);
+  if (repeated.left_out > 0) add_parts(parts, view, observed, repeated.from, repeated.to, repeated.left_out);
   return parts;
 }
 
 /// Counts the collectives that an actor of the program calls in a step, and the bytes that it sends.
 void count_calls(Metrics& metrics, const Workload& workload, ProgramId program) {
   const auto actor = std::ranges::find(workload.actors, program, &Actor::program);
-  for (const auto& task : workload.programs[program.index()].tasks) {
-    const auto* call = std::get_if<Call>(&task.work);
+  const auto& of = workload.programs[program.index()];
+  for (std::size_t i = 0; i < of.tasks.size(); ++i) {
+    const auto* call = std::get_if<Call>(&of.tasks[i].work);
     if (!call) continue;
     const auto group = actor->groups[call->group.index];
     const auto ranks = static_cast<int>(workload.groups[group.index()].members.size());
-    ++metrics.collectives;
-    metrics.bytes_sent_per_gpu += bus_factor(call->kind, ranks) * call->bytes;
+    metrics.collectives += of.times(i);
+    metrics.bytes_sent_per_gpu += bus_factor(call->kind, ranks) * call->bytes * of.times(i);
   }
 }
 
 void count_work(Metrics& metrics, const Scenario& scenario, const Workload& workload, ProgramId program) {
   count_calls(metrics, workload, program);
-  for (const auto& task : workload.programs[program.index()].tasks)
-    metrics.issue += task.launch / scenario.platform.speeds[HardwarePart::cpu];
+  const auto& of = workload.programs[program.index()];
+  for (std::size_t i = 0; i < of.tasks.size(); ++i)
+    metrics.issue += of.tasks[i].launch * of.times(i) / scenario.platform.speeds[HardwarePart::cpu];
   if (!trains(scenario.job.strategy)) metrics.bus_bandwidth = metrics.bytes_sent_per_gpu / metrics.step_time;
   metrics.steps_per_s = 1 / metrics.step_time.value();
   for (const auto& actor : workload.actors)
@@ -119,24 +144,28 @@ void count_work(Metrics& metrics, const Scenario& scenario, const Workload& work
 }
 
 void add_cost(Metrics& metrics, const Scenario& scenario) {
+  if (metrics.loading)
+    metrics.loading->usd_per_million_samples =
+        storage_usd_per_million_samples(scenario.job.input, metrics.samples_per_s);
   if (!scenario.platform.price) return;
   metrics.cost_per_hour =
       scenario.platform.price->per_node * node_count(scenario.platform, scenario.job.gpus);
   metrics.cost_usd_per_million_samples = metrics.cost_per_hour->value() / 3600 / metrics.samples_per_s * 1e6;
-  if (const auto usd = storage_usd_per_million_samples(scenario.job.input, metrics.samples_per_s)) {
-    metrics.loading->usd_per_million_samples = usd;
-    *metrics.cost_usd_per_million_samples += *usd;
-  }
+  if (metrics.loading && metrics.loading->usd_per_million_samples)
+    *metrics.cost_usd_per_million_samples += metrics.loading->usd_per_million_samples->sum();
 }
 
 /// Total latency of a program's calls. Flows of one call have theirs at the same time.
-Seconds latency_of_collectives(const StepWindow& window, const View& view, const OpGraph& ops) {
+Seconds latency_of_collectives(const StepWindow& window, const View& view, const OpGraph& ops,
+                               const Timeline& timeline) {
   std::map<std::pair<std::uint16_t, std::int32_t>, Seconds> longest;  // by program and task of the call
-  for (const auto& op : ops.ops()) {
+  const Observed observed{window, ops, timeline, {}};
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const auto& op = ops.op(OpId{i});
     const auto& origin = op.origin;
     if (origin.activity != Activity::collective || origin.step != window.step || !view.sees(origin)) continue;
     auto& latency = longest[{origin.program, origin.task}];
-    latency = std::max(latency, op.latency);
+    latency = std::max(latency, op.latency * observed.times(timeline.start[i]));
   }
   Seconds sum{};
   for (const auto& [task, latency] : longest) sum += latency;
@@ -181,23 +210,23 @@ ProgramId last_program(const Workload& workload, const StepWindow& window, const
 
 std::vector<MeasuredProgram> measure_programs(const Workload& workload, const Lowered& lowered,
                                               const Timeline& timeline, const StepWindow& window) {
-  const auto within = ops_within(window, lowered.ops, timeline);
+  const Observed observed{window, lowered.ops, timeline};
   auto measured = measured_programs(workload, lowered.channels);
   for (std::size_t i = 0; i < measured.size(); ++i) {
     const View view{workload, lowered.folding, ProgramId{i}};
-    measured[i].parts = split_step(view, window, within, lowered.ops, timeline);
+    measured[i].parts = split_step(view, observed);
   }
   return measured;
 }
 
 std::vector<double> idle_fractions(const Workload& workload, const Lowered& lowered, const Timeline& timeline,
                                    const StepWindow& window, Seconds at_most) {
-  const auto within = ops_within(window, lowered.ops, timeline);
+  const Observed observed{window, lowered.ops, timeline};
   std::vector<double> shares;
   for (std::size_t i = 0; i < workload.programs_of_ranks(); ++i) {
     const View view{workload, lowered.folding, ProgramId{i}};
     std::vector<Interval> kernels;
-    for (const auto op : within) {
+    for (const auto op : observed.within) {
       const auto kind = kind_of(lowered.ops.op(OpId{op}), view);
       if (kind == optimizer || kind == compute) kernels.push_back({timeline.start[op], timeline.end[op], 0});
     }
@@ -207,8 +236,8 @@ std::vector<double> idle_fractions(const Workload& workload, const Lowered& lowe
     auto busy_until = window.from;
     const auto wait_until = [&](Seconds next) {
       if (next <= busy_until) return;
-      all += next - busy_until;
-      counted += std::min(next - busy_until, at_most);
+      all += (next - busy_until) * observed.times(next);
+      counted += std::min(next - busy_until, at_most) * observed.times(next);
     };
     for (const auto& kernel : kernels) {
       wait_until(kernel.start);
@@ -245,9 +274,9 @@ Measured measure(const Scenario& scenario, const Workload& workload, const Lower
                       return one.memory.needed();
                     })->memory;
   measured.metrics.peak_memory = measured.memory.allocated();
-  auto uses = use_of_resources(window, scenario.platform, lowered);
+  auto uses = use_of_resources(window, scenario.platform, lowered, timeline);
   std::optional<NcclUse> nccl;
-  if (lowered.limit) nccl = {*lowered.limit, latency_of_collectives(window, headline, lowered.ops)};
+  if (lowered.limit) nccl = {*lowered.limit, latency_of_collectives(window, headline, lowered.ops, timeline)};
   measured.bottleneck = find_bottleneck(scenario, measured.metrics, uses.links, nccl);
   if (uses.links.size() > most_links_listed) {
     for (std::size_t i = most_links_listed; i < uses.links.size(); ++i)

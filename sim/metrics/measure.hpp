@@ -34,7 +34,8 @@ struct ResourceUses {
 };
 
 /// Use of links and memories in a step.
-ResourceUses use_of_resources(const StepWindow& window, const Platform& platform, const Lowered& lowered);
+ResourceUses use_of_resources(const StepWindow& window, const Platform& platform, const Lowered& lowered,
+                              const Timeline& timeline);
 
 /// Limit and latency of NCCL's collectives of a step.
 struct NcclUse {

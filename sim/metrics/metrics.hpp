@@ -12,6 +12,7 @@
 #include "sim/base/units.hpp"
 #include "sim/graph/workload.hpp"
 #include "sim/metrics/bottleneck.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
 #include "sim/workload/memory_use.hpp"
 
 namespace gradway {
@@ -43,10 +44,11 @@ struct Loading {
   Seconds making{};   ///< on a core
   Seconds on_gpu{};   ///< of the loader's own kernels, on the GPU
   bool has_workers = false;
-  Bytes read{};                                     ///< from storage, per step, by all ranks; not from caches
-  std::optional<double> storage_busy{};             ///< share of its rate that the busiest storage delivers
-  std::optional<double> usd_per_million_samples{};  ///< cost of storage
-  std::optional<double> cores_busy{};               ///< share of the cores without those of training
+  Bytes read{};                          ///< from storage, per step, by all ranks; not from caches
+  std::optional<double> storage_busy{};  ///< share of its rate that the busiest storage delivers
+  std::optional<StorageUsd> usd_per_million_samples{};
+  std::optional<double> cores_busy{};  ///< share of the cores without those of training
+  double network_cores = 0;            ///< that TCP takes from loaders
 };
 
 /// Time, throughput, memory and cost of a step in the steady state, with the parts of the program that ends
@@ -80,6 +82,7 @@ struct ResourceUse {
   Bytes bytes{};                ///< a step
   double wanted_by_others = 0;  ///< share that a neighbour's traffic demands
   std::size_t alike = 0;        ///< others with the same use, which are not listed
+  double spread = 1;            ///< of joint uplinks: share of their rate that hashed flows reach
 };
 
 /// Longer lists are shortened: a report must not grow with the machine.

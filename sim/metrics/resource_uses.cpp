@@ -13,23 +13,33 @@ struct Amounts {
       wanted;  ///< bytes per second that endless flows demand; few resources have any
 };
 
-Amounts amounts(const StepWindow& window, const Platform& platform, const OpGraph& ops) {
+Amounts amounts(const StepWindow& window, const Platform& platform, const OpGraph& ops,
+                const Timeline& timeline) {
   Amounts of{.carried = std::vector<double>(platform.resources.size(), 0), .wanted = {}};
-  for (const auto& op : ops.ops()) {
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const auto& op = ops.op(OpId{i});
     if (op.is_endless()) {
-      for (const auto resource : ops.path(op.path)) of.wanted[resource] += op.cap;
+      const auto share = op.period > Seconds{} ? op.on / op.period : 1;
+      for (const auto resource : ops.path(op.path)) of.wanted[resource] += op.cap * share;
     }
     if (op.kind != OpKind::flow || !window.has(op.origin.step)) continue;
-    for (const auto resource : ops.path(op.path)) of.carried[resource.index()] += op.amount;
+    const auto times = window.repeated.has(timeline.start[i]) ? 1 + window.repeated.left_out : 1;
+    for (const auto resource : ops.path(op.path)) of.carried[resource.index()] += op.amount * times;
   }
   for (auto& carried : of.carried) carried /= window.steps;
   return of;
 }
 
+double spread_of(const Platform& platform, const Resource& resource) {
+  if (resource.kind != ResourceKind::link || !platform.network) return 1;
+  return is_between_switches(platform, platform.links[resource.of]) ? platform.network->spread : 1;
+}
+
 }  // namespace
 
-ResourceUses use_of_resources(const StepWindow& window, const Platform& platform, const Lowered& lowered) {
-  const auto of = amounts(window, platform, lowered.ops);
+ResourceUses use_of_resources(const StepWindow& window, const Platform& platform, const Lowered& lowered,
+                              const Timeline& timeline) {
+  const auto of = amounts(window, platform, lowered.ops, timeline);
   const auto& representative = lowered.folding.resource_representative;
   const auto is_used = [&](ResourceId id) {
     const auto kind = platform.resources[id.index()].kind;
@@ -58,7 +68,7 @@ ResourceUses use_of_resources(const StepWindow& window, const Platform& platform
     const auto wanted = of.wanted.find(stands_for);
     uses.links.push_back({platform.name_of(id), busy, Bytes{bytes},
                           wanted == of.wanted.end() ? 0 : wanted->second / resource.rate(),
-                          is_large ? alike.at(id) - 1 : 0});
+                          is_large ? alike.at(id) - 1 : 0, spread_of(platform, resource)});
   }
   std::ranges::stable_sort(uses.links, std::ranges::greater{}, &ResourceUse::busy_fraction);
   return uses;

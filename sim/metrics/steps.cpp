@@ -93,6 +93,24 @@ std::optional<StepWindow> repeating_steps(const Workload& workload, const OpGrap
   return std::nullopt;
 }
 
+std::optional<StepWindow> periodic_steps(const Workload& workload, const OpGraph& ops,
+                                         const Timeline& timeline, Seconds period) {
+  constexpr double whole = 0.005;
+  constexpr std::size_t least_steps = 4;
+  const auto windows = step_windows(workload, ops, timeline);
+  const auto last = windows.size() - 1 - static_cast<std::size_t>(workload.after_reported);
+  const auto turns = static_cast<std::size_t>(workload.turns());
+  for (auto steps = turns; 2 * steps <= last; steps += turns) {
+    const auto later = joined(windows, last, steps);
+    const auto periods = (later.to - later.from) / period;
+    const auto number = std::round(periods);
+    if (steps < least_steps || number < 1 || std::abs(periods - number) > whole * number) continue;
+    const auto earlier = joined(windows, last - steps, steps);
+    if (std::abs(later.each() / earlier.each() - 1) <= equally_long) return later;
+  }
+  return std::nullopt;
+}
+
 StepWindow epoch_window(const Workload& workload, const OpGraph& ops, const Timeline& timeline) {
   const auto windows = step_windows(workload, ops, timeline);
   auto window = joined(windows, windows.size() - 1, windows.size() - 1);

@@ -10,6 +10,17 @@
 
 namespace gradway {
 
+/// A period of a step that repeats: it is simulated once, or a few times, and stands for more. See
+/// run/repetition.hpp.
+struct RepeatedPeriod {
+  Seconds from{};
+  Seconds to{};
+  int left_out = 0;  ///< periods of the step that are not in the timeline
+
+  Seconds time_left_out() const { return (to - from) * left_out; }
+  bool has(Seconds date) const { return date > from && date <= to; }
+};
+
 /// The time of some steps of a run: from the end of the last op of the previous step (of the first step: from
 /// the start of the run) to the end of their own last op. Work that the CPU or a copy engine did ahead of
 /// time is in earlier windows.
@@ -18,8 +29,9 @@ struct StepWindow {
   Seconds from{};
   Seconds to{};
   int steps = 1;
+  RepeatedPeriod repeated{};  ///< of its only step; several steps have none
 
-  Seconds each() const { return (to - from) / steps; }
+  Seconds each() const { return (to - from + repeated.time_left_out()) / steps; }
   bool has(int other) const { return other <= step && other > step - steps; }
 };
 
@@ -31,6 +43,11 @@ std::vector<StepWindow> step_windows(const Workload& workload, const OpGraph& op
 /// may be ahead by many launches. Empty if nothing repeats, or the run is too short.
 std::optional<StepWindow> repeating_steps(const Workload& workload, const OpGraph& ops,
                                           const Timeline& timeline);
+
+/// If a neighbour's traffic comes and goes: the last steps that take a whole number of its periods, to half a
+/// percent, twice: the steps before them must take as long, to a percent.
+std::optional<StepWindow> periodic_steps(const Workload& workload, const OpGraph& ops,
+                                         const Timeline& timeline, Seconds period);
 
 /// An epoch without its first step, as MLPerf Storage counts: from the mean time at which ranks end that
 /// step, each as soon as it has its batch, to the end. @pre at least two steps

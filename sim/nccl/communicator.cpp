@@ -43,6 +43,7 @@ Communicator::Communicator(const Routes& routes, NcclSettings settings, const Ca
   if (facts_.ranks == 1) return;
   if (platform().collectives == CollectiveRules::ideal) return;
   facts_ = describe_communicator(platform(), routes_, settings_, ways_, gpus_);
+  far_places_ = far_places(platform(), gpus_, facts_.nodes);
   const auto& network = platform().network;
   const bool may_reduce =
       network && (network->kind == NetworkKind::infiniband || network->kind == NetworkKind::wire);
@@ -282,12 +283,37 @@ double Communicator::most_of_streams(double channels) const {
   if (facts_.nodes == 1 || !network || !network->stream_rate) {
     return std::numeric_limits<double>::infinity();
   }
-  const bool is_set = settings_.socket_threads || settings_.sockets_per_thread;
-  const auto streams = is_set
-                           ? settings_.socket_threads.value_or(1) * settings_.sockets_per_thread.value_or(1)
-                           : network->streams;
-  return std::max(1.0, channels) * streams * network->stream_rate->value() *
+  return std::max(1.0, channels) * streams() * network->stream_rate->value() *
          platform().speeds[HardwarePart::network];
+}
+
+/// TCP connections of a channel.
+int Communicator::streams() const {
+  const bool is_set = settings_.socket_threads || settings_.sockets_per_thread;
+  return is_set ? settings_.socket_threads.value_or(1) * settings_.sockets_per_thread.value_or(1)
+                : platform().network->streams;
+}
+
+/// Adds what messages take between far nodes, and limits flows to what channels carry so far. NCCL does not
+/// know of the distance when it chooses.
+void Communicator::add_distance(LoweredCollective& lowered, CollectiveKind kind,
+                                const CollectivePlan& plan) const {
+  if (far_places_ < 2 || !platform().network) return;
+  const auto& network = *platform().network;
+  lowered.latency += far_latency(network) * messages_in_a_row(kind, plan.algorithm, far_places_);
+  const auto channel = far_channel(network, settings_, plan.protocol, streams());
+  const auto paths = static_cast<double>(lowered.flows.size());
+  for (std::size_t i = 0; i < lowered.flows.size(); ++i) {
+    auto most = std::max(1.0, plan.channels / paths) * channel.rate.value();
+    if (kind == CollectiveKind::all_to_all) {
+      const auto& pair = ways_.pairs()[i];
+      if (!pair.is_between_nodes) continue;
+      most = pair.share * pair_channels(facts_, settings_).per_peer * channel.rate.value();
+    }
+    if (most >= lowered.flows[i].cap) continue;
+    lowered.flows[i].cap = most;
+    lowered.limit->far = channel.limit;
+  }
 }
 
 std::vector<CollectiveFlow> Communicator::flows_of(CollectiveKind kind, Bytes size,
@@ -334,7 +360,10 @@ LoweredCollective Communicator::lower(CollectiveKind kind, Bytes size) const {
   const auto plan = choose(kind, size);
   const auto measured = table_time(kind, size, plan);
   LoweredCollective lowered{.latency = plan.latency, .provenance = {provenance_of(kind, plan, measured)}};
-  if (size == 0_B) return lowered;
+  if (size == 0_B) {
+    add_distance(lowered, kind, plan);
+    return lowered;
+  }
   lowered.flows = flows_of(kind, size, plan, measured.has_value());
   if (measured) take_time(lowered, measured->time, platform(), Rates::as_built);
   const bool is_bound = !measured && kind != CollectiveKind::all_to_all;
@@ -344,6 +373,7 @@ LoweredCollective Communicator::lower(CollectiveKind kind, Bytes size) const {
   const auto faster = platform().speeds[lowered.limit->part];
   for (auto& flow : lowered.flows) flow.cap = std::min(most, flow.cap * faster);
   if (one_node_) clamp_to_single_node(lowered, kind, size, plan);
+  add_distance(lowered, kind, plan);
   drop_negligible_flows(lowered, platform());
   return lowered;
 }

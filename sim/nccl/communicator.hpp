@@ -11,6 +11,7 @@
 #include "sim/cost/nccl_model.hpp"
 #include "sim/nccl/collective_provenance.hpp"
 #include "sim/nccl/collective_ways.hpp"
+#include "sim/nccl/far_network.hpp"
 #include "sim/nccl/shared_path.hpp"
 
 namespace gradway {
@@ -27,6 +28,7 @@ struct CollectiveFlow {
 struct ChannelLimit {
   HardwarePart part = HardwarePart::nvlink;  ///< through which they copy; a what-if of it makes them faster
   std::string_view transport{};              ///< "SHM"
+  FarLimit far = FarLimit::none;             ///< of channels between far nodes, if that is less
 };
 
 /// A collective of a communicator, ready for an engine: the latency, then all flows at the same time.
@@ -77,6 +79,8 @@ class Communicator {
   BytesPerSecond rate_of(const CollectivePlan& plan, CollectiveKind kind,
                          const CollectivePlan& with_all) const;
   double most_of_streams(double channels) const;
+  void add_distance(LoweredCollective& lowered, CollectiveKind kind, const CollectivePlan& plan) const;
+  int streams() const;
   void find_calibration();
   std::optional<TableTime> table_time(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
   CollectiveProvenance provenance_of(CollectiveKind kind, const CollectivePlan& plan,
@@ -94,6 +98,7 @@ class Communicator {
   GpuNumbers gpus_;
   CollectiveWays ways_;
   CommunicatorFacts facts_;
+  int far_places_ = 1;
   CollectivePlan large_{};                    ///< of a large all-reduce; unused on ideal platforms
   std::optional<CollectiveTables> tables_;    ///< of the calibration; empty on ideal platforms
   const CollectiveSample* sample_ = nullptr;  ///< of the calibration, without tables

@@ -57,8 +57,9 @@ MemoryUse permanent_memory(const RankScenario& scenario, const SyncMemory& sync)
   MemoryUse use;
   use.parameters =
       sync.parameters.value_or(parameters_of(scenario)) + sync.frozen.value_or(scenario.model.frozen_size());
-  use.optimizer_state = optimizer_memory_of(scenario, sync).state;
-  use.buckets = sync.buckets;
+  use.parameters += sync.tables;
+  use.optimizer_state = optimizer_memory_of(scenario, sync).state + sync.table_states;
+  use.buckets = sync.buckets + sync.exchanged_rows;
   use.comm_hook = sync.kept;
   const int of_input = delivers_to_gpu(job.input) ? job.input.prefetch_factor : job.input.prefetch ? 2 : 1;
   use.input = (scenario.model.input_per_sample + decoded_on_gpu(job.input)) * job.batch_per_gpu * of_input +

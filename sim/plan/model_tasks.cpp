@@ -90,9 +90,9 @@ class LayerTasks {
   }
   bool shares_layers() const { return !costs_.forward_pieces.empty(); }
 
-  void add(Tasks& tasks, std::size_t layer, Phase phase, Seconds work, int kernels,
+  void add(Tasks& tasks, std::size_t layer, Phase phase, Seconds work, int kernels, double host,
            std::size_t gradients) const {
-    auto task = kernel(layers_[layer].name, phase, work, launch_ * kernels);
+    auto task = kernel(layers_[layer].name, phase, work, launch_ * host);
     task.layer = static_cast<std::int32_t>(layer);
     task.launches = kernels;
     tasks.push_back({std::move(task), gradients, block_of(layer)});
@@ -100,11 +100,13 @@ class LayerTasks {
 
   void add_forward(Tasks& tasks, std::size_t layer) const {
     if (!costs_.once.empty() && costs_.once[layer].launches > 0) {
-      add(tasks, layer, Phase::forward, costs_.once[layer].time, costs_.once[layer].launches, 0);
+      add(tasks, layer, Phase::forward, costs_.once[layer].time, costs_.once[layer].launches,
+          costs_.once[layer].host, 0);
       tasks.back().is_once = true;
     }
     if (shares_layers()) return add_pieces(tasks, layer, Phase::forward, costs_.forward_pieces[layer], 0);
-    add(tasks, layer, Phase::forward, costs_.forward[layer], costs_.forward_launches[layer], 0);
+    add(tasks, layer, Phase::forward, costs_.forward[layer], costs_.forward_launches[layer],
+        costs_.forward_host[layer], 0);
   }
 
   void add_backward(Tasks& tasks, std::size_t layer) const {
@@ -113,9 +115,11 @@ class LayerTasks {
       return add_pieces(tasks, layer, Phase::backward, costs_.backward_pieces[layer], gradients);
     const auto of_parameters = splits_ ? costs_.of_parameters[layer] : ComputeCosts::Share{};
     add(tasks, layer, Phase::backward, costs_.backward[layer] - of_parameters.time,
-        costs_.backward_launches[layer] - of_parameters.launches, splits_ ? 0 : gradients);
+        costs_.backward_launches[layer] - of_parameters.launches,
+        costs_.backward_host[layer] - of_parameters.host, splits_ ? 0 : gradients);
     if (!splits_ || (gradients == 0 && of_parameters.time == Seconds{})) return;
-    add(tasks, layer, Phase::backward, of_parameters.time, of_parameters.launches, gradients);
+    add(tasks, layer, Phase::backward, of_parameters.time, of_parameters.launches, of_parameters.host,
+        gradients);
     tasks.back().of_parameters = true;
   }
 
@@ -131,7 +135,7 @@ class LayerTasks {
     for (const auto& piece : pieces) {
       for (const auto& sent : piece.sends) send(tasks, layer, phase, sent);
       if (piece.launches == 0) continue;
-      add(tasks, layer, phase, piece.time, piece.launches, &piece == last ? gradients : 0);
+      add(tasks, layer, phase, piece.time, piece.launches, piece.host, &piece == last ? gradients : 0);
       auto& added = tasks.back();
       auto& task = added.task;
       added.waits_for = piece.waits_for;
@@ -163,7 +167,7 @@ class LayerTasks {
   const ComputeCosts& costs_;
   const Blocks* blocks_;
   const std::vector<Layer>& layers_;
-  Seconds launch_;  ///< CPU time of one operation
+  Seconds launch_;  ///< CPU time of the mean operation
   bool splits_;     ///< whether the backward pass is split into gradients of inputs and of parameters
   bool is_eager_;
 };

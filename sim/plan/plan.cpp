@@ -16,6 +16,7 @@
 #include "sim/plan/sharded/fsdp1.hpp"
 #include "sim/plan/sharded/zero.hpp"
 #include "sim/plan/sharded/zero3.hpp"
+#include "sim/plan/tables_sync.hpp"
 #include "sim/scenario/pipeline/stages.hpp"
 #include "sim/scenario/strategy_facts.hpp"
 
@@ -99,7 +100,9 @@ void choose_step_count(Workload& workload, const Job& job, const Gpu& gpu) {
 }  // namespace
 
 std::unique_ptr<Sync> make_sync(const RankScenario& scenario) {
-  return std::visit(MakeSync{scenario}, scenario.job.strategy);
+  auto sync = std::visit(MakeSync{scenario}, scenario.job.strategy);
+  if (scenario.model.tables.empty()) return sync;
+  return std::make_unique<TablesSync>(scenario, std::move(sync));
 }
 
 namespace {

@@ -40,6 +40,9 @@ struct SyncMemory {
   Bytes kept{};            ///< from step to step: errors and factors of a communication hook
   Bytes after_backward{};  ///< additional memory of hooks at the end of the backward pass: casts in flight
   bool holds_gradients = false;  ///< gradients live in the buckets and need no memory of their own
+  Bytes tables{};                ///< a rank's share of the embedding tables
+  Bytes table_states{};          ///< and the states of their optimizer
+  Bytes exchanged_rows{};        ///< sums of looked-up rows: buffers of their exchange
 };
 
 /// The gradients that a rank's optimizer steps, in fp32.

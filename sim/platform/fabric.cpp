@@ -2,6 +2,7 @@
 #include "sim/platform/builder.hpp"
 
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -14,7 +15,9 @@ class FabricBuilder {
       : fabric_{fabric}, builder_{builder} {}
 
   void build() {
-    if (fabric_.kind != Kind::star) {
+    if (fabric_.kind != Kind::star && is_spread()) {
+      spines_.push_back(add_switch("spines"));
+    } else if (fabric_.kind != Kind::star) {
       for (int s = 0; s < fabric_.spines; ++s) spines_.push_back(add_switch(fmt::format("spine{}", s)));
     }
     const auto& devices = builder_.platform().devices;
@@ -26,13 +29,23 @@ class FabricBuilder {
       const auto rail = nics[node]++;
       builder_.connect(DeviceId{i}, switch_of(node, rail), LinkKind::network, rates(fabric_.bandwidth));
     }
+    if (fabric_.kind != Kind::star && is_spread()) note_uplinks(nics.empty() ? 1 : nics.begin()->second);
   }
+
+  const std::optional<Network::Uplinks>& uplinks() const { return uplinks_; }
 
  private:
   using Kind = FabricDescription::Kind;
 
+  bool is_spread() const { return fabric_.network.conditions.routing.has_value(); }
+
   PlatformBuilder::Rates rates(BytesPerSecond wire) const {
     return {wire * fabric_.efficiency, wire * fabric_.efficiency, fabric_.latency, 1};
+  }
+
+  void note_uplinks(int nics_of_node) {
+    const bool has_rails = fabric_.kind == Kind::rail_optimised;
+    uplinks_ = {fabric_.spines, has_rails ? 1 : nics_of_node, static_cast<int>(leaves_.size())};
   }
 
   DeviceId add_switch(const std::string& name) {
@@ -51,7 +64,8 @@ class FabricBuilder {
     const auto leaf = add_switch(name_of(key.first, key.second));
     leaves_.emplace(key, leaf);
     for (const auto spine : spines_) {
-      builder_.connect(leaf, spine, LinkKind::network, rates(fabric_.uplink_bandwidth));
+      const double joined = is_spread() ? fabric_.spines : 1;
+      builder_.connect(leaf, spine, LinkKind::network, rates(fabric_.uplink_bandwidth * joined));
     }
     return leaf;
   }
@@ -64,6 +78,7 @@ class FabricBuilder {
 
   const FabricDescription& fabric_;
   PlatformBuilder& builder_;
+  std::optional<Network::Uplinks> uplinks_;
   std::vector<DeviceId> spines_;
   std::map<std::pair<int, int>, DeviceId> leaves_;  ///< by group of nodes and rail
 };
@@ -71,8 +86,12 @@ class FabricBuilder {
 }  // namespace
 
 void add_fabric(const FabricDescription& fabric, PlatformBuilder& builder) {
-  FabricBuilder{fabric, builder}.build();
-  builder.platform().network = fabric.network;
+  FabricBuilder fabric_builder{fabric, builder};
+  fabric_builder.build();
+  auto& network = builder.platform().network.emplace(fabric.network);
+  network.nic_rate = fabric.bandwidth * fabric.efficiency;
+  network.nodes_per_leaf = fabric.kind == FabricDescription::Kind::star ? 0 : fabric.nodes_per_leaf;
+  network.uplinks = fabric_builder.uplinks();
 }
 
 void add_nvlink_domains(const NvlinkDomainDescription& domain, PlatformBuilder& builder) {

@@ -40,7 +40,8 @@ bool IdenticalNodes::have_identical_links(const Platform& platform) const {
           link.from == end(expected.from) && link.to == end(expected.to) && link.kind == expected.kind &&
           link.latency == expected.latency && link.count == expected.count &&
           link.resource.index() == expected.resource.index() + node * between_ &&
-          resource.capacity == expected_resource.capacity && resource.speed == expected_resource.speed;
+          resource.capacity == expected_resource.capacity && resource.speed == expected_resource.speed &&
+          resource.share == expected_resource.share;
       if (!is_identical) return false;
     }
   }

@@ -15,7 +15,13 @@ struct NetworkFacts {
   double efficiency = 1;  ///< payload rate of a link as a fraction of its wire rate
   bool gpudirect = true;
   Seconds message_latency{};
+  bool has_connections = false;  ///< of TCP, with windows and congestion control; `wire` may be either
+  Bytes packet{4096};            ///< payload of a packet of RDMA
+  Retransmission retransmission = Retransmission::go_back_n;
 };
+
+/// Congestion control of TCP on the platforms. @source Linux, net.ipv4.tcp_congestion_control
+inline constexpr Congestion default_congestion = Congestion::cubic;
 
 /// All kinds of network. The source of each figure is in networks.cpp.
 std::span<const NetworkFacts> networks();

@@ -34,4 +34,9 @@ std::optional<DeviceId> find_device(const Platform& platform, const std::string&
   return DeviceId{static_cast<std::size_t>(found - platform.devices.begin())};
 }
 
+bool is_between_switches(const Platform& platform, const Link& link) {
+  return platform.device(link.from).kind == DeviceKind::fabric_switch &&
+         platform.device(link.to).kind == DeviceKind::fabric_switch;
+}
+
 }  // namespace gradway

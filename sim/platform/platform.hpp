@@ -8,7 +8,9 @@
 
 #include "sim/base/ids.hpp"
 #include "sim/base/units.hpp"
+#include "sim/platform/ecmp.hpp"
 #include "sim/platform/gpu.hpp"
+#include "sim/platform/network_conditions.hpp"
 #include "sim/platform/speeds.hpp"
 
 namespace gradway {
@@ -28,9 +30,10 @@ struct Resource {
   std::uint32_t of = 0;  ///< link: its index; storage and cores: the node; others: the device
   double capacity = 0;   ///< as built: bytes per second; GPU (1) and cores: seconds of work per second
   double speed = 1;      ///< what-if factor on the capacity; see with_speeds
+  double share = 1;      ///< of the capacity that arrives, on links of a network; see with_network
 
   /// The capacity that flows share.
-  double rate() const { return capacity * speed; }
+  double rate() const { return capacity * speed * share; }
 };
 
 /// A vertex of the platform.
@@ -63,6 +66,17 @@ struct Network {
   Seconds message_latency{};                  ///< in addition to the latency in NCCL's cost model
   std::optional<BytesPerSecond> stream_rate;  ///< largest rate of one connection
   int streams = 1;                            ///< NCCL's default number of connections per channel
+  NetworkConditions conditions{};
+  BytesPerSecond nic_rate{};  ///< payload rate of a NIC, per direction
+  int nodes_per_leaf = 0;     ///< 0: one switch connects all nodes
+  /// The uplinks of each leaf, joined to one link because flows spread over them; see Routing.
+  struct Uplinks {
+    int count = 1;
+    int nics = 1;    ///< whose connections leave a leaf at the same time: of a node, or of a rail
+    int leaves = 1;  ///< number of leaves
+  };
+  std::optional<Uplinks> uplinks{};  ///< empty: each ring has its uplink
+  double spread = 1;                 ///< share of the joint rate of the uplinks that hashed flows reach
 };
 
 /// The price of a node, valid from its date to the date of the next price.
@@ -91,7 +105,9 @@ struct NodeSize {
 struct LoadingPath {
   std::vector<ResourceId> storage;  ///< storage that all nodes share, then the limit of this node
   bool over_nics = false;           ///< storage is reached over the NICs that collectives use
+  bool cold_over_nics = false;      ///< likewise
   std::vector<ResourceId> cache;    ///< a cache of the node itself; empty: its memory
+  std::vector<ResourceId> cold;     ///< as `storage`, of the tier that a dataset is being staged from
   std::optional<ResourceId> cores;  ///< CPU cores; empty: their number is unknown
 };
 
@@ -134,5 +150,8 @@ struct Platform {
 };
 
 std::optional<DeviceId> find_device(const Platform& platform, const std::string& name);
+
+/// Whether both ends of a link are switches of the fabric.
+bool is_between_switches(const Platform& platform, const Link& link);
 
 }  // namespace gradway

@@ -13,7 +13,8 @@ double cores_for_loaders(int cores, int trainers, int workers) {
 }
 
 Platform with_loading(Platform platform, const std::optional<StorageRates>& storage,
-                      const std::optional<StorageRates>& cache, std::optional<double> cores) {
+                      const std::optional<StorageRates>& cache, std::optional<double> cores,
+                      const std::optional<StorageRates>& cold) {
   platform.resources.resize(platform.resources.size() - platform.loading_resources);
   platform.loading.clear();
   const auto before = platform.resources.size();
@@ -23,6 +24,8 @@ Platform with_loading(Platform platform, const std::optional<StorageRates>& stor
   };
   std::optional<ResourceId> shared;
   if (storage && !storage->is_local) shared = add(ResourceKind::storage, all_nodes, storage->all.value());
+  std::optional<ResourceId> shared_cold;
+  if (cold) shared_cold = add(ResourceKind::storage, all_nodes, cold->all.value());
   for (std::uint32_t node = 0; node < static_cast<std::uint32_t>(platform.nodes); ++node) {
     auto& path = platform.loading.emplace_back();
     if (shared) path.storage.push_back(*shared);
@@ -32,6 +35,10 @@ Platform with_loading(Platform platform, const std::optional<StorageRates>& stor
     path.over_nics = storage && storage->over_nics;
     if (own) path.storage.push_back(add(ResourceKind::storage, node, own->value()));
     if (cache) path.cache.push_back(add(ResourceKind::storage, node, cache->all.value()));
+    if (shared_cold) path.cold.push_back(*shared_cold);
+    if (cold && cold->one_node)
+      path.cold.push_back(add(ResourceKind::storage, node, cold->one_node->value()));
+    path.cold_over_nics = cold && cold->over_nics;
     if (cores) path.cores = add(ResourceKind::cores, node, *cores);
   }
   platform.loading_resources = platform.resources.size() - before;

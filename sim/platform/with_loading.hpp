@@ -25,7 +25,9 @@ double cores_for_loaders(int cores, int trainers, int workers);
 /// Adds the resources that loaders share: storage, a cache, and the CPU cores that training leaves to them.
 /// @param cache cache of each node; empty if it is in host memory or does not exist
 /// @param cores from `cores_for_loaders`; empty: unknown
+/// @param cold tier outside the nodes from which the dataset is still being staged
 Platform with_loading(Platform platform, const std::optional<StorageRates>& storage,
-                      const std::optional<StorageRates>& cache, std::optional<double> cores);
+                      const std::optional<StorageRates>& cache, std::optional<double> cores,
+                      const std::optional<StorageRates>& cold = std::nullopt);
 
 }  // namespace gradway

@@ -2,10 +2,14 @@
 #include "sim/run/simulate.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "sim/metrics/measure.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/run/fewer_micro_batches.hpp"
+#include "sim/run/network_cores.hpp"
+#include "sim/run/repetition.hpp"
 #include "sim/run/steady_state.hpp"
 #include "sim/trust/provenance.hpp"
 
@@ -44,31 +48,93 @@ WaitRatio waiting_of(const SteadyRun& run, Seconds longest_wait) {
   return {.idle = idle / busy, .communication = communication / busy};
 }
 
-}  // namespace
+/// Notes what repeats in the reported step. @return whether the step is known from its fewer micro-batches
+bool note_repetition(SteadyRun& run) {
+  if (run.window.steps > 1) return false;
+  const auto repeated = find_repetition(run.workload, run.lowered, run.timeline, run.window.step);
+  if (repeated) run.window.repeated = *repeated;
+  return repeated.has_value();
+}
 
-Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold,
-             const ProgressCallback& on_progress) {
-  report_progress(on_progress, "planning the step");
-  auto costs = compute_costs(scenario);
-  auto workload = plan(scenario, costs);
+/// A step in its steady state, and what it was simulated with.
+struct SimulatedStep {
+  ComputeCosts costs;
+  Communicators communicators;
+  SteadyRun run;
+  double network_cores = 0;  ///< that the network takes from loaders
+};
+
+/// Simulates steps with all their micro-batches, or with fewer that stand for all.
+/// @param fewer null: all @return empty if the step does not repeat with fewer
+std::optional<SimulatedStep> simulated_step(Scenario& scenario, ComputeCosts costs, std::string_view engine,
+                                            FoldRanks fold, const FewerMicroBatches* fewer,
+                                            const ProgressCallback& on_progress) {
+  auto workload = fewer ? plan_fewer(scenario, costs, *fewer) : plan(scenario, costs);
+  if (!workload) return std::nullopt;
   report_progress(on_progress, "mapping collectives to links");
-  check(workload);
-  const Communicators communicators{workload, scenario};
+  check(*workload);
+  Communicators communicators{*workload, scenario};
   report_progress(on_progress, "folding ranks");
-  const auto lowering_plan = make_lowering_plan(workload, scenario, communicators, fold);
+  const auto lowering_plan = make_lowering_plan(*workload, scenario, communicators, fold);
   const auto lowered = [&](const Workload& steps) {
     return lower(steps, scenario.platform, communicators, lowering_plan);
   };
-  auto run = run_to_steady_state(std::move(workload), scenario.platform, engine, lowered, on_progress);
+  const auto settle = [&](Workload of) {
+    return run_to_steady_state(std::move(of), scenario.platform, engine, lowered, on_progress);
+  };
+  auto run = settle(std::move(*workload));
+  if (fewer && !note_repetition(run)) return std::nullopt;
   if (const auto waiting = costs.slowdown > 1 ? waiting_of(run, costs.longest_wait) : WaitRatio{};
       waiting != WaitRatio{}) {
     report_progress(on_progress, "repeating at the clocks of waiting GPUs");
     costs = compute_costs(scenario, waiting);
-    workload = with_costs(std::move(run.workload), scenario, costs);
+    workload = fewer ? with_costs_of_fewer(std::move(run.workload), scenario, costs, *fewer)
+                     : with_costs(std::move(run.workload), scenario, costs);
+    if (!workload) return std::nullopt;
     run = {};
-    run = run_to_steady_state(std::move(workload), scenario.platform, engine, lowered, on_progress);
+    run = settle(std::move(*workload));
+    if (fewer && !note_repetition(run)) return std::nullopt;
   }
+  double network_cores = 0;
+  if (const auto network = network_core_time(scenario.platform, run); network > Seconds{}) {
+    const auto metrics = measure(scenario, run.workload, run.lowered, run.timeline, run.window).metrics;
+    if (metrics.loading && metrics.loading->cores_busy) {
+      if (fewer) return std::nullopt;
+      report_progress(on_progress, "repeating with the cores that the network leaves");
+      network_cores =
+          share_cores_with_network(scenario.platform, *metrics.loading, metrics.step_time, network);
+      auto again = std::move(run.workload);
+      run = {};
+      run = settle(std::move(again));
+    }
+  }
+  return SimulatedStep{std::move(costs), std::move(communicators), std::move(run), network_cores};
+}
+
+SimulatedStep simulated_step(Scenario& scenario, std::string_view engine, FoldRanks fold,
+                             FoldMicroBatches micro_batches, const ProgressCallback& on_progress) {
+  report_progress(on_progress, "planning the step");
+  const auto costs = compute_costs(scenario);
+  if (micro_batches == FoldMicroBatches::yes && fold == FoldRanks::yes) {
+    for (const auto& fewer : fewer_micro_batches(scenario.job))
+      if (auto step = simulated_step(scenario, costs, engine, fold, &fewer, on_progress))
+        return std::move(*step);
+  }
+  return std::move(*simulated_step(scenario, costs, engine, fold, nullptr, on_progress));
+}
+
+}  // namespace
+
+Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold, const ProgressCallback& on_progress,
+             FoldMicroBatches micro_batches) {
+  auto [costs, communicators, run, network_cores] =
+      simulated_step(scenario, engine, fold, micro_batches, on_progress);
   auto measured = measure(scenario, run.workload, run.lowered, run.timeline, run.window);
+  if (auto& loading = measured.metrics.loading; loading && network_cores > 0) {
+    loading->network_cores = network_cores;
+    if (auto* loader = std::get_if<bottleneck::Loader>(&measured.bottleneck))
+      loader->network_cores = network_cores;
+  }
   auto provenance = provenance_of(scenario, costs, communicators, run.lowered.provenance, measured.memory);
   add_step_warning(run, provenance);
   const auto range = step_range(measured.metrics, provenance.step_basis);

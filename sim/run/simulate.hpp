@@ -35,9 +35,17 @@ struct Run {
   std::vector<Warning> warnings;
 };
 
+/// Which micro-batches of a step are simulated.
+enum class FoldMicroBatches {
+  no,  ///< all, for a timeline of the whole step
+  yes  ///< of those that provably repeat a few: program and timeline are shorter, measurements are those of
+       ///< the whole step to 1e-9
+};
+
 /// The whole simulator: each line of its body is one stage, and data flows in one direction.
 /// @param engine "auto" or a name from engines()
 Run simulate(Scenario scenario, std::string_view engine = "auto", FoldRanks fold = FoldRanks::yes,
-             const ProgressCallback& on_progress = {});
+             const ProgressCallback& on_progress = {},
+             FoldMicroBatches micro_batches = FoldMicroBatches::yes);
 
 }  // namespace gradway

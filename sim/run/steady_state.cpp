@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run/steady_state.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -14,8 +18,10 @@ namespace {
 // If nothing repeats within these, the mean of the later half is off by about 1 % of a step.
 constexpr int many_steps = 200;
 constexpr int some_steps = 16;
-constexpr int most_steps_of_loaders = 1600;
+constexpr int most_steps_that_vary = 1600;   // of loaders, and of neighbours that come and go
 constexpr std::size_t many_ops = 2'000'000;  // half a second in an engine
+/// Peak memory of an op with its edges, its dates and the engine's state; measured: 138 to 180 bytes.
+constexpr Bytes bytes_of_op{160};
 
 /// A CPU that may be ahead by many steps takes several times as many to get there.
 bool is_long_enough(const SteadyRun& run) {
@@ -27,7 +33,22 @@ bool is_long_enough(const SteadyRun& run) {
 
 /// Steps with random numbers, or with loader workers that finish in varying order, settle slowly.
 bool may_take_longer(const SteadyRun& run) {
-  return (run.workload.varies() || run.workload.turns() > 1) && run.workload.steps < most_steps_of_loaders;
+  return (run.workload.varies() || run.workload.turns() > 1) && run.workload.steps < most_steps_that_vary;
+}
+
+/// Of a neighbour's traffic that comes and goes; zero if there is none.
+Seconds longest_period(const OpGraph& ops) {
+  Seconds longest{};
+  for (const auto& op : ops.ops()) longest = std::max(longest, op.period);
+  return longest;
+}
+
+[[noreturn]] void fail_to_cover_period(const SteadyRun& run, Seconds period) {
+  throw SimulationError{fmt::format(
+      "the {} simulated steps do not cover two periods of {:.4g} s of a neighbour's traffic evenly; "
+      "set a shorter traffic.period, or run the job with and without the traffic and weigh the "
+      "two steps",
+      run.workload.steps, period.value())};
 }
 
 [[noreturn]] void fail_to_settle(const SteadyRun& run) {
@@ -35,6 +56,36 @@ bool may_take_longer(const SteadyRun& run) {
       fmt::format("the {} simulated steps do not settle: they keep getting longer or shorter; "
                   "simulate more steps (steps: {})",
                   run.workload.steps, 4 * run.workload.steps)};
+}
+
+/// Memory that the process can have: that of the machine, or a limit of the shell's (ulimit -v).
+Bytes memory_of_machine() {
+  const auto pages = static_cast<double>(sysconf(_SC_PHYS_PAGES));
+  Bytes most{pages * static_cast<double>(sysconf(_SC_PAGE_SIZE))};
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    most = std::min(most, Bytes{static_cast<double>(limit.rlim_cur)});
+  return most;
+}
+
+std::string gigabytes(Bytes size) {
+  const auto amount = size.value() / 1e9;
+  return amount < 10 ? fmt::format("{:.2g}", amount) : fmt::format("{:.0f}", amount);
+}
+
+/// Refuses many steps before they take all memory. A step's ops are counted by lowering one.
+/// @throws SimulationError
+void check_memory(const Workload& workload, const std::function<Lowered(const Workload&)>& lowered) {
+  const auto steps = workload.steps;
+  if (steps <= some_steps) return;
+  auto one = workload;
+  one.steps = 1;
+  const auto of_step = static_cast<double>(lowered(one).ops.size()) * bytes_of_op;
+  const auto most = memory_of_machine();
+  if (of_step * steps <= most) return;
+  throw SimulationError{fmt::format(
+      "{} steps take about {} GB of memory, and there are {} GB; simulate fewer steps (steps: {})", steps,
+      gigabytes(of_step * steps), gigabytes(most), std::max(1, static_cast<int>(most / of_step / 2)))};
 }
 
 }  // namespace
@@ -45,6 +96,7 @@ SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::
   SteadyRun run;
   run.workload = std::move(workload);
   for (;; run.workload.steps *= 2) {
+    check_memory(run.workload, lowered);
     run.lowered = lowered(run.workload);
     const auto& ops = run.lowered.ops;
     const auto chosen = choose_engine(engine);
@@ -54,6 +106,14 @@ SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::
     report_progress(on_progress, "checking and measuring");
     check(run.timeline, ops);
     check_amounts(run.timeline, ops, platform);
+    const auto period = run.workload.whole_epoch ? Seconds{} : longest_period(ops);
+    if (period > Seconds{}) {
+      const auto window = periodic_steps(run.workload, ops, run.timeline, period);
+      if (!window && run.workload.steps >= most_steps_that_vary) fail_to_cover_period(run, period);
+      if (!window) continue;
+      run.window = *window;
+      return run;
+    }
     if (run.workload.starts_steady) {
       run.window = step_windows(run.workload, ops, run.timeline).back();
       return run;

@@ -21,9 +21,10 @@ struct SteadyRun {
   StepWindow window;  ///< reported steps
 };
 
-/// Lowers and runs a workload, doubling the number of steps until they repeat. A whole epoch runs once.
+/// Lowers and runs a workload, doubling the number of steps until they repeat, or cover
+/// whole periods of a neighbour's traffic. A whole epoch runs once.
 /// @param engine "auto" or a name from engines()
-/// @throws SimulationError if not even their mean settles
+/// @throws SimulationError if not even their mean settles, or if the steps need more memory than there is
 SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::string_view engine,
                               const std::function<Lowered(const Workload&)>& lowered,
                               const ProgressCallback& on_progress = {});

@@ -6,7 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "sim/base/problem.hpp"
 #include "sim/base/units.hpp"
 #include "sim/scenario/input.hpp"
 
@@ -42,6 +44,7 @@ struct CheckpointSettings {
   std::optional<StorageTier> storage{};  ///< instead of the bandwidths
   int keep = 2;  ///< number of checkpoints on the storage; 0: all. ml-engineering 744d01e1: the last one may
                  ///< be incomplete
+  double weight = 1;  ///< of writes on a storage tier that also holds the data, whose loaders have 1
   std::optional<BytesPerSecond> read{};         ///< empty: the write bandwidth
   std::optional<BytesPerSecond> per_rank{};     ///< maximum of one rank
   std::optional<Staging> staging{};             ///< empty: see `staging_of`
@@ -106,6 +109,46 @@ struct CarbonSettings {
   double pue = 1;            ///< power of the building over that of its nodes
 };
 
+/// A key of the scenario and its value in a part of the campaign.
+struct PhaseKey {
+  std::string key;    ///< with dots
+  std::string value;  ///< YAML text
+  Where where{};
+};
+
+/// A part of the campaign in which some keys of the scenario have other values: up to an amount of data, or
+/// during some hours of each day.
+struct CampaignPhase {
+  std::optional<double> until{};  ///< tokens or samples, like the length of the campaign
+  std::optional<int> by{};        ///< samples by which the global batch grows, up to that of what follows
+  std::optional<double> from{}, to{};  ///< hours of the day; a phase may pass midnight
+  std::vector<PhaseKey> set{};
+};
+
+/// A global batch that follows the bandwidth: the smallest multiple by a power of two whose gradient exchange
+/// is hidden.
+struct BatchRule {
+  double exposed = 0.05;         ///< largest exposed share of a step
+  std::optional<int> largest{};  ///< samples; empty: the critical batch, or 64 times the job's own
+};
+
+/// What training reaches with how many steps.
+struct ConvergenceSettings {
+  std::optional<double> critical_batch{};  ///< tokens or samples: the gradient noise scale
+  std::optional<double> at_batch{};  ///< batch with which the campaign's length reaches the target; empty:
+                                     ///< the job's own
+  double more_steps = 1;             ///< factor on the steps, for instance of lossy compression
+};
+
+/// Storage that grows under load.
+struct StorageGrowth {
+  std::vector<std::string> tiers{};  ///< storage tiers that follow input.storage
+  Where at{};                        ///< place of their names
+  double load = 0.8;                 ///< use of its bandwidth at which it grows
+  Seconds delay{};                   ///< from the request until the next tier serves
+  Seconds cool_down{};               ///< from a request to the next one
+};
+
 /// A whole training, of which a scenario is one step. Exactly one of tokens, samples, epochs and rounds is
 /// set.
 struct CampaignSettings {
@@ -126,7 +169,16 @@ struct CampaignSettings {
   Terms terms = Terms::on_demand;
   std::array<std::optional<UsdPerHour>, terms_words.size()> prices{};  ///< per node
   std::optional<CarbonSettings> carbon{};
+  std::vector<CampaignPhase> phases{};
+  std::optional<BatchRule> adapt{};
+  std::optional<StorageGrowth> storage{};
+  std::optional<ConvergenceSettings> convergence{};
   int seed = 1;
+
+  /// Whether parts of the campaign have other settings.
+  bool has_phases() const { return !phases.empty() || storage; }
+  /// Whether steps differ in the course of the campaign, or their number follows from their batch.
+  bool changes_over_time() const { return has_phases() || adapt || convergence; }
 };
 
 }  // namespace gradway

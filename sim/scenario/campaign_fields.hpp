@@ -30,6 +30,10 @@ constexpr auto fields_of(std::type_identity<CheckpointSettings>) {
           "share it if both use it"},
       CustomField{"keep", value::WholeOrWord{"all", {1, 1'000'000}},
                   "with storage: number of checkpoints that are kept", "2"},
+      field("weight", &Checkpoint::weight, value::Real{0.001, 1000},
+            "with storage that also holds the data and mode async: weight of the writes when both share its "
+            "bandwidth; loaders have weight 1",
+            {.is_echoed = [](const Checkpoint& checkpoint) { return checkpoint.storage.has_value(); }}),
       field("write", &Checkpoint::write, value::Amount{value::Unit::bandwidth, "50 GB/s"},
             "write bandwidth of the storage, for all ranks together; use this key or storage",
             {.is_echoed = [](const Checkpoint& checkpoint) { return !checkpoint.storage; }}),
@@ -132,6 +136,59 @@ constexpr auto fields_of(std::type_identity<CarbonSettings>) {
             "power usage effectiveness: power of the building over that of its nodes")};
 }
 
+constexpr auto fields_of(std::type_identity<CampaignPhase>) {
+  return std::tuple{
+      CustomField{
+          "until", value::Amount{value::Unit::tokens, "252M"},
+          "tokens (or samples, like the length of the campaign) at which the phase ends; use this key "
+          "or from and to"},
+      field("by", &CampaignPhase::by, value::Whole{1, 1'000'000'000},
+            "with until: samples by which the global batch grows, in equal parts of the phase, from "
+            "job.global_batch up to the batch that follows (Megatron-LM's --rampup-batch-size)"),
+      field("from", &CampaignPhase::from, value::Real{0, 24},
+            "hour of each day at which the phase begins; campaigns start at hour 0"),
+      field("to", &CampaignPhase::to, value::Real{0, 24}, "hour of each day at which the phase ends"),
+      CustomField{"set", value::Map{}, "keys of the scenario with their values in this phase", "", true}};
+}
+
+constexpr auto fields_of(std::type_identity<BatchRule>) {
+  return std::tuple{
+      field("exposed", &BatchRule::exposed, value::Amount{value::Unit::positive_share, "5 %"},
+            "largest share of a step in which the exchange of gradients may be exposed"),
+      field(
+          "largest", &BatchRule::largest, value::Whole{1, 1'000'000'000},
+          "largest global batch in samples; default: convergence.critical_batch, or 64 times the job's own")};
+}
+
+constexpr auto fields_of(std::type_identity<StorageGrowth>) {
+  using Growth = StorageGrowth;
+  return std::tuple{
+      CustomField{"tiers", value::Names{}, "storage tiers into which input.storage grows, in order", "",
+                  true},
+      field("load", &Growth::load, value::Amount{value::Unit::positive_share, "80 %"},
+            "use of the storage at which the next tier is requested"),
+      field("delay", &Growth::delay, value::Amount{value::Unit::pause, "1 h"},
+            "time from a request until the next tier serves; its price is paid from the request on",
+            {.is_required = true}),
+      field("cool_down", &Growth::cool_down, value::Amount{value::Unit::pause, "6 h"},
+            "shortest time from one request to the next")};
+}
+
+constexpr auto fields_of(std::type_identity<ConvergenceSettings>) {
+  using Convergence = ConvergenceSettings;
+  return std::tuple{
+      CustomField{
+          "critical_batch", value::Amount{value::Unit::tokens, "2M"},
+          "critical batch size (the gradient noise scale) in tokens, or in samples, like the length of "
+          "the campaign; larger batches then need more of them to reach the same loss"},
+      CustomField{
+          "at_batch", value::Amount{value::Unit::tokens, "4M"},
+          "with critical_batch: batch with which the length of the campaign reaches the target; default: "
+          "the job's own"},
+      field("more_steps", &Convergence::more_steps, value::Slowdown{},
+            "factor on the number of steps, such as that of lossy gradient compression")};
+}
+
 constexpr auto fields_of(std::type_identity<CampaignSettings>) {
   using Campaign = CampaignSettings;
   return std::tuple{
@@ -167,6 +224,16 @@ constexpr auto fields_of(std::type_identity<CampaignSettings>) {
       CustomField{"prices", value::Map{},
                   "price of a node, in addition to the platform's own on-demand price"},
       CustomField{"carbon", value::Map{}, "emissions of the electricity"},
+      CustomField{"phases", value::Maps{},
+                  "parts of the training in which keys of the scenario have other values: a growing batch, "
+                  "busy hours, priorities"},
+      CustomField{"adapt", value::Map{},
+                  "a batch that follows the bandwidth: the smallest that hides the exchange of gradients; "
+                  "default: the batch does not change"},
+      CustomField{"storage", value::Map{}, "storage that grows with the load; default: it does not"},
+      CustomField{"convergence", value::Map{},
+                  "how the number of steps to the target depends on the batch and on lossy compression; "
+                  "default: not at all"},
       field("seed", &Campaign::seed, value::Whole{0, 1'000'000'000},
             "seed of the random numbers; the same seed gives the same result")};
 }

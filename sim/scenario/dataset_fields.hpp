@@ -40,6 +40,9 @@ constexpr auto fields_of(std::type_identity<Dataset>) {
             "number of samples in an epoch, over all ranks", {.is_required = true}),
       field("spread", &Dataset::spread, value::Real{0, 100},
             "standard deviation of the sample size over its mean"),
+      field("duplicates", &Dataset::duplicates, value::Real{0, 0.999},
+            "share of its bytes that occur in other samples before, for input.dedup",
+            {.is_echoed = [](const Dataset& it) { return it.duplicates > 0; }}),
       field("format", &Dataset::format, value::Words{"a format", sample_format_words},
             "files: one file per sample; shards and pages: one request reads several samples; parquet: "
             "columns; tokens: slices of one file; csv: lines of text; mapped: arrays in a memory-mapped "
@@ -84,7 +87,11 @@ constexpr auto fields_of(std::type_identity<StorageTier::Price>) {
       field("usd_per_gb_month", &It::usd_per_gb_month, usd, "price of storing one GB for a month"),
       field("usd_per_million_requests", &It::usd_per_million_requests, value::Real{0, 1e9},
             "price of a million requests"),
-      field("usd_per_gb_out", &It::usd_per_gb_out, usd, "price of one GB that leaves its region or zone")};
+      field("usd_per_gb_out", &It::usd_per_gb_out, usd, "price of one GB that leaves its region or zone"),
+      field("usd_per_million_writes", &It::usd_per_million_writes, value::Real{0, 1e9},
+            "price of a million requests that write"),
+      field("usd_per_gb_in", &It::usd_per_gb_in, usd,
+            "price of writing one GB, or of its way into the zone")};
 }
 
 constexpr auto fields_of(std::type_identity<StorageTier>) {

@@ -40,6 +40,39 @@ constexpr std::string_view name_of(SampleContent content) {
   return sample_content_words[static_cast<std::size_t>(content)];
 }
 
+/// Where samples are compressed: in the store, over the network and in the caches of nodes.
+enum class CodecPlace : std::uint8_t {
+  everywhere,         ///< files are compressed, and workers decompress what they read
+  store_and_network,  ///< nodes decompress what they fetch, so that caches hold plain samples
+  store,              ///< the storage decompresses what it sends
+  network,            ///< the storage compresses what it sends, and nodes decompress it
+  cache               ///< nodes compress what they fetch, and decompress what they read from their caches
+};
+inline constexpr std::array<std::string_view, 5> codec_place_words{"everywhere", "store_and_network", "store",
+                                                                   "network", "cache"};
+constexpr std::string_view name_of(CodecPlace place) {
+  return codec_place_words[static_cast<std::size_t>(place)];
+}
+
+/// Where equal pieces of samples are kept or sent once.
+enum class DedupPlace : std::uint8_t {
+  none,
+  store,   ///< the storage keeps each piece once and sends all of them
+  cache,   ///< caches keep each piece once as well: nodes hash what they fetch
+  network  ///< an index names the pieces, so that nodes fetch only those that their caches do not hold
+};
+inline constexpr std::array<std::string_view, 4> dedup_place_words{"none", "store", "cache", "network"};
+constexpr std::string_view name_of(DedupPlace place) {
+  return dedup_place_words[static_cast<std::size_t>(place)];
+}
+
+/// When a dataset is copied from a cold tier to the tier from which training reads.
+enum class StageIn : std::uint8_t {
+  before,  ///< the job starts when all of it is copied
+  during   ///< the job starts at once; what is not copied yet is read from the cold tier, and kept
+};
+inline constexpr std::array<std::string_view, 2> stage_in_words{"before", "during"};
+
 /// When a copy for a later step starts. The program issues it on its own stream at the start of the step.
 enum class CopyStart : std::uint8_t {
   ahead,   ///< when it is issued: the CPU may be most of a step ahead of the GPU
@@ -69,6 +102,7 @@ struct Dataset {
   SampleFormat format = SampleFormat::files;
   std::optional<SampleContent> content{};  ///< empty: unknown, suits any model
   Bytes request{};                         ///< size of a read request of shards and pages; 0: one sample
+  double duplicates = 0;                   ///< share of its bytes that occur in other samples before
   bool compressible = true;  ///< false for JPEG, video and random floats, which codecs do not make smaller
   Bytes delivered{};         ///< size of a sample when it is copied to the GPU; 0: the model's own
   /// CPU time per sample, on one core.
@@ -150,6 +184,8 @@ struct StorageTier {
     std::optional<double> usd_per_gb_month{};
     std::optional<double> usd_per_million_requests{};
     std::optional<double> usd_per_gb_out{};  ///< egress, or traffic between zones
+    std::optional<double> usd_per_million_writes{};
+    std::optional<double> usd_per_gb_in{};  ///< written, or traffic between zones
     bool is_known() const { return !as_of.empty(); }
   };
   Price price{};

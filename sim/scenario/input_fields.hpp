@@ -35,6 +35,8 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
   constexpr auto is_mapped = [](const Input& input) {
     return input.dataset && input.dataset->format == SampleFormat::mapped;
   };
+  constexpr auto stages = [](const Input& input) { return input.staged_from.has_value(); };
+  constexpr auto copies = [](const Input& input) { return input.staged_from || input.cache_prefetch; };
   constexpr std::string_view no_own_error = "its prediction errors are those of the core and the storage";
   constexpr std::string_view stated = "a figure from the user";
   return std::tuple{
@@ -97,7 +99,27 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
             "with storage_network shared: weight of each reading worker on a link that it shares with a "
             "collective, whose weight is 1",
             {.is_echoed = loads, .outside_identity = stated}),
-      CustomField{"codec", value::Words{"a codec", codec_words}, "compression of the stored samples"},
+      CustomField{
+          "staged_from", value::Name{},
+          "cold tier from which the dataset is copied to input.storage (gradway list storage); default: "
+          "it is on input.storage",
+          "", false, "later epochs read from input.storage"},
+      field("stage_in", &Input::stage_in, value::Words{"a time of staging", stage_in_words},
+            "with staged_from. before: the job starts when the dataset is copied; during: it starts at once "
+            "and reads from the cold tier what is not copied yet",
+            {.is_echoed = stages, .outside_identity = "later epochs read from input.storage"}),
+      field("copy_streams", &Input::copy_streams, value::Whole{1, 100000},
+            "with staged_from or cache_prefetch: requests that each node has in flight for it",
+            {.is_echoed = copies, .outside_identity = no_own_error}),
+      CustomField{"codec", value::Words{"a codec", codec_words}, "lossless compression of samples"},
+      field("codec_in", &Input::codec_in, value::Words{"a place of compression", codec_place_words},
+            "with codec: where samples are compressed. everywhere: in the store, over the network and in "
+            "caches, as of compressed files; store_and_network: nodes decompress what they fetch",
+            {.is_echoed = [](const Input& input) { return input.codec.has_value(); }}),
+      field("dedup", &Input::dedup, value::Words{"a place of deduplication", dedup_place_words},
+            "with duplicates of the dataset: what keeps equal pieces once. store: the storage; cache: caches "
+            "as well; network: nodes also fetch only pieces that their caches do not hold",
+            {.is_echoed = loads}),
       field("decode", &Input::decode_on_gpu, value::Words{"a decoder", decoder_words},
             "processor that decodes samples", {.is_echoed = loads}),
       field("hw_decoder_load", &Input::hw_decoder_load, value::Real{0, 1},
@@ -121,7 +143,12 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
       CustomField{
           "cache_policy", value::Words{"a cache policy", cache_policy_words},
           "what a full cache evicts. keeps: nothing; lru: the least recently read sample; random: any sample",
-          "keeps"}};
+          "keeps"},
+      field(
+          "cache_prefetch", &Input::cache_prefetch, value::Boolean{},
+          "each node reads coming samples, whose order is known, into its cache before workers ask for them",
+          {.is_echoed = [](const Input& input) { return input.cache.has_value(); },
+           .outside_identity = no_own_error})};
 }
 
 }  // namespace gradway

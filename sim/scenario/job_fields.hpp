@@ -60,9 +60,11 @@ constexpr auto fields_of(std::type_identity<Job>) {
             "RMSNorm is composed of separate operations, as in Hugging Face's and IBM's models and in "
             "PyTorch before 2.9; T5 models always do this; Megatron has a kernel",
             {.affects = {.kernels = true}}),
-      field("composed_rotary", &Job::composed_rotary, value::Boolean{},
-            "rotary embeddings are composed of separate operations on halves of the heads, as in Hugging "
-            "Face's models; false: one complex product in fp32, as in torchtitan",
+      field("implementation", &Job::implementation, value::Words{"an implementation", implementation_words},
+            "whose program runs the layers. fused: PyTorch's fused kernels, as in torchtitan; huggingface: "
+            "the models of transformers, which write out norms, rotary embeddings and gelu_new as separate "
+            "operations, compute the loss in fp32 and give attention a mask for windows; auto: huggingface "
+            "for models of 'gradway import hf', else fused. Megatron has its own",
             {.affects = {.kernels = true}}),
       field("recompute", &Job::recompute, value::Words{"a recompute mode", recompute_words},
             "activation checkpointing. full: each block keeps only its input and is recomputed before its "

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "sim/workload/embedding_tables.hpp"
 #include "sim/workload/rank_groups.hpp"
 
 namespace gradway {
@@ -51,6 +52,7 @@ struct Layout {
   int expert_tensor = 1;        ///< ranks that share each expert
   double expert_imbalance = 1;  ///< rows of the busiest rank's experts over the mean of all ranks
   std::optional<double> expert_capacity_factor{};  ///< capacity of an expert over its even share of the rows
+  TableSharding tables = TableSharding::table_wise;  ///< embedding tables of recommendation models
   std::array<RankAxis, 5> order{RankAxis::tensor, RankAxis::context, RankAxis::expert, RankAxis::data,
                                 RankAxis::pipeline};  ///< fastest-varying first
 

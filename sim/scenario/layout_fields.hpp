@@ -63,6 +63,12 @@ constexpr auto fields_of(std::type_identity<Layout>) {
       field("schedule", &Layout::schedule, value::Words{"a schedule", schedule_words},
             "order in which a pipeline rank processes micro-batches; gradway show plan draws it",
             {.is_echoed = has_stages}),
+      field(
+          "tables", &Layout::tables, value::Words{"a sharding of tables", table_sharding_words},
+          "how the ranks divide the embedding tables of a recommendation model: table_wise: each table is on "
+          "one rank, and all-to-alls exchange the sums of its rows; row_wise: each rank has a range of the "
+          "rows of every table, and a reduce-scatter adds up the sums",
+          {.is_echoed = [](const Layout& layout) { return layout.tables != Layout{}.tables; }}),
       CustomField{
           "replicate", ranks,
           "with strategy.kind fsdp and fsdp1: number of replicas of the sharded group (HSDP, HYBRID_SHARD)",

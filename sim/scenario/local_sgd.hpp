@@ -11,6 +11,7 @@
 
 #include "sim/base/problem.hpp"
 #include "sim/base/units.hpp"
+#include "sim/platform/congestion.hpp"
 
 namespace gradway {
 
@@ -46,7 +47,8 @@ struct WanSettings {
   std::optional<Bytes> window{};  ///< of a TCP connection; empty: as large as needed
   double loss = 0;                ///< share of packets that are lost
   int streams = 1;                ///< parallel connections
-  double usd_per_gb = 0;          ///< egress of a worker
+  Congestion congestion = Congestion::reno;
+  double usd_per_gb = 0;  ///< egress of a worker
 };
 
 /// Clients with the same properties.

@@ -22,7 +22,10 @@ constexpr auto fields_of(std::type_identity<WanSettings>) {
       field("rtt", &Wan::rtt, value::Amount{value::Unit::pause, "70 ms"},
             "round-trip time of a packet and its acknowledgement", {.is_required = true}),
       field("loss", &Wan::loss, value::Amount{value::Unit::share, "0.001 %"},
-            "share of packets that are lost; limits the throughput of a connection by Mathis' formula"),
+            "share of packets that are lost; limits a connection as its congestion control responds to it"),
+      field("congestion", &Wan::congestion, value::Words{"a congestion control", congestion_words},
+            "congestion control of the senders: reno (Mathis' formula), cubic (RFC 9438, the default of "
+            "Linux), bbr and bbr2 (versions 1 and 2), which do not slow down below 20 % and 2 % of losses"),
       field("streams", &Wan::streams, value::Whole{1, 10000}, "number of parallel connections"),
       field("egress", &Wan::usd_per_gb, value::Amount{value::Unit::data_price, "0.09 USD/GB"},
             "price of data that leaves a worker"),

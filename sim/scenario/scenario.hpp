@@ -16,6 +16,14 @@
 
 namespace gradway {
 
+struct Scenario;
+
+/// A part of the campaign and its step under each condition: hours of the day by the storage's tiers.
+struct ScenarioPhase {
+  std::optional<double> until{};  ///< tokens or samples; empty: the end of the campaign
+  std::vector<std::shared_ptr<const Scenario>> steps{};
+};
+
 /// Everything that a run needs, looked up and cross-checked. A prediction is a function of this value.
 struct Scenario {
   std::string name;
@@ -29,6 +37,8 @@ struct Scenario {
   std::string timed_on{};                                ///< GPU on which they were timed
   /// The same job on the platform of each class of clients; null for classes without a platform.
   std::vector<std::shared_ptr<const Scenario>> clients{};
+  /// The parts of a campaign whose steps differ in its course; empty for other campaigns.
+  std::vector<ScenarioPhase> phases{};
   Calibration calibration;                ///< empty if the platform names none
   std::vector<ScenarioWarning> warnings;  ///< from its files, before anything is simulated
   std::string digest;                     ///< of all files and overrides that it was read from

@@ -51,7 +51,7 @@ struct UntimedOperations {
   bool operator==(const UntimedOperations&) const = default;
 };
 
-/// The captured program calls torch.compile, but was recorded as eager PyTorch.
+/// The captured program calls torch.compile: recorded as eager PyTorch, fused by rule.
 struct CompiledCapture {
   static constexpr std::string_view code = "compiled-capture";
   bool operator==(const CompiledCapture&) const = default;

@@ -128,9 +128,7 @@ void add_launches(const Scenario& scenario, const ComputeCosts& costs, Provenanc
   using provenance::LaunchCost;
   const auto host = host_operation(scenario.platform, scenario.calibration);
   LaunchCost cost{.operation = costs.operation};
-  // The operations of a capture are one kernel each.
-  const auto unscaled = scenario.model.captured ? host.time / kernels_of_operation : host.time;
-  if (costs.operation < unscaled) {
+  if (costs.operation < host.time) {
     cost.from = LaunchCost::From::anchor;
     provenance.basis.emplace_back(std::move(cost));
     provenance.step_basis.launches = Basis::elsewhere;
@@ -185,6 +183,11 @@ void add_unvalidated(const Scenario& scenario, Provenance& provenance) {
     // Six own steps with experts on one H100 and one H200 each (tests/validation/recent_models_test.cpp).
     limit_compute(provenance, Basis::elsewhere);
     add(provenance.warnings, warning::ExpertsUncertain{job.layout.expert_imbalance});
+  }
+  if (const auto& tables = scenario.model.tables; !tables.empty() && job.gpus > 1) {
+    limit_compute(provenance, Basis::elsewhere);
+    const auto largest = largest_share(tables, job.layout.tables, job.gpus, 1);
+    add(provenance.warnings, warning::TablesUncertain{largest.lookups * job.gpus / tables.lookups()});
   }
   if (job.lora) add(provenance.warnings, warning::FineTuningNotValidated{job.lora->quantised});
   if (fp8_of(job)) add(provenance.warnings, warning::Fp8NotValidated{});

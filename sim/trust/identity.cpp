@@ -16,6 +16,7 @@
 #include "sim/scenario/dataset_fields.hpp"
 #include "sim/scenario/job_fields.hpp"
 #include "sim/scenario/layout_fields.hpp"
+#include "sim/scenario/network_fields.hpp"
 #include "sim/scenario/strategy_facts.hpp"
 #include "sim/scenario/strategy_fields.hpp"
 
@@ -91,7 +92,9 @@ class Values {
     if constexpr (requires { replicas_of(settings); }) one(replicas_of(settings));
   }
   void one(const Lora& it) { add(it.rank, it.targets, it.quantised); }
-  void one(const BackgroundFlow& it) { add(it.from, it.to, it.rate, it.load, it.weight); }
+  void one(const BackgroundFlow& it) {
+    add(it.from, it.to, it.rate, it.load, it.weight, it.start, it.end, it.period);
+  }
   void one(const Codec& it) { add(it.name, it.ratio, it.decompressed); }
   void one(const Column& it) { add(it.name, it.size, it.unpacked, it.codec); }
   void one(const Dataset& it) {
@@ -128,7 +131,7 @@ JobIdentity identity_of(const Scenario& scenario) {
   launches.add(scenario.model.name, facts_of(job.strategy).has_hooks).fields(job, &FieldEffects::launches);
   Values exchange;
   add_kernels(exchange, scenario);
-  exchange.add(scenario.platform.name, job.optimizer, job.strategy, job.traffic)
+  exchange.add(scenario.platform.name, job.optimizer, job.strategy, job.traffic, job.network)
       .fields(job, &FieldEffects::exchange)
       .fields(job.layout, &FieldEffects::exchange);
   exchange.add(input.prefetch, input.background_copy, input.background_start, input.pin_memory);
@@ -137,11 +140,11 @@ JobIdentity identity_of(const Scenario& scenario) {
   Values step;
   step.add(exchange.hex(), facts_of(job.strategy).gradients_are_views);
   Values samples;
-  samples.add(scenario.platform.name, input.dataset, input.codec, input.decode_on_gpu, input.columns,
-              input.loader, input.csv_parser);
+  samples.add(scenario.platform.name, input.dataset, input.codec, input.codec_in, input.dedup,
+              input.decode_on_gpu, input.columns, input.loader, input.csv_parser);
   Values storage;
   storage.add(scenario.platform.name, input.storage, input.shares_network, input.cache, input.columns,
-              input.codec, input.access, input.read_ahead, input.predicate);
+              input.codec, input.codec_in, input.dedup, input.access, input.read_ahead, input.predicate);
   return {kernels.hex(), launches.hex(), exchange.hex(), step.hex(), samples.hex(), storage.hex()};
 }
 

@@ -169,9 +169,13 @@ void add_keys_without_effect(const Scenario& scenario, Provenance& provenance) {
   needs(!input.storage && input.shares_network, "input.storage_network", "input.storage");
   has_no_effect(!input.shares_network && input.storage_weight != defaults.storage_weight,
                 "input.storage_weight", KeyWithoutEffect::Why::storage_has_own_network);
+  needs(!input.staged_from && input.stage_in != defaults.stage_in, "input.stage_in", "input.staged_from");
+  needs(!input.staged_from && !input.cache_prefetch && input.copy_streams != defaults.copy_streams,
+        "input.copy_streams", "input.staged_from");
   needs(!input.dataset && input.persistent_workers, "input.persistent_workers", "input.dataset");
   needs(!input.dataset && input.worker_start != defaults.worker_start, "input.worker_start", "input.dataset");
-  needs(!input.cache && !input.persistent_workers && input.first_epoch, "input.epoch", "input.cache");
+  needs(!input.cache && !input.persistent_workers && input.stage_in == StageIn::before && input.first_epoch,
+        "input.epoch", "input.cache");
   for (const auto& [name, value] : scenario.job.nccl)
     if (!is_modelled(name)) add(provenance.warnings, warning::UnmodelledNcclVariable{name, value});
 }

@@ -130,6 +130,14 @@ struct ExpertsUncertain {
   bool operator==(const ExpertsUncertain&) const = default;
 };
 
+/// No step with embedding tables on several GPUs was compared with a prediction.
+struct TablesUncertain {
+  static constexpr std::string_view code = "tables-uncertain";
+  double imbalance = 1;  ///< lookups of the busiest rank over the average
+
+  bool operator==(const TablesUncertain&) const = default;
+};
+
 /// No measured step of LoRA or QLoRA was compared with a prediction.
 struct FineTuningNotValidated {
   static constexpr std::string_view code = "fine-tuning-not-validated";
@@ -367,6 +375,16 @@ struct NoSettingWithinLimits {
   bool operator==(const NoSettingWithinLimits&) const = default;
 };
 
+/// Steps to the same quality with lossy compression are unknown, and taken to be as many as without it.
+struct UnknownLossySteps {
+  static constexpr std::string_view code = "unknown-lossy-steps";
+  std::string hook;
+  std::string holds_for;  ///< models for which as many steps are published
+  std::string source;
+
+  bool operator==(const UnknownLossySteps&) const = default;
+};
+
 /// A recommended setting changes what a step learns, not only its speed.
 struct LearningChanged {
   static constexpr std::string_view code = "learning-changed";
@@ -378,24 +396,23 @@ struct LearningChanged {
 
 }  // namespace warning
 
-using Warning =
-    std::variant<warning::ReplacedFile, warning::UnusedKernelTimes, warning::UnusedAnchor,
-                 warning::UntimedOperations, warning::CompiledCapture, warning::WhatIfSpeeds,
-                 warning::LaunchBoundProfile, warning::AnchorOtherBatch, warning::ImplausibleAnchor,
-                 warning::ProfileMovedByRoofline, warning::LaunchesOfOtherHost, warning::ProfileOtherBatch,
-                 warning::ProfileOtherOptimizer, warning::ProfileOtherPrecision, warning::RooflineOnly,
-                 warning::FlashAttention1, warning::Fp8NotValidated, warning::ExpertsUncertain,
-                 warning::FineTuningNotValidated, warning::OptimizerNotTimed, warning::ChannelsLastFaster,
-                 warning::Fp32WithoutTf32, warning::SharedHostOptimizer, warning::ExtrapolatedCollectives,
-                 warning::ContentionNotMeasured, warning::ExtrapolatedContention, warning::NoHostMemory,
-                 warning::AssumedPageableRate, warning::UnknownPinningCost, warning::UnknownCores,
-                 warning::UnknownDecodeCost, warning::UnknownSampleCost, warning::MeanSampleSize,
-                 warning::UnknownActivations, warning::IncompleteActivations, warning::MemoryTight,
-                 warning::MemoryExceeded, warning::StaticGraphNotPredicted, warning::KeyWithoutEffect,
-                 warning::UnmodelledNcclVariable, warning::AlternatingSteps, warning::NoFailureModel,
-                 warning::UnknownWriteRate, warning::CheckpointsLostWithNode, warning::CheckpointExceedsMttf,
-                 warning::IntervalTooShort, warning::UnfinishedRuns, warning::NoSettingWithinLimits,
-                 warning::LearningChanged>;
+using Warning = std::variant<
+    warning::ReplacedFile, warning::UnusedKernelTimes, warning::UnusedAnchor, warning::UntimedOperations,
+    warning::CompiledCapture, warning::WhatIfSpeeds, warning::LaunchBoundProfile, warning::AnchorOtherBatch,
+    warning::ImplausibleAnchor, warning::ProfileMovedByRoofline, warning::LaunchesOfOtherHost,
+    warning::ProfileOtherBatch, warning::ProfileOtherOptimizer, warning::ProfileOtherPrecision,
+    warning::RooflineOnly, warning::FlashAttention1, warning::Fp8NotValidated, warning::ExpertsUncertain,
+    warning::TablesUncertain, warning::FineTuningNotValidated, warning::OptimizerNotTimed,
+    warning::ChannelsLastFaster, warning::Fp32WithoutTf32, warning::SharedHostOptimizer,
+    warning::ExtrapolatedCollectives, warning::ContentionNotMeasured, warning::ExtrapolatedContention,
+    warning::NoHostMemory, warning::AssumedPageableRate, warning::UnknownPinningCost, warning::UnknownCores,
+    warning::UnknownDecodeCost, warning::UnknownSampleCost, warning::MeanSampleSize,
+    warning::UnknownActivations, warning::IncompleteActivations, warning::MemoryTight,
+    warning::MemoryExceeded, warning::StaticGraphNotPredicted, warning::KeyWithoutEffect,
+    warning::UnmodelledNcclVariable, warning::AlternatingSteps, warning::NoFailureModel,
+    warning::UnknownWriteRate, warning::CheckpointsLostWithNode, warning::CheckpointExceedsMttf,
+    warning::IntervalTooShort, warning::UnfinishedRuns, warning::NoSettingWithinLimits,
+    warning::UnknownLossySteps, warning::LearningChanged>;
 
 /// "memory-tight"
 inline std::string_view code_of(const Warning& warning) {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/contract.hpp"
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 namespace gradway {
 namespace {
@@ -21,7 +21,11 @@ Tensor encoder_block(Eager& run, const std::string& name, Tensor x, const Encode
   for (const auto* part : {"query", "key", "value"})
     qkv.push_back(run.linear(fmt::format("{}.attention.{}", name, part), x, tokens, hidden, hidden));
   x = run.attention(name + ".attention.scores", qkv,
-                    {shape.heads, shape.heads, tokens, hidden / shape.heads});
+                    {.heads = shape.heads,
+                     .kv_heads = shape.heads,
+                     .tokens = tokens,
+                     .head_size = hidden / shape.heads,
+                     .dropout = run.is_hugging_face()});
   x = run.linear(name + ".attention.output", x, tokens, hidden, hidden);
   x = run.dropout(name + ".attention.dropout", x);
   x = run.add(name + ".attention.residual", x, residual);
@@ -105,11 +109,12 @@ Tensor conv_next_block(Eager& run, const std::string& name, Tensor x, std::int64
 }  // namespace
 
 std::vector<Layer> layers_of(const ForwardPass& network, int sequence, bool megatron,
-                             const std::optional<Lora>& lora, bool compiled) {
+                             const std::optional<Lora>& lora, bool compiled, bool hugging_face) {
   Eager eager{{.sequence = sequence,
                .precision = lora ? Precision::bf16 : Precision::fp32,
                .lora = lora,
                .compiled = compiled,
+               .hugging_face = hugging_face,
                .megatron = megatron}};
   network(eager);
   eager.finish();
@@ -152,10 +157,6 @@ bool has_rms_norm_kernels(const ForwardPass& network) {
   return launches(network, KernelFamily::rows, "rms_norm");
 }
 
-bool has_rotary_positions(const ForwardPass& network) {
-  return launches(network, KernelFamily::elementwise, "complex_mul");
-}
-
 void set_forward_pass(Model& model, ForwardPass run) {
   model.layers = layers_of(run);
   model.run = std::move(run);
@@ -174,9 +175,15 @@ ForwardPass vision_transformer(const VisionTransformerShape& shape) {
       const auto name = fmt::format("encoder.{}", i);
       auto residual = x;
       x = run.layer_norm(name + ".ln_1", x, tokens, hidden);
-      x = run.linear(name + ".attention.in_proj", x, tokens, hidden, 3 * hidden);
-      x = run.unpack_heads(x);
-      x = run.attention(name + ".attention.sdpa", {x},
+      std::vector<Tensor> qkv;
+      if (run.is_hugging_face()) {
+        for (const auto* part : {"query", "key", "value"})
+          qkv.push_back(run.linear(fmt::format("{}.attention.{}", name, part), x, tokens, hidden, hidden));
+      } else {
+        x = run.linear(name + ".attention.in_proj", x, tokens, hidden, 3 * hidden);
+        qkv.push_back(run.unpack_heads(x));
+      }
+      x = run.attention(name + ".attention.sdpa", qkv,
                         {shape.heads, shape.heads, tokens, hidden / shape.heads, false, false});
       if (!run.is_half()) x = run.contiguous(x);  // the fp32 kernel returns separate heads
       x = run.linear(name + ".attention.out_proj", x, tokens, hidden, hidden);
@@ -208,8 +215,14 @@ ForwardPass encoder(const EncoderShape& shape) {
     x = run.dropout("embeddings.dropout", x);
     for (int i = 0; i < shape.layers; ++i) x = encoder_block(run, fmt::format("encoder.{}", i), x, shape);
     if (shape.pooler) run.linear("pooler", run.slice(x, hidden), 1, hidden, hidden);
-    x = run.linear("outputs", x, tokens, hidden, shape.outputs);
-    run.cross_entropy("loss", x, tokens, shape.outputs);
+    if (shape.masked_lm) {
+      x = run.linear("transform.dense", x, tokens, hidden, hidden);
+      x = run.activation("transform.gelu", "gelu", x);
+      x = run.layer_norm("transform.norm", x, tokens, hidden);
+    }
+    const auto outputs = shape.masked_lm ? shape.vocabulary : shape.outputs;
+    x = run.linear("outputs", x, tokens, hidden, outputs, true, shape.masked_lm);
+    run.cross_entropy("loss", x, tokens, outputs);
   };
 }
 

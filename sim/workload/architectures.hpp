@@ -37,8 +37,9 @@ struct EncoderShape {
   int positions = 512;  ///< rows of the position embedding, at least `sequence`
   int types = 2;
   int sequence = 512;
-  int outputs = 2;     ///< per token; BERT for SQuAD has 2: start and end of the answer
-  bool pooler = true;  ///< its gradient is reduced even if the loss does not need it
+  int outputs = 2;         ///< per token; BERT for SQuAD has 2: start and end of the answer
+  bool pooler = true;      ///< its gradient is reduced even if the loss does not need it
+  bool masked_lm = false;  ///< the output layer is that of masked language modelling, tied to the embedding
 };
 
 /// A layer of a convolutional or plain network, as a `layers` model lists them.
@@ -96,11 +97,22 @@ struct DetectorShape {
   int classes = 81;  ///< classes of COCO and the background
 };
 
+/// A recommendation model in the shape of DLRM: a bottom MLP of the dense features, rows of embedding tables
+/// of the same width as its result, dot products of all pairs of these features, and a top MLP.
+/// @source Naumov et al., Deep Learning Recommendation Model, 2019; github.com/facebookresearch/dlrm
+struct RecommenderShape {
+  int dense_features = 13;
+  std::vector<int> bottom;  ///< widths of its layers
+  std::vector<int> top;
+  int tables = 0;
+};
+
 ForwardPass vision_transformer(const VisionTransformerShape& shape);
 ForwardPass encoder(const EncoderShape& shape);
 ForwardPass conv_next(const ConvNextShape& shape);
 ForwardPass residual_network(const ResidualShape& shape);
 ForwardPass detector(const DetectorShape& shape);
+ForwardPass recommender(const RecommenderShape& shape);
 /// @param layers in order; each reads the output of the one before
 /// @pre every kernel fits its padded input
 ForwardPass sequential(const ImageShape& input, const std::vector<LayerShape>& layers);
@@ -114,15 +126,15 @@ std::vector<Layer> synthetic(const std::vector<SyntheticLayer>& layers);
 /// @param megatron layers of Megatron-Core's modules, with packed projections
 /// @param lora layers with adapters; all other parameters are frozen
 /// @param compiled layers in the order of torch.compile's kernels, which differs from that of eager mode
+/// @param hugging_face layers of transformers' modules
 std::vector<Layer> layers_of(const ForwardPass& network, int sequence = 0, bool megatron = false,
-                             const std::optional<Lora>& lora = {}, bool compiled = false);
+                             const std::optional<Lora>& lora = {}, bool compiled = false,
+                             bool hugging_face = false);
 
 /// The kinds of attention heads in a network; empty if it has no attention.
 std::set<AttentionHead> attention_heads_of(const ForwardPass& network);
 
 /// Whether a network has RMSNorms that run as a single kernel.
 bool has_rms_norm_kernels(const ForwardPass& network);
-
-bool has_rotary_positions(const ForwardPass& network);
 
 }  // namespace gradway

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 namespace gradway {
 namespace {
@@ -40,8 +41,13 @@ class DecoderPass {
     x = dropped("wte.dropout", x);
     for (int i = 0; i < shape_.layers; ++i) x = block(fmt::format("h.{}", i), x, i);
     x = norm("ln_f", x);
+    if (shape_.masked_lm) {
+      x = run_.linear("transform.dense", x, own_, hidden_, hidden_, false);
+      x = norm("transform.norm", run_.activation("transform.gelu", "gelu", x));
+    }
     x = run_.linear("lm_head", run_.to_ranks(x), tokens_, hidden_, vocabulary, shape_.output_bias,
                     shape_.tied_output, Split::outputs);
+    if (shape_.soft_cap) x = run_.soft_cap("lm_head.soft_cap", x);
     run_.cross_entropy("loss", x, tokens_, vocabulary, true);
   }
 
@@ -53,14 +59,25 @@ class DecoderPass {
                                                        : run_.layer_norm(name, x, own_, hidden_, shape_.bias);
   }
 
+  bool has_norm(DecoderShape::NormPlacement placement) const {
+    return shape_.norm_placement == placement || shape_.norm_placement == DecoderShape::NormPlacement::both;
+  }
+  Tensor norm_before(const std::string& name, Tensor x) {
+    return has_norm(DecoderShape::NormPlacement::before) ? norm(name, x) : x;
+  }
+  Tensor norm_after(const std::string& name, Tensor x) {
+    return has_norm(DecoderShape::NormPlacement::after) ? norm(name, x) : x;
+  }
+
   Tensor block(const std::string& name, Tensor x, int layer) {
     const auto residual = x;
-    const auto normed = run_.to_ranks(norm(name + (is_packed() ? ".ln_1" : ".attention_norm"), x));
-    x = attention(name + ".attention", normed);
+    const auto normed = run_.to_ranks(norm_before(name + (is_packed() ? ".ln_1" : ".attention_norm"), x));
+    x = attention(name + ".attention", normed, layer);
     if (shape_.blocks == DecoderShape::Blocks::sequential) {
-      x = run_.add(name + ".attention.residual", residual,
-                   dropped(name + ".attention.dropout", run_.from_ranks(x)));
-      const auto fed = fed_forward(name, norm(name + ".ln_2", x), layer);
+      x = norm_after(name + ".attention.post_norm", run_.from_ranks(x));
+      x = run_.add(name + ".attention.residual", residual, dropped(name + ".attention.dropout", x));
+      const auto fed =
+          norm_after(name + ".mlp.post_norm", fed_forward(name, norm_before(name + ".ln_2", x), layer));
       return run_.add(name + ".mlp.residual", x, dropped(name + ".mlp.dropout", fed));
     }
     const bool one_norm = shape_.blocks == DecoderShape::Blocks::parallel_one_norm;
@@ -71,22 +88,45 @@ class DecoderPass {
                     dropped(name + ".dropout", run_.from_ranks(run_.add(name + ".parallel", fed, x))));
   }
 
+  static bool is_nth(int layer, int every) { return every > 0 && (layer + 1) % every == 0; }
+  /// Whether a layer's attention reads all tokens.
+  bool is_full(int layer) const {
+    return shape_.full_every > 0 ? is_nth(layer, shape_.full_every) : shape_.window == 0 && !shape_.linear;
+  }
+
   std::int64_t kv_heads() const { return shape_.kv_heads > 0 ? shape_.kv_heads : shape_.heads; }
   /// Whether queries, keys and values have one projection, as in GPT-2.
   bool is_packed() const {
     return shape_.positions == DecoderShape::Positions::learned &&
-           shape_.norm == DecoderShape::Norm::layer_norm && kv_heads() == shape_.heads && !shape_.qk_norm &&
-           !shape_.latent;
+           shape_.norm == DecoderShape::Norm::layer_norm && kv_heads() == shape_.heads &&
+           shape_.qk_norm == DecoderShape::QkNorm::none && !shape_.latent &&
+           shape_.packed != DecoderShape::Packed::none;
   }
 
-  Tensor attention(const std::string& name, Tensor x) {
+  Tensor attention(const std::string& name, Tensor x, int layer) {
     run_.set_role(LayerRole::attention);
-    x = attended(name, x);
+    x = shape_.linear && !is_full(layer) ? linear_attention(name, x, *shape_.linear)
+                                         : attended(name, x, layer);
     run_.set_role(LayerRole::other);
     return x;
   }
 
-  Tensor attended(const std::string& name, Tensor x) {
+  Tensor linear_attention(const std::string& name, Tensor x, const LinearAttention& of) {
+    const auto keys = std::int64_t{of.key_heads} * of.key_head;
+    const auto values = std::int64_t{of.value_heads} * of.value_head;
+    const auto projected =
+        run_.linear(name + ".in_proj_qkvz", x, tokens_, hidden_, 2 * keys + 2 * values, false);
+    const auto gates = run_.linear(name + ".in_proj_ba", x, tokens_, hidden_, 2 * of.value_heads, false);
+    const auto parts = run_.split(projected, tokens_, {2 * keys + values, values});
+    auto y =
+        run_.delta_net(name + ".delta", parts[0], gates,
+                       {tokens_, of.key_heads, of.value_heads, of.key_head, of.value_head, of.convolution});
+    y = run_.rms_norm(name + ".norm", y, tokens_ * of.value_heads, of.value_head);
+    y = run_.multiply(name + ".gated", y, run_.activation(name + ".silu", "silu", parts[1]));
+    return run_.linear(name + ".out_proj", y, tokens_, values, hidden_, false);
+  }
+
+  Tensor attended(const std::string& name, Tensor x, int layer) {
     const bool bias = shape_.attention_output_bias.value_or(shape_.bias);
     if (shape_.latent) {
       x = latent_attention(name, x, *shape_.latent);
@@ -95,37 +135,63 @@ class DecoderPass {
                          Split::inputs);
     }
     const std::int64_t head = shape_.size_of_head();
-    x = is_packed() ? packed_attention(name, x, head) : separate_attention(name, x, head);
+    x = is_packed() ? packed_attention(name, x, head, layer) : separate_attention(name, x, head, layer);
     return run_.linear(name + ".out_proj", x, tokens_, shape_.heads * head, hidden_, bias, false,
                        Split::inputs);
   }
 
-  Tensor packed_attention(const std::string& name, Tensor x, std::int64_t head) {
+  Eager::Attention attention_of(std::int64_t kv, std::int64_t head, int layer) const {
+    return {.heads = run_.share(shape_.heads),
+            .kv_heads = kv,
+            .tokens = tokens_,
+            .head_size = head,
+            .causal = !shape_.masked_lm,
+            .dropout = shape_.attention_dropout.value_or(shape_.dropout),
+            .window = is_full(layer) ? 0 : shape_.window,
+            .sinks = shape_.sinks};
+  }
+
+  Tensor packed_attention(const std::string& name, Tensor x, std::int64_t head, int layer) {
     const auto qkv =
         run_.linear(name + ".in_proj", x, tokens_, hidden_, std::int64_t{3} * shape_.heads * head,
                     shape_.qkv_bias.value_or(shape_.bias), false, Split::outputs);
-    const auto heads = run_.share(shape_.heads);
-    return run_.attention(name + ".sdpa", {qkv},
-                          {heads, heads, tokens_, head, true, true, 0, 0, {}, shape_.dropout});
+    return run_.attention(name + ".sdpa", {qkv}, attention_of(run_.share(shape_.heads), head, layer));
   }
 
   /// Attention as in Llama: three projections, possibly fewer heads of keys and values, rotary positions.
-  Tensor separate_attention(const std::string& name, Tensor x, std::int64_t head) {
+  Tensor separate_attention(const std::string& name, Tensor x, std::int64_t head, int layer) {
     const auto heads = run_.share(shape_.heads);
     // With fewer heads of keys than ranks, each rank has one, which is replicated.
     const auto ranks = run_.tensor_ranks();
     const auto kv = std::max<std::int64_t>(1, kv_heads() / ranks);
-    auto [q, k, v] = projections(name, x, heads * head, kv * head);
-    if (shape_.qk_norm) {
-      q = run_.rms_norm(name + ".query_norm", q, tokens_ * heads, head);
-      k = run_.rms_norm(name + ".key_norm", k, tokens_ * kv, head);
+    const auto gates = shape_.attention_gate ? heads * head : 0;
+    auto [q, k, v] = projections(name, x, heads * head + gates, kv * head);
+    Tensor gate;
+    if (gates > 0) {
+      const auto parts = run_.split(q, tokens_, {heads * head, gates});
+      q = parts[0];
+      gate = parts[1];
     }
-    if (shape_.positions == DecoderShape::Positions::rotary) {
+    q = query_norm(name + ".query_norm", q, heads, head);
+    k = query_norm(name + ".key_norm", k, kv, head);
+    const bool rotates =
+        shape_.positions == DecoderShape::Positions::rotary && !is_nth(layer, shape_.no_rotary_every);
+    if (rotates) {
       q = rotated(name + ".rotary_query", q, heads, head);
       k = rotated(name + ".rotary_key", k, kv, head);
     }
-    return run_.attention(name + ".sdpa", {q, k, v},
-                          {heads, kv, tokens_, head, true, true, 0, 0, {}, shape_.dropout});
+    auto y = run_.attention(name + ".sdpa", {q, k, v}, attention_of(kv, head, layer));
+    // Joined queries are ordered by head, and so is the result.
+    if (rotates && joins_heads(head)) y = run_.contiguous(y);
+    // tanh has the same memory traffic as the sigmoid
+    if (gates > 0) y = run_.multiply(name + ".gated", y, run_.activation(name + ".sigmoid", "tanh", gate));
+    return y;
+  }
+
+  Tensor query_norm(const std::string& name, Tensor x, std::int64_t heads, std::int64_t head) {
+    if (shape_.qk_norm == DecoderShape::QkNorm::none) return x;
+    const bool together = shape_.qk_norm == DecoderShape::QkNorm::all_heads;
+    return run_.rms_norm(name, x, together ? tokens_ : tokens_ * heads, together ? heads * head : head);
   }
 
   /// Queries, keys and values from one product or three. @param queries, keys elements per rank and token
@@ -136,19 +202,36 @@ class DecoderPass {
       return run_.linear(name + part, x, tokens_, hidden_, run_.tensor_ranks() * width, bias, false,
                          Split::outputs);
     };
-    if (!run_.packs_projections())
-      return {project(".query", queries), project(".key", keys), project(".value", keys)};
-    const auto parts = run_.split(project(".in_proj", queries + 2 * keys), tokens_, {queries, keys, keys});
+    if (!packs()) return {project(".query", queries), project(".key", keys), project(".value", keys)};
+    const auto whole = project(".in_proj", queries + 2 * keys);
+    const bool is_sliced = run_.is_hugging_face() && shape_.packed == DecoderShape::Packed::sliced;
+    const auto parts = is_sliced ? run_.slices(whole, tokens_, {queries, keys, keys})
+                                 : run_.split(whole, tokens_, {queries, keys, keys});
     return {parts[0], parts[1], parts[2]};
+  }
+
+  /// Whether queries, keys and values, and both inputs of a gated MLP, have one projection.
+  bool packs() const {
+    return run_.packs_projections() || (run_.is_hugging_face() && is_packed_by_transformers());
+  }
+  bool is_packed_by_transformers() const {
+    return shape_.packed.value_or(DecoderShape::Packed::none) != DecoderShape::Packed::none;
+  }
+
+  /// Whether transformers joins the rotated part of a head with the rest of it.
+  bool joins_heads(std::int64_t head) const {
+    const bool is_partial = shape_.rotary_size > 0 && shape_.rotary_size < head;
+    return run_.is_hugging_face() && (is_partial || shape_.packed == DecoderShape::Packed::sliced);
   }
 
   /// Applies rotary positions to the elements of each head that have them.
   Tensor rotated(const std::string& name, Tensor x, std::int64_t heads, std::int64_t head) {
     const std::int64_t size = shape_.rotary_size > 0 ? shape_.rotary_size : head;
     const auto factors = static_cast<double>(tokens_ * size);
-    if (size == head) return run_.rotary(name, x, factors);
+    if (size == head && !joins_heads(head)) return run_.rotary(name, x, factors);
     const auto rows = tokens_ * heads;
-    const auto parts = run_.split(x, rows, {size, head - size});
+    const std::vector<std::int64_t> widths{size, head - size};
+    const auto parts = run_.is_hugging_face() ? run_.slices(x, rows, widths) : run_.split(x, rows, widths);
     return run_.join(run_.rotary(name, parts[0], factors), parts[1], rows, head);
   }
 
@@ -181,7 +264,9 @@ class DecoderPass {
                           {heads, heads, tokens_, head, true, true, values});
   }
 
-  bool has_experts(int layer) const { return shape_.experts && layer >= shape_.experts->dense_layers; }
+  bool has_experts(int layer) const {
+    return shape_.experts && layer >= shape_.experts->dense_layers && is_nth(layer, shape_.experts->every);
+  }
 
   /// An MLP, or experts, which read each rank's own tokens.
   Tensor fed_forward(const std::string& name, Tensor x, int layer) {
@@ -199,6 +284,7 @@ class DecoderPass {
 
   Tensor activation(const std::string& name, Tensor x) {
     if (shape_.activation == DecoderShape::Activation::relu) return run_.relu(name + ".relu", x);
+    if (shape_.activation == DecoderShape::Activation::gelu_new) return run_.gelu_new(name + ".gelu", x);
     return run_.activation(fmt::format("{}.{}", name, function()), function(), x);
   }
 
@@ -207,11 +293,11 @@ class DecoderPass {
     const auto project = [&](const char* part, std::int64_t outputs) {
       return run_.linear(name + part, x, tokens_, hidden_, outputs, bias, false, Split::outputs);
     };
-    if (is_gated() && run_.packs_projections()) {
+    if (is_gated() && packs()) {
       const auto each = run_.share(width);
       const auto parts = run_.split(project(".fc1", 2 * width), tokens_, {each, each});
       // bias_swiglu_fusion saves only the projections. @source Megatron-Core, fusions/fused_bias_swiglu.py
-      x = run_.multiply(name + ".product", activation(name, parts[0]), parts[1], true);
+      x = run_.multiply(name + ".product", activation(name, parts[0]), parts[1], run_.packs_projections());
     } else if (is_gated()) {
       auto gate = project(".gate", width);
       if (!run_.is_compiled()) gate = activation(name, gate);
@@ -241,7 +327,7 @@ class DecoderPass {
     y = run_.to_experts(y, routed, hidden_, number);
     shares = run_.shares_to_experts(shares, routed);
     y = run_.grouped_linear(name + ".fc1", y, rows, hidden_, is_gated() ? 2 * width : width, own,
-                            Split::outputs);
+                            Split::outputs, experts.bias);
     if (is_gated()) {
       const auto each = run_.share_of_expert(width);
       const auto parts = run_.split(y, rows, {each, each});
@@ -249,7 +335,7 @@ class DecoderPass {
     } else {
       y = activation(name, y);
     }
-    y = run_.grouped_linear(name + ".fc2", y, rows, width, hidden_, own, Split::inputs);
+    y = run_.grouped_linear(name + ".fc2", y, rows, width, hidden_, own, Split::inputs, experts.bias);
     y = run_.from_experts(y, routed, hidden_, number);
     y = run_.combine(name + ".combine", y, shares, own_, hidden_);
     if (experts.shared > 0) y = run_.add(name + ".sum", y, shared_experts(name, x, experts));

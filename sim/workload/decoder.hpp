@@ -28,7 +28,19 @@ struct Experts {
   int shared = 0;            ///< shared experts of that width, which every token uses and which form one MLP
   bool shared_gate = false;  ///< a trained gate scales the shared experts, as in Qwen2-MoE
   int dense_layers = 0;      ///< number of first layers that have an MLP instead
+  int every = 1;             ///< after them, every n-th layer has experts; the others have an MLP
+  bool bias = false;         ///< of the experts' products, as in gpt-oss
   bool router_bias = false;  ///< a bias per expert in the choice of experts, as in DeepSeek-V3
+};
+
+/// A gated delta net, which replaces attention in some layers. @source Yang et al., arXiv 2412.06464;
+/// transformers' modeling_qwen3_next.py
+struct LinearAttention {
+  int key_heads = 16;
+  int value_heads = 32;
+  int key_head = 128;  ///< elements
+  int value_head = 128;
+  int convolution = 4;  ///< tokens that its causal convolution reads
 };
 
 /// A decoder, such as GPT-2 (LayerNorm, learned positions, GELU) or Llama (RMSNorm, rotary positions, SwiGLU,
@@ -36,7 +48,14 @@ struct Experts {
 struct DecoderShape {
   enum class Norm { layer_norm, rms_norm };
   enum class Positions { learned, rotary, alibi, none };  ///< alibi: a bias within the attention kernel
-  enum class Activation { gelu, relu, swiglu, geglu };
+  /// gelu_new: GELU by its tanh approximation, which transformers writes out
+  enum class Activation { gelu, gelu_new, relu, swiglu, geglu };
+  /// Norms before attention and MLP, after them (OLMo 2), or both (Gemma 2, GLM-4).
+  enum class NormPlacement { before, after, both };
+  /// Norms of queries and keys: of each head, or of all heads together (OLMo 2).
+  enum class QkNorm { none, heads, all_heads };
+  /// One projection of queries, keys and values. @see Eager::split, Eager::slices
+  enum class Packed { none, split, sliced };
   /// sequential: the MLP follows attention. parallel: both read the block's input, each with its own norm
   /// (GPT-NeoX). parallel_one_norm: both read the same norm (GPT-J).
   enum class Blocks { sequential, parallel, parallel_one_norm };
@@ -59,12 +78,23 @@ struct DecoderShape {
   std::optional<bool> attention_output_bias{};  ///< empty: as `bias`
   std::optional<bool> mlp_bias{};               ///< empty: as `bias`
   bool output_bias = false;
-  bool qk_norm = false;         ///< RMSNorm on each head of queries and keys
-  bool embedding_norm = false;  ///< LayerNorm after the embedding, as in BLOOM
-  bool dropout = false;         ///< after embedding, attention's softmax, attention and MLP
-  int rotary_size = 0;          ///< elements of a head with rotary positions; 0: all
-  int position_rows = 0;        ///< rows of learned positions; 0: `sequence`
-  int pad_vocabulary_to = 1;    ///< the vocabulary is padded to a multiple of it
+  QkNorm qk_norm = QkNorm::none;
+  bool embedding_norm = false;              ///< LayerNorm after the embedding, as in BLOOM
+  bool dropout = false;                     ///< after embedding, attention's softmax, attention and MLP
+  std::optional<bool> attention_dropout{};  ///< of the softmax; empty: as `dropout`
+  NormPlacement norm_placement = NormPlacement::before;
+  std::optional<Packed> packed{};  ///< of transformers' program; empty: split for shapes of GPT-2, else none
+  int window = 0;                  ///< tokens that layers without full attention read; 0: all
+  int full_every = 0;           ///< every n-th layer has full attention; 0: all without a window, else none
+  int no_rotary_every = 0;      ///< every n-th layer has no rotary positions; 0: none
+  bool sinks = false;           ///< a trained number per head joins the softmax, as in gpt-oss
+  bool attention_gate = false;  ///< a sigmoid of the input scales attention's results, as in Qwen3-Next
+  bool soft_cap = false;        ///< of the logits, as in Gemma 2
+  bool masked_lm = false;       ///< no causal mask, and BERT's head for masked words, as in ModernBERT
+  std::optional<LinearAttention> linear{};  ///< in layers without full attention
+  int rotary_size = 0;                      ///< elements of a head with rotary positions; 0: all
+  int position_rows = 0;                    ///< rows of learned positions; 0: `sequence`
+  int pad_vocabulary_to = 1;                ///< the vocabulary is padded to a multiple of it
   std::optional<LatentAttention> latent{};
   std::optional<Experts> experts{};
 
@@ -73,6 +103,21 @@ struct DecoderShape {
     const std::int64_t multiple = pad_vocabulary_to;
     return (vocabulary + multiple - 1) / multiple * multiple;
   }
+};
+
+/// Whisper: an encoder of mel spectrograms, two convolutions and learned positions before it, and a decoder
+/// with cross attention. @source Radford et al., arXiv 2212.04356; transformers' modeling_whisper.py
+struct SpeechShape {
+  int layers = 12;  ///< of the encoder
+  int decoder_layers = 12;
+  int heads = 12;
+  int hidden = 768;
+  int mlp = 3072;
+  int vocabulary = 51865;
+  int mel_bins = 80;
+  int frames = 3000;    ///< of the spectrogram; the encoder has half as many positions
+  int positions = 448;  ///< of the decoder
+  int sequence = 448;   ///< tokens of the decoder
 };
 
 /// T5 v1.0: RMSNorm, no biases, ReLU, tied output, and a trained relative bias of the scores that the layers
@@ -91,5 +136,6 @@ struct EncoderDecoderShape {
 
 ForwardPass decoder(const DecoderShape& shape);
 ForwardPass encoder_decoder(const EncoderDecoderShape& shape);
+ForwardPass speech(const SpeechShape& shape);
 
 }  // namespace gradway

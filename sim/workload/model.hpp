@@ -12,6 +12,8 @@
 
 #include "sim/base/units.hpp"
 #include "sim/platform/gpu.hpp"
+#include "sim/workload/embedding_tables.hpp"
+#include "sim/workload/operation.hpp"
 #include "sim/workload/optimizer.hpp"
 #include "sim/workload/profile.hpp"
 
@@ -44,8 +46,17 @@ struct Work {
 };
 
 /// The part of a layer in attention or in a mixture of experts. `experts`: a layer on rows that are sorted by
-/// expert.
-enum class LayerRole : std::uint8_t { other, attention, router, top_k, dispatch, experts, batch_norm };
+/// expert. `interaction`: reads what was looked up in embedding tables.
+enum class LayerRole : std::uint8_t {
+  other,
+  attention,
+  router,
+  top_k,
+  dispatch,
+  experts,
+  batch_norm,
+  interaction
+};
 
 /// A layer of a model, with its kernels and parameters.
 struct Layer {
@@ -128,14 +139,16 @@ struct Model {
   std::string source;
   std::optional<Changes> changes{};
   std::vector<Layer> layers;
-  ForwardPass run;                    ///< empty for synthetic models and profiles
-  Bytes input_per_sample{};           ///< bytes that the input copy moves
+  ForwardPass run;                                            ///< empty for synthetic models and profiles
+  Implementation implementation = Implementation::automatic;  ///< of the file; a job's has precedence
+  Bytes input_per_sample{};                                   ///< bytes that the input copy moves
   int tokens_per_sample = 0;          ///< sequence of a text model; 0: not a text model, or unknown
   std::optional<TensorShape> tensor;  ///< empty: tensor parallelism is not supported
   int longest_sequence = 0;           ///< limit of its positions; 0: none
   ExpertShape experts{};
-  int causal_heads = 0;     ///< heads of attention that supports context parallelism; 0: unsupported
-  int causal_kv_heads = 0;  ///< heads of keys and values
+  EmbeddingTables tables{};  ///< of a recommendation model; they are not among the layers
+  int causal_heads = 0;      ///< heads of attention that supports context parallelism; 0: unsupported
+  int causal_kv_heads = 0;   ///< heads of keys and values
   std::optional<Seconds> optimizer_time;  ///< synthetic models only
   std::vector<Anchor> anchors;
   /// Measured launches, which copies of a model share. The layers then only hold the gradients.

@@ -20,22 +20,41 @@ struct Traffic {
 };
 
 constexpr std::array elementwise{
-    Traffic{"copy", 2},          Traffic{"permute", 2},
-    Traffic{"add", 3},           Traffic{"add_", 3},
+    Traffic{"copy", 2},
+    Traffic{"permute", 2},
+    Traffic{"add", 3},
+    Traffic{"add_", 3},
     Traffic{"add_mixed", 1, 8},  // 16 bits + fp32 to fp32
     Traffic{"complex_mul", 2},   // without the factors
-    Traffic{"mul", 3},           Traffic{"scale", 2},
-    Traffic{"zero", 1},          Traffic{"sum", 1},
-    Traffic{"random", 1},        Traffic{"count", 2},
-    Traffic{"gelu", 2},          Traffic{"gelu_backward", 3},
-    Traffic{"silu", 2},          Traffic{"silu_backward", 3},
-    Traffic{"tanh", 2},          Traffic{"tanh_backward", 3},
-    Traffic{"hardswish", 2},     Traffic{"hardswish_backward", 3},
-    Traffic{"relu_", 2},         Traffic{"threshold_backward", 3},
-    Traffic{"dropout", 2, 1},    Traffic{"dropout_backward", 2, 1},
-    Traffic{"cast_to_16", 1, 2}, Traffic{"cast_to_32", 1, 4},
-    Traffic{"cast_to_8", 1, 1},  Traffic{"cast_transpose", 1, 2},  // to fp8, also transposed
-    Traffic{"amax", 1},          Traffic{"transpose", 2},
+    Traffic{"mul", 3},
+    Traffic{"scale", 2},
+    Traffic{"zero", 1},
+    Traffic{"sum", 1},
+    Traffic{"random", 1},
+    Traffic{"count", 2},
+    Traffic{"gelu", 2},
+    Traffic{"gelu_backward", 3},
+    Traffic{"silu", 2},
+    Traffic{"silu_backward", 3},
+    Traffic{"tanh", 2},
+    Traffic{"tanh_backward", 3},
+    Traffic{"hardswish", 2},
+    Traffic{"hardswish_backward", 3},
+    Traffic{"relu_", 2},
+    Traffic{"threshold_backward", 3},
+    Traffic{"dropout", 2, 1},
+    Traffic{"dropout_backward", 2, 1},
+    Traffic{"cast_to_16", 1, 2},
+    Traffic{"cast_to_32", 1, 4},
+    Traffic{"cast_to_8", 1, 1},
+    Traffic{"cast_transpose", 1, 2},  // to fp8, also transposed
+    Traffic{"amax", 1},
+    Traffic{"transpose", 2},
+    // operands of other layouts: one per row, heads times one per position, heads plus rows, halves of rows
+    Traffic{"broadcast", 2},
+    Traffic{"rotary", 2},
+    Traffic{"strided", 3},
+    Traffic{"halves", 3},
 };
 
 constexpr std::array rows{
@@ -56,6 +75,14 @@ constexpr std::array rows{
     // to fp8 with a scale per row; cast_columns: transposed, with a scale per column, reads twice
     Traffic{"cast_rows", 1, 1},
     Traffic{"cast_columns", 2, 1},
+    // with indices of 64 bits; a radix sort passes twice over keys and indices
+    Traffic{"sort", 2, 24},
+    Traffic{"sort_int64", 0, 48},  // of keys of 64 bits
+    Traffic{"topk", 2},
+    Traffic{"index", 2},
+    Traffic{"index_put", 3},
+    Traffic{"index_add", 3},
+    Traffic{"scatter_add", 3},
 };
 
 bool is_loss(std::string_view what) {

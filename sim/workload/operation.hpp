@@ -26,6 +26,17 @@ constexpr std::string_view name_of(AttentionKernel kernel) {
   return attention_kernel_words[static_cast<std::size_t>(kernel)];
 }
 
+/// Whose program runs a model's layers: one that uses PyTorch's fused kernels, as torchtitan does, or the
+/// models of Hugging Face's transformers. `automatic`: as the model's file says, else fused.
+enum class Implementation : std::uint8_t { automatic, fused, hugging_face };
+inline constexpr std::array<std::string_view, 3> implementation_words{"auto", "fused", "huggingface"};
+constexpr std::string_view name_of(Implementation implementation) {
+  return implementation_words[static_cast<std::size_t>(implementation)];
+}
+constexpr bool is_hugging_face(Implementation of_job, Implementation of_model) {
+  return (of_job == Implementation::automatic ? of_model : of_job) == Implementation::hugging_face;
+}
+
 /// Number formats on the GPU.
 enum class Number : std::uint8_t { fp32, bf16, fp16, fp8 };
 inline constexpr std::array<std::string_view, 4> number_words{"fp32", "bf16", "fp16", "fp8"};
@@ -119,6 +130,8 @@ struct Operation {
   Bytes bytes{};                          ///< operands read and results written, each once
   bool of_parameters = false;             ///< computes a parameter's gradient, which no other layer needs
   bool host_waits = false;                ///< the CPU waits for its result
+  double host = 1;                        ///< CPU time of its launch over that of the mean eager operation
+  double slowdown = 1;                    ///< attention only: by dropout or by a mask in memory
 };
 
 /// @return nothing if there is no such kernel

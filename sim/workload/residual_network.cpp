@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/workload/architectures.hpp"
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 namespace gradway {
 namespace {

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "sim/base/contract.hpp"
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 namespace gradway {
 

@@ -10,7 +10,7 @@
 #include "sim/lower/lower.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/workload/decoder.hpp"
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/tolerances.hpp"
 

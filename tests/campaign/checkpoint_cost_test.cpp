@@ -34,7 +34,8 @@ CheckpointCost cost_with(const std::string& checkpoint) {
 TEST_CASE("the rate of a tier is limited by its nodes, their connections and itself", "[campaign][storage]") {
   auto tier = tier_of(StorageTier::Kind::object_store, 100_GBps);
   CHECK(tier_rate(tier, TransferDirection::read, 8, 64) == 100_GBps);
-  CHECK(tier_rate(tier, TransferDirection::write, 8, 64) == 100_GBps);  // without a write rate: that of reading
+  CHECK(tier_rate(tier, TransferDirection::write, 8, 64) ==
+        100_GBps);  // without a write rate: that of reading
   tier.write = 20_GBps;
   CHECK(tier_rate(tier, TransferDirection::write, 8, 64) == 20_GBps);
   tier.per_node = 2_GBps;
@@ -119,7 +120,11 @@ TEST_CASE("checkpoints and data share their tier max-min fairly", "[campaign][st
   CHECK(static_cast<double>(cost(0.25).write) == Approx(static_cast<double>(alone.write) / 0.75));
   CHECK(cost(0.25).slowdown == 1);
   CHECK(static_cast<double>(cost(0.8).write) == Approx(static_cast<double>(alone.write) * 2));
-  CHECK(cost(0.8).slowdown == Approx(1.6));  // loaders have half of what they take 0.8 of
+  CHECK(cost(0.8).slowdown == Approx(1.6));      // loaders have half of what they take 0.8 of
+  scenario.campaign->checkpoint->weight = 0.25;  // so that loaders have four fifths
+  CHECK(cost(0.8).slowdown == Approx(1));
+  CHECK(static_cast<double>(cost(0.9).write) == Approx(static_cast<double>(alone.write) * 5));
+  CHECK(cost(0.9).slowdown == Approx(0.9 / 0.8));
   scenario.job.input.storage->name = "another";
   Metrics metrics;
   metrics.step_time = Seconds{2};

@@ -2,6 +2,8 @@
 // WAN paths between sites, and local SGD over them.
 #include "sim/campaign/wan.hpp"
 
+#include <cmath>
+
 #include <catch2/catch.hpp>
 
 #include "sim/campaign/simulate_campaign.hpp"
@@ -38,6 +40,22 @@ TEST_CASE("the rate of a connection is limited by its window or its losses, and 
   CHECK(tcp_rate({.rate = rate, .rtt = 70_ms, .loss = 1e-5, .streams = 10}).value() * 8 ==
         Approx(640e6).epsilon(0.01));
   CHECK(tcp_rate({.rate = rate, .rtt = 70_ms, .window = 16_MB, .streams = 8}).value() == rate.value());
+}
+
+TEST_CASE("BBR fills a path whose losses slow Reno and CUBIC down", "[campaign][wan]") {
+  const WanPath path{.rate = bits(5e9), .rtt = 70_ms, .loss = 1e-4};
+  const auto of = [&](Congestion congestion, int streams = 1) {
+    auto one = path;
+    one.congestion = congestion;
+    one.streams = streams;
+    return tcp_rate(one).value();
+  };
+  CHECK(of(Congestion::reno) == Approx(1460 / 0.07 * std::sqrt(1.5 / 1e-4)));
+  // 1.054 segments at a round trip of a second and a loss of all packets
+  CHECK(of(Congestion::cubic) == Approx(1460 / 0.07 * 1.054 * std::pow(0.07 / 1e-4, 0.75)).epsilon(0.001));
+  CHECK(of(Congestion::bbr) == Approx(0.98 * path.rate.value()).epsilon(0.001));
+  CHECK(of(Congestion::bbr, 8) == of(Congestion::bbr));  // one is enough
+  CHECK(of(Congestion::cubic, 8) == 8 * of(Congestion::cubic));
 }
 
 TEST_CASE("an exchange between sites is a ring all-reduce", "[campaign][wan]") {

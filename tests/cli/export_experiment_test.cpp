@@ -88,7 +88,7 @@ TEST_CASE("an experiment has each setting of the scenario or refuses it by name"
                               {decoder, "job.compile=true", ""},
                               {decoder, "job.fused_loss=true", "job.fused_loss"},
                               {{"model=llama3_2_3b"}, "job.composed_norms=true", ""},
-                              {{"model=llama3_2_3b"}, "job.composed_rotary=true", ""},
+                              {{"model=llama3_2_3b"}, "job.implementation=huggingface", ""},
                               {decoder, "job.recompute=full", ""},
                               {decoder, "job.zero_grad=after_step", ""},
                               {decoder, "job.float_logits=false", ""},

@@ -96,6 +96,37 @@ TEST_CASE("logs of nccl-tests become samples that a calibration is fitted to", "
              Contains("warning: gradway does not model hypercube: its 18 rows are kept, but not used"));
 }
 
+TEST_CASE("a log of NCCL is compared with a platform", "[cli][import]") {
+  const Desk desk;
+  const auto outcome = desk.import({"nccl-log", data + "nccl-log-2x-h100-shm.txt", "--platform", "dgx-h100"});
+  CHECK(outcome.errors.empty());
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.output,
+             Contains("transport inside nodes  P2P       SHM    differs for 1 of 1 pair\n") &&
+                 Contains("  transport inside nodes: SHM where P2P was expected, such as from rank 0 to 1;\n"
+                          "  NCCL_P2P_DISABLE=1 is set: leave it out\n"));
+  const auto healthy = desk.import({"nccl-log", data + "nccl-log-2x-h100-p2p.txt", "--platform", "dgx-h100"});
+  CHECK(healthy.status == 0);
+  CHECK_THAT(healthy.output, !Contains("differs") && Contains("transport inside nodes  P2P       P2P\n"));
+}
+
+TEST_CASE("logs of NCCL that cannot be compared are refused", "[cli][import][errors]") {
+  const Desk desk;
+  const auto log = data + "nccl-log-2x-h100-shm.txt";
+  CHECK(desk.import({"nccl-log", log, "--platform", "h200-1x"}).errors ==
+        "--platform: error: the log has 2 ranks on 1 node, but a node of 'h200-1x' has 1 GPU\n"
+        "  hint: choose the platform that the job ran on: gradway list platforms\n");
+  CHECK(desk.import({"nccl-log", log, "-o", "x.json"}).errors ==
+        "error: 'gradway import nccl-log' does not write a file\n"
+        "  hint: use --json and redirect the output\n");
+  desk.folder.write("empty.log", "epoch 0\n");
+  const auto empty = desk.import({"nccl-log", "empty.log"});
+  CHECK(empty.status == 2);
+  CHECK(empty.errors ==
+        "empty.log: error: the file has no line of NCCL's\n"
+        "  hint: run the job with NCCL_DEBUG=INFO, and keep what it prints\n");
+}
+
 TEST_CASE("wrong properties of a node are refused and leave no file", "[cli][import][errors]") {
   const Desk desk;
   desk.folder.write("topo.txt", matrix);

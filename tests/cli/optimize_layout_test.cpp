@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `optimize --layout` as its users call it.
 #include <map>
+#include <sstream>
 
 #include <catch2/catch.hpp>
 
@@ -96,4 +97,23 @@ TEST_CASE("an impossible search of layouts is refused with a hint", "[cli][optim
              Contains("it cannot be distributed"));
   CHECK_THAT(error_of({"optimize", "sharded/llama2_7b", "--layout", "--set", "job.gpus=1"}),
              Contains("no layout fits: "));
+}
+
+TEST_CASE("optimize --layout shows as many layouts as asked for", "[cli][optimize]") {
+  const auto rows = [](const std::vector<std::string>& more) {
+    const auto outcome = run_gradway(layout_search("pytorch", more));
+    REQUIRE(outcome.status == 0);
+    int found = 0;
+    std::istringstream lines{outcome.output};
+    for (std::string line; std::getline(lines, line);) {
+      const bool is_row = line.starts_with("t") && line.find(" mb") != std::string::npos &&
+                          line.find("smaller") == std::string::npos && line.find(';') == std::string::npos;
+      found += is_row ? 1 : 0;
+    }
+    return found;
+  };
+  CHECK(rows({"--top", "2"}) <= 2);
+  CHECK(rows({"--top", "2"}) < rows({"--top", "12"}));
+  CHECK_THAT(error_of({"optimize", "article/g6e", "--top", "3"}), Contains("'--top' needs '--layout'"));
+  CHECK_THAT(error_of(layout_search("pytorch", {"--top", "0"})), Contains("--top"));
 }

@@ -176,8 +176,8 @@ TEST_CASE("a name that hides one of gradway's own data is reported", "[cli][list
   };
   CHECK(count_of(warnings("article/g6e", "data"), "data/platforms/aws-g6e.48xlarge.yaml") == 1);
   CHECK(count_of(warnings("beside/g6e.yaml", ""), "beside/platforms/aws-g6e.48xlarge.yaml") == 1);
-  CHECK(count_of(warnings("article/g6e", (folder.path() / "data").string()), "platforms/aws-g6e.48xlarge.yaml") ==
-        1);
+  CHECK(count_of(warnings("article/g6e", (folder.path() / "data").string()),
+                 "platforms/aws-g6e.48xlarge.yaml") == 1);
   CHECK_THAT(warnings("article/g6e", "").dump(), !Contains("shipped with gradway"));
 }
 

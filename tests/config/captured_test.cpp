@@ -5,12 +5,14 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
 #include "sim/workload/captured/captured_step.hpp"
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 using namespace gradway;
 
@@ -108,15 +110,15 @@ TEST_CASE("a captured step is replayed at the batch of the settings", "[config]"
 
 namespace {
 
-/// Messages of the errors of a capture with these backward operations.
-std::string wrong_with(const std::string& rows, const std::string& more = "") {
+/// Messages of the errors of a capture with these backward operations, in a scenario with these settings.
+std::string wrong_with(const std::string& rows, const std::vector<Override>& set = {}) {
   std::string text =
       "schema: 1\nkind: captured\nsource: a test\nframework: PyTorch\nprecision: fp32\nstate_dtype: "
       "fp32\nbatch: "
       "2\noptimizer: sgd\ninput_per_sample: 4 B\nparameters: |\n  fp32 4x4 a.weight\noperations:\n  - pass: "
       "forward\n    "
       "list: |\n      a mm fp32[2x4] fp32[4x4]:t -> fp32[2x4]\n  - pass: backward\n    list: |\n";
-  text += "      " + rows + "\n      a gradient a.weight\n" + more;
+  text += "      " + rows + "\n      a gradient a.weight\n";
   const std::string scenario =
       "schema: 1\nmodel: it\nplatform: h200-1x\njob: { gpus: 1, batch_per_gpu: 2 }\nstrategy: { kind: none "
       "}\n";
@@ -126,7 +128,7 @@ std::string wrong_with(const std::string& rows, const std::string& more = "") {
   std::ofstream{folder / "one.yaml"} << scenario;
   std::string found;
   try {
-    load_scenario(folder / "one.yaml", {}, DataPath{{folder, GRADWAY_SOURCE_DIR}});
+    load_scenario(folder / "one.yaml", set, DataPath{{folder, GRADWAY_SOURCE_DIR}});
   } catch (const ConfigError& error) {
     for (const auto& problem : error.problems()) found += problem.what + "\n";
   }
@@ -148,4 +150,89 @@ TEST_CASE("invalid operations of a capture are reported", "[config]") {
   CHECK(wrong_with("a add fp32[2] -> fp32[2] fast") == "'fast' is neither a tensor nor a note\n");
   CHECK(wrong_with("a gradient b.weight") ==
         "the gradient of 'b.weight' is ready, but 'parameters' does not list it\n");
+}
+
+TEST_CASE("parallelism that splits the layers of a capture is one error", "[config]") {
+  const std::string step = "a mm fp32[4x2]:t fp32[2x4] -> fp32[4x4] weight";
+  const std::string rest =
+      "' is a capture of one rank: how layers are split follows from a model's shape (its config.json)\n";
+  for (const std::string key : {"parallel.tensor", "parallel.context", "parallel.expert"}) {
+    const auto found =
+        wrong_with(step, {{"platform", "h200-4x"}, {"job.gpus", "2"}, {"strategy.kind", "ddp"}, {key, "2"}});
+    CHECK(found == key + " is 2, but 'it" + rest);
+  }
+}
+
+TEST_CASE("the CPU time of a captured step is that of its operations and gradients", "[config]") {
+  const auto model = captured_model();
+  double operations = 0;
+  std::size_t parameters = 0;
+  for (const auto& layer : model.captured->layers) {
+    parameters += layer.parameters.size();
+    for (const auto& [pass, is_backward] : {std::pair{&layer.forward, false}, {&layer.backward, true}})
+      for (const auto& operation : *pass)
+        if (!kernels_of(operation, 1, 90).kernels.empty()) operations += host_share(operation, is_backward);
+  }
+  double issued = 0;
+  for (const auto& layer : eager_step(model, settings_at(8)).layers)
+    for (const auto* pass : {&layer.forward, &layer.backward})
+      for (const auto& operation : *pass) issued += operation.host;
+  CHECK(issued ==
+        Approx(operations + host_share_of_gradient() * static_cast<double>(parameters)).epsilon(1e-12));
+}
+
+TEST_CASE("captured products and grouped convolutions take more CPU time than casts and plain ones",
+          "[config]") {
+  const auto of = [](const char* name) {
+    CapturedOperation operation;
+    operation.name = name;
+    return host_share(operation, false);
+  };
+  CHECK(of("mm") > 2 * of("_to_copy"));
+  CHECK(of("addmm") == of("mm"));
+  CapturedOperation convolution;
+  convolution.name = "convolution";
+  convolution.inputs = {{.shape = {8, 64, 56, 56}}, {.shape = {64, 64, 3, 3}}};
+  const auto plain = host_share(convolution, false);
+  convolution.groups = 64;
+  CHECK(host_share(convolution, false) == plain);
+  convolution.groups = 4;
+  CHECK(host_share(convolution, false) > 3 * plain);
+}
+
+TEST_CASE("a compiled capture reads and writes each tensor of a run of operations once", "[config]") {
+  const CapturedTensor wide{.type = CapturedType::bf16, .shape = {8, 64}};
+  const CapturedTensor row{.type = CapturedType::fp32, .shape = {8, 1}};
+  const CapturedTensor loss{.shape = {}};
+  std::int64_t order = 0;
+  const auto issue = [&](const char* name, std::vector<CapturedTensor> inputs,
+                         std::vector<CapturedTensor> outputs) {
+    CapturedOperation operation;
+    operation.name = name;
+    operation.inputs = std::move(inputs);
+    operation.outputs = std::move(outputs);
+    operation.order = order++;
+    return operation;
+  };
+  CapturedStep step;
+  step.layers.resize(2);
+  auto& first = step.layers[0].forward;
+  auto& second = step.layers[1].forward;
+  first.push_back(issue("add", {wide, wide}, {wide}));
+  second.push_back(issue("mean", {wide}, {row}));  // of another module, but next in the program
+  first.push_back(issue("mul", {wide, row}, {wide}));
+  first.push_back(issue("mm", {wide, wide}, {wide}));
+  second.push_back(issue("exp", {wide}, {wide}));
+  second.push_back(issue("sum", {wide}, {loss}));
+  const auto fused = fused_step(step);
+  REQUIRE(fused.layers[0].forward.size() == 2);
+  const auto& norm = fused.layers[0].forward[0];
+  CHECK(norm.name == "compiled");
+  CHECK(norm.inputs.size() == 2);   // both operands of the sum
+  CHECK(norm.outputs.size() == 2);  // the mean and the product
+  CHECK(fused.layers[0].forward[1].name == "mm");
+  REQUIRE(fused.layers[1].forward.size() == 1);
+  CHECK(fused.layers[1].forward[0].inputs.size() == 1);
+  REQUIRE(fused.layers[1].forward[0].outputs.size() == 1);  // what only a sum reads is not written
+  CHECK(fused.layers[1].forward[0].outputs[0].shape.empty());
 }

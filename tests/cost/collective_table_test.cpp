@@ -132,7 +132,8 @@ TEST_CASE("a forced algorithm and protocol have their own table if they were mea
 
 TEST_CASE("forcing NCCL's own choice has no effect", "[cost]") {
   const auto forced = as(table_of(4, 5_us, 100_GBps), Algorithm::ring, Protocol::simple);
-  const auto found = look_up({table_of(2, 10_us, 300_GBps), forced}, 2, 1_GiB, forced_settings("RING", "SIMPLE"));
+  const auto found =
+      look_up({table_of(2, 10_us, 300_GBps), forced}, 2, 1_GiB, forced_settings("RING", "SIMPLE"));
   REQUIRE(found);
   CHECK(found->time.value() == Approx(10e-6 + 1073741824 / 300e9));
   CHECK_FALSE(found->use.other_ranks);

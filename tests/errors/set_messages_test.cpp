@@ -38,6 +38,15 @@ TEST_CASE("a wrong --set is reported at the option", "[errors][set]") {
        "--set =1: error: unknown key ''\n"
        "  hint: known: model, platform, job, strategy, parallel, optimizer, input, anchor, steps, traffic, "
        "campaign, faster, nccl; 'gradway list keys' describes them\n"},
+      {"parallel.tables", "row_wise",
+       "--set parallel.tables=row_wise: error: parallel.tables has no effect: the model 'tiny' has no "
+       "embedding "
+       "tables\n"
+       "  note: models/tiny.yaml:3:7: the model is here\n"
+       "  hint: leave it out, or choose a recommendation model such as dlrm\n"},
+      {"parallel.tables", "columns",
+       "--set parallel.tables=columns: error: invalid sharding of tables 'columns'\n"
+       "  hint: known: table_wise, row_wise\n"},
       {"parallel.tensr", "1",
        "--set parallel.tensr=1: error: unknown key 'parallel.tensr'\n"
        "  hint: did you mean 'parallel.tensor'?\n"},

@@ -129,7 +129,8 @@ TEST_CASE("footers truncated at any byte are refused", "[import][dataset]") {
   CHECK_THAT(error_of("PAR1"), Contains("this is not a Parquet file: it is too short"));
   CHECK_THAT(error_of(file(two_columns, "PAR2")), Contains("it does not begin and end with PAR1"));
   CHECK_THAT(error_of(file(two_columns, "PARE")), Contains("is encrypted"));
-  CHECK_THAT(error_of("PAR1" + std::string(4, '\x7f') + "PAR1"), Contains("invalid length of 2139062143 bytes"));
+  CHECK_THAT(error_of("PAR1" + std::string(4, '\x7f') + "PAR1"),
+             Contains("invalid length of 2139062143 bytes"));
   for (std::size_t length = 0; length < two_columns.size(); ++length)
     CHECK_THAT(error_of(file(two_columns.substr(0, length))), Contains("the Parquet footer is damaged"));
   const auto rows_only = [](const std::string& rest) {

@@ -94,7 +94,7 @@ TEST_CASE("files that cannot be measured are refused by name", "[import][dataset
   };
   folder.write("d/part.tfrecord", "x");
   CHECK_THAT(error_of("d"), Contains("part.tfrecord") &&
-                            Contains("gradway cannot read the sizes of samples in TFRecord files"));
+                                Contains("gradway cannot read the sizes of samples in TFRecord files"));
   folder.write("a.tar.gz", "x");
   CHECK_THAT(error_of("a.tar.gz"), Contains("packed tar"));
   folder.write("mixed/a.tar", member("a", 1) + end);

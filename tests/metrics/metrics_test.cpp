@@ -12,7 +12,7 @@
 #include "sim/metrics/utilisation.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/plan.hpp"
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/workloads.hpp"
 
@@ -130,8 +130,7 @@ TEST_CASE("a model of text trains on tokens, others do not") {
   CHECK(*m.tokens_per_s == Approx(1024000));
 }
 
-TEST_CASE(
-    "MFU is the model's work of both passes over the time and the peak, without recomputation") {
+TEST_CASE("MFU is the model's work of both passes over the time and the peak, without recomputation") {
   Scenario scenario;
   scenario.platform = built_platform(nvswitch_node(4));
   set_forward_pass(scenario.model, [](Eager& run) {

@@ -89,7 +89,7 @@ TEST_CASE("a report has the resolved scenario with its defaults", "[report][json
       report["scenario"].dump() ==
       R"({"schema":1,"model":"tiny","platform":"made-up",)"
       R"("job":{"gpus":2,"batch_per_gpu":32,"precision":"fp32","state_dtype":"fp32","accumulate":1,)"
-      R"("attention":"auto","memory_format":"contiguous","compile":false,"fused_loss":false,"composed_norms":false,"composed_rotary":false,"recompute":"none",)"
+      R"("attention":"auto","memory_format":"contiguous","compile":false,"fused_loss":false,"composed_norms":false,"implementation":"auto","recompute":"none",)"
       R"("framework":"pytorch","zero_grad":"after_step","float_logits":true,"launch_blocking":false,"cuda_graphs":"none","experts":"grouped","clip_grad_norm":false},)"
       R"("strategy":{"kind":"ddp","bucket_cap":"4 MiB","static_graph":false,"gradient_as_bucket_view":false,)"
       R"("comm_hook":"none"},"optimizer":"sgd","nccl":{"NCCL_ALGO":"RING"},)"

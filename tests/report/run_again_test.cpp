@@ -34,16 +34,23 @@ TEST_CASE("a report repeats traffic, what-if and anchor of its scenario, so that
        "1, repair: 2 "
        "days, elastic_from: 4, terms: spot, prices: { on_demand: 30 USD/h, spot: 11 USD/h }, carbon: { grid: "
        "380 g/kWh, "
-       "node_power: 5 kW, pue: 1.3 }, seed: 7 }"},
+       "node_power: 5 kW, pue: 1.3 }, phases: [{ until: 60M, set: { input.prefetch_factor: 2 } }, { from: 8, "
+       "to: 18.5, set: { optimizer: sgd, input.storage_weight: 0.1 } }], adapt: { exposed: 7 %, largest: "
+       "4096 "
+       "}, storage: { tiers: [aws-efs], load: 70 %, delay: 1 h, cool_down: 6 h }, convergence: { "
+       "critical_batch: 8192, at_batch: 1024, more_steps: 1.1 }, seed: 7 }"},
       {"input",
        "{ loader_workers: 3, prefetch_factor: 4, persistent_workers: true, storage_network: shared, "
        "storage_weight: 0.3, worker_start: 70 ms, epoch: "
        "first, "
-       "codec: lz4, decode: gpu, cache: page_cache, cache_size: 5 "
+       "codec: lz4, codec_in: store, dedup: store, staged_from: s3-standard, stage_in: during, copy_streams: "
+       "20, "
+       "decode: gpu, cache: page_cache, cache_size: 5 "
        "GB, sample_sizes: drawn, batch_overhead: 2 ms, batch_overhead_spread: 0.5, epoch_steps: 12, "
        "background_start: step, "
        "cache_policy: lru, dataset: { samples: 90000, sample_size: 200 kB, format: shards, request: 8 MiB, "
-       "delivered: 600 kB, spread: 0.1, cpu: { decode: 3 ms, transform: 1 ms, collate: 0.3 ms, error: 0.03 "
+       "delivered: 600 kB, spread: 0.1, duplicates: 0.2, cpu: { decode: 3 ms, transform: 1 ms, collate: 0.3 "
+       "ms, error: 0.03 "
        "}, gpu_decode: "
        "40 "
        "us }, "
@@ -51,7 +58,7 @@ TEST_CASE("a report repeats traffic, what-if and anchor of its scenario, so that
        "first_byte: 2 ms, "
        "first_byte_spread: 0.4, "
        "requests_per_second: 700, burst: { credit: 1 TB, sustained: 300 MB/s }, price: { as_of: 2026-11-01, "
-       "usd_per_gb_month: 0.1 } } }"},
+       "usd_per_gb_month: 0.1, usd_per_million_writes: 5, usd_per_gb_in: 0.01 } } }"},
       {"anchor",
        "{ gpu: l40s, precision: fp32, batch: 32, optimizer: sgd, step_time: 111.5 ms, source: us }"}};
   const auto first = simulate(load_scenario("article/g6e", set, data));

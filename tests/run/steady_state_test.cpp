@@ -127,3 +127,10 @@ TEST_CASE("a run tells what it is at, in the order of its work") {
   CHECK(first == std::vector<std::string>{"planning the step", "mapping collectives to links",
                                           "folding ranks", "simulating", "checking and measuring"});
 }
+
+TEST_CASE("more steps than memory holds are refused before they are simulated") {
+  // A step has some 200,000 ops: 100,000 steps would take terabytes.
+  CHECK_THROWS_WITH(
+      simulated("layouts/gpt3_175b", {{"steps", "100000"}}),
+      Catch::Contains("100000 steps take about ") && Catch::Contains("simulate fewer steps (steps: "));
+}

@@ -51,6 +51,25 @@ TEST_CASE("a link that a neighbour shares is the bottleneck", "[run]") {
   CHECK(std::get<bottleneck::FullLink>(limit) == bottleneck::FullLink{"node0.ib0 -> fabric", true});
 }
 
+TEST_CASE("traffic that comes and goes costs its share of the time", "[run]") {
+  const std::string where = "[{ from: node0.ib0, to: node1.ib0, load: 1";
+  const auto free = step("[]");
+  const auto halved = step(where + " }]");
+  const auto with = [&](double on, double period, const char* engine = "fluid") {
+    const auto ms = [](double time) { return std::to_string(time * 1e3) + " ms"; };
+    return step(where + ", end: " + ms(on) + ", period: " + ms(period) + " }]", engine);
+  };
+  // Rates add up over time: a step moves the same bytes at the mean rate.
+  const auto mean = [&](double share) { return 1 / (share / halved + (1 - share) / free); };
+  for (const auto share : {0.1, 0.25, 0.6}) {
+    CAPTURE(share);
+    CHECK(with(share * free / 20, free / 20) == Approx(mean(share)).epsilon(0.01));  // shorter than a step
+    CHECK(with(share * free * 40, free * 40) == Approx(mean(share)).epsilon(0.01));  // many steps
+  }
+  const auto time = with(free * 5, free * 20);
+  CHECK(with(free * 5, free * 20, "simgrid") == Approx(time).epsilon(1e-9));
+}
+
 TEST_CASE("traffic between parts that are not there is the user's error", "[run]") {
   const auto message = [](const std::string& traffic) {
     try {

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
+#include "sim/study/staging/ways_in.hpp"
 
 using namespace gradway;
 
@@ -114,4 +115,26 @@ TEST_CASE("a checkpoint is as large as the training state of each parameter", "[
   for (const auto& layer : scenario.model.layers) count += static_cast<double>(layer.parameter_count());
   CHECK(checkpoint_size(scenario).value() == Approx(14 * count));
   CHECK(checkpoint_size(scenario).value() / 1073741824 == Approx(912).epsilon(0.02));  // its table: 912 GiB
+}
+
+TEST_CASE("a campaign stages its dataset once", "[study][campaign]") {
+  const auto figures = [&](const char* when) {
+    const auto scenario = load_scenario(
+        "loading/staging",
+        {{"campaign", "{ epochs: 90, samples_per_epoch: 1281167 }"}, {"input.stage_in", when}}, data);
+    const auto run = simulate(scenario, "fluid");
+    CampaignQuestions questions;
+    questions.seeds = 2;
+    questions.only_figures = true;
+    return std::pair{answers_of(run, questions), *ways_in(scenario, "fluid", 1)};
+  };
+  const auto [before, ways] = figures("before");
+  CHECK(seconds_of(before.plan.staging).value() == Approx(ways.copy.time().value()));
+  CHECK(before.plan.data.usd_of_filling == Approx(ways.copy.usd()));
+  const auto [during, same] = figures("during");
+  CHECK(seconds_of(during.plan.staging).value() ==
+        Approx((same.during.first_epoch - same.before.first_epoch).value()));
+  CHECK(during.estimate.mean_s < before.estimate.mean_s);
+  CHECK(before.estimate.mean_s - during.estimate.mean_s ==
+        Approx(seconds_of(before.plan.staging - during.plan.staging).value()).epsilon(1e-6));
 }

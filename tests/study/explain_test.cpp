@@ -50,6 +50,16 @@ TEST_CASE("each answer is what a run of the scenario with its settings gives", "
       std::pair<std::string, Set>{"h200-4x/mobilenet_v3_large", {{"input.background_copy", "1 GB"}}},
       std::pair<std::string, Set>{"h200-4x/vit_l_32", {{"nccl.NCCL_P2P_DISABLE", "1"}}},
       std::pair<std::string, Set>{"published/all-reduce", {}},
+      std::pair<std::string, Set>{
+          "article/p4d", {{"job.gpus", "16"}, {"network.round_trip", "20 ms"}, {"network.loss", "0.1 %"}}},
+      std::pair<std::string, Set>{"published/all-reduce",
+                                  {{"platform", "two-sites-8x-h100"},
+                                   {"job.gpus", "32"},
+                                   {"network.loss", "0.1 %"},
+                                   {"nccl.NCCL_NSOCKS_PERTHREAD", "3"}}},
+      std::pair<std::string, Set>{
+          "published/all-reduce",
+          {{"platform", "synthetic-pod-1024"}, {"job.gpus", "64"}, {"network.routing", "ecmp"}}},
       std::pair<std::string, Set>{"article/g6e",
                                   {{"traffic", "[{ from: rc0, to: gpu0, load: 0.5 }]"}, {"job.gpus", "1"}}});
   const auto explanation = explain(load_scenario(name, set, data), "fluid", 2);
@@ -141,6 +151,35 @@ TEST_CASE("one slow GPU of several makes all wait, by what its kernels take long
   CHECK_FALSE(explain(load_scenario("article/g6e", {{"job.gpus", "1"}}, data), "fluid", 2).slow_gpu);
 }
 
+TEST_CASE("flows that collide are the limit of a network that hashes them, and spreading them helps",
+          "[explain][network]") {
+  const std::vector<Override> set{{"platform", "synthetic-pod-1024-full"},
+                                  {"job.gpus", "64"},
+                                  {"strategy.size", "4 GiB"},
+                                  {"network.routing", "ecmp"}};
+  const auto explanation = explain(load_scenario("published/all-reduce", set, data), "fluid", 2);
+  const auto limit = std::get<bottleneck::Communication>(explanation.run.measured.bottleneck).limit;
+  CHECK(std::get<bottleneck::FullLink>(limit).spread < 0.6);
+  const auto* adaptive = find(explanation.helps, "adaptive_routing");
+  REQUIRE(adaptive);
+  const auto* more = find(explanation.helps, "more_queue_pairs");
+  REQUIRE(more);
+  CHECK(adaptive->step_time < more->step_time);
+}
+
+TEST_CASE("lost packets are the limit of far nodes, and another congestion control helps",
+          "[explain][network]") {
+  const std::vector<Override> set{{"platform", "two-sites-8x-h100"},
+                                  {"job.gpus", "32"},
+                                  {"strategy.size", "1 GiB"},
+                                  {"network.loss", "0.1 %"}};
+  const auto explanation = explain(load_scenario("published/all-reduce", set, data), "fluid", 2);
+  const auto limit = std::get<bottleneck::Communication>(explanation.run.measured.bottleneck).limit;
+  CHECK(std::get<bottleneck::Channels>(limit).far == FarLimit::loss);
+  CHECK(find(explanation.helps, "congestion_bbr"));
+  CHECK(find(explanation.helps, "more_connections"));
+}
+
 TEST_CASE("only what a job uses is asked about", "[explain]") {
   const auto alone = explain(ring_scenario(1, {{"layer", 6, 1_ms, 2_ms, 1000}}, 50_MB), "fluid", 1);
   CHECK(names_of(all_of(alone)) == std::vector<std::string>{"gpu_2x"});
@@ -179,4 +218,41 @@ TEST_CASE("a job that cannot be simulated is an error, not an answer", "[explain
   auto scenario = load_scenario("article/g6e", {{"nccl.NCCL_ALGO", "Ring"}}, data);
   scenario.calibration.collectives.front().time = 1_us;
   CHECK_THROWS_AS(explain(scenario, "fluid", 2), ConfigError);
+}
+
+TEST_CASE("remedies of storage give the gain that they promise", "[explain]") {
+  using Set = std::vector<Override>;
+  const auto drive = load_storage("local-nvme", data);
+  const auto [name, set, remedy] = GENERATE(table<std::string, Set, std::string>(
+      {{"loading/resnet50", {{"input.storage", "s3-standard"}}, "staged_to_drives"},
+       {"loading/resnet50",
+        {{"input.storage", "s3-standard"}, {"input.cache", "page_cache"}, {"input.cache_size", "100 GB"}},
+        "cache_prefetch"},
+       {"loading/resnet50",
+        {{"input.storage", "aws-fsx-lustre-4.8tib"}, {"input.dataset", "imagenet-1k-raw"}},
+        "codec_zstd"}}));
+  const auto explanation = explain(load_scenario(name, set, data), "fluid", 2, drive);
+  CHECK(std::holds_alternative<bottleneck::Loader>(explanation.run.measured.bottleneck));
+  const auto* found = find(explanation.helps, remedy);
+  REQUIRE(found != nullptr);
+  const auto step = explanation.run.measured.metrics.step_time;
+  CHECK(found->gain(step) > 0.1);
+  auto again = set;
+  for (const auto& [key, value] : found->set) again.push_back({key, value});
+  const auto real = simulate(load_scenario(name, again, data), "fluid").measured.metrics.step_time;
+  CHECK(found->gain(step) == Approx((step - real) / step).epsilon(0.02));
+}
+
+TEST_CASE("remedies of staging end the first epoch as early as they promise", "[explain]") {
+  const auto explanation = explain(load_scenario("loading/staging", {}, data), "fluid", 2);
+  REQUIRE(explanation.ways_in.has_value());
+  CHECK(explanation.ways_in->copy.limit == StageInLimit::streams);
+  REQUIRE(names_of(explanation.staging) == std::vector<std::string>{"copy_streams_2x", "stage_in_during"});
+  for (const auto& one : explanation.staging) {
+    std::vector<Override> set;
+    for (const auto& [key, value] : one.set) set.push_back({key, value});
+    const auto scenario = load_scenario("loading/staging", set, data);
+    const auto real = ways_in(scenario, "fluid", 2)->chosen(scenario.job.input.stage_in).time_of(1);
+    CHECK(one.step_time.value() == Approx(real.value()).epsilon(0.02));
+  }
 }

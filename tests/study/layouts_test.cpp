@@ -224,3 +224,46 @@ TEST_CASE("selective checkpoints replace full recomputation, or double the micro
   for (const auto& job : candidate_layouts(megatron, samples, false))
     CHECK_FALSE(with_selective_checkpoints(megatron.model, job));
 }
+
+TEST_CASE("a search that is stopped has the best so far", "[study][layout]") {
+  const auto scenario = decoder_of("pytorch");
+  int asked = 0;
+  const auto found = search_layouts(
+      scenario, samples, "fluid",
+      [](std::size_t count, const std::function<void(std::size_t)>& work) {
+        for_each_in_parallel(count, 2, work);
+      },
+      {}, [&] { return ++asked > 0; });
+  REQUIRE(!found.ranked.empty());
+  CHECK(found.not_tried > 0);
+  CHECK(found.key_gains.empty());
+  CHECK(found.simulated + found.do_not_fit + found.slower + found.not_tried + found.refused.size() ==
+        found.candidates);
+  for (const auto& one : found.ranked) CHECK(one.metrics.step_time >= found.ranked.front().metrics.step_time);
+  CHECK(search(scenario).not_tried == 0);
+}
+
+TEST_CASE("layouts of many micro-batches rank as if all of these were simulated", "[study][layout]") {
+  const auto [framework, gpus, many_samples] =
+      GENERATE(table<std::string, int, int>({{"megatron", 4, 96},
+                                             {"megatron", 8, 128},
+                                             {"pytorch", 4, 64},
+                                             {"pytorch", 8, 256},
+                                             {"megatron", 16, 256}}));
+  CAPTURE(framework, gpus, many_samples);
+  auto scenario = decoder_of(framework);
+  scenario.job.gpus = gpus;
+  const auto found = search_layouts(scenario, many_samples, "fluid",
+                                    [](std::size_t count, const std::function<void(std::size_t)>& work) {
+                                      for_each_in_parallel(count, 2, work);
+                                    });
+  auto before = Seconds{};
+  for (const auto& one : found.ranked) {
+    scenario.job = one.job;
+    const auto whole =
+        simulate(scenario, "fluid", FoldRanks::yes, {}, FoldMicroBatches::no).measured.metrics.step_time;
+    CHECK(one.metrics.step_time.value() == Approx(whole.value()).epsilon(1e-9));
+    CHECK(whole >= before * (1 - 1e-9));
+    before = whole;
+  }
+}

@@ -59,6 +59,10 @@ const std::vector<Settings>& jobs() {
        {"input",
         "{ dataset: imagenet-1k, storage: aws-efs, storage_network: shared, cache: page_cache, cache_size: "
         "100 GB, batch_overhead: 1 ms }"}},
+      {{"input",
+        "{ dataset: { samples: 1000000, sample_size: 100 kB, duplicates: 0.3 }, storage: aws-efs, codec: "
+        "zstd, "
+        "cache: page_cache, cache_size: 100 GB }"}},
       {{"input.background_copy", "100 MB"}},
       {{"job.host_reads", "4"}},
       {{"strategy.find_unused_parameters", "true"}},
@@ -98,6 +102,7 @@ const std::map<std::string, std::vector<std::string>>& named_values() {
       {"platform", {"aws-p5.48xlarge"}},
       {"input.dataset", {"imagenet-1k"}},
       {"input.storage", {"s3-standard"}},
+      {"input.staged_from", {"s3-standard"}},
       {"nccl.NCCL_ALGO", {"Ring"}},
       {"nccl.NCCL_PROTO", {"Simple"}},
       {"parallel.order", {"tp-dp-cp-ep-pp", "dp-tp-cp-ep-pp", "tp-cp-ep-pp-dp", "tp-pp-dp"}},

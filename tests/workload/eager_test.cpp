@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/workload/architectures.hpp"
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 #include "tests/support/models.hpp"
 
 using namespace gradway;
@@ -161,7 +161,7 @@ TEST_CASE("rotary positions are one complex product, or separate operations in t
   };
   using Launched = std::pair<std::size_t, std::size_t>;
   CHECK(rotary({.precision = Precision::bf16, .half_parameters = true}).first == 3);
-  EagerSettings composed{.precision = Precision::bf16, .half_parameters = true, .composed_rotary = true};
+  EagerSettings composed{.precision = Precision::bf16, .half_parameters = true, .hugging_face = true};
   CHECK(rotary(composed) == Launched{5, 10});
   composed.compiled = true;
   CHECK(rotary(composed).first < 5);

@@ -8,7 +8,7 @@
 
 #include "sim/workload/architectures.hpp"
 #include "sim/workload/decoder.hpp"
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 #include "tests/support/models.hpp"
 
 using namespace gradway;

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/workload/architectures.hpp"
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 #include "tests/support/models.hpp"
 
 using namespace gradway;

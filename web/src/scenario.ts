@@ -13,7 +13,7 @@ export interface ScenarioJob {
   compile?: boolean;
   fused_loss?: boolean;
   composed_norms?: boolean;
-  composed_rotary?: boolean;
+  implementation?: 'auto' | 'fused' | 'huggingface';
   recompute?: 'none' | 'selective' | 'selective_op' | 'full';
   framework?: 'pytorch' | 'megatron' | 'deepspeed';
   zero_grad?: 'after_step' | 'before_backward';
@@ -68,6 +68,7 @@ export interface ScenarioStrategyWan {
   rate?: string;
   rtt?: string;
   loss?: string;
+  congestion?: 'reno' | 'cubic' | 'bbr' | 'bbr2';
   streams?: number;
   egress?: string;
   window?: string;
@@ -144,6 +145,7 @@ export interface ScenarioParallel {
   pipeline?: number;
   virtual?: number;
   schedule?: 'gpipe' | '1f1b' | 'interleaved' | 'looped_bfs' | 'zb_h1' | 'zb_v' | 'dual_pipe_v';
+  tables?: 'table_wise' | 'row_wise';
   replicate?: number;
   order?: string;
 }
@@ -159,6 +161,7 @@ export interface ScenarioInputDataset {
   source?: string;
   samples?: number;
   spread?: number;
+  duplicates?: number;
   format?: 'files' | 'shards' | 'tokens' | 'pages' | 'parquet' | 'csv' | 'mapped';
   cpu?: ScenarioInputDatasetCpu;
   content?: 'images' | 'text' | 'volumes';
@@ -182,6 +185,8 @@ export interface ScenarioInputStoragePrice {
   usd_per_gb_month?: number;
   usd_per_million_requests?: number;
   usd_per_gb_out?: number;
+  usd_per_million_writes?: number;
+  usd_per_gb_in?: number;
 }
 
 export interface ScenarioInputStorage {
@@ -224,7 +229,12 @@ export interface ScenarioInput {
   storage?: string | ScenarioInputStorage;
   storage_network?: 'own' | 'shared';
   storage_weight?: number;
+  staged_from?: string;
+  stage_in?: 'before' | 'during';
+  copy_streams?: number;
   codec?: 'lz4' | 'snappy' | 'zstd' | 'zlib';
+  codec_in?: 'everywhere' | 'store_and_network' | 'store' | 'network' | 'cache';
+  dedup?: 'none' | 'store' | 'cache' | 'network';
   decode?: 'cpu' | 'gpu';
   hw_decoder_load?: number;
   predicate?: ScenarioInputPredicate;
@@ -235,6 +245,7 @@ export interface ScenarioInput {
   cache?: 'page_cache' | 'local_nvme';
   cache_size?: string;
   cache_policy?: 'keeps' | 'lru' | 'random';
+  cache_prefetch?: boolean;
 }
 
 export interface ScenarioAnchor {
@@ -247,12 +258,24 @@ export interface ScenarioAnchor {
   source?: string;
 }
 
+export interface ScenarioNetwork {
+  round_trip?: string;
+  loss?: string;
+  window?: string;
+  congestion?: 'reno' | 'cubic' | 'bbr' | 'bbr2';
+  retransmission?: 'go_back_n' | 'selective';
+  routing?: 'ecmp' | 'adaptive';
+}
+
 export interface ScenarioTraffic {
   from?: string;
   to?: string;
   rate?: string;
   load?: number;
   weight?: number;
+  start?: string;
+  end?: string;
+  period?: string;
 }
 
 export interface ScenarioCampaignCheckpoint {
@@ -262,6 +285,7 @@ export interface ScenarioCampaignCheckpoint {
   size?: string;
   storage?: string;
   keep?: number | 'all';
+  weight?: number;
   write?: string;
   read?: string;
   per_rank?: string;
@@ -319,6 +343,32 @@ export interface ScenarioCampaignCarbon {
   pue?: number;
 }
 
+export interface ScenarioCampaignPhases {
+  until?: number | string;
+  by?: number;
+  from?: number;
+  to?: number;
+  set?: Record<string, unknown>;
+}
+
+export interface ScenarioCampaignAdapt {
+  exposed?: string;
+  largest?: number;
+}
+
+export interface ScenarioCampaignStorage {
+  tiers?: string[];
+  load?: string;
+  delay?: string;
+  cool_down?: string;
+}
+
+export interface ScenarioCampaignConvergence {
+  critical_batch?: number | string;
+  at_batch?: number | string;
+  more_steps?: number;
+}
+
 export interface ScenarioCampaign {
   tokens?: number | string;
   samples?: number | string;
@@ -337,6 +387,10 @@ export interface ScenarioCampaign {
   terms?: 'on_demand' | 'spot' | 'reserved';
   prices?: ScenarioCampaignPrices;
   carbon?: ScenarioCampaignCarbon;
+  phases?: ScenarioCampaignPhases[];
+  adapt?: ScenarioCampaignAdapt;
+  storage?: ScenarioCampaignStorage;
+  convergence?: ScenarioCampaignConvergence;
   seed?: number;
 }
 
@@ -369,6 +423,7 @@ export interface ScenarioNccl {
   NCCL_NVLS_ENABLE?: number;
   NCCL_COLLNET_ENABLE?: string | number;
   NCCL_NET_GDR_READ?: string | number;
+  NCCL_IB_QPS_PER_CONNECTION?: number;
   NCCL_SOCKET_NTHREADS?: number;
   NCCL_NSOCKS_PERTHREAD?: number;
 }
@@ -386,6 +441,7 @@ export interface Scenario {
   input?: ScenarioInput;
   anchor?: ScenarioAnchor;
   steps?: number;
+  network?: ScenarioNetwork;
   traffic?: ScenarioTraffic[];
   campaign?: ScenarioCampaign;
   faster?: ScenarioFaster;

@@ -45,6 +45,12 @@ for (const one of ofKind('campaign').filter(({ data }) => !data.campaign.plan.ro
       assert.deepEqual(rows.map((row) => row[1]), [...parts, estimate.mean_s]);
     });
 
+    checks('the course: all spans in the table, and each figure that is not zero in the chart', async (page) => {
+      const { course } = one.data.campaign;
+      assert.deepEqual((await tableOf(page, 'course')).map((row) => row[1]), course.map((span) => span.rate_per_s));
+      assert.match(await page.locator('#course .chart').getAttribute('aria-label'), /over time/);
+    });
+
     checks('spread, intervals, what would help, terms and definitions', async (page) => {
       assert.deepEqual((await tableOf(page, 'spread')).map((row) => row[1]), histogram.map((bar) => bar.runs));
       assert.deepEqual((await tableOf(page, 'interval')).map((row) => row[1]), interval.curve.map((point) => point.goodput));

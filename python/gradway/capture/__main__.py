@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gradway.capture import Capture, CaptureError, _allows_tf32
+from gradway.capture._file import with_second
 from gradway.capture._recorder import Finished, Recorder
 from gradway.capture._recording import Operation
 
@@ -23,6 +24,7 @@ def _arguments(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument("-m", "--module", dest="module", action="store_true", help="PROGRAM is a module, as for python -m")
     parser.add_argument("--batch", type=int, metavar="N", help="samples of a micro-batch (default: the first dimension of the model's "
                         "first argument)")
+    parser.add_argument("--add", metavar="FILE", help="adds the step to a model file of the same program at another sequence length")
     parser.add_argument("program", metavar="PROGRAM", help="the training script")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS", help="its arguments")
     return parser.parse_args(words)
@@ -56,6 +58,9 @@ def main(words: list[str] | None = None) -> int:
     if not asked.module and not os.path.exists(asked.program):
         print(f"gradway capture: file '{asked.program}' not found", file=sys.stderr)
         return 2
+    if asked.add and not os.path.exists(asked.add):
+        print(f"gradway capture: file '{asked.add}' not found", file=sys.stderr)
+        return 2
     recorder: Any = None
     argv, sys.argv = sys.argv, [asked.program, *asked.arguments]
     try:
@@ -80,7 +85,15 @@ def main(words: list[str] | None = None) -> int:
         sys.argv = argv
     capture = Capture(recorder.recording, f"{os.path.basename(asked.program)}, captured with {recorder.recording.framework}",
                       _allows_tf32(recorder.torch))
-    capture.save(path)
+    if asked.add:
+        path = Path(asked.output or asked.add)
+        try:
+            path.write_text(with_second(Path(asked.add).read_text(), capture.text(), asked.add))
+        except CaptureError as error:
+            print(f"gradway capture: {error}", file=sys.stderr)
+            return 2
+    else:
+        capture.save(path)
     print(summary(capture, path, time.time() - started))
     return 0
 

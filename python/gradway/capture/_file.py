@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from gradway.capture._errors import CaptureError
 from gradway.capture._recording import Operation, Ready, Recording, Tensor
 
 _NOT_RECORDED = {"between": "optimizer"}
@@ -187,6 +188,33 @@ def text_of(recording: Recording, source: str, tf32: bool = False) -> str:
         for moment in recording.memory:
             numbers = " ".join(f"{value / 1e6:.6g}" for value in (moment.grows, moment.fixed, moment.gradients))
             lines.append(f"  {'backward' if moment.backward else 'forward'} {numbers}")
+    return "\n".join(lines) + "\n"
+
+
+def _parts_of(text: str) -> dict[str, list[str]]:
+    """Lines of a model file by its top-level keys."""
+    parts: dict[str, list[str]] = {}
+    key = ""
+    for line in text.splitlines():
+        if found := re.match(r"(\w+):", line):
+            key = found[1]
+        parts.setdefault(key, []).append(line)
+    return parts
+
+
+def with_second(first: str, second: str, name: str) -> str:
+    """The model file `first`, called `name`, with the same step at the sequence length of `second`."""
+    one, other = _parts_of(first), _parts_of(second)
+    if "sequence" not in one or "sequence" not in other:
+        raise CaptureError(f"a step without a sequence length cannot be added to {name}: no input has token indices")
+    for key, words in (("batch", "batches"), ("precision", "precisions"), ("optimizer", "optimizers")):
+        if one.get(key) != other.get(key):
+            raise CaptureError(f"{name} has other {words} ({one[key][0]}; now {other[key][0]}): capture both with the same settings")
+    if one["sequence"] == other["sequence"]:
+        raise CaptureError(f"{name} has the same sequence length ({other['sequence'][0]}): capture another one")
+    lines = [line for key, part in one.items() if key != "second" for line in part]
+    lines.append("second:")
+    lines += [f"  {line}" for key in ("sequence", "operations", "memory") for line in other.get(key, [])]
     return "\n".join(lines) + "\n"
 
 

@@ -166,6 +166,9 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
             else:
                 result = self._run(func, name, args, named, on_gpu)
             results = [value for value in tree_flatten(result)[0] if isinstance(value, torch.Tensor) and value.is_meta]
+            if any(value.is_sparse for value in results):
+                raise CaptureError(f"{place_of_program()}: sparse gradients cannot be recorded. Write sparse=False for small embedding tables, "
+                                   "or describe large ones in a model of kind recommender (docs/layouts.md)")
             if values is not None:
                 for value, known in zip(tree_flatten(result)[0], tree_flatten(values)[0]):
                     if isinstance(value, torch.Tensor) and value.is_meta and isinstance(known, torch.Tensor):
@@ -260,7 +263,8 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
                 if totals:
                     recorder.record(name, on_gpu, results, lists=totals)
                 return
-            recorder.record(name, on_gpu, results, notes_of(name, args, named))
+            library = func._schema.name.split("::", 1)[0]
+            recorder.record(name if library == "aten" else f"{library}.{name}", on_gpu, results, notes_of(name, args, named))
 
     def as_cuda_lays_out(name: str, args: Any, result: Any) -> Any:
         """Results of cuDNN's convolutions are channels_last if an input is; on meta the layout is lost."""

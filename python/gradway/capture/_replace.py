@@ -88,11 +88,13 @@ def _of_host(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
     if original_compile is not None:
         def compiled(model: Any = None, **_: Any) -> Any:
             recorder.recording.compiled = True
-            recorder.warn("torch.compile is recorded as eager PyTorch: a compiled step is shorter than predicted")
+            recorder.warn("torch.compile is recorded as eager PyTorch; gradway fuses its kernels by rule, as if the whole model were compiled")
             return model if model is not None else (lambda function: function)
 
         yield torch, "compile", compiled
         yield torch.nn.Module, "compile", lambda self, **named: compiled(self, **named) and None
+    # TorchScript cannot compile the functions that are replaced here; without it the same operations are called.
+    yield torch.jit, "script", lambda scripted, *_, **__: scripted
     yield from _of_ranks(recorder)
 
 

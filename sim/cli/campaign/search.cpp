@@ -76,8 +76,9 @@ class StepSimulation {
     if (!run_) {
       run_ = simulated(overrides);
     } else {
-      run_->scenario.campaign =
-          load_scenario(search_.arguments.scenario, overrides, data_, search_.arguments.price).campaign;
+      auto scenario = load_scenario(search_.arguments.scenario, overrides, data_, search_.arguments.price);
+      run_->scenario.campaign = std::move(scenario.campaign);
+      run_->scenario.phases = std::move(scenario.phases);
       check_length(*run_);
     }
     const report::Campaign outcome{*run_, questions_, answers_of(*run_, questions_)};
@@ -99,6 +100,9 @@ class StepSimulation {
     if (!search_.finds_layout) return step_of_campaign(arguments, overrides, data_, {});
     auto scenario = load_scenario(arguments.scenario, overrides, data_, arguments.price);
     check_has_campaign(scenario);
+    if (!scenario.phases.empty())
+      refuse("'--layout' needs a campaign with the same settings from start to end, but this one has phases",
+             "search the layout without them, then set it in the scenario");
     scenario.job = fastest_layout(scenario, search_);
     auto run = simulate(std::move(scenario), arguments.engine);
     check_length(run);

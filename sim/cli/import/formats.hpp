@@ -27,6 +27,7 @@ struct ImportArguments {
   std::string model;
   std::string platform;
   bool in_place = false;
+  bool json = false;
   bool force = false;  ///< an existing file may be replaced
 };
 
@@ -50,6 +51,8 @@ void import_topo(const ImportArguments& arguments, const CommandContext& context
 void import_nccl_topo(const ImportArguments& arguments, const CommandContext& context);
 /// Converts logs of nccl-tests to samples.
 void import_nccl_tests(const ImportArguments& arguments, const CommandContext& context);
+/// Prints what NCCL chose in a job, and compares it with a platform.
+void import_nccl_log(const ImportArguments& arguments, const CommandContext& context);
 /// Converts DeepSpeed's ds_config.json to a scenario.
 void import_deepspeed(const ImportArguments& arguments, const CommandContext& context);
 /// Converts torchtitan's TOML to a scenario.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -82,6 +84,21 @@ void add_price_options(CLI::App& app, PriceChoice& choice) {
   app.add_option("--price-date", choice.date, "date of the prices (default: the newest)")->type_name("DATE");
   app.add_option("--region", choice.region, "region of the prices (default: the first of a platform)")
       ->type_name("NAME");
+}
+
+std::optional<double> percentage(std::string_view option, const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  std::string_view number = *text;
+  if (number.ends_with('%')) number.remove_suffix(1);
+  number = number.substr(0, number.find_last_not_of(' ') + 1);
+  double percent = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
+  if (error != std::errc{} || end != number.data() + number.size() || !std::isfinite(percent) ||
+      percent < 0) {
+    refuse(fmt::format("'{} {}' is not a percentage", option, *text),
+           "write a percentage, such as '3' or '3%'");
+  }
+  return percent / 100;
 }
 
 }  // namespace gradway::cli

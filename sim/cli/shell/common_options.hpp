@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,5 +40,9 @@ void check_known(const std::string& option, const std::string& name, std::string
 
 /// Adds `--prices`, `--price-date` and `--region`.
 void add_price_options(CLI::App& app, PriceChoice& choice);
+
+/// An option in percent, with or without its sign, as a fraction; nothing if it is not given.
+/// @throws ConfigError if it is not a percentage
+std::optional<double> percentage(std::string_view option, const std::optional<std::string>& text);
 
 }  // namespace gradway::cli

@@ -38,7 +38,7 @@ Words words_of_key(std::string_view key) {
 Words values_of_key(const std::string& key, const DataPath& data) {
   if (key == "model") return list_names(DataKind::model, data);
   if (key == "platform") return list_names(DataKind::platform, data);
-  if (key == "input.storage") return list_names(DataKind::storage, data);
+  if (key == "input.storage" || key == "input.staged_from") return list_names(DataKind::storage, data);
   if (key == "input.dataset") return list_names(DataKind::dataset, data);
   return words_of_key(key);
 }

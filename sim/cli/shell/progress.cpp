@@ -20,7 +20,7 @@ constexpr double bytes_per_resource = 190;
 constexpr std::size_t bar_width = 30;
 constexpr std::chrono::milliseconds delay_of_first_line{1000};
 constexpr std::chrono::milliseconds repaint_interval{200};
-constexpr std::chrono::milliseconds line_interval{15000};
+constexpr std::chrono::milliseconds line_interval{5000};
 
 // Share that must be done before the remaining time is estimated.
 constexpr double least_share = 0.02;

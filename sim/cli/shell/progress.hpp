@@ -25,7 +25,7 @@ class Progress {
  public:
   /// For work with parts to count: "point 12 of 400" with a bar.
   Progress(const CommandContext& context, std::string what, std::size_t count);
-  /// If standard error is not a terminal: no output, or a line every 15 seconds.
+  /// If standard error is not a terminal: no output, or a line every 5 seconds.
   enum class WithoutTerminal { silent, lines };
   /// For work that reports its progress to `callback()`.
   explicit Progress(const CommandContext& context,

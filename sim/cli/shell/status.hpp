@@ -9,7 +9,7 @@ enum class Status : int {
   bug = 1,           ///< a contract was violated
   wrong_input = 2,   ///< files, arguments, or a place that cannot be written to
   unfinished = 3,    ///< the simulation could not finish
-  limit_passed = 4,  ///< a validation exceeds its limit of error
+  limit_passed = 4,  ///< a validation or a watched run exceeds its limit
 };
 
 /// Message for `std::bad_alloc`, with Status::unfinished.

@@ -15,6 +15,32 @@ Number number_of_state(Precision precision) {
   return precision == Precision::fp16 ? Number::fp16 : Number::fp32;
 }
 
+/// How to describe the captured model by its shape.
+std::string command_of(const CapturedStep& captured) {
+  return captured.sequence > 0
+             ? fmt::format("gradway import hf config.json --sequence {} -o models/shape.yaml",
+                           captured.sequence)
+             : std::string{"gradway import hf config.json -o models/shape.yaml"};
+}
+
+/// Parallelism that splits layers follows from the model's shape, which a capture does not have.
+template <class Add>
+void check_axes(const Layout& layout, const ModelSpec& model, const Add& add) {
+  const std::array axes{
+      std::pair{"parallel.tensor", layout.tensor}, std::pair{"parallel.context", layout.context},
+      std::pair{"parallel.expert", layout.expert}, std::pair{"parallel.expert_tensor", layout.expert_tensor}};
+  for (const auto& [key, ranks] : axes) {
+    if (ranks <= 1) continue;
+    add(key,
+        fmt::format(
+            "{} is {}, but '{}' is a capture of one rank: how layers are split follows from a model's "
+            "shape (its config.json)",
+            key, ranks, model.model.name),
+        fmt::format("import the shape: {}; data and pipeline parallelism work with the capture",
+                    command_of(*model.model.captured)));
+  }
+}
+
 }  // namespace
 
 void apply_capture_defaults(ScenarioSpec& scenario, const Model& model) {
@@ -48,9 +74,17 @@ void check_captured(const ScenarioSpec& scenario, const ModelSpec& model, Proble
         fmt::format("job.state_dtype is {}, but the parameters of '{}' were captured in {}",
                     name_of(job.state_dtype), model.model.name, name_of(captured.state_dtype)),
         "leave it out, or capture the program again with parameters of that type");
-  constexpr std::array keys{"job.attention",      "job.memory_format",   "job.compile",  "job.fused_loss",
-                            "job.composed_norms", "job.composed_rotary", "job.sequence", "job.recompute",
-                            "job.finetune",       "job.float_logits",    "job.experts"};
+  constexpr std::array keys{"job.attention",      "job.memory_format",  "job.compile",   "job.fused_loss",
+                            "job.composed_norms", "job.implementation", "job.recompute", "job.finetune",
+                            "job.float_logits",   "job.experts"};
+  if (job.sequence > 0 && job.sequence != captured.sequence && captured.second == nullptr)
+    add("job.sequence",
+        fmt::format("job.sequence is {}, but '{}' was captured with {} tokens only", job.sequence,
+                    model.model.name, captured.sequence),
+        fmt::format(
+            "capture the program with another sequence length, too, and add it: gradway capture --add "
+            "models/{}.yaml PROGRAM",
+            model.model.name));
   for (const auto* key : keys) {
     if (!scenario.given.contains(key)) continue;
     add(key,
@@ -58,18 +92,7 @@ void check_captured(const ScenarioSpec& scenario, const ModelSpec& model, Proble
                     model.model.name),
         "leave it out; to change the operations, change the program and capture it again");
   }
-  const auto& layout = job.layout;
-  const std::array axes{std::pair{"parallel.tensor", layout.tensor},
-                        std::pair{"parallel.context", layout.context},
-                        std::pair{"parallel.expert", layout.expert}};
-  for (const auto& [key, ranks] : axes) {
-    if (ranks > 1)
-      add(key,
-          fmt::format("{} is {}, but '{}' was captured on one rank: its layers cannot be split", key, ranks,
-                      model.model.name),
-          "use a model that is described by its shape (gradway import hf), or use data or pipeline "
-          "parallelism");
-  }
+  check_axes(job.layout, model, add);
   if (job.framework != Framework::pytorch)
     add("job.framework",
         fmt::format("job.framework is {}, but captured models run in PyTorch", name_of(job.framework)),

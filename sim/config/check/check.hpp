@@ -10,6 +10,8 @@ namespace gradway::config {
 
 /// Number of ranks, model, micro-batches and strategy against the layout.
 void check_layout(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
+/// Embedding tables against the strategy and the layout.
+void check_tables(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
 void check_strategy(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
 /// Recipe, strategy and model against precision fp8.
 void check_fp8(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
@@ -18,6 +20,8 @@ void check_launches(const ScenarioSpec& scenario, const ModelSpec& model, Proble
 /// What the program reads back, and SyncBatchNorm, against model and layout.
 void check_host_reads(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
 void check_recompute(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
+/// Conditions of the network against the platform's fabric.
+void check_network(const ScenarioSpec& scenario, const PlatformSpec& platform, Problems& problems);
 void check_finetune(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
 
 }  // namespace gradway::config

@@ -153,7 +153,7 @@ class CheckLayout {
               model_.model.name),
           "choose a model that is described by its architecture (gradway list models)",
           {{model_.kind, "the profile is here"}});
-    } else {
+    } else if (!model_.model.captured) {  // captures are checked by check_captured
       if (layout_.tensor > 1) check_tensor();
       if (layout_.context > 1) check_context();
     }
@@ -203,6 +203,7 @@ class CheckLayout {
                                                   : "parallel.expert_capacity_factor";
     const bool asks = layout_.expert * layout_.expert_tensor > 1 || layout_.expert_capacity_factor;
     if (!asks || !trains(job_.strategy) || model_.model.profile) return;
+    if (model_.model.captured && layout_.expert * layout_.expert_tensor > 1) return;  // see check_captured
     if (experts.number == 0) {
       return add(key, fmt::format("{} has no effect: the model '{}' has no experts", key, model_.model.name),
                  "leave it out, or choose a model with experts", {here});

@@ -49,7 +49,7 @@ void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problem
 void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const bool follows = static_cast<bool>(model.model.run);
   for (const auto* key : {"job.attention", "job.memory_format", "job.compile", "job.fused_loss",
-                          "job.composed_norms", "job.composed_rotary", "job.sequence"}) {
+                          "job.composed_norms", "job.implementation", "job.sequence"}) {
     if (follows || !scenario.given.contains(key) || !trains(scenario.job.strategy)) continue;
     problems.add(Problem{
         scenario.place(key),
@@ -96,24 +96,12 @@ void check_norms(const ScenarioSpec& scenario, const ModelSpec& model, Problems&
                        "leave it out"});
 }
 
-void check_rotary(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
+void check_implementation(const ScenarioSpec& scenario, Problems& problems) {
   const auto& job = scenario.job;
-  if (!job.composed_rotary || !model.model.run) return;
-  std::string why;
-  Note where{model.kind, "the model is here"};
-  if (has_megatron_modules(job)) {
-    why = "Megatron computes rotary embeddings in one kernel";
-    where = {scenario.place("job.framework"), "the framework is here"};
-  } else if (job.compiled) {
-    why = "torch.compile fuses them either way";
-    where = {scenario.place("job.compile"), "job.compile is set here"};
-  } else if (!has_rotary_positions(model.model.run)) {
-    why = fmt::format("the model '{}' has no rotary embeddings", model.model.name);
-  }
-  if (why.empty()) return;
-  problems.add(Problem{scenario.place("job.composed_rotary"),
-                       "job.composed_rotary has no effect: " + why,
-                       {std::move(where)},
+  if (job.implementation != Implementation::hugging_face || !has_megatron_modules(job)) return;
+  problems.add(Problem{scenario.place("job.implementation"),
+                       "job.implementation huggingface has no effect: Megatron has its own modules",
+                       {{scenario.place("job.framework"), "the framework is here"}},
                        "leave it out"});
 }
 
@@ -220,8 +208,9 @@ void apply_job(const Job& job, Model& model) {
   const bool megatron = has_megatron_modules(job) && model.run;
   const bool compiled = job.compiled && model.run;
   const bool other_sequence = job.sequence > 0 && job.sequence != model.tokens_per_sample;
-  if (megatron || compiled || other_sequence || job.lora)
-    model.layers = layers_of(model.run, job.sequence, megatron, job.lora, compiled);
+  const bool hugging_face = is_hugging_face(job.implementation, model.implementation) && model.run;
+  if (megatron || compiled || hugging_face || other_sequence || job.lora)
+    model.layers = layers_of(model.run, job.sequence, megatron, job.lora, compiled, hugging_face);
   // Anchors were measured with the model's own sequence length and all parameters trained.
   if (other_sequence || job.lora) model.anchors.clear();
   if (!other_sequence) return;
@@ -249,19 +238,21 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
                     const GpuSpec& gpu, Problems& problems) {
   check_ranks(scenario, platform, problems);
   check_layout(scenario, model, problems);
+  check_tables(scenario, model, problems);
   check_strategy(scenario, model, problems);
   check_profile(scenario, model, problems);
   check_how_it_runs(scenario, model, problems);
   check_recompute(scenario, model, problems);
   check_finetune(scenario, model, problems);
   check_norms(scenario, model, problems);
-  check_rotary(scenario, model, problems);
+  check_implementation(scenario, problems);
   check_launches(scenario, model, problems);
   check_host_reads(scenario, model, problems);
   check_attention(scenario, model, gpu, problems);
   check_anchor(scenario, model, problems);
   check_compute(scenario, model, gpu, problems);
   check_fp8(scenario, model, problems);
+  check_network(scenario, platform, problems);
   check_campaign(scenario, model, platform, problems);
 }
 
@@ -296,6 +287,13 @@ void check_traffic(const ScenarioSpec& scenario, const Platform& platform, Probl
                            fmt::format("the platform '{}' has no device '{}'", platform.name, name),
                            {},
                            hint_for_part(name, platform)});
+    }
+    const auto& job = scenario.job;
+    if ((flow.start > Seconds{} || flow.end) && !flow.period && !job.input.epoch_steps) {
+      problems.add(Problem{where,
+                           "traffic that starts or ends once has no effect on the steady state",
+                           {},
+                           "add 'period', or input.epoch_steps, which simulates a whole epoch"});
     }
     if (from && to && !background_path(routes, *from, *to)) {
       problems.add(Problem{where,

@@ -17,6 +17,7 @@
 #include "sim/scenario/job_fields.hpp"
 #include "sim/scenario/layout_fields.hpp"
 #include "sim/scenario/local_sgd_fields.hpp"
+#include "sim/scenario/network_fields.hpp"
 #include "sim/scenario/strategy_fields.hpp"
 #include "sim/scenario/value_text.hpp"
 
@@ -206,7 +207,7 @@ void add_anchor_keys(Keys& keys) {
 }
 
 void add_traffic_keys(Keys& keys) {
-  keys.add(key("traffic", value::Maps{}, "traffic of other jobs on the same network, during the whole job"));
+  keys.add(key("traffic", value::Maps{}, "traffic of other jobs on the same network"));
   keys.add(of_files(
       required(key("traffic.from", value::Name{}, "device that sends, as named by gradway show platform"))));
   keys.add(of_files(required(key("traffic.to", value::Name{}, "device that receives"))));
@@ -217,6 +218,13 @@ void add_traffic_keys(Keys& keys) {
   keys.add(of_files(with_default(
       "1", key("traffic.weight", value::Real{0.001, 1000},
                "weight of the traffic on a link that it shares with the job, whose weight is 1"))));
+  keys.add(of_files(with_default("0 s", key("traffic.start", value::Amount{value::Unit::pause, "2 s"},
+                                            "time of its first start, after that of the simulated steps"))));
+  keys.add(of_files(
+      key("traffic.end", value::Amount{value::Unit::pause, "5 s"}, "time of its first end; default: never")));
+  keys.add(of_files(key("traffic.period", value::Amount{value::Unit::pause, "20 s"},
+                        "time from one start to the next, for traffic that comes and goes; the mean step of "
+                        "whole periods is reported")));
 }
 
 void add_campaign_keys(Keys& keys) {
@@ -235,6 +243,10 @@ void add_campaign_keys(Keys& keys) {
                  value::Amount{value::Unit::node_price, "98.32 USD/h"},
                  fmt::format("price of a node with terms {}", terms)));
   keys.fields<CarbonSettings>("campaign.carbon.");
+  keys.fields<CampaignPhase>("campaign.phases.", of_files);
+  keys.fields<BatchRule>("campaign.adapt.");
+  keys.fields<StorageGrowth>("campaign.storage.");
+  keys.fields<ConvergenceSettings>("campaign.convergence.");
 }
 
 std::string meaning_of(HardwarePart part) {
@@ -289,6 +301,9 @@ const std::vector<ScenarioKey>& described_keys() {
         outside("the same job, simulated for longer",
                 with_default("1", key("steps", value::Whole{1, 100'000},
                                       "number of steps to simulate; the steady-state step is reported"))));
+    keys.add(key("network", value::Map{},
+                 "distance and quality of the network between nodes, instead of those of the platform"));
+    keys.fields<NetworkConditions>("network.");
     add_traffic_keys(keys);
     add_campaign_keys(keys);
     keys.add(outside(

@@ -48,11 +48,15 @@ CheckpointSettings read_checkpoint(Reader checkpoint, std::optional<Named>& stor
                       "leave it out, or set 'write' instead of 'storage'");
     result.keep = checkpoint.optional("keep", checkpoint_count, result.keep);
   } else {
-    checkpoint.forbid("keep", "'keep' has no effect without 'storage'",
-                      "set 'storage' to a storage tier, or leave it out");
+    for (const auto* key : {"keep", "weight"}) {
+      if (checkpoint.has(key))
+        checkpoint.error(checkpoint.key_place(key), fmt::format("'{}' has no effect without 'storage'", key),
+                         "set 'storage' to a storage tier, or leave it out");
+      checkpoint.ignore(key);
+    }
   }
   if (result.mode == SaveMode::sync) {
-    for (const auto* key : {"staging", "device_copy", "slowdown"}) {
+    for (const auto* key : {"staging", "device_copy", "slowdown", "weight"}) {
       if (checkpoint.has(key))
         checkpoint.error(
             checkpoint.value_place(key),
@@ -121,7 +125,7 @@ void check_goal(Reader& campaign, const CampaignSettings& settings) {
 /// Reports keys that have no effect with federated clients.
 void check_campaign_of_clients(const ScenarioSpec& scenario, Problems& problems) {
   for (const auto* key : {"checkpoint", "restart", "failures", "spot", "stragglers", "spares", "repair",
-                          "elastic_from", "terms", "prices"}) {
+                          "elastic_from", "terms", "prices", "phases", "adapt", "storage", "convergence"}) {
     const auto whole = fmt::format("campaign.{}", key);
     if (scenario.given.contains(whole))
       problems.add(
@@ -154,6 +158,7 @@ void read_campaign(Reader& scenario, ScenarioSpec& spec) {
     prices->finish();
   }
   if (auto group = campaign->maybe_map("carbon")) result.carbon = read_group<CarbonSettings>(*group);
+  read_over_time(*campaign, result);
   campaign->finish();
   spec.campaign = std::move(result);
 }
@@ -180,6 +185,7 @@ void check_campaign(const ScenarioSpec& scenario, const ModelSpec& model, const 
     check_campaign_of_clients(scenario, problems);
     return;
   }
+  check_over_time(scenario, problems);
   const bool is_interrupted = campaign.failures || campaign.terms == Terms::spot;
   if (is_interrupted && !campaign.checkpoint)
     add("",

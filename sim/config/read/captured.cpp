@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -288,7 +289,10 @@ class LayersOfCapture {
     if (!row.gradient.empty())
       return add_gradient(layer, row.gradient.starts_with('.') ? block + row.gradient : row.gradient);
     auto& pass = section.is_backward ? layer.backward : layer.forward;
-    for (std::int64_t i = 0; i < row.times; ++i) pass.push_back(row.operation);
+    for (std::int64_t i = 0; i < row.times; ++i) {
+      pass.push_back(row.operation);
+      pass.back().order = number_++;
+    }
   }
 
   void add_gradient(CapturedLayer& layer, const std::string& name) {
@@ -302,6 +306,7 @@ class LayersOfCapture {
   }
 
   std::vector<ReadParameter> parameters_;
+  std::int64_t number_ = 0;  ///< of operations
   std::map<std::string, std::size_t, std::less<>> by_name_{};
   std::map<std::string, std::size_t, std::less<>> by_layer_{};
   std::map<std::size_t, bool> ready_{};
@@ -313,6 +318,45 @@ class LayersOfCapture {
 void put_root_last(std::vector<CapturedLayer>& layers) {
   const auto root = std::ranges::find(layers, name_of_root, &CapturedLayer::name);
   if (root != layers.end()) std::rotate(root, root + 1, layers.end());
+}
+
+/// Reads operations and memory, which both sequence lengths of a capture have.
+/// @return nothing if they are invalid
+std::optional<LayersOfCapture> read_operations(Reader& file, std::vector<ReadParameter> parameters,
+                                               CapturedStep& captured) {
+  auto& problems = file.problems();
+  std::vector<CapturedSection> sections;
+  for (auto& section : file.maps("operations")) sections.push_back(read_section(section));
+  if (const auto memory =
+          file.maybe("memory", [&](const Node& node) { return read_captured_moments(node, problems); }))
+    captured.memory = *memory;
+  if (!file.is_valid()) return std::nullopt;
+  LayersOfCapture layers{std::move(parameters)};
+  for (const auto& section : sections) layers.add(section);
+  for (const auto& name : layers.unknown_parameters())
+    file.error(file.key_place("operations"),
+               fmt::format("the gradient of '{}' is ready, but 'parameters' does not list it", name),
+               "add it to 'parameters'");
+  return layers;
+}
+
+/// Reads the same step at another sequence length.
+void read_second(Reader& file, const std::vector<ReadParameter>& parameters, CapturedStep& captured) {
+  auto section = file.maybe_map("second");
+  if (!section) return;
+  CapturedStep second;
+  second.batch = section->optional("batch", integer(1, 1'000'000), captured.batch);
+  second.sequence = section->required("sequence", integer(1, 1 << 24));
+  auto layers = read_operations(*section, parameters, second);
+  section->finish();
+  if (!layers || !section->is_valid()) return;
+  std::vector<std::string> ignored;
+  second.layers = layers->take(ignored);
+  put_root_last(second.layers);
+  if (const auto found = difference(captured, second); !found.empty())
+    file.error(file.key_place("second"), "the captures differ in more than sizes: " + found,
+               "capture the same program at two sequence lengths, both with the same settings");
+  captured.second = std::make_shared<const CapturedStep>(std::move(second));
 }
 
 }  // namespace
@@ -332,20 +376,11 @@ void read_captured(Reader& file, Model& model) {
   file.optional("channels_last", boolean, false);
   file.optional("checkpointing", boolean, false);
   model.input_per_sample = file.required("input_per_sample", bytes_or_zero);
-  auto parameters =
+  const auto parameters =
       file.required("parameters", [&](const Node& node) { return read_captured_parameters(node, problems); });
-  std::vector<CapturedSection> sections;
-  for (auto& section : file.maps("operations")) sections.push_back(read_section(section));
-  if (const auto memory =
-          file.maybe("memory", [&](const Node& node) { return read_captured_moments(node, problems); }))
-    captured.memory = *memory;
-  if (!file.is_valid()) return;
-  LayersOfCapture layers{std::move(parameters)};
-  for (const auto& section : sections) layers.add(section);
-  for (const auto& name : layers.unknown_parameters())
-    file.error(file.key_place("operations"),
-               fmt::format("the gradient of '{}' is ready, but 'parameters' does not list it", name),
-               "add it to 'parameters'");
+  auto read = read_operations(file, parameters, captured);
+  if (!read) return;
+  auto& layers = *read;
   std::vector<std::string> without_gradient;
   captured.layers = layers.take(without_gradient);
   if (std::ranges::all_of(captured.layers, [](const auto& layer) { return layer.parameters.empty(); }))
@@ -354,6 +389,8 @@ void read_captured(Reader& file, Model& model) {
         "add a row 'MODULE gradient PARAMETER' for each trained parameter, or capture the program again");
   if (!file.is_valid()) return;
   put_root_last(captured.layers);
+  read_second(file, parameters, captured);
+  if (!file.is_valid()) return;
   captured.unknown = unknown_operations(captured);
   model.tokens_per_sample = captured.sequence;
   auto step = std::make_shared<const CapturedStep>(std::move(captured));

@@ -18,6 +18,7 @@ constexpr Choice<DecoderShape::Positions> positions[] = {{"learned", DecoderShap
                                                          {"alibi", DecoderShape::Positions::alibi},
                                                          {"none", DecoderShape::Positions::none}};
 constexpr Choice<DecoderShape::Activation> activations[] = {{"gelu", DecoderShape::Activation::gelu},
+                                                            {"gelu_new", DecoderShape::Activation::gelu_new},
                                                             {"relu", DecoderShape::Activation::relu},
                                                             {"swiglu", DecoderShape::Activation::swiglu},
                                                             {"geglu", DecoderShape::Activation::geglu}};
@@ -25,6 +26,17 @@ constexpr Choice<DecoderShape::Blocks> block_orders[] = {
     {"sequential", DecoderShape::Blocks::sequential},
     {"parallel", DecoderShape::Blocks::parallel},
     {"parallel_one_norm", DecoderShape::Blocks::parallel_one_norm}};
+
+constexpr Choice<DecoderShape::NormPlacement> norm_placements[] = {
+    {"before", DecoderShape::NormPlacement::before},
+    {"after", DecoderShape::NormPlacement::after},
+    {"both", DecoderShape::NormPlacement::both}};
+constexpr Choice<DecoderShape::QkNorm> qk_norms[] = {{"false", DecoderShape::QkNorm::none},
+                                                     {"true", DecoderShape::QkNorm::heads},
+                                                     {"all_heads", DecoderShape::QkNorm::all_heads}};
+constexpr Choice<DecoderShape::Packed> packings[] = {{"false", DecoderShape::Packed::none},
+                                                     {"split", DecoderShape::Packed::split},
+                                                     {"sliced", DecoderShape::Packed::sliced}};
 
 constexpr int largest_head = 4096;
 
@@ -60,7 +72,8 @@ void read_biases(Reader& file, DecoderShape& shape) {
   shape.attention_output_bias = file.maybe("attention_output_bias", boolean);
   shape.mlp_bias = file.maybe("mlp_bias", boolean);
   shape.output_bias = file.optional("output_bias", boolean, false);
-  if (shape.output_bias && shape.tied_output)
+  shape.masked_lm = file.optional("masked_lm", boolean, false);
+  if (shape.output_bias && shape.tied_output && !shape.masked_lm)
     file.error(file.value_place("output_bias"),
                "'output_bias' conflicts with 'tied_output': a tied output layer has no bias",
                "keep one of them", {{file.value_place("tied_output"), "tied_output is set here"}});
@@ -71,8 +84,10 @@ void read_positions(Reader& file, DecoderShape& shape) {
   const Note note{file.value_place("positions"), "the positions are here"};
   if (shape.positions == DecoderShape::Positions::rotary) {
     shape.rotary_size = file.optional("rotary_size", integer(1, widest), 0);
+    shape.no_rotary_every = file.optional("no_rotary_every", integer(1, most_layers), 0);
   } else {
-    file.forbid("rotary_size", "'rotary_size' requires rotary positions", "leave it out", note);
+    for (const auto* key : {"rotary_size", "no_rotary_every"})
+      file.forbid(key, fmt::format("'{}' requires rotary positions", key), "leave it out", note);
   }
   if (shape.positions != DecoderShape::Positions::learned) {
     file.forbid("position_rows", "'position_rows' requires learned positions", "leave it out", note);
@@ -91,11 +106,39 @@ void read_positions(Reader& file, DecoderShape& shape) {
 void read_heads(Reader& file, DecoderShape& shape) {
   shape.kv_heads = file.optional("kv_heads", integer(1, widest), shape.heads);
   shape.head_size = file.optional("head_size", integer(1, largest_head), 0);
-  shape.qk_norm = file.optional("qk_norm", boolean, false);
+  shape.qk_norm = file.optional("qk_norm", one_of("norms of queries and keys", qk_norms), shape.qk_norm);
+  shape.attention_gate = file.optional("attention_gate", boolean, false);
+  shape.sinks = file.optional("attention_sinks", boolean, false);
+  shape.packed = file.maybe("packed_projections", one_of("a packing of projections", packings));
   if (!file.has("head_size")) check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
   if (file.has("kv_heads")) check_divides(file, "kv_heads", shape.kv_heads, "heads", shape.heads);
   if (file.is_valid())
     too_large(file, "rotary_size", shape.rotary_size, "the size of a head", shape.size_of_head());
+}
+
+LinearAttention read_linear(Reader& map) {
+  LinearAttention linear;
+  linear.key_heads = map.required("key_heads", integer(1, widest));
+  linear.value_heads = map.required("value_heads", integer(1, widest));
+  linear.key_head = map.required("key_head_size", integer(1, largest_head));
+  linear.value_head = map.required("value_head_size", integer(1, largest_head));
+  linear.convolution = map.optional("convolution", integer(1, 64), linear.convolution);
+  map.finish();
+  return linear;
+}
+
+/// Reads which layers read all tokens, and what the others do.
+void read_layer_kinds(Reader& file, DecoderShape& shape) {
+  shape.window = file.optional("window", integer(1, most_tokens), 0);
+  shape.full_every = file.optional("full_attention_every", integer(1, most_layers), 0);
+  if (auto linear = file.maybe_map("linear_attention")) shape.linear = read_linear(*linear);
+  if (file.is_valid() && shape.linear && shape.window > 0)
+    file.error(file.value_place("window"), "'window' has no effect on linear attention", "leave it out",
+               {{file.key_place("linear_attention"), "linear attention is here"}});
+  if (shape.full_every > 0 && !shape.linear && shape.window == 0)
+    file.error(file.value_place("full_attention_every"),
+               "'full_attention_every' requires 'window' or 'linear_attention' for the other layers",
+               "set one of them, or leave it out");
 }
 
 LatentAttention read_latent(Reader& map) {
@@ -111,10 +154,15 @@ LatentAttention read_latent(Reader& map) {
 
 void read_attention(Reader& file, DecoderShape& shape) {
   auto latent = file.maybe_map("latent_attention");
-  if (!latent) return read_heads(file, shape);
+  if (!latent) {
+    read_heads(file, shape);
+    return read_layer_kinds(file, shape);
+  }
   shape.latent = read_latent(*latent);
   const Note note{file.key_place("latent_attention"), "latent attention is here"};
-  for (const auto* key : {"kv_heads", "head_size", "qk_norm", "qkv_bias", "rotary_size"})
+  for (const auto* key :
+       {"kv_heads", "head_size", "qk_norm", "qkv_bias", "rotary_size", "no_rotary_every", "attention_gate",
+        "attention_sinks", "packed_projections", "window", "linear_attention", "full_attention_every"})
     file.forbid(key, fmt::format("'{}' is not used by latent attention", key), "leave it out", note);
   if (file.is_valid() && shape.positions != DecoderShape::Positions::rotary)
     file.error(file.value_place("positions"), "latent attention requires rotary positions",
@@ -129,6 +177,8 @@ Experts read_experts(Reader& map, int layers) {
   experts.shared = map.optional("shared", integer(0, widest), 0);
   experts.shared_gate = map.optional("shared_gate", boolean, false);
   experts.dense_layers = map.optional("dense_layers", integer(0, most_layers), 0);
+  experts.every = map.optional("every", integer(1, most_layers), 1);
+  experts.bias = map.optional("bias", boolean, false);
   experts.router_bias = map.optional("router_bias", boolean, false);
   too_large(map, "top_k", experts.top_k, fmt::format("the {} experts", experts.number), experts.number);
   if (layers > 0) too_large(map, "dense_layers", experts.dense_layers, "the layers allow", layers - 1);
@@ -143,7 +193,7 @@ void read_mlps(Reader& file, DecoderShape& shape) {
   shape.activation = file.optional("activation", one_of("an activation", activations), shape.activation);
   if (auto experts = file.maybe_map("experts")) {
     shape.experts = read_experts(*experts, shape.layers);
-    if (shape.experts->dense_layers == 0)
+    if (shape.experts->dense_layers == 0 && shape.experts->every == 1)
       return file.forbid("mlp", "'mlp' has no effect: every layer has experts, which have their own 'mlp'",
                          "leave it out, or set experts.dense_layers to the number of layers without experts",
                          Note{file.key_place("experts"), "the experts are here"});
@@ -156,7 +206,7 @@ int divided_width(const DecoderShape& shape) {
   const auto& experts = shape.experts;
   if (!experts) return shape.mlp;
   const int shared = experts->shared * experts->mlp;
-  if (experts->dense_layers == 0) return shared;  // 0: there is none
+  if (experts->dense_layers == 0 && experts->every == 1) return shared;  // 0: there is none
   return shared > 0 ? std::gcd(shape.mlp, shared) : shape.mlp;
 }
 
@@ -168,9 +218,17 @@ DecoderShape read_decoder(Reader& file, Model& model) {
   shape.pad_vocabulary_to = file.optional("pad_vocabulary_to", integer(1, most_tokens), 1);
   shape.tied_output = file.optional("tied_output", boolean, false);
   shape.dropout = file.optional("dropout", boolean, false);
+  shape.attention_dropout = file.maybe("attention_dropout", boolean);
+  shape.soft_cap = file.optional("logit_soft_cap", boolean, false);
   shape.embedding_norm = file.optional("embedding_norm", boolean, false);
   shape.norm = file.optional("norm", one_of("a norm", norms), shape.norm);
   shape.blocks = file.optional("blocks", one_of("a block order", block_orders), shape.blocks);
+  shape.norm_placement =
+      file.optional("norm_placement", one_of("a place of norms", norm_placements), shape.norm_placement);
+  if (file.is_valid() && shape.norm_placement != DecoderShape::NormPlacement::before &&
+      shape.blocks != DecoderShape::Blocks::sequential)
+    file.error(file.value_place("norm_placement"), "parallel blocks have norms before attention and MLP only",
+               "leave it out", {{file.value_place("blocks"), "the blocks are here"}});
   read_biases(file, shape);
   read_positions(file, shape);
   read_attention(file, shape);
@@ -182,13 +240,37 @@ DecoderShape read_decoder(Reader& file, Model& model) {
   model.tokens_per_sample = shape.sequence;
   const bool is_sequential = shape.blocks == DecoderShape::Blocks::sequential;
   const int kv_heads = shape.kv_heads > 0 ? shape.kv_heads : shape.heads;
-  if (!shape.latent && (!shape.experts || is_sequential))
+  const bool divides_heads =
+      !shape.latent && !shape.linear && shape.qk_norm != DecoderShape::QkNorm::all_heads;
+  if (divides_heads && (!shape.experts || is_sequential))
     model.tensor = {shape.heads, kv_heads, divided_width(shape)};
   if (shape.experts) model.experts = {shape.experts->number, shape.experts->mlp};
-  model.causal_heads = shape.heads;
+  if (!shape.linear && !shape.masked_lm) model.causal_heads = shape.heads;
   model.causal_kv_heads = kv_heads;
   if (shape.positions == DecoderShape::Positions::learned) model.longest_sequence = shape.sequence;
   return shape;
+}
+
+void read_speech(Reader& file, Model& model) {
+  SpeechShape shape;
+  read_blocks(file, shape);
+  shape.decoder_layers = file.optional("decoder_layers", integer(1, most_layers), shape.layers);
+  shape.mlp = file.required("mlp", integer(1, widest));
+  shape.mel_bins = file.required("mel_bins", integer(1, widest));
+  shape.frames = file.required("frames", integer(2, most_tokens));
+  shape.positions = file.required("positions", integer(1, most_tokens));
+  check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
+  if (file.is_valid() && shape.sequence > shape.positions)
+    file.error(file.value_place("sequence"),
+               fmt::format("sequence {} is longer than the {} positions", shape.sequence, shape.positions),
+               fmt::format("positions {} would fit", shape.sequence));
+  check_parameters(file, 1.0 * (shape.layers + shape.decoder_layers) * shape.hidden *
+                             (8.0 * shape.hidden + 2.0 * shape.mlp));
+  if (!file.is_valid()) return;
+  set_forward_pass(model, speech(shape));
+  model.input_per_sample = Bytes{fp32_bytes * shape.mel_bins * shape.frames + token_bytes * shape.sequence};
+  model.tokens_per_sample = shape.sequence;
+  model.longest_sequence = shape.positions;
 }
 
 void read_encoder_decoder(Reader& file, Model& model) {

@@ -3,8 +3,10 @@
 
 #include <vector>
 
+#include "sim/config/read/fields.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/platform/networks.hpp"
+#include "sim/scenario/network_fields.hpp"
 
 namespace gradway::config {
 namespace {
@@ -20,7 +22,7 @@ std::vector<Choice<NetworkKind>> network_kinds() {
   return kinds;
 }
 
-/// Bandwidth of one connection: given, or one TCP window per round trip.
+/// Bandwidth of one connection, if it is given.
 std::optional<BytesPerSecond> read_stream_rate(Reader& fabric) {
   const auto rate = fabric.maybe("stream_bandwidth", bandwidth);
   if (rate) {
@@ -32,10 +34,8 @@ std::optional<BytesPerSecond> read_stream_rate(Reader& fabric) {
     }
     return rate;
   }
-  if (!fabric.has("window") && !fabric.has("round_trip")) return std::nullopt;
-  const auto window = fabric.required("window", bytes);
-  const auto round_trip = fabric.required("round_trip", latency);
-  return round_trip > Seconds{} ? std::optional{window / round_trip} : std::nullopt;
+  if (fabric.has("window")) fabric.required("round_trip", describe);
+  return std::nullopt;
 }
 
 void read_network(Reader& fabric, FabricDescription& description) {
@@ -50,6 +50,7 @@ void read_network(Reader& fabric, FabricDescription& description) {
   network.message_latency =
       fabric.optional("message_latency", latency_or_zero, Seconds{facts.message_latency});
   network.stream_rate = read_stream_rate(fabric);
+  read_fields(fabric, network.conditions);
   network.streams = fabric.optional("streams", integer(1, 64), 1);
 }
 

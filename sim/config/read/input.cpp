@@ -158,6 +158,58 @@ void check_prefetch(Reader& input, const InputSettings& settings) {
 
 }  // namespace
 
+namespace {
+
+/// Reports keys that lack the ones they need.
+void check_places(Reader& input, const InputSettings& settings) {
+  const auto refuse = [&](std::string_view key, const std::string& what, const std::string& hint) {
+    input.error(input.key_place(key), what, hint);
+  };
+  const bool in_cache = settings.codec_in == CodecPlace::cache;
+  if (settings.codec_in != CodecPlace::everywhere && !settings.codec)
+    refuse("codec_in", "input.codec_in requires input.codec", "set codec, or leave it out");
+  if ((in_cache || settings.codec_in == CodecPlace::store_and_network) && !settings.cache)
+    refuse("codec_in", fmt::format("input.codec_in {} requires input.cache", name_of(settings.codec_in)),
+           "set cache and cache_size, or choose another place");
+  const bool dedups_cache = settings.dedup == DedupPlace::cache || settings.dedup == DedupPlace::network;
+  if (dedups_cache && (!settings.cache || settings.cache->policy != CachePolicy::keeps))
+    refuse("dedup",
+           fmt::format("input.dedup {} requires a cache that keeps what it holds", name_of(settings.dedup)),
+           "set cache, cache_size and cache_policy: keeps, or choose store");
+  if (settings.cache_prefetch && !settings.cache)
+    refuse("cache_prefetch", "input.cache_prefetch requires input.cache", "set cache and cache_size");
+  if (settings.cache_prefetch && settings.loader != LoaderKind::pytorch)
+    refuse("cache_prefetch",
+           fmt::format("input.cache_prefetch is not modelled with the loader {}", name_of(settings.loader)),
+           "write 'loader: pytorch', or leave it out");
+  if (settings.cache_prefetch && settings.loader_workers == 0)
+    refuse("cache_prefetch", "input.cache_prefetch requires loader_workers above 0", "set loader_workers");
+  if (settings.cache_prefetch && settings.stage_in == StageIn::during)
+    refuse("cache_prefetch", "input.cache_prefetch conflicts with stage_in: during",
+           "stage before the job, or leave one of them out");
+}
+
+}  // namespace
+
+void check_staging(const ScenarioSpec& spec, Problems& problems) {
+  const auto& input = spec.job.input;
+  const auto refuse = [&](const char* key, const std::string& what, const std::string& hint) {
+    problems.add(Problem{spec.place(key), what, {}, hint});
+  };
+  const bool is_read = input.staged_from && !input.staged_from->name.empty();
+  if (is_read && input.staged_from->is_local())
+    refuse("input.staged_from",
+           fmt::format("a dataset cannot be staged from a {}: each node has its own",
+                       name_of(input.staged_from->kind)),
+           "choose a tier that all nodes share, such as s3-standard");
+  if (is_read && input.storage && input.staged_from->name == input.storage->name)
+    refuse("input.staged_from", fmt::format("the dataset is staged from {} to itself", input.storage->name),
+           "choose another input.storage, or leave staged_from out");
+  if (input.dedup != DedupPlace::none && input.dataset && input.dataset->duplicates == 0)
+    refuse("input.dedup", "input.dedup has no effect: the dataset has no duplicates",
+           "set duplicates in the dataset, or leave dedup out");
+}
+
 void read_input(Reader input, ScenarioSpec& spec) {
   auto& result = spec.job.input;
   read_fields(input, result);
@@ -170,13 +222,18 @@ void read_input(Reader input, ScenarioSpec& spec) {
     input.error(input.key_place(key), fmt::format("input.{} has no effect without input.dataset", key),
                 "set input.dataset, or leave it out");
   };
-  for (const auto* key : {"storage", "cache", "codec", "epoch_steps", "columns", "loader", "hw_decoder_load",
-                          "predicate", "csv_parser", "access", "read_ahead"})
+  for (const auto* key : {"storage", "cache", "codec", "epoch_steps", "columns", "staged_from", "dedup",
+                          "loader", "hw_decoder_load", "predicate", "csv_parser", "access", "read_ahead"})
     needs_dataset(key);
   result.columns = input.list("columns", text);
   auto storage = input.optional("storage", name_or(read_storage, input.problems()), {});
   result.storage = std::move(storage.value);
   spec.storage = std::move(storage.name);
+  spec.staged_from = input.maybe("staged_from", named);
+  if (input.has("staged_from") && !input.has("storage"))
+    input.error(input.key_place("staged_from"),
+                "input.staged_from requires input.storage, the tier that the dataset is copied to",
+                "set storage, such as local-nvme");
   if (result.loader == LoaderKind::pytorch && result.persistent_workers && result.loader_workers == 0)
     input.error(input.key_place("persistent_workers"),
                 "input.persistent_workers requires loader_workers above 0",
@@ -198,6 +255,7 @@ void read_input(Reader input, ScenarioSpec& spec) {
   } else {
     input.forbid("cache_size", "'cache_size' has no effect without 'cache'", "set cache, or leave it out");
   }
+  check_places(input, result);
   input.finish("input");
 }
 

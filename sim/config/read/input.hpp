@@ -25,6 +25,8 @@ void check_nvjpeg(const ScenarioSpec& spec, const Gpu& gpu, Problems& problems);
 
 /// tf.data's AUTOTUNE: without a number of threads, those that the node has for the rank.
 void tune_threads(ScenarioSpec& spec, const Platform& platform);
+/// Checks what depends on the kind of a cold tier and on the dataset. @pre both have been read
+void check_staging(const ScenarioSpec& spec, Problems& problems);
 
 /// Reads the map `input`; names of datasets and storage tiers are not looked up.
 void read_input(Reader input, ScenarioSpec& spec);

@@ -13,7 +13,8 @@
 namespace gradway::config {
 namespace {
 
-constexpr double fp32_bytes = 4;
+constexpr Choice<Implementation> implementations[] = {{"fused", Implementation::fused},
+                                                      {"huggingface", Implementation::hugging_face}};
 
 ModelShape read_vision_transformer(Reader& file, Model& model) {
   VisionTransformerShape shape;
@@ -38,7 +39,13 @@ void read_encoder(Reader& file, Model& model) {
   shape.mlp = file.required("mlp", integer(1, widest));
   shape.positions = file.optional("positions", integer(1, 1 << 24), shape.positions);
   shape.types = file.optional("types", integer(1, widest), shape.types);
-  shape.outputs = file.required("outputs", integer(1, widest));
+  shape.masked_lm = file.optional("masked_lm", boolean, false);
+  if (shape.masked_lm) {
+    file.forbid("outputs", "'outputs' has no effect: a masked language model has one per word",
+                "leave it out", Note{file.value_place("masked_lm"), "masked_lm is set here"});
+  } else {
+    shape.outputs = file.required("outputs", integer(1, widest));
+  }
   shape.pooler = file.optional("pooler", boolean, shape.pooler);
   check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
   if (!file.is_valid()) return;
@@ -183,6 +190,7 @@ ModelShape read_decoder_model(Reader& file, Model& model) {
 struct ModelKind {
   ModelShape (*read)(Reader&, Model&) = nullptr;
   bool has_times = false;
+  bool has_program = true;  ///< its operations follow from its layers, as one of several programs runs them
 };
 
 constexpr Choice<ModelKind> model_kinds[] = {
@@ -190,13 +198,15 @@ constexpr Choice<ModelKind> model_kinds[] = {
     {"decoder", {read_decoder_model, false}},
     {"encoder", {without_shape<read_encoder>, false}},
     {"encoder_decoder", {without_shape<read_encoder_decoder>, false}},
-    {"residual", {read_residual, false}},
-    {"convnext", {read_conv_next, false}},
-    {"ssd300", {without_shape<read_detector>, false}},
-    {"layers", {without_shape<read_layers>, false}},
-    {"synthetic", {without_shape<read_synthetic>, true}},
-    {"profile", {without_shape<read_profile>, false}},
-    {"captured", {without_shape<read_captured>, false}}};
+    {"speech", {without_shape<read_speech>, false}},
+    {"residual", {read_residual, false, false}},
+    {"convnext", {read_conv_next, false, false}},
+    {"ssd300", {without_shape<read_detector>, false, false}},
+    {"recommender", {without_shape<read_recommender>, false, false}},
+    {"layers", {without_shape<read_layers>, false, false}},
+    {"synthetic", {without_shape<read_synthetic>, true, false}},
+    {"profile", {without_shape<read_profile>, false, false}},
+    {"captured", {without_shape<read_captured>, false, false}}};
 
 }  // namespace
 
@@ -225,6 +235,9 @@ ModelSpec read_model(Reader& file, const std::string& name) {
   if (kind.read == nullptr) return spec;  // the keys of the model are unknown
   spec.has_times = kind.has_times;
   spec.shape = kind.read(file, spec.model);
+  if (kind.has_program)
+    spec.model.implementation = file.optional("implementation", one_of("an implementation", implementations),
+                                              Implementation::automatic);
   const auto& profile = spec.model.profile;
   if (profile) spec.anchor_gpus.push_back({profile->gpu, file.value_place("gpu")});
   if (!kind.has_times) {

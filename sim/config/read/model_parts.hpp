@@ -33,6 +33,8 @@ void read_blocks(Reader& file, Shape& shape) {
 // Readers of model kinds. The model gets its layers if its keys are valid.
 DecoderShape read_decoder(Reader& file, Model& model);
 void read_encoder_decoder(Reader& file, Model& model);
+void read_recommender(Reader& file, Model& model);
+void read_speech(Reader& file, Model& model);
 
 /// Reads the `layers` of a model of kind layers and propagates the image size: every kernel must fit the
 /// output of the layer before.

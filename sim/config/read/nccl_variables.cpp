@@ -160,6 +160,10 @@ std::string nvls(const Node& node) {
 std::string socket_threads(const Node& node) {
   return number(node, 1, 16);
 }
+/// At most 128 (NCCL's documentation, NCCL_IB_QPS_PER_CONNECTION).
+std::string queue_pairs(const Node& node) {
+  return number(node, 1, 128);
+}
 std::string sockets_per_thread(const Node& node) {
   return number(node, 1, 64);
 }
@@ -193,7 +197,8 @@ constexpr std::array variables = {
     Variable{"NCCL_MIN_NCHANNELS", channels, value::Whole{1, 64}, "minimum number of channels"},
     Variable{"NCCL_MAX_NCHANNELS", channels, value::Whole{1, 64}, "maximum number of channels"},
     Variable{"NCCL_BUFFSIZE", buffer_size, value::Whole{1024, 1073741824},
-             "buffer size in bytes, or with a unit (4 MiB); accepted, but not modelled"},
+             "buffer size of a channel in bytes, or with a unit (4 MiB): between far nodes it limits what is "
+             "in flight"},
     Variable{"NCCL_NTHREADS", threads, value::Described{"64, 128, 256 or 512"}, "accepted, but not modelled"},
     Variable{"NCCL_NVLS_ENABLE", nvls, value::Whole{0, 2},
              "reductions in NVSwitches (NVLS); 2: if the hardware supports it"},
@@ -201,6 +206,9 @@ constexpr std::array variables = {
              "1: reductions in InfiniBand switches (SHARP), which need its plug-in"},
     Variable{"NCCL_NET_GDR_READ", flag, zero_or_one,
              "1: NICs also read GPU memory directly; 0: they only write it"},
+    Variable{"NCCL_IB_QPS_PER_CONNECTION", queue_pairs, value::Whole{1, 128},
+             "RDMA: queue pairs of a connection, each of which switches hash to an uplink on its own "
+             "(network.routing: ecmp)"},
     Variable{"NCCL_SOCKET_NTHREADS", socket_threads, value::Whole{1, 16}, "TCP: threads per connection"},
     Variable{"NCCL_NSOCKS_PERTHREAD", sockets_per_thread, value::Whole{1, 64},
              "TCP: sockets per thread; at most 64 sockets per connection"},
@@ -222,7 +230,6 @@ constexpr auto not_modelled = std::to_array<std::string_view>({
     "NCCL_IB_FIFO_TC",
     "NCCL_IB_AR_THRESHOLD",
     "NCCL_IB_ADAPTIVE_ROUTING",
-    "NCCL_IB_QPS_PER_CONNECTION",
     "NCCL_IB_SPLIT_DATA_ON_QPS",
     "NCCL_IB_CUDA_SUPPORT",
     "NCCL_IB_PCI_RELAXED_ORDERING",
@@ -351,6 +358,24 @@ std::map<std::string, std::string> read_nccl(Reader& nccl) {
   }
   check_channels(nccl, values);
   check_sockets(nccl, values);
+  return values;
+}
+
+std::map<std::string, std::string> modelled_variables(const std::map<std::string, std::string>& environment) {
+  std::map<std::string, std::string> values;
+  for (const auto& variable : variables) {
+    const auto set = environment.find(std::string{variable.name});
+    if (set == environment.end() || !is_modelled(set->first)) continue;
+    Node node;
+    node.kind = Node::Kind::scalar;
+    node.text = set->second;
+    try {
+      const auto value = variable.parse(node);
+      if (!value.empty()) values.emplace(set->first, value);
+    } catch (const ConfigError&) {
+      continue;  // Such as an algorithm for each operation, which gradway does not model.
+    }
+  }
   return values;
 }
 

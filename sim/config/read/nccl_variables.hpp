@@ -15,6 +15,10 @@ namespace gradway::config {
 /// NCCL's spelling. Variables that gradway does not support are errors.
 std::map<std::string, std::string> read_nccl(Reader& nccl);
 
+/// The variables of a process's environment that affect predictions, normalised as by `read_nccl`. Those with
+/// values that gradway does not model are left out.
+std::map<std::string, std::string> modelled_variables(const std::map<std::string, std::string>& environment);
+
 /// Whether NCCL has the variable but gradway does not support it.
 bool is_unsupported_nccl_variable(std::string_view name);
 

@@ -63,6 +63,7 @@ struct ScenarioSpec {
   std::vector<Where> traffic;          ///< place of each entry of job.traffic
   std::optional<Named> dataset;        ///< name of the dataset in `input`
   std::optional<Named> storage;        ///< name of the storage tier in `input`
+  std::optional<Named> staged_from;    ///< name of the cold tier in `input`
   std::optional<Named> cache;          ///< storage tier of the cache
   std::optional<Named> checkpoints;    ///< storage tier of the checkpoints
   std::optional<Anchor> anchor;        ///< replaces the model's own anchors of the same GPU and precision

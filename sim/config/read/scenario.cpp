@@ -13,6 +13,7 @@
 #include "sim/config/read/scenario_parts.hpp"
 #include "sim/config/yaml/quantities.hpp"
 #include "sim/scenario/job_fields.hpp"
+#include "sim/scenario/network_fields.hpp"
 #include "sim/workload/profile_words.hpp"
 
 namespace gradway::config {
@@ -90,6 +91,20 @@ void derive_accumulate(ScenarioSpec& spec, Problems& problems) {
   job.accumulate = static_cast<int>(steps);
 }
 
+/// Traffic that comes and goes: start < end <= start + period.
+void check_times(Reader& flow, const BackgroundFlow& times) {
+  const auto refuse = [&](const char* key, std::string what, std::string hint) {
+    flow.error(flow.value_place(key), std::move(what), std::move(hint));
+  };
+  if (times.end && *times.end <= times.start)
+    refuse("end", "traffic ends before it starts", "set an end after its start");
+  if (times.period && !times.end)
+    refuse("period", "traffic with a period needs an end, after which it pauses", "add 'end'");
+  if (times.period && times.end && *times.end - times.start >= *times.period)
+    refuse("period", "traffic lasts longer than its period, so it never pauses",
+           "leave 'end' and 'period' out, or set a longer period");
+}
+
 BackgroundFlow read_traffic(Reader flow) {
   BackgroundFlow result;
   result.from = flow.required("from", text);
@@ -98,6 +113,13 @@ BackgroundFlow read_traffic(Reader flow) {
   result.rate = flow.maybe("rate", bandwidth);
   result.load = flow.optional("load", efficiency, 1.0);
   result.weight = flow.optional("weight", weight, 1.0);
+  const auto time = [](const Node& node) {
+    return parse_value<Seconds>(value::Amount{value::Unit::pause, "2 s"}, node);
+  };
+  result.start = flow.optional("start", time, Seconds{});
+  result.end = flow.maybe("end", time);
+  result.period = flow.maybe("period", time);
+  check_times(flow, result);
   flow.finish();
   return result;
 }
@@ -174,6 +196,8 @@ ScenarioSpec read_scenario(Reader& file) {
   read_strategy(file, spec);
   spec.job.optimizer = file.optional("optimizer", optimizer, spec.job.optimizer);
   if (auto nccl = file.maybe_map("nccl")) spec.job.nccl = read_nccl(*nccl);
+  if (auto network = file.maybe_map("network"))
+    spec.job.network = read_group<NetworkConditions>(std::move(*network));
   for (auto& flow : file.maps("traffic")) {
     spec.traffic.push_back(flow.where());
     spec.job.traffic.push_back(read_traffic(flow));

@@ -13,7 +13,7 @@ Timeline FluidEngine::run_with_progress(const Platform& platform, const OpGraph&
   FluidClock clock{paths, graph.size()};
   Scheduler scheduler{graph, paths, clock};
   scheduler.settle(Seconds{0});
-  for (auto date = clock.next(); date < Seconds::infinite(); date = clock.next()) {
+  for (auto date = clock.next(); date < Seconds::infinite() && !scheduler.all_ended(); date = clock.next()) {
     clock.advance(date, [&](OpId op) { scheduler.due(op); });
     scheduler.settle(clock.now());
     if (on_progress) report_progress(on_progress, "simulating", scheduler.share_ended());

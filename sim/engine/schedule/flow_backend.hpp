@@ -26,7 +26,7 @@ struct FlowStart {
 class FlowBackend {
  public:
   virtual ~FlowBackend() = default;
-  /// @pre no other timer or flow of this op is active
+  /// @pre no other timer of this op is active
   virtual void start_timer(OpId op, Seconds date) = 0;
   virtual void start_flow(OpId op, const FlowStart& flow) = 0;
   /// Sets the cap of an active flow, in the unit of its path. May equal the old cap.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/engine/schedule/scheduler.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -18,6 +19,8 @@ Scheduler::Scheduler(const OpGraph& graph, const PathTable& paths, FlowBackend& 
       timeline_{std::vector<Seconds>(graph.size()), std::vector<Seconds>(graph.size())} {
   for (std::size_t i = 0; i < graph.size(); ++i)
     if (graph.op(OpId{i}).is_endless()) endless_.push_back(OpId{i});
+  const bool any_pauses = std::ranges::any_of(endless_, [&](OpId id) { return graph.op(id).on > Seconds{}; });
+  if (any_pauses) is_off_.resize(graph.size(), false);
 }
 
 void Scheduler::settle(Seconds now) {
@@ -81,6 +84,7 @@ void Scheduler::release_held(OpId kernel) {
 void Scheduler::begin(OpId id) {
   const Op& op = graph_.op(id);
   timeline_.start[id.index()] = now_;
+  if (!op.is_endless()) ++active_;
   progress_[id.index()] = Progress::in_latency;
   if (op.kind == OpKind::join || op.latency == Seconds{0}) return due(id);
   backend_.start_timer(id, now_ + op.latency);
@@ -89,11 +93,26 @@ void Scheduler::begin(OpId id) {
 /// The latency or the flow of the op has ended.
 void Scheduler::advance(OpId id) {
   const Op& op = graph_.op(id);
+  if (op.is_endless() && progress_[id.index()] == Progress::in_flow) return turn_on_or_off(id);
   if (op.kind != OpKind::flow || progress_[id.index()] == Progress::in_flow || op.amount == 0) return end(id);
   if (std::isinf(op.cap) && paths_.uses(op.path).empty()) return end(id);
   progress_[id.index()] = Progress::in_flow;
   sides_.enter(id, now_);
-  if (!paths_.blocked(op.path)) starting_flows_.push_back(id);
+  if (paths_.blocked(op.path)) return;
+  starting_flows_.push_back(id);
+  if (op.on > Seconds{}) backend_.start_timer(id, now_ + op.on);
+}
+
+/// An endless flow pauses, or continues after a pause. It does so as long as other ops are under way, so that
+/// a graph which cannot complete comes to an end.
+void Scheduler::turn_on_or_off(OpId id) {
+  constexpr double of_pauses = 1e-9;  // of its cap, since rates are positive
+  if (active_ == 0) return;
+  const Op& op = graph_.op(id);
+  const bool is_off = !is_off_[id.index()];
+  is_off_[id.index()] = is_off;
+  backend_.set_cap(id, is_off ? op.cap * of_pauses : op.cap);
+  if (op.period > Seconds{}) backend_.start_timer(id, now_ + (is_off ? op.period - op.on : op.on));
 }
 
 void Scheduler::end(OpId id) {
@@ -105,6 +124,7 @@ void Scheduler::end(OpId id) {
   progress_[id.index()] = Progress::ended;
   timeline_.end[id.index()] = now_;
   ++ended_;
+  --active_;
   if (op.queue != Op::absent) {
     queues_[op.queue].holder = Op::absent;
     touched_queues_.push_back(op.queue);

@@ -59,6 +59,7 @@ class Scheduler {
   void release_held(OpId kernel);
   void advance(OpId op);
   void end(OpId op);
+  void turn_on_or_off(OpId op);
   bool serve_queues();
   void update_backend();
 
@@ -74,7 +75,9 @@ class Scheduler {
   Seconds now_{};
   bool begun_ = false;
   std::size_t ended_ = 0;
+  std::size_t active_ = 0;  ///< ops that have begun and not ended, without endless ones
   std::vector<OpId> endless_;
+  std::vector<bool> is_off_;  ///< by op: an endless flow pauses; empty without such flows
   std::vector<OpId> due_;
   std::vector<std::uint32_t> touched_queues_;  ///< queues that may admit an op
   std::vector<OpId> starting_flows_;

@@ -7,8 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/import/training/hugging_face_decoders.hpp"
+#include "sim/import/training/hugging_face_encoders.hpp"
 #include "sim/import/training/hugging_face_keys.hpp"
 #include "sim/import/training/hugging_face_model.hpp"
+#include "sim/workload/operation.hpp"
 
 namespace gradway {
 namespace {
@@ -139,6 +142,11 @@ void read_deepseek_v3(Model& model) {
   read_deepseek(model, {{129280, 7168, 18432, 61, 128, 128, 4096}, 256, 8, 2048, 1, 3, true});
 }
 
+/// DeepSeek-V3's program with other sizes.
+void read_kimi_k2(Model& model) {
+  read_deepseek(model, {{163840, 7168, 18432, 61, 64, 64, 131072}, 384, 8, 2048, 1, 1, true});
+}
+
 /// GPT-2: learned positions, LayerNorms, biases.
 void read_gpt2(Model& model) {
   const Defaults of{50257, 768, 0, 12, 12, 0, 1024, 0, true};
@@ -147,7 +155,9 @@ void read_gpt2(Model& model) {
   const auto rows = model.read_sequence({"n_positions", "n_ctx"}, of.positions, true);
   model.put("position_rows", rows);
   model.put("mlp", model.number({"n_inner"}, 4 * model.hidden));
+  if (model.flag({"multi_query"}, false)) model.put("kv_heads", 1);
   model.read_activation({"activation_function"}, "gelu_new", false);
+  model.read_dropout({"resid_pdrop"}, 0.1, 0.1);
 }
 
 void read_opt(Model& model) {
@@ -161,7 +171,9 @@ void read_opt(Model& model) {
   model.require({"word_embed_proj_dim"}, model.number({"word_embed_proj_dim"}, model.hidden) == model.hidden,
                 "gradway requires embeddings of the width of the blocks");
   if (!model.flag({"enable_bias"}, true)) model.put("bias", false);
+  model.put("packed_projections", false);
   model.read_activation({"activation_function"}, "relu", false);
+  model.read_dropout({"dropout"}, 0.1, 0);
 }
 
 void read_gptj(Model& model) {
@@ -176,6 +188,7 @@ void read_gptj(Model& model) {
   model.put("attention_output_bias", false);
   model.put("output_bias", true);
   model.read_activation({"activation_function"}, "gelu_new", false);
+  model.read_dropout({"resid_pdrop"}, 0, 0);
 }
 
 void read_gpt_neox(Model& model) {
@@ -190,7 +203,9 @@ void read_gpt_neox(Model& model) {
   const bool bias = model.flag({"attention_bias"}, true);
   model.put("qkv_bias", bias);
   model.put("attention_output_bias", bias);
+  model.put("packed_projections", "split");
   model.read_activation({"hidden_act"}, "gelu", false);
+  model.read_dropout({"hidden_dropout"}, 0, 0);
 }
 
 void read_phi(Model& model) {
@@ -207,6 +222,7 @@ void read_phi(Model& model) {
   model.put("blocks", "parallel_one_norm");
   model.put("output_bias", true);
   model.read_activation({"hidden_act"}, "gelu_new", false);
+  model.read_dropout({"resid_pdrop"}, 0, 0);
 }
 
 void read_falcon(Model& model) {
@@ -224,7 +240,9 @@ void read_falcon(Model& model) {
   model.put("positions", model.flag({"alibi"}, false) ? "alibi" : "rotary");
   const bool bias = model.flag({"bias"}, false);
   for (const auto* key : {"qkv_bias", "attention_output_bias", "mlp_bias"}) model.put(key, bias);
+  model.put("packed_projections", "split");
   model.read_activation({"activation"}, "gelu", false);
+  model.read_dropout({"hidden_dropout"}, 0, 0);
 }
 
 void read_bloom(Model& model) {
@@ -235,6 +253,8 @@ void read_bloom(Model& model) {
   model.put("mlp", model.number({"n_inner"}, 4 * model.hidden));
   model.put("positions", "alibi");
   model.put("embedding_norm", true);
+  model.put("packed_projections", "split");
+  model.read_dropout({"hidden_dropout"}, 0, 0);
 }
 
 void read_mpt(Model& model) {
@@ -248,72 +268,16 @@ void read_mpt(Model& model) {
       "the MPT of transformers has as many key heads as query heads");
   model.put("positions", "alibi");
   model.put("bias", false);
-}
-
-void read_t5(Model& model) {
-  model.put("kind", "encoder_decoder");
-  const auto layers = model.number({"num_layers"}, 6);
-  model.put("layers", layers);
-  model.require({"num_decoder_layers"}, model.number({"num_decoder_layers"}, layers) == layers,
-                "gradway requires as many decoder layers as encoder layers in T5");
-  model.put("heads", model.number({"num_heads"}, 8));
-  model.put("head_size", model.number({"d_kv"}, 64));
-  model.put("hidden", model.number({"d_model"}, 512));
-  model.put("mlp", model.number({"d_ff"}, 2048));
-  model.put("vocabulary", model.number({"vocab_size"}, 32128));
-  model.put("position_buckets", model.number({"relative_attention_num_buckets"}, 32));
-  model.require({"feed_forward_proj"}, model.settings.text({"feed_forward_proj"}).value_or("relu") == "relu",
-                "gradway supports T5 v1.0, with ReLU, but not v1.1");
-  model.require({"tie_word_embeddings"}, model.flag({"tie_word_embeddings"}, true),
-                "gradway supports T5 v1.0, with a tied output, but not v1.1");
-  model.read_sequence({"n_positions"}, 512);
-}
-
-void read_bert(Model& model) {
-  model.put("kind", "encoder");
-  model.put("layers", model.number({"num_hidden_layers"}, 12));
-  model.put("heads", model.number({"num_attention_heads"}, 12));
-  model.put("hidden", model.number({"hidden_size"}, 768));
-  model.put("mlp", model.number({"intermediate_size"}, 3072));
-  model.put("vocabulary", model.number({"vocab_size"}, 30522));
-  model.put("positions", model.read_sequence({"max_position_embeddings"}, 512, true));
-  model.put("types", model.number({"type_vocab_size"}, 2));
-  model.require({"hidden_act"}, model.settings.text({"hidden_act"}).value_or("gelu").starts_with("gelu"),
-                "gradway only supports GELU in encoders");
-  model.put("outputs", 2);
-  const auto* heads = model.settings.find({"architectures"});
-  if (heads != nullptr && !heads->entries.empty() && heads->entries[0].text == "BertForQuestionAnswering")
-    return model.put("pooler", false);
-  model.settings.note_missing(
-      "outputs: 2 per token, as for question answering, and a pooler; gradway does not support other heads");
-}
-
-void read_vit(Model& model) {
-  model.put("kind", "vision_transformer");
-  model.put("image_size", model.number({"image_size"}, 224));
-  model.put("patch_size", model.number({"patch_size"}, 16));
-  model.put("layers", model.number({"num_hidden_layers"}, 12));
-  model.put("heads", model.number({"num_attention_heads"}, 12));
-  model.put("hidden", model.number({"hidden_size"}, 768));
-  model.put("mlp", model.number({"intermediate_size"}, 3072));
-  const auto* labels = model.settings.find({"id2label"});
-  // The default of transformers is 2.
-  const auto named = labels == nullptr ? 2 : static_cast<int>(labels->entries.size());
-  model.put("classes", model.number({"num_labels"}, named));
-  model.require({"num_channels"}, model.number({"num_channels"}, 3) == 3,
-                "gradway only supports images with 3 channels");
-  model.require({"qkv_bias"}, model.flag({"qkv_bias"}, true),
-                "gradway only supports vision transformers with biases");
-  model.require({"hidden_act"}, model.settings.text({"hidden_act"}).value_or("gelu").starts_with("gelu"),
-                "gradway only supports GELU in vision transformers");
+  model.put("packed_projections", "split");
+  model.read_dropout({"resid_pdrop", "emb_pdrop"}, 0, 0);
 }
 
 /// Reader for a model_type.
-struct Family {
+struct Reader {
   std::string_view model_type;
   void (*take)(Model&);
 };
-constexpr auto families = std::to_array<Family>({
+constexpr auto readers = std::to_array<Reader>({
     {"bert", read_bert},
     {"bloom", read_bloom},
     {"deepseek_v2", read_deepseek_v2},
@@ -321,11 +285,14 @@ constexpr auto families = std::to_array<Family>({
     {"falcon", read_falcon},
     {"gemma", read_gemma},
     {"gpt2", read_gpt2},
+    {"gpt_bigcode", read_gpt2},
     {"gpt_neox", read_gpt_neox},
     {"gptj", read_gptj},
+    {"kimi_k2", read_kimi_k2},
     {"llama", read_llama},
     {"mistral", read_mistral},
     {"mixtral", read_mixtral},
+    {"modernbert", read_modernbert},
     {"mpt", read_mpt},
     {"opt", read_opt},
     {"phi", read_phi},
@@ -335,28 +302,104 @@ constexpr auto families = std::to_array<Family>({
     {"qwen3_moe", read_qwen3_moe},
     {"t5", read_t5},
     {"vit", read_vit},
+    {"whisper", read_whisper},
 });
+
+/// Model types that are another one, or the text part of a model with images. @source the modular_NAME.py and
+/// the sub_configs of transformers
+struct Alias {
+  std::string_view model_type;
+  std::string_view of;
+};
+constexpr auto aliases = std::to_array<Alias>({
+    {"camembert", "bert"},
+    {"deit", "vit"},
+    {"gemma3", "gemma3_text"},
+    {"llama4", "llama4_text"},
+    {"qwen2_5_vl", "qwen2"},
+    {"qwen2_5_vl_text", "qwen2"},
+    {"qwen2_vl", "qwen2"},
+    {"qwen2_vl_text", "qwen2"},
+    {"qwen3_vl_moe_text", "qwen3_moe"},
+    {"qwen3_vl_text", "qwen3"},
+    {"roberta", "bert"},
+    {"xlm-roberta", "bert"},
+});
+
+constexpr auto where_to_describe =
+    "describe the model in a model file, or capture your program: docs/my-model.md shows both";
+
+bool read_known(Model& model, std::string_view model_type) {
+  const auto alias = std::ranges::find(aliases, model_type, &Alias::model_type);
+  if (alias != aliases.end()) model_type = alias->of;
+  const auto found = std::ranges::find(readers, model_type, &Reader::model_type);
+  if (found == readers.end()) return read_known_decoder(model, model_type);
+  found->take(model);
+  return true;
+}
+
+void refuse_unknown(Model& model, const std::string& type, const std::vector<std::string_view>& missing) {
+  auto names = known_decoders();
+  for (const auto& reader : readers) names.push_back(reader.model_type);
+  for (const auto& alias : aliases) names.push_back(alias.model_type);
+  std::ranges::sort(names);
+  model.settings.problem(
+      model.settings.where({"model_type"}),
+      fmt::format("unknown 'model_type: {}', and the file has no {}, by which a decoder would "
+                  "be read. Known: {}",
+                  type, fmt::join(missing, ", "), fmt::join(names, ", ")),
+      where_to_describe);
+}
 
 void read_family(Model& model) {
   const auto type = model.settings.text({"model_type"});
   if (!type)
     return model.settings.problem(model.settings.whole(), "the file has no 'model_type'",
                                   "give the config.json in the folder of a model's weights");
-  const auto found = std::ranges::find(families, *type, &Family::model_type);
-  if (found != families.end()) return found->take(model);
-  std::vector<std::string_view> names;
-  for (const auto& family : families) names.push_back(family.model_type);
-  model.settings.problem(
-      model.settings.where({"model_type"}),
-      fmt::format("unknown 'model_type: {}': gradway supports {}", *type, fmt::join(names, ", ")),
-      "describe the model in a model file: 'kind: decoder' has many options");
+  if (read_known(model, *type)) return;
+  const auto missing = missing_decoder_keys(model);
+  if (!missing.empty()) return refuse_unknown(model, *type, missing);
+  model.require({"is_encoder_decoder"}, !model.flag({"is_encoder_decoder"}, false),
+                fmt::format("gradway does not know the encoder and decoder of model_type {}", *type));
+  if (model.settings.has({"kv_lora_rank"})) {
+    read_deepseek_v3(model);
+  } else {
+    read_decoder_by_keys(model);
+  }
+  model.settings.note(
+      {"model_type"},
+      "unknown to gradway, so the model is read by its keys as a decoder like Llama; compare its "
+      "number of parameters ('gradway show model') with the published one");
+  model.settings.refuse_unknown({ignored_hugging_face_keys, unused_hugging_face_keys, {}}, where_to_describe);
+}
+
+/// The settings of the text part of a model with images, with those keys of the whole that it lacks.
+SettingsFile text_part(const SettingsFile& file) {
+  auto part = file;
+  for (const auto* key : {"text_config", "llm_config", "language_config"}) {
+    const auto* text = file.root.find(key);
+    if (text == nullptr || text->kind != FileSetting::Kind::table || text->find("model_type") == nullptr)
+      continue;
+    part.root = *text;
+    for (const auto& entry : file.root.entries) {
+      const bool is_value = entry.kind != FileSetting::Kind::table && entry.key != "architectures";
+      if (is_value && text->find(entry.key) == nullptr) part.root.entries.push_back(entry);
+    }
+  }
+  return part;
 }
 
 }  // namespace
 
 ModelDraft draft_of_hugging_face(const SettingsFile& file, std::optional<int> sequence) {
-  Model model{file, sequence};
+  const auto text = text_part(file);
+  Model model{text, sequence};
   read_family(model);
+  model.put("implementation", name_of(Implementation::hugging_face));
+  const bool sees = file.root.find("vision_config") != nullptr || file.root.find("audio_config") != nullptr;
+  if (sees)
+    model.settings.note_missing(
+        "the parts for images and sound are left out: the model is the text part, which reads their tokens");
   model.settings.note_unused({ignored_hugging_face_keys, unused_hugging_face_keys, {}});
   model.settings.raise();
   model.draft.notes = model.settings.notes();

@@ -8,13 +8,9 @@
 
 namespace gradway {
 
-inline constexpr std::string_view no_dropout =
-    "gradway's decoders have no dropout, which needs slightly less work and memory";
-inline constexpr std::string_view no_attention_dropout = "gradway's attention has no dropout";
-
 /// Keys that do not affect a step.
 inline constexpr std::string_view ignored_hugging_face_keys =
-    "rope_parameters hidden_dropout_prob classifier_dropout attn_config _name_or_path "
+    "rope_parameters classifier_dropout attn_config _name_or_path "
     "apply_residual_connection_post_layernorm architectures attention_softmax_in_fp32 auto_map "
     "aux_loss_alpha begin_suppress_tokens bias_dropout_fusion bos_token_id decoder_start_token_id dtype "
     "embedding_fraction encoder_stride eos_token_id ep_size finetuning_task gradient_checkpointing_kwargs "
@@ -28,7 +24,28 @@ inline constexpr std::string_view ignored_hugging_face_keys =
     "scale_attn_weights scoring_func seq_aux skip_bias_add skip_bias_add_qkv slow_but_exact "
     "summary_activation summary_first_dropout summary_proj_to_labels summary_type summary_use_proj "
     "task_specific_params tokenizer_class topk_group topk_method torch_dtype transformers_version "
-    "unk_token_id use_cache verbose";
+    "unk_token_id use_cache verbose attention_type attn_implementation attn_logit_softcapping attn_scale "
+    "attn_temperature_tuning cache_implementation chunk_size_feed_forward classifier_bias "
+    "classifier_pooling clip_qkv cls_token_id decoder_bias deterministic_flash_attn embedding_multiplier "
+    "attention_multiplier experts_per_token expert_capacity floor_scale for_llm_class global_rope_theta "
+    "local_rope_theta hidden_act initial_context_length initializer_cutoff_factor logits_scaling "
+    "mask_token_id max_window_layers model_max_length mrope_section norm_eps norm_epsilon num_labels "
+    "original_max_position_embeddings output_attentions output_hidden_states partial_rotary_factor "
+    "position_ids problem_type query_pre_attn_scalar reference_compile repad_logits_with_grad return_dict "
+    "rope_local_base_freq rope_percent rope_ratio rotary_base sep_token_id sparse_pred_ignore_index "
+    "sparse_prediction suppress_tokens swiglu_limit tie_encoder_decoder torchscript use_bfloat16 "
+    "use_sliding_window video_token_id vision_token_id vision_start_token_id vision_end_token_id "
+    "image_token_id image_token_index boi_token_index eoi_token_index mm_tokens_per_image audio_token_id "
+    "temperature top_p typical_p repetition_penalty length_penalty num_beams num_beam_groups do_sample "
+    "early_stopping diversity_penalty num_return_sequences max_length min_length no_repeat_ngram_size "
+    "encoder_no_repeat_ngram_size bad_words_ids forced_bos_token_id forced_eos_token_id pruned_heads "
+    "exponential_decay_length_penalty remove_invalid_values return_dict_in_generate output_scores "
+    "tf_legacy_loss cross_attention_hidden_size mask_time_prob mask_time_length mask_time_min_masks "
+    "mask_feature_prob mask_feature_length mask_feature_min_masks median_filter_width classifier_proj_size "
+    "use_weighted_layer_sum scale_embedding apply_spec_augment label_smoothing alibi_bias_max "
+    "attention_hidden_size embedding_size layer_norm_elementwise_affine max_source_positions "
+    "max_sequence_length "
+    "is_causal gradient_checkpointing_every use_cache_quantization multi_query";
 
 /// Keys that gradway does not use, or only in part, and what it does instead.
 inline constexpr auto unused_hugging_face_keys = std::to_array<UnusedKey>({
@@ -38,20 +55,22 @@ inline constexpr auto unused_hugging_face_keys = std::to_array<UnusedKey>({
     {"rope_scaling", {}, "other rotation angles have the same cost; 'sequence' sets the length of a sample"},
     {"num_nextn_predict_layers", "0",
      "gradway does not support multi-token prediction: its layers are left out"},
-    {"attention_dropout", "0", no_attention_dropout},
-    {"attention_probs_dropout_prob", "0", no_attention_dropout},
-    {"attn_pdrop", "0", no_attention_dropout},
-    {"dropout", "0", no_dropout},
-    {"activation_dropout", "0", no_dropout},
-    {"hidden_dropout", "0", no_dropout},
-    {"resid_pdrop", "0", no_dropout},
-    {"embd_pdrop", "0", no_dropout},
-    {"emb_pdrop", "0", no_dropout},
     {"layerdrop", "0", "gradway does not drop layers"},
+    {"encoder_layerdrop", "0", "gradway does not drop layers"},
+    {"decoder_layerdrop", "0", "gradway does not drop layers"},
+    {"residual_multiplier", "1", "gradway does not scale residuals, two small kernels per block"},
+    {"attention_dropout", "0", "gradway has no dropout in attention of this family"},
+    {"attention_probs_dropout_prob", "0.1", "gradway's BERT has dropout of 0.1"},
+    {"hidden_dropout_prob", "0.1", "gradway's BERT has dropout of 0.1, its vision transformer none"},
+    {"dropout", "0", "gradway has no dropout in this family"},
+    {"activation_dropout", "0", "gradway has no dropout in this family"},
+    {"embedding_dropout", "0", "gradway has no dropout in this family"},
+    {"mlp_dropout", "0", "gradway has no dropout in this family"},
     {"dropout_rate", "0.1", "gradway's T5 has dropout, but not in attention"},
     {"attn_config.qk_ln", "false", "gradway does not normalize queries and keys of MPT"},
     {"gradient_checkpointing", "false", "job.recompute of a scenario sets whether blocks are recomputed"},
     {"use_bidirectional_attention", "false", "gradway's attention is causal, which is half the work"},
+    {"num_mtp_layers", "0", "gradway does not support multi-token prediction: its layers are left out"},
     {"position_embedding_type", "absolute", "gradway's BERT has learned positions"},
 });
 

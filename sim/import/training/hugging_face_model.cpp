@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/import/training/hugging_face_model.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace gradway {
@@ -20,7 +22,9 @@ void HuggingFaceModel::put(std::string key, bool value) {
 }
 
 void HuggingFaceModel::require(Spellings keys, bool is_supported, const std::string& what) {
-  if (!is_supported) settings.problem(settings.where(keys), what, "describe the model in a model file");
+  if (!is_supported)
+    settings.problem(settings.where(keys), what,
+                     "describe the model in a model file: docs/my-model.md shows how");
 }
 
 int HuggingFaceModel::read_sequence(Spellings keys, int otherwise, bool has_rows) {
@@ -40,7 +44,9 @@ int HuggingFaceModel::read_sequence(Spellings keys, int otherwise, bool has_rows
 
 void HuggingFaceModel::read_activation(Spellings keys, const std::string& otherwise, bool is_gated) {
   const auto name = settings.text(keys).value_or(otherwise);
-  const bool is_gelu = name.starts_with("gelu");  // gelu_new, gelu_pytorch_tanh ... are approximations.
+  // gelu_pytorch_tanh and gelu_fast are kernels, as gelu is.
+  const bool is_gelu = name.starts_with("gelu");
+  if (!is_gated && name == "gelu_new") return put("activation", "gelu_new");
   if (is_gated && (name == "silu" || name == "swish")) return put("activation", "swiglu");
   if (is_gelu) return put("activation", is_gated ? "geglu" : "gelu");
   if (!is_gated && name == "relu") return put("activation", "relu");
@@ -77,6 +83,7 @@ void HuggingFaceModel::read_llama_like(const Defaults& of, const std::string& ac
 void HuggingFaceModel::read_kv_heads(const Defaults& of) {
   put("kv_heads", number({"num_key_value_heads"}, of.kv_heads > 0 ? of.kv_heads : heads));
   const auto head = number({"head_dim"}, of.head_size);
+  head_size = head;
   if (head > 0) put("head_size", head);
 }
 
@@ -88,16 +95,34 @@ void HuggingFaceModel::read_attention_bias() {
 
 void HuggingFaceModel::read_window(int otherwise, bool is_used) {
   const Spellings key = {"sliding_window"};
+  const Spellings types_key = {"layer_types"};
   const auto window = settings.is_null(key) ? 0 : number(key, otherwise);
-  if (!is_used || window == 0 || window >= sequence) return;
-  const auto text =
-      fmt::format("gradway's attention covers all tokens, which is more work than the last {}", window);
-  if (settings.has(key)) return settings.note(key, text);
-  settings.note_missing(fmt::format("sliding_window is missing, so {} is assumed: {}", window, text));
+  bool slides = true;
+  if (const auto* types = settings.find(types_key)) {
+    const auto is_full = [](const FileSetting& one) { return one.text == "full_attention"; };
+    slides = !std::ranges::any_of(types->entries, is_full);
+    require(types_key, slides || std::ranges::all_of(types->entries, is_full),
+            "gradway supports windows in all layers of this family, or in none");
+  }
+  if (is_used && slides && window > 0 && window < sequence) put("window", window);
+}
+
+void HuggingFaceModel::read_dropout(Spellings keys, double otherwise, double of_attention) {
+  const auto at_least_0 = [&](Spellings of, double missing) {
+    return settings.number(of, 0).value_or(missing);
+  };
+  double most = 0;
+  for (const auto key : keys.all()) most = std::max(most, at_least_0({key}, otherwise));
+  for (const auto* key : {"embd_pdrop", "embedding_dropout", "activation_dropout"})
+    most = std::max(most, at_least_0({key}, 0));
+  auto attention = at_least_0({"attention_dropout", "attn_pdrop"}, of_attention);
+  attention = at_least_0({"attention_probs_dropout_prob", "attn_config.attn_pdrop"}, attention);
+  if (most > 0) put("dropout", true);
+  if ((attention > 0) != (most > 0)) put("attention_dropout", attention > 0);
 }
 
 void HuggingFaceModel::put_rotary_share(double share) {
-  const auto head = hidden / heads;
+  const auto head = head_size > 0 ? head_size : hidden / heads;
   const auto size = static_cast<int>(share * static_cast<double>(head));
   if (share < 1) put("rotary_size", size);
 }

@@ -36,12 +36,14 @@ class HuggingFaceModel {
   int heads = 1;
   int hidden = 1;
   int sequence = 0;
+  int head_size = 0;  ///< 0: hidden / heads.
 
   int number(Spellings keys, int otherwise, int least = 1);
   bool flag(Spellings keys, bool otherwise) { return settings.boolean(keys).value_or(otherwise); }
   void put(std::string key, int value) { put(std::move(key), std::to_string(value)); }
   void put(std::string key, bool value);
   void put(std::string key, std::string value) { draft.keys.emplace_back(std::move(key), std::move(value)); }
+  void put(std::string key, std::string_view value) { put(std::move(key), std::string{value}); }
   void put(std::string key, const char* value) { put(std::move(key), std::string{value}); }
 
   /// Adds a problem unless `is_so`: gradway does not support other values.
@@ -64,6 +66,9 @@ class HuggingFaceModel {
   /// Biases of all four projections, as in Llama.
   void read_attention_bias();
 
+  /// Dropout after attention and MLP, and of attention's probabilities. @param otherwise, of_attention
+  /// defaults
+  void read_dropout(Spellings keys, double otherwise, double of_attention);
   /// @param otherwise default in tokens; 0: no window
   void read_window(int otherwise, bool is_used);
   /// @param share of a head that is rotated

@@ -2,6 +2,7 @@
 #include "sim/import/training/trainer_settings.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <tuple>
@@ -195,6 +196,32 @@ void TrainerSettings::note_at(const FileSetting& setting, const std::string& tex
 
 void TrainerSettings::note_missing(std::string text) {
   missing_.push_back({whole(), std::move(text)});
+}
+
+void TrainerSettings::refuse_unknown(const TrainerKeys& known, const std::string& hint) {
+  constexpr std::array endings{"_token_id", "_token_ids", "_token_index", "_eps",
+                               "_coef",     "_coeff",     "_range"};
+  const auto ignored = names_in(known.ignored);
+  std::vector<std::string> names;
+  const FileSetting* first = nullptr;
+  for (const auto& entry : file_.root.entries) {
+    const bool is_off = entry.kind == Kind::null || entry.text == "false" || same(entry.text, "0") ||
+                        (entry.kind == Kind::list && entry.entries.empty());
+    const bool is_minor =
+        std::ranges::any_of(endings, [&](std::string_view end) { return entry.key.ends_with(end); });
+    if (used_.contains(&entry) || is_off || is_minor || entry.kind == Kind::table ||
+        find_row(known.unused, entry.key) != nullptr ||
+        std::ranges::find(ignored, entry.key) != ignored.end())
+      continue;
+    if (first == nullptr) first = &entry;
+    names.push_back(fmt::format("'{}'", shortened(entry.key, longest_key)));
+    used_.insert(&entry);
+  }
+  if (first == nullptr) return;
+  problem(key_place(*first),
+          fmt::format("gradway does not understand {}, which may change what a step computes",
+                      fmt::join(names, ", ")),
+          hint);
 }
 
 void TrainerSettings::note_unused(const TrainerKeys& known) {

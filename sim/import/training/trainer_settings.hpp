@@ -74,6 +74,10 @@ class TrainerSettings {
   /// Adds a note on something the file lacks.
   void note_missing(std::string text);
 
+  /// Adds one problem that names all unused keys which `known` does not list and whose value is neither off
+  /// (false, 0, null, empty) nor the number of a token.
+  void refuse_unknown(const TrainerKeys& known, const std::string& hint);
+
   /// Adds notes for all unused keys: what gradway does instead, or that the key is unknown.
   void note_unused(const TrainerKeys& known);
 

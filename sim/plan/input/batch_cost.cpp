@@ -4,17 +4,19 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "sim/cost/nvjpeg.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
+#include "sim/scenario/stage_in.hpp"
 
 namespace gradway {
 namespace {
 
 /// Reads samples from a tier, or from host memory if there is none.
 /// @param requests number of requests that the reader waits for, one after the other
-Read read_of(Bytes bytes, double requests, const std::optional<StorageTier>& tier, bool from_cache) {
-  Read read{.bytes = bytes, .from_cache = from_cache};
+Read read_of(Bytes bytes, double requests, const std::optional<StorageTier>& tier, ReadFrom from) {
+  Read read{.bytes = bytes, .from = from};
   if (!tier) return read;
   read.latency = tier->first_byte * requests;
   read.latency_spread = tier->first_byte_spread / std::sqrt(std::max(1.0, requests));
@@ -45,15 +47,35 @@ Seconds of_bytes(const BatchCost& cost) {
   return at(LoaderStage::decompress) + at(LoaderStage::parse) + at(LoaderStage::decode);
 }
 
-void add_reads(BatchCost& cost, const InputSettings& input, double samples) {
+/// Reads coming samples into the cache of the node, from which workers then read all of them.
+void read_ahead(BatchCost& cost, const Scenario& scenario, const StoredSamples& stored) {
+  const auto& input = scenario.job.input;
+  const auto ranks =
+      std::min(scenario.job.gpus, static_cast<int>(scenario.platform.gpus.size()) / scenario.platform.nodes);
+  cost.ahead = std::exchange(cost.stored, Read{});
+  cost.ahead->from = ReadFrom::ahead;
+  cost.ahead->latency = {};  // requests in flight overlap it; the rate contains it
+  const auto streams = static_cast<double>(input.copy_streams) / ranks;
+  if (input.storage) cost.ahead->at_most = rate_of_streams(*input.storage, stored.request, streams);
+}
+
+void add_reads(BatchCost& cost, const Scenario& scenario, double samples) {
+  const auto& input = scenario.job.input;
   const auto stored = stored_samples(input);
-  const auto missed = samples * (1 - stored.hits);
-  cost.stored = read_of(stored.read * missed, stored.waits * missed, input.storage, false);
+  const auto read = [&](double share, const std::optional<StorageTier>& tier, ReadFrom from) {
+    const auto bytes = from == ReadFrom::cache ? stored.cached : stored.read;
+    return read_of(bytes * samples * share, stored.waits * samples * share, tier, from);
+  };
+  const double cold = cold_share(input);
+  cost.stored = read((1 - stored.hits) * (1 - cold), input.storage, ReadFrom::storage);
   if (shares_nics(input)) cost.stored.weight = input.storage_weight;
-  if (stored.hits > 0) {
-    const auto found = samples * stored.hits;
-    cost.cached = read_of(stored.size * found, stored.waits * found, input.cache->tier, true);
+  if (cold > 0) {
+    cost.cold = read((1 - stored.hits) * cold, input.staged_from, ReadFrom::cold);
+    if (input.shares_network) cost.cold->weight = input.storage_weight;
   }
+  if (input.cache_prefetch) read_ahead(cost, scenario, stored);
+  const double from_cache = input.cache_prefetch ? 1 : stored.hits;
+  if (from_cache > 0) cost.cached = read(from_cache, input.cache->tier, ReadFrom::cache);
   if (input.dataset->format == SampleFormat::mapped)
     part(cost, LoaderStage::page_faults) = (fault_time(stored.size, stored.waits) * (1 - stored.hits) +
                                             fault_time(stored.size, 1) * stored.hits) *
@@ -75,10 +97,8 @@ std::optional<BatchCost> batch_cost(const Scenario& scenario) {
   const bool by_dali = input.loader == LoaderKind::dali;
   const auto delivered = dataset.delivered > 0_B ? dataset.delivered : scenario.model.input_per_sample;
   BatchCost cost;
-  add_reads(cost, input, samples);
-  part(cost, LoaderStage::decompress) = dataset.unpack * samples;
-  if (input.codec)
-    part(cost, LoaderStage::decompress) += dataset.sample_size * samples / input.codec->decompressed;
+  add_reads(cost, scenario, samples);
+  part(cost, LoaderStage::decompress) = (dataset.unpack + stored_samples(input).core) * samples;
   if (dataset.format == SampleFormat::csv)
     part(cost, LoaderStage::parse) = dataset.sample_size * samples / parse_rate(input.csv_parser);
   if (by_dali) {

@@ -27,7 +27,9 @@ inline constexpr std::size_t loader_stages = 9;
 /// Cost of a rank's batch before it is on the GPU.
 struct BatchCost {
   Read stored{};                 ///< served by storage; a worker makes one request after the other
-  std::optional<Read> cached{};  ///< cached on the node since an earlier epoch
+  std::optional<Read> cached{};  ///< cached on the node since an earlier epoch, or read ahead
+  std::optional<Read> cold{};    ///< served by the tier that the dataset is still being staged from
+  std::optional<Read> ahead{};   ///< from storage into the cache of the node, before a worker asks
   std::array<Seconds, loader_stages> on_core{};  ///< time of one core, by stage
   Seconds core{};                                ///< their sum: to decompress, decode, transform and collate
   Seconds pinned{};       ///< time of one core to copy it into pinned memory, in the training process

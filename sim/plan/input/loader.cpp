@@ -6,6 +6,7 @@
 #include "sim/plan/input/thread_loader.hpp"
 #include "sim/platform/routes.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
+#include "sim/scenario/stage_in.hpp"
 
 namespace gradway {
 namespace {
@@ -13,8 +14,10 @@ namespace {
 constexpr StreamId workers_stream{0};
 constexpr StreamId pin_thread{1};
 constexpr StreamId handing_over{2};
+constexpr StreamId prefetcher{3};
 constexpr Slot batches{0};
 constexpr Slot begun_batches{1};
+constexpr Slot batches_in_cache{2};
 
 Task task_of(std::string name, const TaskWork& work, StreamId stream) {
   Task task;
@@ -26,10 +29,24 @@ Task task_of(std::string name, const TaskWork& work, StreamId stream) {
 }
 
 std::string name_of(const Read& read) {
-  return read.from_cache ? "read from the cache" : "read";
+  switch (read.from) {
+    case ReadFrom::cache:
+      return "read from the cache";
+    case ReadFrom::cold:
+      return "read what is not staged";
+    case ReadFrom::ahead:
+      return "read into the cache";
+    case ReadFrom::storage:
+      break;
+  }
+  return "read";
 }
 
 }  // namespace
+
+int batches_ahead(const InputSettings& input) {
+  return 2 * input.loader_workers * input.prefetch_factor;
+}
 
 Seconds start_of_workers(const InputSettings& input) {
   if (input.loader != LoaderKind::pytorch) return {};  // threads
@@ -62,6 +79,7 @@ void Loader::take_batch(TaskList& tasks, int batch) const {
   if (has_workers()) {
     add("batch", Take{batches});
     add("batch is taken", Take{begun_batches});
+    if (cost_->ahead) add("batch leaves the cache", Take{batches_in_cache});
   } else {
     for (const auto& read : reads()) add(name_of(read), read, of_reads(batch));
     add("decode", HostWork{cost_->core + cost_->pinned}, of_core(batch));
@@ -75,8 +93,16 @@ void Loader::take_batch(TaskList& tasks, int batch) const {
 std::vector<Read> Loader::reads() const {
   std::vector<Read> all;
   if (cost_->stored.bytes > 0_B) all.push_back(cost_->stored);
+  if (cost_->cold) all.push_back(*cost_->cold);
   if (cost_->cached) all.push_back(*cost_->cached);
   return all;
+}
+
+TaskId Loader::read_ahead(Program& program, int batch) const {
+  program.tasks.push_back(task_of("has room", Put{batches_in_cache}, prefetcher));
+  program.tasks.push_back(task_of(name_of(*cost_->ahead), *cost_->ahead, prefetcher));
+  program.tasks.back().varies = of_reads(batch);
+  return TaskId{program.tasks.size() - 1};
 }
 
 Program Loader::program() const {
@@ -87,13 +113,17 @@ Program Loader::program() const {
   program.streams = {{"workers", Lane::ordered, settings_.loader_workers},
                      {"pin thread", Lane::ordered},
                      {"handed over", Lane::unordered}};
+  if (cost_->ahead) program.streams.push_back({"prefetcher", Lane::ordered});
   auto& tasks = program.tasks;
   for (int batch = 0; batch < scenario_.job.accumulate; ++batch) {
+    std::vector<TaskId> in_cache;
+    if (cost_->ahead) in_cache.push_back(read_ahead(program, batch));
     tasks.push_back(task_of("begin", Put{begun_batches}, workers_stream));
     tasks.back().begins_turn = true;
     for (const auto& read : reads()) {
       tasks.push_back(task_of(name_of(read), read, workers_stream));
       tasks.back().varies = of_reads(batch);
+      tasks.back().after = in_cache;
     }
     tasks.push_back(task_of("decode", HostWork{cost_->core}, workers_stream));
     tasks.back().varies = of_core(batch);
@@ -122,9 +152,11 @@ void Loader::add_workers(Workload& workload) const {
     if (!takes) continue;
     const ActorId loader{workload.actors.size()};
     std::vector<ChannelId> channels;
-    for (int slot = 0; slot < 2; ++slot) {
+    std::vector<int> depths{depth, depth};
+    if (cost_->ahead) depths.push_back(batches_ahead(settings_));
+    for (const auto one : depths) {
       channels.emplace_back(workload.channels.size());
-      workload.channels.push_back({loader, ActorId{rank}, depth});
+      workload.channels.push_back({loader, ActorId{rank}, one});
     }
     workload.actors[rank].channels = channels;
     const auto gpu = workload.actors[rank].at;

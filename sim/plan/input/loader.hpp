@@ -11,6 +11,9 @@
 
 namespace gradway {
 
+/// Number of batches that a rank reads ahead into its node's cache. More change nothing in the steady state.
+int batches_ahead(const InputSettings& input);
+
 /// Time from the start of an epoch to the first requests for batches: the training process starts its workers
 /// one after the other. Persistent workers continue at no cost. @source torch/utils/data/dataloader.py,
 /// PyTorch 2.11
@@ -20,6 +23,9 @@ Seconds start_of_workers(const InputSettings& input);
 /// `thread_loader_program`). Of W workers with a prefetch factor of f, worker k mod W makes batch k, whatever
 /// the others do, and begins it when batch k - W f was taken. Batches are delivered in order. @source
 /// torch/utils/data/dataloader.py, PyTorch 2.11
+///
+/// With a prefetcher, workers find all samples in the cache of their node: batch after batch is read into it,
+/// since the seed of the shuffling gives the order of samples, too. @source NoPFS, arXiv 2101.08734
 class Loader {
  public:
   /// @param scenario must outlive this
@@ -44,6 +50,7 @@ class Loader {
   bool has_workers() const { return settings_.loader_workers > 0; }
   Program program() const;
   std::vector<Read> reads() const;
+  TaskId read_ahead(Program& program, int batch) const;
   Variation of_reads(int batch) const { return {.spread = cost_->spread, .draw = batch}; }
   Variation of_core(int batch) const {
     return {.spread = cost_->spread, .share = cost_->core_share, .draw = batch};

@@ -30,6 +30,7 @@ class BatchTasks {
     program_.tasks[begin.index()].begins_turn = true;
     auto read = begin;
     if (cost_.stored.bytes > 0_B) read = add("read", shared(cost_.stored), reading, {read}, of_reads);
+    if (cost_.cold) read = add("read what is not staged", shared(*cost_.cold), reading, {read}, of_reads);
     if (cost_.cached) read = add("read from the cache", shared(*cost_.cached), reading, {read}, of_reads);
     const auto made = add("decode", HostWork{cost_.core, threads()}, threads_stream, {read}, of_core);
     auto last = std::vector{made};

@@ -10,6 +10,8 @@ const std::array<BucketWords, bucket_count>& bucket_words() {
       {"stragglers", "stragglers, jitter", "time that slow GPUs and jitter add to the steps that were kept"},
       {"fewer_nodes", "fewer nodes",
        "time that running on fewer nodes adds to the steps that were kept (elastic)"},
+      {"slower_periods", "slower periods",
+       "time that busy hours, and storage that has yet to grow, add to the steps that were kept"},
       {"worker_exchange", "between workers",
        "workers wait for each other's weights, or a round waits for a client's downloads and uploads "
        "(custom)"},
@@ -24,7 +26,7 @@ const std::array<BucketWords, bucket_count>& bucket_words() {
        "until all ranks have set up their communicators (training preparation)"},
       {"checkpoint_restore", "restore", "all ranks read the checkpoint"},
       {"data_loading", "loader start",
-       "until the loader delivers batches after a start, and at the start of epochs"},
+       "until the loader delivers batches after a start, and at the start of epochs; staging of the dataset"},
       {"waiting_for_nodes", "waiting",
        "until a node is repaired, or clients answer (infrastructure recovery)"},
   }};
@@ -36,7 +38,8 @@ const std::array<ShareWords, 3>& share_words() {
       {"goodput", "goodput",
        "predicted time of productive steps over paid time: productive_steps / all (ML goodput)"},
       {"effective_training_time", "effective",
-       "actual time of productive steps over paid time: (productive_steps + stragglers + fewer_nodes) / all "
+       "actual time of productive steps over paid time: (productive_steps + stragglers + fewer_nodes + "
+       "slower_periods) / all "
        "(Llama 3, MegaScale)"},
       {"ettr", "ETTR",
        "productive runtime over total time with queueing and restarts: (effective training time + "

@@ -138,6 +138,35 @@ Json typical_json(const CampaignRun& run) {
           {"stops", std::move(stops)}};
 }
 
+/// @param unit tokens of a sample, or 1
+Json course_json(const std::vector<CampaignSpan>& course, double unit) {
+  Json json = Json::array();
+  for (const auto& span : course)
+    json.push_back({{"from_s", span.from_s},
+                    {"to_s", span.to_s},
+                    {"trains", span.trains},
+                    {"phase", span.phase},
+                    {"condition", span.condition},
+                    {"rate_per_s", span.samples_per_s * unit},
+                    {"global_batch", span.batch},
+                    {"step_s", span.step.value()},
+                    {"storage_bytes_per_s", span.storage_read.value()},
+                    {"usd", or_null(span.usd)}});
+  return json;
+}
+
+Json target_json(const CampaignAnswers& answers, double unit) {
+  if (!answers.target_steps) return nullptr;
+  const auto& found = *answers.target_steps;
+  return {{"critical_batch", *answers.plan.target->critical_batch * unit},
+          {"steps", found.steps},
+          {"steps_low", found.low},
+          {"steps_high", found.high},
+          {"amount", answers.plan.samples * unit},
+          {"least_amount", found.least_samples * unit},
+          {"least_steps", found.least_steps}};
+}
+
 Json what_ifs_json(const std::vector<CampaignWhatIf>& what_ifs) {
   Json json = Json::array();
   for (const auto& one : what_ifs) {
@@ -209,6 +238,8 @@ Json campaign_estimate_json(const CampaignEstimate& estimate) {
 JsonDocument json_document(const Campaign& campaign, std::string_view version) {
   const auto& [run, questions, answers] = campaign;
   const auto& local = run.scenario.job.local_sgd;
+  const auto& tokens = run.measured.metrics.tokens_per_sample;
+  const double unit = tokens.value_or(1);
   auto warnings = run.warnings;
   for (const auto& warning : answers.warnings) add(warnings, warning);
   auto basis = run.basis;
@@ -226,6 +257,9 @@ JsonDocument json_document(const Campaign& campaign, std::string_view version) {
               {"moved_data", moved_json(answers.moved)},
               {"histogram", histogram_json(answers.histogram)},
               {"typical", typical_json(answers.typical)},
+              {"course", course_json(answers.course, unit)},
+              {"course_unit", tokens ? "tokens" : "samples"},
+              {"target", target_json(answers, unit)},
               {"labels", labels_json()},
               {"definitions", definitions_json()},
               {"basis", describe(basis)},

@@ -6,6 +6,7 @@
 
 #include "sim/campaign/local_sgd.hpp"
 #include "sim/report/campaign/campaign.hpp"
+#include "sim/report/campaign/over_time_text.hpp"
 #include "sim/report/format/fields.hpp"
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/table.hpp"
@@ -72,9 +73,11 @@ void add_goal(Fields& fields, const Campaign& campaign) {
   const auto& range = plan.step_range;
   fields.add(
       "training",
-      fmt::format("{} in {} of {}{}", amount, counted_text(std::llround(plan.steps), "step"),
+      fmt::format("{} in {} of {}{}{}", amount, counted_text(std::llround(plan.steps), "step"),
                   time_text(plan.step),
+                  plan.over_time && plan.over_time->phases.size() > 1 ? " on average" : "",
                   range.low < range.high ? fmt::format(" ({})", range_text(range.low, range.high)) : ""));
+  if (campaign.answers.target_steps) fields.add("target", target_in_words(campaign));
   if (plan.saves)
     fields.add("checkpoint", fmt::format("{}: a pause of {}{}, every {}", bytes_text(plan.checkpoint.size),
                                          save_pause_text(plan.checkpoint),
@@ -83,6 +86,12 @@ void add_goal(Fields& fields, const Campaign& campaign) {
                                                            pause_text(seconds_of(plan.checkpoint.write)))
                                              : "",
                                          pause_text(campaign.answers.interval.used)));
+  if (plan.staging > 0)
+    fields.add("staging", fmt::format("{} from {}, {}", pause_text(seconds_of(plan.staging)),
+                                      run.scenario.job.input.staged_from->name,
+                                      run.scenario.job.input.stage_in == StageIn::before
+                                          ? "before the first step"
+                                          : "by which it lengthens the first epochs"));
   if (const auto& local = run.scenario.job.local_sgd; plan.rounds) {
     fields.add("clients", clients_in_words(*local, turns_of(*plan.rounds)));
     fields.add("rounds", rounds_in_words(plan, campaign.answers.estimate));
@@ -222,6 +231,7 @@ void write_text(std::ostream& out, const Campaign& campaign, const Style& style)
   add_goal(fields, campaign);
   add_results(fields, campaign);
   write_waterfall(out, answers.estimate, style);
+  write_over_time(out, campaign, style);
   write_interval(out, answers.interval, style);
   write_what_ifs(out, answers, style);
   write_terms(out, answers, style);

@@ -265,6 +265,7 @@ const char* word_of(DecoderShape::Positions positions) {
 const char* word_of(DecoderShape::Activation activation) {
   switch (activation) {
     case DecoderShape::Activation::gelu:
+    case DecoderShape::Activation::gelu_new:
       return "\"gelu\"";
     case DecoderShape::Activation::relu:
       return "\"relu\"";
@@ -288,7 +289,7 @@ const char* word_of(DecoderShape::Blocks blocks) {
   return "\"parallel_one_norm\"";
 }
 
-std::string sizes(const DecoderShape& shape, const Job& job) {
+std::string sizes(const DecoderShape& shape, const Job& job, bool is_written_out) {
   const bool learned = shape.positions == DecoderShape::Positions::learned;
   const bool layer_norm = shape.norm == DecoderShape::Norm::layer_norm;
   const int kv_heads = shape.kv_heads > 0 ? shape.kv_heads : shape.heads;
@@ -314,12 +315,13 @@ std::string sizes(const DecoderShape& shape, const Job& job) {
        {"attention_output_bias", python_bool(shape.attention_output_bias.value_or(shape.bias))},
        {"mlp_bias", python_bool(shape.mlp_bias.value_or(shape.bias))},
        {"output_bias", python_bool(shape.output_bias)},
-       {"qk_norm", python_bool(shape.qk_norm)},
+       {"qk_norm", python_bool(shape.qk_norm != DecoderShape::QkNorm::none)},
        {"embedding_norm", python_bool(shape.embedding_norm)},
        {"dropout", python_bool(shape.dropout)},
-       {"packed", python_bool(learned && layer_norm && kv_heads == shape.heads && !shape.qk_norm)},
-       {"composed_norms", python_bool(job.composed_norms)},
-       {"composed_rotary", python_bool(job.composed_rotary)}});
+       {"packed", python_bool(learned && layer_norm && kv_heads == shape.heads &&
+                              shape.qk_norm == DecoderShape::QkNorm::none)},
+       {"composed_norms", python_bool(job.composed_norms || is_written_out)},
+       {"composed_rotary", python_bool(is_written_out)}});
 }
 
 std::string sizes(const VisionTransformerShape& shape) {
@@ -350,7 +352,9 @@ std::string sizes(const ConvNextShape& shape) {
 
 std::string model_code(const Scenario& scenario, const ModelShape& shape) {
   if (const auto* of_decoder = std::get_if<DecoderShape>(&shape))
-    return sizes(*of_decoder, scenario.job) + std::string{decoder_code};
+    return sizes(*of_decoder, scenario.job,
+                 is_hugging_face(scenario.job.implementation, scenario.model.implementation)) +
+           std::string{decoder_code};
   if (const auto* of_vit = std::get_if<VisionTransformerShape>(&shape))
     return sizes(*of_vit) + std::string{vision_transformer_code};
   if (const auto* of_residual = std::get_if<ResidualShape>(&shape))

@@ -44,6 +44,20 @@ void check_model(const Scenario& scenario, const ModelShape& shape, Refusals& re
   refusals.add(decoder->latent.has_value(),
                fmt::format("the experiment's program has no latent attention, and the model '{}' does", name),
                own_program);
+  const bool has_layer_kinds = decoder->window > 0 || decoder->linear || decoder->no_rotary_every > 0;
+  refusals.add(
+      has_layer_kinds,
+      fmt::format("the experiment's program has equal layers, and those of the model '{}' differ", name),
+      own_program);
+  const bool has_other_blocks = decoder->norm_placement != DecoderShape::NormPlacement::before ||
+                                decoder->qk_norm == DecoderShape::QkNorm::all_heads || decoder->sinks ||
+                                decoder->attention_gate || decoder->soft_cap || decoder->masked_lm;
+  refusals.add(
+      has_other_blocks,
+      fmt::format("the experiment's program does not have the norms, sinks, gates or soft caps of the "
+                  "model '{}'",
+                  name),
+      own_program);
   refusals.add(decoder->positions == DecoderShape::Positions::alibi,
                fmt::format("the experiment's program has no ALiBi positions, and the model '{}' does", name),
                own_program);
@@ -104,6 +118,7 @@ void check_step(const Job& job, Refusals& refusals) {
   refusals.setting(job.host_reads > 0, "job.host_reads", leave_out);
   refusals.setting(job.sync_batch_norm, "job.sync_batch_norm", leave_out);
   refusals.setting(!job.traffic.empty(), "traffic of other jobs", leave_out);
+  refusals.setting(job.network != NetworkConditions{}, "conditions of the network", leave_out);
 }
 
 void check_input(const InputSettings& input, Refusals& refusals) {

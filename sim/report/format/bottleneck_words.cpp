@@ -9,6 +9,21 @@
 namespace gradway::report {
 namespace {
 
+/// Why a channel between far nodes carries no more.
+std::string_view in_words(FarLimit limit) {
+  switch (limit) {
+    case FarLimit::window:
+      return "the window of TCP connections, once per round trip, is the limit";
+    case FarLimit::loss:
+      return "lost packets, after which TCP connections slow down, are the limit";
+    case FarLimit::buffer:
+      return "the buffers of NCCL's channels, once per round trip, are the limit";
+    case FarLimit::none:
+      break;
+  }
+  return "NCCL's own copying is the limit";
+}
+
 std::string unsaturated_links_clause(const std::string& moved, const std::string& busiest, double used) {
   return fmt::format("{}; no link is saturated (the busiest, {}, is {:.0f} % used during it)", moved, busiest,
                      100 * used);
@@ -20,8 +35,14 @@ struct DescribeCommunicationLimit {
 
   BottleneckWords operator()(const std::monostate& /*none*/) const { return {"collectives", moved}; }
   BottleneckWords operator()(const bottleneck::FullLink& link) const {
-    return {link.name, fmt::format("{}, and this link is saturated during it{}", moved,
-                                   link.is_shared ? " with a neighbour's traffic" : "")};
+    const auto collisions =
+        link.spread < 1 ? fmt::format(
+                              ": flows that ECMP hashes to the same uplink leave {:.0f} % of the rate "
+                              "of all uplinks",
+                              100 * link.spread)
+                        : "";
+    return {link.name, fmt::format("{}, and this link is saturated during it{}{}", moved,
+                                   link.is_shared ? " with a neighbour's traffic" : "", collisions)};
   }
   BottleneckWords operator()(const bottleneck::Latency& latency) const {
     const auto idle_links = unsaturated_links_clause(moved, latency.busiest, latency.used);
@@ -32,6 +53,10 @@ struct DescribeCommunicationLimit {
                         idle_links, 100 * *latency.of_collectives)};
   }
   BottleneckWords operator()(const bottleneck::Channels& channels) const {
+    if (channels.far != FarLimit::none)
+      return {"distance between nodes",
+              fmt::format("{}, so {}", unsaturated_links_clause(moved, channels.busiest, channels.used),
+                          in_words(channels.far))};
     return {
         fmt::format("{} ({})", gradway::in_words(channels.part), channels.transport),
         fmt::format("{}, so NCCL's own copying ({}) is the limit",
@@ -86,7 +111,12 @@ struct DescribeBottleneck {
       case bottleneck::LoaderLimit::storage:
         return {"storage", waits + ", and storage is saturated"};
       case bottleneck::LoaderLimit::cores:
-        return {"CPU cores", waits + ", and loader workers keep all cores busy"};
+        return {"CPU cores",
+                waits + (loader.network_cores > 0
+                             ? fmt::format(", and loader workers and copies of TCP, which take {:.1f} cores, "
+                                           "keep all cores busy",
+                                           loader.network_cores)
+                             : ", and loader workers keep all cores busy")};
       case bottleneck::LoaderLimit::training_process:
         return {"loader", waits + ", which the training process loads itself, without workers"};
       case bottleneck::LoaderLimit::stage:

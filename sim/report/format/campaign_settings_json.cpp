@@ -43,6 +43,41 @@ Json prices_json(const CampaignSettings& settings) {
   return json;
 }
 
+/// An amount of tokens or samples.
+Json count_json(double count) {
+  return value::text(value::Amount{value::Unit::tokens, {}}, count);
+}
+
+Json phases_json(const std::vector<CampaignPhase>& phases) {
+  Json list = Json::array();
+  for (const auto& phase : phases) {
+    Json json = Json::object();
+    add_fields(json, phase, [&](std::string_view key) {
+      if (key == "until" && phase.until) json["until"] = count_json(*phase.until);
+      if (key != "set") return;
+      json["set"] = Json::object();
+      for (const auto& one : phase.set) json["set"][one.key] = Json::parse(one.value);
+    });
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json growth_json(const StorageGrowth& growth) {
+  Json json = Json::object();
+  add_fields(json, growth, [&](std::string_view) { json["tiers"] = growth.tiers; });
+  return json;
+}
+
+Json convergence_json(const ConvergenceSettings& settings) {
+  Json json = Json::object();
+  add_fields(json, settings, [&](std::string_view key) {
+    const auto& batch = key == "at_batch" ? settings.at_batch : settings.critical_batch;
+    if (batch) json[std::string{key}] = count_json(*batch);
+  });
+  return json;
+}
+
 /// A group of the campaign. Null: the group is omitted.
 Json group_json(const CampaignSettings& settings, std::string_view key) {
   if (key == "checkpoint" && settings.checkpoint) return checkpoint_json(*settings.checkpoint);
@@ -53,6 +88,10 @@ Json group_json(const CampaignSettings& settings, std::string_view key) {
   if (key == "evaluation" && settings.evaluation.every > 0) return fields_json(settings.evaluation);
   if (key == "prices") return prices_json(settings);
   if (key == "carbon" && settings.carbon) return fields_json(*settings.carbon);
+  if (key == "phases" && !settings.phases.empty()) return phases_json(settings.phases);
+  if (key == "adapt" && settings.adapt) return fields_json(*settings.adapt);
+  if (key == "storage" && settings.storage) return growth_json(*settings.storage);
+  if (key == "convergence" && settings.convergence) return convergence_json(*settings.convergence);
   return nullptr;
 }
 

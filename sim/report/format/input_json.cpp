@@ -64,6 +64,7 @@ Json input_json(const InputSettings& input) {
     if (key == "columns" && !input.columns.empty()) json["columns"] = input.columns;
     if (key == "predicate" && input.predicate) json["predicate"] = fields_json(*input.predicate);
     if (key == "storage" && input.storage) json["storage"] = storage_json(*input.storage);
+    if (key == "staged_from" && input.staged_from) json["staged_from"] = storage_json(*input.staged_from);
     if (key == "codec" && input.codec) json["codec"] = input.codec->name;
     if (!input.cache) return;
     if (key == "cache") json["cache"] = Cache::kind_words[static_cast<std::size_t>(input.cache->kind)];

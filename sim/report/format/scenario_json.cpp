@@ -8,6 +8,7 @@
 #include "sim/report/format/words.hpp"
 #include "sim/scenario/job_fields.hpp"
 #include "sim/scenario/layout_fields.hpp"
+#include "sim/scenario/network_fields.hpp"
 #include "sim/scenario/strategy_fields.hpp"
 
 namespace gradway::report {
@@ -46,6 +47,12 @@ Json traffic_json(const std::vector<BackgroundFlow>& traffic) {
       one["load"] = flow.load;
     }
     one["weight"] = flow.weight;
+    const auto add_time = [&](const char* key, Seconds time) {
+      one[key] = value::text(value::Amount{value::Unit::pause, ""}, time);
+    };
+    if (flow.start > Seconds{}) add_time("start", flow.start);
+    if (flow.end) add_time("end", *flow.end);
+    if (flow.period) add_time("period", *flow.period);
     list.push_back(std::move(one));
   }
   return list;
@@ -98,6 +105,9 @@ Json scenario_json(const Scenario& scenario) {
   if (!scenario.job.input.epoch_steps) json["steps"] = scenario.job.steps;
   for (const auto& [name, value] : scenario.job.nccl) json["nccl"][name] = value;
   if (auto parallel = parallel_json(scenario.job); !parallel.empty()) json["parallel"] = std::move(parallel);
+  Json network = Json::object();
+  add_fields(network, scenario.job.network);
+  if (!network.empty()) json["network"] = std::move(network);
   if (!scenario.job.traffic.empty()) json["traffic"] = traffic_json(scenario.job.traffic);
   if (!scenario.platform.speeds.as_built()) json["faster"] = speeds_json(scenario.platform.speeds);
   if (scenario.anchor) json["anchor"] = anchor_json(*scenario.anchor);

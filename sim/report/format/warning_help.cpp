@@ -54,6 +54,14 @@ std::span<const WarningHelp> warning_help() {
        "The model has experts. Their load is equal unless parallel.expert_imbalance is set.",
        "Six own steps on one GPU took up to a seventh longer than predicted.",
        "Set parallel.expert_imbalance to a measured value, or add an anchor (a measured step)."},
+      {"tables-uncertain", "Steps with embedding tables on several GPUs were not compared with predictions",
+       "The model has embedding tables that the ranks divide (parallel.tables). With whole tables on ranks, "
+       "the "
+       "rank with the most lookups determines the step.",
+       "Real lookups repeat popular rows, which are then in the cache: the prediction is too long rather "
+       "than "
+       "too short.",
+       "Try 'parallel.tables: row_wise', or add an anchor (a measured step)."},
       {"extrapolated-collectives", "Times of collectives are extrapolated from other measurements",
        "The calibration has no measurement of a collective with the job's operation, ranks, nodes, size, "
        "algorithm or channels, or none of its transport at all. The sentence names the reason.",
@@ -180,6 +188,12 @@ std::span<const WarningHelp> warning_help() {
       {"unknown-decode-cost", "Decoding on the GPU takes no time",
        "input.decode is gpu, and the dataset has no GPU time to decode a sample.",
        "The step is too short by the time of decoding.", "Add 'gpu_decode' to the dataset's file."},
+      {"unknown-lossy-steps", "Steps to the same loss with lossy compression are unknown",
+       "Gradients are compressed with a hook for which no number of steps is published that holds for any "
+       "model.",
+       "The training takes as many times longer as it needs more steps.",
+       "Measure the steps of a short training with and without the hook, and set "
+       "campaign.convergence.more_steps."},
       {"unknown-pinning-cost", "Pinning a batch takes no time",
        "input.pin_memory is true, and the platform has no rate at which a core copies.",
        "The loader is too fast by one copy of each batch.",

@@ -83,7 +83,9 @@ struct WarningInWords {
                        fmt::join(untimed.operations, ", "));
   }
   std::string operator()(const warning::CompiledCapture& /*none*/) const {
-    return "the program calls torch.compile, but was captured as eager PyTorch: the compiled step is shorter";
+    return "the program calls torch.compile, but was captured as eager PyTorch: kernels are fused by rule, "
+           "and "
+           "memory is that of the eager step";
   }
   std::string operator()(const warning::WhatIfSpeeds& what_if) const {
     return fmt::format("this is a what-if: {} as on {}", gradway::in_words(what_if.speeds), what_if.platform);
@@ -166,6 +168,17 @@ struct WarningInWords {
         experts.imbalance > 1
             ? fmt::format("a busiest rank with {:.4g} times the average number of tokens", experts.imbalance)
             : "an equal number of tokens for each expert");
+  }
+  std::string operator()(const warning::TablesUncertain& tables) const {
+    return fmt::format(
+        "embedding tables: {}; lookups are assumed to be spread evenly over the rows of a table, and no step "
+        "of several GPUs was compared with a measured one",
+        tables.imbalance > 1.0005
+            ? fmt::format(
+                  "the busiest rank has {:.3g} times the average number of lookups, and all others wait "
+                  "for it",
+                  tables.imbalance)
+            : "every rank has the same number of lookups");
   }
   std::string operator()(const warning::FineTuningNotValidated& tuning) const {
     return fmt::format(
@@ -322,6 +335,12 @@ struct WarningInWords {
   }
   std::string operator()(const warning::NoSettingWithinLimits& /*none*/) const {
     return "no setting meets the limits of the training: all are ranked";
+  }
+  std::string operator()(const warning::UnknownLossySteps& lossy) const {
+    return fmt::format(
+        "how many more steps {} needs to the same loss is unknown: as many as without it are published for "
+        "{} only ({})",
+        lossy.hook, lossy.holds_for, lossy.source);
   }
   std::string operator()(const warning::LearningChanged& setting) const {
     return fmt::format("{}={} changes what a step learns, not only its speed", setting.key, setting.value);

@@ -14,8 +14,10 @@
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
+#include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/points/compare.hpp"
+#include "sim/trust/lossy_warning.hpp"
 
 namespace gradway::report {
 namespace {
@@ -265,6 +267,8 @@ void write_remarks(std::ostream& out, const PlatformComparison& compared, const 
   Fields fields{out, style};
   if (!compared.runs.empty()) out << '\n';
   fields.add("bound by", bounds);
+  if (const auto unknown = unknown_lossy_steps(compared.job.strategy); unknown && compared.goal)
+    fields.add("target", describe(*unknown));
   write_prices(fields, compared);
   if (left_out.empty()) return;
   out << '\n';

@@ -13,9 +13,11 @@
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/text.hpp"
+#include "sim/report/format/training_text.hpp"
 #include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/run/terminal.hpp"
+#include "sim/report/run/ways_in.hpp"
 
 namespace gradway::report {
 namespace {
@@ -97,6 +99,21 @@ struct ChangeInWords {
   std::string operator()(const change::ExactStatistics& /*none*/) const {
     return "statistics that exclude each row group without a matching row";
   }
+  std::string operator()(const change::ReadAhead& /*none*/) const {
+    return "coming samples read into the cache of each node before workers ask for them";
+  }
+  std::string operator()(const change::Compression& compression) const {
+    return fmt::format("samples compressed with {}", compression.codec);
+  }
+  std::string operator()(const change::StagedToDrives& staged) const {
+    return fmt::format("the dataset staged to a drive of each node ({})", staged.tier);
+  }
+  std::string operator()(const change::MoreStreams& /*none*/) const {
+    return "twice as many requests in flight while staging";
+  }
+  std::string operator()(const change::OtherStaging& other) const {
+    return other.when == StageIn::during ? "staged during the job" : "staged before the job starts";
+  }
   std::string operator()(const change::ReadySamples& /*none*/) const {
     return "samples ready in memory (a bound)";
   }
@@ -118,11 +135,34 @@ struct ChangeInWords {
   std::string operator()(const change::MoreConnections& /*none*/) const {
     return "twice as many TCP connections";
   }
+  std::string operator()(const change::NoLoss& /*none*/) const { return "a network that loses no packets"; }
+  std::string operator()(const change::OtherCongestion& other) const {
+    return fmt::format("{} as the congestion control of the senders", name_of(other.congestion));
+  }
+  std::string operator()(const change::SelectiveRepeat& /*none*/) const {
+    return "NICs that repeat lost packets alone";
+  }
+  std::string operator()(const change::AdaptiveRouting& /*none*/) const {
+    return "switches that spread flows over their uplinks by load";
+  }
+  std::string operator()(const change::MoreQueuePairs& more) const {
+    return fmt::format("{} queue pairs per connection", more.each);
+  }
+  std::string operator()(const change::MoreSockets& more) const {
+    return fmt::format("{} TCP connections per channel of NCCL", more.sockets);
+  }
+  std::string operator()(const change::LargerBuffers& larger) const {
+    return fmt::format("buffers of NCCL {} times as large", larger.times);
+  }
   std::string operator()(const change::NoHostReads& /*none*/) const {
     return "no values read back from the GPU";
   }
   std::string operator()(const change::LocalBatchNorm& /*none*/) const {
     return "BatchNorm over each rank's own batch";
+  }
+  std::string operator()(const change::OtherTables& tables) const {
+    return tables.sharding == TableSharding::row_wise ? "embedding tables divided by rows"
+                                                      : "whole embedding tables on the ranks";
   }
   std::string operator()(const change::NoUnusedSearch& /*none*/) const {
     return "a static graph, without the search for unused parameters";
@@ -201,6 +241,17 @@ void write_outer_loop(std::ostream& out, Fields& fields, const Explanation& expl
     write_counterfactual(out, one, explanation.outer->mean_step(), style);
 }
 
+/// What would end the first epoch of a staged dataset earlier.
+void write_staging(std::ostream& out, Fields& fields, const Explanation& explanation, const Style& style) {
+  const auto& input = explanation.run.scenario.job.input;
+  const auto until = explanation.ways_in->chosen(input.stage_in).time_of(1);
+  out << '\n';
+  fields.add("staging", staging_in_words(explanation.ways_in->copy, input));
+  fields.add("", fmt::format("the first epoch ends {} after the start, staging included", span_text(until)));
+  if (!explanation.staging.empty()) out << '\n';
+  for (const auto& one : explanation.staging) write_counterfactual(out, one, until, style);
+}
+
 void write_answers(std::ostream& out, Fields& fields, const Explanation& explanation,
                    std::string_view command, const Style& style) {
   const auto step = explanation.run.measured.metrics.step_time;
@@ -221,9 +272,11 @@ void write_answers(std::ostream& out, Fields& fields, const Explanation& explana
                                        percent_text(-slow->gain(step))));
   }
   if (explanation.outer) write_outer_loop(out, fields, explanation, style);
+  if (explanation.ways_in) write_staging(out, fields, explanation, style);
   auto commands = explanation.helps;
   for (const auto& one : explanation.meeting)
     if (one.gain(explanation.outer->mean_step()) >= least_gain) commands.push_back(one);
+  commands.insert(commands.end(), explanation.staging.begin(), explanation.staging.end());
   write_commands(out, commands, command);
 }
 
@@ -324,6 +377,12 @@ JsonDocument json_document(const Explanation& explanation, std::string_view vers
       {"warnings", describe(run.warnings)},
       {"warning_codes", codes_of(run.warnings)}};
   if (explanation.outer) json["local_sgd"] = outer_loop_json_of(explanation);
+  if (const auto& ways = explanation.ways_in) {
+    const auto& input = run.scenario.job.input;
+    json["staging"] = ways_in_json(*ways, input);
+    json["staging"]["counterfactuals"] =
+        answers_json(explanation.staging, ways->chosen(input.stage_in).time_of(1));
+  }
   return json;
 }
 

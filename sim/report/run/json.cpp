@@ -16,6 +16,7 @@
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
+#include "sim/report/run/ways_in.hpp"
 
 namespace gradway::report {
 namespace {
@@ -187,6 +188,13 @@ JsonDocument json_document(const Run& run, std::string_view version, const RunQu
             {"warning_codes", codes_of(run.warnings)}};
   if (run.measured.by_program.size() > 1) json["programs"] = programs_json(run);
   if (questions.largest_batch) json["largest_batch"] = largest_batch_json(*questions.largest_batch);
+  if (const auto& input = run.scenario.job.input; input.dataset) json["data_tiers"] = data_tiers_json(input);
+  if (questions.ways_in) json["staging"] = ways_in_json(*questions.ways_in, run.scenario.job.input);
+  if (const auto& loading = run.measured.metrics.loading; loading && loading->usd_per_million_samples) {
+    const auto& usd = *loading->usd_per_million_samples;
+    json["storage_usd_per_million_samples"] = {
+        {"keeping", usd.keeping}, {"requests", usd.requests}, {"egress", usd.egress}};
+  }
   if (questions.goal)
     json["training"] = training_json(training_of(*questions.goal, run.measured.metrics, run.range));
   if (const auto& local = run.scenario.job.local_sgd; local && local->wan)

@@ -5,12 +5,14 @@
 
 #include "sim/study/compare/training.hpp"
 #include "sim/study/search/largest_batch.hpp"
+#include "sim/study/staging/ways_in.hpp"
 
 namespace gradway::report {
 
 /// What the user asked of a run in addition to its step.
 struct RunQuestions {
   std::optional<TrainingGoal> goal{};
+  std::optional<WaysIn> ways_in{};              ///< of a dataset that is staged
   std::optional<LargestBatch> largest_batch{};  ///< if asked for; the run then has this batch
 };
 

@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/compute/memory_range.hpp"
 #include "sim/metrics/loading.hpp"
@@ -18,6 +19,9 @@
 #include "sim/report/format/training_text.hpp"
 #include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
+#include "sim/report/run/ways_in.hpp"
+#include "sim/scenario/network_fields.hpp"
+#include "sim/scenario/value_text.hpp"
 #include "sim/trust/provenance_class.hpp"
 
 namespace gradway::report {
@@ -31,10 +35,21 @@ void add_variables(Fields& fields, const Job& job) {
   for (const auto& [name, value] : job.nccl)
     variables += fmt::format("{}{}={}", variables.empty() ? "" : " ", name, value);
   if (!variables.empty()) fields.add("nccl", variables);
+  std::vector<std::string> network;
+  for_each_field<NetworkConditions>([&](const auto& field) {
+    if (const auto& value = job.network.*field.member)
+      network.push_back(fmt::format("{} {}", field.key, value_text(field.kind, *value)));
+  });
+  if (!network.empty()) fields.add("network", fmt::format("{}", fmt::join(network, ", ")));
   std::vector<std::string> traffic;
   for (const auto& flow : job.traffic) {
     const auto wanted = flow.rate ? rate_text(*flow.rate) : percent_text(flow.load) + " of the slowest link";
-    traffic.push_back(fmt::format("{} to {}: {}, weight {:.3g}", flow.from, flow.to, wanted, flow.weight));
+    std::string times;
+    if (flow.start > Seconds{}) times += fmt::format(", from {} on", time_text(flow.start));
+    if (flow.end) times += fmt::format(", until {}", time_text(*flow.end));
+    if (flow.period) times += fmt::format(", every {}", time_text(*flow.period));
+    traffic.push_back(
+        fmt::format("{} to {}: {}, weight {:.3g}{}", flow.from, flow.to, wanted, flow.weight, times));
   }
   if (!traffic.empty()) fields.add("traffic", traffic);
 }
@@ -43,6 +58,9 @@ void add_variables(Fields& fields, const Job& job) {
 std::string parameters_in_words(const Model& model) {
   const auto frozen = model.frozen_count();
   const auto trained = thousands_text(model.parameter_count());
+  if (const auto& tables = model.tables; !tables.empty())
+    return fmt::format("{} parameters and {} of {}", trained,
+                       counted_text(tables.tables.size(), "embedding table"), bytes_text(tables.size()));
   if (frozen == 0) return fmt::format("{} parameters", trained);
   return fmt::format("{} parameters, {} trained", thousands_text(frozen), trained);
 }
@@ -126,12 +144,25 @@ std::string memory_in_words(const Run& run) {
   return verdict_in_words(scenario, run.measured.memory);
 }
 
+/// "1.054 for storage (0.01 to keep the dataset, 0.5 for requests, 0.544 for egress)"
+std::string storage_cost_in_words(const StorageUsd& usd) {
+  auto words = fmt::format("{:.4g} for storage", usd.sum());
+  if (usd.requests + usd.egress > 0)
+    words += fmt::format(" ({:.4g} to keep the dataset, {:.4g} for requests, {:.4g} for egress)", usd.keeping,
+                         usd.requests, usd.egress);
+  return words;
+}
+
+/// Empty if no price is known.
 std::string cost_in_words(const Metrics& metrics) {
+  const auto& storage =
+      metrics.loading ? metrics.loading->usd_per_million_samples : std::optional<StorageUsd>{};
+  if (!metrics.cost_per_hour)
+    return storage ? "USD per million samples: " + storage_cost_in_words(*storage) : "";
   auto cost = fmt::format("{:.2f} USD/h", metrics.cost_per_hour->value());
   if (!metrics.cost_usd_per_million_samples) return cost;
   cost += fmt::format(", {:.4g} USD per million samples", *metrics.cost_usd_per_million_samples);
-  if (metrics.loading && metrics.loading->usd_per_million_samples)
-    cost += fmt::format(", of which {:.4g} for storage", *metrics.loading->usd_per_million_samples);
+  if (storage) cost += ", of which " + storage_cost_in_words(*storage);
   return cost;
 }
 
@@ -146,7 +177,7 @@ void add_throughput(Fields& fields, const Run& run) {
   fields.add("", fmt::format("{} tokens/s per GPU{}", count_text(*metrics.tokens_per_s / gpus, ""), total));
 }
 
-void add_loading(Fields& fields, const Metrics& metrics) {
+void add_loading(Fields& fields, const Metrics& metrics, const InputSettings& input) {
   if (!metrics.loading) return;
   const auto& loading = *metrics.loading;
   fields.add(
@@ -158,6 +189,8 @@ void add_loading(Fields& fields, const Metrics& metrics) {
   fields.add("epoch", fmt::format("{} steps in {}, {} of which are its start",
                                   thousands_text(static_cast<std::int64_t>(loading.epoch_steps)),
                                   time_text(epoch_time(metrics, loading)), time_text(loading.epoch_start)));
+  if (input.codec || input.cache || input.dedup != DedupPlace::none)
+    fields.add("data", data_tiers_in_words(input));
 }
 
 /// How busy the GPU is, and what it sends.
@@ -194,10 +227,10 @@ void write_results(Fields& fields, const Run& run, Detail detail) {
   }
   fields.add("memory", memory_in_words(run));
   if (detail == Detail::full) add_details(fields, metrics);
-  add_loading(fields, metrics);
+  add_loading(fields, metrics, run.scenario.job.input);
   if (const auto& local = run.scenario.job.local_sgd; local && local->wan)
     fields.add("exchange", describe(outer_loop_of(run.scenario.model, *local, metrics.step_time), *local));
-  if (metrics.cost_per_hour) fields.add("cost", cost_in_words(metrics));
+  if (const auto cost = cost_in_words(metrics); !cost.empty()) fields.add("cost", cost);
 }
 
 void write_links(std::ostream& out, const std::vector<ResourceUse>& links, const Style& style) {
@@ -277,6 +310,10 @@ void write_text(std::ostream& out, const Run& run, const Style& style, Detail de
   if (questions.largest_batch) add_largest_batch(fields, *questions.largest_batch, run.scenario);
   write_results(fields, run, detail);
   out << '\n';
+  if (questions.ways_in) {
+    write_ways_in(out, fields, *questions.ways_in, run.scenario.job.input, style);
+    out << '\n';
+  }
   if (questions.goal) {
     add_training(fields, *questions.goal, training_of(*questions.goal, run.measured.metrics, run.range));
     out << '\n';

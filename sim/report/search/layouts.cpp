@@ -67,24 +67,26 @@ JsonDocument json_document(const LayoutSearchReport& search_report, std::string_
   }
   const auto& best = found.recommended();
   const auto snippet = layout_snippet(best.job, search_report.shape);
-  return Json{{"schema", 1},
-              {"gradway", version},
-              {"scenario", search_report.scenario},
-              {"model", search_report.model},
-              {"platform", search_report.platform},
-              {"engine", search_report.engine},
-              {"global_batch", search_report.global_batch},
-              {"layouts", std::move(layouts)},
-              {"candidates", found.candidates},
-              {"do_not_fit", found.do_not_fit},
-              {"simulated", found.simulated},
-              {"slower", found.slower},
-              {"not_searched", std::move(worth)},
-              {"left_out", std::move(left_out)},
-              {"basis", describe(best.basis)},
-              {"warnings", describe(best.warnings)},
-              {"warning_codes", codes_of(best.warnings)},
-              {snippet.framework, snippet.text}};
+  Json document{{"schema", 1},
+                {"gradway", version},
+                {"scenario", search_report.scenario},
+                {"model", search_report.model},
+                {"platform", search_report.platform},
+                {"engine", search_report.engine},
+                {"global_batch", search_report.global_batch},
+                {"layouts", std::move(layouts)},
+                {"candidates", found.candidates},
+                {"do_not_fit", found.do_not_fit},
+                {"simulated", found.simulated},
+                {"slower", found.slower},
+                {"not_searched", std::move(worth)},
+                {"left_out", std::move(left_out)},
+                {"basis", describe(best.basis)},
+                {"warnings", describe(best.warnings)},
+                {"warning_codes", codes_of(best.warnings)},
+                {snippet.framework, snippet.text}};
+  if (found.not_tried > 0) document["not_tried"] = found.not_tried;
+  return document;
 }
 
 void write_json(std::ostream& out, const LayoutSearchReport& search_report, std::string_view version) {

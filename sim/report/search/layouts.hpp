@@ -34,6 +34,7 @@ struct LayoutSearchReport {
   int global_batch = 0;
   LayoutSearchResult found;
   std::optional<TrainingGoal> goal{};  ///< set if a whole training was asked for
+  std::size_t rows = 10;               ///< of the table: the fastest
 };
 
 /// Keys and values of a layout, as `gradway run --set` takes them.

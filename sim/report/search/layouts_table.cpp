@@ -25,7 +25,6 @@ constexpr std::array<std::string_view, 4> recompute_phrases{
 
 using enum Table::Align;
 
-constexpr std::size_t most_ranked = 10;  // rows of the ranking
 constexpr std::size_t most_unfit = 5;
 
 /// "t8 p4x2 d16 mb1 full fsdp/8": the short form for tables.
@@ -87,7 +86,7 @@ void write_ranked(std::ostream& out, const LayoutSearchReport& search_report, co
   LayoutTable table{search_report};
   for (std::size_t i = 0; i < found.ranked.size(); ++i) {
     const bool smaller = found.on_front[i] && i > 0;
-    if (i >= most_ranked && !smaller) continue;
+    if (i >= search_report.rows && !smaller) continue;
     auto mark = mark_of(found.leaders, i, "fastest");
     if (smaller) mark += mark.empty() ? "smaller" : ", smaller";
     table.add(i, std::move(mark));

@@ -16,7 +16,9 @@
 #include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/search/snippet.hpp"
+#include "sim/scenario/lossy_steps.hpp"
 #include "sim/scenario/strategy_facts.hpp"
+#include "sim/trust/lossy_warning.hpp"
 
 namespace gradway::report {
 namespace {
@@ -170,6 +172,7 @@ std::vector<Warning> warnings_of(const SettingsSearchReport& found) {
     if (key == "job.accumulate" || key == "job.batch_per_gpu" || key == "optimizer")
       add(warnings, warning::LearningChanged{key, value});
   }
+  if (auto unknown = unknown_lossy_steps(found.optimum.best.strategy)) add(warnings, *std::move(unknown));
   for (const auto& of_run : found.optimum.best.warnings) add(warnings, of_run);
   return warnings;
 }
@@ -177,7 +180,12 @@ std::vector<Warning> warnings_of(const SettingsSearchReport& found) {
 JsonDocument json_document(const SettingsSearchReport& found, std::string_view version) {
   const auto& optimum = found.optimum;
   Json hooks = Json::array();
-  for (const auto& one : optimum.best_of_hooks) hooks.push_back(tried_json(found, one));
+  for (const auto& one : optimum.best_of_hooks) {
+    hooks.push_back(tried_json(found, one));
+    if (const auto published = lossy_steps(hook_of(one.strategy)))
+      hooks.back()["steps_to_same_loss"] = {{"factor", published->is_general ? Json(1) : Json(nullptr)},
+                                            {"source", published->source}};
+  }
   Json reverted = Json::array();
   for (const auto& [key, without] : optimum.reverted) {
     auto json = tried_json(found, without);

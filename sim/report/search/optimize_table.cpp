@@ -15,6 +15,7 @@
 #include "sim/report/format/words.hpp"
 #include "sim/report/search/optimize.hpp"
 #include "sim/report/search/snippet.hpp"
+#include "sim/scenario/lossy_steps.hpp"
 #include "sim/scenario/strategy_facts.hpp"
 
 namespace gradway::report {
@@ -91,10 +92,42 @@ void write_times(std::ostream& out, const SettingsSearchReport& found, const Sty
   table.write(out, style, "  ");
 }
 
+/// How many steps a hook needs to the loss that training reaches without it.
+std::string steps_in_words(CommHook hook) {
+  const auto published = lossy_steps(hook);
+  if (!published) return "";
+  return published->is_general ? "lossy: as many" : "lossy: unknown";
+}
+
+void write_sources_of_steps(std::ostream& out, const std::vector<SettingResult>& hooks, const Style& style) {
+  std::vector<std::string> items{
+      "break-even: a hook shortens the training if it needs fewer times as many steps"};
+  for (const auto& one : hooks) {
+    const auto hook = hook_of(one.strategy);
+    const auto published = lossy_steps(hook);
+    if (!published) continue;
+    items.push_back(fmt::format(
+        "{}: as many steps{} ({})", name_of(hook),
+        published->is_general ? "" : fmt::format(" for {}, unknown for others", published->holds_for),
+        published->source));
+  }
+  if (items.size() == 1) return;
+  Fields fields{out, style};
+  out << '\n';
+  fields.add("target", items);
+}
+
 void write_hooks(std::ostream& out, const SettingsSearchReport& found, const Style& style) {
   if (found.optimum.best_of_hooks.size() < 2) return;
-  Table table{
-      {{"hook", left}, {"buckets", right}, {"bucket views", right}, {"step time", right}, {"", left}}};
+  const auto& hooks = found.optimum.best_of_hooks;
+  const auto plain = std::ranges::find_if(
+      hooks, [](const SettingResult& one) { return hook_of(one.strategy) == CommHook::none; });
+  Table table{{{"hook", left},
+               {"buckets", right},
+               {"bucket views", right},
+               {"step time", right},
+               {"steps to the same loss", left},
+               {plain == hooks.end() ? "" : "break-even", right}}};
   for (const auto& one : found.optimum.best_of_hooks) {
     const auto& strategy = std::get<Ddp>(one.strategy);
     auto hook = std::string{name_of(strategy.comm_hook)};
@@ -102,10 +135,14 @@ void write_hooks(std::ostream& out, const SettingsSearchReport& found, const Sty
     hook += changes_in_words(found, one);
     table.add({hook, strategy.bucket_cap ? exact_bytes_text(*strategy.bucket_cap) : "default",
                strategy.gradient_as_bucket_view ? "yes" : "no", time_text(one.metrics.step_time),
-               is_lossy(strategy.comm_hook) ? "lossy" : ""});
+               steps_in_words(strategy.comm_hook),
+               plain != hooks.end() && is_lossy(strategy.comm_hook)
+                   ? fmt::format("{:.2f}x", plain->metrics.step_time / one.metrics.step_time)
+                   : ""});
   }
   out << '\n';
   table.write(out, style, "  ");
+  write_sources_of_steps(out, hooks, style);
 }
 
 std::string value_text(const std::string& value) {

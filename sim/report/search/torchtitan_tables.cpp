@@ -201,7 +201,8 @@ std::string unsupported_notes(const Job& job) {
   if (job.framework != Framework::megatron && job.cuda_graphs != CudaGraphs::none)
     notes += unsupported_note("job.cuda_graphs", std::string{name_of(job.cuda_graphs)});
   if (job.composed_norms) notes += unsupported_note("job.composed_norms", "true");
-  if (job.composed_rotary) notes += unsupported_note("job.composed_rotary", "true");
+  if (job.implementation == Implementation::hugging_face)
+    notes += unsupported_note("job.implementation", std::string{name_of(job.implementation)});
   if (job.layout.expert_imbalance != 1)
     notes += unsupported_note("parallel.expert_imbalance", fmt::format("{}", job.layout.expert_imbalance));
   if (job.framework != Framework::megatron && job.layout.expert_capacity_factor)

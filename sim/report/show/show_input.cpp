@@ -43,6 +43,8 @@ void write_storage(std::ostream& out, const StorageTier& tier, const Style& styl
   add_usd(fields, "storage cost", tier.price.usd_per_gb_month, "per GB and month");
   add_usd(fields, "request cost", tier.price.usd_per_million_requests, "per million requests");
   add_usd(fields, "egress cost", tier.price.usd_per_gb_out, "per GB");
+  add_usd(fields, "write cost", tier.price.usd_per_million_writes, "per million requests");
+  add_usd(fields, "ingress cost", tier.price.usd_per_gb_in, "per GB");
   if (tier.price.is_known()) fields.add("price date", tier.price.as_of);
   fields.add("source", tier.source);
 }

@@ -58,6 +58,11 @@ void write_model(std::ostream& out, const Model& model, const Style& style) {
                                        counted_text(model.parameter_tensors(), "tensor"),
                                        counted_text(model.layers.size(), "layer"),
                                        bytes_text(Bytes{4 * static_cast<double>(parameters)})));
+  if (const auto& tables = model.tables; !tables.empty())
+    fields.add("tables", fmt::format("{}, {} rows of {} numbers, {} in fp32; {:.4g} lookups per sample",
+                                     counted_text(tables.tables.size(), "embedding table"),
+                                     thousands_text(tables.rows()), tables.width, bytes_text(tables.size()),
+                                     tables.lookups()));
   fields.add("forward", fmt::format("{} per sample", count_text(total_flops(model).value(), "FLOP")));
   fields.add("input", fmt::format("{} per sample", bytes_text(model.input_per_sample)));
   if (model.optimizer_time)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,10 @@
 #include "sim/base/problem.hpp"
 #include "sim/base/quantiles.hpp"
 #include "sim/campaign/checkpoint_cost.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
+#include "sim/study/campaign/phase_steps.hpp"
+#include "sim/study/staging/ways_in.hpp"
+#include "sim/trust/lossy_warning.hpp"
 
 namespace gradway {
 namespace {
@@ -109,6 +114,15 @@ std::vector<Change> changes_of(const CampaignPlan& plan) {
         [&](CampaignPlan& one) { one.spares += more; });
     if (plan.spares > 0) add("no spare nodes", [](CampaignPlan& one) { one.spares = 0; });
   }
+  if (plan.over_time && !plan.over_time->hours.empty())
+    add("no busy hours", [](CampaignPlan& one) {
+      for (auto& hours : one.over_time->hours) hours = {};
+    });
+  if (plan.over_time && plan.over_time->tiers > 1 && plan.over_time->delay > 0)
+    add("storage that grows at once", [](CampaignPlan& one) {
+      one.over_time->delay = 0;
+      one.over_time->cool_down = 0;
+    });
   if (plan.slow_per_s > 0 || plan.jitter > 1) {
     add("no slow GPUs and no jitter", [](CampaignPlan& one) {
       one.slow_per_s = 0;
@@ -180,9 +194,13 @@ std::vector<ProvenanceFact> basis_of(const Scenario& scenario, const Metrics& me
   return basis;
 }
 
-std::vector<Warning> warnings_of(const CampaignPlan& plan, const CampaignSettings& settings,
+std::vector<Warning> warnings_of(const CampaignPlan& plan, const Scenario& scenario,
                                  const IntervalChoice& interval, const CampaignEstimate& estimate) {
+  const auto& settings = *scenario.campaign;
   std::vector<Warning> warnings;
+  const bool knows_steps = settings.convergence && settings.convergence->more_steps > 1;
+  if (auto unknown = unknown_lossy_steps(scenario.job.strategy); unknown && !knows_steps)
+    add(warnings, *std::move(unknown));
   if (!settings.failures && !plan.rounds) add(warnings, warning::NoFailureModel{});
   if (settings.checkpoint && settings.checkpoint->storage) {
     const auto& tier = *settings.checkpoint->storage;
@@ -275,13 +293,36 @@ std::optional<UsdPerHour> price_of_node(const Scenario& scenario, Terms terms) {
   return scenario.platform.price->per_node;
 }
 
+namespace {
+
+/// The time and the money of staging, once in the campaign.
+void add_staging(CampaignPlan& plan, const Run& run, int threads) {
+  const auto& input = run.scenario.job.input;
+  if (plan.rounds || !input.staged_from) return;
+  const auto ways = ways_in(run.scenario, run.engine, threads);
+  if (!ways) return;
+  const bool is_before = input.stage_in == StageIn::before;
+  plan.staging =
+      ticks_of(is_before ? ways->copy.time()
+                         : std::max(Seconds{}, ways->during.first_epoch - ways->before.first_epoch) +
+                               ways->during.catching_up);
+  const auto saved = is_before ? 0 : ways->during.usd_per_epoch * ways->cold_reads;
+  plan.data.usd_of_filling += (ways->copy.usd() - saved) * plan.workers;
+  auto cold = input;
+  cold.storage = std::exchange(cold.staged_from, std::nullopt);
+  if (const auto cost = samples_cost(cold)) plan.data.usd_per_s += cost->usd_per_s;
+}
+
+}  // namespace
+
 CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions,
                            const ProgressCallback& on_progress) {
   expects(run.scenario.campaign.has_value() && questions.seeds > 0, "there is a campaign to simulate");
   const auto& settings = *run.scenario.campaign;
-  CampaignAnswers answers{
-      .plan = plan_campaign(run.scenario, run.measured.metrics, run.range, client_steps(run)),
-      .per_node = price_of_node(run.scenario, settings.terms)};
+  CampaignAnswers answers{.plan = plan_campaign(run.scenario, run.measured.metrics, run.range,
+                                                client_steps(run), phase_steps(run, questions.threads)),
+                          .per_node = price_of_node(run.scenario, settings.terms)};
+  add_staging(answers.plan, run, questions.threads);
   const auto& plan = answers.plan;
   const auto few_seeds = std::min(questions.seeds, most_seeds_of_a_search);
   if (efficiency(plan.interruptions(), plan.interval.value_or(clamped_daly_interval(plan))) < 0.01)
@@ -295,10 +336,12 @@ CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions,
   if (answers.estimate.unfinished == answers.estimate.runs)
     refuse_endless_campaign(plan, answers.interval.used);
   add_limits(answers, runs, questions, rates);
+  answers.target_steps = target_steps(plan);
   answers.basis = basis_of(run.scenario, run.measured.metrics);
-  answers.warnings = warnings_of(plan, settings, answers.interval, answers.estimate);
+  answers.warnings = warnings_of(plan, run.scenario, answers.interval, answers.estimate);
   if (questions.only_figures) return answers;
   answers.typical = typical_of(runs, plan, answers.interval.used);
+  answers.course = course_of(answers.typical, plan, rates);
   answers.histogram = histogram_of(runs);
   report_progress(on_progress, "simulating what-ifs");
   answers.what_ifs = what_ifs_of(plan, answers.interval.used, rates, questions);

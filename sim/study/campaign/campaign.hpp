@@ -12,6 +12,7 @@
 #include "sim/run/simulate.hpp"
 #include "sim/study/campaign/campaign_estimate.hpp"
 #include "sim/study/campaign/campaign_interval.hpp"
+#include "sim/study/campaign/campaign_series.hpp"
 
 namespace gradway {
 
@@ -58,7 +59,9 @@ struct CampaignAnswers {
   std::vector<CampaignWhatIf> what_ifs{};
   std::vector<CampaignTerms> terms{};
   std::optional<CentralTraining> moved{};
-  CampaignRun typical{};  ///< the run of median length, with its stops
+  CampaignRun typical{};               ///< the run of median length, with its stops
+  std::vector<CampaignSpan> course{};  ///< of the typical run
+  std::optional<TargetSteps> target_steps{};
   std::vector<HistogramBar> histogram{};
   std::optional<double> in_time{}, in_budget{};  ///< shares of the runs
   /// How far the quantile `sure` of the runs exceeds the limits. Negative if it keeps them.

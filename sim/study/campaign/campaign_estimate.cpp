@@ -48,8 +48,9 @@ TimeShares time_shares(const CampaignRun& run) {
     return elapsed > 0 ? static_cast<double>(sum) / elapsed : 1.0;
   };
   return {.goodput = share({Bucket::productive}),
-          .effective = share({Bucket::productive, Bucket::stragglers, Bucket::narrow}),
-          .ettr = share({Bucket::productive, Bucket::stragglers, Bucket::narrow, Bucket::evaluation})};
+          .effective = share({Bucket::productive, Bucket::stragglers, Bucket::narrow, Bucket::conditions}),
+          .ettr = share({Bucket::productive, Bucket::stragglers, Bucket::narrow, Bucket::conditions,
+                         Bucket::evaluation})};
 }
 
 std::vector<CampaignRun> simulate_seeds(const CampaignPlan& plan, Seconds interval, int seeds, int threads) {

@@ -15,7 +15,8 @@ constexpr Bytes gb{1e9};
 void add_transfer(CentralTraining& moved, const LocalSgd& local) {
   const auto& wan = *local.wan;
   moved.data = local.data * ((local.workers - 1.0) / local.workers);
-  moved.transfer_time = moved.data / tcp_rate({wan.rate, wan.rtt, wan.window, wan.loss, wan.streams});
+  moved.transfer_time =
+      moved.data / tcp_rate({wan.rate, wan.rtt, wan.window, wan.loss, wan.streams, wan.congestion});
   moved.transfer_usd = moved.data / gb * wan.usd_per_gb;
 }
 

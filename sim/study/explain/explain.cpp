@@ -15,6 +15,7 @@
 #include "sim/plan/input/batch_cost.hpp"
 #include "sim/platform/with_speeds.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
+#include "sim/study/explain/network_changes.hpp"
 #include "sim/study/parallel.hpp"
 #include "sim/study/search/sharding_settings.hpp"
 
@@ -96,6 +97,11 @@ std::vector<Counterfactual> other_meetings(const Run& run, const LocalSgd& setti
   if (settings.wan->window || settings.wan->loss > 0)
     add("streams_2x", change::MoreConnections{}, "strategy.wan.streams",
         fmt::format("{}", settings.wan->streams * 2), [](LocalSgd& one) { one.wan->streams *= 2; });
+  const bool slows_down =
+      settings.wan->congestion == Congestion::reno || settings.wan->congestion == Congestion::cubic;
+  if (slows_down && settings.wan->loss > 0 && settings.wan->loss < most_loss(Congestion::bbr))
+    add("congestion_bbr", change::OtherCongestion{Congestion::bbr}, "strategy.wan.congestion", "bbr",
+        [](LocalSgd& one) { one.wan->congestion = Congestion::bbr; });
   const auto now = outer_loop_of(run.scenario.model, settings, run.measured.metrics.step_time).mean_step();
   std::erase_if(found, [&](const Counterfactual& one) { return one.step_time >= now; });
   std::ranges::stable_sort(found, {}, &Counterfactual::step_time);
@@ -105,7 +111,7 @@ std::vector<Counterfactual> other_meetings(const Run& run, const LocalSgd& setti
 /// Counterfactuals of a run before they are simulated, each with its change of the scenario.
 class Questions {
  public:
-  Questions(const Run& run, const std::optional<ChannelLimit>& limit)
+  Questions(const Run& run, const std::optional<ChannelLimit>& limit, const std::optional<StorageTier>& drive)
       : own_{run.scenario.platform.speeds}, used_{used_parts(run)} {
     for (const auto part : all_parts) {
       if (has(used_, part)) ask(fmt::format("{}_2x", key_of(part)), faster(part, limit), {part}, 2);
@@ -121,9 +127,19 @@ class Questions {
       for (const auto& value : setting.values)
         if (!value.words.empty()) ask(setting, value);
     }
-    if (run.scenario.job.input.dataset)
-      ask_of_loaders(run.scenario.job.input, run.scenario.platform.gpu_models.front());
-    ask_of_program(run.scenario.job);
+    if (run.scenario.job.input.dataset) {
+      const auto& platform = run.scenario.platform;
+      ask_of_loaders(run.scenario.job.input, platform.gpu_models.front());
+      ask_of_storage(run.scenario.job.input, drive,
+                     std::min(run.scenario.job.gpus,
+                              std::max(1, static_cast<int>(platform.gpus.size()) / platform.nodes)));
+    }
+    ask_of_program(run.scenario.job, run.scenario.model);
+    for (auto& one : network_changes(run.scenario)) {
+      answers_.push_back(
+          {.name = std::move(one.name), .change = std::move(one.change), .set = std::move(one.set)});
+      changes_.push_back(std::move(one.apply));
+    }
   }
 
   std::size_t count() const { return answers_.size(); }
@@ -154,11 +170,11 @@ class Questions {
         [strategy = value.strategy](Scenario& scenario) { scenario.job.strategy = strategy; });
   }
 
-  /// Asks for a change of the input, after which loaders have other resources. @param key empty: a bound
-  void ask_of_input(std::string name, Change change, std::string key, std::string value,
-                    std::function<void(InputSettings&)> apply) {
-    answers_.push_back({.name = std::move(name), .change = std::move(change), .set = {}});
-    if (!key.empty()) answers_.back().set.emplace_back(std::move(key), std::move(value));
+  using Keys = std::vector<std::pair<std::string, std::string>>;
+
+  /// Asks for a change of the input, after which loaders have other resources. @param set empty: a bound
+  void ask_of_input(std::string name, Change change, Keys set, std::function<void(InputSettings&)> apply) {
+    answers_.push_back({.name = std::move(name), .change = std::move(change), .set = std::move(set)});
     changes_.emplace_back([apply = std::move(apply)](Scenario& scenario) {
       apply(scenario.job.input);
       scenario.platform = with_loaders(std::move(scenario.platform), scenario.job);
@@ -167,8 +183,9 @@ class Questions {
 
   void ask_of_loaders(const InputSettings& input, const Gpu& gpu) {
     const auto workers = [&](int count, Change change) {
-      ask_of_input(fmt::format("loader_workers_{}", count), std::move(change), "input.loader_workers",
-                   fmt::format("{}", count), [count](InputSettings& of) { of.loader_workers = count; });
+      ask_of_input(fmt::format("loader_workers_{}", count), std::move(change),
+                   {{"input.loader_workers", fmt::format("{}", count)}},
+                   [count](InputSettings& of) { of.loader_workers = count; });
     };
     if (input.loader == LoaderKind::pytorch) {
       workers(input.loader_workers + 1, change::MoreWorkers{false});
@@ -178,8 +195,7 @@ class Questions {
     }
     ask_of_decoders(input, gpu);
     ask_of_reads(input);
-    ask_of_input("ready_samples", change::ReadySamples{}, "", "",
-                 [](InputSettings& of) { of.dataset.reset(); });
+    ask_of_input("ready_samples", change::ReadySamples{}, {}, [](InputSettings& of) { of.dataset.reset(); });
   }
 
   void ask_of_decoders(const InputSettings& input, const Gpu& gpu) {
@@ -188,23 +204,23 @@ class Questions {
                              ? input.dataset->pixels > 0
                              : input.loader == LoaderKind::pytorch && input.dataset->gpu_decode > Seconds{};
     if (!input.decode_on_gpu && gpu_can)
-      ask_of_input("decode_gpu", change::DecodingOnGpu{}, "input.decode", "gpu",
+      ask_of_input("decode_gpu", change::DecodingOnGpu{}, {{"input.decode", "gpu"}},
                    [](InputSettings& of) { of.decode_on_gpu = true; });
     if (input.decode_on_gpu && !input.hw_decoder_load)
-      ask_of_input("decode_cpu", change::DecodingOnCpu{}, "input.decode", "cpu",
+      ask_of_input("decode_cpu", change::DecodingOnCpu{}, {{"input.decode", "cpu"}},
                    [](InputSettings& of) { of.decode_on_gpu = false; });
     if (by_dali && input.decode_on_gpu && gpu.jpeg_decoder > 0 && hw_decoder_load_of(input, gpu) < 1)
-      ask_of_input("hw_decoder_load_1", change::HardwareDecoder{}, "input.hw_decoder_load", "1",
+      ask_of_input("hw_decoder_load_1", change::HardwareDecoder{}, {{"input.hw_decoder_load", "1"}},
                    [](InputSettings& of) { of.hw_decoder_load = 1; });
   }
 
   void ask_of_reads(const InputSettings& input) {
     const auto format = input.dataset->format;
     if (format == SampleFormat::csv && input.csv_parser != CsvParser::pyarrow)
-      ask_of_input("csv_parser_pyarrow", change::FasterParser{}, "input.csv_parser", "pyarrow",
+      ask_of_input("csv_parser_pyarrow", change::FasterParser{}, {{"input.csv_parser", "pyarrow"}},
                    [](InputSettings& of) { of.csv_parser = CsvParser::pyarrow; });
     if (format == SampleFormat::mapped && input.access == AccessOrder::random) {
-      ask_of_input("access_sequential", change::SequentialAccess{}, "input.access", "sequential",
+      ask_of_input("access_sequential", change::SequentialAccess{}, {{"input.access", "sequential"}},
                    [](InputSettings& of) {
                      of.access = AccessOrder::sequential;
                      if (of.read_ahead == 0_B) of.read_ahead = InputSettings{}.read_ahead;
@@ -212,27 +228,59 @@ class Questions {
       // Single pages in the order of the file would wait as often.
       if (input.read_ahead == 0_B) answers_.back().set.emplace_back("input.read_ahead", "128 KiB");
       if (input.read_ahead > 0_B)
-        ask_of_input("read_ahead_0", change::PagesOnly{}, "input.read_ahead", "0 B",
+        ask_of_input("read_ahead_0", change::PagesOnly{}, {{"input.read_ahead", "0 B"}},
                      [](InputSettings& of) { of.read_ahead = 0_B; });
     }
     if (!input.predicate) return;
-    const auto ask = [&](std::string name, Change change, std::string key, std::string value, auto apply) {
-      ask_of_input(std::move(name), std::move(change), std::move(key), std::move(value),
-                   [apply](InputSettings& of) {
-                     apply(*of.predicate);
-                     of.dataset = with_predicate(std::move(*of.dataset), *of.predicate);
-                   });
+    const auto ask = [&](std::string name, Change change, Keys set, auto apply) {
+      ask_of_input(std::move(name), std::move(change), std::move(set), [apply](InputSettings& of) {
+        apply(*of.predicate);
+        of.dataset = with_predicate(std::move(*of.dataset), *of.predicate);
+      });
     };
     if (input.predicate->rows == MatchingRows::random)
-      ask("predicate_rows_clustered", change::ClusteredRows{}, "input.predicate.rows", "clustered",
+      ask("predicate_rows_clustered", change::ClusteredRows{}, {{"input.predicate.rows", "clustered"}},
           [](Predicate& of) { of.rows = MatchingRows::clustered; });
     if (input.predicate->false_positives > 0)
-      ask("predicate_false_positives_0", change::ExactStatistics{}, "input.predicate.false_positives", "0",
-          [](Predicate& of) { of.false_positives = 0; });
+      ask("predicate_false_positives_0", change::ExactStatistics{},
+          {{"input.predicate.false_positives", "0"}}, [](Predicate& of) { of.false_positives = 0; });
+  }
+
+  /// Ways to read less, faster or earlier from storage.
+  void ask_of_storage(const InputSettings& input, const std::optional<StorageTier>& drive,
+                      int ranks_per_node) {
+    if (!input.storage) return;
+    const bool is_staged = cold_share(input) == 0;
+    if (input.cache && !input.cache_prefetch && input.loader == LoaderKind::pytorch &&
+        input.loader_workers > 0 && input.stage_in == StageIn::before) {
+      // With as many requests in flight as workers have, and more while these decode.
+      const auto streams = std::max(input.copy_streams, 2 * input.loader_workers * ranks_per_node);
+      ask_of_input("cache_prefetch", change::ReadAhead{},
+                   {{"input.cache_prefetch", "true"}, {"input.copy_streams", fmt::format("{}", streams)}},
+                   [streams](InputSettings& of) {
+                     of.cache_prefetch = true;
+                     of.copy_streams = streams;
+                   });
+    }
+    if (!input.codec && input.dataset->compressible) {
+      constexpr auto zstd = 2;
+      const auto& codec = codecs()[zstd];
+      ask_of_input("codec_zstd", change::Compression{std::string{codec.name}},
+                   {{"input.codec", std::string{codec.name}}},
+                   [&codec](InputSettings& of) { of.codec = codec; });
+    }
+    if (!drive || !is_staged || input.storage->is_local() || input.storage->name.empty()) return;
+    Keys set{{"input.storage", drive->name}};
+    if (!input.staged_from) set.emplace_back("input.staged_from", input.storage->name);
+    ask_of_input("staged_to_drives", change::StagedToDrives{drive->name}, std::move(set),
+                 [drive = *drive](InputSettings& of) {
+                   if (!of.staged_from) of.staged_from = of.storage;
+                   of.storage = drive;
+                 });
   }
 
   /// What the program does that makes ranks or the CPU wait.
-  void ask_of_program(const Job& job) {
+  void ask_of_program(const Job& job, const Model& model) {
     const auto ask = [&](std::string name, Change change, std::string key, std::string value, auto apply) {
       answers_.push_back({.name = std::move(name),
                           .change = std::move(change),
@@ -255,6 +303,12 @@ class Questions {
     if (job.sync_batch_norm)
       ask("local_batch_norm", change::LocalBatchNorm{}, "job.sync_batch_norm", "false",
           [](Job& of) { of.sync_batch_norm = false; });
+    if (!model.tables.empty() && job.gpus > 1) {
+      using enum TableSharding;
+      const auto other = job.layout.tables == table_wise ? row_wise : table_wise;
+      ask(fmt::format("tables_{}", name_of(other)), change::OtherTables{other}, "parallel.tables",
+          std::string{name_of(other)}, [other](Job& of) { of.layout.tables = other; });
+    }
     if (const auto* ddp = std::get_if<Ddp>(&job.strategy); ddp && ddp->searches_each_step())
       ask("static_graph", change::NoUnusedSearch{}, "strategy.static_graph", "true",
           [](Job& of) { std::get<Ddp>(of.strategy).static_graph = true; });
@@ -305,8 +359,42 @@ std::vector<KernelShare> kernel_shares(const ComputeCosts& costs) {
 
 }  // namespace
 
-Explanation explain(const Scenario& scenario, std::string_view engine, int threads) {
-  Explanation explanation{.run = simulate(scenario, engine)};
+namespace {
+
+/// Adds the ways of a staged dataset, and what would end its first epoch earlier.
+void add_staging(Explanation& explanation, const Scenario& scenario, std::string_view engine, int threads) {
+  const auto& input = scenario.job.input;
+  explanation.ways_in = ways_in(scenario, engine, threads);
+  if (!explanation.ways_in) return;
+  const auto& ways = *explanation.ways_in;
+  const auto now = ways.chosen(input.stage_in).time_of(1);
+  const auto add = [&](std::string name, Change change, std::string key, std::string value, Seconds time) {
+    Counterfactual one{.name = std::move(name),
+                       .change = std::move(change),
+                       .set = {{std::move(key), std::move(value)}},
+                       .step_time = time};
+    if (one.gain(now) >= least_gain) explanation.staging.push_back(std::move(one));
+  };
+  const auto other = input.stage_in == StageIn::before ? StageIn::during : StageIn::before;
+  const auto word = stage_in_words[static_cast<std::size_t>(other)];
+  if (!input.cache_prefetch)
+    add(fmt::format("stage_in_{}", word), change::OtherStaging{other}, "input.stage_in", std::string{word},
+        ways.chosen(other).time_of(1));
+  if (ways.copy.limit == StageInLimit::streams) {
+    auto changed = scenario;
+    changed.job.input.copy_streams *= 2;
+    add("copy_streams_2x", change::MoreStreams{}, "input.copy_streams",
+        fmt::format("{}", changed.job.input.copy_streams),
+        ways_in(changed, engine, threads)->chosen(input.stage_in).time_of(1));
+  }
+  std::ranges::stable_sort(explanation.staging, {}, &Counterfactual::step_time);
+}
+
+}  // namespace
+
+Explanation explain(const Scenario& scenario, std::string_view engine, int threads,
+                    const std::optional<StorageTier>& drive) {
+  Explanation explanation{.run = simulate(scenario, engine, FoldRanks::yes, {}, FoldMicroBatches::no)};
   const auto& run = explanation.run;
   const auto step = run.measured.metrics.step_time;
   if (run.scenario.model.run) explanation.kernels = kernel_shares(compute_costs(run.scenario));
@@ -321,7 +409,8 @@ Explanation explain(const Scenario& scenario, std::string_view engine, int threa
     explanation.meeting = other_meetings(run, *local);
   }
 
-  Questions questions{run, overlap ? overlap->limit : std::nullopt};
+  add_staging(explanation, scenario, engine, threads);
+  Questions questions{run, overlap ? overlap->limit : std::nullopt, drive};
   answer(questions, scenario, engine, threads);
   auto answers = std::move(questions.answers());
   if (overlap && trains(run.scenario.job.strategy)) {

@@ -14,6 +14,7 @@
 #include "sim/run/simulate.hpp"
 #include "sim/study/explain/exposed_calls.hpp"
 #include "sim/study/explain/overlap.hpp"
+#include "sim/study/staging/ways_in.hpp"
 #include "sim/workload/operation.hpp"
 
 namespace gradway {
@@ -50,11 +51,40 @@ struct SequentialAccess {};
 struct PagesOnly {};      ///< page faults read no window
 struct ClusteredRows {};  ///< by the predicate's column
 struct ExactStatistics {};
+struct ReadAhead {};  ///< into the cache of each node
+struct Compression {
+  std::string codec;
+};
+struct StagedToDrives {
+  std::string tier;  ///< drive of each node
+};
+struct MoreStreams {};  ///< of the copy that stages the dataset: twice as many
+struct OtherStaging {
+  StageIn when = StageIn::during;
+};
 struct ReadySamples {};    ///< a bound
 struct PerfectOverlap {};  ///< a bound
+struct NoLoss {};
+struct OtherCongestion {
+  Congestion congestion = Congestion::bbr;
+};
+struct SelectiveRepeat {};
+struct AdaptiveRouting {};
+struct MoreQueuePairs {
+  int each = 4;  ///< of a connection
+};
+struct MoreSockets {
+  int sockets = 4;  ///< of a channel
+};
+struct LargerBuffers {
+  int times = 4;
+};
 struct NoHostReads {};
 struct LocalBatchNorm {};
 struct NoUnusedSearch {};
+struct OtherTables {
+  TableSharding sharding = TableSharding::table_wise;  ///< of the embedding tables
+};
 struct SlowGpu {
   int gpus = 0;  ///< of the job, one of which is slow
 };
@@ -73,7 +103,10 @@ using Change =
                  change::ClusteredRows, change::ExactStatistics, change::ReadySamples, change::PerfectOverlap,
                  change::SlowGpu, change::MoreInnerSteps, change::Int8Updates, change::LongestOverlap,
                  change::FasterWan, change::MoreConnections, change::NoHostReads, change::LocalBatchNorm,
-                 change::NoUnusedSearch>;
+                 change::NoUnusedSearch, change::OtherTables, change::NoLoss, change::OtherCongestion,
+                 change::SelectiveRepeat, change::AdaptiveRouting, change::MoreQueuePairs,
+                 change::MoreSockets, change::LargerBuffers, change::ReadAhead, change::Compression,
+                 change::StagedToDrives, change::MoreStreams, change::OtherStaging>;
 
 /// Step time with one thing changed.
 struct Counterfactual {
@@ -110,6 +143,9 @@ struct Explanation {
   std::optional<OuterLoop> outer{};          ///< of local SGD over a WAN
   std::vector<Counterfactual> meeting{};     ///< mean steps of `outer` with one change, the best first
   std::optional<Counterfactual> slow_gpu{};  ///< cost of a straggler
+  std::optional<WaysIn> ways_in{};           ///< of a dataset that is staged
+  /// Times until the first epoch ends, staging included, with one change of the staging; the best first.
+  std::vector<Counterfactual> staging{};
 };
 
 /// Simulates the scenario, then again with each used part of the hardware twice as fast, with links and host
@@ -120,6 +156,8 @@ struct Explanation {
 /// The step time of each counterfactual but bounds is that of `simulate` for the scenario with its `set`.
 /// @param engine "auto" or a name from engines()
 /// @param threads at a time, at least 1
-Explanation explain(const Scenario& scenario, std::string_view engine, int threads);
+/// @param drive of a node, to which a dataset outside the nodes might be staged
+Explanation explain(const Scenario& scenario, std::string_view engine, int threads,
+                    const std::optional<StorageTier>& drive = std::nullopt);
 
 }  // namespace gradway

@@ -131,18 +131,22 @@ class RequirementEstimator {
 class LayoutSearch {
  public:
   LayoutSearch(const Scenario& written, const std::string& engine, const ForEach& for_each,
-               const ProgressCallback& on_progress)
-      : written_{written}, engine_{engine}, for_each_{for_each}, on_progress_{on_progress} {}
+               const ProgressCallback& on_progress, const std::function<bool()>& is_stopped)
+      : written_{written},
+        engine_{engine},
+        for_each_{for_each},
+        on_progress_{on_progress},
+        is_stopped_{is_stopped} {}
 
   LayoutSearchResult run(std::vector<Job> candidates) {
     found_.candidates = candidates.size();
     estimate_all(std::move(candidates));
     std::ranges::stable_sort(fitting_, {}, &Fitting::at_least);
     simulate_in_order();
-    try_without_sequence();
-    try_selective_checkpoints();
+    if (!is_stopped()) try_without_sequence();
+    if (!is_stopped()) try_selective_checkpoints();
     rank();
-    try_other_keys();
+    if (!is_stopped()) try_other_keys();
     return std::move(found_);
   }
 
@@ -151,6 +155,8 @@ class LayoutSearch {
     Job job;
     Seconds at_least{};
   };
+
+  bool is_stopped() const { return !found_.ranked.empty() && is_stopped_ && is_stopped_(); }
 
   /// Runs work in parallel. @throws the error of the first that failed
   template <class Work>
@@ -225,6 +231,10 @@ class LayoutSearch {
         found_.slower +=
             std::erase_if(rest, [&](const Fitting& one) { return expected_time(one) > best_ * slack; });
         std::ranges::stable_sort(rest, {}, [&](const Fitting& one) { return expected_time(one); });
+      }
+      if (is_stopped()) {
+        found_.not_tried = rest.size();
+        return;
       }
       const auto count = std::min(rest.size(), batch_size);
       if (count == 0) return;
@@ -384,6 +394,7 @@ class LayoutSearch {
   const std::string& engine_;
   const ForEach& for_each_;
   const ProgressCallback& on_progress_;
+  const std::function<bool()>& is_stopped_;
   LayoutSearchResult found_;
   std::vector<Fitting> fitting_;
   Seconds best_ = Seconds::infinite();            ///< the least step time so far
@@ -418,13 +429,14 @@ const LayoutResult& LayoutSearchResult::recommended() const {
 }
 
 LayoutSearchResult search_layouts(const Scenario& written, int global_batch, const std::string& engine,
-                                  const ForEach& for_each, const ProgressCallback& on_progress) {
+                                  const ForEach& for_each, const ProgressCallback& on_progress,
+                                  const std::function<bool()>& is_stopped) {
   check_can_be_cut(written);
   LayoutSearchResult found;
   for (const bool beyond_nodes : {false, true}) {
     auto candidates = candidate_layouts(written, global_batch, beyond_nodes);
     if (candidates.empty()) continue;
-    auto more = LayoutSearch{written, engine, for_each, on_progress}.run(std::move(candidates));
+    auto more = LayoutSearch{written, engine, for_each, on_progress, is_stopped}.run(std::move(candidates));
     if (!more.ranked.empty() || found.candidates == 0) found = std::move(more);
     if (!found.ranked.empty()) return found;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -62,7 +63,8 @@ struct LayoutSearchResult {
   std::size_t candidates = 0;      ///< that the rules allow
   std::size_t do_not_fit = 0;
   std::size_t simulated = 0;
-  std::size_t slower = 0;  ///< not simulated, because their lower bound or similar layouts are too slow
+  std::size_t slower = 0;     ///< not simulated, because their lower bound or similar layouts are too slow
+  std::size_t not_tried = 0;  ///< because the search was stopped
 
   /// The fastest; if its memory is tight, the fastest that is tied with it and certainly fits.
   const LayoutResult& recommended() const;
@@ -99,8 +101,10 @@ std::vector<UnsearchedKey> unsearched_keys(const Model& model, const Gpu& gpu, c
 /// they are within 2 % of the best with it, selective checkpoints with the fastest ones. Keys that are not
 /// searched are tried on the fastest layout.
 /// @param engine a name from engines()
+/// @param is_stopped asked now and then: if true, the search ends with the best so far, once it has one
 /// @throws SimulationError if a simulation could not finish, ConfigError if no layout exists
 LayoutSearchResult search_layouts(const Scenario& written, int global_batch, const std::string& engine,
-                                  const ForEach& for_each, const ProgressCallback& on_progress = {});
+                                  const ForEach& for_each, const ProgressCallback& on_progress = {},
+                                  const std::function<bool()>& is_stopped = {});
 
 }  // namespace gradway

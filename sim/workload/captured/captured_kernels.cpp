@@ -103,8 +103,10 @@ class Kernels {
   void issue() {
     const std::string_view name = captured_.name;
     if (captured_.inputs.empty() && captured_.outputs.empty()) return;
+    if (name == "compiled") return add_copy(bytes_read() + bytes_written());
     if (name == "mm" || name == "addmm" || name == "bmm" || name == "baddbmm") return product();
     if (name == "_grouped_mm") return grouped_product();
+    if (name.find('.') != std::string_view::npos) return custom();
     if (name == "convolution" || name == "convolution_backward") return convolution();
     if (name.starts_with("scaled_dot_product_attention")) return attention();
     if (name == "embedding" || name == "embedding_dense_backward") return embedding();
@@ -123,11 +125,20 @@ class Kernels {
         name == "slice_scatter" || name == "select_scatter")
       return into_zeros();
     if (name == "sort" || name == "topk" || name == "argsort") return sorted();
+    if (name == "index" && captured_.inputs.size() == 2 && in(1).type == CapturedType::int64)
+      return indexed();
     if (name == "index_put" || name == "index_put_" || name == "_index_put_impl_" || name == "index_add" ||
         name == "index_add_" || name == "scatter" || name == "scatter_add" || name == "scatter_" ||
         name == "scatter_add_")
       return scattered();
     elementwise();
+  }
+
+  /// An operation of the program or of a library. Its kernel is assumed to read and write each tensor once in
+  /// the tensor's own layout.
+  void custom() {
+    result_.is_known = false;
+    add_copy(bytes_read() + bytes_written());
   }
 
   const CapturedTensor& written() const {
@@ -348,17 +359,61 @@ class Kernels {
     add_elementwise("copy", in(0).type, in(0).elements());
   }
 
-  /// A radix sort passes several times over keys and indices.
+  /// Adds a kernel that works on rows of a tensor.
+  void add_rows(std::string_view what, std::string_view number, const CapturedTensor& tensor) {
+    if (tensor.shape.size() < 2) {
+      add(fmt::format("rows {} {}", what, number), {1, tensor.elements() * batch_ratio_});
+    } else {
+      const double width = d(tensor.shape.back());
+      add(fmt::format("rows {} {}", what, number), {tensor.elements() / width * batch_ratio_, width});
+    }
+  }
+
+  /// Sorts, and the largest values, along the last dimension.
   void sorted() {
-    constexpr int passes = 4;
-    for (int i = 0; i < passes; ++i) add_copy(2 * (bytes_read() + bytes_written()) / passes);
+    const auto& keys = in(0);
+    if (captured_.name == "topk") return add_rows("topk", number_of(keys.type), keys);
+    add_rows(bytes_of(keys.type) > fp32_bytes ? "sort_int64" : "sort", "fp32", keys);
+  }
+
+  /// Reads rows of a table.
+  void indexed() {
+    const auto& to = written();
+    const double rows = in(1).elements();
+    add(fmt::format("rows index {}", number_of(to.type)),
+        {rows * batch_ratio_, rows > 0 ? to.elements() / rows : 0});
   }
 
   /// A copy of the target, unless it is changed in place, then the scattered elements.
   void scattered() {
-    const bool is_in_place = captured_.name.ends_with('_');
-    if (!is_in_place) add_elementwise("copy", in(0).type, in(0).elements());
-    add_copy(2 * (bytes_read() - in(0).bytes()));
+    const std::string_view name = captured_.name;
+    if (!name.ends_with('_')) add_elementwise("copy", in(0).type, in(0).elements());
+    const auto what = name.starts_with("index_add") ? "index_add"
+                      : name.starts_with("scatter") ? "scatter_add"
+                                                    : "index_put";
+    const auto& from = captured_.inputs.back();
+    const double width = from.shape.size() < 2 ? 1 : d(from.shape.back());
+    add(fmt::format("rows {} {}", what, number_of(in(0).type)),
+        {from.elements() / width * batch_ratio_, width});
+  }
+
+  /// Kernel of an elementwise operation whose operands have different layouts; empty if it was not timed.
+  std::string_view kernel_of_layouts() const {
+    const auto& to = written();
+    int whole = 0;
+    int strided = 0;
+    int smaller = 0;
+    for (const auto& tensor : captured_.inputs) {
+      if (tensor.elements() == to.elements()) {
+        ++whole;
+        strided += tensor.layout == CapturedLayout::contiguous ? 0 : 1;
+      } else if (tensor.elements() > 1) {
+        ++smaller;
+      }
+    }
+    if (whole == 1 && smaller == 1) return strided > 0 ? "rotary" : "broadcast";
+    if (whole != 2 || smaller > 0) return {};
+    return strided == 2 ? "halves" : "strided";
   }
 
   void elementwise() {
@@ -374,7 +429,10 @@ class Kernels {
     const auto moved =
         bytes_read() + (captured_.outputs.empty() && is_in_place ? in(0).bytes() : bytes_written());
     result_.is_known = is_plain_operation(name) || name.ends_with("_backward");
-    if (!has_same_layout() && to.elements() > 1) return add_strided(moved);
+    if (!has_same_layout() && to.elements() > 1) {
+      const auto kernel = same_type && has_numbers ? kernel_of_layouts() : std::string_view{};
+      return kernel.empty() ? add_strided(moved) : add_elementwise(kernel, to.type, to.elements());
+    }
     result_.is_known = true;
     const bool is_sum = name == "add" || name == "add_" || name == "sub";
     if (same_type && has_numbers && operands == 2 && is_sum)

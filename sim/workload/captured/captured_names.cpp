@@ -41,7 +41,7 @@ constexpr std::array kernels_by_row{
     OperationKernel{"_log_softmax_backward_data", "log_softmax_backward"},
 };
 /// Single kernels that read their inputs and write their outputs once.
-constexpr std::array<std::string_view, 140> plain_operations{"_adaptive_avg_pool2d",
+constexpr std::array<std::string_view, 141> plain_operations{"_adaptive_avg_pool2d",
                                                              "_adaptive_avg_pool2d_backward",
                                                              "_to_copy",
                                                              "abs",
@@ -161,6 +161,7 @@ constexpr std::array<std::string_view, 140> plain_operations{"_adaptive_avg_pool
                                                              "scalar_tensor",
                                                              "sigmoid",
                                                              "sigmoid_backward",
+                                                             "sgn",
                                                              "sign",
                                                              "sin",
                                                              "softplus",
@@ -184,8 +185,9 @@ constexpr std::array<std::string_view, 140> plain_operations{"_adaptive_avg_pool
 constexpr std::array<std::string_view, 12> reductions{"sum",      "mean", "amax",   "amin",
                                                       "any",      "all",  "norm",   "linalg_vector_norm",
                                                       "var_mean", "var",  "argmax", "std"};
-constexpr std::array<std::string_view, 8> random_operations{
-    "bernoulli", "bernoulli_", "rand", "randn", "uniform_", "normal_", "randn_like", "rand_like"};
+constexpr std::array<std::string_view, 11> random_operations{
+    "bernoulli", "bernoulli_", "rand",      "randn",   "uniform_",    "normal_",
+    "random_",   "randn_like", "rand_like", "randint", "randint_like"};
 constexpr std::array<std::string_view, 5> zero_operations{"zeros", "zeros_like", "zero_", "new_zeros",
                                                           "fill_"};
 

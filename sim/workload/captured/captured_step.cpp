@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "sim/workload/eager.hpp"
+#include "sim/workload/eager/eager.hpp"
 
 namespace gradway {
 namespace {
@@ -12,10 +12,12 @@ namespace {
 constexpr int any_capability = 90;
 
 /// Kernels of one pass of a layer.
-void append_kernels(std::vector<Operation>& to, const std::vector<CapturedOperation>& pass, double batch,
-                    int compute_capability) {
+void append_kernels(std::vector<Operation>& to, const std::vector<CapturedOperation>& pass, bool is_backward,
+                    double batch, int compute_capability) {
   for (const auto& captured : pass) {
     auto found = kernels_of(captured, batch, compute_capability);
+    const auto share = host_share(captured, is_backward) / static_cast<double>(found.kernels.size());
+    for (auto& kernel : found.kernels) kernel.host = share;
     to.insert(to.end(), std::make_move_iterator(found.kernels.begin()),
               std::make_move_iterator(found.kernels.end()));
   }
@@ -48,8 +50,10 @@ void issue(Eager& run, const CapturedStep& captured) {
   std::vector<LayerOperations> operations;
   for (const auto& from : captured.layers) {
     LayerOperations issued;
-    append_kernels(issued.forward, from.forward, batch, settings.compute_capability);
-    append_kernels(issued.backward, from.backward, batch, settings.compute_capability);
+    append_kernels(issued.forward, from.forward, false, batch, settings.compute_capability);
+    append_kernels(issued.backward, from.backward, true, batch, settings.compute_capability);
+    if (!issued.backward.empty())
+      issued.backward.back().host += host_share_of_gradient() * static_cast<double>(from.parameters.size());
     if (!from.forward.empty() && !from.forward.back().outputs.empty())
       issued.output = Bytes{from.forward.back().outputs.front().bytes() * batch};
     Layer layer{.name = from.name, .parameters = from.parameters, .forward = {}, .backward = {}};
@@ -74,7 +78,13 @@ std::vector<std::string> unknown_operations(const CapturedStep& captured) {
 }
 
 ForwardPass replay_of(std::shared_ptr<const CapturedStep> captured) {
-  return [captured = std::move(captured)](Eager& run) { issue(run, *captured); };
+  return [captured = std::move(captured)](Eager& run) {
+    const auto sequence = run.settings().sequence;
+    const bool is_other = captured->second != nullptr && sequence > 0 && sequence != captured->sequence;
+    if (!is_other && !captured->is_compiled) return issue(run, *captured);
+    const auto step = is_other ? at_sequence(*captured, sequence) : *captured;
+    issue(run, step.is_compiled ? fused_step(step) : step);
+  };
 }
 
 }  // namespace gradway

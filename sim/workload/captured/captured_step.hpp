@@ -51,6 +51,7 @@ struct CapturedOperation {
   std::vector<std::int64_t> stride;
   std::vector<std::int64_t> padding;
   std::int64_t groups = 1;
+  std::int64_t order = 0;  ///< position in the program
 };
 
 /// Operations of one module.
@@ -80,11 +81,20 @@ struct CapturedStep {
   int accumulate = 1;
   Optimizer optimizer = Optimizer::sgd;
   bool clips_gradients = false;
-  bool is_compiled = false;  ///< recorded as eager PyTorch
+  bool is_compiled = false;  ///< recorded as eager PyTorch; see fused_step
   std::vector<CapturedLayer> layers;
   std::vector<CapturedMoment> memory;
   std::vector<std::string> unknown{};  ///< operations whose times follow from their bytes alone
+  /// The same step at another sequence length; null if it was captured at one only.
+  std::shared_ptr<const CapturedStep> second{};
 };
+
+/// Where two captures of a program differ in more than the sizes of tensors, as words; empty if nowhere.
+std::string difference(const CapturedStep& first, const CapturedStep& second);
+
+/// The step at a sequence length: each side of a tensor is linear in it, and memory quadratic.
+/// @pre the step has a second one, which differs in sizes only
+CapturedStep at_sequence(const CapturedStep& captured, int sequence);
 
 /// The kernels that PyTorch launches for an operation on CUDA. Empty if it launches none.
 struct CapturedKernels {
@@ -93,6 +103,17 @@ struct CapturedKernels {
 };
 /// @param batch_ratio the job's batch over that of the capture
 CapturedKernels kernels_of(const CapturedOperation& captured, double batch_ratio, int compute_capability);
+
+/// CPU time of an operation in that of the mean operation of eager PyTorch, with the views, autograd nodes
+/// and Python code around it.
+double host_share(const CapturedOperation& captured, bool is_backward);
+/// The same of accumulating the gradient of a parameter.
+double host_share_of_gradient();
+
+/// The step as torch.compile's Inductor fuses it: consecutive operations other than products, attention,
+/// convolutions, sorts and scattered additions are one kernel, which reads each tensor once and writes the
+/// last results.
+CapturedStep fused_step(const CapturedStep& captured);
 
 /// Why the kernels of an operation cannot be derived, as words that follow its name; empty if they can.
 std::string why_invalid(const CapturedOperation& captured);

@@ -32,6 +32,22 @@ export interface Stop {
   cause: string;
 }
 
+/** A time in which the campaign of median length goes on unchanged, or restarts. */
+export interface Span {
+  from_s: number;
+  to_s: number;
+  trains: boolean;
+  phase: number;
+  condition: number;
+  /** Tokens or samples, including checkpoints. */
+  rate_per_s: number;
+  global_batch: number;
+  step_s: number;
+  storage_bytes_per_s: number;
+  /** Since the start of the campaign. */
+  usd: Maybe;
+}
+
 /** Clients that train in rounds. */
 export interface Rounds {
   inner_steps: number;
@@ -64,6 +80,8 @@ export interface CampaignReport {
   moved_data?: MovedData | null;
   histogram: { from_s: number; to_s: number; runs: number }[];
   typical: { seconds: number; checkpoints: number; stops: Stop[] };
+  course: Span[];
+  course_unit: 'tokens' | 'samples';
   labels: Record<string, string>;
   definitions: Record<string, string>;
   basis: string[];

@@ -4,6 +4,7 @@ import { countText, counted, known, percentText, rangeText, spanText, timeText, 
 import { answer, basis, tiles, title, warnings, what } from '../header';
 import { coded } from '../summary';
 import { clients, movedData } from './clients';
+import { course } from './course';
 import type { CampaignDocument, CampaignReport, Spread } from './document';
 import { interval } from './interval';
 import { spread } from './spread';
@@ -36,6 +37,7 @@ export function campaignPage(data: CampaignDocument): HTMLElement[] {
     warnings(coded(campaign)),
     clients(campaign),
     plan.rounds ? null : timeline(campaign),
+    course(campaign),
     waterfall(campaign),
     spread(campaign),
     campaign.interval.curve.length > 1 ? interval(campaign.interval) : null,

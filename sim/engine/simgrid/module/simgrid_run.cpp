@@ -197,8 +197,9 @@ class SimgridBackend final : public Model, public FlowBackend {
     flows_.erase(flow);
   }
 
-  /// Ends endless flows, which would keep SimGrid running.
+  /// Ends endless flows and their timers, which would keep SimGrid running.
   void drop_endless() {
+    timers_ = {};
     for (auto& [action, flow] : flows_) {
       const_cast<Action*>(action)->finish(Action::State::FINISHED);
       over_.push_back(std::move(flow.communication));

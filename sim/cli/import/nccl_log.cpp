@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/nccl_log/nccl_log.hpp"
+
+#include <istream>
+#include <ostream>
+
+#include "sim/cli/commands.hpp"
+#include "sim/cli/import/formats.hpp"
+#include "sim/config/config.hpp"
+#include "sim/files/compressed_file.hpp"
+#include "sim/report/nccl_log/nccl_log.hpp"
+#include "sim/study/nccl_log/check_nccl_log.hpp"
+
+namespace gradway::cli {
+namespace {
+
+NcclLog read_logs(const std::vector<std::string>& files) {
+  NcclLogReader reader;
+  for (const auto& file : files) {
+    CompressedFile lines{file, file};
+    std::istream stream{&lines};
+    reader.read(stream);
+    lines.check();
+  }
+  return reader.finish(files.front());
+}
+
+std::vector<CheckedCommunicator> check(const NcclLog& log, const std::string& platform,
+                                       const CommandContext& context) {
+  const auto node = load_platform(platform, 1, context.data);
+  const auto gpus_per_node = static_cast<int>(node.gpus.size()) / node.nodes;
+  std::vector<CheckedCommunicator> checked;
+  for (const auto& communicator : log.communicators) {
+    if (communicator.ranks < 2) {
+      checked.emplace_back();
+      continue;
+    }
+    const auto nodes = nodes_of(communicator, gpus_per_node, platform);
+    Calibration calibration;
+    const auto built = load_platform(platform, nodes * gpus_per_node, context.data, &calibration);
+    checked.push_back(check_nccl_log(log, communicator, built, calibration));
+  }
+  return checked;
+}
+
+}  // namespace
+
+void import_nccl_log(const ImportArguments& arguments, const CommandContext& context) {
+  if (!arguments.out.empty())
+    refuse("'gradway import nccl-log' does not write a file", "use --json and redirect the output");
+  const auto log = read_logs(arguments.files);
+  const auto checked = arguments.platform.empty() ? std::vector<CheckedCommunicator>{}
+                                                  : check(log, arguments.platform, context);
+  if (arguments.json) {
+    report::write_json(context.results, log, arguments.platform, checked);
+  } else {
+    report::write_nccl_log(context.results, log, arguments.platform, checked, context.style);
+  }
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/nccl_log/nccl_log.hpp"
+
+#include <algorithm>
+#include <istream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/base/printable.hpp"
+#include "sim/files/text_file.hpp"
+#include "sim/import/nccl_log/nccl_line.hpp"
+
+namespace gradway {
+namespace {
+
+using namespace nccl_log;
+
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+/// Key of the communicator of processes that print none.
+constexpr auto unknown = "unknown";
+
+double rate_after(std::string_view text, std::string_view word) {
+  const auto digits = std::string{after(text, word).substr(0, 16)};
+  return digits.empty() ? 0 : std::strtod(digits.c_str(), nullptr);
+}
+
+/// Adds what one rank printed to what others printed of the same communicator.
+void merge_into(NcclLogCommunicator& all, NcclLogCommunicator&& part) {
+  all.ranks = std::max(all.ranks, part.ranks);
+  if (part.nodes) all.nodes = part.nodes;
+  all.seen.merge(part.seen);
+  for (const auto& [order, channels] : part.rings) all.rings[order] += channels;
+  for (auto& [connection, channels] : part.ways) all.ways[connection].merge(channels);
+  if (part.collective_channels) all.collective_channels = part.collective_channels;
+  if (part.nvls_channels) all.nvls_channels = part.nvls_channels;
+  if (part.pair_channels) all.pair_channels = part.pair_channels;
+  all.has_trees |= part.has_trees;
+  all.uses_sharp |= part.uses_sharp;
+  all.is_complete |= part.is_complete;
+}
+
+}  // namespace
+
+/// NCCL names the communicator in a few lines only. All others belong to the communicator that their process
+/// is initialising, or initialised last: since 2.22 connections are made when they are first needed.
+class NcclLogReader::Reading {
+ public:
+  void read(const Message& message) {
+    ++log_.lines;
+    if (message.is_warning) {
+      constexpr std::size_t most_warnings = 1000;
+      if (log_.warnings.size() < most_warnings) ++log_.warnings[printable(message.text)];
+    }
+    auto found = processes_.find(message.process);
+    if (found == processes_.end()) found = processes_.emplace(message.process, Process{}).first;
+    auto& process = found->second;
+    read_process(message.text, process, message);
+  }
+
+  NcclLog finish() {
+    for (auto& [name, process] : processes_) end(process);
+    give_unknown_to_only_one();
+    for (auto& [id, communicator] : communicators_) {
+      count_nodes(communicator);
+      if (communicator.ranks > 0) log_.communicators.push_back(std::move(communicator));
+    }
+    return std::move(log_);
+  }
+
+  const NcclLog& log() const { return log_; }
+
+ private:
+  struct Process {
+    NcclLogCommunicator pending;  ///< Lines since its last communicator was named.
+    bool announces = false;       ///< It prints the start of each initialisation, as NCCL does since 2.17.
+    std::string current;          ///< Key of its last communicator; empty if unknown.
+    std::map<int, int> unnamed;   ///< Communicators without an id, by their size.
+    std::string topology_gpu;     ///< The last one in the printed topology.
+  };
+
+  void read_process(std::string_view text, Process& process, const Message& message) {
+    if (const auto line = connection_in(text)) {
+      process.pending.ways[line->connection].insert(line->channel);
+      process.pending.uses_sharp |= text.starts_with("CollNet ");
+    } else if (const auto ring = ring_in(text)) {
+      ++process.pending.rings[ring->order];
+    } else if (has(text, " - Init ") && has(text, "comm 0x")) {
+      read_initialisation(text, process, message);
+    } else if (has(text, " coll channels, ")) {
+      process.pending.collective_channels = leading_number(text);
+      process.pending.nvls_channels = number_before(text, " nvls channels");
+      process.pending.pair_channels = number_before(text, " p2p channels");
+    } else if (text.starts_with("Trees [") || text.starts_with("Connected all trees")) {
+      process.pending.has_trees = true;
+    } else if (text.starts_with("comm 0x") && has(text, " nNodes ")) {
+      process.pending.nodes = number_after(text, " nNodes ");
+    } else if (const auto choice = choice_in(text)) {
+      ++log_.choices[*choice];
+    } else {
+      read_job(text, process);
+    }
+  }
+
+  static std::optional<int> number_before(std::string_view text, std::string_view word) {
+    const auto end = text.find(word);
+    if (end == std::string_view::npos) return std::nullopt;
+    const auto start = text.find_last_not_of("0123456789", end == 0 ? 0 : end - 1);
+    return leading_number(text.substr(start == std::string_view::npos ? 0 : start + 1));
+  }
+
+  /// "comm 0x55d0 rank 0 nranks 8 cudaDev 0 nvmlDev 0 busId 60 commId 0x2497 - Init START"
+  void read_initialisation(std::string_view text, Process& process, const Message& message) {
+    const auto rank = number_after(text, " rank ");
+    const auto ranks = number_after(text, " nranks ");
+    constexpr int most_ranks = 1 << 20;
+    if (!rank || !ranks || *ranks < 1 || *ranks > most_ranks || *rank >= *ranks) return;
+    const bool starts = has(text, "Init START");
+    if (starts) {
+      end(process);
+      process.announces = true;
+    }
+    const auto id = word_after(text, " commId ");
+    if (starts || process.current.empty() || !process.announces) {
+      // Without ids the k-th communicator of a size is the same one in all processes.
+      process.current = id.empty() ? fmt::format("{} ranks, {}", *ranks, process.unnamed[*ranks]++)
+                                   : fmt::format("{} ranks, {}", *ranks, id);
+    }
+    auto& pending = process.pending;
+    pending.ranks = *ranks;
+    pending.is_complete = !starts;
+    const auto nvml = number_after(text, " nvmlDev ");
+    pending.seen[*rank] = {printable(message.host), nvml ? nvml : number_after(text, " cudaDev ")};
+    if (!starts && !process.announces) end(process);
+  }
+
+  /// Gives the lines of a process to its communicator.
+  void end(Process& process) {
+    if (process.current.empty() && process.pending.ranks == 0) {
+      if (process.pending.ways.empty() && process.pending.rings.empty()) return;
+      process.current = unknown;
+    }
+    auto& all = communicators_[process.current];
+    merge_into(all, std::exchange(process.pending, {}));
+    process.current.clear();
+  }
+
+  /// What concerns the whole job, not a communicator.
+  void read_job(std::string_view text, Process& process) {
+    constexpr std::string_view set_by = " set by environment to ";
+    if (text.starts_with("NCCL_") && has(text, set_by)) {
+      auto value = after(text, set_by);
+      if (value.size() > 1 && value.ends_with('.')) value.remove_suffix(1);
+      log_.variables[printable(text.substr(0, text.find(' ')))] = printable(value);
+    } else if (text.starts_with("NCCL version ")) {
+      log_.version = printable(word_after(text, "NCCL version "));
+    } else if (text.starts_with("Using network ")) {
+      log_.networks.insert(printable(after(text, "Using network ")));
+    } else if (text.starts_with("NET/IB : Using ") || text.starts_with("NET/Socket : Using ")) {
+      read_nics(after(text, "Using "));
+    } else if (text.starts_with("+ ") || text.starts_with("=== System")) {
+      read_topology(text, process);
+    } else {
+      read_remark(text);
+    }
+  }
+
+  /// "[0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>". Of sockets the name is enough: addresses
+  /// differ from node to node.
+  void read_nics(std::string_view text) {
+    text = text.substr(0, std::min(text.find(';'), text.size()));
+    while (!(text = after(text, "[")).empty()) {
+      if (!leading_number(text)) continue;
+      const auto name = word_after(text, "]");
+      const bool is_socket = name.ends_with('>');
+      log_.nics.insert(printable(is_socket ? name.substr(0, name.find(':')) : name));
+    }
+  }
+
+  /// "+ PCI[48.0] - GPU/0-60 (0)" and, below it, "+ NVL[370.8] - NVS/0-0".
+  void read_topology(std::string_view text, Process& process) {
+    if (text.starts_with("+ PCI[") && has(text, " - GPU/")) {
+      process.topology_gpu = printable(word_after(text, " - "));
+      // Each rank prints the whole topology of its node.
+      log_.topology[process.topology_gpu] = {rate_after(text, "+ PCI["), 0};
+    } else if (text.starts_with("+ NVL[") && !process.topology_gpu.empty()) {
+      log_.topology[process.topology_gpu].nvlink += rate_after(text, "+ NVL[");
+    } else {
+      process.topology_gpu.clear();
+    }
+  }
+
+  void read_remark(std::string_view text) {
+    const auto add = [&](NcclRemark remark, bool is) {
+      if (is) log_.remarks.insert(remark);
+    };
+    add(NcclRemark::no_infiniband_device, text.starts_with("NET/IB : No device found"));
+    add(NcclRemark::no_network_plugin,
+        text.starts_with("NET/Plugin") && (has(text, "Could not find") || has(text, "No plugin found")));
+    add(NcclRemark::p2p_not_enabled,
+        has(text, "Could not enable P2P between") || has(text, "P2P is disabled between"));
+    add(NcclRemark::gpudirect_disabled, has(text, "GPU Direct RDMA Disabled"));
+  }
+
+  /// Processes whose initialisation is not in the log take part in its only communicator.
+  void give_unknown_to_only_one() {
+    const auto found = communicators_.find(unknown);
+    if (found == communicators_.end() || communicators_.size() != 2) return;
+    auto part = std::move(found->second);
+    communicators_.erase(found);
+    merge_into(communicators_.begin()->second, std::move(part));
+  }
+
+  static void count_nodes(NcclLogCommunicator& communicator) {
+    for (const auto& [connection, channels] : communicator.ways)
+      communicator.ranks = std::max({communicator.ranks, connection.from + 1, connection.to + 1});
+    if (communicator.nodes || static_cast<int>(communicator.seen.size()) != communicator.ranks) return;
+    std::set<std::string> hosts;
+    for (const auto& [rank, process] : communicator.seen) hosts.insert(process.host);
+    communicator.nodes = static_cast<int>(hosts.size());
+  }
+
+  NcclLog log_;
+  std::map<std::string, Process, std::less<>> processes_;
+  std::map<std::string, NcclLogCommunicator> communicators_;
+};
+
+NcclLogReader::NcclLogReader() : reading_{std::make_unique<Reading>()} {}
+NcclLogReader::~NcclLogReader() = default;
+
+void NcclLogReader::read_line(std::string_view line) {
+  for (const auto& message : messages_in(line)) reading_->read(message);
+}
+
+void NcclLogReader::read(std::istream& lines) {
+  for (std::string line; std::getline(lines, line);) read_line(line);
+}
+
+NcclLog NcclLogReader::finish(const std::string& file) {
+  auto log = reading_->finish();
+  const Where where{file, 0, 0, 0, {}};
+  if (log.lines == 0) {
+    refuse_at(where, "the file has no line of NCCL's",
+              "run the job with NCCL_DEBUG=INFO, and keep what it prints");
+  }
+  if (log.communicators.empty()) {
+    refuse_at(where, "NCCL initialised no communicator",
+              log.warnings.empty() ? "the log ends too early, or NCCL_DEBUG_SUBSYS left INIT out"
+                                   : "NCCL's warning: " + log.warnings.begin()->first);
+  }
+  return log;
+}
+
+}  // namespace gradway

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/import/step_log/step_log.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <istream>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/base/printable.hpp"
+#include "sim/files/text_file.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr std::size_t fewest_steps = 20;
+constexpr std::string_view blanks = " \t\r";
+
+struct Unit {
+  std::string_view name;
+  Seconds value;
+};
+constexpr std::array units{
+    Unit{"milliseconds", 1_ms}, Unit{"microseconds", 1_us}, Unit{"seconds", 1.0_s}, Unit{"msec", 1_ms},
+    Unit{"sec", 1.0_s},         Unit{"ms", 1_ms},           Unit{"us", 1_us},       Unit{"s", 1.0_s}};
+
+/// Names of a step time, in programs' logs, the more specific ones first.
+constexpr std::array<std::string_view, 13> names_of_time{"elapsed time per iteration",
+                                                         "time per iteration",
+                                                         "time per step",
+                                                         "step time",
+                                                         "step_time",
+                                                         "iteration time",
+                                                         "iteration_time",
+                                                         "iter time",
+                                                         "iter_time",
+                                                         "batch time",
+                                                         "batch_time",
+                                                         "step_duration",
+                                                         "time"};
+constexpr std::array<std::string_view, 4> names_of_number{"global_step", "iteration", "step", "iter"};
+constexpr std::array<std::string_view, 3> names_of_moment{"timestamp", "time", "date"};
+
+std::string lower(std::string_view text) {
+  std::string result{text};
+  std::ranges::transform(result, result.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+std::string_view trimmed(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
+bool is_letter(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0;
+}
+
+/// The number at the beginning of a text, which is removed with it.
+std::optional<double> take_number(std::string_view& text) {
+  double value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (read.ec != std::errc{}) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
+  return value;
+}
+
+/// A unit at the beginning of a text, not as a part of a word.
+std::optional<Seconds> unit_at(std::string_view text) {
+  for (const auto& unit : units) {
+    if (text.starts_with(unit.name) &&
+        (text.size() == unit.name.size() || !is_letter(text[unit.name.size()])))
+      return unit.value;
+  }
+  return std::nullopt;
+}
+
+/// The unit in which the name of a value ends: "step_time_ms", "step_time_seconds".
+std::optional<Seconds> unit_in_name(std::string_view name) {
+  const auto last = name.find_last_of("_ /");
+  return last == std::string_view::npos ? std::nullopt : unit_at(name.substr(last + 1));
+}
+
+/// A step time in a line, and its unit if the line has one.
+struct Found {
+  double value = 0;
+  std::optional<Seconds> unit;
+};
+
+class Reader {
+ public:
+  Reader(const std::string& file, const StepLogOptions& options) : file_{file}, options_{options} {}
+
+  void read(std::string_view line) {
+    ++line_;
+    line = trimmed(line);
+    text_ = line;
+    if (line.empty() || line.starts_with('#')) return;
+    LoggedStep step;
+    step.number = static_cast<std::int64_t>(steps_.size());
+    const auto found = line.starts_with('{') ? read_json(line, step) : read_text(line, step);
+    if (!found) return;
+    const auto unit = found->unit ? found->unit : options_.unit;
+    if (!unit) {
+      refuse("the unit of the step time is unknown", "give it with --unit: s, ms or us");
+    }
+    step.time = found->value * *unit;
+    if (!std::isfinite(step.time.value()) || step.time <= Seconds{})
+      refuse(fmt::format("a step time of {:g} is not possible", found->value), "correct or remove the line");
+    steps_.push_back(std::move(step));
+  }
+
+  std::vector<LoggedStep> finish() {
+    if (steps_.size() < fewest_steps) {
+      line_ = 0;
+      refuse(
+          fmt::format("the log has {} step times, but at least {} are needed", steps_.size(), fewest_steps),
+          options_.key ? fmt::format("check that its lines have '{}'", *options_.key)
+                       : "name the value that has the step time with --key");
+    }
+    return std::move(steps_);
+  }
+
+ private:
+  [[noreturn]] void refuse(std::string what, std::string hint) const {
+    if (line_ == 0) refuse_at(Where{file_, 0, 0, 0, {}}, std::move(what), std::move(hint));
+    refuse_at(Where{file_, line_, 1, static_cast<int>(characters(text_)), shown_line(text_)}, std::move(what),
+              std::move(hint));
+  }
+
+  std::optional<Found> read_json(std::string_view line, LoggedStep& step) const {
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (!json.is_object()) return std::nullopt;
+    for (const auto name : names_of_number) {
+      const auto number = json.find(name);
+      if (number == json.end() || !number->is_number()) continue;
+      step.number = number->get<std::int64_t>();
+      break;
+    }
+    for (const auto name : names_of_moment) {
+      const auto moment = json.find(name);
+      if (moment == json.end() || !moment->is_string()) continue;
+      step.moment = printable(moment->get<std::string>());
+      break;
+    }
+    for (const auto& [name, value] : json.items()) {
+      if (value.is_number() && is_time(name)) return Found{value.get<double>(), unit_in_name(name)};
+    }
+    return std::nullopt;
+  }
+
+  /// Whether a value is the step time, by its whole name.
+  bool is_time(std::string_view name) const {
+    if (options_.key) return name == *options_.key;
+    const auto word = lower(name);
+    return std::ranges::any_of(names_of_time, [&](auto known) {
+      if (known == "time" || !word.starts_with(known)) return false;
+      return word.size() == known.size() || unit_in_name(word).has_value();
+    });
+  }
+
+  std::optional<Found> read_text(std::string_view line, LoggedStep& step) {
+    if (auto found = read_numbers(line, step)) return found;
+    if (const auto found = read_metric(line, step)) return found;
+    return read_sentence(line, step);
+  }
+
+  /// Cells of CSV. The first line without a number names the columns.
+  std::optional<Found> read_numbers(std::string_view line, LoggedStep& step) {
+    std::vector<std::string_view> cells;
+    for (auto rest = line;;) {
+      const auto comma = rest.find(',');
+      cells.push_back(trimmed(rest.substr(0, comma)));
+      if (comma == std::string_view::npos) break;
+      rest.remove_prefix(comma + 1);
+    }
+    if (columns_.empty() && std::ranges::any_of(cells, [&](auto cell) { return is_time(cell); })) {
+      columns_.assign(cells.begin(), cells.end());
+      return std::nullopt;
+    }
+    std::optional<Found> found;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      auto rest = cells[i];
+      const auto value = take_number(rest);
+      const auto unit = unit_at(trimmed(rest));
+      const bool is_number = value && (rest.empty() || unit);
+      if (columns_.size() == cells.size()) {
+        if (is_number && is_time(columns_[i])) found = Found{*value, unit ? unit : unit_in_name(columns_[i])};
+        if (is_number && std::ranges::find(names_of_number, columns_[i]) != names_of_number.end())
+          step.number = static_cast<std::int64_t>(*value);
+        if (std::ranges::find(names_of_moment, columns_[i]) != names_of_moment.end())
+          step.moment = printable(cells[i]);
+      } else if (cells.size() == 1 && is_number && !options_.key) {
+        found = Found{*value, unit};
+      }
+    }
+    return found;
+  }
+
+  /// "train_step_time_seconds{rank="0"} 0.153 1700000000000"
+  std::optional<Found> read_metric(std::string_view line, LoggedStep& step) {
+    const auto end = line.find_first_of("{ ");
+    if (end == std::string_view::npos) return std::nullopt;
+    const auto name = line.substr(0, end);
+    const bool is_wanted = options_.key
+                               ? name == *options_.key
+                               : unit_in_name(name) && (lower(name).find("step") != std::string::npos ||
+                                                        lower(name).find("iter") != std::string::npos);
+    if (!is_wanted) return std::nullopt;
+    auto rest = line.substr(end);
+    const auto close = rest.starts_with('{') ? rest.find('}') : std::string_view::npos;
+    const auto labels = close == std::string_view::npos ? std::string_view{} : rest.substr(0, close + 1);
+    rest = trimmed(rest.substr(labels.size()));
+    const auto value = take_number(rest);
+    if (!value) return std::nullopt;
+    if (!labels_) labels_ = labels;
+    if (*labels_ != labels) {
+      refuse(fmt::format("the log has several series: {}{} and {}", printable(name), printable(*labels_),
+                         printable(labels)),
+             "keep the lines of one rank");
+    }
+    step.moment = printable(trimmed(rest));
+    return Found{*value, unit_in_name(name)};
+  }
+
+  /// A name of the step time, then its number: "elapsed time per iteration (ms): 152.3", "time 152.31ms".
+  std::optional<Found> read_sentence(std::string_view line, LoggedStep& step) const {
+    const auto text = lower(line);
+    std::optional<Found> found;
+    if (options_.key) {
+      found = number_after(text, lower(*options_.key));
+    } else {
+      for (const auto name : names_of_time) {
+        found = number_after(text, name);
+        if (found && (found->unit || name != "time")) break;
+        found.reset();
+      }
+    }
+    if (!found) return std::nullopt;
+    for (const auto name : names_of_number) {
+      if (const auto number = number_after(text, name)) {
+        step.number = static_cast<std::int64_t>(number->value);
+        break;
+      }
+    }
+    return found;
+  }
+
+  /// The number after a word, at most a unit in brackets and some punctuation away.
+  static std::optional<Found> number_after(std::string_view text, std::string_view word) {
+    for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+      if (at > 0 && is_letter(text[at - 1])) continue;
+      auto rest = text.substr(at + word.size());
+      std::optional<Seconds> unit;
+      if (!rest.empty() && rest.front() == '_') unit = unit_at(rest.substr(1));
+      if (unit) rest.remove_prefix(std::min(rest.find_first_of(" =:\""), rest.size()));
+      rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
+      if (rest.starts_with('(') || rest.starts_with('[')) {
+        unit = unit_at(rest.substr(1));
+        rest.remove_prefix(std::min(rest.find_first_of(")]") + 1, rest.size()));
+      }
+      rest.remove_prefix(std::min(rest.find_first_not_of(" \t:=\"'|"), rest.size()));
+      const auto value = take_number(rest);
+      if (!value) continue;
+      rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
+      return Found{*value, unit ? unit : unit_at(rest)};
+    }
+    return std::nullopt;
+  }
+
+  std::string file_;
+  const StepLogOptions& options_;
+  int line_ = 0;
+  std::string_view text_;              ///< Of the line.
+  std::vector<std::string> columns_;   ///< Of CSV.
+  std::optional<std::string> labels_;  ///< Of the metric.
+  std::vector<LoggedStep> steps_;
+};
+
+}  // namespace
+
+std::vector<LoggedStep> read_step_log(std::istream& lines, const std::string& file,
+                                      const StepLogOptions& options) {
+  Reader reader{file, options};
+  for (std::string line; std::getline(lines, line);) reader.read(line);
+  return reader.finish();
+}
+
+}  // namespace gradway

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/units.hpp"
+
+namespace gradway {
+
+/// A training step in a log.
+struct LoggedStep {
+  std::int64_t number = 0;  ///< As written, else counted from 0.
+  Seconds time{};
+  std::string moment;  ///< Date and time as written; may be empty.
+};
+
+/// Settings of the user for logs of step times.
+struct StepLogOptions {
+  std::optional<std::string> key;  ///< Name of the value in each line.
+  std::optional<Seconds> unit;     ///< Of numbers without one.
+};
+
+/// Reads step times, one per line: JSON objects, Prometheus text, CSV with a header, numbers, or lines of
+/// text such as those of Megatron-LM ("elapsed time per iteration (ms): 152.3") and nanoGPT ("time
+/// 152.31ms"). Lines without a step time are skipped. Units follow from the name of the value
+/// ("step_time_s"), from the text, or from the options.
+/// @param file for messages
+/// @throws ConfigError if a step time is not positive, if its unit is unknown, or if fewer than 20 steps are
+/// found
+std::vector<LoggedStep> read_step_log(std::istream& lines, const std::string& file,
+                                      const StepLogOptions& options);
+
+}  // namespace gradway

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/platform/with_network.hpp"
+
+#include "sim/base/contract.hpp"
+#include "sim/platform/networks.hpp"
+
+namespace gradway {
+
+double arriving_share(const Network& network) {
+  const auto& conditions = network.conditions;
+  const auto round_trip = conditions.round_trip.value_or(Seconds{});
+  if (facts_of(network.kind).has_connections) {
+    const auto congestion = conditions.congestion.value_or(default_congestion);
+    return delivered_share({round_trip, conditions.window, conditions.loss.value_or(0), congestion});
+  }
+  const auto& facts = facts_of(network.kind);
+  return goodput({network.nic_rate, round_trip, facts.packet, conditions.loss.value_or(0)},
+                 conditions.retransmission.value_or(facts.retransmission));
+}
+
+HashedFlows hashed_flows(const Network& network, int queue_pairs) {
+  constexpr int channels_per_nic = 2;
+  const auto& uplinks = *network.uplinks;
+  return {.flows = uplinks.nics * channels_per_nic * queue_pairs,
+          .uplinks = uplinks.count,
+          .groups = 2 * uplinks.leaves};  // up from each leaf, and down to each
+}
+
+Platform with_network(Platform platform, const NetworkConditions& conditions, int queue_pairs) {
+  expects(platform.network.has_value(), "the platform has a network between its nodes");
+  auto& network = *platform.network;
+  network.conditions = conditions;
+  const auto arrives = arriving_share(network);
+  network.spread = network.uplinks && network.uplinks->leaves > 1 && conditions.routing == Routing::ecmp
+                       ? hashed_share(hashed_flows(network, queue_pairs))
+                       : 1;
+  for (const auto& link : platform.links) {
+    if (link.kind != LinkKind::network) continue;
+    const bool is_uplink = is_between_switches(platform, link);
+    platform.resources[link.resource.index()].share = arrives * (is_uplink ? network.spread : 1);
+  }
+  return platform;
+}
+
+}  // namespace gradway

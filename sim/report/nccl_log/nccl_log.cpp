@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/nccl_log/nccl_log.hpp"
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/cost/nccl_model.hpp"
+#include "sim/report/format/table.hpp"
+#include "sim/report/format/text.hpp"
+
+namespace gradway::report {
+namespace {
+
+/// Ranks in short form: "0 to 7", "0, 2, 4".
+std::string ranks_text(const NcclLogCommunicator& communicator) {
+  if (static_cast<int>(communicator.seen.size()) == communicator.ranks) return "all ranks";
+  constexpr std::size_t most = 8;
+  std::vector<int> ranks;
+  for (const auto& [rank, process] : communicator.seen) {
+    if (ranks.size() < most) ranks.push_back(rank);
+  }
+  return fmt::format("rank{} {}{}", communicator.seen.size() == 1 ? "" : "s", fmt::join(ranks, ", "),
+                     communicator.seen.size() > most ? ", ..." : "");
+}
+
+/// Connections by their kind: "P2P/CUMEM" with its pairs and channels.
+struct Way {
+  std::set<std::pair<int, int>> pairs;
+  std::set<int> channels;
+};
+
+std::map<std::string, Way> ways_by_kind(const NcclLogCommunicator& communicator) {
+  std::map<std::string, Way> ways;
+  for (const auto& [connection, channels] : communicator.ways) {
+    const auto kind =
+        connection.transport == Transport::net
+            ? fmt::format("NET/{}{}", connection.network, connection.gpudirect ? " with GPUDirect RDMA" : "")
+            : connection.via;
+    auto& way = ways[kind];
+    way.pairs.emplace(connection.from, connection.to);
+    way.channels.insert(channels.begin(), channels.end());
+  }
+  return ways;
+}
+
+std::string_view name_of(NcclAspect aspect) {
+  switch (aspect) {
+    case NcclAspect::inside_nodes:
+      return "transport inside nodes";
+    case NcclAspect::between_nodes:
+      return "transport between nodes";
+    case NcclAspect::network:
+      return "network";
+    case NcclAspect::gpudirect:
+      return "GPUDirect RDMA";
+    case NcclAspect::nvls:
+      return "NVLS";
+    case NcclAspect::channels:
+      return "channels";
+    case NcclAspect::nvlinks:
+      return "NVLinks of a GPU";
+    case NcclAspect::pcie:
+      return "PCIe link of a GPU";
+  }
+  return "";
+}
+
+/// What explains a difference and what to do about it.
+std::string explanation(const NcclComparison& comparison) {
+  if (!comparison.causes.empty()) {
+    return fmt::format("{} {} set: leave {} out", fmt::join(comparison.causes, " and "),
+                       comparison.causes.size() == 1 ? "is" : "are",
+                       comparison.causes.size() == 1 ? "it" : "them");
+  }
+  const auto has = [&](NcclRemark remark) {
+    return std::ranges::find(comparison.evidence, remark) != comparison.evidence.end();
+  };
+  if (has(NcclRemark::p2p_not_enabled)) {
+    return "CUDA did not enable peer access: check PCIe ACS, the IOMMU and 'nvidia-smi topo -p2p r'";
+  }
+  if (has(NcclRemark::no_infiniband_device))
+    return "NCCL found no InfiniBand device: check the drivers, and the devices of the container";
+  if (has(NcclRemark::gpudirect_disabled))
+    return "load the module nvidia-peermem, or use a kernel with DMA-BUF";
+  switch (comparison.aspect) {
+    case NcclAspect::inside_nodes:
+      return "check NVLinks with 'nvidia-smi nvlink -s', PCIe ACS, and CUDA_VISIBLE_DEVICES of the ranks";
+    case NcclAspect::network:
+      return has(NcclRemark::no_network_plugin) ? "NCCL did not find the network's plug-in libnccl-net.so"
+                                                : "check which network NCCL may use";
+    case NcclAspect::gpudirect:
+      return "check the module nvidia-peermem, PCIe ACS, and that each GPU has a NIC near it";
+    case NcclAspect::nvls:
+      return "check the fabric manager, and that the GPUs support multicast";
+    case NcclAspect::nvlinks:
+      return "check the links with 'nvidia-smi nvlink -s'";
+    case NcclAspect::pcie:
+      return "check width and generation with 'nvidia-smi -q', or NCCL could not read them in the VM";
+    case NcclAspect::between_nodes:
+    case NcclAspect::channels:
+      return "nothing in the log explains this";
+  }
+  return "";
+}
+
+void write_job(std::ostream& out, const NcclLog& log, const Style& style) {
+  const auto row = [&](std::string_view key, const std::string& value) {
+    const auto lines = wrap(value, std::max<std::size_t>(style.width, 40) - 15);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      out << fmt::format("  {:<12} {}\n", i == 0 ? key : "", lines[i]);
+  };
+  if (!log.version.empty()) row("NCCL", log.version);
+  if (!log.networks.empty()) row("network", fmt::format("{}", fmt::join(log.networks, ", ")));
+  if (!log.nics.empty()) row("NICs", fmt::format("{}", fmt::join(log.nics, ", ")));
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : log.variables) variables.push_back(fmt::format("{}={}", name, value));
+  if (!variables.empty()) row("variables", fmt::format("{}", fmt::join(variables, " ")));
+  constexpr std::size_t most_warnings = 5;
+  std::size_t written = 0;
+  for (const auto& [text, times] : log.warnings) {
+    if (written++ == most_warnings) break;
+    row(written == 1 ? "warnings" : "", times == 1 ? text : fmt::format("{} ({} times)", text, times));
+  }
+  if (log.warnings.size() > most_warnings)
+    row("", fmt::format("and {} others", log.warnings.size() - most_warnings));
+}
+
+void write_communicator(std::ostream& out, const NcclLogCommunicator& communicator, const Style& style) {
+  std::string title = counted_text(communicator.ranks, "rank");
+  if (communicator.nodes) title += " on " + counted_text(*communicator.nodes, "node");
+  out << fmt::format(" of {} ({} in the log)\n", style.paint(Paint::bold, title), ranks_text(communicator));
+  if (!communicator.is_complete) out << "  its initialisation did not finish\n";
+  if (communicator.collective_channels) {
+    out << fmt::format("  channels     {} for collectives", *communicator.collective_channels);
+    if (communicator.pair_channels)
+      out << fmt::format(", {} for sends and receives", *communicator.pair_channels);
+    if (communicator.nvls_channels.value_or(0) > 0)
+      out << fmt::format(", {} for NVLS", *communicator.nvls_channels);
+    out << '\n';
+  }
+  constexpr std::size_t most_ranks = 16;
+  for (const auto& [order, channels] : communicator.rings) {
+    if (order.size() > most_ranks) continue;
+    out << fmt::format("  ring         {} in {}\n", fmt::join(order, " "), counted_text(channels, "channel"));
+  }
+  for (const auto& [kind, way] : ways_by_kind(communicator)) {
+    out << fmt::format("  connections  {}: {} over {}\n", kind, counted_text(way.pairs.size(), "pair"),
+                       counted_text(way.channels.size(), "channel"));
+  }
+}
+
+void write_checked(std::ostream& out, const std::string& platform, const CheckedCommunicator& checked,
+                   const Style& style) {
+  using enum Table::Align;
+  Table table{{{"against " + platform, left}, {"expected", left}, {"found", left}, {"", left}}};
+  for (const auto& each : checked.comparisons) {
+    std::string remark = each.agrees ? "" : "differs";
+    if (each.example)
+      remark += fmt::format(" for {} of {}", each.differing, counted_text(each.pairs, "pair"));
+    table.add({std::string{name_of(each.aspect)}, each.expected, each.found, remark});
+  }
+  out << '\n';
+  table.write(out, style, "  ");
+  for (const auto& each : checked.comparisons) {
+    if (each.agrees) continue;
+    std::string text =
+        fmt::format("{}: {} where {} was expected", name_of(each.aspect), each.found, each.expected);
+    if (each.example)
+      text += fmt::format(", such as from rank {} to {}", each.example->first, each.example->second);
+    out << '\n';
+    for (const auto& line : wrap(text + "; " + explanation(each), style.width - 2))
+      out << "  " << line << '\n';
+  }
+  if (checked.effect) {
+    const auto& effect = *checked.effect;
+    out << '\n';
+    const auto text =
+        fmt::format("an all-reduce of {} is predicted to take {} as found, and {} as expected",
+                    bytes_text(effect.size), time_text(effect.found), time_text(effect.expected));
+    for (const auto& line : wrap(text, style.width - 2)) out << "  " << line << '\n';
+  }
+}
+
+}  // namespace
+
+void write_nccl_log(std::ostream& out, const NcclLog& log, const std::string& platform,
+                    const std::vector<CheckedCommunicator>& checked, const Style& style) {
+  write_job(out, log, style);
+  // A job has many communicators of the same shape: of pipelines, of groups of shards.
+  std::vector<std::pair<std::string, int>> texts;
+  for (std::size_t i = 0; i < log.communicators.size(); ++i) {
+    std::ostringstream text;
+    write_communicator(text, log.communicators[i], style);
+    if (i < checked.size() && !checked[i].comparisons.empty())
+      write_checked(text, platform, checked[i], style);
+    const auto same = std::ranges::find(texts, text.str(), &std::pair<std::string, int>::first);
+    if (same == texts.end()) {
+      texts.emplace_back(text.str(), 1);
+    } else {
+      ++same->second;
+    }
+  }
+  for (const auto& [text, times] : texts)
+    out << '\n' << (times == 1 ? "communicator" : fmt::format("{} communicators, each", times)) << text;
+  if (log.choices.empty()) return;
+  using enum Table::Align;
+  Table table{
+      {{"operation", left}, {"size", right}, {"algorithm", left}, {"protocol", left}, {"calls", right}}};
+  for (const auto& [choice, times] : log.choices)
+    table.add({choice.operation, bytes_text(Bytes{choice.bytes}), choice.algorithm, choice.protocol,
+               fmt::format("{}", times)});
+  out << "\nchosen by NCCL\n";
+  table.write(out, style, "  ");
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/nccl_log/check_nccl_log.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sim/base/problem.hpp"
+#include "sim/config/read/nccl_variables.hpp"
+#include "sim/nccl/alone_time.hpp"
+#include "sim/nccl/communicator.hpp"
+
+namespace gradway {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+/// Rates that NCCL prints differ from those of the platform by rounding, and for PCIe by encoding overhead.
+constexpr double least_share = 0.75;
+
+/// The GPU of each rank: the k-th GPU of its node, by the number that the process printed, else in order.
+GpuNumbers place_ranks(const NcclLogCommunicator& communicator, int nodes, std::size_t gpus_per_node) {
+  const auto ranks = static_cast<std::size_t>(communicator.ranks);
+  const bool all_seen = communicator.seen.size() == ranks;
+  const auto per_node = (ranks + static_cast<std::size_t>(nodes) - 1) / static_cast<std::size_t>(nodes);
+  std::vector<std::string> hosts;
+  std::vector<std::vector<std::size_t>> members(static_cast<std::size_t>(nodes));
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    auto node = rank / per_node;
+    if (all_seen) {
+      const auto& host = communicator.seen.at(static_cast<int>(rank)).host;
+      auto found = std::ranges::find(hosts, host);
+      if (found == hosts.end()) found = hosts.insert(hosts.end(), host);
+      node = static_cast<std::size_t>(found - hosts.begin());
+    }
+    members[std::min(node, members.size() - 1)].push_back(rank);
+  }
+  GpuNumbers gpus(ranks);
+  for (std::size_t node = 0; node < members.size(); ++node) {
+    std::set<std::size_t> numbers;
+    for (const auto rank : members[node]) {
+      const auto seen = communicator.seen.find(static_cast<int>(rank));
+      if (seen != communicator.seen.end() && seen->second.gpu)
+        numbers.insert(static_cast<std::size_t>(*seen->second.gpu));
+    }
+    const bool are_known = numbers.size() == members[node].size() && *numbers.rbegin() < gpus_per_node;
+    for (std::size_t i = 0; i < members[node].size(); ++i) {
+      const auto rank = members[node][i];
+      const auto local =
+          are_known ? static_cast<std::size_t>(*communicator.seen.at(static_cast<int>(rank)).gpu) : i;
+      gpus[rank] = node * gpus_per_node + local;
+    }
+  }
+  return gpus;
+}
+
+class Checker {
+ public:
+  Checker(const NcclLog& log, const NcclLogCommunicator& communicator, const Platform& platform,
+          const Calibration& calibration)
+      : log_{log},
+        communicator_{communicator},
+        platform_{platform},
+        calibration_{calibration},
+        routes_{platform},
+        variables_{config::modelled_variables(log.variables)},
+        gpus_{place_ranks(communicator, platform.nodes,
+                          platform.gpus.size() / static_cast<std::size_t>(platform.nodes))} {}
+
+  CheckedCommunicator check() {
+    CheckedCommunicator checked;
+    check_transports(NcclAspect::inside_nodes, true);
+    check_transports(NcclAspect::between_nodes, false);
+    check_network();
+    check_gpudirect();
+    check_nvls();
+    check_channels();
+    check_topology();
+    if (std::ranges::any_of(comparisons_, [](const auto& each) { return !each.agrees; })) add_effect(checked);
+    checked.comparisons = std::move(comparisons_);
+    return checked;
+  }
+
+ private:
+  struct Pair {
+    int from;
+    int to;
+    auto operator<=>(const Pair&) const = default;
+  };
+
+  DeviceId device(int rank) const { return platform_.gpus[gpus_[static_cast<std::size_t>(rank)]]; }
+  bool is_inside(const NcclConnection& each) const {
+    return platform_.nvlink_domain(device(each.from)) == platform_.nvlink_domain(device(each.to));
+  }
+  Transport expected(const Pair& pair, const NcclSettings& settings) const {
+    return choose_transport(routes_, platform_, settings, device(pair.from), device(pair.to));
+  }
+
+  /// The modelled variables of the log without which the expectation is not what was found.
+  std::vector<std::string> causes(const std::function<bool(const NcclSettings&)>& explains) const {
+    if (variables_.empty() || !explains(nccl_settings(variables_))) return {};
+    std::vector<std::string> found;
+    for (const auto& [name, value] : variables_) {
+      auto others = variables_;
+      others.erase(name);
+      if (!explains(nccl_settings(others)))
+        found.push_back(fmt::format("{}={}", name, log_.variables.at(name)));
+    }
+    return found;
+  }
+
+  /// Variables that gradway does not model but whose effect is known.
+  void add_named_cause(NcclComparison& comparison, std::initializer_list<std::string_view> names) const {
+    for (const auto name : names) {
+      const auto set = log_.variables.find(std::string{name});
+      if (set != log_.variables.end())
+        comparison.causes.push_back(fmt::format("{}={}", set->first, set->second));
+    }
+  }
+
+  void add_evidence(NcclComparison& comparison, NcclRemark remark) const {
+    if (log_.remarks.contains(remark)) comparison.evidence.push_back(remark);
+  }
+
+  void check_transports(NcclAspect aspect, bool inside) {
+    std::map<Pair, Transport> found;
+    for (const auto& [connection, channels] : communicator_.ways) {
+      if (connection.transport == Transport::none || connection.from == connection.to) continue;
+      if (is_inside(connection) == inside) found[{connection.from, connection.to}] = connection.transport;
+    }
+    if (found.empty()) return;
+    NcclComparison comparison{aspect, {}, {}, true, static_cast<int>(found.size()), 0, {}, {}, {}};
+    std::optional<std::pair<Pair, Transport>> different;
+    for (const auto& [pair, transport] : found) {
+      const auto wanted = expected(pair, {});
+      if (wanted != transport) {
+        ++comparison.differing;
+        if (!different) different = {pair, transport};
+      }
+      if (!different || comparison.expected.empty() || different->first == pair) {
+        comparison.expected = name_of(wanted);
+        comparison.found = name_of(transport);
+      }
+    }
+    if (different) {
+      comparison.agrees = false;
+      comparison.example = {different->first.from, different->first.to};
+      comparison.causes = causes(
+          [&](const auto& settings) { return expected(different->first, settings) == different->second; });
+      if (comparison.causes.empty() && inside && comparison.expected == name_of(Transport::p2p))
+        add_named_cause(comparison, {"NCCL_IGNORE_DISABLED_P2P", "NCCL_CUMEM_ENABLE"});
+      if (inside) add_evidence(comparison, NcclRemark::p2p_not_enabled);
+      if (inside) is_slower_inside_ = different->second;
+    }
+    comparisons_.push_back(std::move(comparison));
+  }
+
+  /// NCCL's name of the network of a platform. @source aws-ofi-nccl: "AWS Libfabric"; GPUDirect-TCPX: its
+  /// plug-ins "GPUDirectTCPX_v7" and "FasTrak"
+  static std::vector<std::string_view> network_names(NetworkKind kind) {
+    switch (kind) {
+      case NetworkKind::infiniband:
+      case NetworkKind::roce:
+        return {"IB", "IBext", "GIN", "gIB"};
+      case NetworkKind::efa:
+        return {"AWS Libfabric", "Libfabric", "OFI"};
+      case NetworkKind::omni_path:
+        return {"IB", "PSM2", "OFI"};
+      case NetworkKind::tcp:
+        return {"Socket"};
+      case NetworkKind::tcpx:
+        return {"GPUDirectTCPX"};
+      case NetworkKind::tcpxo:
+        return {"FasTrak"};
+      case NetworkKind::wire:
+        return {};
+    }
+    return {};
+  }
+
+  /// The networks of this communicator's connections, without repetition.
+  std::set<std::string> networks() const {
+    std::set<std::string> names;
+    for (const auto& [connection, channels] : communicator_.ways) {
+      if (!connection.network.empty() && !is_inside(connection)) names.insert(connection.network);
+    }
+    return names;
+  }
+
+  void check_network() {
+    const auto found = networks();
+    if (found.empty() || !platform_.network) return;
+    const auto names = network_names(platform_.network->kind);
+    if (names.empty()) return;
+    const auto& name = *found.begin();
+    NcclComparison comparison{NcclAspect::network, std::string{names.front()}, name, true, 0, 0, {}, {}, {}};
+    comparison.agrees = std::ranges::any_of(names, [&](auto known) { return name.starts_with(known); });
+    if (!comparison.agrees) {
+      add_named_cause(comparison, {"NCCL_IB_DISABLE", "NCCL_NET", "NCCL_NET_PLUGIN"});
+      add_evidence(comparison, NcclRemark::no_infiniband_device);
+      add_evidence(comparison, NcclRemark::no_network_plugin);
+    }
+    comparisons_.push_back(std::move(comparison));
+  }
+
+  /// Whether the receiver of any connection over the network is written directly.
+  bool is_direct(const NcclSettings& settings, const NcclConnection& each) const {
+    const auto level = settings.net_gdr_level.value_or(PathType::pxb);
+    const auto nics = routes_.nearest(device(each.to), DeviceKind::nic);
+    return platform_.network->gpudirect && !nics.empty() &&
+           routes_.path_type(nics.front(), device(each.to)) <= level;
+  }
+
+  void check_gpudirect() {
+    if (!platform_.network) return;
+    int pairs = 0;
+    int direct = 0;
+    const NcclConnection* example = nullptr;
+    for (const auto& [connection, channels] : communicator_.ways) {
+      if (connection.transport != Transport::net || is_inside(connection)) continue;
+      ++pairs;
+      direct += connection.gpudirect ? 1 : 0;
+      if (example == nullptr || !connection.gpudirect) example = &connection;
+    }
+    if (pairs == 0) return;
+    const bool expected = is_direct({}, *example);
+    NcclComparison comparison{NcclAspect::gpudirect,
+                              expected ? "yes" : "no",
+                              direct > 0 ? "yes" : "no",
+                              (direct > 0) == expected,
+                              pairs,
+                              0,
+                              {},
+                              {},
+                              {}};
+    if (!comparison.agrees) {
+      comparison.differing = expected ? pairs - direct : direct;
+      comparison.example = {example->from, example->to};
+      comparison.causes =
+          causes([&](const auto& settings) { return is_direct(settings, *example) == (direct > 0); });
+      add_evidence(comparison, NcclRemark::gpudirect_disabled);
+      add_named_cause(comparison, {"NCCL_IB_CUDA_SUPPORT", "NCCL_DMABUF_ENABLE"});
+      has_gpudirect_ = direct > 0;
+    }
+    comparisons_.push_back(std::move(comparison));
+  }
+
+  void check_nvls() {
+    if (!communicator_.nvls_channels) return;
+    const auto has_nvls = [&](const NcclSettings& settings) {
+      return Communicator{routes_, settings, calibration_, gpus_}.facts().nvls;
+    };
+    const bool found = *communicator_.nvls_channels > 0;
+    // @source NCCL 2.28.9, src/transport/nvls.cc (ncclNvlsInit): at least three GPUs
+    const bool expected = communicator_.ranks > 2 && has_nvls({});
+    NcclComparison comparison{
+        NcclAspect::nvls, expected ? "yes" : "no", found ? "yes" : "no", found == expected, 0, 0, {}, {}, {}};
+    if (!comparison.agrees) {
+      comparison.causes = causes([&](const auto& settings) { return has_nvls(settings) == found; });
+      lacks_nvls_ = expected;
+    }
+    comparisons_.push_back(std::move(comparison));
+  }
+
+  /// NCCL's choices under the variables of the log, and under the transports that were found.
+  NcclSettings as_found() const {
+    auto settings = nccl_settings(variables_);
+    if (is_slower_inside_) {
+      settings.p2p_disable = true;
+      settings.shm_disable = *is_slower_inside_ == Transport::net;
+    }
+    if (has_gpudirect_ && !*has_gpudirect_) settings.net_gdr_level = PathType::self;
+    if (lacks_nvls_) settings.nvls = false;
+    return settings;
+  }
+
+  void check_channels() {
+    if (!communicator_.collective_channels) return;
+    const Communicator as_expected{routes_, as_found(), calibration_, gpus_};
+    const auto expected = search_channels(as_expected.facts(), {}).count;
+    const auto found = *communicator_.collective_channels;
+    NcclComparison comparison{NcclAspect::channels,
+                              fmt::format("{}", expected),
+                              fmt::format("{}", found),
+                              2 * found > expected,
+                              0,
+                              0,
+                              {},
+                              {},
+                              {}};
+    if (!comparison.agrees) {
+      comparison.causes = causes(
+          [&](const auto& settings) { return settings.max_channels && *settings.max_channels <= found; });
+      found_channels_ = found;
+    }
+    comparisons_.push_back(std::move(comparison));
+  }
+
+  /// The topology that NCCL detected: NVLinks and PCIe links of the slowest GPU.
+  void check_topology() {
+    if (log_.topology.empty()) return;
+    NcclTopologyGpu slowest = log_.topology.begin()->second;
+    for (const auto& [name, gpu] : log_.topology) {
+      slowest.pcie = std::min(slowest.pcie, gpu.pcie);
+      slowest.nvlink = std::min(slowest.nvlink, gpu.nvlink);
+    }
+    const auto compare = [&](NcclAspect aspect, double expected, double found) {
+      if (expected == 0) return;
+      comparisons_.push_back({aspect,
+                              fmt::format("{:.4g} GB/s", expected),
+                              fmt::format("{:.4g} GB/s", found),
+                              found >= least_share * expected,
+                              0,
+                              0,
+                              {},
+                              {},
+                              {}});
+    };
+    const auto gpu = device(0);
+    double links = 0;
+    double pcie = 0;
+    for (const auto& link : platform_.links) {
+      if (link.from != gpu) continue;
+      if (link.kind == LinkKind::nvlink) links += link.count;
+      if (link.kind == LinkKind::pcie)
+        pcie = platform_.resources[link.resource.index()].capacity / (1_GBps).value();
+    }
+    const auto each = nccl_nvlink_rate(platform_.gpu_models.front().compute_capability) / 1_GBps;
+    compare(NcclAspect::nvlinks, links * each, slowest.nvlink);
+    compare(NcclAspect::pcie, pcie, slowest.pcie);
+  }
+
+  void add_effect(CheckedCommunicator& checked) const {
+    constexpr Bytes size = 256_MB;
+    auto settings = as_found();
+    if (found_channels_) settings.max_channels = found_channels_;
+    const auto time = [&](const NcclSettings& chosen) {
+      const Communicator communicator{routes_, chosen, calibration_, gpus_};
+      return time_alone(communicator.lower(CollectiveKind::all_reduce, size), platform_);
+    };
+    checked.effect = NcclLogEffect{size, time({}), time(settings)};
+  }
+
+  const NcclLog& log_;
+  const NcclLogCommunicator& communicator_;
+  const Platform& platform_;
+  const Calibration& calibration_;
+  Routes routes_;
+  Variables variables_;  ///< of the log, those that gradway models
+  GpuNumbers gpus_;
+  std::vector<NcclComparison> comparisons_;
+  std::optional<Transport> is_slower_inside_;  ///< instead of the expected one
+  std::optional<bool> has_gpudirect_;          ///< contrary to the expectation
+  bool lacks_nvls_ = false;
+  std::optional<int> found_channels_;  ///< fewer than expected
+};
+
+}  // namespace
+
+CheckedCommunicator check_nccl_log(const NcclLog& log, const NcclLogCommunicator& communicator,
+                                   const Platform& platform, const Calibration& calibration) {
+  return Checker{log, communicator, platform, calibration}.check();
+}
+
+int nodes_of(const NcclLogCommunicator& communicator, int gpus_per_node, const std::string& platform) {
+  const auto filled = (communicator.ranks + gpus_per_node - 1) / gpus_per_node;
+  const auto nodes = communicator.nodes.value_or(filled);
+  if (nodes < filled) {
+    throw ConfigError{
+        {{"--platform", 0, 0, 0, {}},
+         fmt::format("the log has {} ranks on {} node{}, but a node of '{}' has {} GPU{}", communicator.ranks,
+                     nodes, nodes == 1 ? "" : "s", platform, gpus_per_node, gpus_per_node == 1 ? "" : "s"),
+         {},
+         "choose the platform that the job ran on: gradway list platforms"}};
+  }
+  return nodes;
+}
+
+}  // namespace gradway

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/cost/calibration.hpp"
+#include "sim/import/nccl_log/nccl_log.hpp"
+#include "sim/platform/platform.hpp"
+
+namespace gradway {
+
+/// A choice of NCCL that a platform determines.
+enum class NcclAspect : std::uint8_t {
+  inside_nodes,   ///< transport between GPUs of a node
+  between_nodes,  ///< transport between GPUs of different nodes
+  network,        ///< kind of the network
+  gpudirect,      ///< NICs read and write the memory of GPUs
+  nvls,           ///< reductions in NVSwitches
+  channels,       ///< number of channels of collectives
+  nvlinks,        ///< rate of a GPU's NVLinks
+  pcie,           ///< rate of a GPU's PCIe link
+};
+
+/// What NCCL did, and what was expected of the platform without any variables.
+struct NcclComparison {
+  NcclAspect aspect{};
+  std::string expected;
+  std::string found;
+  bool agrees = true;
+  int pairs = 0;      ///< Connected pairs of ranks that were compared; 0: not of pairs.
+  int differing = 0;  ///< Pairs that differ.
+  std::optional<std::pair<int, int>> example;  ///< Ranks of a pair that differs.
+  std::vector<std::string> causes;             ///< Variables in the log that explain the difference.
+  std::vector<NcclRemark> evidence;            ///< What NCCL printed about it.
+};
+
+/// A large all-reduce of the communicator, alone on the platform.
+struct NcclLogEffect {
+  Bytes size{};
+  Seconds expected{};
+  Seconds found{};  ///< with the transports, NVLS and channels of the log
+};
+
+struct CheckedCommunicator {
+  std::vector<NcclComparison> comparisons;
+  std::optional<NcclLogEffect> effect;  ///< Empty if the log agrees with the platform.
+};
+
+/// Compares a communicator of a log with what NCCL is expected to choose on a platform.
+/// @pre the communicator has at least two ranks, which fit on the nodes: see `nodes_of`
+CheckedCommunicator check_nccl_log(const NcclLog& log, const NcclLogCommunicator& communicator,
+                                   const Platform& platform, const Calibration& calibration);
+
+/// Number of nodes of a communicator: as printed, or those of a platform that its ranks fill.
+/// @throws ConfigError if a node of the platform has too few GPUs for the ranks of a node of the log
+int nodes_of(const NcclLogCommunicator& communicator, int gpus_per_node, const std::string& platform);
+
+}  // namespace gradway

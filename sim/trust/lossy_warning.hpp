@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "sim/scenario/job.hpp"
+#include "sim/trust/warning.hpp"
+
+namespace gradway {
+
+/// Warns if a strategy's compression needs an unknown number of steps to the loss without it.
+std::optional<Warning> unknown_lossy_steps(const Strategy& strategy);
+
+}  // namespace gradway

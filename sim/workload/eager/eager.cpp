@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/eager/eager.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/base/contract.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr double index_bytes = 8;  // int64, as PyTorch's indices are
+
+}  // namespace
+
+std::vector<Parameter> Eager::weight_and_bias(const std::string& name, std::vector<std::int64_t> weight,
+                                              std::int64_t outputs, bool bias) {
+  std::vector<Parameter> parameters{{name + ".weight", std::move(weight)}};
+  if (bias) parameters.push_back({name + ".bias", {outputs}});
+  return parameters;
+}
+
+std::string_view Eager::arithmetic() const {
+  return name_of(settings_.precision);
+}
+
+void Eager::open(const std::string& name, std::vector<Parameter> parameters) {
+  Layer layer;
+  layer.name = name;
+  layer.role = role_;
+  if (settings_.lora) {
+    for (auto& parameter : parameters) layer.frozen.push_back({std::move(parameter)});
+  } else {
+    layer.parameters = std::move(parameters);
+  }
+  layers_.push_back(std::move(layer));
+  operations_.emplace_back();
+  lasting_.push_back(0);
+}
+
+Tensor Eager::make(double elements, Number number, bool needs_grad) {
+  const auto now = static_cast<std::int32_t>(nodes_.size()) - 1;
+  const auto id = static_cast<std::int32_t>(tensors_.size());
+  Info info;
+  info.elements = elements;
+  info.number = number;
+  // With frozen parameters, a result needs a gradient only if one of its inputs does.
+  info.needs_grad =
+      needs_grad && (!settings_.lora || !nodes_.back().inputs.empty() || nodes_.back().parameter_bytes > 0);
+  info.storage = id;
+  info.made = info.last_use = now;
+  tensors_.push_back(info);
+  if (!nodes_.empty()) nodes_.back().result = {id};  // the last tensor is the result of the node
+  return {id};
+}
+
+Tensor Eager::view(Tensor x, double elements) {
+  const auto tensor = make(elements, of(x).number, of(x).needs_grad);
+  of(tensor).storage = of(x).storage;
+  return tensor;
+}
+
+Eager::Node& Eager::node(std::initializer_list<Tensor> inputs) {
+  const auto number = static_cast<std::int32_t>(nodes_.size());
+  Node node;
+  node.layer = static_cast<std::int32_t>(layers_.size()) - 1;
+  node.forward = std::exchange(casts_, {});
+  node.experts = loop_;
+  node.reads = inputs;
+  for (const auto input : inputs) {
+    auto& info = of(input);
+    if (info.storage >= 0) of({info.storage}).last_use = number;
+    if (!info.needs_grad) continue;
+    info.consumer = number;
+    ++info.consumers;
+    node.inputs.push_back(input);
+  }
+  nodes_.push_back(std::move(node));
+  return nodes_.back();
+}
+
+/// The first node that saves a tensor is the last whose backward pass needs it.
+void Eager::save(Tensor tensor) {
+  nodes_.back().saves.push_back(tensor);
+  const auto storage = of(tensor).storage;
+  if (storage < 0) return;
+  auto& info = of({storage});
+  const auto now = static_cast<std::int32_t>(nodes_.size()) - 1;
+  if (info.saved_for < 0) info.saved_for = now;
+}
+
+void Eager::forward(Operation operation) {
+  nodes_.back().forward.push_back(std::move(operation));
+}
+
+Operation Eager::stream(std::string_view what, Number number, double elements) const {
+  return operation(fmt::format("elementwise {} {}", what, name_of(number)), {elements});
+}
+
+Operation Eager::rows(std::string_view what, Number number, double rows, double width) const {
+  return operation(fmt::format("rows {} {}", what, name_of(number)), {rows, width});
+}
+
+Operation Eager::product(const char* layout, double m, double n, double k) const {
+  return operation(fmt::format("product {} {}", arithmetic(), layout), {m, n, k});
+}
+
+Tensor Eager::input(double elements) {
+  const auto tensor = make(elements * settings_.batch, Number::fp32, false);
+  of(tensor).storage = -1;  // counted as the job's input
+  return tensor;
+}
+
+Tensor Eager::cast(Tensor x, Number number) {
+  const auto from = of(x).number;
+  if (from == number) return x;
+  const auto elements = of(x).elements;
+  const bool narrows = number != Number::fp32;
+  const auto before = narrowed_.find(x.id);  // torch.compile casts once for all readers
+  if (narrows && settings_.compiled && before != narrowed_.end()) return before->second;
+  auto& at = node({x});
+  forward(stream(narrows ? "cast_to_16" : "cast_to_32", from, elements));
+  if (of(x).needs_grad)
+    at.backward.push_back(stream(narrows ? "cast_to_32" : "cast_to_16", number, elements));
+  const auto made = make(elements, number, of(x).needs_grad);
+  if (narrows) narrowed_[x.id] = made;
+  return made;
+}
+
+double Eager::cast_weight(double elements) {
+  if (!casts()) return 0;
+  casts_.push_back(stream("cast_to_16", Number::fp32, elements));
+  return 2 * elements;
+}
+
+void Eager::add_weight_gradient(Node& at, double elements) {
+  at.parameter_bytes += bytes_of(trained_number()) * elements;
+  if (!casts()) return;
+  at.backward.push_back(stream("cast_to_32", half_number(), elements));
+  at.temporary_backward = std::max(at.temporary_backward, 2 * elements);
+}
+
+Tensor Eager::linear(const std::string& name, Tensor x, std::int64_t rows_of_sample, std::int64_t inputs,
+                     std::int64_t outputs, bool bias, bool tied, Split split) {
+  if (split == Split::outputs) outputs = share(outputs);
+  if (split == Split::inputs) inputs = share(inputs);
+  auto parameters = weight_and_bias(name, {outputs, inputs}, outputs, bias);
+  if (tied) parameters.erase(parameters.begin());
+  open(name, std::move(parameters));
+  if (tied) layers_.back().tied = Parameter{name + ".weight", {outputs, inputs}};
+  const auto m = d(rows_of_sample) * settings_.batch;
+  if (settings_.lora) return multiply_by_frozen(x, m, inputs, outputs);
+  mark_fp8(inputs, outputs);
+  if (runs_in_fp8()) {
+    if (is_half() && of(x).number != Number::fp8) x = cast(x, half_number());
+    return linear_in_fp8(x, {m, d(inputs), d(outputs), bias, split == Split::inputs && settings_.tensor > 1});
+  }
+  return multiply_by_weight(x, m, d(inputs), d(outputs), bias, tied);
+}
+
+Tensor Eager::multiply_by_weight(Tensor x, double m, double inputs, double outputs, bool bias, bool tied) {
+  if (is_half()) x = cast(x, half_number());
+  const auto number = is_half() ? half_number() : Number::fp32;
+  const auto weight = inputs * outputs;
+  const auto copy = cast_weight(weight);
+  if (bias) cast_weight(outputs);
+  auto& at = node({x});
+  at.is_product = !bias;
+  save(x);
+  if (copy > 0) {
+    const auto kept = make(weight, number, false);
+    save(kept);
+  }
+  forward(product("nt", m, outputs, inputs));
+  split_reader(at, x);
+  if (of(x).needs_grad) at.backward.push_back(product("nn", m, inputs, outputs));
+  const auto of_inputs = at.backward.size();
+  at.backward.push_back(product(adds_in_fp32() ? "tn_add" : "tn", outputs, inputs, m));
+  if (bias) at.backward.push_back(rows("bias_sum", number, m, outputs));
+  add_weight_gradient(at, weight);
+  if (tied) {  // a second gradient of the embedding, added to the first
+    at.backward.push_back(stream("add", parameter_number(), weight));
+  }
+  if (bias) add_weight_gradient(at, outputs);
+  for (auto i = of_inputs; i < at.backward.size(); ++i) at.backward[i].of_parameters = true;
+  const Bytes of_input{m * inputs * bytes_of(number)};
+  if (of(x).sums_gradient) overlap_exchange(at, of_inputs, of_input, of_input);
+  return make(m * outputs, number, true);
+}
+
+void Eager::add_parameter_gradient(Node& at, double elements) {
+  if (!settings_.lora) at.parameter_bytes += bytes_of(parameter_number()) * elements;
+}
+
+Tensor Eager::conv2d(const std::string& name, Tensor x, const Conv2d& shape) {
+  const auto fan_in = shape.in_channels / shape.groups;
+  open(name, weight_and_bias(name, {shape.out_channels, fan_in, shape.kernel, shape.kernel},
+                             shape.out_channels, shape.bias));
+  if (is_half()) x = cast(x, half_number());
+  const auto number = is_half() ? half_number() : Number::fp32;
+  const double height = shape.height > 0 ? shape.height : d(shape.side);
+  const auto shrink = [&](double side) {
+    const auto places = static_cast<std::int64_t>(side) + 2 * shape.padding - shape.kernel;
+    return d(places / shape.stride + 1);
+  };
+  const auto out = d(shape.out_channels) * shrink(height) * shrink(d(shape.side)) * settings_.batch;
+  const auto weight = d(shape.out_channels * fan_in * shape.kernel * shape.kernel);
+  const auto copy = cast_weight(weight);
+  if (shape.bias) cast_weight(d(shape.out_channels));
+  auto& at = node({x});
+  save(x);
+  if (copy > 0) save(make(weight, number, false));
+  const bool is_channels_last = settings_.channels_last || shape.channels_last;
+  const auto convolution = [&](std::string_view direction) {
+    return operation(
+        fmt::format("convolution{} {} {}", direction, arithmetic(), is_channels_last ? "nhwc" : "nchw"),
+        {d(settings_.batch), d(shape.in_channels), d(shape.out_channels), d(shape.kernel), d(shape.stride),
+         d(shape.padding), d(shape.side), d(shape.groups)});
+  };
+  forward(convolution(""));
+  // PyTorch adds the bias after cuDNN's convolution. Its own depthwise kernel includes the bias.
+  const bool by_cudnn = is_channels_last || shape.groups != shape.in_channels;
+  if (shape.bias && by_cudnn) forward(stream("add_", number, out));
+  if (of(x).needs_grad) at.backward.push_back(convolution("_input"));
+  at.backward.push_back(convolution("_weight"));
+  if (shape.bias)
+    at.backward.push_back(rows("bias_sum", number, out / d(shape.out_channels), d(shape.out_channels)));
+  add_weight_gradient(at, weight);
+  if (shape.bias) add_weight_gradient(at, d(shape.out_channels));
+  return make(out, number, true);
+}
+
+Tensor Eager::activation(const std::string& name, std::string_view function, Tensor x) {
+  open(name);
+  const auto [elements, number] = std::pair{of(x).elements, of(x).number};
+  auto& at = node({x});
+  save(x);
+  forward(stream(function, number, elements));
+  at.backward.push_back(stream(fmt::format("{}_backward", function), number, elements));
+  return make(elements, number, true);
+}
+
+Tensor Eager::relu(const std::string& name, Tensor x) {
+  open(name);
+  const auto [elements, number] = std::pair{of(x).elements, of(x).number};
+  auto& at = node({x});
+  save(x);
+  forward(stream("relu_", number, elements));
+  at.backward.push_back(stream("threshold_backward", number, elements));
+  return view(x, elements);
+}
+
+Tensor Eager::add(const std::string& name, Tensor x, Tensor y) {
+  open(name);
+  const auto elements = std::max(of(x).elements, of(y).elements);
+  const bool mixed = of(x).number != of(y).number;
+  auto& at = node({x, y});
+  if (!mixed) {
+    const auto number = of(x).number;
+    forward(stream("add", number, elements));
+    return make(elements, number, true);
+  }
+  const auto narrow = of(x).number == Number::fp32 ? y : x;
+  forward(stream("add_mixed", of(narrow).number, elements));
+  if (of(narrow).needs_grad) at.backward.push_back(stream("cast_to_16", Number::fp32, elements));
+  return make(elements, Number::fp32, true);
+}
+
+Tensor Eager::multiply(const std::string& name, Tensor x, Tensor y, bool computes_x_again) {
+  open(name);
+  const auto [elements, number] = std::pair{of(x).elements, of(x).number};
+  auto& at = node({x, y});
+  if (!computes_x_again) save(x);
+  save(y);
+  const auto product = stream("mul", number, elements);
+  forward(product);
+  at.backward = {product, product};
+  return make(elements, number, true);
+}
+
+Tensor Eager::layer_scale(const std::string& name, Tensor x, std::int64_t channels) {
+  open(name, {{name, {channels, 1, 1}}});
+  const auto [elements, number] = std::pair{of(x).elements, of(x).number};
+  auto& at = node({x});
+  save(x);
+  const auto of_scale = parameter_number();
+  const bool mixed = number != of_scale;
+  forward(stream(mixed || number == Number::fp32 ? "add_mixed" : "mul", number, elements));
+  at.backward.push_back(stream("mul", of_scale, elements));  // of x
+  at.backward.push_back(stream(mixed || number == Number::fp32 ? "add_mixed" : "mul", number, elements));
+  at.backward.push_back(rows("bias_sum", of_scale, elements / d(channels), d(channels)));
+  if (mixed) at.backward.push_back(stream("cast_to_16", Number::fp32, elements));
+  at.parameter_bytes += bytes_of(of_scale) * d(channels);
+  return make(elements, mixed ? Number::fp32 : number, true);
+}
+
+Tensor Eager::dropout(const std::string& name, Tensor x) {
+  open(name);
+  const auto [elements, number] = std::pair{of(x).elements, of(x).number};
+  auto& at = node({x});
+  save(make(elements / 4, Number::fp32, false));  // the mask: a byte per element
+  forward(stream("dropout", number, elements));
+  at.backward.push_back(stream("dropout_backward", number, elements));
+  return make(elements, number, true);
+}
+
+Tensor Eager::contiguous(Tensor x) {
+  const auto [elements, number] = std::pair{of(x).elements, of(x).number};
+  const auto copy = stream("permute", number, elements);
+  auto& at = node({x});
+  forward(copy);
+  at.backward.push_back(copy);
+  return make(elements, number, of(x).needs_grad);
+}
+
+Tensor Eager::max_pool(const std::string& name, Tensor x, std::int64_t channels, double side,
+                       double outputs) {
+  open(name);
+  const auto number = of(x).number;
+  const auto out = outputs * settings_.batch;
+  auto& at = node({x});
+  save(x);
+  save(make(out * index_bytes / fp32_bytes, Number::fp32, false));
+  const auto pool = [&](std::string_view direction) {
+    return operation(fmt::format("max_pool{} {} {}", direction, name_of(number),
+                                 settings_.channels_last ? "nhwc" : "nchw"),
+                     {d(settings_.batch), d(channels), side});
+  };
+  forward(pool(""));
+  at.backward.push_back(pool("_backward"));
+  return make(out, number, true);
+}
+
+Tensor Eager::mean(const std::string& name, Tensor x, double outputs) {
+  open(name);
+  const auto [elements, number] = std::pair{of(x).elements, of(x).number};
+  auto& at = node({x});
+  forward(stream("sum", number, elements));
+  at.backward.push_back(stream("scale", number, elements));
+  return make(outputs * settings_.batch, number, true);
+}
+
+Tensor Eager::scale(const std::string& name, Tensor x) {
+  open(name);
+  const auto [elements, number] = std::pair{of(x).elements, of(x).number};
+  const auto times = stream("mul", number, elements);
+  auto& at = node({x});
+  forward(stream("random", Number::fp32, settings_.batch));
+  forward(times);
+  at.backward.push_back(times);
+  return make(elements, number, true);
+}
+
+Tensor Eager::slice(Tensor x, std::int64_t elements_of_sample) {
+  const auto [elements, number] = std::pair{of(x).elements, of(x).number};
+  auto& at = node({x});
+  at.backward.push_back(stream("zero", number, elements));
+  return view(x, d(elements_of_sample) * settings_.batch);
+}
+
+Tensor Eager::concatenate(const std::vector<Tensor>& parts, double elements_of_sample) {
+  double elements = 0;
+  const auto number = of(parts.front()).number;
+  auto& at = node({});
+  for (const auto part : parts) {
+    auto& info = of(part);
+    elements += info.elements;
+    of({info.storage}).last_use = info.consumer = static_cast<std::int32_t>(nodes_.size()) - 1;
+    ++info.consumers;
+    at.inputs.push_back(part);
+  }
+  const auto copy = stream("copy", number, elements);
+  forward(copy);
+  at.backward.push_back(copy);
+  return make(elements_of_sample * settings_.batch, number, true);
+}
+
+Tensor Eager::embedding(const std::string& name, std::int64_t tokens, std::int64_t vocabulary,
+                        std::int64_t width) {
+  open(name, {{name + ".weight", {vocabulary, width}}});
+  const auto m = d(tokens) * settings_.batch;
+  auto& at = node({});
+  forward(operation("embedding", {m, d(vocabulary), d(width)}));
+  at.backward.push_back(operation("embedding_backward", {m, d(vocabulary), d(width)}));
+  add_parameter_gradient(at, d(vocabulary) * d(width));
+  return make(m * d(width), parameter_number(), true);
+}
+
+Tensor Eager::embedding_again(const std::string& name, std::int64_t tokens, std::int64_t vocabulary,
+                              std::int64_t width) {
+  const auto x = embedding(name, tokens, vocabulary, width);
+  layers_.back().parameters.clear();
+  auto& at = nodes_.back();
+  at.backward.push_back(stream("add", parameter_number(), d(vocabulary) * d(width)));
+  at.temporary_backward = std::exchange(at.parameter_bytes, 0);
+  return x;
+}
+
+Tensor Eager::add_parameters(const std::string& name, Tensor x, std::vector<Parameter> parameters) {
+  double trained = 0;
+  for (const auto& parameter : parameters) trained += d(parameter.elements());
+  open(name, std::move(parameters));
+  const auto elements = of(x).elements;
+  const auto number = parameter_number();
+  auto& at = node({x});
+  forward(stream("add", number, elements));
+  at.backward.push_back(rows("bias_sum", number, d(settings_.batch), trained));
+  add_parameter_gradient(at, trained);
+  return make(elements, number, true);
+}
+
+Tensor Eager::class_token(const std::string& name, Tensor x, std::int64_t tokens, std::int64_t width) {
+  open(name, {{"class_token", {1, 1, width}}, {"pos_embedding", {1, tokens, width}}});
+  const auto number = parameter_number();
+  x = cast(x, number);
+  const auto elements = d(tokens * width) * settings_.batch;
+  auto& at = node({x});
+  forward(rows("cat", number, d(tokens) * settings_.batch, d(width)));
+  forward(stream("add", number, elements));
+  at.backward.push_back(rows("bias_sum", number, d(settings_.batch), d(tokens * width)));
+  at.backward.push_back(stream("copy", number, elements));
+  at.parameter_bytes += bytes_of(number) * d((tokens + 1) * width);
+  return make(elements, number, true);
+}
+
+void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t rows_of_sample,
+                          std::int64_t classes, bool shared) {
+  open(name);
+  if (shared) classes = share(classes);
+  const auto m = d(rows_of_sample) * settings_.batch;
+  if (settings_.fused_loss && settings_.tensor == 1) return fused_cross_entropy(logits, m);
+  const bool is_split = shared && settings_.tensor > 1;
+  const bool by_dtensor = is_split && !settings_.megatron;
+  // Training loops without autocast call model(x).float() and drop the original logits.
+  const auto of_model = logits;
+  // Decoders of transformers do the same under autocast (ForCausalLMLoss).
+  if (settings_.half_parameters || (shared && is_hugging_face())) logits = cast(logits, Number::fp32);
+  const auto [elements, number] = std::pair{of(logits).elements, of(logits).number};
+  auto& at = node({logits});
+  // The softmax of logits.float() saves its result in fp32, 2 bytes per element more than counted below.
+  if (settings_.float_logits && number != Number::fp32) save(logits);
+  forward(rows("log_softmax", number, m, d(classes)));
+  at.backward.push_back(rows("log_softmax_backward", number, m, d(classes)));
+  auto logs = make(elements, number, true);
+  save(logs);
+  // PyTorch's loss_parallel has an fp32 tensor per operation: the logits, the logits minus their maximum, and
+  // the exponential of that; in the backward pass the logarithms, the gradient of the target,
+  // exp(logarithms) and their sum. Tensors that are counted above and below are left out here. @source
+  // torch/distributed/tensor/parallel/loss.py, _log_softmax and _nll_loss_and_log_softmax_backward, 2.11
+  const bool is_fp32 = number == Number::fp32;
+  if (by_dtensor) at.temporary = (is_fp32 ? 1 : 2.5) * fp32_bytes * elements;
+  logs = cast(logs, Number::fp32);
+  auto& loss = node({logs});
+  save(logs);
+  forward(rows("nll_loss", Number::fp32, m, d(classes)));
+  // All-reduces of the largest logit, the target's logit and the sum, in Megatron's
+  // vocab_parallel_cross_entropy and PyTorch's loss_parallel.
+  for (int i = 0; is_split && i < 3; ++i)
+    loss.forward_exchanges.push_back({CollectiveKind::all_reduce, Bytes{m * fp32_bytes}, 0, 0});
+  loss.backward.push_back(rows("nll_loss_backward", Number::fp32, m, d(classes)));
+  if (by_dtensor) loss.temporary_backward = (is_fp32 ? 2 : 1.5) * fp32_bytes * elements;
+  // The call keeps the logits alive. With sharded logits, the training loop also keeps those of the model
+  // alive until it has the loss.
+  const auto last = static_cast<std::int32_t>(nodes_.size()) - 1;
+  of({of(logits).storage}).last_use = last;
+  if (by_dtensor || is_hugging_face()) of({of(of_model).storage}).last_use = last;
+  make(1, Number::fp32, true);
+}
+
+/// The forward kernel reads the logits and saves two numbers per row; the backward kernel reads them again
+/// and writes their gradients. No fp32 tensor of their size exists.
+void Eager::fused_cross_entropy(Tensor logits, double m) {
+  auto& at = node({logits});
+  save(logits);
+  save(make(2 * m, Number::fp32, false));
+  const auto pass = stream("copy", of(logits).number, of(logits).elements);
+  forward(pass);
+  at.backward.push_back(pass);
+  make(1, Number::fp32, true);
+  node({});  // the gradients overwrite the logits
+  of({of(logits).storage}).saved_for = static_cast<std::int32_t>(nodes_.size()) - 1;
+}
+
+std::vector<Layer> Eager::take_layers() {
+  return std::move(layers_);
+}
+
+}  // namespace gradway

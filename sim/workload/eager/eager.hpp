@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/workload/attention_choice.hpp"
+#include "sim/workload/fp8.hpp"
+#include "sim/workload/lora.hpp"
+#include "sim/workload/model.hpp"
+#include "sim/workload/operation.hpp"
+#include "sim/workload/recompute.hpp"
+#include "sim/workload/step_memory.hpp"
+
+namespace gradway {
+
+/// Settings that determine which kernels PyTorch issues for a model.
+struct EagerSettings {
+  int batch = 1;
+  int sequence = 0;                       ///< tokens per sample of text models; 0: the model's own
+  Precision precision = Precision::fp32;  ///< bf16 and fp16: autocast with fp32 parameters and gradients
+  std::optional<Fp8> fp8{};  ///< linear layers in blocks run in fp8; `precision` is that of other products
+  bool half_parameters = false;  ///< parameters, gradients and activations have 16 bits, without autocast
+  bool channels_last = false;
+  AttentionKernel attention = AttentionKernel::automatic;
+  int compute_capability = 90;  ///< PyTorch chooses the attention kernel by it
+  bool float_logits = false;    ///< under autocast, the loss reads `logits.float()`
+  Recompute recompute = Recompute::none;
+  int recompute_every = 1;  ///< every n-th block is recomputed
+  std::optional<Lora> lora{};
+  bool compiled = false;           ///< torch.compile fuses operations between products
+  bool fused_loss = false;         ///< the loss is one kernel
+  bool composed_norms = false;     ///< RMSNorms run as separate operations where there is a choice
+  bool hugging_face = false;       ///< operations are written out as in the models of transformers
+  int tensor = 1;                  ///< ranks of tensor parallelism
+  bool sequence_parallel = false;  ///< tensor ranks also split the tokens between products
+  bool overlaps_gradients =
+      true;                   ///< the sum of an input gradient overlaps the product of the weight gradient
+  bool sends_pieces = false;  ///< exchanges are split and overlap parts of their product (async TP)
+  bool adds_in_fp32 = false;  ///< products accumulate weight gradients in fp32 buffers
+  bool megatron = false;      ///< Megatron-Core's modules: packed projections, overlapped exchanges
+  int context = 1;            ///< ranks of context parallelism, which split every sequence
+  ContextMethod context_method = ContextMethod::ring;
+  int expert = 1;               ///< ranks of expert parallelism, which divide the experts of a layer
+  int expert_tensor = 1;        ///< ranks that split each expert
+  double expert_imbalance = 1;  ///< rows of the busiest expert rank as a multiple of the mean
+  bool expert_loop = false;     ///< experts run one after another, and the CPU reads the rows of each
+  std::optional<double> expert_capacity{};  ///< capacity factor: room for rows as a multiple of an even share
+
+  bool operator==(const EagerSettings&) const = default;
+};
+
+/// Handle of a tensor of the forward pass.
+struct Tensor {
+  std::int32_t id = -1;
+};
+
+/// Runs a model's forward pass on symbolic tensors. Records the operations that PyTorch issues for it,
+/// forward and backward, and the tensors that autograd keeps.
+///
+/// Each function stands for a module or function of PyTorch of the same name, opens a layer and records what
+/// PyTorch 2.11 does (own traces on H100 and H200, 2026-11-22: kernels and saved tensors by shape). Arguments
+/// (rows, tokens, elements) are per sample; the batch comes from the settings. Under autocast, products and
+/// convolutions cast their operands to 16 bits (weights once per step), norms and losses to fp32.
+class Eager {
+ public:
+  explicit Eager(const EagerSettings& settings) : settings_{settings} {}
+
+  const EagerSettings& settings() const { return settings_; }
+  /// Replaces the layers and operations of modules, as for captured models.
+  /// @param operations one element per layer
+  void take_step(std::vector<Layer> layers, std::vector<LayerOperations> operations, StepMemory memory);
+
+  /// Tokens per sample on a rank. @param of_model default of the model
+  std::int64_t tokens(std::int64_t of_model) const {
+    const std::int64_t all = settings_.sequence > 0 ? settings_.sequence : of_model;
+    return (all + settings_.context - 1) / settings_.context;
+  }
+
+  /// Whether products run in 16 bits.
+  bool is_half() const {
+    return settings_.precision == Precision::bf16 || settings_.precision == Precision::fp16;
+  }
+  /// The input of the model, without gradient: images in fp32, or token indices.
+  Tensor input(double elements);
+
+  /// The dimension in which tensor parallelism splits the weight of a linear layer.
+  enum class Split { none, outputs, inputs };
+  /// @param inputs, outputs sizes before the split
+  Tensor linear(const std::string& name, Tensor x, std::int64_t rows, std::int64_t inputs,
+                std::int64_t outputs, bool bias = true, bool tied = false, Split split = Split::none);
+
+  // Tensor parallelism. @source Megatron-Core, tensor_parallel/layers.py and mappings.py; PyTorch's
+  // ColwiseParallel, RowwiseParallel and SequenceParallel
+  int tensor_ranks() const { return settings_.tensor; }
+  bool is_compiled() const { return settings_.compiled; }
+  bool packs_projections() const { return settings_.megatron; }
+  /// Whether operations are written out as in the models of Hugging Face's transformers.
+  bool is_hugging_face() const { return settings_.hugging_face && !settings_.megatron; }
+  /// A tensor rank's share of a dimension.
+  std::int64_t share(std::int64_t of_all) const { return (of_all + settings_.tensor - 1) / settings_.tensor; }
+  /// Tokens of a rank between products: its share with sequence parallelism, else all.
+  std::int64_t own_tokens(std::int64_t tokens) const {
+    return settings_.sequence_parallel ? share(tokens) : tokens;
+  }
+  /// The input of products that are split by outputs: all tokens. Its gradients are summed over the ranks.
+  /// PyTorch does both outside the products, Megatron's products overlap them.
+  Tensor to_ranks(Tensor x);
+  /// Sums the results of products that are split by inputs over the ranks. With sequence parallelism, each
+  /// rank gets its tokens of the sum.
+  Tensor from_ranks(Tensor x);
+
+  struct Conv2d {
+    std::int64_t in_channels, out_channels, kernel, stride, padding, side;
+    bool bias = true;
+    std::int64_t groups = 1;
+    double height = 0;           ///< of the input; 0: `side`
+    bool channels_last = false;  ///< the input is a permuted view, independently of the model's format
+  };
+  Tensor conv2d(const std::string& name, Tensor x, const Conv2d& shape);
+  /// A convolution over time with padding 1. @param places of the input
+  Tensor conv1d(const std::string& name, Tensor x, std::int64_t in_channels, std::int64_t out_channels,
+                std::int64_t kernel, std::int64_t stride, std::int64_t places);
+  Tensor layer_norm(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width,
+                    bool bias = true);
+  /// @param composed runs as separate operations independently of the settings
+  Tensor rms_norm(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width,
+                  bool composed = false);
+  Tensor batch_norm(const std::string& name, Tensor x, std::int64_t channels, double side);
+  /// gelu, silu, tanh, hardswish: saves its input.
+  Tensor activation(const std::string& name, std::string_view function, Tensor x);
+  /// GELU by its tanh approximation, which transformers writes out in eight operations.
+  Tensor gelu_new(const std::string& name, Tensor x);
+  /// cap * tanh(x / cap), as three operations.
+  Tensor soft_cap(const std::string& name, Tensor x);
+  /// In place: saves its result, which the next layer saves, too.
+  Tensor relu(const std::string& name, Tensor x);
+  Tensor add(const std::string& name, Tensor x, Tensor y);
+  /// @param computes_x_again the backward pass recomputes x, which is not saved
+  Tensor multiply(const std::string& name, Tensor x, Tensor y, bool computes_x_again = false);
+  /// Multiplies x by a trained number per channel.
+  Tensor layer_scale(const std::string& name, Tensor x, std::int64_t channels);
+  Tensor dropout(const std::string& name, Tensor x);
+  /// Changes the memory layout: one copy in each direction.
+  Tensor contiguous(Tensor x);
+  Tensor max_pool(const std::string& name, Tensor x, std::int64_t channels, double side, double outputs);
+  Tensor mean(const std::string& name, Tensor x, double outputs);
+  /// Multiplies x by a random number per sample (stochastic depth).
+  Tensor scale(const std::string& name, Tensor x);
+  /// x times a constant.
+  Tensor scaled(Tensor x);
+  /// A part of x. Its gradient is written into a tensor of zeros.
+  Tensor slice(Tensor x, std::int64_t elements);
+  /// Concatenates tensors. @param elements per sample, of the part that the loss reads
+  Tensor concatenate(const std::vector<Tensor>& parts, double elements);
+  Tensor embedding(const std::string& name, std::int64_t rows, std::int64_t vocabulary, std::int64_t width);
+  /// Another lookup in an existing embedding. Its gradient is added to that of the first lookup.
+  Tensor embedding_again(const std::string& name, std::int64_t rows, std::int64_t vocabulary,
+                         std::int64_t width);
+  /// Views of column ranges of x. Their gradients are concatenated.
+  std::vector<Tensor> split(Tensor x, std::int64_t rows, const std::vector<std::int64_t>& widths);
+  /// Parts of the columns of x, as Python's indices make them: the gradient of each is written into zeros of
+  /// the whole size, and these are added. @see split, whose gradients are concatenated
+  std::vector<Tensor> slices(Tensor x, std::int64_t rows, const std::vector<std::int64_t>& widths);
+  /// Concatenates the rows of x and y. @param width of the result; y is expanded if heads share it
+  Tensor join(Tensor x, Tensor y, std::int64_t rows, std::int64_t width);
+  /// x + parameters, which are the same for every sample.
+  Tensor add_parameters(const std::string& name, Tensor x, std::vector<Parameter> parameters);
+  /// Prepends a class token and adds positions, as torchvision's VisionTransformer does.
+  Tensor class_token(const std::string& name, Tensor x, std::int64_t tokens, std::int64_t width);
+
+  struct Attention {
+    std::int64_t heads, kv_heads, tokens, head_size;
+    bool causal = false;
+    bool splits = true;           ///< a packed tensor is split, and its gradients are concatenated
+    std::int64_t value_size = 0;  ///< elements of a head of values; 0: `head_size`
+    std::int64_t keys = 0;        ///< number of keys; 0: `tokens`
+    Tensor bias{};                ///< is added to the scores; optional
+    bool dropout = false;         ///< of the softmax
+    std::int64_t window = 0;      ///< each query reads this many last keys; 0: all
+    bool sinks = false;           ///< a trained number per head joins the softmax
+  };
+  /// With context parallelism, tokens, queries, keys and values are those of a rank. Sequences are split such
+  /// that all ranks have equal causal work.
+  /// @source TransformerEngine, attention/dot_product_attention/context_parallel.py
+  /// @param qkv one tensor that holds all three (a packed projection), or three
+  Tensor attention(const std::string& name, const std::vector<Tensor>& qkv, const Attention& shape);
+  /// A gated delta net: linear attention whose state is updated by a gated delta rule, in chunks of tokens.
+  struct DeltaNet {
+    std::int64_t tokens, key_heads, value_heads, key_size, value_size, kernel;
+  };
+  /// The part between the projections. @param x queries, keys, values; @param gates two numbers per head of
+  /// values
+  Tensor delta_net(const std::string& name, Tensor x, Tensor gates, const DeltaNet& shape);
+  /// Rotary positions in complex fp32 numbers, as in Llama.
+  /// @param factors size of the table of rotations, which all heads and samples share, in real numbers
+  Tensor rotary(const std::string& name, Tensor x, double factors);
+  /// What T5 adds to the scores: the mask and, with `buckets`, a trained number per head and distance.
+  /// @source transformers' modeling_t5.py, T5Attention.compute_bias
+  Tensor score_bias(const std::string& name, std::int64_t heads, std::int64_t tokens, std::int64_t keys,
+                    std::int64_t buckets);
+  /// Brings a packed projection into head order, and its gradients back, as torch.nn.MultiheadAttention does.
+  Tensor unpack_heads(Tensor qkv);
+
+  // Experts, as transformers and Megatron-Core run them on one GPU, with equally many tokens per expert. With
+  // expert parallelism, an all-to-all in each direction moves rows and shares between the ranks of tokens and
+  // of experts. The CPU must know the sizes first, unless experts have a fixed capacity.
+  // @source Megatron-Core, transformer/moe/token_dispatcher.py (MoEAlltoAllTokenDispatcher); torchtitan,
+  // distributed/expert_parallel.py
+  /// Number of experts of a layer that a rank has.
+  std::int64_t own_experts(std::int64_t all) const { return all / settings_.expert; }
+  /// A rank's share of the width of an expert.
+  std::int64_t share_of_expert(std::int64_t width) const {
+    return (width + settings_.expert_tensor - 1) / settings_.expert_tensor;
+  }
+  /// Number of rows that a router sends to experts. @param rows tokens of a rank
+  std::int64_t routed_rows(std::int64_t rows, std::int64_t experts, std::int64_t k) const;
+  /// Number of rows that a rank's experts receive if each rank sends `routed` rows.
+  std::int64_t rows_of_experts(std::int64_t routed) const;
+  /// Sends rows to the ranks of their experts. @param width elements of a row @param experts on all ranks
+  Tensor to_experts(Tensor x, std::int64_t routed, std::int64_t width, std::int64_t experts);
+  /// Sends the shares of rows to the ranks of their experts, as Megatron-Core does after the rows.
+  Tensor shares_to_experts(Tensor shares, std::int64_t routed);
+  Tensor from_experts(Tensor x, std::int64_t routed, std::int64_t width, std::int64_t experts);
+  /// Sets the role of all layers that are opened from now on.
+  void set_role(LayerRole role) { role_ = role; }
+  /// Computes the shares of each token's best experts from the router's logits.
+  Tensor top_k(const std::string& name, Tensor logits, std::int64_t rows, std::int64_t experts,
+               std::int64_t k);
+  /// Sorts rows by expert. If experts run one after another, everything up to `combine` runs for each expert
+  /// with its rows. @param routed number of rows
+  Tensor dispatch(const std::string& name, Tensor x, std::int64_t routed, std::int64_t width,
+                  std::int64_t experts);
+  /// A linear layer per expert. @param rows of all experts of a rank
+  Tensor grouped_linear(const std::string& name, Tensor x, std::int64_t rows, std::int64_t inputs,
+                        std::int64_t outputs, std::int64_t experts, Split split = Split::none,
+                        bool bias = false);
+  /// Sums the rows of each token, weighted by their shares, in the order of tokens.
+  Tensor combine(const std::string& name, Tensor x, Tensor shares, std::int64_t rows, std::int64_t width);
+
+  // Recommendation models.
+  /// Products of all pairs of features, of which x is one and the others were looked up in embedding tables.
+  /// @param width elements of a feature
+  Tensor dot_interaction(const std::string& name, Tensor x, std::int64_t features, std::int64_t width);
+  void binary_cross_entropy(const std::string& name, Tensor logits);
+
+  /// @param classes on all ranks @param shared tensor ranks split the classes with the output layer
+  void cross_entropy(const std::string& name, Tensor logits, std::int64_t rows, std::int64_t classes,
+                     bool shared = false);
+
+  /// Moves out the layers in the order of the forward pass.
+  std::vector<Layer> take_layers();
+  /// By layer. @pre finish() was called
+  const std::vector<LayerOperations>& operations() const { return operations_; }
+  /// Determines the operations of each layer in both directions, and the memory. @pre the forward pass is
+  /// complete
+  void finish();
+  const StepMemory& memory() const { return memory_; }
+  /// The kinds of attention heads; empty if the model has no attention.
+  const std::set<AttentionHead>& attention_heads() const { return attention_heads_; }
+
+ private:
+  static double d(std::int64_t value) { return static_cast<double>(value); }
+
+  struct Info {
+    double elements = 0;
+    Number number = Number::fp32;
+    bool needs_grad = false;
+    std::int32_t storage = -1;    ///< the tensor whose memory it uses; -1: memory is counted elsewhere
+    std::int32_t made = 0;        ///< node that produced it
+    std::int32_t last_use = 0;    ///< last node that reads it in the forward pass
+    std::int32_t saved_for = -1;  ///< node whose backward pass needs it last; -1: none
+    std::int32_t consumer = -1;   ///< last node that has it as an input
+    std::int32_t in_fp8 = -1;     ///< its fp8 copy
+    bool sums_gradient = false;   ///< the product that reads it must sum its gradient over the ranks
+    Bytes gathered_in_pieces{};  ///< gathered while it is read: the products are split, the first one gathers
+    bool is_gathered = false;    ///< the first of these products was issued
+    int consumers = 0;
+  };
+  /// A function of autograd.
+  struct Node {
+    static constexpr std::size_t every = static_cast<std::size_t>(-1);
+    std::int32_t layer = 0;
+    std::vector<Operation> forward;
+    std::vector<Operation> backward;
+    std::vector<Exchange> forward_exchanges{};
+    std::vector<Exchange> backward_exchanges{};
+    std::vector<Tensor> reads;
+    std::vector<Tensor> inputs;  ///< those of `reads` that need a gradient
+    std::vector<Tensor> saves;
+    Tensor result;
+    bool is_product = false;   ///< aten::mm, which linear layers without bias call
+    std::int32_t experts = 0;  ///< runs in a loop over this many experts, for each with its rows
+    bool never_fuses = false;  ///< torch.compile does not fuse it with others
+    /// torch.compile adds the parts of its result's gradient in one kernel, which also copies for a
+    /// reduce-scatter.
+    bool adds_gradients = false;
+    std::size_t recomputed_operations = every;  ///< number of first operations that recomputation repeats
+    double parameter_bytes = 0;                 ///< bytes of the parameter gradients that it makes
+    double temporary = 0;                       ///< bytes of temporaries, forward
+    double temporary_backward = 0;              ///< bytes of temporaries, backward
+  };
+
+  void open(const std::string& name, std::vector<Parameter> parameters = {});
+  /// Whether autocast is active: products cast their operands, and norms run in fp32.
+  bool casts() const { return is_half() && !settings_.half_parameters; }
+  Number trained_number() const { return settings_.half_parameters ? half_number() : Number::fp32; }
+  /// Format of the model's own parameters and of tensors that are computed from them alone.
+  Number parameter_number() const { return settings_.lora ? half_number() : trained_number(); }
+  Number half_number() const { return settings_.precision == Precision::fp16 ? Number::fp16 : Number::bf16; }
+  /// Name of the precision of products.
+  std::string_view arithmetic() const;
+  Info& of(Tensor tensor) { return tensors_[static_cast<std::size_t>(tensor.id)]; }
+  Tensor make(double elements, Number number, bool needs_grad);
+  /// A view of a tensor.
+  Tensor view(Tensor x, double elements);
+  Node& node(std::initializer_list<Tensor> inputs);
+  void save(Tensor tensor);
+  void forward(Operation operation);
+  Tensor cast(Tensor x, Number number);
+  /// Casts a weight to 16 bits under autocast. @return bytes of the copy; 0 without autocast
+  double cast_weight(double elements);
+  /// Records the gradient of a weight, which is cast under autocast.
+  void add_weight_gradient(Node& at, double elements);
+  /// Records the gradients of a layer's own parameters unless they are frozen.
+  void add_parameter_gradient(Node& at, double elements);
+  /// x times a trained weight, plus an optional bias.
+  Tensor multiply_by_weight(Tensor x, double m, double inputs, double outputs, bool bias, bool tied);
+  /// x times a frozen weight, plus the adapter's part if the layer has an adapter.
+  Tensor multiply_by_frozen(Tensor x, double m, std::int64_t inputs, std::int64_t outputs);
+  Tensor with_adapter(Tensor x, Tensor y, double m, std::int64_t inputs, std::int64_t outputs);
+  bool is_in_block() const;
+  bool is_quantised() const { return settings_.lora && settings_.lora->quantised && is_in_block(); }
+  std::vector<Operation> dequantised(double elements) const;
+  /// Whether 16-bit weight gradients are accumulated in fp32 buffers.
+  bool adds_in_fp32() const { return settings_.adds_in_fp32 && is_half(); }
+  /// Removes backward operations and saved tensors of functions without gradients.
+  void drop_frozen();
+  /// Selects the products whose results checkpointed blocks keep: the first, the third, and so on.
+  void select_kept_products();
+  /// By layer: the block that is recomputed before its backward pass, or `Blocks::none`.
+  std::vector<std::int32_t> checkpointed_blocks() const;
+  void overlap_exchange(Node& at, std::size_t of_inputs, Bytes gathered, Bytes gradient);
+  struct Pass {
+    std::vector<Operation>& operations;
+    std::vector<Exchange>& exchanges;
+  };
+  void overlap_gather(Pass pass, std::size_t product, Bytes whole);
+  void split_reader(Node& at, Tensor x);
+  void overlap_scatter(Pass pass, Bytes whole);
+  std::size_t split_product(std::vector<Operation>& operations, std::size_t product) const;
+  void copy_gathered(std::vector<Operation>& to, Number number, double elements) const;
+  void copy_scattered(std::vector<Operation>& to, Number number, double elements) const;
+  /// Format of the gradient of a tensor: 16 bits for an fp8 tensor.
+  Number gradient_number(const Info& info) const {
+    return info.number == Number::fp8 ? half_number() : info.number;
+  }
+  /// A linear layer, or the linear layers of a rank's experts. `m` is the number of rows on a rank.
+  struct LinearShape {
+    double m = 0, inputs = 0, outputs = 0;
+    bool bias = false;
+    bool sums = false;   ///< its results are summed over the tensor ranks
+    double experts = 0;  ///< number of experts; 0: a single layer
+    double weight() const { return inputs * outputs * (experts > 0 ? experts : 1); }
+  };
+  void mark_fp8(std::int64_t inputs, std::int64_t outputs);
+  bool runs_in_fp8() const;
+  bool gathers_in_fp8() const;
+  Tensor linear_in_fp8(Tensor x, const LinearShape& shape);
+  void fused_cross_entropy(Tensor logits, double m);
+  // Casts of a matrix with rows of `width` elements to fp8.
+  Tensor copy_in_fp8(Node& at, Tensor x, double elements, double width);
+  void cast_to_fp8(std::vector<Operation>& to, Number from, double elements, double width) const;
+  void cast_and_transpose(std::vector<Operation>& to, Number from, double elements, double width) const;
+  void cast_columns(std::vector<Operation>& to, Number from, double elements, double width) const;
+  Operation transposed_fp8(double elements) const;
+  void cast_weight_to_fp8(Node& at, double weight, double width);
+  Operation stream(std::string_view what, Number number, double elements) const;
+  Operation rows(std::string_view what, Number number, double rows, double width) const;
+  Operation product(const char* layout, double m, double n, double k) const;
+  static std::vector<Parameter> weight_and_bias(const std::string& name, std::vector<std::int64_t> weight,
+                                                std::int64_t outputs, bool bias);
+  Tensor norm(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width, std::string_view what,
+              std::vector<Parameter> parameters);
+  Tensor composed_rotary(const std::string& name, Tensor x);
+  Tensor composed_rms_norm(const std::string& name, Tensor x, double m, std::int64_t width);
+  Tensor hugging_face_rms_norm(const std::string& name, Tensor x, double m, std::int64_t width);
+  bool has_mask(const Attention& shape) const;
+  void repeat_heads(const Attention& shape, Number number);
+  void save_for_attention(Tensor tensor);
+  /// Attention within the layer that is open.
+  Tensor attend(const std::vector<Tensor>& qkv, const Attention& shape);
+  /// The scores of attention that runs as several kernels: `groups` matrices of tokens by keys.
+  struct Scores {
+    double groups = 0, tokens = 0, size = 0, keys = 0, values = 0;
+    double all = 0;  ///< number of scores
+  };
+  Scores scores_of(const Attention& shape) const;
+  void math_attention(const Attention& shape, Number number, Tensor out);
+  void composed_attention(const Attention& shape, Number number, Tensor out);
+  std::pair<Bytes, Bytes> keys_and_values(const Attention& shape, Number number) const;
+  void gather_keys(Bytes keys, Bytes kv);
+  template <class Fused>
+  void attend_by_parts(const Attention& shape, Number number, const Fused& fused);
+  bool shares_tokens() const {
+    return settings_.context > 1 && settings_.context_method != ContextMethod::all_to_all;
+  }
+  /// Exchanges x over ranks. @param elements of the result
+  Tensor exchanged(Tensor x, double elements, CollectiveKind there, CollectiveKind back, RankGroup over);
+  /// Appends the operations and exchanges of a node to those of its layer.
+  void issue_forward(const Node& at);
+  void issue_loop(std::size_t first, std::size_t end);
+  void issue_loop_backward(std::size_t first, std::size_t end);
+  Operation tiny(bool host_waits) const;
+  void combine_in_loop(Node& at, double elements, Number number) const;
+  void issue_backward(const Node& at);
+  void issue_recomputed(const Node& at);
+  void issue();
+  void recompute_fused();
+  void issue_fused();
+  Operation fused(double bytes) const;
+  /// Whether torch.compile fuses a node with its neighbours.
+  static bool fuses(const Node& at);
+  /// By node: one past the last node of its fused kernel; 0 if it is not fused.
+  std::vector<std::int32_t> ends_of_kernels() const;
+  void account();
+  void hold_recomputed(MemoryTimeline& held) const;
+
+  EagerSettings settings_;
+  std::vector<Info> tensors_;
+  std::vector<Node> nodes_;
+  std::map<std::int32_t, Tensor> narrowed_;  ///< by tensor: its last 16-bit copy
+  std::int32_t loop_ = 0;                    ///< number of experts of the current expert loop; 0: none
+  LayerRole role_ = LayerRole::other;
+  std::vector<Operation> casts_;  ///< of weights, which the next node issues first
+  std::vector<double> lasting_;   ///< by layer: bytes of fp8 copies of weights that outlive a pass
+  std::vector<Layer> layers_;
+  std::vector<LayerOperations> operations_;
+  StepMemory memory_;
+  bool is_taken_ = false;  ///< by `take_step`
+  std::set<AttentionHead> attention_heads_;
+};
+
+/// The operations and the memory of a model's step on one rank.
+struct EagerStep {
+  std::vector<LayerOperations> layers;  ///< parallel to the model's layers
+  std::vector<Layer> of_rank;           ///< the rank's share of the model's layers
+  StepMemory memory;
+};
+/// @pre the model has a forward pass
+EagerStep eager_step(const Model& model, const EagerSettings& settings);
+
+}  // namespace gradway

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention, and the operations that prepare its inputs.
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/base/contract.hpp"
+#include "sim/workload/attention_choice.hpp"
+#include "sim/workload/eager/eager.hpp"
+
+namespace gradway {
+
+namespace {
+
+/// Time of fused attention with dropout, as a multiple of that without: its kernels draw a random number per
+/// score. @source own measurement on an H200, 2026-11-26, PyTorch 2.11: 14 shapes per kernel, heads of 64 to
+/// 256 elements, 512 to 4096 tokens; cuDNN forward 1.95 to 3.1, backward 1.1 to 1.5; flash 1.2 to 1.3
+/// and 1.05 to 1.2; efficient 1.3 to 1.95 and 1.0 to 1.7. These are medians
+double slowdown_of_dropout(AttentionKernel kernel, std::string_view direction) {
+  const bool is_forward = direction == "forward";
+  if (kernel == AttentionKernel::cudnn) return is_forward ? 2.3 : 1.28;
+  if (kernel == AttentionKernel::efficient) return is_forward ? 1.82 : 1.45;
+  return is_forward ? 1.27 : 1.12;
+}
+
+/// Time of fused attention that reads a mask, as a multiple of attention to all tokens without one. @source
+/// own measurement on an H200, 2026-11-26, PyTorch 2.11, cuDNN: 1.67 to 1.93 for heads of 64 to 128 elements
+constexpr double slowdown_of_mask = 1.8;
+
+/// The length of causal samples in which a token has as many keys, on average, as in a sample of `tokens`
+/// with a window: all tokens together have tokens * window - window^2 / 2 keys.
+double tokens_with_all_keys(std::int64_t window, double tokens) {
+  const auto wide = static_cast<double>(window);
+  return window == 0 || wide >= tokens ? tokens : 2 * wide - wide * wide / tokens;
+}
+
+}  // namespace
+
+Tensor Eager::attention(const std::string& name, const std::vector<Tensor>& qkv, const Attention& shape) {
+  expects(qkv.size() == 1 || qkv.size() == 3, "attention needs one packed tensor or three tensors");
+  open(name,
+       shape.sinks ? std::vector<Parameter>{{name + ".sinks", {shape.heads}}} : std::vector<Parameter>{});
+  auto parts = qkv;
+  if (casts())  // autocast casts what Python code computed in fp32
+    for (auto& part : parts) part = cast(part, half_number());
+  if (settings_.context == 1 || shares_tokens()) return attend(parts, shape);
+  // An all-to-all gives each rank all tokens of its share of the heads; another one returns its tokens.
+  const auto swapped = [&](Tensor x) {
+    return exchanged(contiguous(x), of(x).elements, CollectiveKind::all_to_all, CollectiveKind::all_to_all,
+                     RankGroup::context);
+  };
+  std::vector<Tensor> whole;
+  for (const auto part : parts) whole.push_back(swapped(part));
+  auto of_heads = shape;
+  of_heads.tokens *= settings_.context;
+  of_heads.heads /= settings_.context;
+  of_heads.kv_heads /= settings_.context;
+  return swapped(attend(whole, of_heads));
+}
+
+Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
+  const auto number = of(qkv.front()).number;
+  const auto batch = d(settings_.batch);
+  const auto queries = batch * d(shape.heads * shape.tokens * shape.head_size);
+  const bool is_biased = shape.bias.id >= 0;
+  const AttentionHead head{shape.head_size, shape.value_size > 0 ? shape.value_size : shape.head_size,
+                           is_biased};
+  const auto of_pytorch = automatic_attention({settings_.precision, settings_.compute_capability, head});
+  // scaled_dot_product_attention knows no sinks. @source GptOssPreTrainedModel of transformers
+  const bool in_python = shape.sinks && is_hugging_face();
+  const auto how = settings_.attention != AttentionKernel::automatic ? settings_.attention
+                   : in_python                                       ? AttentionKernel::composed
+                                                                     : of_pytorch;
+  attention_heads_.insert(head);
+  auto& at = qkv.size() == 1 ? node({qkv[0]})
+             : is_biased     ? node({qkv[0], qkv[1], qkv[2], shape.bias})
+                             : node({qkv[0], qkv[1], qkv[2]});
+  for (const auto part : qkv) save(part);
+  const auto out = make(batch * d(shape.heads * shape.tokens * head.values), number, true);
+  const bool is_composed = how == AttentionKernel::composed && !settings_.megatron;
+  if (how == AttentionKernel::math || how == AttentionKernel::composed) {
+    if (is_composed) {
+      composed_attention(shape, number, out);
+    } else {
+      math_attention(shape, number, out);
+    }
+    if (shares_tokens()) {  // attention by several kernels does not overlap exchanges
+      const auto [keys, kv] = keys_and_values(shape, number);
+      gather_keys(keys, kv);
+    }
+  } else {
+    save_for_attention(out);
+    // log-sum-exp of the scores
+    save_for_attention(make(batch * d(shape.heads * shape.tokens), Number::fp32, false));
+    const bool is_masked = has_mask(shape);
+    if (is_masked) repeat_heads(shape, number);
+    const auto fused = [&](std::string_view direction, double samples, double tokens, bool causal) {
+      // Queries and keys of different number have the scores of a square with their geometric mean.
+      if (shape.keys > 0 && shape.keys != shape.tokens) tokens = std::sqrt(tokens * d(shape.keys));
+      const auto chunk = is_masked ? tokens : tokens_with_all_keys(shape.window, tokens);
+      auto one = operation(fmt::format("attention_{} {} {} {}", direction, arithmetic(), name_of(how),
+                                       causal && !is_masked ? "causal" : "full"),
+                           {samples * tokens / chunk, d(shape.heads), chunk, d(shape.head_size),
+                            is_masked ? 0 : d(shape.kv_heads), d(shape.value_size)});
+      if (shape.dropout && !settings_.megatron) one.slowdown *= slowdown_of_dropout(how, direction);
+      if (is_masked) one.slowdown *= slowdown_of_mask;
+      return one;
+    };
+    at.recomputed_operations = 0;
+    if (shares_tokens()) {
+      attend_by_parts(shape, number, fused);
+    } else {
+      forward(fused("forward", batch, d(shape.tokens), shape.causal));
+      at.backward.push_back(fused("backward", batch, d(shape.tokens), shape.causal));
+    }
+    if ((how == AttentionKernel::flash || how == AttentionKernel::flash1) && shape.kv_heads < shape.heads) {
+      for (int i = 0; i < 2; ++i)
+        at.backward.push_back(stream("sum", number, queries));  // for keys and for values
+      at.temporary_backward = 2 * queries * bytes_of(number);
+    }
+  }
+  if (settings_.recompute == Recompute::selective) {
+    at.backward.insert(at.backward.begin(), at.forward.begin(), at.forward.end());
+    for (auto& sent : at.backward_exchanges) {
+      sent.at += at.forward.size();
+      sent.until += at.forward.size();
+    }
+    at.backward_exchanges.insert(at.backward_exchanges.begin(), at.forward_exchanges.begin(),
+                                 at.forward_exchanges.end());
+  }
+  if (shape.sinks) {
+    at.backward.push_back(stream("sum", number, batch * d(shape.heads * shape.tokens)));
+    add_parameter_gradient(at, d(shape.heads));
+  }
+  if (qkv.size() == 1 && shape.splits) {
+    const auto width = 3.0 * d(shape.heads * shape.head_size);
+    at.backward.push_back(rows("cat", number, batch * d(shape.tokens), width));
+  }
+  at.result = out;
+  return out;
+}
+
+/// Whether attention reads a mask from memory. Transformers gives scaled_dot_product_attention one if the
+/// window is shorter than the sample. @source sdpa_mask and _ignore_causal_mask_sdpa in masking_utils.py
+bool Eager::has_mask(const Attention& shape) const {
+  return is_hugging_face() && shape.window > 0 && shape.window < shape.tokens;
+}
+
+/// With a mask, transformers copies keys and values for all heads.
+/// @source use_gqa_in_sdpa and repeat_kv in integrations/sdpa_attention.py
+void Eager::repeat_heads(const Attention& shape, Number number) {
+  if (!is_hugging_face() || shape.kv_heads >= shape.heads) return;
+  const auto elements = settings_.batch * d(shape.heads * shape.tokens * shape.head_size);
+  auto& at = nodes_.back();
+  for (int i = 0; i < 2; ++i) {  // keys and values
+    forward(stream("permute", number, elements));
+    at.backward.push_back(stream("sum", number, elements));
+    save_for_attention(make(elements, number, false));
+  }
+}
+
+/// Bytes of a rank's keys, and of its keys and values.
+std::pair<Bytes, Bytes> Eager::keys_and_values(const Attention& shape, Number number) const {
+  const auto heads = shape.kv_heads > 0 ? shape.kv_heads : shape.heads;
+  const auto values = shape.value_size > 0 ? shape.value_size : shape.head_size;
+  const Bytes each{settings_.batch * d(heads * shape.tokens) * bytes_of(number)};
+  return {each * d(shape.head_size), each * d(shape.head_size + values)};
+}
+
+/// Gathers keys and values before both passes and reduce-scatters their gradients after the backward pass.
+void Eager::gather_keys(Bytes keys, Bytes kv) {
+  constexpr auto over = RankGroup::context;
+  const auto ranks = settings_.context;
+  auto& at = nodes_.back();
+  for (const auto part : {keys, kv - keys}) {
+    at.forward_exchanges.push_back({CollectiveKind::all_gather, part * ranks, 0, 0, over});
+    at.backward_exchanges.push_back({CollectiveKind::all_gather, part * ranks, 0, 0, over});
+  }
+  const auto end = at.backward.size();
+  for (const auto part : {keys, kv - keys})
+    at.backward_exchanges.push_back({CollectiveKind::reduce_scatter, part * ranks, end, end, over});
+}
+
+/// Attention with the keys and values of all ranks, either gathered or passed around a ring. All ranks have
+/// equal causal work, since each has one chunk of tokens from the front of the sequence and one from its end.
+/// The ring starts with the rank's own part, which is causal; each further step computes half of a part. The
+/// backward pass sends keys and values around again, then with their gradients, and finally the gradients
+/// alone.
+/// @source TransformerEngine, context_parallel.py: AttnFuncWithCPAndKVP2P, AttnFuncWithCPAndKVAllGather
+template <class Fused>
+void Eager::attend_by_parts(const Attention& shape, Number number, const Fused& fused) {
+  constexpr auto over = RankGroup::context;
+  const auto ranks = settings_.context;
+  const auto batch = d(settings_.batch);
+  const auto queries = batch * d(shape.heads * shape.tokens * shape.head_size);
+  const auto [keys, kv] = keys_and_values(shape, number);
+  auto& at = nodes_.back();
+  if (settings_.context_method == ContextMethod::all_gather) {
+    const auto all = d(shape.tokens) * ranks;
+    forward(fused("forward", batch / ranks, all, shape.causal));
+    at.backward.push_back(fused("backward", batch / ranks, all, shape.causal));
+    gather_keys(keys, kv);
+    at.temporary = (kv * ranks).value();
+    at.temporary_backward = 2 * at.temporary;
+    return;
+  }
+  const auto send = [&](std::vector<Exchange>& sent, Bytes bytes, std::size_t now, std::size_t until) {
+    sent.push_back({CollectiveKind::send_recv, bytes, now, until, over});
+  };
+  for (int step = 0; step < ranks; ++step) {
+    const bool is_own = step == 0;
+    const bool is_last = step + 1 == ranks;
+    const auto samples = is_own ? batch : batch / 2;
+    const auto forward_at = at.forward.size();
+    const auto backward_at = at.backward.size();
+    forward(fused("forward", samples, d(shape.tokens), is_own && shape.causal));
+    at.backward.push_back(fused("backward", samples, d(shape.tokens), is_own && shape.causal));
+    if (!is_own) {  // merges the output with that of the step, and adds gradients to received ones
+      forward(stream("add", number, queries));
+      at.backward.push_back(stream("add", number, kv.value() / bytes_of(number)));
+    }
+    if (!is_last) send(at.forward_exchanges, kv, forward_at, at.forward.size());
+    const auto with_gradients = is_own || is_last ? kv : 2 * kv;
+    send(at.backward_exchanges, with_gradients, backward_at, is_last ? backward_at + 1 : at.backward.size());
+  }
+  at.temporary = 2 * kv.value();
+  at.temporary_backward = 4 * kv.value();
+}
+
+/// Saves a tensor for the backward pass unless attention is recomputed.
+void Eager::save_for_attention(Tensor tensor) {
+  if (settings_.recompute != Recompute::selective) save(tensor);
+}
+
+/// With context parallelism, each rank has its share of the scores of all tokens.
+Eager::Scores Eager::scores_of(const Attention& shape) const {
+  const auto ranks = shares_tokens() ? settings_.context : 1;
+  Scores of{.groups = d(shape.heads) * settings_.batch / ranks,
+            .tokens = d(shape.tokens) * ranks,
+            .size = d(shape.head_size)};
+  of.keys = shape.keys > 0 ? d(shape.keys) : of.tokens;
+  of.values = shape.value_size > 0 ? d(shape.value_size) : of.size;
+  of.all = of.groups * of.tokens * of.keys;
+  return of;
+}
+
+/// Attention as separate products and a softmax, either of Megatron's modules or of PyTorch, which scales
+/// queries and keys and computes 16-bit attention in fp32.
+/// @source _scaled_dot_product_attention_math in aten/src/ATen/native/transformers/attention.cpp of
+/// PyTorch 2.5
+///         and later; own trace of T5 on an H100, 2026-11-23, PyTorch 2.11
+void Eager::math_attention(const Attention& shape, Number number, Tensor out) {
+  const auto [groups, tokens, size, keys, values, scores] = scores_of(shape);
+  const bool widens = !settings_.megatron && number != Number::fp32;
+  const auto inner = widens ? Number::fp32 : number;
+  const auto bytes = bytes_of(inner);
+  const std::array operands{groups * tokens * size, groups * keys * size, groups * keys * values};
+  auto& at = nodes_.back();
+  save_for_attention(make(scores, inner, false));  // the probabilities
+  save_for_attention(out);
+  const auto batched = [&](const char* layout, double m, double n, double k) {
+    return operation(fmt::format("batched_product {} {}", widens ? "fp32" : arithmetic(), layout),
+                     {groups, m, n, k});
+  };
+  const auto cast_all = [&](std::vector<Operation>& pass, const char* what, Number from) {
+    if (!widens) return;
+    for (const auto elements : operands) pass.push_back(stream(what, from, elements));
+  };
+  const auto scale_both = [&](std::vector<Operation>& pass) {
+    if (settings_.megatron) return;
+    for (const auto elements : {operands[0], operands[1]}) pass.push_back(stream("scale", inner, elements));
+  };
+  cast_all(at.forward, "cast_to_32", number);
+  scale_both(at.forward);
+  for (const auto elements : operands) {
+    if (widens) save_for_attention(make(elements, inner, false));
+  }
+  forward(batched("nt", tokens, keys, size));
+  // Megatron's softmax kernel includes scaling and masking.
+  if (!settings_.megatron && (shape.causal || shape.bias.id >= 0)) forward(stream("add", inner, scores));
+  forward(rows("softmax", inner, groups * tokens, keys));
+  if (!settings_.megatron) {  // sets rows that are masked completely to zero
+    forward(stream("sum", inner, scores));
+    forward(stream("scale", inner, scores));
+  }
+  if (shape.dropout) {
+    forward(stream("dropout", inner, scores));
+    save_for_attention(make(scores, inner, false));
+    save_for_attention(make(scores / 4, Number::fp32, false));  // the mask: a byte per element
+  }
+  forward(batched("nn", tokens, values, keys));
+  const auto results = groups * tokens * values;
+  if (widens) {
+    forward(stream("cast_to_16", inner, results));
+    at.backward.push_back(stream("cast_to_32", number, results));
+  }
+  at.backward.push_back(batched("nn", keys, values, tokens));
+  at.backward.push_back(batched("nt", tokens, keys, values));
+  if (shape.dropout) at.backward.push_back(stream("dropout_backward", inner, scores));
+  if (!settings_.megatron) at.backward.push_back(stream("scale", inner, scores));
+  at.backward.push_back(rows("softmax_backward", inner, groups * tokens, keys));
+  at.backward.push_back(batched("nn", tokens, size, keys));
+  at.backward.push_back(batched("nn", keys, size, tokens));
+  scale_both(at.backward);
+  cast_all(at.backward, "cast_to_16", inner);
+  at.temporary = bytes * scores;
+  at.temporary_backward = 2 * bytes * scores;
+}
+
+/// Attention written in Python: scores in the precision of the queries are scaled and masked, their softmax
+/// is in fp32, and its 16-bit copy is multiplied by the values. Dropout comes before the copy under autocast,
+/// else after it.
+/// @source eager_attention_forward in models/bert/modeling_bert.py of
+/// github.com/huggingface/transformers 4.5;
+///         BertSelfAttention in PyTorch/LanguageModeling/BERT of github.com/NVIDIA/DeepLearningExamples
+void Eager::composed_attention(const Attention& shape, Number number, Tensor out) {
+  const auto [groups, tokens, size, keys, values, scores] = scores_of(shape);
+  const bool narrows = number != Number::fp32;
+  const auto dropped = casts() ? Number::fp32 : number;
+  auto& at = nodes_.back();
+  const auto batched = [&](const char* layout, double m, double n, double k) {
+    return operation(fmt::format("batched_product {} {}", arithmetic(), layout), {groups, m, n, k});
+  };
+  save_for_attention(out);
+  save_for_attention(make(scores, Number::fp32, false));  // the probabilities
+  if (narrows) save_for_attention(make(scores, number, false));
+  repeat_heads(shape, number);
+  forward(batched("nt", tokens, keys, size));
+  forward(stream("scale", number, scores));
+  forward(stream("add", number, scores));
+  if (shape.sinks) {  // joins the sinks, subtracts the maximum, and removes the sinks from the gradient
+    for (const auto* what : {"permute", "sum", "scale"}) forward(stream(what, number, scores));
+    for (const auto* what : {"zero", "permute"}) at.backward.push_back(stream(what, number, scores));
+  }
+  forward(rows("softmax", Number::fp32, groups * tokens, keys));
+  const auto narrow = stream("cast_to_16", Number::fp32, scores);
+  if (narrows) forward(narrow);
+  if (shape.dropout) {
+    forward(stream("dropout", dropped, scores));
+    if (!casts()) save_for_attention(make(scores, dropped, false));
+    save_for_attention(make(scores / 4, Number::fp32, false));  // the mask: a byte per element
+  }
+  forward(batched("nn", tokens, values, keys));
+  at.backward.push_back(batched("nn", keys, values, tokens));
+  at.backward.push_back(batched("nt", tokens, keys, values));
+  if (shape.dropout) at.backward.push_back(stream("dropout_backward", dropped, scores));
+  if (narrows) at.backward.push_back(stream("cast_to_32", number, scores));
+  at.backward.push_back(rows("softmax_backward", Number::fp32, groups * tokens, keys));
+  if (narrows) at.backward.push_back(narrow);
+  at.backward.push_back(stream("scale", number, scores));
+  at.backward.push_back(batched("nn", tokens, size, keys));
+  at.backward.push_back(batched("nn", keys, size, tokens));
+  at.temporary = bytes_of(Number::fp32) * scores;
+  at.temporary_backward = 2 * at.temporary;
+}
+
+Tensor Eager::rotary(const std::string& name, Tensor x, double factors) {
+  if (is_hugging_face() && !settings_.compiled) return composed_rotary(name, x);
+  open(name);
+  const auto number = of(x).number;
+  x = cast(x, Number::fp32);
+  const auto elements = of(x).elements;
+  const auto turn = operation("elementwise complex_mul fp32", {elements, factors});
+  auto& at = node({x});
+  forward(turn);
+  at.backward.push_back(turn);
+  return cast(make(elements, Number::fp32, true), number);
+}
+
+std::vector<Tensor> Eager::split(Tensor x, std::int64_t rows_of_sample,
+                                 const std::vector<std::int64_t>& widths) {
+  const auto m = d(rows_of_sample) * settings_.batch;
+  const auto whole = std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
+  auto& at = node({x});
+  at.backward.push_back(rows("cat", of(x).number, m, d(whole)));
+  std::vector<Tensor> parts;
+  for (const auto width : widths) parts.push_back(view(x, m * d(width)));
+  return parts;
+}
+
+Tensor Eager::join(Tensor x, Tensor y, std::int64_t rows_of_sample, std::int64_t width) {
+  const auto m = d(rows_of_sample) * settings_.batch;
+  const auto number = of(x).number;
+  const auto of_y = m * d(width) - of(x).elements;
+  auto& at = node({x, y});
+  forward(rows("cat", number, m, d(width)));
+  if (of_y > of(y).elements) at.backward.push_back(stream("sum", number, of_y));
+  return make(m * d(width), number, true);
+}
+
+Tensor Eager::score_bias(const std::string& name, std::int64_t heads, std::int64_t tokens, std::int64_t keys,
+                         std::int64_t buckets) {
+  std::vector<Parameter> trained;
+  if (buckets > 0) trained.push_back({name + ".weight", {buckets, heads}});
+  open(name, std::move(trained));
+  const auto number = parameter_number();
+  const auto distances = d(tokens * keys);
+  const auto elements = d(heads) * distances;
+  auto& at = node({});
+  if (buckets > 0) {
+    forward(operation("embedding", {distances, d(buckets), d(heads)}));
+    at.backward.push_back(stream("sum", number, elements * settings_.batch));
+    at.backward.push_back(operation("embedding_backward", {distances, d(buckets), d(heads)}));
+    at.parameter_bytes += bytes_of(number) * d(buckets * heads);
+  }
+  forward(stream("add", number, elements * settings_.batch));
+  return make(elements * settings_.batch, number, buckets > 0);
+}
+
+/// Copies as counted in traces of vit_b_16 in bf16 and tf32. torch.nn.MultiheadAttention has sequences first,
+/// which requires many permutations.
+Tensor Eager::unpack_heads(Tensor qkv) {
+  const auto [elements, number] = std::pair{of(qkv).elements, of(qkv).number};
+  const auto part = elements / 3;
+  auto& at = node({qkv});
+  forward(stream("permute", Number::fp32, part));
+  forward(stream("permute", number, elements));  // stands for the separate addition of the bias
+  forward(stream("permute", number, elements));
+  const auto copies = [&](std::vector<Operation>& to, int count, Number of) {
+    for (int i = 0; i < count; ++i) to.push_back(stream("permute", of, part));
+  };
+  copies(at.forward, is_half() ? 1 : 4, number);
+  // The gradient of each of the three parts is written into zeros of the whole size; these are added.
+  for (int i = 0; i < 3; ++i) {
+    at.backward.push_back(stream("zero", number, elements));
+    at.backward.push_back(stream("copy", number, part));
+    if (i > 0) at.backward.push_back(stream("add", number, elements));
+  }
+  at.backward.push_back(stream("permute", number, elements));
+  copies(at.backward, is_half() ? 1 : 5, number);
+  copies(at.backward, 4, Number::fp32);
+  at.temporary_backward = elements * bytes_of(number);
+  return make(elements, number, true);
+}
+
+}  // namespace gradway

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mixtures of experts.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/workload/eager/eager.hpp"
+
+namespace gradway {
+namespace {
+
+/// Operations that find the rows of an expert, whose results the CPU reads: its number, its row of the mask,
+/// and `torch.where` on that row. They took 14, 14 and 54 us on a host whose products took 39 us.
+constexpr int lookups = 3;
+/// Number of tiny operations with the CPU time of the 14 kernels that sort rows in the gradient of an index
+/// (`x[rows]`). @source trace of Mixtral's loop on an H100, 2026-11-25, PyTorch 2.11: IndexBackward0 has 18
+/// kernels and 337 us of CPU time, each of the two products of an MmBackward0 has 70 us
+constexpr int sorts_of_index = 3;
+/// Kernels that compute the mask of a layer's experts, before the CPU reads which experts have rows.
+constexpr int kernels_of_mask = 4;
+
+/// One expert's share of an operation on the rows of all experts.
+Operation of_one_expert(const Operation& of_all, std::int32_t experts) {
+  auto size = of_all.size;
+  if (of_all.family == KernelFamily::grouped_product) {
+    auto& rows = of_all.layout == ProductLayout::tn ? size[2] : size[0];
+    rows /= experts;
+    size[3] = 0;
+    auto one =
+        operation(fmt::format("product {} {}", name_of(of_all.precision), name_of(of_all.layout)), size);
+    one.of_parameters = of_all.of_parameters;
+    return one;
+  }
+  size[0] /= experts;
+  return operation(of_all.kernel, size);
+}
+
+}  // namespace
+
+/// Multiplies rows by their fp32 shares, casts the products and adds them to the rows of all experts. The
+/// backward pass sorts, zeroes and sums the gradient of the index as `dispatch` does.
+void Eager::combine_in_loop(Node& at, double elements, Number number) const {
+  const auto wide = [&](const char* what) { return stream(what, Number::fp32, elements); };
+  const bool casts = number != Number::fp32;
+  at.forward = {tiny(false), wide("scale")};
+  if (casts) at.forward.push_back(stream("cast_to_16", Number::fp32, elements));
+  at.forward.push_back(stream("add", number, elements));
+  at.backward = {stream("permute", number, elements)};
+  if (casts) at.backward.push_back(stream("cast_to_32", number, elements));
+  at.backward.insert(at.backward.end(), {wide("scale"), wide("mul"), wide("sum")});
+  if (casts) at.backward.push_back(stream("cast_to_16", Number::fp32, elements));
+  at.backward.insert(at.backward.end(), sorts_of_index + 3, tiny(false));  // + zero, write, sum
+}
+
+/// A tiny kernel. @param host_waits the CPU reads its result
+Operation Eager::tiny(bool host_waits) const {
+  auto kernel = stream("scale", Number::fp32, 1);
+  kernel.host_waits = host_waits;
+  return kernel;
+}
+
+/// Hugging Face's loop over experts. The CPU reads which experts have rows; then, for each expert, its
+/// number, its rows and, before each product, its number again, which selects the weight. Each read waits for
+/// all work that was issued to the GPU.
+/// @source transformers 5.17, modeling_mixtral.py, MixtralExperts.forward; on an H100, 2026-11-25,
+/// PyTorch 2.11: 5 reads per expert and one more per layer for all models
+void Eager::issue_loop(std::size_t first, std::size_t end) {
+  auto& to = operations_[static_cast<std::size_t>(nodes_[first].layer)].forward;
+  const auto look_up = [&] { to.insert(to.end(), lookups, tiny(true)); };
+  to.insert(to.end(), kernels_of_mask, tiny(false));
+  to.push_back(tiny(true));
+  const auto experts = nodes_[first].experts;
+  for (std::int32_t expert = 0; expert < experts; ++expert) {
+    look_up();
+    for (auto node = first; node < end; ++node) {
+      for (const auto& one : nodes_[node].forward) {
+        if (one.family == KernelFamily::grouped_product) to.push_back(tiny(true));
+        to.push_back(of_one_expert(one, experts));
+      }
+    }
+  }
+}
+
+void Eager::issue_loop_backward(std::size_t first, std::size_t end) {
+  const auto experts = nodes_[first].experts;
+  auto& to = operations_[static_cast<std::size_t>(nodes_[end - 1].layer)].backward;
+  for (std::int32_t expert = 0; expert < experts; ++expert)
+    for (auto node = end; node-- > first;)
+      for (const auto& one : nodes_[node].backward) to.push_back(of_one_expert(one, experts));
+}
+
+/// The top-k selection reads the rows once more and is counted as a second softmax.
+Tensor Eager::top_k(const std::string& name, Tensor logits, std::int64_t rows_of_sample, std::int64_t experts,
+                    std::int64_t k) {
+  open(name);
+  const auto m = d(rows_of_sample) * settings_.batch;
+  logits = cast(logits, Number::fp32);
+  auto& at = node({logits});
+  const auto softmax = rows("softmax", Number::fp32, m, d(experts));
+  forward(softmax);
+  forward(softmax);
+  forward(stream("scale", Number::fp32, m * d(k)));  // normalizes the shares of the best experts
+  at.backward = {stream("scale", Number::fp32, m * d(k)), stream("zero", Number::fp32, m * d(experts)),
+                 rows("softmax_backward", Number::fp32, m, d(experts))};
+  save(make(m * d(experts), Number::fp32, false));  // all shares
+  return make(m * d(k), Number::fp32, true);
+}
+
+Tensor Eager::dispatch(const std::string& name, Tensor x, std::int64_t routed, std::int64_t width,
+                       std::int64_t experts) {
+  open(name);
+  if (settings_.expert_loop) loop_ = static_cast<std::int32_t>(experts);
+  const auto number = of(x).number;
+  const auto elements = d(routed) * d(width) * settings_.batch;
+  auto& at = node({x});
+  save(make(2 * d(routed) * settings_.batch, Number::fp32, false));  // int64: the token of each row
+  forward(stream("permute", number, elements));
+  if (loop_ > 0) {  // the gradient of each expert has the size of all rows; these gradients are added
+    const auto all = of(x).elements * d(experts);
+    at.backward = {stream("zero", number, all)};
+    at.backward.insert(at.backward.end(), sorts_of_index, tiny(false));
+    at.backward.insert(at.backward.end(), {stream("permute", number, elements), stream("add", number, all)});
+    at.temporary_backward = of(x).elements * bytes_of(number);
+    return make(elements, number, true);
+  }
+  // Megatron-Core copies the number of rows of each expert to the host. For expert parallelism see
+  // `to_experts`.
+  if (settings_.megatron && settings_.expert == 1 && !settings_.expert_capacity)
+    at.forward.back().host_waits = true;
+  at.backward = {stream("permute", number, elements), stream("sum", number, elements)};
+  at.temporary_backward = elements * bytes_of(number);
+  return make(elements, number, true);
+}
+
+Tensor Eager::grouped_linear(const std::string& name, Tensor x, std::int64_t rows_of_sample,
+                             std::int64_t inputs, std::int64_t outputs, std::int64_t experts, Split split,
+                             bool bias) {
+  const std::int64_t ranks = settings_.expert_tensor;
+  if (split == Split::outputs) outputs = (outputs + ranks - 1) / ranks;
+  if (split == Split::inputs) inputs = (inputs + ranks - 1) / ranks;
+  open(name, {{name + ".weight", {experts, outputs, inputs}}});
+  if (bias) layers_.back().parameters.push_back({name + ".bias", {experts, outputs}});
+  layers_.back().is_of_experts = true;
+  mark_fp8(inputs, outputs);
+  const auto number = is_half() ? half_number() : Number::fp32;
+  x = cast(x, number);
+  const auto m = d(rows_of_sample) * settings_.batch;
+  if (runs_in_fp8()) return linear_in_fp8(x, {m, d(inputs), d(outputs), false, false, d(experts)});
+  const auto weight = d(experts * outputs * inputs);
+  const auto copy = cast_weight(weight);
+  auto& at = node({x});
+  save(x);
+  if (copy > 0) save(make(weight, number, false));
+  const auto product = [&](const char* layout, double rows, double columns, double inner) {
+    return operation(fmt::format("grouped_product {} {}", arithmetic(), layout),
+                     {rows, columns, inner, d(experts)});
+  };
+  forward(product("nt", m, d(outputs), d(inputs)));
+  at.backward = {product("nn", m, d(inputs), d(outputs)), product("tn", d(outputs), d(inputs), m)};
+  if (loop_ > 0) {  // the gradient of each expert's weight has the size of all weights; these are added
+    const auto all = weight * d(experts);
+    at.backward.insert(at.backward.end(),
+                       {stream("zero", trained_number(), all), stream("permute", trained_number(), weight),
+                        stream("add", trained_number(), all)});
+    at.temporary_backward = weight * bytes_of(trained_number());
+  }
+  add_weight_gradient(at, weight);
+  if (bias) {  // a row per token, gathered by expert
+    forward(stream("add", number, m * d(outputs)));
+    at.backward.push_back(rows("bias_sum", number, m, d(outputs)));
+    add_weight_gradient(at, d(experts * outputs));
+  }
+  return make(m * d(outputs), number, true);
+}
+
+Tensor Eager::combine(const std::string& name, Tensor x, Tensor shares, std::int64_t rows_of_sample,
+                      std::int64_t width) {
+  open(name);
+  const auto [elements, number] = std::pair{of(x).elements, of(x).number};
+  const auto times = stream("mul", number, elements);
+  const auto permute = stream("permute", number, elements);
+  const auto sum = stream("sum", number, elements);
+  auto& at = node({x, shares});
+  const bool in_loop = std::exchange(loop_, 0) > 0;
+  save(x);
+  save(shares);
+  // PyTorch's index_add saves its source, Megatron's scatter_add only the index.
+  if (!settings_.megatron) save(make(elements, number, false));
+  at.forward = {permute, times, sum};
+  at.backward = {permute, times, times, sum};  // gradients of the rows, then of their shares
+  if (in_loop) combine_in_loop(at, elements, number);
+  at.temporary = at.temporary_backward = elements * bytes_of(number);
+  return make(d(rows_of_sample * width) * settings_.batch, number, true);
+}
+
+/// @source Megatron-Core, transformer/moe/moe_utils.py (get_capacity), for the tokens of a micro-batch
+std::int64_t Eager::routed_rows(std::int64_t rows_of_sample, std::int64_t experts, std::int64_t k) const {
+  if (!settings_.expert_capacity) return rows_of_sample * k;
+  const auto even = d(rows_of_sample * k) * settings_.batch / d(experts);
+  const auto room = std::ceil(even * *settings_.expert_capacity);
+  return static_cast<std::int64_t>(std::ceil(room * d(experts) / settings_.batch));
+}
+
+std::int64_t Eager::rows_of_experts(std::int64_t routed) const {
+  // With a fixed capacity, or with all experts on each rank, all ranks have equally many rows.
+  const bool differs = settings_.expert > 1 && !settings_.expert_capacity;
+  const auto busiest = differs ? settings_.expert_imbalance : 1;
+  return static_cast<std::int64_t>(std::ceil(d(routed) * busiest)) * settings_.expert_tensor;
+}
+
+Tensor Eager::exchanged(Tensor x, double elements, CollectiveKind there, CollectiveKind back,
+                        RankGroup over) {
+  const auto number = of(x).number;
+  const Bytes bytes{std::max(of(x).elements, elements) * bytes_of(number)};
+  auto& at = node({x});
+  at.forward_exchanges.push_back({there, bytes, 0, 0, over});
+  at.backward_exchanges.push_back({back, bytes, 0, 0, over});
+  return make(elements, number, true);
+}
+
+Tensor Eager::to_experts(Tensor x, std::int64_t routed, std::int64_t width, std::int64_t experts) {
+  constexpr double index_bytes = 8;  // int64, as PyTorch's indices are
+  constexpr auto all_to_all = CollectiveKind::all_to_all;
+  if (settings_.expert > 1) {
+    if (!settings_.expert_capacity) {  // ranks exchange the numbers of rows first
+      const Bytes counts{index_bytes * d(experts)};
+      const auto sizes = settings_.megatron ? Exchange{CollectiveKind::all_gather, counts * settings_.expert}
+                                            : Exchange{all_to_all, counts};
+      auto& at = node({});
+      at.forward_exchanges.push_back(sizes);
+      at.forward_exchanges.back().over = RankGroup::expert;
+      at.forward_exchanges.back().host_waits = true;
+    }
+    const auto taken = rows_of_experts(routed) / settings_.expert_tensor;
+    x = exchanged(x, d(taken * width) * settings_.batch, all_to_all, all_to_all, RankGroup::expert);
+  }
+  if (settings_.expert_tensor > 1)
+    x = exchanged(x, of(x).elements * settings_.expert_tensor, CollectiveKind::all_gather,
+                  CollectiveKind::reduce_scatter, RankGroup::expert_tensor);
+  // Rows arrive ordered by rank and are sorted by expert.
+  const bool mixes = settings_.expert > 1 && own_experts(experts) > 1;
+  return mixes ? contiguous(x) : x;
+}
+
+Tensor Eager::shares_to_experts(Tensor shares, std::int64_t routed) {
+  if (settings_.expert == 1 || !settings_.megatron) return shares;
+  const auto taken = d(rows_of_experts(routed) / settings_.expert_tensor) * settings_.batch;
+  return exchanged(shares, taken, CollectiveKind::all_to_all, CollectiveKind::all_to_all, RankGroup::expert);
+}
+
+Tensor Eager::from_experts(Tensor x, std::int64_t routed, std::int64_t width, std::int64_t experts) {
+  if (settings_.expert > 1 && own_experts(experts) > 1) x = contiguous(x);
+  if (settings_.expert_tensor > 1)
+    x = exchanged(x, of(x).elements / settings_.expert_tensor, CollectiveKind::reduce_scatter,
+                  CollectiveKind::all_gather, RankGroup::expert_tensor);
+  if (settings_.expert == 1) return x;
+  return exchanged(x, d(routed * width) * settings_.batch, CollectiveKind::all_to_all,
+                   CollectiveKind::all_to_all, RankGroup::expert);
+}
+
+}  // namespace gradway

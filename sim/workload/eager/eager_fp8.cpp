@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear layers with fp8 products.
+//
+// The rules of Hopper are used for all GPUs: both operands of a product are contiguous along the dimension of
+// summation, so that each of the three products of a layer is an "nt" product, and those of the backward pass
+// need transposed copies.
+//
+// Transformer Engine casts and transposes in one kernel, casts weights in the first micro-batch of a step
+// only, and keeps the transposed copy of the input for the backward pass. Its delayed scaling finds the
+// largest value during the cast; its current scaling (`tensorwise` here) reads the tensor before. @source
+// transformer_engine/pytorch/module/ linear.py, layernorm_linear.py; common/transpose/cast_transpose.cu
+//
+// torchao casts input and weight in each forward pass; when compiled, it casts once for all layers that read
+// the same input. With one scale per tensor it keeps these copies. With row-wise scales it keeps the input,
+// since the other products need other scales. @source torchao/float8/float8_linear.py, float8_ops.py
+// (contiguous copies), float8_utils.py (tensor_to_amax, to_fp8_saturated)
+//
+// With one scale per tensor, both accumulate in the tensor cores in the forward pass (fast accumulation) and
+// in fp32 in the backward pass. With row-wise scales torchao always uses fast accumulation. @source
+// torchao/float8/config.py; _2X_ACC_DGRAD and _2X_ACC_WGRAD in module/base.py of Transformer Engine
+//
+// With one scale per tensor and sequence parallelism, gathered tensors are fp8 and reduced ones have 16 bits.
+// @source torchao/float8/float8_tensor_parallel.py; linear.py of Transformer Engine, gather_along_first_dim
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/workload/blocks.hpp"
+#include "sim/workload/eager/eager.hpp"
+
+namespace gradway {
+
+/// Layers whose dimensions are not multiples of 16 stay in 16 bits: PyTorch's scaled_mm does not support
+/// them, and torchtitan excludes them.
+void Eager::mark_fp8(std::int64_t inputs, std::int64_t outputs) {
+  constexpr std::int64_t multiple = 16;
+  auto& layer = layers_.back();
+  layer.takes_fp8 = !layer.tied && !block_name(layer.name).empty() && layer.role != LayerRole::router &&
+                    inputs % multiple == 0 && outputs % multiple == 0;
+}
+
+/// With torchao, experts stay in 16 bits, since its modules replace linear layers only.
+bool Eager::runs_in_fp8() const {
+  const auto& layer = layers_.back();
+  return settings_.fp8 && layer.takes_fp8 && (settings_.fp8->by_transformer_engine || !layer.is_of_experts);
+}
+
+/// Whether the exchange before or after the layer that is open gathers fp8.
+bool Eager::gathers_in_fp8() const {
+  return settings_.fp8 && settings_.fp8->recipe != Fp8Recipe::rowwise && settings_.sequence_parallel &&
+         settings_.tensor > 1 && !block_name(layers_.back().name).empty();
+}
+
+/// Eager torchao computes absolute values, their maximum, the scale (four kernels) and, in fp32, the product
+/// with the scale and its clamping before the cast. Compiled and row-wise, this is one kernel.
+void Eager::cast_to_fp8(std::vector<Operation>& to, Number from, double elements, double width) const {
+  const auto& fp8 = *settings_.fp8;
+  const bool is_fused = fp8.by_transformer_engine || settings_.compiled;
+  if (is_fused && fp8.recipe == Fp8Recipe::rowwise) {
+    to.push_back(rows("cast_rows", from, elements / width, width));
+    return;
+  }
+  if (!is_fused) to.push_back(stream("copy", from, elements));
+  if (!is_fused || fp8.recipe == Fp8Recipe::tensorwise) to.push_back(stream("amax", from, elements));
+  if (is_fused) {
+    to.push_back(stream("cast_to_8", from, elements));
+    return;
+  }
+  for (int i = 0; i < 4; ++i) to.push_back(stream("count", Number::fp32, 1));
+  if (from != Number::fp32) to.push_back(stream("cast_to_32", from, elements));
+  to.insert(to.end(), 2, stream("scale", Number::fp32, elements));
+  to.push_back(stream("cast_to_8", Number::fp32, elements));
+}
+
+/// Casts to an fp8 copy and a transposed fp8 copy.
+void Eager::cast_and_transpose(std::vector<Operation>& to, Number from, double elements, double width) const {
+  cast_to_fp8(to, from, elements, width);
+  if (settings_.fp8->by_transformer_engine || settings_.compiled) {
+    to.back() = stream("cast_transpose", from, elements);
+  } else {
+    to.push_back(transposed_fp8(elements));
+  }
+}
+
+/// Casts to a transposed fp8 copy with a scale per column.
+void Eager::cast_columns(std::vector<Operation>& to, Number from, double elements, double width) const {
+  if (settings_.compiled) {
+    to.push_back(rows("cast_columns", from, elements / width, width));
+    return;
+  }
+  cast_to_fp8(to, from, elements, width);
+  to.push_back(transposed_fp8(elements));
+}
+
+/// Transposes an fp8 matrix. PyTorch's own copy kernel does not use tiles; others do.
+Operation Eager::transposed_fp8(double elements) const {
+  const bool by_tiles = settings_.fp8->by_transformer_engine || settings_.compiled;
+  return stream(by_tiles ? "permute" : "transpose", Number::fp8, elements);
+}
+
+Tensor Eager::copy_in_fp8(Node& at, Tensor x, double elements, double width) {
+  if (settings_.compiled && of(x).in_fp8 >= 0) return {of(x).in_fp8};
+  const auto number = of(x).number;
+  if (number == Number::fp8) {
+    of(x).in_fp8 = x.id;
+    return x;
+  }
+  const bool is_whole = elements == of(x).elements;
+  if (settings_.fp8->by_transformer_engine && is_whole) {
+    cast_and_transpose(at.forward, number, elements, width);
+    at.temporary += elements;
+  } else {
+    cast_to_fp8(at.forward, number, elements, width);
+  }
+  const auto copy = make(elements, Number::fp8, false);
+  of(x).in_fp8 = copy.id;
+  return copy;
+}
+
+void Eager::cast_weight_to_fp8(Node& at, double weight, double width) {
+  const auto& fp8 = *settings_.fp8;
+  if (fp8.by_transformer_engine) {
+    auto& once = operations_.back().once;
+    if (fp8.has_weights) {
+      once.push_back(transposed_fp8(weight));
+    } else {
+      cast_and_transpose(once, parameter_number(), weight, width);
+    }
+    lasting_.back() += (fp8.has_weights ? 1 : 2) * weight;
+    return;
+  }
+  if (fp8.has_weights) return;
+  cast_to_fp8(at.forward, parameter_number(), weight, width);
+  if (fp8.recipe == Fp8Recipe::tensorwise) save(make(weight, Number::fp8, false));
+}
+
+Tensor Eager::linear_in_fp8(Tensor x, const LinearShape& shape) {
+  const bool by_engine = settings_.fp8->by_transformer_engine;
+  const bool by_rows = settings_.fp8->recipe == Fp8Recipe::rowwise;
+  const bool gathers_gradient = shape.sums && gathers_in_fp8();
+  const bool gathers_beside = of(x).sums_gradient && settings_.sequence_parallel;
+  const auto made = shape.m * shape.outputs;
+  const auto read = shape.m * shape.inputs;
+  const auto number = half_number();
+  enum class Makes { output, input_gradient, weight_gradient };
+  const auto product = [&](Makes makes, double m, double n, double k) {
+    if (shape.experts > 0)
+      return operation(makes == Makes::weight_gradient ? "grouped_product fp8 tn" : "grouped_product fp8 nt",
+                       {m, n, k, shape.experts});
+    const bool adds = makes == Makes::weight_gradient && by_engine && adds_in_fp32();
+    const auto of_tensors = makes == Makes::output ? "product fp8 nt_fast"
+                            : adds                 ? "product fp8 nt_add"
+                                                   : "product fp8 nt";
+    return operation(by_rows ? "product fp8 nt_rows" : of_tensors, {m, n, k});
+  };
+  if (shape.bias) cast_weight(shape.outputs);
+  const bool is_transposed = settings_.compiled && of(x).in_fp8 >= 0;  // by another layer that reads it
+  auto& at = node({x});
+  const auto copy = copy_in_fp8(at, x, gathers_beside ? read / settings_.tensor : read, shape.inputs);
+  save(by_rows ? x : copy);
+  cast_weight_to_fp8(at, shape.weight(), shape.inputs);
+  forward(product(Makes::output, shape.m, shape.outputs, shape.inputs));
+  split_reader(at, x);
+  // torchao adds the bias after the product; compiled code fuses that with the next operation.
+  if (shape.bias && !by_engine && !settings_.compiled) forward(stream("scale", number, made));
+
+  if (by_rows) {
+    cast_to_fp8(at.backward, number, made, shape.outputs);
+  } else if (!gathers_gradient) {
+    cast_and_transpose(at.backward, number, made, shape.outputs);
+  }
+  if (of(x).needs_grad) {
+    if (by_rows) cast_columns(at.backward, parameter_number(), shape.weight(), shape.inputs);
+    if (!by_rows && !by_engine) at.backward.push_back(transposed_fp8(shape.weight()));
+    at.backward.push_back(product(Makes::input_gradient, shape.m, shape.inputs, shape.outputs));
+  }
+  const auto of_inputs = at.backward.size();
+  if (by_rows) {
+    cast_columns(at.backward, number, made, shape.outputs);
+    if (!is_transposed) cast_columns(at.backward, number, read, shape.inputs);
+  } else {
+    if (gathers_gradient) at.backward.push_back(transposed_fp8(made));
+    if ((!by_engine || gathers_beside) && !is_transposed) at.backward.push_back(transposed_fp8(read));
+  }
+  at.backward.push_back(product(Makes::weight_gradient, shape.outputs, shape.inputs, shape.m));
+  // Transformer Engine sums the bias gradient during the cast, or before it if the gradient is gathered.
+  if (shape.bias && (!by_engine || gathers_gradient))
+    at.backward.push_back(
+        rows("bias_sum", number, gathers_gradient ? shape.m / settings_.tensor : shape.m, shape.outputs));
+  add_weight_gradient(at, shape.weight());
+  if (shape.bias) add_weight_gradient(at, shape.outputs);
+  for (auto i = of_inputs; i < at.backward.size(); ++i) at.backward[i].of_parameters = true;
+  at.temporary_backward =
+      std::max(at.temporary_backward, 2 * made + (by_engine ? 0 : std::max(shape.weight(), read)));
+  if (of(x).sums_gradient)
+    overlap_exchange(at, of_inputs, Bytes{read * (by_rows ? 2 : 1)}, Bytes{read * bytes_of(number)});
+  return make(made, number, true);
+}
+
+}  // namespace gradway

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows from a complete forward pass: the order of operations and the memory of the step.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "sim/base/contract.hpp"
+#include "sim/workload/blocks.hpp"
+#include "sim/workload/eager/eager.hpp"
+
+namespace gradway {
+
+void Eager::take_step(std::vector<Layer> layers, std::vector<LayerOperations> operations, StepMemory memory) {
+  layers_ = std::move(layers);
+  operations_ = std::move(operations);
+  memory_ = std::move(memory);
+  is_taken_ = true;
+}
+
+void Eager::finish() {
+  if (is_taken_) return;
+  if (settings_.lora) drop_frozen();
+  if (settings_.recompute == Recompute::selective_op) select_kept_products();
+  if (settings_.compiled) {
+    recompute_fused();
+    issue_fused();
+  } else {
+    issue();
+  }
+  for (const auto& at : nodes_) {
+    if (at.result.id >= 0)
+      operations_[static_cast<std::size_t>(at.layer)].output =
+          Bytes{of(at.result).elements * bytes_of(of(at.result).number)};
+  }
+  account();
+}
+
+namespace {
+
+void append(std::vector<Operation>& operations, std::vector<Exchange>& exchanges,
+            const std::vector<Operation>& more, const std::vector<Exchange>& sent) {
+  const auto before = operations.size();
+  operations.insert(operations.end(), more.begin(), more.end());
+  for (auto exchange : sent) {
+    exchange.at += before;
+    if (exchange.until != Exchange::next_layer) exchange.until += before;
+    exchanges.push_back(exchange);
+  }
+}
+
+}  // namespace
+
+void Eager::issue_forward(const Node& at) {
+  auto& to = operations_[static_cast<std::size_t>(at.layer)];
+  append(to.forward, to.forward_exchanges, at.forward, at.forward_exchanges);
+}
+
+void Eager::issue_recomputed(const Node& at) {
+  if (settings_.recompute != Recompute::selective_op) return;
+  auto& to = operations_[static_cast<std::size_t>(at.layer)];
+  if (at.recomputed_operations == Node::every) {
+    append(to.recomputed, to.recomputed_exchanges, at.forward, at.forward_exchanges);
+  } else {
+    const auto first = at.forward.begin();
+    to.recomputed.insert(to.recomputed.end(), first,
+                         first + static_cast<std::ptrdiff_t>(at.recomputed_operations));
+  }
+}
+
+void Eager::issue_backward(const Node& at) {
+  auto& to = operations_[static_cast<std::size_t>(at.layer)];
+  append(to.backward, to.backward_exchanges, at.backward, at.backward_exchanges);
+}
+
+void Eager::issue() {
+  std::vector<char> has_gradient(tensors_.size(), 0);
+  const auto end_of_loop = [&](std::size_t first) {
+    auto end = first;
+    while (end < nodes_.size() && nodes_[end].experts > 0) ++end;
+    return end;
+  };
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].experts > 0) {
+      const auto end = end_of_loop(i);
+      issue_loop(i, end);
+      i = end - 1;
+      continue;
+    }
+    issue_forward(nodes_[i]);
+    issue_recomputed(nodes_[i]);
+  }
+  for (auto at = nodes_.rbegin(); at != nodes_.rend(); ++at) {
+    if (at->experts == 0) {
+      issue_backward(*at);
+    } else if (at == nodes_.rbegin() || std::prev(at)->experts == 0) {
+      auto first = at;
+      while (std::next(first) != nodes_.rend() && std::next(first)->experts > 0) ++first;
+      issue_loop_backward(static_cast<std::size_t>(nodes_.rend() - first) - 1,
+                          static_cast<std::size_t>(nodes_.rend() - at));
+    }
+    auto& to = operations_[static_cast<std::size_t>(at->layer)].backward;
+    for (const auto input : at->inputs) {  // a second gradient of a tensor is added to the first
+      const auto& info = of(input);
+      if (std::exchange(has_gradient[static_cast<std::size_t>(input.id)], 1) == 1)
+        to.push_back(stream("add", gradient_number(info), info.elements));
+    }
+  }
+}
+
+/// @source torchtitan 0.2, distributed/activation_checkpoint.py: the n-th block, the 2n-th, and so on
+std::vector<std::int32_t> Eager::checkpointed_blocks() const {
+  auto blocks = blocks_of_layers(layers_);
+  for (auto& block : blocks)
+    if ((block + 1) % settings_.recompute_every != 0) block = Blocks::none;
+  return blocks;
+}
+
+/// @source torchtitan 0.2, distributed/activation_checkpoint.py: saved are results of fused attention, of
+/// reduce-scatters, and of every second aten::mm of a block except that of the router
+void Eager::select_kept_products() {
+  const auto blocks = checkpointed_blocks();
+  auto block = Blocks::none;
+  int products = 0;
+  for (auto& at : nodes_) {
+    if (const auto of = blocks[static_cast<std::size_t>(at.layer)]; std::exchange(block, of) != of)
+      products = 0;
+    const bool counts =
+        at.is_product && layers_[static_cast<std::size_t>(at.layer)].role != LayerRole::router;
+    if (counts && products++ % 2 == 0) at.recomputed_operations = at.forward.size() - 1;
+  }
+}
+
+/// Memory with checkpointed blocks (torch.utils.checkpoint): inputs of a block are kept until it is
+/// recomputed, tensors that it saves exist from then on, and results that it keeps exist all the time.
+void Eager::hold_recomputed(MemoryTimeline& held) const {
+  const auto of_layer = checkpointed_blocks();
+  const auto block_of = [&](std::int32_t node) {
+    return node < 0 ? Blocks::none
+                    : of_layer[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(node)].layer)];
+  };
+  std::map<std::int32_t, std::int32_t> last;  // node of each block
+  for (std::size_t n = 0; n < nodes_.size(); ++n)
+    last[block_of(static_cast<std::int32_t>(n))] = static_cast<std::int32_t>(n);
+  std::vector<std::int32_t> kept_until(tensors_.size(), -1);
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    const auto block = block_of(static_cast<std::int32_t>(n));
+    if (block == Blocks::none) continue;
+    for (const auto tensor : nodes_[n].reads) {
+      const auto storage = tensors_[static_cast<std::size_t>(tensor.id)].storage;
+      if (storage < 0 || block_of(tensors_[static_cast<std::size_t>(storage)].made) == block) continue;
+      auto& until = kept_until[static_cast<std::size_t>(storage)];
+      until = std::max(until, held.back(static_cast<std::int32_t>(n)));
+    }
+  }
+  const auto is_kept = [&](std::int32_t tensor, std::int32_t made) {
+    if (settings_.recompute != Recompute::selective_op || block_of(made) == Blocks::none) return false;
+    const auto& at = nodes_[static_cast<std::size_t>(made)];
+    return at.recomputed_operations != Node::every &&
+           (at.recomputed_operations == 0 || at.result.id == tensor);
+  };
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    const auto& info = tensors_[i];
+    if (info.storage != static_cast<std::int32_t>(i)) continue;
+    const auto bytes = info.elements * bytes_of(info.number);
+    const auto saved_in = block_of(info.saved_for);
+    const bool inside = saved_in != Blocks::none && saved_in == block_of(info.made);
+    const auto saved_until = info.saved_for >= 0 && !inside ? held.back(info.saved_for) : info.last_use;
+    if (is_kept(info.storage, info.made)) {
+      const auto recomputed_operations = held.back(last.at(block_of(info.made)));
+      const auto kept = info.saved_for >= 0 ? held.back(info.saved_for) : recomputed_operations;
+      held.hold(info.made, std::max({recomputed_operations, kept, kept_until[i]}), bytes);
+      continue;
+    }
+    held.hold(info.made, std::max(saved_until, kept_until[i]), bytes);
+    if (inside && kept_until[i] < 0)
+      held.hold(held.back(last.at(saved_in)), held.back(info.saved_for), bytes);
+  }
+}
+
+void Eager::account() {
+  const auto count = static_cast<std::int32_t>(nodes_.size());
+  MemoryTimeline held{count};
+  for (const auto& info : tensors_) {
+    const auto bytes = info.elements * bytes_of(info.number);
+    const bool owns = info.storage == static_cast<std::int32_t>(&info - tensors_.data());
+    if (owns && !runs_blocks_again(settings_.recompute))
+      held.hold(info.made, info.saved_for >= 0 ? held.back(info.saved_for) : info.last_use, bytes);
+    if (info.storage >= 0 && info.needs_grad && info.consumers > 0)
+      held.hold(held.back(info.consumer), held.back(std::max(info.made, 0)),
+                info.elements * bytes_of(gradient_number(info)));
+  }
+  if (runs_blocks_again(settings_.recompute)) hold_recomputed(held);
+  std::vector<double> gradients(2 * nodes_.size(), 0);
+  for (std::int32_t n = 0; n < count; ++n) {
+    const auto& at = nodes_[static_cast<std::size_t>(n)];
+    held.pass(n, at.temporary, at.temporary_backward);
+    gradients[static_cast<std::size_t>(held.back(n))] += at.parameter_bytes;
+  }
+  for (const auto bytes : lasting_) memory_.lasting.push_back(Bytes{bytes});
+  for (const auto bytes : held.sums()) memory_.activations.push_back(Bytes{bytes});
+  memory_.after_forward = Bytes{held.after_forward()};
+  double gradient = 0;
+  for (const auto bytes : gradients) memory_.gradients.push_back(Bytes{gradient += bytes});
+  memory_.forward = nodes_.size();
+  for (const auto& at : nodes_) memory_.layers.push_back(at.layer);
+  for (auto at = nodes_.rbegin(); at != nodes_.rend(); ++at) memory_.layers.push_back(at->layer);
+}
+
+EagerStep eager_step(const Model& model, const EagerSettings& settings) {
+  return *model.run.step(settings);
+}
+
+}  // namespace gradway

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "sim/base/problem.hpp"
+#include "sim/import/step_log/step_log.hpp"
+
+using namespace gradway;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::vector<LoggedStep> steps_of(const std::string& text, const StepLogOptions& options = {}) {
+  std::istringstream lines{text};
+  return read_step_log(lines, "train.log", options);
+}
+
+/// 20 lines, each with the number of its step.
+std::string repeated(const std::string& line) {
+  std::string text;
+  for (int i = 0; i < 20; ++i) text += fmt::format(fmt::runtime(line), 100 + i) + "\n";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("step times of well-known programs are read") {
+  struct Example {
+    std::string line;
+    StepLogOptions options{};
+  };
+  const std::vector<Example> examples{
+      {"{{\"step\": {}, \"step_time_s\": 0.1523}}"},
+      {"{{\"global_step\": {}, \"loss\": 3.1, \"step_time_ms\": 152.3}}"},
+      {"{{\"iteration\": {}, \"took\": 152.3}}", {.key = "took", .unit = 1_ms}},
+      {" [2026-11-26 09:00:00] iteration {}/ 500000 | consumed samples: 12 | elapsed time per iteration "
+       "(ms): 152.3 | "
+       "learning rate: 1e-4"},
+      {"iter {}: loss 3.1234, time 152.30ms, mfu 41.2%"},
+      {"step {} | loss 2.2 | step time: 0.1523 s"},
+      {"step={} step_time=152.3 ms"},
+      {"epoch 0 step {} batch_time 0.1523", {.key = {}, .unit = 1.0_s}}};
+  for (const auto& [line, options] : examples) {
+    CAPTURE(line);
+    const auto steps = steps_of("starting\n" + repeated(line) + "done\n", options);
+    REQUIRE(steps.size() == 20);
+    CHECK(steps[0].number == 100);
+    CHECK(steps[19].number == 119);
+    CHECK(steps[7].time.value() == Approx(0.1523).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("numbers, CSV and metrics are read") {
+  CHECK(steps_of(repeated("{} ms")).back().time.value() == Approx(0.119));
+  CHECK(steps_of(repeated("{}"), {.key = {}, .unit = 1_ms}).front().time.value() == Approx(0.1));
+  const auto csv = steps_of("time,step,step_time_ms,loss\n" + repeated("2026-11-26T09:00:00,{},152.3,3.1"));
+  CHECK(csv.front().number == 100);
+  CHECK(csv.front().time.value() == Approx(0.1523));
+  CHECK(csv.front().moment == "2026-11-26T09:00:00");
+  const auto metric = steps_of("# TYPE train_step_seconds gauge\n" +
+                               repeated("train_step_seconds{{rank=\"0\"}} 0.1523 17000000{}"));
+  CHECK(metric.size() == 20);
+  CHECK(metric.back().time.value() == Approx(0.1523));
+  CHECK(metric.back().moment == "17000000119");
+}
+
+TEST_CASE("logs that leave a question open are refused") {
+  CHECK_THROWS_WITH(steps_of(repeated("{}")),
+                    Contains("train.log:1:1: error: the unit of the step time is unknown") &&
+                        Contains("hint: give it with --unit: s, ms or us"));
+  CHECK_THROWS_WITH(steps_of(repeated("loss {}")),
+                    Contains("the log has 0 step times, but at least 20 are needed") &&
+                        Contains("hint: name the value that has the step time with --key"));
+  CHECK_THROWS_WITH(steps_of("step_time=0 ms\n"), Contains("a step time of 0 is not possible"));
+  CHECK_THROWS_WITH(steps_of("step_seconds{rank=\"0\"} 0.1\nstep_seconds{rank=\"1\"} 0.1\n"),
+                    Contains("train.log:2:1: error: the log has several series") &&
+                        Contains("hint: keep the lines of one rank"));
+}
