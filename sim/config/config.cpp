@@ -268,14 +268,6 @@ void check_samples(const ScenarioSpec& spec, const ModelSpec& model, Loader& loa
                              : fmt::format("datasets of {}: {}", name_of(wanted), fmt::join(suited, ", "))});
 }
 
-/// The platform's network under the conditions of the scenario.
-void set_conditions(PlatformDescription& platform, const NetworkConditions& changes) {
-  auto* hardware = std::get_if<BuiltPlatform>(&platform.hardware);
-  if (hardware == nullptr || !hardware->fabric) return;
-  auto& conditions = hardware->fabric->network.conditions;
-  conditions = merged(conditions, changes);
-}
-
 /// Reads the files that the scenario names, and cross-checks the result.
 Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, const DataPath& data,
                   const PriceChoice& price, const std::string& model_text = {}) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/platform/with_network.hpp"
 
+#include <variant>
+
 #include "sim/base/contract.hpp"
 #include "sim/platform/networks.hpp"
 
@@ -40,6 +42,13 @@ Platform with_network(Platform platform, const NetworkConditions& conditions, in
     platform.resources[link.resource.index()].share = arrives * (is_uplink ? network.spread : 1);
   }
   return platform;
+}
+
+void set_conditions(PlatformDescription& platform, const NetworkConditions& changes) {
+  auto* hardware = std::get_if<BuiltPlatform>(&platform.hardware);
+  if (hardware == nullptr || !hardware->fabric) return;
+  auto& conditions = hardware->fabric->network.conditions;
+  conditions = merged(conditions, changes);
 }
 
 }  // namespace gradway

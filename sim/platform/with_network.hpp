@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "sim/platform/description.hpp"
 #include "sim/platform/platform.hpp"
 
 namespace gradway {
@@ -20,5 +21,8 @@ double arriving_share(const Network& network);
 /// @source NCCL 2.28.9, src/graph/connect.cc
 /// @pre `network.uplinks`
 HashedFlows hashed_flows(const Network& network, int queue_pairs);
+
+/// Changes conditions of the network of a platform that is yet to be built. No effect without a fabric.
+void set_conditions(PlatformDescription& platform, const NetworkConditions& changes);
 
 }  // namespace gradway

@@ -17,7 +17,7 @@ const DataPath data{{GRADWAY_SOURCE_DIR}};
 Platform ten_cores() {
   Platform platform;
   platform.resources = {{ResourceKind::cores, 0, 10}};
-  platform.loading = {{.storage = {}, .cache = {}, .cores = ResourceId{0}}};
+  platform.loading = {{.storage = {}, .cache = {}, .cold = {}, .cores = ResourceId{0}}};
   return platform;
 }
 

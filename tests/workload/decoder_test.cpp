@@ -75,7 +75,7 @@ TEST_CASE("each choice of a decoder adds its own parameters") {
   CHECK(added_by(small(), [](Shape& s) { s.attention_output_bias = false; }) == -layers * 64);
   CHECK(added_by(small(), [](Shape& s) { s.mlp_bias = false; }) == -layers * (96 + 64));
   CHECK(added_by(small(), [](Shape& s) { s.output_bias = true; }) == 100);
-  CHECK(added_by(small(), [](Shape& s) { s.qk_norm = DecoderShape::QkNorm::per_head; }) == layers * 2 * 16);
+  CHECK(added_by(small(), [](Shape& s) { s.qk_norm = DecoderShape::QkNorm::heads; }) == layers * 2 * 16);
   CHECK(added_by(small(), [](Shape& s) { s.embedding_norm = true; }) == 2 * 64);
   CHECK(added_by(small(), [](Shape& s) { s.position_rows = 34; }) == 2 * 64);
   CHECK(added_by(small(), [](Shape& s) { s.positions = Shape::Positions::none; }) == -32 * 64);
@@ -103,7 +103,7 @@ TEST_CASE("parallel blocks, norms and positions do not change the products") {
   for (const auto blocks : {Shape::Blocks::parallel, Shape::Blocks::parallel_one_norm}) {
     auto shape = small();
     shape.blocks = blocks;
-    shape.qk_norm = DecoderShape::QkNorm::per_head;
+    shape.qk_norm = DecoderShape::QkNorm::heads;
     shape.positions = Shape::Positions::rotary;
     shape.rotary_size = 4;
     CHECK(forward_flops(decoder(shape)) == plain);
