@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
@@ -26,19 +27,13 @@ struct ExplainArguments {
   bool json = false;
 };
 
-/// A word quoted for a shell.
-std::string quoted(const std::string& word) {
-  constexpr auto plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,=/:+%@";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const auto c : word) text += c == '\'' ? std::string{"'\\''"} : std::string{c};
-  return text + "'";
-}
-
 /// The command that runs the explained scenario.
-std::string command_of(const ExplainArguments& arguments) {
-  auto command = "gradway run " + quoted(arguments.scenario);
-  for (const auto& text : arguments.set) command += " --set " + quoted(text);
+report::RunCommand command_of(const ExplainArguments& arguments) {
+  report::RunCommand command{arguments.scenario, {}};
+  for (const auto& text : arguments.set) {
+    const auto equals = text.find('=');
+    command.set.emplace_back(text.substr(0, equals), text.substr(std::min(equals + 1, text.size())));
+  }
   return command;
 }
 

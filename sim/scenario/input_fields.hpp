@@ -43,7 +43,8 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
       field("pin_memory", &Input::pin_memory, value::Boolean{},
             "batches are in pinned host memory, so that their copies overlap with kernels"),
       field("loader", &Input::loader, value::Words{"a loader", loader_words},
-            "what makes batches. pytorch: DataLoader; dali: NVIDIA DALI; tf_data: tf.data"),
+            "what makes batches. pytorch: DataLoader; dali: NVIDIA DALI; tf_data: tf.data",
+            {.is_echoed = loads}),
       field("loader_workers", &Input::loader_workers, value::Whole{0, 4096},
             "with a dataset: number of loader processes per rank (DataLoader's num_workers; threads of DALI "
             "and tf.data); 0: the training process loads the data; default of tf_data: AUTOTUNE",

@@ -141,7 +141,7 @@ JobIdentity identity_of(const Scenario& scenario) {
   step.add(exchange.hex(), facts_of(job.strategy).gradients_are_views);
   Values samples;
   samples.add(scenario.platform.name, input.dataset, input.codec, input.codec_in, input.dedup,
-              input.decode_on_gpu, input.columns, input.loader, input.csv_parser);
+              input.decode_on_gpu, input.columns, input.loader, input.hw_decoder_load, input.csv_parser);
   Values storage;
   storage.add(scenario.platform.name, input.storage, input.shares_network, input.cache, input.columns,
               input.codec, input.codec_in, input.dedup, input.access, input.read_ahead, input.predicate);

@@ -138,7 +138,7 @@ TEST_CASE("completions are the words that can follow", "[cli][completion]") {
   CHECK(completed({"sweep", "x", "--vary", "strategy.comm_hook=none,b"}) ==
         Words{"strategy.comm_hook=none,bf16"});
   CHECK(completed({"compare", "x", "--platforms", "dgx-h100,dgx-h2"}) == Words{"dgx-h100,dgx-h200"});
-  CHECK(completed({"show", "model", "vit_l_1"}) == Words{"vit_l_16"});
+  CHECK(completed({"show", "model", "vit_l_1"}) == Words{"vit_l_16", "vit_l_16_bf16"});
   CHECK(completed({"show", "platform", "vit_l"}).empty());
   CHECK(has(completed({"list", ""}), "calibrations"));
   CHECK(completed({"import", "top"}) == Words{"topo"});

@@ -16,7 +16,7 @@ struct Desk {
   TemporaryFolder folder;
 
   Outcome run(const std::vector<std::string>& arguments) const {
-    return run_gradway(arguments, {.folder = folder.path()});
+    return run_gradway(arguments, {.folder = folder.path(), .gradway_path = "."});
   }
   Outcome import(const std::string& keys, const std::string& sequence = "512") const {
     folder.write("config.json", "{" + keys + "}");

@@ -45,8 +45,8 @@ TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
        "  hint: did you mean 'validate'? (see 'gradway --help')\n"},
       {{"frobnicate"},
        "error: 'gradway' has no command 'frobnicate'\n"
-       "  hint: known: init, capture, run, explain, sweep, compare, campaign, optimize, validate, calibrate, "
-       "import, "
+       "  hint: known: init, capture, run, explain, sweep, compare, campaign, optimize, validate, watch, "
+       "calibrate, import, "
        "export, show, list, schema, "
        "help, manual, completion (see 'gradway --help')\n"},
       {{"--vesrion"},
@@ -139,7 +139,7 @@ TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
       {{"help", "zzz"},
        "error: there is no topic or command 'zzz'\n"
        "  hint: known: scenario, names, units, platforms, calibrations, strategies, layouts, sweep, "
-       "warnings, exit-status, init, capture, run, explain, compare, campaign, optimize, validate, "
+       "warnings, exit-status, init, capture, run, explain, compare, campaign, optimize, validate, watch, "
        "calibrate, import, "
        "export, show, list, schema, help, "
        "manual, completion\n"},

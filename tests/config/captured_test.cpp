@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/config/captures contains a capture of a GPT with the shape of models/gpt_small.yaml, made with
 // PyTorch 2.6: its operations must be those of the built-in architecture.
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
@@ -122,7 +125,8 @@ std::string wrong_with(const std::string& rows, const std::vector<Override>& set
   const std::string scenario =
       "schema: 1\nmodel: it\nplatform: h200-1x\njob: { gpus: 1, batch_per_gpu: 2 }\nstrategy: { kind: none "
       "}\n";
-  const auto folder = std::filesystem::temp_directory_path() / "gradway-captured-test";
+  const auto folder =
+      std::filesystem::temp_directory_path() / fmt::format("gradway-captured-test-{}", getpid());
   std::filesystem::create_directories(folder / "models");
   std::ofstream{folder / "models/it.yaml"} << text;
   std::ofstream{folder / "one.yaml"} << scenario;

@@ -7,6 +7,36 @@
 
 using namespace gradway;
 
+namespace {
+
+/// What a scenario needs besides so that some keys of its input have an effect.
+void add_input(const std::string& key, std::vector<Override>& settings) {
+  const auto dataset = [&](const std::string& format) {
+    settings.push_back({"input.dataset", "{ samples: 1M, sample_size: 1 MB, format: " + format + " }"});
+  };
+  if (key == "input.loader" || key == "input.dedup") dataset("files");
+  if (key == "input.csv_parser") dataset("csv");
+  if (key == "input.access" || key == "input.read_ahead") dataset("mapped");
+  if (key.starts_with("input.predicate."))
+    settings.push_back(
+        {"input",
+         "{ dataset: { samples: 1M, format: parquet, row_group: 1000, columns: [{ name: a, size: "
+         "1 MB }] }, predicate: { selectivity: 0.1 } }"});
+}
+
+/// What a campaign needs so that some of its keys have an effect.
+std::string campaign_for(const std::string& key) {
+  std::string parts;
+  if (key.starts_with("campaign.adapt.")) parts = ", adapt: {}";
+  if (key.starts_with("campaign.convergence.")) parts = ", convergence: { critical_batch: 1000 }";
+  return "{ samples: 1M, checkpoint: { write: 1 GB/s }, failures: { job_mttf: 1 day }, spot: { node_up: 1 "
+         "day "
+         "}, stragglers: { node_every: 1 day }, spares: 1, carbon: { grid: 1 g/kWh, node_power: 1 kW }" +
+         parts + " }";
+}
+
+}  // namespace
+
 TEST_CASE("the default in the table of keys is the value without the key", "[report][keys]") {
   const DataPath data{{GRADWAY_SOURCE_DIR}};
   int defaults = 0;
@@ -25,12 +55,17 @@ TEST_CASE("the default in the table of keys is the value without the key", "[rep
                       "down: 1 MB/s }] } }"});
     if (kind == "collective") bare.push_back({"strategy.size", "1 GiB"});
     if (key.meaning.find("with stage 3") != std::string::npos) bare.push_back({"strategy.stage", "3"});
-    if (key.name.starts_with("campaign."))
-      bare.push_back(
-          {"campaign",
-           "{ samples: 1M, checkpoint: { write: 1 GB/s }, failures: { job_mttf: 1 day }, spot: { node_up: 1 "
-           "day }, stragglers: { node_every: 1 day }, spares: 1, carbon: { grid: 1 g/kWh, node_power: 1 kW } "
-           "}"});
+    if (key.name.starts_with("campaign.")) bare.push_back({"campaign", campaign_for(key.name)});
+    if (key.name.starts_with("campaign.storage.")) {
+      bare.push_back({"input", "{ dataset: imagenet-1k, storage: aws-fsx-lustre-125-4.8tib }"});
+      bare.push_back({"campaign.storage", "{ tiers: [aws-fsx-lustre-500-4.8tib], delay: 1 h }"});
+    }
+    if (key.name == "campaign.checkpoint.weight") {
+      bare.push_back({"input", "{ dataset: imagenet-1k, storage: lustre-hpc }"});
+      bare.push_back({"campaign.checkpoint", "{ storage: lustre-hpc, mode: async }"});
+    }
+    if (key.name == "parallel.tables") bare.push_back({"model", "dlrm"});
+    add_input(key.name, bare);
     if (key.meaning.starts_with("with storage:"))
       bare.push_back({"campaign.checkpoint", "{ storage: s3-standard }"});
     if (key.meaning.starts_with("with mode async")) bare.push_back({"campaign.checkpoint.mode", "async"});

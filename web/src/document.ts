@@ -335,8 +335,8 @@ export interface Counterfactual {
 export interface ExplainDocument extends AnyDocument {
   kind: 'explain';
   headline: { model: string; hardware: string; strategy: string };
-  /** The command that runs the explained scenario. */
-  command: string;
+  /** A command for each counterfactual that is no bound. */
+  commands: string[];
   report: Report;
   explain: { evidence: string[]; exposed: { name: string; calls: number; exposed_s: number; why: string }[]; counterfactuals: Counterfactual[]; no_help: Counterfactual[]; basis: string[]; warnings: string[]; warning_codes: string[] };
 }

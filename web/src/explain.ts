@@ -72,8 +72,7 @@ function help({ report, explain: { counterfactuals: all, no_help: rest } }: Expl
   return section('help', 'What would help', name, h('p', { class: 'lead' }, `The full width is the current step, ${timeText(now)}. A grey bar is a bound that no system reaches.`), chart.element, none);
 }
 
-function commands({ command, explain: { counterfactuals: all } }: ExplainDocument): HTMLElement | null {
-  const lines = all.filter((one) => !one.bound && Object.keys(one.set).length > 0).map((one) => `${command}${Object.entries(one.set).map(([key, value]) => ` --set ${key}=${value}`).join('')}`);
+function commands({ commands: lines }: ExplainDocument): HTMLElement | null {
   return lines.length === 0 ? null : section('try', 'Commands to try', counted(lines.length, 'command'), h('pre', { class: 'code', tabindex: 0 }, lines.join('\n')));
 }
 

@@ -7,7 +7,7 @@ import { ofKind, openedOnce, tableOf } from './browser.mjs';
 for (const one of ofKind('explain')) {
   describe(one.name, () => {
     const checks = openedOnce(one);
-    const { report, explain, command } = one.data;
+    const { report, explain, commands } = one.data;
 
     checks('each what-if is in the chart, the table and the commands', async (page) => {
       const rows = await tableOf(page, 'help');
@@ -15,7 +15,8 @@ for (const one of ofKind('explain')) {
       for (const it of explain.counterfactuals) assert.ok((await page.locator('#help .chart').innerText()).includes(it.words), it.words);
       const lines = (await page.locator('#try pre').textContent()).split('\n');
       assert.equal(lines.length, explain.counterfactuals.filter((it) => !it.bound).length);
-      for (const line of lines) assert.ok(line.startsWith(`${command} --set `), line);
+      assert.deepEqual(lines, commands);
+      for (const line of lines) assert.match(line, /^gradway run .* --set /);
       assert.ok((await page.locator('#bottleneck').textContent()).includes(report.bottleneck.resource.replace(/ -> /g, ' → ')));
       assert.equal(await page.locator('#evidence li').count(), explain.evidence.length);
     });

@@ -30,13 +30,6 @@ std::string indented(const std::string& text) {
   return result;
 }
 
-/// A word of the shell.
-std::string shell_word(std::string_view text) {
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
-  return word + "'";
-}
-
 std::string attention(AttentionKernel kernel) {
   switch (kernel) {
     case AttentionKernel::cudnn:

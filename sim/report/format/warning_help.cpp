@@ -54,14 +54,6 @@ std::span<const WarningHelp> warning_help() {
        "The model has experts. Their load is equal unless parallel.expert_imbalance is set.",
        "Six own steps on one GPU took up to a seventh longer than predicted.",
        "Set parallel.expert_imbalance to a measured value, or add an anchor (a measured step)."},
-      {"tables-uncertain", "Steps with embedding tables on several GPUs were not compared with predictions",
-       "The model has embedding tables that the ranks divide (parallel.tables). With whole tables on ranks, "
-       "the "
-       "rank with the most lookups determines the step.",
-       "Real lookups repeat popular rows, which are then in the cache: the prediction is too long rather "
-       "than "
-       "too short.",
-       "Try 'parallel.tables: row_wise', or add an anchor (a measured step)."},
       {"extrapolated-collectives", "Times of collectives are extrapolated from other measurements",
        "The calibration has no measurement of a collective with the job's operation, ranks, nodes, size, "
        "algorithm or channels, or none of its transport at all. The sentence names the reason.",
@@ -171,6 +163,14 @@ std::span<const WarningHelp> warning_help() {
        "Eight processes on one host took ten times as long as one.", "Measure the optimizer's step."},
       {"static-graph-not-predicted", "The effect of DDP's static graph is not predicted",
        "strategy.static_graph is true.", "Negligible in our measurements.", "Nothing."},
+      {"tables-uncertain", "Steps with embedding tables on several GPUs were not compared with predictions",
+       "The model has embedding tables that the ranks divide (parallel.tables). With whole tables on ranks, "
+       "the "
+       "rank with the most lookups determines the step.",
+       "Real lookups repeat popular rows, which are then in the cache: the prediction is too long rather "
+       "than "
+       "too short.",
+       "Try 'parallel.tables: row_wise', or add an anchor (a measured step)."},
       {"unfinished-runs", "Some simulated runs of the campaign were cancelled",
        "Runs that take more than 50 times the time of their steps are cancelled.",
        "Means and medians are too low, by an unknown amount.",

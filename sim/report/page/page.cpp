@@ -157,13 +157,15 @@ void write_page(std::ostream& out, const Validation& validation, std::string_vie
   write_page(out, data);
 }
 
-void write_page(std::ostream& out, const Explanation& explanation, std::string_view command,
+void write_page(std::ostream& out, const Explanation& explanation, const RunCommand& command,
                 std::string_view version) {
   const auto& run = explanation.run;
   auto data =
       start_of("explain", run.scenario.name, fmt::format("What bounds {}", title_of(run.scenario)), version);
   data["headline"] = headline(run);
-  data["command"] = command;
+  auto& commands = data["commands"] = nlohmann::ordered_json::array();
+  for (const auto& one : explanation.helps)
+    if (!one.bound()) commands.push_back(command.with(one.set));
   data["report"] = json_document(run, version, RunQuestions{}).json();
   data["explain"] = json_document(explanation, version).json();
   write_page(out, data);

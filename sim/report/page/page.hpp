@@ -31,7 +31,7 @@ void write_page(std::ostream& out, const CampaignPoints& points, std::string_vie
 void write_page(std::ostream& out, const Sweep& sweep, std::string_view version);
 void write_page(std::ostream& out, const PlatformComparison& compared, std::string_view version);
 /// @param command that runs the explained scenario
-void write_page(std::ostream& out, const Explanation& explanation, std::string_view command,
+void write_page(std::ostream& out, const Explanation& explanation, const RunCommand& command,
                 std::string_view version);
 void write_page(std::ostream& out, const SettingsSearchReport& found, std::string_view version);
 void write_page(std::ostream& out, const LayoutSearchReport& search_report, std::string_view version);

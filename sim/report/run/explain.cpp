@@ -219,13 +219,11 @@ void write_counterfactual(std::ostream& out, const Counterfactual& one, Seconds 
 }
 
 /// Writes whole lines, however long, so that each can be copied.
-void write_commands(std::ostream& out, const std::vector<Counterfactual>& answers, std::string_view command) {
+void write_commands(std::ostream& out, const std::vector<Counterfactual>& answers,
+                    const RunCommand& command) {
   std::string text;
   for (const auto& one : answers) {
-    if (one.bound()) continue;
-    text += fmt::format("    {}", command);
-    for (const auto& [key, value] : one.set) text += fmt::format(" --set {}={}", key, value);
-    text += '\n';
+    if (!one.bound()) text += fmt::format("    {}\n", command.with(one.set));
   }
   if (!text.empty()) out << "\n  commands to try\n" << text;
 }
@@ -253,7 +251,7 @@ void write_staging(std::ostream& out, Fields& fields, const Explanation& explana
 }
 
 void write_answers(std::ostream& out, Fields& fields, const Explanation& explanation,
-                   std::string_view command, const Style& style) {
+                   const RunCommand& command, const Style& style) {
   const auto step = explanation.run.measured.metrics.step_time;
   if (!explanation.helps.empty()) {
     out << '\n' << style.paint(Paint::bold, "  what would help") << "\n\n";
@@ -321,7 +319,17 @@ Json exposed_json(const Explanation& explanation) {
 
 }  // namespace
 
-void write_text(std::ostream& out, const Explanation& explanation, std::string_view command,
+std::string RunCommand::with(const Settings& changes) const {
+  auto text = "gradway run " + shell_word(scenario);
+  for (const auto& [key, value] : set) {
+    const auto is_same = [&](const auto& change) { return change.first == key; };
+    if (std::ranges::none_of(changes, is_same)) text += " --set " + shell_word(key + "=" + value);
+  }
+  for (const auto& [key, value] : changes) text += " --set " + shell_word(key + "=" + value);
+  return text;
+}
+
+void write_text(std::ostream& out, const Explanation& explanation, const RunCommand& command,
                 const Style& style) {
   const auto& run = explanation.run;
   const auto& scenario = run.scenario;
