@@ -132,7 +132,7 @@ std::string said_of(const config::ScenarioKey& key, const std::string& value) {
   if (key.name == "campaign.samples_per_epoch") changes.push_back({"campaign.epochs", "1"});
   if (key.meaning.find("with stage 3") != std::string::npos) changes.push_back({"strategy.stage", "3"});
   if (key.meaning.find("memory-mapped") != std::string::npos)
-    changes.push_back({"input.dataset", "{ samples: 1M, sample_size: 1 MB, format: mapped }"});
+    changes.push_back({"input.dataset", "{ samples: 1e6, sample_size: 1 MB, format: mapped }"});
   changes.push_back(set_in_its_map(key, value));
   try {
     load_scenario(GRADWAY_SOURCE_DIR "/tests/config/good/full.yaml", changes, {});

@@ -12,7 +12,7 @@ namespace {
 /// What a scenario needs besides so that some keys of its input have an effect.
 void add_input(const std::string& key, std::vector<Override>& settings) {
   const auto dataset = [&](const std::string& format) {
-    settings.push_back({"input.dataset", "{ samples: 1M, sample_size: 1 MB, format: " + format + " }"});
+    settings.push_back({"input.dataset", "{ samples: 1e6, sample_size: 1 MB, format: " + format + " }"});
   };
   if (key == "input.loader" || key == "input.dedup") dataset("files");
   if (key == "input.csv_parser") dataset("csv");
@@ -20,7 +20,7 @@ void add_input(const std::string& key, std::vector<Override>& settings) {
   if (key.starts_with("input.predicate."))
     settings.push_back(
         {"input",
-         "{ dataset: { samples: 1M, format: parquet, row_group: 1000, columns: [{ name: a, size: "
+         "{ dataset: { samples: 1e6, format: parquet, row_group: 1000, columns: [{ name: a, size: "
          "1 MB }] }, predicate: { selectivity: 0.1 } }"});
 }
 

@@ -116,6 +116,7 @@ const std::map<std::string, std::vector<std::string>>& named_values() {
       {"input.dataset", {"imagenet-1k"}},
       {"input.storage", {"s3-standard"}},
       {"input.staged_from", {"s3-standard"}},
+      {"input.read_ahead", {"1 MiB"}},
       {"nccl.NCCL_ALGO", {"Ring"}},
       {"nccl.NCCL_PROTO", {"Simple"}},
       {"parallel.order", {"tp-dp-cp-ep-pp", "dp-tp-cp-ep-pp", "tp-cp-ep-pp-dp", "tp-pp-dp"}},

@@ -60,8 +60,8 @@ function option(report: CampaignReport, colours: Palette, width: number): Option
       xAxisIndex: i,
       yAxisIndex: i,
       data: points(figure, course),
-      showSymbol: false,
-      symbolSize: 7,
+      showAllSymbol: true,
+      symbolSize: 5,
       lineStyle: { width: 2, color: colours.series[i % colours.series.length] },
       itemStyle: { color: colours.series[i % colours.series.length] },
       tooltip: { formatter: ({ data: [x, y] }: { data: [number, number] }) => tip(figure.name, [['at', spanText(x), x], [figure.name, figure.text(y), y]]) },
@@ -83,6 +83,7 @@ export function course(report: CampaignReport): HTMLElement | null {
     height: () => 30 + figures(report).length * rowHeight + 30,
     table: { count: spans.length, make: () => courseTable(report) },
     option: (colours, width) => option(report, colours, width),
+    stops: () => figures(report).flatMap((figure, seriesIndex) => points(figure, spans).map((_, dataIndex) => ({ seriesIndex, dataIndex }))),
   });
   return section('course', 'Over time', title, chart.element);
 }
