@@ -52,7 +52,7 @@ TEST_CASE("an experiment's result is a file of cases that validates alone", "[cl
   REQUIRE(written.status == 0);
   CHECK(shell(folder.path(), "bash -n run.sh && bash -n check.sh && python3 train.py --cases 50") == 0);
   CHECK_THAT(content_of(folder.path() / "run.sh"),
-             Contains("export NCCL_ALGO='Ring'") && Contains("--nnodes=1 --nproc-per-node=4"));
+             Contains("export NCCL_ALGO=Ring") && Contains("--nnodes=1 --nproc-per-node=4"));
   CHECK(shell(folder.path(), fmt::format("GRADWAY='{}' bash check.sh > checked", GRADWAY_PROGRAM)) == 0);
   CHECK_THAT(content_of(folder.path() / "checked"), Contains("measured     50 ms"));
   // The program has the prediction with which the step is compared.
