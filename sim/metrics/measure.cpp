@@ -65,7 +65,7 @@ struct Observed {
   int times(Seconds start) const { return 1 + (window.repeated.has(start) ? window.repeated.left_out : 0); }
 };
 
-/// Adds the parts of a program between two dates, so many times.
+/// Adds the parts of a program between two dates, multiplied by a number of repetitions.
 void add_parts(StepParts& parts, const View& view, const Observed& observed, Seconds from, Seconds to,
                int times) {
   const auto& [window, ops, timeline, within] = observed;

@@ -38,8 +38,8 @@ struct Run {
 /// Which micro-batches of a step are simulated.
 enum class FoldMicroBatches {
   no,  ///< all, for a timeline of the whole step
-  yes  ///< of those that provably repeat a few: program and timeline are shorter, measurements are those of
-       ///< the whole step to 1e-9
+  yes  ///< only a few, if the others provably repeat them: program and timeline are shorter, measurements are
+       ///< of the whole step to 1e-9
 };
 
 /// The whole simulator: each line of its body is one stage, and data flows in one direction.

@@ -27,7 +27,7 @@ constexpr int width = 64;
 constexpr int lookups = 5;
 constexpr double rows = 1000;
 
-/// A bottom layer, the interaction and a top layer, whose gradients nobody reduces, with 8 equal tables.
+/// A bottom layer, the interaction and a top layer with 8 equal tables. No gradients are reduced.
 Scenario with_tables(Seconds bottom_forward, Seconds bottom_backward, TableSharding sharding) {
   auto scenario = ring_scenario(ranks,
                                 {{"bottom", 1, bottom_forward, bottom_backward, 1000},

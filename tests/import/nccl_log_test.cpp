@@ -105,7 +105,7 @@ TEST_CASE("connections of all transports are read") {
   }
 }
 
-TEST_CASE("ranks that print at the same time are told apart") {
+TEST_CASE("lines of ranks that print at the same time are attributed to their ranks") {
   const auto log = log_of(initialised(0, 2) + "[1,1]<stdout>:" + initialised(1, 2, "0x5ac3", "node-2") +
                           "0: node-1:100:200 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0 " +
                           "node-2:101:201 [1] NCCL INFO Channel 00/0 : 1[0] -> 0[0] [send] via NET/IB/1\n" +

@@ -129,6 +129,11 @@ TEST_CASE("sockets instead of InfiniBand are found") {
   CHECK(network.expected == "IB");
   CHECK(network.found == "Socket");
   CHECK(network.causes == std::vector<std::string>{"NCCL_IB_DISABLE=1"});
+  const auto enabled = checked({.between = "NET/Socket/0",
+                                .nvls_channels = 16,
+                                .variables = "NCCL_IB_DISABLE set by environment to 0."},
+                               "dgx-h100");
+  CHECK(find(enabled, NcclAspect::network).causes.empty());
 }
 
 TEST_CASE("NVLS that is off and few channels are found") {

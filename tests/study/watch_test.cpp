@@ -67,7 +67,7 @@ TEST_CASE("a drift is a line, not a staircase of jumps") {
   CHECK(run.findings[0].lost.value() == Approx(400 * 0.015).epsilon(0.05));
 }
 
-TEST_CASE("stalls with and without a period are told apart") {
+TEST_CASE("periodic stalls and random stalls are found separately") {
   const auto run = watch_steps(steps_with([](int i, double t) {
                                  if (i % 50 == 20) return t + 1.0;
                                  return i == 77 || i == 203 ? t + 0.3 : t;

@@ -113,13 +113,11 @@ class Checker {
     return found;
   }
 
-  /// Variables that gradway does not model but whose effect is known.
-  void add_named_cause(NcclComparison& comparison, std::initializer_list<std::string_view> names) const {
-    for (const auto name : names) {
-      const auto set = log_.variables.find(std::string{name});
-      if (set != log_.variables.end())
-        comparison.causes.push_back(fmt::format("{}={}", set->first, set->second));
-    }
+  /// Adds a variable that gradway does not model if its value has the effect that was found.
+  void add_cause_if(NcclComparison& comparison, std::string_view name, std::string_view value) const {
+    const auto set = log_.variables.find(std::string{name});
+    if (set != log_.variables.end() && set->second == value)
+      comparison.causes.push_back(fmt::format("{}={}", set->first, set->second));
   }
 
   void add_evidence(NcclComparison& comparison, NcclRemark remark) const {
@@ -151,8 +149,6 @@ class Checker {
       comparison.example = {different->first.from, different->first.to};
       comparison.causes = causes(
           [&](const auto& settings) { return expected(different->first, settings) == different->second; });
-      if (comparison.causes.empty() && inside && comparison.expected == name_of(Transport::p2p))
-        add_named_cause(comparison, {"NCCL_IGNORE_DISABLED_P2P", "NCCL_CUMEM_ENABLE"});
       if (inside) add_evidence(comparison, NcclRemark::p2p_not_enabled);
       if (inside) is_slower_inside_ = different->second;
     }
@@ -200,7 +196,9 @@ class Checker {
     NcclComparison comparison{NcclAspect::network, std::string{names.front()}, name, true, 0, 0, {}, {}, {}};
     comparison.agrees = std::ranges::any_of(names, [&](auto known) { return name.starts_with(known); });
     if (!comparison.agrees) {
-      add_named_cause(comparison, {"NCCL_IB_DISABLE", "NCCL_NET", "NCCL_NET_PLUGIN"});
+      add_cause_if(comparison, "NCCL_IB_DISABLE", "1");
+      add_cause_if(comparison, "NCCL_NET", name);
+      add_cause_if(comparison, "NCCL_NET_PLUGIN", "none");
       add_evidence(comparison, NcclRemark::no_infiniband_device);
       add_evidence(comparison, NcclRemark::no_network_plugin);
     }
@@ -243,7 +241,8 @@ class Checker {
       comparison.causes =
           causes([&](const auto& settings) { return is_direct(settings, *example) == (direct > 0); });
       add_evidence(comparison, NcclRemark::gpudirect_disabled);
-      add_named_cause(comparison, {"NCCL_IB_CUDA_SUPPORT", "NCCL_DMABUF_ENABLE"});
+      if (expected) add_cause_if(comparison, "NCCL_IB_CUDA_SUPPORT", "0");
+      if (expected) add_cause_if(comparison, "NCCL_DMABUF_ENABLE", "0");
       has_gpudirect_ = direct > 0;
     }
     comparisons_.push_back(std::move(comparison));

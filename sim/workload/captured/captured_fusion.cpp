@@ -25,7 +25,7 @@ struct Issued {
 };
 
 /// Collects consecutive operations into one that reads tensors from memory once. A later operation finds a
-/// tensor with as many elements as an earlier one in registers: captures do not tell tensors of one size
+/// tensor with as many elements as an earlier one in registers: captures do not distinguish tensors of one size
 /// apart.
 class Fused {
  public:
