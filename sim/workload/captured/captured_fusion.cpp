@@ -25,8 +25,8 @@ struct Issued {
 };
 
 /// Collects consecutive operations into one that reads tensors from memory once. A later operation finds a
-/// tensor with as many elements as an earlier one in registers: captures do not distinguish tensors of one size
-/// apart.
+/// tensor with as many elements as an earlier one in registers: captures do not distinguish tensors of one
+/// size apart.
 class Fused {
  public:
   explicit Fused(bool is_fixed) : is_fixed_{is_fixed} {}
