@@ -199,12 +199,13 @@ void add_memory_format(const Scenario& scenario, const ComputeCosts& costs, Prov
   const auto& job = scenario.job;
   const auto convolutions = costs.by_class[static_cast<std::size_t>(OperationClass::convolution)];
   const bool on_tensor_cores = is_half(job.precision) || job.precision == Precision::tf32;
-  if (job.channels_last || !on_tensor_cores || convolutions <= Seconds{}) return;
+  const auto passes = total(costs.forward) + total(costs.backward);
+  const bool may_save = convolutions > least_saving * passes;
+  if (job.channels_last || !on_tensor_cores || !may_save) return;
   auto other = scenario;
   other.job.channels_last = true;
   const auto other_costs = compute_costs(other);
-  const auto saving = 1 - (total(other_costs.forward) + total(other_costs.backward)) /
-                              (total(costs.forward) + total(costs.backward));
+  const auto saving = 1 - (total(other_costs.forward) + total(other_costs.backward)) / passes;
   if (saving > least_saving) add(provenance.warnings, warning::ChannelsLastFaster{saving});
 }
 
