@@ -13,6 +13,7 @@ namespace gradway {
 namespace {
 
 constexpr double same = 1e-6;            // of the steps compared; engines round to 1e-9 of a run
+constexpr double smallest_drift = 1e-4;  // of the steps compared
 constexpr double equally_long = 0.01;    // of steps that alternate without repeating
 constexpr std::size_t whole_turns = 12;  // for steps that alternate in cycles of 2, 3, 4 or 6
 
@@ -31,18 +32,22 @@ class OpsOfSteps {
     }
   }
 
-  /// Whether GPUs and links do the same in both steps, `later` in one of them. The CPU does not count: its
+  /// Whether GPUs and links do the same in both steps, `later` in one of them. The CPU may do it earlier: its
   /// lead may grow for many steps after nothing waits for it.
-  bool are_alike(std::size_t step, std::size_t other, Seconds later, Seconds slack) const {
+  /// @param cpu_slack how much later it may be
+  bool are_alike(std::size_t step, std::size_t other, Seconds later, Seconds slack, Seconds cpu_slack) const {
     const auto count = first_[step + 1] - first_[step];
     if (first_[other + 1] - first_[other] != count) return false;
     for (std::size_t i = 0; i < count; ++i) {
       const auto a = first_[step] + i;
       const auto b = first_[other] + i;
       const auto activity = ops_.ops()[a].origin.activity;
-      if (activity == Activity::launch || activity == Activity::marker) continue;
       const auto start = timeline_.start[a] - timeline_.start[b] - later;
       const auto end = timeline_.end[a] - timeline_.end[b] - later;
+      if (activity == Activity::launch || activity == Activity::marker) {
+        if (end > cpu_slack) return false;
+        continue;
+      }
       if (std::abs(start.value()) > slack.value() || std::abs(end.value()) > slack.value()) return false;
     }
     return true;
@@ -74,7 +79,7 @@ std::vector<StepWindow> step_windows(const Workload& workload, const OpGraph& op
 }
 
 std::optional<StepWindow> repeating_steps(const Workload& workload, const OpGraph& ops,
-                                          const Timeline& timeline) {
+                                          const Timeline& timeline, Drift drift) {
   const auto windows = step_windows(workload, ops, timeline);
   const auto last = windows.size() - 1 - static_cast<std::size_t>(workload.after_reported);
   const OpsOfSteps of_steps{ops, timeline, workload.steps};
@@ -82,12 +87,13 @@ std::optional<StepWindow> repeating_steps(const Workload& workload, const OpGrap
   for (auto period = turns; 2 * period <= last; period += turns) {
     const auto window = joined(windows, last, period);
     const auto length = window.to - window.from;
-    const auto slack = length * same;
+    const auto slack = length * (drift == Drift::none ? same : smallest_drift);
+    const auto cpu_slack = drift == Drift::none ? Seconds::infinite() : slack;
     const auto before = windows[last - period].to - windows[last - 2 * period].to;
     if (std::abs((length - before).value()) > slack.value()) continue;
     bool repeats = true;
     for (auto step = last; repeats && step + period > last; --step)
-      repeats = of_steps.are_alike(step, step - period, length, slack);
+      repeats = of_steps.are_alike(step, step - period, length, slack, cpu_slack);
     if (repeats) return window;
   }
   return std::nullopt;

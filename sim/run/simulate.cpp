@@ -48,6 +48,19 @@ WaitRatio waiting_of(const SteadyRun& run, Seconds longest_wait) {
   return {.idle = idle / busy, .communication = communication / busy};
 }
 
+/// Costs at the clocks of GPUs that wait as those of the run do, as far as the power limit lowers the clocks.
+/// Empty if the clocks are the same to a small tolerance, by which kernels are then too slow at most.
+std::optional<ComputeCosts> costs_of_waiting(const Scenario& scenario, const ComputeCosts& costs,
+                                             const SteadyRun& run) {
+  constexpr double noticeable = 1.0001;
+  if (costs.slowdown <= 1) return std::nullopt;
+  const auto waiting = waiting_of(run, costs.longest_wait);
+  if (waiting == WaitRatio{}) return std::nullopt;
+  auto found = compute_costs(scenario, waiting);
+  if (costs.slowdown < found.slowdown * noticeable) return std::nullopt;
+  return found;
+}
+
 /// Notes what repeats in the reported step. @return whether the step is known from its fewer micro-batches
 bool note_repetition(SteadyRun& run) {
   if (run.window.steps > 1) return false;
@@ -84,10 +97,9 @@ std::optional<SimulatedStep> simulated_step(Scenario& scenario, ComputeCosts cos
   };
   auto run = settle(std::move(*workload));
   if (fewer && !note_repetition(run)) return std::nullopt;
-  if (const auto waiting = costs.slowdown > 1 ? waiting_of(run, costs.longest_wait) : WaitRatio{};
-      waiting != WaitRatio{}) {
+  if (auto at_their_clocks = costs_of_waiting(scenario, costs, run)) {
     report_progress(on_progress, "repeating at the clocks of waiting GPUs");
-    costs = compute_costs(scenario, waiting);
+    costs = std::move(*at_their_clocks);
     workload = fewer ? with_costs_of_fewer(std::move(run.workload), scenario, costs, *fewer)
                      : with_costs(std::move(run.workload), scenario, costs);
     if (!workload) return std::nullopt;

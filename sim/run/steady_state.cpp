@@ -36,6 +36,15 @@ bool may_take_longer(const SteadyRun& run) {
   return (run.workload.varies() || run.workload.turns() > 1) && run.workload.steps < most_steps_that_vary;
 }
 
+/// Steps that drift a little are accepted once the CPU had some steps to gain its lead.
+std::optional<StepWindow> repeating_window(const SteadyRun& run) {
+  const auto& [workload, engine, lowered, timeline, window] = run;
+  if (workload.varies()) return std::nullopt;
+  const auto exact = repeating_steps(workload, lowered.ops, timeline);
+  const bool may_drift = workload.steps >= some_steps + 2 * workload.after_reported;
+  return exact || !may_drift ? exact : repeating_steps(workload, lowered.ops, timeline, Drift::small);
+}
+
 /// Of a neighbour's traffic that comes and goes; zero if there is none.
 Seconds longest_period(const OpGraph& ops) {
   Seconds longest{};
@@ -122,7 +131,7 @@ SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::
       run.window = epoch_window(run.workload, ops, run.timeline);
       return run;
     }
-    auto window = run.workload.varies() ? std::nullopt : repeating_steps(run.workload, ops, run.timeline);
+    auto window = repeating_window(run);
     if (!window && is_long_enough(run)) {
       window = stable_steps(run.workload, ops, run.timeline);
       if (!window && !may_take_longer(run)) fail_to_settle(run);

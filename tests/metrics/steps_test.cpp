@@ -85,6 +85,38 @@ TEST_CASE("steps of one length that hold other things do not repeat") {
   CHECK_FALSE(repeating_steps(run.workload, ops, timeline));
 }
 
+TEST_CASE("steps that drift by less than 0.01 % count once drift is allowed, unless the CPU falls behind") {
+  const Kernels drifting{{5, 2, 2.0001, 2.0002}};
+  CHECK_FALSE(drifting.repeating());
+  const auto found = repeating_steps(drifting.workload, drifting.ops, drifting.timeline, Drift::small);
+  REQUIRE(found);
+  CHECK(found->each().value() == Approx(2.0002));
+  const Kernels growing{{5, 2, 2.001, 2.002}};
+  CHECK_FALSE(repeating_steps(growing.workload, growing.ops, growing.timeline, Drift::small));
+
+  // A CPU that takes a little longer for each step than the GPU loses its lead and then slows all steps; one
+  // that takes less gains a lead, which changes nothing.
+  const auto with_cpu = [](double step_of_cpu) {
+    Kernels run{{}};
+    for (std::int32_t step = 0; step < 6; ++step) {
+      for (const auto activity : {Activity::launch, Activity::kernel}) {
+        Op op;
+        op.kind = OpKind::delay;
+        op.origin = Origin{.task = 0, .actor = 0, .step = step, .activity = activity};
+        run.ops.add(op);
+      }
+      const double kernel = 20 + 2.0 * step;
+      run.timeline.start.insert(run.timeline.start.end(), {Seconds{step_of_cpu * step}, Seconds{kernel}});
+      run.timeline.end.insert(run.timeline.end.end(), {Seconds{step_of_cpu * (step + 1)}, Seconds{kernel + 2}});
+    }
+    run.workload.steps = 6;
+    return repeating_steps(run.workload, run.ops, run.timeline, Drift::small);
+  };
+  CHECK(with_cpu(1.5));
+  CHECK(with_cpu(2.0001));
+  CHECK_FALSE(with_cpu(2.001));
+}
+
 TEST_CASE("steps that never repeat count if both halves of the later ones take equally long") {
   std::vector<double> lengths;
   for (int i = 0; i < 64; ++i) lengths.push_back(1 + 0.3 * ((i * 37 % 64) / 64.0));
