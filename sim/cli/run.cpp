@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -58,9 +59,16 @@ Run simulated(const RunArguments& arguments, const std::vector<Override>& overri
   return run;
 }
 
-/// The run with all its micro-batches, to draw them. Empty if it has them.
+/// The run with all its micro-batches, to draw them. Empty if it has them, or if they are so many that a
+/// period has to stand for those like it.
 std::optional<Run> with_whole_timeline(const Run& run, const RunArguments& arguments) {
-  if (run.window.repeated.left_out == 0) return std::nullopt;
+  constexpr double most_ops_drawn = 500'000;  // half a second, and a trace of some 50 MB
+  const auto& repeated = run.window.repeated;
+  if (repeated.left_out == 0) return std::nullopt;
+  const auto of_period =
+      std::ranges::count_if(run.timeline.end, [&](Seconds end) { return repeated.has(end); });
+  const auto left_out = static_cast<double>(of_period) * repeated.left_out * run.workload.steps;
+  if (static_cast<double>(run.ops.size()) + left_out > most_ops_drawn) return std::nullopt;
   return simulate(run.scenario, arguments.engine, FoldRanks::yes, {}, FoldMicroBatches::no);
 }
 

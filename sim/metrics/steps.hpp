@@ -40,19 +40,19 @@ std::vector<StepWindow> step_windows(const Workload& workload, const OpGraph& op
 
 /// How far steps that count as repeating may move against each other.
 enum class Drift {
-  none,    ///< not at all, to the rounding of engines
-  small    ///< by 0.01 % of their length
+  none,  ///< not at all, to the rounding of engines
+  small  ///< by 0.01 % of their length
 };
 
 /// The steady state: the fewest steps before the last `after_reported` ones that repeat the same number of
 /// steps before them in all work of GPUs and links. Mostly one; several where steps alternate because the CPU
 /// may be ahead by many launches. Empty if nothing repeats, or the run is too short.
 ///
-/// With a small drift no op, of CPUs neither, may be later by more than 0.01 % of the length L. No later steps
-/// are then longer than 1.0001 L: if every op of a period ends at most d after that of the period before, each
-/// op of the next period does so, too, as long as times only move together with those of the ops before them
-/// (a max-plus linear system; Baccelli et al., Synchronization and Linearity, 1992, ch. 3). Flows that share
-/// links keep this to the extent that they meet the same flows as a period before.
+/// With a small drift no op, of CPUs neither, may be later by more than 0.01 % of the length L. No later
+/// steps are then longer than 1.0001 L: if every op of a period ends at most d after that of the period
+/// before, each op of the next period does so, too, as long as times only move together with those of the ops
+/// before them (a max-plus linear system; Baccelli et al., Synchronization and Linearity, 1992, ch. 3). Flows
+/// that share links keep this to the extent that they meet the same flows as a period before.
 std::optional<StepWindow> repeating_steps(const Workload& workload, const OpGraph& ops,
                                           const Timeline& timeline, Drift drift = Drift::none);
 

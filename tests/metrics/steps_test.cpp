@@ -107,7 +107,8 @@ TEST_CASE("steps that drift by less than 0.01 % count once drift is allowed, unl
       }
       const double kernel = 20 + 2.0 * step;
       run.timeline.start.insert(run.timeline.start.end(), {Seconds{step_of_cpu * step}, Seconds{kernel}});
-      run.timeline.end.insert(run.timeline.end.end(), {Seconds{step_of_cpu * (step + 1)}, Seconds{kernel + 2}});
+      run.timeline.end.insert(run.timeline.end.end(),
+                              {Seconds{step_of_cpu * (step + 1)}, Seconds{kernel + 2}});
     }
     run.workload.steps = 6;
     return repeating_steps(run.workload, run.ops, run.timeline, Drift::small);

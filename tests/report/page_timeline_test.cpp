@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/config/config.hpp"
 #include "sim/report/trace/link_tracks.hpp"
 #include "sim/report/trace/slices.hpp"
 #include "tests/report/made_up_run.hpp"
@@ -44,29 +45,30 @@ constexpr double microsecond = 1e-6;
 }  // namespace
 
 TEST_CASE("the timeline of a page has the documented keys", "[report][page]") {
-  CHECK(report::timeline_json(made_up_run()).dump() ==
-        R"({"step":{"from_us":0.0,"to_us":10000.0},"ranks":"all 2 ranks","joined_us":null,)"
-        R"("rows":[{"rank":0,"node":0,"device":"gpu0","stream":"phases"},)"
-        R"({"rank":0,"node":0,"device":"gpu0","stream":"phases"},)"
-        R"({"rank":0,"node":0,"device":"gpu0","stream":"compute"},)"
-        R"({"rank":0,"node":0,"device":"gpu0","stream":"NCCL"},)"
-        R"({"rank":0,"node":0,"device":"gpu0","stream":"copy engine"},)"
-        R"({"rank":0,"node":0,"device":"gpu0","stream":"CPU launch"},)"
-        R"({"rank":1,"node":0,"device":"gpu1","stream":"phases"},)"
-        R"({"rank":1,"node":0,"device":"gpu1","stream":"phases"},)"
-        R"({"rank":1,"node":0,"device":"gpu1","stream":"compute"},)"
-        R"({"rank":1,"node":0,"device":"gpu1","stream":"NCCL"},)"
-        R"({"rank":1,"node":0,"device":"gpu1","stream":"copy engine"},)"
-        R"({"rank":1,"node":0,"device":"gpu1","stream":"CPU launch"}],)"
-        R"("names":["input","backward","optimizer","communication","layer \"one\"",)"
-        R"_("bucket 0 all-reduce (4.194 MB)","input copy (1 kB)"],)_"
-        R"("phases":["input","backward","optimizer","communication"],)"
-        R"("slices":[[0,0.0,1000.0,0,0,-1,0],[0,1000.0,5000.0,1,1,-1,0],[0,9000.0,1000.0,2,2,-1,0],)"
-        R"([1,4000.0,5000.0,3,3,-1,0],[2,1000.0,5000.0,4,1,-1,0],[2,9000.0,1000.0,2,2,-1,0],)"
-        R"([3,4000.0,5000.0,5,3,0,4194304],[4,0.0,1000.0,6,0,-1,1000],[5,0.0,5.0,6,0,-1,1000],)"
-        R"([6,0.0,1000.0,0,0,-1,0],[6,1000.0,5000.0,1,1,-1,0],[6,9000.0,1000.0,2,2,-1,0],)"
-        R"([7,4000.0,5000.0,3,3,-1,0],[8,1000.0,5000.0,4,1,-1,0],[8,9000.0,1000.0,2,2,-1,0],)"
-        R"([9,4000.0,5000.0,5,3,0,4194304],[10,0.0,1000.0,6,0,-1,1000],[11,0.0,5.0,6,0,-1,1000]]})");
+  CHECK(
+      report::timeline_json(made_up_run()).dump() ==
+      R"({"step":{"from_us":0.0,"to_us":10000.0},"ranks":"all 2 ranks","joined_us":null,)"
+      R"("rows":[{"rank":0,"node":0,"device":"gpu0","stream":"phases"},)"
+      R"({"rank":0,"node":0,"device":"gpu0","stream":"phases"},)"
+      R"({"rank":0,"node":0,"device":"gpu0","stream":"compute"},)"
+      R"({"rank":0,"node":0,"device":"gpu0","stream":"NCCL"},)"
+      R"({"rank":0,"node":0,"device":"gpu0","stream":"copy engine"},)"
+      R"({"rank":0,"node":0,"device":"gpu0","stream":"CPU launch"},)"
+      R"({"rank":1,"node":0,"device":"gpu1","stream":"phases"},)"
+      R"({"rank":1,"node":0,"device":"gpu1","stream":"phases"},)"
+      R"({"rank":1,"node":0,"device":"gpu1","stream":"compute"},)"
+      R"({"rank":1,"node":0,"device":"gpu1","stream":"NCCL"},)"
+      R"({"rank":1,"node":0,"device":"gpu1","stream":"copy engine"},)"
+      R"({"rank":1,"node":0,"device":"gpu1","stream":"CPU launch"}],)"
+      R"("names":["input","backward","optimizer","communication","layer \"one\"",)"
+      R"_("bucket 0 all-reduce (4.194 MB)","input copy (1 kB)"],)_"
+      R"("phases":["input","backward","optimizer","communication"],)"
+      R"("slices":[[0,0.0,1000.0,0,0,-1,0],[0,1000.0,5000.0,1,1,-1,0],[0,9000.0,1000.0,2,2,-1,0],)"
+      R"([1,4000.0,5000.0,3,3,-1,0],[2,1000.0,5000.0,4,1,-1,0],[2,9000.0,1000.0,2,2,-1,0],)"
+      R"([3,4000.0,5000.0,5,3,0,4194304],[4,0.0,1000.0,6,0,-1,1000],[5,0.0,5.0,6,0,-1,1000],)"
+      R"([6,0.0,1000.0,0,0,-1,0],[6,1000.0,5000.0,1,1,-1,0],[6,9000.0,1000.0,2,2,-1,0],)"
+      R"([7,4000.0,5000.0,3,3,-1,0],[8,1000.0,5000.0,4,1,-1,0],[8,9000.0,1000.0,2,2,-1,0],)"
+      R"([9,4000.0,5000.0,5,3,0,4194304],[10,0.0,1000.0,6,0,-1,1000],[11,0.0,5.0,6,0,-1,1000]],"repeated":null})");
 }
 
 TEST_CASE("the timeline of a page agrees with report.json to the microsecond", "[report][page]") {
@@ -170,6 +172,31 @@ TEST_CASE("a page of a long pipeline starts at its step, stays small and preserv
     CHECK(series.front().first == 0);
     CHECK(integral(series, step) == Approx(integral(whole, window)).epsilon(1e-6));
   }
+}
+
+TEST_CASE("a period that is drawn once counts as often as it happens", "[report][page]") {
+  const auto run = simulate(load_scenario("layouts/llama3_70b",
+                                          {{"job.gpus", "64"},
+                                           {"job.accumulate", "200"},
+                                           {"parallel.pipeline", "4"},
+                                           {"parallel.virtual", "1"},
+                                           {"parallel.schedule", "1f1b"}},
+                                          DataPath{{GRADWAY_SOURCE_DIR}}));
+  REQUIRE(run.window.repeated.left_out > 100);
+  const auto timeline = report::timeline_json(run);
+  const auto& repeated = timeline["repeated"];
+  const auto us = [](const Json& json) { return json.get<double>(); };
+  const auto each = us(repeated["to_us"]) - us(repeated["from_us"]);
+  const auto step = us(timeline["step"]["to_us"]) + repeated["left_out"].get<int>() * each;
+  CHECK(step * 1e-6 == Approx(run.measured.metrics.step_time.value()).epsilon(1e-6));
+
+  const auto pipeline = report::pipeline_json(run);
+  std::set<int> before, after;
+  for (const auto& pass : pipeline["passes"])
+    (us(pass[1]) < us(repeated["to_us"]) ? before : after).insert(pass[4].get<int>());
+  CHECK(*before.begin() == 0);
+  CHECK(*before.rbegin() < 20);
+  CHECK(*after.rbegin() == 199);
 }
 
 TEST_CASE("the use of links of a page carries the bytes of report.json", "[report][page]") {

@@ -98,9 +98,9 @@ TEST_CASE("steps that alternate are reported as their mean, with a warning") {
   const auto copies = 2 * (30e9 / 55.5e9);  // s; the copies of h200-1x reach 55.5 GB/s
   CHECK(steps->longest.value() > copies);
   CHECK(steps->longest.value() < copies + steps->shortest.value());
-  CHECK(steps->shortest < step(with_large_copy({{"job.accumulate", "2"},
-                                                {"job.batch_per_gpu", "6"},
-                                                {"input.background_copy", "0 B"}})));
+  CHECK(steps->shortest <
+        step(with_large_copy(
+            {{"job.accumulate", "2"}, {"job.batch_per_gpu", "6"}, {"input.background_copy", "0 B"}})));
   CHECK(steps->steps == 2);
   const auto& m = run.measured.metrics;
   const auto parts =

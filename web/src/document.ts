@@ -136,8 +136,16 @@ export interface Row {
   stream: string;
 }
 
+/** A period of the step that is drawn once and happens `left_out` times more. */
+export interface Repeated {
+  from_us: number;
+  to_us: number;
+  left_out: number;
+}
+
 export interface Timeline {
   step: { from_us: number; to_us: number };
+  repeated?: Repeated | null;
   ranks: string;
   /** Neighbours shorter than this are joined; null: none are joined. */
   joined_us?: number | null;

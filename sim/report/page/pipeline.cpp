@@ -61,6 +61,14 @@ std::vector<PassSpan> pass_spans(const Run& run) {
   return boxes;
 }
 
+/// Micro-batches of the step that are not drawn, since a period stands for them.
+int micro_batches_left_out(const Run& run, const std::vector<PassSpan>& boxes) {
+  if (run.window.repeated.left_out == 0) return 0;
+  int drawn = 0;
+  for (const auto& box : boxes) drawn = std::max(drawn, box.pass->micro_batch + 1);
+  return run.scenario.job.accumulate - drawn;
+}
+
 double microseconds(Seconds time) {
   return time.value() * 1e6;
 }
@@ -75,12 +83,16 @@ Json pipeline_json(const Run& run) {
     until = microseconds(boxes[most_boxes].start - run.window.from);
     boxes.resize(most_boxes);
   }
+  const auto left_out = micro_batches_left_out(run, boxes);
   Json stages = Json::array();
   for (const auto& program : run.workload.programs) stages.push_back(program.name);
   Json passes = Json::array();
-  for (const auto& box : boxes)
+  for (const auto& box : boxes) {
+    const bool is_after = left_out > 0 && box.start >= run.window.repeated.to;
     passes.push_back({box.stage, microseconds(box.start - run.window.from), microseconds(box.end - box.start),
-                      static_cast<int>(box.pass->pass), box.pass->micro_batch, box.pass->chunk});
+                      static_cast<int>(box.pass->pass), box.pass->micro_batch + (is_after ? left_out : 0),
+                      box.pass->chunk});
+  }
   return {{"to_us", microseconds(run.window.to - run.window.from)},
           {"until_us", std::move(until)},
           {"stages", std::move(stages)},

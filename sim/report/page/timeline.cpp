@@ -264,6 +264,16 @@ std::vector<UseSample> averaged(const std::vector<UseSample>& uses, std::int64_t
   return bins;
 }
 
+/// The period of the step that stands for several equal ones; null if all are drawn.
+Json repeated_json(const StepWindow& window) {
+  const auto& repeated = window.repeated;
+  if (repeated.left_out == 0) return nullptr;
+  const auto from = nanoseconds(window.from);
+  return {{"from_us", microseconds(nanoseconds(repeated.from) - from)},
+          {"to_us", microseconds(nanoseconds(repeated.to) - from)},
+          {"left_out", repeated.left_out}};
+}
+
 }  // namespace
 
 Json timeline_json(const Run& run) {
@@ -272,7 +282,9 @@ Json timeline_json(const Run& run) {
   const Slices slices{run, shown.ranks};
   TimelineWriter writer{run, window};
   for (const auto rank : shown.ranks) writer.add(rank, slices.of(rank));
-  return writer.take(shown.words);
+  auto timeline = writer.take(shown.words);
+  timeline["repeated"] = repeated_json(window);
+  return timeline;
 }
 
 Json buckets_json(const Run& run) {

@@ -101,6 +101,12 @@ class TraceWriter {
       events_.slice(thread, json_text(label), "step", nanoseconds(window.from), nanoseconds(window.to),
                     fmt::format(R"("step":{})", window.step));
     }
+    const auto& repeated = run_.window.repeated;
+    if (repeated.left_out == 0) return;
+    const auto label = fmt::format("happens {} times; the trace has it once",
+                                   thousands_text(static_cast<std::size_t>(1 + repeated.left_out)));
+    events_.slice(thread, json_text(label), "step", nanoseconds(repeated.from), nanoseconds(repeated.to),
+                  fmt::format(R"("step":{},"times":{})", run_.window.step, 1 + repeated.left_out));
   }
 
   /// Writes the processes: one per node of shown ranks and links.

@@ -117,7 +117,7 @@ export function runPage(data: RunDocument): HTMLElement[] {
     warnings(coded(report)),
     step(report),
     stages(report),
-    pipeline(data.pipeline, report),
+    pipeline(data.pipeline, data.timeline.repeated, report),
     timeline(data.timeline),
     platform(data.platform),
     h('div', { class: 'pair' }, links(report.links, report.links_left_out ?? 0), useOverTime(data.use, data.timeline)),

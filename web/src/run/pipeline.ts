@@ -4,11 +4,13 @@ import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams } from 'ec
 import { timeTicks } from '../axes';
 import { draw, section, themedLegend, type Option } from '../chart';
 import { inkOn } from '../colour';
-import type { Pass, Pipeline, Report } from '../document';
+import type { Pass, Pipeline, Repeated, Report } from '../document';
 import { h, tip } from '../dom';
 import { countText, exactUs, percentText, timeText } from '../format';
 import { cell } from '../table';
 import { palette, type Palette } from '../theme';
+import { repeatedText } from './timeline';
+import { repeatedBands } from './timeline_option';
 
 const kinds = ['forward', 'backward', 'gradients of inputs', 'gradients of parameters'];
 
@@ -25,7 +27,7 @@ function passTip(data: Pipeline, [stage, start, duration, kind, micro, chunk]: P
   ]);
 }
 
-function option(data: Pipeline, row: number, colours: Palette, width: number): Option {
+function option(data: Pipeline, repeated: Repeated | null | undefined, row: number, colours: Palette, width: number): Option {
   const to = data.until_us ?? data.to_us;
   const { interval, text } = timeTicks(to * 1e-6, width < 560 ? 3 : 8);
   return {
@@ -46,6 +48,7 @@ function option(data: Pipeline, row: number, colours: Palette, width: number): O
     },
     yAxis: { type: 'category', inverse: true, data: data.stages, axisLine: { show: false }, axisTick: { show: false }, axisLabel: { color: colours.text, fontSize: 12 } },
     series: [
+      ...(repeatedBands(repeated, colours) as object[]),
       {
         type: 'custom',
         clip: true,
@@ -71,7 +74,7 @@ function option(data: Pipeline, row: number, colours: Palette, width: number): O
   };
 }
 
-export function pipeline(data: Pipeline | undefined, { metrics }: Report): HTMLElement | null {
+export function pipeline(data: Pipeline | undefined, repeated: Repeated | null | undefined, { metrics }: Report): HTMLElement | null {
   if (!data || data.passes.length === 0) return null;
   const bubble = metrics.bubble_s ?? 0;
   const title = `${data.stages.length} stages wait for each other for ${percentText(bubble / metrics.step_time_s)} of the step, on average`;
@@ -80,7 +83,7 @@ export function pipeline(data: Pipeline | undefined, { metrics }: Report): HTMLE
     label: `${title}. ${countText(data.passes.length)} passes of micro-batches through the stages.`,
     height: () => data.stages.length * row + 70,
     renderer: data.passes.length > 2000 ? 'canvas' : 'svg',
-    stops: () => data.passes.map((_, dataIndex) => ({ seriesIndex: 0, dataIndex })),
+    stops: () => data.passes.map((_, dataIndex) => ({ seriesIndex: repeated ? 1 : 0, dataIndex })),
     table: {
       count: data.passes.length,
       make: () => ({
@@ -96,7 +99,7 @@ export function pipeline(data: Pipeline | undefined, { metrics }: Report): HTMLE
         ]),
       }),
     },
-    option: (colours, width) => option(data, row, colours, width),
+    option: (colours, width) => option(data, repeated, row, colours, width),
   });
   const halves = data.passes.some((pass) => pass[3] > 1);
   const key = themedLegend(() => [
@@ -105,5 +108,6 @@ export function pipeline(data: Pipeline | undefined, { metrics }: Report): HTMLE
     ...(halves ? ([[colourOf(3, palette()), 'gradients of parameters']] as [string, string][]) : []),
   ]);
   const cut = data.until_us === null ? null : h('p', { class: 'hint' }, `The first ${countText(data.passes.length)} passes.`);
-  return section('pipeline', 'Pipeline', title, key, chart.element, cut);
+  const marked = repeated ? h('p', { class: 'lead' }, repeatedText(repeated)) : null;
+  return section('pipeline', 'Pipeline', title, marked, key, chart.element, cut);
 }

@@ -2,9 +2,9 @@
 // The timeline of streams.
 import type { EChartsType } from 'echarts/core';
 import { draw, legend, section } from '../chart';
-import type { Timeline } from '../document';
+import type { Repeated, Timeline } from '../document';
 import { choice, h, value } from '../dom';
-import { exactUs, sentence, timeText } from '../format';
+import { countText, exactUs, sentence, timeText } from '../format';
 import { onTheme, palette } from '../theme';
 import { extent, lanesOf, seen, type View } from './slices';
 import { sliceName, sliceRows, sliceTable } from './slice_text';
@@ -25,6 +25,19 @@ function pinBoard(): { element: HTMLElement; show: (timeline: Timeline, slice: n
     element.replaceChildren(h('strong', {}, sliceName(timeline, slice)), h('dl', {}, ...rows));
   };
   return { element, show };
+}
+
+/** Seconds of the reported step, with the periods that are not drawn. */
+function wholeStep({ step, repeated }: Timeline): number {
+  const leftOut = repeated ? repeated.left_out * (repeated.to_us - repeated.from_us) : 0;
+  return (step.to_us - step.from_us + leftOut) * 1e-6;
+}
+
+/** What the marked band stands for. */
+export function repeatedText(repeated: Repeated | null | undefined): string {
+  if (!repeated) return '';
+  const each = timeText((repeated.to_us - repeated.from_us) * 1e-6);
+  return `The marked period of ${each} happens ${countText(1 + repeated.left_out)} times in a row and is drawn once. `;
 }
 
 function empty(): HTMLElement {
@@ -68,7 +81,7 @@ export function timeline(data: Timeline | undefined): HTMLElement {
     refresh();
   };
 
-  const name = `The reported step, ${timeText((home.to - home.from) * 1e-6)} on each stream`;
+  const name = `The reported step, ${timeText(wholeStep(data))} on each stream`;
   const drawn = draw({
     label: `Timeline of ${data.slices.length} slices on ${data.rows.length} streams, from ${exactUs(home.from)} to ${exactUs(home.to)}. Plus and minus zoom, arrows move, Home shows the step, N and P go from slice to slice.`,
     renderer: 'canvas',
@@ -115,7 +128,7 @@ export function timeline(data: Timeline | undefined): HTMLElement {
     'timeline',
     'Time line',
     name,
-    h('p', { class: 'lead' }, `${sentence(data.ranks)}. `, data.joined_us ? `Neighbours of one phase that are shorter than ${timeText(data.joined_us * 1e-6)} are joined with the gaps between them; trace.json has each. ` : '', h('span', { class: 'hint' }, 'Wheel or pinch to zoom, drag to move, click a slice to keep its details. Keys: + − ← → Home, N and P for the next and previous slice.')),
+    h('p', { class: 'lead' }, `${sentence(data.ranks)}. `, data.joined_us ? `Neighbours of one phase that are shorter than ${timeText(data.joined_us * 1e-6)} are joined with the gaps between them; trace.json has each. ` : '', repeatedText(data.repeated), h('span', { class: 'hint' }, 'Wheel or pinch to zoom, drag to move, click a slice to keep its details. Keys: + − ← → Home, N and P for the next and previous slice.')),
     h('div', { class: 'controls' }, moveButtons(mover), ranksChoice),
     key,
     drawn.element,

@@ -3,8 +3,8 @@
 import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams, CustomSeriesRenderItemReturn } from 'echarts';
 import type { Option } from '../chart';
 import { inkOn } from '../colour';
-import type { Timeline } from '../document';
-import { axisTime } from '../format';
+import type { Repeated, Timeline } from '../document';
+import { axisTime, countText } from '../format';
 import type { Palette } from '../theme';
 import { boxesOf, extent, type Box, type Lane, type View } from './slices';
 import { sliceName, sliceTip } from './slice_text';
@@ -87,6 +87,34 @@ function stepMark(timeline: Timeline, colours: Palette): object {
   };
 }
 
+/** A band over the period that is drawn once for many, with how often it happens. */
+function repeatedBand(repeated: Repeated, colours: Palette): object {
+  return {
+    type: 'custom',
+    id: 'repeated',
+    silent: true,
+    clip: true,
+    z: 4,
+    data: [[repeated.from_us, 0, repeated.to_us]],
+    renderItem: (params: CustomSeriesRenderItemParams, api: CustomSeriesRenderItemAPI) => {
+      const area = params.coordSys as unknown as Area;
+      const [from, to] = [repeated.from_us, repeated.to_us].map((us) => api.coord([us, 0])[0]!) as [number, number];
+      const band = {
+        type: 'rect' as const,
+        shape: { x: from, y: area.y, width: Math.max(1, to - from), height: area.height },
+        style: { fill: colours.accent, fillOpacity: 0.14, stroke: colours.accent, lineWidth: 1.5, lineDash: [6, 3] },
+      };
+      const label = {
+        type: 'text' as const,
+        x: (Math.max(from, area.x) + Math.min(to, area.x + area.width)) / 2,
+        y: area.y + 9,
+        style: { text: `× ${countText(1 + repeated.left_out)}`, fill: colours.text, backgroundColor: colours.background, padding: [2, 5], borderRadius: 3, fontSize: 12, fontWeight: 600, align: 'center' as const, verticalAlign: 'middle' as const },
+      };
+      return { type: 'group' as const, children: [band, label] };
+    },
+  };
+}
+
 /** Compute and communication of the first rank over the whole run. */
 function overview(picture: Picture, whole: View, width: number, colours: Palette): object {
   const shown = picture.lanes.filter((lane) => lane.label === 'compute' || lane.label === 'NCCL').slice(0, 2);
@@ -112,6 +140,9 @@ function overview(picture: Picture, whole: View, width: number, colours: Palette
     },
   };
 }
+
+/** None if all periods are drawn. */
+export const repeatedBands = (repeated: Repeated | null | undefined, colours: Palette): object[] => (repeated ? [repeatedBand(repeated, colours)] : []);
 
 /** The boxes of the view as a series; replaced whenever the view changes. */
 export function slicesSeries(picture: Picture, width: number, colours: Palette): object {
@@ -199,6 +230,6 @@ export function timelineOption(picture: Picture, width: number, colours: Palette
         emphasis: { handleStyle: { borderColor: colours.text } },
       },
     ],
-    series: [stepMark(picture.timeline, colours), slicesSeries(picture, width, colours), overview(picture, whole, width, colours)] as Option['series'],
+    series: [stepMark(picture.timeline, colours), ...repeatedBands(picture.timeline.repeated, colours), slicesSeries(picture, width, colours), overview(picture, whole, width, colours)] as Option['series'],
   };
 }
