@@ -1,5 +1,5 @@
-# The package for Debian and Ubuntu: run `cpack -G DEB` in the folder of a finished build. It depends on the libraries that
-# dpkg-shlibdeps finds, in the versions of the system on which it was built.
+# The package for Debian and Ubuntu, which scripts/package makes. It depends on the libraries that dpkg-shlibdeps finds, in the
+# versions of the system on which it was built.
 set(CPACK_GENERATOR DEB)
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_PACKAGE_NAME gradway)
@@ -14,4 +14,5 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/debian_files.cmake)
 include(CPack)
