@@ -71,11 +71,12 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
   check_goal(goal, arguments.training, written);
   const auto samples = samples_of_step(arguments, written);
   const auto threads = arguments.jobs > 0 ? arguments.jobs : hardware_threads();
+  const auto rows = arguments.top > 0 ? arguments.top : report::LayoutSearchReport{}.rows;
   auto found = [&] {
     Progress progress{context, Progress::WithoutTerminal::lines};
     const InterruptNote note;
     return search_layouts(
-        written, samples, arguments.engine,
+        written, samples, rows, arguments.engine,
         [&](std::size_t count, const std::function<void(std::size_t)>& work) {
           for_each_in_parallel(count, threads, work);
         },
@@ -97,8 +98,8 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
                 written.model.experts.number > 0},
       .global_batch = samples,
       .found = std::move(found),
-      .goal = goal};
-  if (arguments.top > 0) search_report.rows = arguments.top;
+      .goal = goal,
+      .rows = rows};
   const auto json = [&](std::ostream& out) { report::write_json(out, search_report, GRADWAY_VERSION); };
   if (arguments.json) {
     json(context.results);

@@ -13,6 +13,7 @@
 #include "sim/base/contract.hpp"
 #include "sim/base/random.hpp"
 #include "sim/lower/contention_sides.hpp"
+#include "sim/lower/nccl_channels.hpp"
 #include "sim/lower/program_cursor.hpp"
 #include "sim/lower/step_collectives.hpp"
 #include "sim/platform/data_paths.hpp"
@@ -102,8 +103,8 @@ class Lowering {
         }
       }
     }
-    return {std::move(graph_), plan_.folding, nccl_channels(), plan_.collectives.channel_limit(),
-            plan_.collectives.provenance()};
+    return {std::move(graph_), plan_.folding, nccl_channels(workload_, communicators_, platform_),
+            plan_.collectives.channel_limit(), plan_.collectives.provenance()};
   }
 
  private:
@@ -446,20 +447,6 @@ class Lowering {
     if (number < state.puts.size() && state.puts[number]) graph_.add_edge(*state.puts[number], op);
     if (number + depth < state.puts.size() && state.puts[number + depth])
       graph_.add_edge(op, *state.puts[number + depth]);
-  }
-
-  /// By program: the sum over the communicators of one of its actors.
-  std::vector<int> nccl_channels() const {
-    std::vector<int> sums(workload_.programs.size(), 0);
-    if (platform_.collectives != CollectiveRules::nccl) return sums;
-    std::vector<bool> known(sums.size(), false);
-    for (const auto& actor : workload_.actors) {
-      if (known[actor.program.index()]) continue;
-      known[actor.program.index()] = true;
-      for (const auto* communicator : communicators_.of(actor))
-        if (communicator->facts().ranks > 1) sums[actor.program.index()] += communicator->channels();
-    }
-    return sums;
   }
 
   const Workload& workload_;

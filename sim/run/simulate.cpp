@@ -5,11 +5,14 @@
 #include <optional>
 #include <utility>
 
+#include "sim/lower/nccl_channels.hpp"
 #include "sim/metrics/measure.hpp"
+#include "sim/plan/memory.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/run/fewer_micro_batches.hpp"
 #include "sim/run/network_cores.hpp"
 #include "sim/run/repetition.hpp"
+#include "sim/run/simulate_within.hpp"
 #include "sim/run/steady_state.hpp"
 #include "sim/trust/provenance.hpp"
 
@@ -69,6 +72,21 @@ bool note_repetition(SteadyRun& run) {
   return repeated.has_value();
 }
 
+// By which a step may differ from the steady state: see run_to_steady_state.
+constexpr double drift_of_steps = 1e-4;
+
+/// Memory of the GPU that needs most, with NCCL's buffers.
+Bytes memory_needed(const Workload& workload, const Communicators& communicators, const Platform& platform) {
+  const auto channels = nccl_channels(workload, communicators, platform);
+  Bytes most{};
+  for (std::size_t i = 0; i < workload.programs_of_ranks(); ++i) {
+    auto memory = workload.programs[i].memory;
+    memory.nccl = nccl_buffers(channels[i]);
+    most = std::max(most, memory.needed());
+  }
+  return most;
+}
+
 /// A step in its steady state, and what it was simulated with.
 struct SimulatedStep {
   ComputeCosts costs;
@@ -77,16 +95,30 @@ struct SimulatedStep {
   double network_cores = 0;  ///< that the network takes from loaders
 };
 
+/// The step does not repeat with fewer micro-batches.
+struct NoRepetition {};
+using StepOutcome = std::variant<SimulatedStep, NoRepetition, BeyondLimits>;
+
+/// How steps are simulated.
+struct StepOptions {
+  std::string_view engine;
+  FoldRanks fold;
+  StepLimits limits;
+  const ProgressCallback& on_progress;
+};
+
 /// Simulates steps with all their micro-batches, or with fewer that stand for all.
-/// @param fewer null: all @return empty if the step does not repeat with fewer
-std::optional<SimulatedStep> simulated_step(Scenario& scenario, ComputeCosts costs, std::string_view engine,
-                                            FoldRanks fold, const FewerMicroBatches* fewer,
-                                            const ProgressCallback& on_progress) {
+/// @param fewer null: all
+StepOutcome simulated_step(Scenario& scenario, ComputeCosts costs, const FewerMicroBatches* fewer,
+                           const StepOptions& options) {
+  const auto& [engine, fold, limits, on_progress] = options;
   auto workload = fewer ? plan_fewer(scenario, costs, *fewer) : plan(scenario, costs);
-  if (!workload) return std::nullopt;
+  if (!workload) return NoRepetition{};
   report_progress(on_progress, "mapping collectives to links");
   check(*workload);
   Communicators communicators{*workload, scenario};
+  if (const auto needs = memory_needed(*workload, communicators, scenario.platform); needs > limits.memory)
+    return BeyondLimits{.needs = needs};
   report_progress(on_progress, "folding ranks");
   const auto lowering_plan = make_lowering_plan(*workload, scenario, communicators, fold);
   const auto lowered = [&](const Workload& steps) {
@@ -96,22 +128,24 @@ std::optional<SimulatedStep> simulated_step(Scenario& scenario, ComputeCosts cos
     return run_to_steady_state(std::move(of), scenario.platform, engine, lowered, on_progress);
   };
   auto run = settle(std::move(*workload));
-  if (fewer && !note_repetition(run)) return std::nullopt;
+  if (fewer && !note_repetition(run)) return NoRepetition{};
   if (auto at_their_clocks = costs_of_waiting(scenario, costs, run)) {
     report_progress(on_progress, "repeating at the clocks of waiting GPUs");
-    costs = std::move(*at_their_clocks);
+    const auto slowest = std::exchange(costs, std::move(*at_their_clocks)).slowdown;
+    const auto at_least = run.window.each() * (costs.slowdown / slowest);
+    if (at_least > limits.time * (1 + drift_of_steps)) return BeyondLimits{};
     workload = fewer ? with_costs_of_fewer(std::move(run.workload), scenario, costs, *fewer)
                      : with_costs(std::move(run.workload), scenario, costs);
-    if (!workload) return std::nullopt;
+    if (!workload) return NoRepetition{};
     run = {};
     run = settle(std::move(*workload));
-    if (fewer && !note_repetition(run)) return std::nullopt;
+    if (fewer && !note_repetition(run)) return NoRepetition{};
   }
   double network_cores = 0;
   if (const auto network = network_core_time(scenario.platform, run); network > Seconds{}) {
     const auto metrics = measure(scenario, run.workload, run.lowered, run.timeline, run.window).metrics;
     if (metrics.loading && metrics.loading->cores_busy) {
-      if (fewer) return std::nullopt;
+      if (fewer) return NoRepetition{};
       report_progress(on_progress, "repeating with the cores that the network leaves");
       network_cores =
           share_cores_with_network(scenario.platform, *metrics.loading, metrics.step_time, network);
@@ -123,24 +157,22 @@ std::optional<SimulatedStep> simulated_step(Scenario& scenario, ComputeCosts cos
   return SimulatedStep{std::move(costs), std::move(communicators), std::move(run), network_cores};
 }
 
-SimulatedStep simulated_step(Scenario& scenario, std::string_view engine, FoldRanks fold,
-                             FoldMicroBatches micro_batches, const ProgressCallback& on_progress) {
-  report_progress(on_progress, "planning the step");
+StepOutcome simulated_step(Scenario& scenario, FoldMicroBatches micro_batches, const StepOptions& options) {
+  report_progress(options.on_progress, "planning the step");
   const auto costs = compute_costs(scenario);
-  if (micro_batches == FoldMicroBatches::yes && fold == FoldRanks::yes) {
-    for (const auto& fewer : fewer_micro_batches(scenario.job))
-      if (auto step = simulated_step(scenario, costs, engine, fold, &fewer, on_progress))
-        return std::move(*step);
+  if (micro_batches == FoldMicroBatches::yes && options.fold == FoldRanks::yes) {
+    for (const auto& fewer : fewer_micro_batches(scenario.job)) {
+      auto step = simulated_step(scenario, costs, &fewer, options);
+      if (!std::holds_alternative<NoRepetition>(step)) return step;
+    }
   }
-  return std::move(*simulated_step(scenario, costs, engine, fold, nullptr, on_progress));
+  return simulated_step(scenario, costs, nullptr, options);
 }
 
-}  // namespace
-
-Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold, const ProgressCallback& on_progress,
-             FoldMicroBatches micro_batches) {
-  auto [costs, communicators, run, network_cores] =
-      simulated_step(scenario, engine, fold, micro_batches, on_progress);
+/// Measures a step and adds what the prediction is based on.
+/// @param scenario that `step` refers to; moved into the result
+Run finished(Scenario&& scenario, SimulatedStep step) {
+  auto& [costs, communicators, run, network_cores] = step;
   auto measured = measure(scenario, run.workload, run.lowered, run.timeline, run.window);
   if (auto& loading = measured.metrics.loading; loading && network_cores > 0) {
     loading->network_cores = network_cores;
@@ -164,6 +196,21 @@ Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold, const P
           .errors = std::move(errors),
           .basis = std::move(provenance.basis),
           .warnings = std::move(provenance.warnings)};
+}
+
+}  // namespace
+
+Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold, const ProgressCallback& on_progress,
+             FoldMicroBatches micro_batches) {
+  auto step = simulated_step(scenario, micro_batches, {engine, fold, {}, on_progress});
+  return finished(std::move(scenario), std::get<SimulatedStep>(std::move(step)));
+}
+
+std::variant<Run, BeyondLimits> simulate_within(const StepLimits& limits, Scenario scenario,
+                                                std::string_view engine) {
+  auto step = simulated_step(scenario, FoldMicroBatches::yes, {engine, FoldRanks::yes, limits, {}});
+  if (const auto* beyond = std::get_if<BeyondLimits>(&step)) return *beyond;
+  return finished(std::move(scenario), std::get<SimulatedStep>(std::move(step)));
 }
 
 }  // namespace gradway

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <string>
 
 #include <catch2/catch.hpp>
 
@@ -19,6 +20,7 @@ namespace {
 
 const DataPath layout_data{{GRADWAY_SOURCE_DIR}};
 constexpr int samples = 16;
+constexpr std::size_t shown = 10;  // layouts that a search finds
 
 std::vector<Override> small_decoder(const std::string& framework) {
   return {{"model", "gpt_124m"},
@@ -32,7 +34,7 @@ Scenario decoder_of(const std::string& framework) {
 }
 
 LayoutSearchResult search(const Scenario& scenario, int threads = 2) {
-  return search_layouts(scenario, samples, "fluid",
+  return search_layouts(scenario, samples, shown, "fluid",
                         [&](std::size_t count, const std::function<void(std::size_t)>& work) {
                           for_each_in_parallel(count, threads, work);
                         });
@@ -120,6 +122,57 @@ TEST_CASE("the search of layouts finds what simulating all of them finds", "[stu
   CHECK(found.leaders.has(0));
 }
 
+TEST_CASE("a search of layouts finds the fastest ones of a full simulation, in order", "[study][layout]") {
+  const auto [framework, model, gpus, of_step, found_layouts] =
+      GENERATE(table<std::string, std::string, int, int, int>({{"megatron", "gpt_124m", 16, 64, 10},
+                                                               {"megatron", "gpt_124m", 4, 8, 3},
+                                                               {"pytorch", "gpt_124m", 8, 16, 5},
+                                                               {"megatron", "llama2_7b", 8, 16, 10},
+                                                               {"pytorch", "llama2_7b", 4, 4, 10}}));
+  CAPTURE(framework, model, gpus, of_step);
+  auto set = small_decoder(framework);
+  set.front().value = model;
+  set.push_back({"job.gpus", std::to_string(gpus)});
+  const auto scenario = load_scenario("sharded/llama2_7b", set, layout_data);
+  const auto found = search_layouts(scenario, of_step, static_cast<std::size_t>(found_layouts), "fluid",
+                                    [](std::size_t count, const std::function<void(std::size_t)>& work) {
+                                      for_each_in_parallel(count, 2, work);
+                                    });
+
+  const auto jobs = candidate_layouts(scenario, of_step, false);
+  std::vector<Seconds> times(jobs.size(), Seconds::infinite());
+  std::vector<MemoryVerdict> verdicts(jobs.size());
+  for_each_in_parallel(jobs.size(), 2, [&](std::size_t i) {
+    const auto run = simulated(scenario, jobs[i]);
+    verdicts[i] = memory_range(run.scenario, run.measured.memory).verdict;
+    if (fits(run.scenario, run.measured.memory)) times[i] = run.measured.metrics.step_time;
+  });
+  std::vector<double> steps;
+  auto of_surely_fitting = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (times[i] == Seconds::infinite()) continue;
+    steps.push_back(times[i].value());
+    if (verdicts[i] == MemoryVerdict::fits) of_surely_fitting = std::min(of_surely_fitting, steps.back());
+  }
+  std::ranges::sort(steps);
+  // Variants that are tried on top of the candidates.
+  std::vector<LayoutResult> ranked = found.ranked;
+  std::erase_if(ranked, [](const LayoutResult& one) {
+    const auto& job = one.job;
+    return job.recompute == Recompute::selective_op ||
+           (job.framework == Framework::megatron && job.layout.tensor > 1 && !job.layout.sequence);
+  });
+  const auto count = std::min<std::size_t>(steps.size(), static_cast<std::size_t>(found_layouts));
+  REQUIRE(ranked.size() >= count);
+  CHECK(found.simulated < found.candidates);
+  for (std::size_t i = 0; i < count; ++i) CHECK(ranked[i].metrics.step_time.value() == steps[i]);
+  const auto surely = std::ranges::find(ranked, MemoryVerdict::fits, &LayoutResult::verdict);
+  if (of_surely_fitting < std::numeric_limits<double>::infinity()) {
+    REQUIRE(surely != ranked.end());
+    CHECK(surely->metrics.step_time.value() == of_surely_fitting);
+  }
+}
+
 TEST_CASE("layouts that do not fit are listed, and never ranked", "[study][layout]") {
   auto scenario = decoder_of("megatron");
   auto needs = try_all(scenario).needs;
@@ -157,7 +210,7 @@ TEST_CASE("a search of layouts refuses frameworks that it does not support", "[s
   const auto each = [](std::size_t, const std::function<void(std::size_t)>&) {};
   auto scenario = decoder_of("pytorch");
   scenario.job.framework = Framework::deepspeed;
-  CHECK_THROWS_WITH(search_layouts(scenario, samples, "fluid", each), Contains("not for DeepSpeed"));
+  CHECK_THROWS_WITH(search_layouts(scenario, samples, shown, "fluid", each), Contains("not for DeepSpeed"));
 }
 
 TEST_CASE("the search reports the gain of keys that it does not search", "[study][layout]") {
@@ -229,7 +282,7 @@ TEST_CASE("a search that is stopped has the best so far", "[study][layout]") {
   const auto scenario = decoder_of("pytorch");
   int asked = 0;
   const auto found = search_layouts(
-      scenario, samples, "fluid",
+      scenario, samples, shown, "fluid",
       [](std::size_t count, const std::function<void(std::size_t)>& work) {
         for_each_in_parallel(count, 2, work);
       },
@@ -253,7 +306,7 @@ TEST_CASE("layouts of many micro-batches rank as if all of these were simulated"
   CAPTURE(framework, gpus, many_samples);
   auto scenario = decoder_of(framework);
   scenario.job.gpus = gpus;
-  const auto found = search_layouts(scenario, many_samples, "fluid",
+  const auto found = search_layouts(scenario, many_samples, shown, "fluid",
                                     [](std::size_t count, const std::function<void(std::size_t)>& work) {
                                       for_each_in_parallel(count, 2, work);
                                     });

@@ -56,7 +56,7 @@ std::vector<std::vector<std::size_t>> by_step(const CampaignSearch& search,
 /// The fastest layout of the scenario's job on its platform.
 Job fastest_layout(const Scenario& written, const CampaignSearch& search) {
   const auto samples = search.global_batch.value_or(static_cast<int>(std::lround(written.job.samples())));
-  const auto found = search_layouts(written, samples, search.arguments.engine,
+  const auto found = search_layouts(written, samples, 1, search.arguments.engine,
                                     [](std::size_t count, const std::function<void(std::size_t)>& work) {
                                       for_each_in_parallel(count, 1, work);
                                     });

@@ -141,7 +141,7 @@ void write_remarks(std::ostream& out, const LayoutSearchReport& search_report, c
   Fields fields{out, style};
   out << '\n';
   fields.add("tried", fmt::format("{} of {} layouts were simulated; {} do not fit; {} were skipped, because "
-                                  "their kernels alone are slower",
+                                  "a lower bound of their step is slower",
                                   found.simulated, found.candidates, found.do_not_fit, found.slower));
   fields.add("not searched", not_searched(found));
   fields.add("left out", left_out(search_report), Paint::yellow);

@@ -2,18 +2,21 @@
 #include "sim/study/search/layouts.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/run/simulate_within.hpp"
 #include "sim/scenario/pipeline/schedule.hpp"
 #include "sim/scenario/pipeline/stages.hpp"
 #include "sim/workload/blocks.hpp"
@@ -43,18 +46,10 @@ Kind kind_of(const Job& job) {
   return {job.layout.tensor, job.layout.context, job.layout.expert, job.recompute};
 }
 
-/// Layouts that differ in replicas only, so that they hide similar shares of communication and launches.
-using ReplicaFamily = std::tuple<Kind, int, int, int, std::size_t>;
-ReplicaFamily replica_family(const Job& job) {
-  return {kind_of(job), job.layout.pipeline, job.layout.chunks, job.batch_per_gpu, job.strategy.index()};
-}
-
-// Tolerance of the time that is expected from similar layouts. The lower bound alone needs none.
-constexpr double slack = 1.05;
-
 /// Memory of a candidate, and a lower bound of its step time.
 struct Requirements {
-  Bytes needs{};
+  Bytes needs{};             ///< without NCCL's buffers
+  bool surely_fits = false;  ///< without NCCL's buffers
   Seconds at_least{};
 };
 
@@ -109,8 +104,11 @@ class RequirementEstimator {
     }
     const auto workload = plan(scenario_, costs);
     Requirements required{.at_least = least_time(workload, job, scenario_.job.accumulate, slowdown)};
-    for (const auto& program : workload.programs)
-      required.needs = std::max(required.needs, program.memory.needed());
+    const auto& most = std::ranges::max_element(workload.programs, {}, [](const Program& program) {
+                         return program.memory.needed();
+                       })->memory;
+    required.needs = most.needed();
+    required.surely_fits = surely_fits(scenario_, most);
     return required;
   }
 
@@ -130,9 +128,10 @@ class RequirementEstimator {
 
 class LayoutSearch {
  public:
-  LayoutSearch(const Scenario& written, const std::string& engine, const ForEach& for_each,
+  LayoutSearch(const Scenario& written, std::size_t best, const std::string& engine, const ForEach& for_each,
                const ProgressCallback& on_progress, const std::function<bool()>& is_stopped)
       : written_{written},
+        wanted_{best},
         engine_{engine},
         for_each_{for_each},
         on_progress_{on_progress},
@@ -141,7 +140,7 @@ class LayoutSearch {
   LayoutSearchResult run(std::vector<Job> candidates) {
     found_.candidates = candidates.size();
     estimate_all(std::move(candidates));
-    std::ranges::stable_sort(fitting_, {}, &Fitting::at_least);
+    sort_fitting();
     simulate_in_order();
     if (!is_stopped()) try_without_sequence();
     if (!is_stopped()) try_selective_checkpoints();
@@ -154,6 +153,7 @@ class LayoutSearch {
   struct Fitting {
     Job job;
     Seconds at_least{};
+    bool may_surely_fit = true;
   };
 
   bool is_stopped() const { return !found_.ranked.empty() && is_stopped_ && is_stopped_(); }
@@ -198,7 +198,7 @@ class LayoutSearch {
         }
         const auto required = estimator.estimate(job);
         if (fits(required.needs)) {
-          fitting.push_back({std::move(job), required.at_least});
+          fitting.push_back({std::move(job), required.at_least, required.surely_fits});
           continue;
         }
         ++do_not_fit;
@@ -218,20 +218,29 @@ class LayoutSearch {
     return gpu.ideal || needs <= gpu.memory;
   }
 
-  /// The least step time to expect: the lower bound, scaled by what similar layouts took.
-  Seconds expected_time(const Fitting& one) const {
-    const auto known = least_ratios_.find(replica_family(one.job));
-    return known == least_ratios_.end() ? one.at_least : one.at_least * known->second;
+  /// In the order of their bounds. Of similar ones those with fewer tasks come first: they cost least, and
+  /// tell what the others must beat.
+  void sort_fitting() {
+    constexpr double similar = 1.05;
+    if (fitting_.empty()) return;
+    const auto least = std::ranges::min(fitting_, {}, &Fitting::at_least).at_least;
+    std::ranges::stable_sort(fitting_, {}, [&](const Fitting& one) {
+      const auto& job = one.job;
+      const auto steps_above = std::floor(std::log(one.at_least / least) / std::log(similar));
+      return std::tuple{steps_above, job.accumulate * job.layout.pipeline, one.at_least};
+    });
+  }
+
+  /// A candidate that takes longer is neither among the layouts to find nor the fastest that certainly fits.
+  Seconds limit_of(const Fitting& one) const {
+    const auto of_best = steps_.size() < wanted_ ? Seconds::infinite() : steps_[wanted_ - 1];
+    return one.may_surely_fit ? std::max(of_best, best_that_surely_fits_) : of_best;
   }
 
   void simulate_in_order() {
     auto rest = fitting_;
     while (!rest.empty()) {
-      if (!found_.ranked.empty()) {
-        found_.slower +=
-            std::erase_if(rest, [&](const Fitting& one) { return expected_time(one) > best_ * slack; });
-        std::ranges::stable_sort(rest, {}, [&](const Fitting& one) { return expected_time(one); });
-      }
+      found_.slower += std::erase_if(rest, [&](const Fitting& one) { return one.at_least > limit_of(one); });
       if (is_stopped()) {
         found_.not_tried = rest.size();
         return;
@@ -249,11 +258,12 @@ class LayoutSearch {
     if (written_.job.framework != Framework::megatron) return;
     std::vector<Fitting> variants;
     for (const auto& one : found_.ranked) {
-      if (!one.job.layout.sequence || one.metrics.step_time > best_ * (1 + near_best_without_sequence))
+      if (!one.job.layout.sequence ||
+          one.metrics.step_time > steps_.front() * (1 + near_best_without_sequence))
         continue;
       auto job = one.job;
       job.layout.sequence = false;
-      variants.push_back({std::move(job), {}});
+      variants.push_back({std::move(job)});
     }
     found_.candidates += variants.size();
     simulate_all(variants);
@@ -266,7 +276,7 @@ class LayoutSearch {
     for (const auto& one : found_.ranked) {
       if (variants.size() == batch_size) break;
       auto job = with_selective_checkpoints(written_.model, one.job);
-      if (job && seen.insert(cut_of(*job)).second) variants.push_back({*std::move(job), {}});
+      if (job && seen.insert(cut_of(*job)).second) variants.push_back({*std::move(job)});
     }
     found_.candidates += variants.size();
     simulate_all(variants);
@@ -282,30 +292,30 @@ class LayoutSearch {
     each(keys.size(), [&](std::size_t i) {
       auto job = best.job;
       keys[i].change(job);
-      tried[i] = simulate_if_feasible(job);
+      tried[i] = simulate_if_feasible(job, best.metrics.step_time * (1 - least_reported_gain));
     });
     auto all = best.job;
     KeyGain together;
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (!tried[i] || tried[i]->metrics.step_time > best.metrics.step_time * (1 - least_reported_gain))
-        continue;
+      if (!tried[i]) continue;
       found_.key_gains.push_back({keys[i].set, tried[i]->metrics.step_time, tried[i]->memory});
       keys[i].change(all);
       together.set.insert(together.set.end(), keys[i].set.begin(), keys[i].set.end());
     }
     if (found_.key_gains.size() < 2) return;
-    const auto tried_together = simulate_if_feasible(all);
+    const auto tried_together = simulate_if_feasible(all, Seconds::infinite());
     if (!tried_together) return;
     together.step_time = tried_together->metrics.step_time;
     together.memory = tried_together->memory;
     found_.key_gains.push_back(std::move(together));
   }
 
-  /// None if NCCL refuses the job, or if it does not fit.
-  std::optional<LayoutResult> simulate_if_feasible(const Job& job) const {
+  /// None if NCCL refuses the job, or if it takes more memory or time than there is.
+  std::optional<LayoutResult> simulate_if_feasible(const Job& job, Seconds limit) const {
     try {
-      auto tried = simulate_one(job);
-      if (fits(tried.memory)) return tried;
+      auto tried = simulate_one(job, limit);
+      auto* result = std::get_if<LayoutResult>(&tried);
+      if (result != nullptr && result->metrics.step_time <= limit) return std::move(*result);
     } catch (const ConfigError&) {
       return std::nullopt;
     }
@@ -313,53 +323,63 @@ class LayoutSearch {
   }
 
   void simulate_all(const std::vector<Fitting>& jobs) {
-    std::vector<std::optional<LayoutResult>> results(jobs.size());
-    std::vector<std::string> reasons(jobs.size());
+    struct Refused {
+      std::string reason;
+    };
+    std::vector<std::variant<LayoutResult, BeyondLimits, Refused>> results(jobs.size());
     each(jobs.size(), [&](std::size_t i) {
       try {
-        results[i] = simulate_one(jobs[i].job);
+        std::visit([&](auto&& tried) { results[i] = std::move(tried); },
+                   simulate_one(jobs[i].job, limit_of(jobs[i])));
       } catch (const ConfigError& error) {
-        reasons[i] = error.problems().front().what;
+        results[i] = Refused{error.problems().front().what};
       }
     });
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-      if (results[i]) {
-        take(std::move(*results[i]), jobs[i].at_least);
+      if (auto* result = std::get_if<LayoutResult>(&results[i])) {
+        take(std::move(*result));
+      } else if (const auto* beyond = std::get_if<BeyondLimits>(&results[i])) {
+        leave_out(jobs[i].job, *beyond);
       } else {
-        found_.refused.push_back({jobs[i].job, reasons[i]});
+        found_.refused.push_back({jobs[i].job, std::get<Refused>(results[i]).reason});
       }
     }
   }
 
-  LayoutResult simulate_one(const Job& job) const {
+  std::variant<LayoutResult, BeyondLimits> simulate_one(const Job& job, Seconds limit) const {
     auto scenario = written_;
     scenario.job = job;
-    const auto run = simulate(std::move(scenario), engine_);
-    return {.job = job,
-            .metrics = run.measured.metrics,
-            .range = run.range,
-            .errors = run.errors,
-            .memory = run.measured.memory.needed(),
-            .verdict = memory_range(run.scenario, run.measured.memory).verdict,
-            .basis = run.basis,
-            .warnings = run.warnings};
+    const auto& gpu = written_.platform.gpu_models.front();
+    const StepLimits limits{.time = limit, .memory = gpu.ideal ? Bytes::infinite() : gpu.memory};
+    const auto simulated = simulate_within(limits, std::move(scenario), engine_);
+    if (const auto* beyond = std::get_if<BeyondLimits>(&simulated)) return *beyond;
+    const auto& run = std::get<Run>(simulated);
+    return LayoutResult{.job = job,
+                        .metrics = run.measured.metrics,
+                        .range = run.range,
+                        .errors = run.errors,
+                        .memory = run.measured.memory.needed(),
+                        .verdict = memory_range(run.scenario, run.measured.memory).verdict,
+                        .basis = run.basis,
+                        .warnings = run.warnings};
   }
 
-  /// Adds a result. With NCCL's buffers the layout may not fit any more.
-  void take(LayoutResult tried, Seconds at_least) {
+  void take(LayoutResult tried) {
     ++found_.simulated;
     const auto step = tried.metrics.step_time;
-    if (at_least > Seconds{}) {
-      auto& least = least_ratios_.try_emplace(replica_family(tried.job), step / at_least).first->second;
-      least = std::min(least, step / at_least);
-    }
-    if (!fits(tried.memory)) {
-      ++found_.do_not_fit;
-      found_.unfit.push_back({std::move(tried.job), tried.memory});
+    steps_.insert(std::ranges::upper_bound(steps_, step), step);
+    if (tried.verdict == MemoryVerdict::fits) best_that_surely_fits_ = std::min(best_that_surely_fits_, step);
+    found_.ranked.push_back(std::move(tried));
+  }
+
+  /// With NCCL's buffers a layout may not fit any more.
+  void leave_out(const Job& job, const BeyondLimits& beyond) {
+    if (!beyond.needs) {
+      ++found_.slower;
       return;
     }
-    best_ = std::min(best_, step);
-    found_.ranked.push_back(std::move(tried));
+    ++found_.do_not_fit;
+    found_.unfit.push_back({job, *beyond.needs});
   }
 
   void rank() {
@@ -391,14 +411,15 @@ class LayoutSearch {
   }
 
   const Scenario& written_;
+  std::size_t wanted_;
   const std::string& engine_;
   const ForEach& for_each_;
   const ProgressCallback& on_progress_;
   const std::function<bool()>& is_stopped_;
   LayoutSearchResult found_;
   std::vector<Fitting> fitting_;
-  Seconds best_ = Seconds::infinite();            ///< the least step time so far
-  std::map<ReplicaFamily, double> least_ratios_;  ///< smallest ratio of step time to bound
+  std::vector<Seconds> steps_;  ///< of all ranked layouts, rising
+  Seconds best_that_surely_fits_ = Seconds::infinite();
 };
 
 void check_can_be_cut(const Scenario& written) {
@@ -428,15 +449,17 @@ const LayoutResult& LayoutSearchResult::recommended() const {
   return ranked.front();
 }
 
-LayoutSearchResult search_layouts(const Scenario& written, int global_batch, const std::string& engine,
-                                  const ForEach& for_each, const ProgressCallback& on_progress,
+LayoutSearchResult search_layouts(const Scenario& written, int global_batch, std::size_t best,
+                                  const std::string& engine, const ForEach& for_each,
+                                  const ProgressCallback& on_progress,
                                   const std::function<bool()>& is_stopped) {
   check_can_be_cut(written);
   LayoutSearchResult found;
   for (const bool beyond_nodes : {false, true}) {
     auto candidates = candidate_layouts(written, global_batch, beyond_nodes);
     if (candidates.empty()) continue;
-    auto more = LayoutSearch{written, engine, for_each, on_progress, is_stopped}.run(std::move(candidates));
+    auto more =
+        LayoutSearch{written, best, engine, for_each, on_progress, is_stopped}.run(std::move(candidates));
     if (!more.ranked.empty() || found.candidates == 0) found = std::move(more);
     if (!found.ranked.empty()) return found;
   }

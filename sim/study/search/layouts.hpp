@@ -63,7 +63,7 @@ struct LayoutSearchResult {
   std::size_t candidates = 0;      ///< that the rules allow
   std::size_t do_not_fit = 0;
   std::size_t simulated = 0;
-  std::size_t slower = 0;     ///< not simulated, because their lower bound or similar layouts are too slow
+  std::size_t slower = 0;     ///< not simulated to the end, because their lower bound is too slow
   std::size_t not_tried = 0;  ///< because the search was stopped
 
   /// The fastest; if its memory is tight, the fastest that is tied with it and certainly fits.
@@ -94,17 +94,19 @@ std::optional<Job> with_selective_checkpoints(const Model& model, const Job& job
 /// kernels, exchanges that overlap with matrix products. @param best the fastest layout
 std::vector<UnsearchedKey> unsearched_keys(const Model& model, const Gpu& gpu, const Job& best);
 
-/// Finds the layouts with the least step time. Memory is checked before anything is simulated. Candidates are
-/// simulated in the order of a lower bound, which is the kernels of a stage and the latency of the pipeline
-/// up to it, until no other candidate can be the fastest. The bound is scaled by the smallest ratio of step
-/// time to bound among similar layouts that were simulated. Layouts without sequence parallelism are tried if
-/// they are within 2 % of the best with it, selective checkpoints with the fastest ones. Keys that are not
-/// searched are tried on the fastest layout.
+/// Finds the `best` layouts with the least step time, and the fastest that certainly fits. Memory is checked
+/// before anything is simulated. Candidates are simulated in the order of a lower bound, which is the kernels
+/// of a stage and the latency of the pipeline up to it, until no other can be one of these: they are those
+/// that simulating all candidates finds. Layouts without sequence parallelism are tried if they are within 2 %
+/// of the best with it, selective checkpoints with the fastest ones. Keys that are not searched are tried on
+/// the fastest layout.
+/// @param best number of layouts to find, at least 1
 /// @param engine a name from engines()
 /// @param is_stopped asked now and then: if true, the search ends with the best so far, once it has one
 /// @throws SimulationError if a simulation could not finish, ConfigError if no layout exists
-LayoutSearchResult search_layouts(const Scenario& written, int global_batch, const std::string& engine,
-                                  const ForEach& for_each, const ProgressCallback& on_progress = {},
+LayoutSearchResult search_layouts(const Scenario& written, int global_batch, std::size_t best,
+                                  const std::string& engine, const ForEach& for_each,
+                                  const ProgressCallback& on_progress = {},
                                   const std::function<bool()>& is_stopped = {});
 
 }  // namespace gradway

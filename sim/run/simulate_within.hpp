@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <variant>
+
+#include "sim/base/units.hpp"
+#include "sim/run/simulate.hpp"
+
+namespace gradway {
+
+/// What a step may take at most. A simulation ends early where it is known to take more.
+struct StepLimits {
+  Seconds time = Seconds::infinite();
+  Bytes memory = Bytes::infinite();  ///< of each GPU
+};
+
+/// A step was not simulated to its end, because it takes more than its limits.
+struct BeyondLimits {
+  std::optional<Bytes> needs{};  ///< memory of a GPU; empty: the step takes too long
+};
+
+/// The same run as `simulate`, unless the step is known to be beyond the limits:
+/// * Memory is known as soon as the step is planned and NCCL's channels are chosen.
+/// * A GPU at its power limit has the lowest clocks if it never waits. The first simulation has these clocks,
+///   the second those of a GPU that waits as long as in the first, which are higher by at most the ratio r of
+///   the two slow-downs. All work of the second simulation lasts at least r times as long as in the first,
+///   and a step in which all work lasts r times as long takes r times as long. So the second step takes
+///   at least r times as long as the first, and is not simulated if that is beyond the limit.
+std::variant<Run, BeyondLimits> simulate_within(const StepLimits& limits, Scenario scenario,
+                                                std::string_view engine = "auto");
+
+}  // namespace gradway
