@@ -2,9 +2,14 @@
 #include "sim/compute/compute_costs.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
 #include <deque>
-#include <map>
+#include <functional>
 #include <numeric>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -43,6 +48,22 @@ Flops work_of_layers(const Model& model) {
 /// Times of operations. Caches equal operations, which all blocks of a transformer have. The operations must
 /// outlive it.
 class OperationTimes {
+  struct Key {
+    std::array<double, most_sizes> size;
+    std::string_view kernel;
+
+    bool operator==(const Key&) const = default;
+
+    struct Hash {
+      std::size_t operator()(const Key& key) const {
+        std::uint64_t mixed = std::hash<std::string_view>{}(key.kernel);
+        for (const auto size : key.size) mixed = (mixed ^ std::bit_cast<std::uint64_t>(size)) * odd;
+        return mixed ^ (mixed >> 32);
+      }
+      static constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // spreads bits (2^64 over the golden ratio)
+    };
+  };
+
  public:
   OperationTimes(const Scenario& scenario, const Gpu& gpu)
       : costs_{scenario.kernel_costs.get()},
@@ -57,7 +78,7 @@ class OperationTimes {
   }
 
   Seconds at_full_clocks(const Operation& operation) {
-    const auto [known, is_new] = known_.try_emplace({operation.size, operation.kernel});
+    const auto [known, is_new] = known_.try_emplace(Key{operation.size, operation.kernel});
     if (is_new) {
       known->second = datasheet_time(operation, gpu_) * (costs_ != nullptr ? costs_->factor(operation) : 1);
       if (is_extrapolated_)
@@ -73,7 +94,7 @@ class OperationTimes {
   const Gpu& gpu_;
   bool is_extrapolated_;
   double slowdown_ = 1;
-  std::map<std::pair<std::array<double, most_sizes>, std::string_view>, Seconds> known_;
+  std::unordered_map<Key, Seconds, Key::Hash> known_;
 };
 
 /// Limit on launches per piece, so that the GPU runs the first kernels of a loop over experts while the CPU

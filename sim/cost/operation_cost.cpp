@@ -263,20 +263,25 @@ const std::vector<OperationCosts::Point>* OperationCosts::points_for(const Opera
     return found == points_.end() ? nullptr : &found->second;
   }
   const auto words = kernel_words(operation.kernel);
-  const auto with = [&](std::string_view from, std::string_view to) {
-    std::string kernel;
+  struct Replacement {
+    std::string_view from;
+    std::string_view to;
+  };
+  constexpr std::array replacements{Replacement{"flash1", "flash"},      Replacement{"tn_add", "tn"},
+                                    Replacement{"nt_add", "nt"},         Replacement{"nt_fast", "nt"},
+                                    Replacement{"nt_rows", "nt"},        Replacement{"fp8", "bf16"},
+                                    Replacement{"fp16", "bf16"},         Replacement{"bf16", "fp32"},
+                                    Replacement{"fp16", "fp32"},         Replacement{"tf32", "fp32"},
+                                    Replacement{"broadcast", "permute"}, Replacement{"rotary", "permute"},
+                                    Replacement{"strided", "permute"},   Replacement{"halves", "permute"}};
+  std::string kernel;
+  for (const auto& [from, to] : replacements) {
+    kernel.clear();
     for (const auto word : words) {
       if (!kernel.empty()) kernel += ' ';
       kernel += word == from ? to : word;
     }
-    return points_.find(kernel);
-  };
-  for (const auto found :
-       {with("flash1", "flash"), with("tn_add", "tn"), with("nt_add", "nt"), with("nt_fast", "nt"),
-        with("nt_rows", "nt"), with("fp8", "bf16"), with("fp16", "bf16"), with("bf16", "fp32"),
-        with("fp16", "fp32"), with("tf32", "fp32"), with("broadcast", "permute"), with("rotary", "permute"),
-        with("strided", "permute"), with("halves", "permute")}) {
-    if (found != points_.end()) return &found->second;
+    if (const auto found = points_.find(kernel); found != points_.end()) return &found->second;
   }
   if (operation.flops > Flops{}) return nullptr;
   const auto copies = points_.find("elementwise copy fp32");
