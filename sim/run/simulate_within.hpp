@@ -27,7 +27,8 @@ struct BeyondLimits {
 ///   the second those of a GPU that waits as long as in the first, which are higher by at most the ratio r of
 ///   the two slow-downs. All work of the second simulation lasts at least r times as long as in the first,
 ///   and a step in which all work lasts r times as long takes r times as long. So the second step takes
-///   at least r times as long as the first, and is not simulated if that is beyond the limit.
+///   at least r times as long as the first, apart from what work gains that meets less other work. It is not
+///   simulated if that is beyond the limit by 0.1 %.
 std::variant<Run, BeyondLimits> simulate_within(const StepLimits& limits, Scenario scenario,
                                                 std::string_view engine = "auto");
 
