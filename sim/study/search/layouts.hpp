@@ -97,9 +97,9 @@ std::vector<UnsearchedKey> unsearched_keys(const Model& model, const Gpu& gpu, c
 /// Finds the `best` layouts with the least step time, and the fastest that certainly fits. Memory is checked
 /// before anything is simulated. Candidates are simulated in the order of a lower bound, which is the kernels
 /// of a stage and the latency of the pipeline up to it, until no other can be one of these: they are those
-/// that simulating all candidates finds. Layouts without sequence parallelism are tried if they are within 2 %
-/// of the best with it, selective checkpoints with the fastest ones. Keys that are not searched are tried on
-/// the fastest layout.
+/// that simulating all candidates finds. Layouts without sequence parallelism are tried if they are within 2
+/// % of the best with it, selective checkpoints with the fastest ones. Keys that are not searched are tried
+/// on the fastest layout.
 /// @param best number of layouts to find, at least 1
 /// @param engine a name from engines()
 /// @param is_stopped asked now and then: if true, the search ends with the best so far, once it has one
