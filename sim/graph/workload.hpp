@@ -184,6 +184,7 @@ struct RepeatedTasks {
   std::size_t end = 0;     ///< one past the last of them
   std::size_t period = 0;  ///< tasks from one to the next that is equal; zero: nothing repeats
   int left_out = 0;        ///< periods that the step has besides those of `first` to `end`
+  bool operator==(const RepeatedTasks&) const = default;
 };
 
 /// The tasks of a step that one or more actors run.

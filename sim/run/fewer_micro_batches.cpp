@@ -166,9 +166,17 @@ std::optional<Workload> plan_fewer(Scenario& scenario, const ComputeCosts& costs
 
 std::optional<Workload> with_costs_of_fewer(Workload workload, Scenario& scenario, const ComputeCosts& costs,
                                             const FewerMicroBatches& fewer) {
+  std::vector<RepeatedTasks> repeated;
+  for (const auto& program : workload.programs) repeated.push_back(program.repeated);
   auto again = with_micro_batches(scenario, fewer.simulated,
                                   [&] { return with_costs(std::move(workload), scenario, costs); });
-  return marked(std::move(again), scenario, costs, fewer);
+  for (std::size_t i = 0; i < again.programs_of_ranks(); ++i) {
+    auto& program = again.programs[i];
+    program.repeated = repeated_tasks(program, repeated[i].period, fewer.left_out);
+    if (program.repeated != repeated[i]) return std::nullopt;
+    program.samples *= static_cast<double>(scenario.job.accumulate) / fewer.simulated;
+  }
+  return again;
 }
 
 }  // namespace gradway
