@@ -84,6 +84,11 @@ std::span<const Command> commands() {
               "gradway validate scenarios/article/cases.yaml --max-mean-error 3%\n"
               "gradway validate scenarios/h200-4x/cases.yaml --set platform=my-node",
               add_validate},
+      Command{"diagnose", "find what makes the steps of a traced run longer, in milliseconds",
+              "gradway diagnose rank0.json.gz rank1.json.gz\n"
+              "gradway diagnose traces/*.json.gz --platform dgx-h100 --step-time 152.4ms --out diagnosis\n"
+              "gradway diagnose rank0.json.gz --scenario mine.yaml --json | jq .causes[0]",
+              add_diagnose, "", not_an_example},
       Command{
           "watch", "find jumps, drifts and stalls in the step times of a run",
           "gradway watch train.log\n"

@@ -41,6 +41,7 @@ Action add_compare(CLI::App& app);
 Action add_campaign(CLI::App& app);
 Action add_optimize(CLI::App& app);
 Action add_validate(CLI::App& app);
+Action add_diagnose(CLI::App& app);
 Action add_watch(CLI::App& app);
 Action add_calibrate(CLI::App& app);
 Action add_import(CLI::App& app);

@@ -48,6 +48,14 @@ struct RawEvent {
   std::string shapes;  ///< "[[32,3],[],[[1,2],[3]]]": shapes of operands, or of the tensors of a list.
   std::string types;   ///< Each is followed by a line break.
   std::string values;
+  // Of kernels of NCCL, as ProcessGroupNCCL describes them:
+  std::string collective;     ///< "allreduce"
+  std::string element_type;   ///< "Float"
+  std::string group;          ///< name of the process group
+  std::string group_members;  ///< "[0, 1]"; shortened with "..." if they are many
+  std::int64_t elements = 0;  ///< of the input, per rank
+  std::int64_t elements_out = 0;
+  std::int64_t group_size = 0;
 
   void clear();
 };
@@ -69,6 +77,8 @@ class TraceSink {
   virtual ~TraceSink() = default;
   virtual void event(const RawEvent& event) = 0;
   virtual void device(const RawDevice& device) = 0;
+  /// The process's rank, and the number of ranks of the job.
+  virtual void job(std::int64_t rank, std::int64_t ranks) = 0;
 };
 
 }  // namespace gradway

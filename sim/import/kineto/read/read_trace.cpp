@@ -113,6 +113,11 @@ class Collector final : public TraceSink {
          .shared = plausible_or_zero(device.shared, most)});
   }
 
+  void job(std::int64_t rank, std::int64_t ranks) override {
+    trace_.rank = rank;
+    trace_.ranks = ranks;
+  }
+
   void event(const RawEvent& event) override {
     const auto* const category = std::ranges::find(categories, event.category, &Category::name);
     if (category == categories.end()) return;
@@ -203,14 +208,19 @@ class Collector final : public TraceSink {
   void call(const RawEvent& event) {
     static constexpr std::array<std::string_view, 4> kept{"Launch", "Memcpy", "Memset", "Synchronize"};
     add_once(trace_.processes, event.process);
-    if (!contains_any(event.name, kept)) return;
-    trace_.calls.push_back({span(event), event.correlation, event.thread, trace_.names.id(event.name)});
+    static constexpr std::array<std::string_view, 8> others{
+        "StreamWaitEvent", "Malloc", "Free", "HostAlloc", "MemCreate", "MemMap", "MemUnmap", "LoadData"};
+    const bool is_kept = contains_any(event.name, kept);
+    if (!is_kept && !contains_any(event.name, others)) return;
+    auto& calls = is_kept ? trace_.calls : trace_.other_calls;
+    calls.push_back({span(event), event.correlation, event.thread, trace_.names.id(event.name)});
   }
 
   void activity(const RawEvent& event, TracedActivity::Kind kind) {
     add_once(trace_.devices, event.device);
     if (kind == TracedActivity::Kind::kernel && event.name.find("nccl") != std::string::npos)
       notice("the kernel '" + event.name.substr(0, event.name.find('(')) + "'");
+    constexpr auto most_elements = std::int64_t{1} << 50;
     TracedActivity activity;
     static_cast<Span&>(activity) = span(event);
     activity.correlation = event.correlation;
@@ -225,12 +235,24 @@ class Collector final : public TraceSink {
     activity.at = event.at;
     activity.kind = kind;
     trace_.activities.push_back(activity);
+    if (event.collective.empty()) return;
+    trace_.collectives.push_back({.correlation = event.correlation,
+                                  .name = trace_.names.id(event.collective),
+                                  .element_type = trace_.names.id(event.element_type),
+                                  .group = trace_.names.id(event.group),
+                                  .members = trace_.names.id(event.group_members),
+                                  .elements = std::max(plausible_or_zero(event.elements, most_elements),
+                                                       plausible_or_zero(event.elements_out, most_elements)),
+                                  .ranks = plausible_or_zero(event.group_size, 1 << 24)});
   }
 
   void annotation(const RawEvent& event) {
     notice_distributed(event.name);
     if (event.name.starts_with("Optimizer.step#"))
       trace_.optimizer_steps.push_back({span(event), event.thread, event.name});
+    // "enumerate(DataLoader)#...": torch/utils/data/dataloader.py; "(dynamo_timed)": torch/_dynamo/utils.py
+    if (event.name.starts_with("enumerate(DataLoader)") || event.name.ends_with("(dynamo_timed)"))
+      trace_.parts.push_back({span(event), event.thread, event.name});
     if (event.name.starts_with("Optimizer.zero_grad#")) trace_.zero_grads.push_back(span(event));
     if (event.name.starts_with("ProfilerStep#"))
       trace_.profiler_steps.push_back({span(event), event.thread, event.name});

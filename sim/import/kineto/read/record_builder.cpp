@@ -70,9 +70,12 @@ void RawEvent::clear() {
   has_shapes = false;
   for (auto* time : {&start, &duration}) time->reset();
   invalid_time.reset();
-  for (auto* text : {&category, &name, &shapes, &types, &values}) text->clear();
-  for (auto* number : {&process, &thread, &external, &sequence, &correlation, &device, &stream, &bytes,
-                       &allocated, &address, &device_type, &registers, &shared, &blocks, &threads})
+  for (auto* text :
+       {&category, &name, &shapes, &types, &values, &collective, &element_type, &group, &group_members})
+    text->clear();
+  for (auto* number :
+       {&process, &thread, &external, &sequence, &correlation, &device, &stream, &bytes, &allocated, &address,
+        &device_type, &registers, &shared, &blocks, &threads, &elements, &elements_out, &group_size})
     *number = 0;
 }
 
@@ -101,6 +104,7 @@ void EventBuilder::key(int depth, std::string_view name) {
     std::string_view name;
     Argument argument;
     std::int64_t RawEvent::*number = nullptr;
+    std::string RawEvent::*text = nullptr;
   };
   using A = Argument;
   static constexpr std::array arguments{
@@ -115,6 +119,13 @@ void EventBuilder::key(int depth, std::string_view name) {
       KnownArgument{"Device Type", A::number, &RawEvent::device_type},
       KnownArgument{"registers per thread", A::number, &RawEvent::registers},
       KnownArgument{"shared memory", A::number, &RawEvent::shared},
+      KnownArgument{"In msg nelems", A::number, &RawEvent::elements},
+      KnownArgument{"Out msg nelems", A::number, &RawEvent::elements_out},
+      KnownArgument{"Group size", A::number, &RawEvent::group_size},
+      KnownArgument{"Collective name", A::text, nullptr, &RawEvent::collective},
+      KnownArgument{"dtype", A::text, nullptr, &RawEvent::element_type},
+      KnownArgument{"Process Group Name", A::text, nullptr, &RawEvent::group},
+      KnownArgument{"Process Group Ranks", A::text, nullptr, &RawEvent::group_members},
       KnownArgument{"grid", A::grid},
       KnownArgument{"block", A::block},
       KnownArgument{"Input Dims", A::shapes},
@@ -128,6 +139,7 @@ void EventBuilder::key(int depth, std::string_view name) {
     const bool is_known = known != arguments.end();
     argument_ = is_known ? known->argument : A::none;
     number_ = is_known ? known->number : nullptr;
+    text_ = is_known ? known->text : nullptr;
     if (is_known) mark_seen(fields.size() + 1 + static_cast<std::size_t>(known - arguments.begin()), name);
   }
 }
@@ -149,6 +161,7 @@ void EventBuilder::value(int depth, const JsonValue& value) {
   if (argument_ == Argument::shapes) return dimension(value.number);
   if (depth > 1) return item(value);
   if (number_ != nullptr) event_.*number_ = value.number;
+  if (text_ != nullptr) (event_.*text_).assign(value.text);
 }
 
 void EventBuilder::begin_list(int depth) {

@@ -33,7 +33,7 @@ class EventBuilder {
 
  private:
   enum class Field { none, phase, category, name, process, thread, start, duration, arguments };
-  enum class Argument { none, number, grid, block, shapes, types, values };
+  enum class Argument { none, number, text, grid, block, shapes, types, values };
 
   void record_value(const JsonValue& value);
   void item(const JsonValue& value);
@@ -47,6 +47,7 @@ class EventBuilder {
   Field field_ = Field::none;
   Argument argument_ = Argument::none;
   std::int64_t RawEvent::*number_ = nullptr;  ///< Set for Argument::number.
+  std::string RawEvent::*text_ = nullptr;     ///< Set for Argument::text.
 };
 
 class DeviceBuilder {

@@ -98,6 +98,17 @@ struct Annotation : Span {
   std::string name;
 };
 
+/// A collective of NCCL as the trace describes its kernel. Names are in `Trace::names`.
+struct TracedCollective {
+  std::int64_t correlation = 0;    ///< of the kernel
+  std::uint32_t name = 0;          ///< "allreduce"
+  std::uint32_t element_type = 0;  ///< "Float"
+  std::uint32_t group = 0;
+  std::uint32_t members = 0;
+  std::int64_t elements = 0;  ///< the larger of input and output, per rank
+  std::int64_t ranks = 0;
+};
+
 /// The limits of a GPU as the trace states them.
 struct DeviceLimits {
   std::int64_t id = 0;
@@ -118,13 +129,20 @@ struct Trace {
   std::vector<TracedAllocation> allocations;  ///< Only in traces with profile_memory=True.
   std::vector<Annotation> optimizer_steps;
   std::vector<Annotation> profiler_steps;
+  /// Parts of the program that only a diagnosis needs: batches taken from a loader, compilations.
+  std::vector<Annotation> parts;
   std::vector<Span> zero_grads;  ///< calls of Optimizer.zero_grad()
   std::vector<Span> overheads;   ///< The profiler's own work on the CPU.
   std::vector<DeviceLimits> limits;
   std::vector<std::int64_t> devices;    ///< GPUs with activities.
   std::vector<std::int64_t> processes;  ///< Processes that called CUDA.
   bool has_shapes = false;
-  std::string distributed;  ///< The first event that only distributed training has.
+  std::vector<TracedCollective> collectives;
+  /// Calls that neither launch nor synchronise but order streams, allocate memory or load code.
+  std::vector<ApiCall> other_calls;
+  std::optional<std::int64_t> rank;   ///< Of the process; only in traces of distributed training.
+  std::optional<std::int64_t> ranks;  ///< Of the job.
+  std::string distributed;            ///< The first event that only distributed training has.
 };
 
 }  // namespace gradway

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <istream>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -56,11 +57,13 @@ class Handler final : public nlohmann::json_sax<Json> {
     enter_level();
     if (at_record() && section_ == Section::events) event_.begin();
     if (at_record() && section_ == Section::devices) device_.begin();
+    if (depth_ == 2) in_job_ = top_key_ == "distributedInfo";
     return true;
   }
   bool end_object() override {
     if (at_record() && section_ == Section::events) sink_.event(event_.event());
     if (at_record() && section_ == Section::devices) sink_.device(device_.device());
+    if (depth_ == 2 && std::exchange(in_job_, false) && rank_ && ranks_) sink_.job(*rank_, *ranks_);
     --depth_;
     file_.begin_value();
     return true;
@@ -82,6 +85,7 @@ class Handler final : public nlohmann::json_sax<Json> {
     check_characters(name);
     file_.begin_value();
     if (depth_ == 1) top_key_ = name;
+    if (depth_ == 2) job_key_ = in_job_ ? name : std::string{};
     if (section_ == Section::events) event_.key(record_depth(), name);
     if (section_ == Section::devices) device_.key(record_depth(), name);
     return true;
@@ -129,6 +133,10 @@ class Handler final : public nlohmann::json_sax<Json> {
 
   bool value(const JsonValue& value) {
     file_.begin_value();
+    if (depth_ == 2 && in_job_ && value.is_number) {
+      if (job_key_ == "rank") rank_ = value.number;
+      if (job_key_ == "world_size") ranks_ = value.number;
+    }
     if (section_ == Section::events) event_.value(record_depth(), value);
     if (section_ == Section::devices) device_.value(record_depth(), value);
     return true;
@@ -141,6 +149,10 @@ class Handler final : public nlohmann::json_sax<Json> {
   bool has_events_ = false;
   bool has_devices_ = false;
   std::string top_key_;
+  bool in_job_ = false;  ///< Inside of "distributedInfo".
+  std::string job_key_;
+  std::optional<std::int64_t> rank_;
+  std::optional<std::int64_t> ranks_;
   EventBuilder event_{file_};
   DeviceBuilder device_;
 };

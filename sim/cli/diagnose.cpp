@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/diagnose/diagnose.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "sim/cli/commands.hpp"
+#include "sim/cli/shell/common_options.hpp"
+#include "sim/cli/shell/option_value.hpp"
+#include "sim/config/config.hpp"
+#include "sim/config/read/read.hpp"
+#include "sim/import/kineto/read/read_trace.hpp"
+#include "sim/import/topology/gpu_name.hpp"
+#include "sim/report/diagnose/diagnose.hpp"
+#include "sim/run/simulate.hpp"
+
+namespace gradway::cli {
+namespace {
+
+struct DiagnoseArguments {
+  std::vector<std::string> traces;
+  std::string scenario;
+  std::vector<std::string> set;
+  std::string platform;
+  std::string step_time;
+  bool json = false;
+};
+
+/// The platforms with this GPU whose nodes have enough of them come first, then those with the fewest.
+std::string platform_with(const std::string& gpu, int ranks, const CommandContext& context) {
+  std::string best;
+  std::size_t least = 0;
+  bool holds = false;
+  for (const auto& name : list_names(DataKind::platform, context.data)) {
+    const auto node = load_platform(name, 1, context.data);
+    if (node.gpu_models.empty() || node.gpu_models.front().name != gpu) continue;
+    const auto gpus = node.gpus.size() / static_cast<std::size_t>(std::max(1, node.nodes));
+    const bool all = gpus >= static_cast<std::size_t>(ranks);
+    if (!best.empty() && (holds > all || (holds == all && gpus >= least))) continue;
+    best = name;
+    least = gpus;
+    holds = all;
+  }
+  return best;
+}
+
+int ranks_on(const std::string& platform, int ranks, const CommandContext& context) {
+  const auto node = load_platform(platform, 1, context.data);
+  const auto per_node = static_cast<int>(node.gpus.size()) / std::max(1, node.nodes);
+  return (ranks + per_node - 1) / per_node * per_node;
+}
+
+DiagnosisBasis basis_of(const DiagnoseArguments& arguments, const JobRun& run,
+                        const CommandContext& context) {
+  DiagnosisBasis basis;
+  if (!arguments.scenario.empty()) {
+    auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data);
+    const auto simulated = simulate(scenario);
+    basis.step =
+        ExpectedStep{simulated.range.low, simulated.measured.metrics.step_time, simulated.range.high};
+    basis.precision = scenario.job.precision;
+    basis.platform_name = scenario.platform.name;
+    basis.nccl = nccl_settings(scenario.job.nccl);
+    basis.calibration = scenario.calibration;
+    basis.platform = scenario.platform;
+    return basis;
+  }
+  basis.platform_name = arguments.platform;
+  if (basis.platform_name.empty()) {
+    basis.is_platform_assumed = true;
+    Where file;
+    file.file = run.ranks.front().file;
+    const auto gpu = gpu_name(run.ranks.front().gpu, std::nullopt, list_names(DataKind::gpu, context.data),
+                              file, "the trace");
+    basis.platform_name = platform_with(gpu, run.world, context);
+    if (basis.platform_name.empty())
+      refuse(fmt::format("no platform has GPUs like '{}'", gpu), "name one with --platform");
+  }
+  basis.platform = load_platform(basis.platform_name, ranks_on(basis.platform_name, run.world, context),
+                                 context.data, &basis.calibration);
+  return basis;
+}
+
+Status diagnose_traces(const DiagnoseArguments& arguments, const CommandContext& context) {
+  if (arguments.scenario.empty() && !arguments.set.empty())
+    refuse("'--set' changes a scenario, but none is given", "name it with --scenario");
+  const auto step_time = value_of("--step-time", arguments.step_time, config::duration);
+  KernelNames names;
+  std::vector<RankRun> ranks;
+  for (const auto& file : arguments.traces) ranks.push_back(rank_run(read_trace(file, file), file, names));
+  const auto run = job_run(std::move(ranks), std::move(names));
+  const auto basis = basis_of(arguments, run, context);
+  const auto found = diagnose(run, basis, step_time);
+  report::write_diagnosis(context.results, run, basis, found, context.style);
+  return Status::done;
+}
+
+}  // namespace
+
+Action add_diagnose(CLI::App& app) {
+  const auto arguments = std::make_shared<DiagnoseArguments>();
+  app.add_option("TRACE", arguments->traces, "traces of the PyTorch profiler, one per rank")->required();
+  app.add_option("--scenario", arguments->scenario, "scenario of the run, to compare with its prediction");
+  add_overrides(app, arguments->set);
+  app.add_option("--platform", arguments->platform, "platform that the job ran on")->type_name("NAME");
+  app.add_option("--step-time", arguments->step_time, "step time measured without the profiler")
+      ->type_name("TIME");
+  app.add_flag("--json", arguments->json, "print the result as JSON")->disable_flag_override();
+  return [arguments](const CommandContext& context) { return diagnose_traces(*arguments, context); };
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "sim/study/diagnose/cause.hpp"
+
+namespace gradway {
+namespace {
+
+/// An item of a rank's program.
+struct Place {
+  std::size_t rank;
+  std::size_t step;
+  std::size_t item;
+};
+
+using Places = std::vector<Place>;
+
+const CpuItem& item_at(const JobRun& run, const Place& place) {
+  return run.ranks[place.rank].steps[place.step].items[place.item];
+}
+
+/// Sums up the items of a cause; `value` replaces their times without it.
+Candidate candidate_of(const JobRun& run, CauseKind kind, const Places& places, double value) {
+  RunCause cause{.kind = kind};
+  std::set<int> ranks;
+  std::map<std::size_t, std::set<std::size_t>> steps;
+  double sum = 0;
+  for (const auto& place : places) {
+    ranks.insert(run.ranks[place.rank].rank);
+    steps[place.rank].insert(place.step);
+    sum += item_at(run, place).time;
+  }
+  if (ranks.size() < run.ranks.size()) cause.ranks.assign(ranks.begin(), ranks.end());
+  const auto share =
+      static_cast<double>(run.steps) * static_cast<double>(std::max<std::size_t>(1, ranks.size()));
+  cause.events = static_cast<double>(places.size()) / share;
+  cause.measured = Seconds{sum / share / 1e9};
+  for (const auto& [rank, in] : steps) cause.is_sporadic = cause.is_sporadic || 2 * in.size() <= run.steps;
+  cause.is_sporadic = cause.is_sporadic && run.steps > 1;
+  return {cause, [places, value](RunTimes& times) {
+            for (const auto& place : places) times.cpu[place.rank][place.step][place.item] = value;
+          }};
+}
+
+/// The operation that the item's neighbour launches; forwards or backwards, at most to the end of the step.
+std::string neighbour(const JobRun& run, const Place& place, bool forwards) {
+  const auto& rank = run.ranks[place.rank];
+  auto step = place.step;
+  auto at = static_cast<std::ptrdiff_t>(place.item);
+  for (;;) {
+    at += forwards ? 1 : -1;
+    if (at < 0) {
+      if (step-- == 0) return "";
+      at = static_cast<std::ptrdiff_t>(rank.steps[step].items.size());
+      continue;
+    }
+    if (at >= static_cast<std::ptrdiff_t>(rank.steps[step].items.size())) {
+      if (++step == rank.steps.size()) return "";
+      at = -1;
+      continue;
+    }
+    const auto& item = rank.steps[step].items[static_cast<std::size_t>(at)];
+    if (item.kind != CpuItem::Kind::launch) continue;
+    const auto& activity = rank.activities[static_cast<std::size_t>(item.activity)];
+    return run.names.operations.text(activity.operation);
+  }
+}
+
+void set_neighbours(const JobRun& run, const Places& places, RunCause& cause) {
+  const auto longest =
+      std::ranges::max_element(places, {}, [&](const Place& place) { return item_at(run, place).time; });
+  cause.example = neighbour(run, *longest, false);
+  cause.next = neighbour(run, *longest, true);
+}
+
+/// Bytes that a step of a rank copies to the host.
+double copied_out(const JobRun& run, std::size_t rank, std::size_t step) {
+  double sum = 0;
+  for (const auto& activity : run.ranks[rank].activities) {
+    if (activity.work == WorkClass::copy_out && activity.step == static_cast<int>(step))
+      sum += static_cast<double>(activity.bytes);
+  }
+  return sum;
+}
+
+/// Whether a pause is or follows a checkpoint: the same step, or the one before, copies a large part of the
+/// model to the host.
+bool is_checkpoint(const JobRun& run, const Place& place) {
+  constexpr double large = 16e6;
+  return copied_out(run, place.rank, place.step) > large ||
+         (place.step > 0 && copied_out(run, place.rank, place.step - 1) > large);
+}
+
+void find_pauses(const JobRun& run, std::map<CpuItem::Kind, Places>& items,
+                 std::vector<Candidate>& candidates) {
+  Places batches;
+  Places checkpoints;
+  std::map<std::size_t, Places> others;  // By rank: a pause of one rank has nothing to do with another's.
+  for (const auto& place : items[CpuItem::Kind::pause]) {
+    const auto& item = item_at(run, place);
+    if (item.takes_batch || (item.is_before_batch && !is_checkpoint(run, place))) {
+      batches.push_back(place);
+    } else if (is_checkpoint(run, place)) {
+      checkpoints.push_back(place);
+    } else {
+      others[place.rank].push_back(place);
+    }
+  }
+  const auto add = [&](CauseKind kind, const Places& places) {
+    if (places.empty()) return;
+    auto candidate = candidate_of(run, kind, places, 0);
+    set_neighbours(run, places, candidate.cause);
+    const bool is_sure = kind == CauseKind::late_batches && item_at(run, places.front()).takes_batch;
+    candidate.cause.confidence = is_sure ? Confidence::high : Confidence::medium;
+    candidates.push_back(std::move(candidate));
+  };
+  add(CauseKind::late_batches, batches);
+  add(CauseKind::checkpoint, checkpoints);
+  Places all;
+  for (const auto& [rank, places] : others) all.insert(all.end(), places.begin(), places.end());
+  add(CauseKind::pauses, all);
+}
+
+/// Waits for values, and for all work; not those inside of copies from pageable memory.
+void find_reads(const JobRun& run, const Places& waits, std::vector<Candidate>& candidates) {
+  Places reads;
+  for (const auto& place : waits) {
+    const auto& item = item_at(run, place);
+    if (item.activity < 0 || item.reads_value) reads.push_back(place);
+  }
+  if (reads.empty()) return;
+  auto candidate = candidate_of(run, CauseKind::host_reads, reads, -1);
+  candidate.cause.confidence = Confidence::high;
+  for (const auto& place : reads) {
+    const auto& item = item_at(run, place);
+    if (!item.reads_value) continue;
+    const auto& copy = run.ranks[place.rank].activities[static_cast<std::size_t>(item.activity)];
+    candidate.cause.example = run.names.operations.text(copy.operation);
+    candidate.cause.stream = copy.stream;
+  }
+  // Reductions whose results are only read go with the reads.
+  std::vector<std::pair<std::size_t, std::size_t>> reductions;
+  double time = 0;
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    for (std::size_t i = 0; i < run.ranks[r].activities.size(); ++i) {
+      if (!run.ranks[r].activities[i].computes_read) continue;
+      reductions.emplace_back(r, i);
+      time += run.alone[r][i];
+    }
+  }
+  candidate.cause.measured =
+      Seconds{time / static_cast<double>(run.steps) / static_cast<double>(run.ranks.size()) / 1e9};
+  candidate.remove = [waits_only = candidate.remove, reductions](RunTimes& times) {
+    waits_only(times);
+    for (const auto& [rank, activity] : reductions) times.gpu[rank][activity] = 0;
+  };
+  candidates.push_back(std::move(candidate));
+}
+
+/// Ranks whose launches take longer than on any host that was measured.
+void find_slow_cpu(const JobRun& run, std::vector<Candidate>& candidates) {
+  RunCause cause{.kind = CauseKind::slow_cpu, .confidence = Confidence::low};
+  double slowest = 0;
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    slowest = std::max(slowest, launch_time(run, r));
+    if (has_slow_cpu(run, r)) cause.ranks.push_back(run.ranks[r].rank);
+  }
+  if (cause.ranks.empty()) return;
+  if (cause.ranks.size() == run.ranks.size()) cause.ranks.clear();
+  cause.measured = Seconds{slowest / 1e9};
+  cause.expected = Seconds{usual_launch() / 1e9};
+  candidates.push_back({cause, [&run](RunTimes& times) {
+                          for (std::size_t r = 0; r < times.cpu.size(); ++r) {
+                            if (!has_slow_cpu(run, r)) continue;
+                            const auto share = usual_launch() / launch_time(run, r);
+                            for (std::size_t s = 0; s < times.cpu[r].size(); ++s) {
+                              const auto& items = run.ranks[r].steps[s].items;
+                              for (std::size_t i = 0; i < items.size(); ++i)
+                                if (items[i].kind == CpuItem::Kind::work) times.cpu[r][s][i] *= share;
+                            }
+                          }
+                        }});
+}
+
+}  // namespace
+
+void find_cpu_causes(const JobRun& run, std::vector<Candidate>& candidates) {
+  std::map<CpuItem::Kind, Places> items;
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    for (std::size_t s = 0; s < run.ranks[r].steps.size(); ++s) {
+      const auto& of_step = run.ranks[r].steps[s].items;
+      for (std::size_t i = 0; i < of_step.size(); ++i) {
+        if (of_step[i].kind != CpuItem::Kind::work && of_step[i].kind != CpuItem::Kind::launch)
+          items[of_step[i].kind].push_back({r, s, i});
+      }
+    }
+  }
+  find_pauses(run, items, candidates);
+  find_reads(run, items[CpuItem::Kind::wait], candidates);
+  for (const auto& [kind, cause] : {std::pair{CpuItem::Kind::allocate, CauseKind::allocations},
+                                    std::pair{CpuItem::Kind::compile, CauseKind::compilation}}) {
+    if (items[kind].empty()) continue;
+    auto candidate = candidate_of(run, cause, items[kind], 0);
+    candidate.cause.confidence = Confidence::high;
+    set_neighbours(run, items[kind], candidate.cause);
+    candidates.push_back(std::move(candidate));
+  }
+  find_slow_cpu(run, candidates);
+}
+
+}  // namespace gradway

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/diagnose/diagnose.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace gradway {
+namespace {
+
+// As for jumps in step times (`watch_steps`): steps of healthy runs differ by up to a percent.
+constexpr double least_share = 0.02;
+
+ExchangeKind exchange_of(const JobRun& run) {
+  bool reduces = false;
+  bool shards = false;
+  for (const auto& collective : run.collectives) {
+    reduces = reduces || collective.kind == CollectiveKind::all_reduce;
+    shards = shards || collective.kind == CollectiveKind::reduce_scatter;
+  }
+  if (run.collectives.empty()) return ExchangeKind::none;
+  if (shards) return ExchangeKind::sharded;
+  return reduces ? ExchangeKind::ddp : ExchangeKind::other;
+}
+
+double buckets_of(const JobRun& run) {
+  double buckets = 0;
+  for (const auto& collective : run.collectives) {
+    const auto& member = collective.members.front();
+    const auto& activity = run.ranks[static_cast<std::size_t>(member.rank)]
+                               .activities[static_cast<std::size_t>(member.activity)];
+    const bool reduces =
+        collective.kind == CollectiveKind::all_reduce || collective.kind == CollectiveKind::reduce_scatter;
+    if (reduces && activity.phase == ProfiledPhase::backward) ++buckets;
+  }
+  return buckets / static_cast<double>(run.steps);
+}
+
+/// Mean time from the end of a step's work on the GPU to the end of the next one's; of a single step, from
+/// its first launch.
+Seconds traced_step(const RankRun& rank) {
+  std::vector<std::int64_t> ends(rank.steps.size());
+  for (const auto& activity : rank.activities) {
+    auto& end = ends[static_cast<std::size_t>(activity.step)];
+    end = std::max(end, activity.end());
+  }
+  if (ends.size() > 1)
+    return from_nanoseconds(static_cast<double>(ends.back() - ends.front()) /
+                            static_cast<double>(ends.size() - 1));
+  return from_nanoseconds(static_cast<double>(ends.front() - rank.activities.front().start));
+}
+
+std::vector<CollectiveTimes> collective_times(const JobRun& run, CollectiveExpectations& expectations) {
+  std::map<std::tuple<CollectiveKind, double, int>, CollectiveTimes> kinds;
+  for (const auto& collective : run.collectives) {
+    auto& times = kinds[{collective.kind, collective.bytes, collective.ranks}];
+    times.kind = collective.kind;
+    times.bytes = Bytes{collective.bytes};
+    times.ranks = collective.ranks;
+    times.channels = collective.channels;
+    times.per_step += 1;
+    times.transfer += from_nanoseconds(collective.transfer);
+    double waiting = 0;
+    for (const auto& member : collective.members) {
+      const auto& activity = run.ranks[static_cast<std::size_t>(member.rank)]
+                                 .activities[static_cast<std::size_t>(member.activity)];
+      if (member.waits) waiting += static_cast<double>(collective.last - activity.start);
+    }
+    times.waiting += from_nanoseconds(waiting / static_cast<double>(collective.members.size()));
+    if (!times.expected) {
+      if (const auto expected = expectations.time(collective)) times.expected = from_nanoseconds(*expected);
+    }
+  }
+  std::vector<CollectiveTimes> result;
+  for (auto& [key, times] : kinds) {
+    times.transfer = times.transfer / times.per_step;
+    times.waiting = times.waiting / times.per_step;
+    times.per_step /= static_cast<double>(run.steps);
+    result.push_back(times);
+  }
+  std::ranges::stable_sort(
+      result, [](const auto& a, const auto& b) { return a.transfer * a.per_step > b.transfer * b.per_step; });
+  return result;
+}
+
+std::vector<RankTimes> rank_times(const JobRun& run, const ReplayedRun& replayed) {
+  std::vector<RankTimes> result;
+  const auto steps = static_cast<double>(run.steps);
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    RankTimes times;
+    times.rank = run.ranks[r].rank;
+    times.traced_step = traced_step(run.ranks[r]);
+    times.busy = replayed.busy[r];
+    times.exposed = replayed.exposed[r];
+    times.idle = replayed.idle[r];
+    times.launches = static_cast<double>(run.ranks[r].activities.size()) / steps;
+    times.launch = from_nanoseconds(launch_time(run, r));
+    for (std::size_t i = 0; i < run.alone[r].size(); ++i) {
+      const auto& activity = run.ranks[r].activities[i];
+      if (activity.work != WorkClass::collective)
+        times.phases[static_cast<std::size_t>(activity.phase)] += from_nanoseconds(run.alone[r][i] / steps);
+    }
+    result.push_back(times);
+  }
+  return result;
+}
+
+std::vector<ClassTimes> class_times(const JobRun& run, const RunTimes& expected) {
+  std::array<ClassTimes, work_classes> sums{};
+  const auto share = static_cast<double>(run.steps) * static_cast<double>(run.ranks.size());
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    for (std::size_t i = 0; i < run.alone[r].size(); ++i) {
+      const auto& activity = run.ranks[r].activities[i];
+      if (activity.work == WorkClass::collective) continue;
+      auto& sum = sums[static_cast<std::size_t>(activity.work)];
+      sum.measured += from_nanoseconds(static_cast<double>(activity.duration) / share);
+      sum.expected += from_nanoseconds(expected.gpu[r][i] / share);
+    }
+  }
+  auto& collectives = sums[static_cast<std::size_t>(WorkClass::collective)];
+  for (std::size_t i = 0; i < run.collectives.size(); ++i) {
+    const auto part = static_cast<double>(run.collectives[i].members.size()) / share;
+    collectives.measured += from_nanoseconds(run.collectives[i].transfer * part);
+    collectives.expected += from_nanoseconds(expected.transfer[i] * part);
+  }
+  std::vector<ClassTimes> result;
+  for (std::size_t work = 0; work < work_classes; ++work) {
+    sums[work].work = static_cast<WorkClass>(work);
+    if (sums[work].measured > Seconds{}) result.push_back(sums[work]);
+  }
+  return result;
+}
+
+/// Removes the candidates one after the other, the one first that costs most alone.
+void weigh(const JobRun& run, std::vector<Candidate> candidates, RunTimes& times, Diagnosis& diagnosis) {
+  std::vector<std::pair<Seconds, std::size_t>> alone;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    auto without = times;
+    candidates[i].remove(without);
+    alone.emplace_back(diagnosis.replayed - replay_run(run, without).step, i);
+  }
+  std::ranges::stable_sort(alone, std::ranges::greater{}, &std::pair<Seconds, std::size_t>::first);
+  auto step = diagnosis.replayed;
+  for (const auto& [lost_alone, i] : alone) {
+    auto& cause = candidates[i].cause;
+    auto without = times;
+    candidates[i].remove(without);
+    const auto shorter = replay_run(run, without).step;
+    cause.lost = std::max(Seconds{}, step - shorter);
+    if (shorter < step) {
+      step = shorter;
+      times = std::move(without);
+    }
+    auto& list = cause.lost >= least_share * diagnosis.replayed ? diagnosis.causes : diagnosis.harmless;
+    list.push_back(std::move(cause));
+  }
+  for (auto* list : {&diagnosis.causes, &diagnosis.harmless})
+    std::ranges::stable_sort(*list, std::ranges::greater{}, &RunCause::lost);
+  diagnosis.expected = step;
+}
+
+}  // namespace
+
+bool Diagnosis::is_healthy(const DiagnosisBasis& basis) const {
+  return causes.empty() && (!basis.step || measured <= basis.step->high);
+}
+
+Seconds Diagnosis::unexplained() const {
+  auto rest = measured - expected;
+  for (const auto& cause : causes) rest -= cause.lost;
+  for (const auto& cause : harmless) rest -= cause.lost;
+  return rest;
+}
+
+Diagnosis diagnose(const JobRun& run, const DiagnosisBasis& basis, std::optional<Seconds> step_time) {
+  CollectiveExpectations expectations{basis};
+  Diagnosis diagnosis;
+  diagnosis.exchange = exchange_of(run);
+  diagnosis.buckets = buckets_of(run);
+  auto times = measured_times(run);
+  const auto replayed = replay_run(run, times);
+  diagnosis.replayed = replayed.step;
+  diagnosis.measured = step_time.value_or(replayed.step);
+  for (const auto& rank : run.ranks) diagnosis.traced = std::max(diagnosis.traced, traced_step(rank));
+  std::vector<Candidate> candidates;
+  find_cpu_causes(run, candidates);
+  find_gpu_causes(run, basis, candidates);
+  find_collective_causes(run, expectations, candidates);
+  find_bucket_causes(run, expectations, candidates);
+  weigh(run, std::move(candidates), times, diagnosis);
+  diagnosis.collectives = collective_times(run, expectations);
+  diagnosis.ranks = rank_times(run, replayed);
+  diagnosis.classes = class_times(run, times);
+  return diagnosis;
+}
+
+}  // namespace gradway

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "sim/base/quantiles.hpp"
+#include "sim/study/diagnose/cause.hpp"
+
+namespace gradway {
+namespace {
+
+// Ranks of a job whose kernels take so much longer than the same kernels of the others.
+constexpr double slower_kernels = 1.03;
+// More work than the others have.
+constexpr double more_work = 1.02;
+
+bool is_arithmetic(WorkClass work) {
+  return work == WorkClass::matrix || work == WorkClass::attention;
+}
+
+bool is_kernel(WorkClass work) {
+  return work != WorkClass::collective && !is_copy(work);
+}
+
+using Factors = std::vector<std::vector<double>>;  ///< by rank and activity
+
+Candidate scaled(RunCause cause, Factors factors) {
+  return {std::move(cause), [factors = std::move(factors)](RunTimes& times) {
+            for (std::size_t r = 0; r < times.gpu.size(); ++r) {
+              for (std::size_t i = 0; i < factors[r].size(); ++i) times.gpu[r][i] *= factors[r][i];
+            }
+          }};
+}
+
+Factors no_change(const JobRun& run) {
+  Factors factors;
+  for (const auto& rank : run.ranks) factors.emplace_back(rank.activities.size(), 1.0);
+  return factors;
+}
+
+/// Arithmetic of the passes of a rank, or their memory traffic if it is unknown.
+double work_of(const RankRun& rank) {
+  double flops = 0;
+  double traffic = 0;
+  for (const auto& activity : rank.activities) {
+    if (activity.work == WorkClass::optimizer || !is_kernel(activity.work)) continue;
+    flops += activity.flops;
+    traffic += activity.traffic;
+  }
+  return flops > 0 ? flops : traffic;
+}
+
+/// Ranks that compute more than half of the ranks. Without it, their passes take the time of a rank that
+/// computes as much as those.
+std::set<std::size_t> find_unequal_work(const JobRun& run, std::vector<Candidate>& candidates) {
+  std::vector<double> work;
+  for (const auto& rank : run.ranks) work.push_back(work_of(rank));
+  const auto usual = lower_median(work);
+  const auto reference = static_cast<std::size_t>(std::ranges::find(work, usual) - work.begin());
+  std::set<std::size_t> found;
+  RunCause cause{.kind = CauseKind::unequal_work, .confidence = Confidence::high};
+  auto factors = no_change(run);
+  std::vector<std::array<double, work_classes>> sums(run.ranks.size());
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    for (std::size_t i = 0; i < run.ranks[r].activities.size(); ++i)
+      sums[r][static_cast<std::size_t>(run.ranks[r].activities[i].work)] += run.alone[r][i];
+  }
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    if (usual <= 0 || work[r] < more_work * usual) continue;
+    found.insert(r);
+    cause.ranks.push_back(run.ranks[r].rank);
+    cause.arithmetic_ratio = std::max(cause.arithmetic_ratio, work[r] / usual);
+    cause.events = run.ranks[r].batch;
+    for (std::size_t i = 0; i < factors[r].size(); ++i) {
+      const auto& activity = run.ranks[r].activities[i];
+      const auto work_class = static_cast<std::size_t>(activity.work);
+      if (activity.work == WorkClass::optimizer || activity.work == WorkClass::collective) continue;
+      if (sums[r][work_class] > 0)
+        factors[r][i] = std::min(1.0, sums[reference][work_class] / sums[r][work_class]);
+    }
+  }
+  if (!found.empty()) candidates.push_back(scaled(std::move(cause), std::move(factors)));
+  return found;
+}
+
+struct Mean {
+  double sum = 0;
+  double number = 0;
+  double mean() const { return sum / number; }
+};
+
+/// Mean duration of each kernel on each rank.
+std::vector<std::map<std::uint32_t, Mean>> kernel_means(const JobRun& run) {
+  std::vector<std::map<std::uint32_t, Mean>> means;
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    auto& of_rank = means.emplace_back();
+    for (std::size_t i = 0; i < run.alone[r].size(); ++i) {
+      const auto& activity = run.ranks[r].activities[i];
+      if (!is_kernel(activity.work)) continue;
+      auto& mean = of_rank[activity.kernel];
+      mean.sum += run.alone[r][i];
+      mean.number += 1;
+    }
+  }
+  return means;
+}
+
+CauseKind slow_kind(const RunCause& cause) {
+  constexpr double clearly = 2;
+  const bool is_arithmetic_alone =
+      cause.arithmetic_ratio - 1 > clearly * std::max(0.0, cause.memory_ratio - 1);
+  return is_arithmetic_alone ? CauseKind::low_clocks : CauseKind::shared_gpu;
+}
+
+/// Ranks whose kernels take longer than the same kernels on the other ranks. Each rank is a cause of its own.
+void find_slow_ranks(const JobRun& run, const std::set<std::size_t>& with_more_work,
+                     std::vector<Candidate>& candidates) {
+  if (run.ranks.size() < 2) return;
+  const auto means = kernel_means(run);
+  std::map<std::uint32_t, double> usual;
+  for (const auto& of_rank : means) {
+    for (const auto& [kernel, own] : of_rank) {
+      if (usual.contains(kernel)) continue;
+      std::vector<double> all;
+      for (const auto& other : means) {
+        if (const auto found = other.find(kernel); found != other.end()) all.push_back(found->second.mean());
+      }
+      if (all.size() > 1) usual[kernel] = lower_median(all);
+    }
+  }
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    if (with_more_work.contains(r)) continue;
+    auto factors = no_change(run);
+    std::array<Mean, 2> own;  // of memory-bound kernels, of arithmetic
+    std::array<double, 2> of_others{};
+    double longest = 0;
+    RunCause cause{.ranks = {run.ranks[r].rank}, .confidence = Confidence::medium};
+    for (std::size_t i = 0; i < factors[r].size(); ++i) {
+      const auto& activity = run.ranks[r].activities[i];
+      const auto expected = usual.find(activity.kernel);
+      if (!is_kernel(activity.work) || expected == usual.end()) continue;
+      const auto mean = means[r].at(activity.kernel).mean();
+      factors[r][i] = std::min(1.0, expected->second / std::max(1.0, mean));
+      const auto kind = is_arithmetic(activity.work) ? 1U : 0U;
+      own[kind].sum += mean;
+      of_others[kind] += expected->second;
+      const auto excess = means[r].at(activity.kernel).sum * (1 - factors[r][i]);
+      if (excess <= longest) continue;
+      longest = excess;
+      cause.example = kernel_text(run, activity);
+      cause.stream = activity.stream;
+      cause.measured = Seconds{mean / 1e9};
+      cause.expected = Seconds{expected->second / 1e9};
+    }
+    const auto total = own[0].sum + own[1].sum;
+    if (total < slower_kernels * (of_others[0] + of_others[1])) continue;
+    if (of_others[0] > 0) cause.memory_ratio = own[0].sum / of_others[0];
+    if (of_others[1] > 0) cause.arithmetic_ratio = own[1].sum / of_others[1];
+    cause.kind = slow_kind(cause);
+    candidates.push_back(scaled(std::move(cause), std::move(factors)));
+  }
+}
+
+double peak_rate(const Gpu& gpu, Precision precision) {
+  const auto which = static_cast<std::size_t>(precision);
+  return gpu.peak[which] ? gpu.peak[which]->value() * gpu.matrix_efficiency[which] : 0;
+}
+
+/// How near the best kernels come to what the GPU reaches in isolation; 0 if too few are large enough.
+struct Reached {
+  double arithmetic = 0;
+  double memory = 0;
+};
+
+Reached reached(const JobRun& run, std::size_t r, const Gpu& gpu) {
+  constexpr double large_product = 20e9;   // floating-point operations
+  constexpr double large_traffic = 128e6;  // bytes, more than L2 caches hold
+  constexpr std::size_t enough = 8;
+  constexpr double best = 0.9;  // quantile
+  std::vector<double> arithmetic;
+  std::vector<double> memory;
+  for (std::size_t i = 0; i < run.alone[r].size(); ++i) {
+    const auto& activity = run.ranks[r].activities[i];
+    const auto time = std::max(1.0, run.alone[r][i]) / 1e9;
+    const auto peak = peak_rate(gpu, activity.precision);
+    if (activity.work == WorkClass::matrix && activity.flops > large_product && peak > 0)
+      arithmetic.push_back(activity.flops / time / peak);
+    if (activity.work == WorkClass::elementwise && activity.traffic > large_traffic)
+      memory.push_back(activity.traffic / time / (gpu.memory_bandwidth.value() * gpu.memory_efficiency));
+  }
+  Reached result;
+  if (arithmetic.size() >= enough) result.arithmetic = lower_quantile(arithmetic, best);
+  if (memory.size() >= enough) result.memory = lower_quantile(memory, best);
+  return result;
+}
+
+/// All ranks slower than the GPU's own kernels in isolation: nothing to compare with but the tables.
+void find_slow_gpus(const JobRun& run, const DiagnosisBasis& basis, std::vector<Candidate>& candidates) {
+  // The best tenth of large kernels reaches 0.86 to 1.3 of these rates on healthy H100 (ten traces).
+  constexpr double least = 0.7;
+  const auto& gpu = basis.platform.gpu_models.front();
+  RunCause cause{.confidence = Confidence::low};
+  double arithmetic = 0;
+  double memory = 0;
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    const auto best = reached(run, r, gpu);
+    arithmetic = std::max(arithmetic, best.arithmetic);
+    memory = std::max(memory, best.memory);
+  }
+  const bool slow_arithmetic = arithmetic > 0 && arithmetic < least;
+  const bool slow_memory = memory > 0 && memory < least;
+  if (!slow_arithmetic && !slow_memory) return;
+  cause.arithmetic_ratio = arithmetic > 0 ? std::max(1.0, 1 / arithmetic) : 1;
+  cause.memory_ratio = memory > 0 ? std::max(1.0, 1 / memory) : 1;
+  cause.kind = slow_kind(cause);
+  auto factors = no_change(run);
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    for (std::size_t i = 0; i < factors[r].size(); ++i) {
+      const auto work = run.ranks[r].activities[i].work;
+      if (!is_kernel(work)) continue;
+      factors[r][i] = 1 / (is_arithmetic(work) ? cause.arithmetic_ratio : cause.memory_ratio);
+    }
+  }
+  candidates.push_back(scaled(std::move(cause), std::move(factors)));
+}
+
+/// Products in fp32 or TF32 on a GPU with faster 16-bit arithmetic.
+void find_wide_precision(const JobRun& run, const DiagnosisBasis& basis, std::vector<Candidate>& candidates) {
+  const auto& gpu = basis.platform.gpu_models.front();
+  const auto meant = basis.precision.value_or(Precision::bf16);
+  const auto fast = peak_rate(gpu, meant);
+  if (meant == Precision::fp32 || meant == Precision::tf32 || fast <= 0) return;
+  double all = 0;
+  std::array<double, precision_count> flops{};
+  std::vector<std::vector<double>> expected;
+  RunCause cause{.kind = CauseKind::wide_precision};
+  double longest = 0;
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    auto& times = expected.emplace_back(run.alone[r]);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      const auto& activity = run.ranks[r].activities[i];
+      if (!is_arithmetic(activity.work)) continue;
+      all += activity.flops;
+      flops[static_cast<std::size_t>(activity.precision)] += activity.flops;
+      const bool is_wide = activity.precision == Precision::fp32 || activity.precision == Precision::tf32;
+      if (!is_wide || activity.flops <= 0) continue;
+      times[i] = std::min(times[i], activity.flops / fast * 1e9);
+      if (run.alone[r][i] - times[i] <= longest) continue;
+      longest = run.alone[r][i] - times[i];
+      cause.example = kernel_text(run, activity);
+      cause.stream = activity.stream;
+      cause.measured = Seconds{run.alone[r][i] / 1e9};
+      cause.expected = Seconds{times[i] / 1e9};
+    }
+  }
+  const auto fp32 = flops[static_cast<std::size_t>(Precision::fp32)];
+  const auto tf32 = flops[static_cast<std::size_t>(Precision::tf32)];
+  if (all <= 0 || 2 * (fp32 + tf32) <= all) return;
+  cause.precision = fp32 >= tf32 ? Precision::fp32 : Precision::tf32;
+  cause.confidence = basis.precision                      ? Confidence::high
+                     : cause.precision == Precision::fp32 ? Confidence::medium
+                                                          : Confidence::low;
+  cause.arithmetic_ratio = (fp32 + tf32) / all;
+  candidates.push_back({std::move(cause), [expected = std::move(expected)](RunTimes& times) {
+                          for (std::size_t r = 0; r < times.gpu.size(); ++r) {
+                            for (std::size_t i = 0; i < times.gpu[r].size(); ++i)
+                              times.gpu[r][i] = std::min(times.gpu[r][i], expected[r][i]);
+                          }
+                        }});
+}
+
+/// The rate of a copy from pinned memory: of the fastest large one of the job, else of the GPU's link.
+double pinned_rate(const JobRun& run, const Platform& platform) {
+  constexpr std::int64_t large = 1'000'000;
+  double rate = 0;
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    for (std::size_t i = 0; i < run.alone[r].size(); ++i) {
+      const auto& activity = run.ranks[r].activities[i];
+      if (is_copy(activity.work) && !activity.is_pageable && activity.bytes > large && run.alone[r][i] > 0)
+        rate = std::max(rate, static_cast<double>(activity.bytes) / run.alone[r][i] * 1e9);
+    }
+  }
+  if (rate > 0 || platform.gpus.empty()) return rate;
+  for (const auto& link : platform.links) {
+    if (link.kind == LinkKind::pcie && link.to == platform.gpus.front())
+      rate = platform.resources[link.resource.index()].capacity;
+  }
+  return rate;
+}
+
+void find_pageable_copies(const JobRun& run, const DiagnosisBasis& basis,
+                          std::vector<Candidate>& candidates) {
+  const auto rate = pinned_rate(run, basis.platform);
+  if (rate <= 0) return;
+  RunCause cause{.kind = CauseKind::pageable_copies, .confidence = Confidence::high};
+  std::vector<std::pair<std::array<std::size_t, 3>, std::size_t>> found;  // rank, step, item; activity
+  std::set<int> ranks;
+  double bytes = 0;
+  double time = 0;
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    for (std::size_t s = 0; s < run.ranks[r].steps.size(); ++s) {
+      const auto& items = run.ranks[r].steps[s].items;
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        if (items[i].kind != CpuItem::Kind::wait || items[i].activity < 0 || items[i].reads_value) continue;
+        const auto activity = static_cast<std::size_t>(items[i].activity);
+        found.push_back({{r, s, i}, activity});
+        ranks.insert(run.ranks[r].rank);
+        const auto& copy = run.ranks[r].activities[activity];
+        bytes += static_cast<double>(copy.bytes);
+        time += run.alone[r][activity];
+        cause.example = kernel_text(run, copy);
+        cause.stream = copy.stream;
+      }
+    }
+  }
+  if (found.empty()) return;
+  const auto share = static_cast<double>(run.steps) * static_cast<double>(ranks.size());
+  if (ranks.size() < run.ranks.size()) cause.ranks.assign(ranks.begin(), ranks.end());
+  cause.events = static_cast<double>(found.size()) / share;
+  cause.bytes = bytes / share;
+  cause.measured = Seconds{time / share / 1e9};
+  cause.expected = Seconds{bytes / rate / share};
+  candidates.push_back({std::move(cause), [found, rate, &run](RunTimes& times) {
+                          for (const auto& [at, activity] : found) {
+                            const auto& copy = run.ranks[at[0]].activities[activity];
+                            times.cpu[at[0]][at[1]][at[2]] = -1;
+                            times.gpu[at[0]][activity] = std::min(
+                                times.gpu[at[0]][activity], static_cast<double>(copy.bytes) / rate * 1e9);
+                          }
+                        }});
+}
+
+}  // namespace
+
+std::string kernel_text(const JobRun& run, const RunActivity& activity) {
+  const auto& text = run.names.kernels.text(activity.kernel);
+  const auto block = text.rfind('|');
+  return text.substr(0, text.rfind('|', block - 1));
+}
+
+void find_gpu_causes(const JobRun& run, const DiagnosisBasis& basis, std::vector<Candidate>& candidates) {
+  const auto with_more_work = find_unequal_work(run, candidates);
+  find_slow_ranks(run, with_more_work, candidates);
+  find_slow_gpus(run, basis, candidates);
+  find_wide_precision(run, basis, candidates);
+  find_pageable_copies(run, basis, candidates);
+}
+
+}  // namespace gradway

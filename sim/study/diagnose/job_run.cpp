@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/diagnose/job_run.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/problem.hpp"
+#include "sim/base/quantiles.hpp"
+#include "sim/study/diagnose/overlap_with_collectives.hpp"
+
+namespace gradway {
+namespace {
+
+[[noreturn]] void refuse_trace(const RankRun& rank, const std::string& what, const std::string& hint) {
+  throw ConfigError{Problem{{rank.file, 0, 0, 0, {}}, what, {}, hint}};
+}
+
+void check(const std::vector<RankRun>& ranks) {
+  for (std::size_t i = 1; i < ranks.size(); ++i) {
+    const auto& first = ranks.front();
+    const auto& other = ranks[i];
+    if (other.ranks != first.ranks)
+      refuse_trace(other,
+                   fmt::format("this trace is of a job of {} rank{}, but '{}' of {}", other.ranks,
+                               other.ranks == 1 ? "" : "s", first.file, first.ranks),
+                   "give the traces of one job");
+    if (other.rank == ranks[i - 1].rank)
+      refuse_trace(other,
+                   fmt::format("rank {} has two traces: '{}' is one, too", other.rank, ranks[i - 1].file),
+                   "give one trace per rank");
+    if (other.steps.size() != first.steps.size())
+      refuse_trace(
+          other,
+          fmt::format("rank {} has {} complete step{}, but rank {} has {}", other.rank, other.steps.size(),
+                      other.steps.size() == 1 ? "" : "s", first.rank, first.steps.size()),
+          "record the same steps on all ranks");
+  }
+}
+
+/// Matches the k-th collective of a group in a step on all ranks.
+void match_collectives(JobRun& run) {
+  std::map<std::tuple<std::string, std::int32_t, int>, std::size_t> known;
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    const auto& rank = run.ranks[r];
+    std::map<std::pair<std::string, std::int32_t>, int> calls;
+    auto& numbers = run.collective_of.emplace_back();
+    for (const auto& one : rank.collectives) {
+      const auto step = rank.activities[static_cast<std::size_t>(one.activity)].step;
+      const auto call = calls[{one.group, step}]++;
+      const auto [found, is_new] = known.emplace(std::tuple{one.group, step, call}, run.collectives.size());
+      if (is_new) {
+        auto& added = run.collectives.emplace_back();
+        added.kind = one.kind;
+        added.bytes = one.bytes;
+        added.ranks = one.ranks > 0 ? one.ranks : run.world;
+        added.channels = one.channels;
+        added.step = step;
+      }
+      auto& collective = run.collectives[found->second];
+      collective.members.push_back({static_cast<std::int32_t>(r), one.activity});
+      collective.is_complete = static_cast<int>(collective.members.size()) == collective.ranks;
+      numbers.push_back(static_cast<std::int32_t>(found->second));
+    }
+  }
+}
+
+const RunActivity& activity_of(const JobRun& run, const JobCollective::Member& member) {
+  return run.ranks[static_cast<std::size_t>(member.rank)]
+      .activities[static_cast<std::size_t>(member.activity)];
+}
+
+/// Moves the clock of each trace to that of the first: a collective ends at the same time on all of its
+/// ranks.
+void align_clocks(JobRun& run) {
+  for (std::size_t r = 1; r < run.ranks.size(); ++r) {
+    std::vector<std::int64_t> distances;
+    for (const auto& collective : run.collectives) {
+      const RunActivity* reference = nullptr;
+      const RunActivity* own = nullptr;
+      for (const auto& member : collective.members) {
+        if (member.rank < static_cast<int>(r) && reference == nullptr) reference = &activity_of(run, member);
+        if (member.rank == static_cast<int>(r)) own = &activity_of(run, member);
+      }
+      if (reference != nullptr && own != nullptr) distances.push_back(reference->end() - own->end());
+    }
+    const auto distance = lower_median(distances);
+    auto& rank = run.ranks[r];
+    for (auto& activity : rank.activities) activity.start += distance;
+    for (auto& step : rank.steps) {
+      step.begin += distance;
+      step.end += distance;
+      for (auto& item : step.items) item.start += distance;
+    }
+  }
+}
+
+void measure_collectives(JobRun& run) {
+  for (auto& collective : run.collectives) {
+    collective.first = std::numeric_limits<std::int64_t>::max();
+    collective.last = std::numeric_limits<std::int64_t>::min();
+    std::int64_t end = std::numeric_limits<std::int64_t>::min();
+    for (const auto& member : collective.members) {
+      const auto& activity = activity_of(run, member);
+      if (activity.start > collective.last) collective.late = member.rank;
+      collective.first = std::min(collective.first, activity.start);
+      collective.last = std::max(collective.last, activity.start);
+      end = std::max(end, activity.end());
+    }
+    collective.transfer = static_cast<double>(end - collective.last);
+    for (auto& member : collective.members) member.waits = activity_of(run, member).end() >= collective.last;
+  }
+}
+
+void add_cpu_work(JobRun& run) {
+  for (const auto& rank : run.ranks) {
+    auto& steps = run.cpu_work.emplace_back();
+    for (const auto& step : rank.steps) {
+      double sum = 0;
+      for (const auto& item : step.items) sum += item.kind == CpuItem::Kind::work ? item.time : 0;
+      steps.push_back(sum);
+    }
+  }
+}
+
+}  // namespace
+
+JobRun job_run(std::vector<RankRun> ranks, KernelNames names) {
+  std::ranges::stable_sort(ranks, {}, &RankRun::rank);
+  check(ranks);
+  JobRun run;
+  run.names = std::move(names);
+  run.ranks = std::move(ranks);
+  run.world = run.ranks.front().ranks;
+  run.steps = run.ranks.front().steps.size();
+  match_collectives(run);
+  align_clocks(run);
+  measure_collectives(run);
+  separate_contention(run);
+  add_cpu_work(run);
+  return run;
+}
+
+}  // namespace gradway

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "sim/base/quantiles.hpp"
+#include "sim/cost/framework_cost.hpp"
+#include "sim/study/diagnose/job_run.hpp"
+
+namespace gradway {
+namespace {
+
+/// CPU work of a step before each of its launches.
+struct StepWork {
+  std::vector<std::uint32_t> operations;
+  std::vector<double> time;
+  double total = 0;
+};
+
+StepWork work_of(const RankRun& rank, const RunStep& step) {
+  StepWork work;
+  double time = 0;
+  for (const auto& item : step.items) {
+    if (item.kind == CpuItem::Kind::work) time += item.time;
+    if (item.kind != CpuItem::Kind::launch) continue;
+    work.operations.push_back(rank.activities[static_cast<std::size_t>(item.activity)].operation);
+    work.time.push_back(time);
+    time = 0;
+  }
+  work.total = std::accumulate(work.time.begin(), work.time.end(), 0.0);
+  return work;
+}
+
+}  // namespace
+
+double usual_launch() {
+  return eager_operation.value() * 1e9 / kernels_of_operation / profiled_cpu_share;
+}
+
+double launch_time(const JobRun& run, std::size_t rank) {
+  const auto launches =
+      static_cast<double>(run.ranks[rank].activities.size()) / static_cast<double>(run.steps);
+  return *std::ranges::min_element(run.cpu_work[rank]) / std::max(1.0, launches);
+}
+
+bool has_slow_cpu(const JobRun& run, std::size_t rank) {
+  constexpr double range = 2;
+  return launch_time(run, rank) > range * usual_launch();
+}
+
+RunTimes measured_times(const JobRun& run) {
+  std::vector<std::vector<StepWork>> works;
+  std::map<std::pair<int, std::vector<std::uint32_t>>, const StepWork*> fastest;
+  std::map<std::vector<std::uint32_t>, std::vector<double>> heads;
+  const auto pool = [&](std::size_t r) { return has_slow_cpu(run, r) ? static_cast<int>(r) : -1; };
+  works.reserve(run.ranks.size());
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    const auto& rank = run.ranks[r];
+    auto& of_rank = works.emplace_back();
+    of_rank.reserve(rank.steps.size());
+    for (const auto& step : rank.steps) of_rank.push_back(work_of(rank, step));
+    for (std::size_t s = 0; s < of_rank.size(); ++s) {
+      const auto& work = of_rank[s];
+      auto& best = fastest[{pool(r), work.operations}];
+      if (best == nullptr || work.total < best->total) best = &work;
+      // The trace does not show when the CPU began to prepare its first launch.
+      if (s > 0 && !work.time.empty()) heads[work.operations].push_back(work.time.front());
+    }
+  }
+  RunTimes times;
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    auto& of_rank = times.cpu.emplace_back();
+    for (std::size_t s = 0; s < run.ranks[r].steps.size(); ++s) {
+      const auto& work = *fastest[{pool(r), works[r][s].operations}];
+      const auto& head = heads[works[r][s].operations];
+      auto& of_step = of_rank.emplace_back();
+      std::size_t launch = 0;
+      for (const auto& item : run.ranks[r].steps[s].items) {
+        const bool is_work = item.kind == CpuItem::Kind::work;
+        of_step.push_back(is_work ? 0 : item.time);
+        if (!is_work || launch >= work.time.size()) continue;
+        const auto time = launch == 0 && !head.empty() ? lower_median(head) : work.time[launch];
+        of_step.back() = time * profiled_cpu_share;
+        ++launch;
+      }
+    }
+  }
+  times.gpu = run.alone;
+  for (const auto& collective : run.collectives) times.transfer.push_back(collective.transfer);
+  return times;
+}
+
+}  // namespace gradway

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/diagnose/rank_run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/base/quantiles.hpp"
+#include "sim/files/text_file.hpp"
+#include "sim/import/kineto/read/read_trace.hpp"
+#include "sim/import/kineto/read/steps.hpp"
+#include "sim/import/kineto/work/launch_work.hpp"
+#include "sim/import/kineto/work/operation_work.hpp"
+#include "sim/study/diagnose/rank_program.hpp"
+
+namespace gradway {
+namespace {
+
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+CollectiveKind collective_kind(std::string_view name) {
+  // Names by torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, or of NCCL's kernels.
+  constexpr std::array kinds{std::pair{"reduce_scatter", CollectiveKind::reduce_scatter},
+                             std::pair{"ReduceScatter", CollectiveKind::reduce_scatter},
+                             std::pair{"allgather", CollectiveKind::all_gather},
+                             std::pair{"all_gather", CollectiveKind::all_gather},
+                             std::pair{"AllGather", CollectiveKind::all_gather},
+                             std::pair{"broadcast", CollectiveKind::broadcast},
+                             std::pair{"Broadcast", CollectiveKind::broadcast},
+                             std::pair{"all_to_all", CollectiveKind::all_to_all},
+                             std::pair{"send", CollectiveKind::send},
+                             std::pair{"recv", CollectiveKind::send},
+                             std::pair{"SendRecv", CollectiveKind::send_recv}};
+  for (const auto& [part, kind] : kinds) {
+    if (has(name, part)) return kind;
+  }
+  return CollectiveKind::all_reduce;
+}
+
+/// Bytes of an element of ProcessGroupNCCL's type "Float", "BFloat16" ...
+double element_size(std::string_view type) {
+  constexpr std::array sizes{std::pair{"Double", 8.0}, std::pair{"Long", 8.0},     std::pair{"Float8", 1.0},
+                             std::pair{"Float", 4.0},  std::pair{"BFloat16", 2.0}, std::pair{"Half", 2.0},
+                             std::pair{"Int", 4.0},    std::pair{"Byte", 1.0},     std::pair{"Char", 1.0}};
+  for (const auto& [name, size] : sizes) {
+    if (type.starts_with(name)) return size;
+  }
+  return 1;
+}
+
+bool is_norm(std::string_view operation, std::string_view kernel) {
+  const bool is_gradient_norm = has(operation, "vector_norm") || has(operation, "foreach_norm");
+  return !is_gradient_norm && (has(operation, "norm") || has(kernel, "_norm") || has(kernel, "Norm"));
+}
+
+WorkClass work_class(const Launch& launch, bool is_kernel, std::string_view operation,
+                     std::string_view kernel) {
+  if (launch.kind == KernelClass::copy_in) return WorkClass::copy_in;
+  if (launch.kind == KernelClass::copy_out) return WorkClass::copy_out;
+  if (is_kernel && has(kernel, "nccl")) return WorkClass::collective;
+  if (launch.phase == ProfiledPhase::optimizer) return WorkClass::optimizer;
+  if (launch.kind == KernelClass::matrix) return WorkClass::matrix;
+  if (launch.kind == KernelClass::attention) return WorkClass::attention;
+  return is_norm(operation, kernel) ? WorkClass::normalization : WorkClass::elementwise;
+}
+
+class Reducer {
+ public:
+  Reducer(const Trace& trace, RankRun& run, KernelNames& names) : trace_{trace}, run_{run}, names_{names} {
+    for (const auto& collective : trace.collectives)
+      collectives_.emplace(collective.correlation, &collective);
+  }
+
+  void add_step(const TracedStep& step) {
+    const auto number = static_cast<std::int32_t>(run_.steps.size());
+    std::vector<Launch> launches(step.launches.size());
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      launches[i].phase = step.launches[i].phase;
+      launches[i].gpu = Seconds{static_cast<double>(step.launches[i].activity->duration) / 1e9};
+    }
+    find_work(trace_, step.launches, launches);
+    for (std::size_t i = 0; i < launches.size(); ++i) add(step.launches[i], launches[i], number);
+    run_.steps.push_back({step.begin, step.end, {}});
+    if (number == 0) run_.precision = main_precision(launches);
+  }
+
+ private:
+  void add(const TracedLaunch& traced, const Launch& launch, std::int32_t step) {
+    const auto& activity = *traced.activity;
+    const auto& kernel = trace_.names.text(activity.name);
+    const std::string_view operation = traced.operation == nullptr
+                                           ? std::string_view{}
+                                           : trace_.signatures[traced.operation->signature].name;
+    const bool is_kernel = activity.kind == TracedActivity::Kind::kernel;
+    RunActivity added{.start = activity.start,
+                      .duration = activity.duration,
+                      .bytes = activity.bytes,
+                      .flops = launch.flops.value(),
+                      .traffic = launch.bytes.value()};
+    key_.clear();
+    fmt::format_to(std::back_inserter(key_), "{}|{}|{}", kernel, activity.blocks, activity.threads);
+    added.kernel = names_.kernels.id(key_);
+    added.operation = names_.operations.id(operation);
+    added.stream =
+        streams_.emplace(activity.stream, static_cast<std::int32_t>(streams_.size())).first->second;
+    added.step = step;
+    added.blocks = static_cast<std::int32_t>(std::min<std::int64_t>(activity.blocks, 1 << 30));
+    added.phase = launch.phase;
+    added.precision = launch.precision;
+    added.work = work_class(launch, is_kernel, operation, kernel);
+    added.is_pageable = is_copy(added.work) && has(kernel, "Pageable");
+    if (added.work == WorkClass::collective) add_collective(activity, kernel, added);
+    run_.activities.push_back(added);
+    run_.streams = static_cast<int>(streams_.size());
+  }
+
+  void add_collective(const TracedActivity& activity, const std::string& kernel, RunActivity& added) {
+    RunCollective collective{.activity = static_cast<std::int32_t>(run_.activities.size()),
+                             .kind = collective_kind(kernel),
+                             .group = "",
+                             .channels = added.blocks};
+    if (const auto found = collectives_.find(activity.correlation); found != collectives_.end()) {
+      const auto& told = *found->second;
+      const auto& members = trace_.names.text(told.members);
+      collective.kind = collective_kind(trace_.names.text(told.name));
+      collective.group = trace_.names.text(told.group) + " " + members;
+      collective.bytes =
+          static_cast<double>(told.elements) * element_size(trace_.names.text(told.element_type));
+      collective.ranks = static_cast<std::int32_t>(told.ranks);
+    }
+    added.collective = static_cast<std::int32_t>(run_.collectives.size());
+    run_.collectives.push_back(std::move(collective));
+  }
+
+  const Trace& trace_;
+  RankRun& run_;
+  KernelNames& names_;
+  std::unordered_map<std::int64_t, const TracedCollective*> collectives_;
+  std::map<std::int64_t, std::int32_t> streams_;
+  std::string key_;
+};
+
+void find_main_stream(RankRun& run) {
+  std::map<int, std::int64_t> busy;
+  for (const auto& activity : run.activities) {
+    if (activity.work != WorkClass::collective) busy[activity.stream] += activity.duration;
+  }
+  const auto most = std::ranges::max_element(busy, {}, [](const auto& stream) { return stream.second; });
+  run.main_stream = most == busy.end() ? 0 : most->first;
+}
+
+/// Gaps between kernels of a stream that were launched well before the earlier one ended.
+void measure_gap(const std::vector<const TracedLaunch*>& launches, RankRun& run) {
+  constexpr std::int64_t well_ahead = 20'000;
+  constexpr double shortest_interruption = 50'000;
+  std::map<std::int32_t, const RunActivity*> last;
+  std::vector<std::int64_t> gaps;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    auto& activity = run.activities[i];
+    if (activity.work == WorkClass::collective) continue;
+    const auto*& before = last[activity.stream];
+    if (before != nullptr && launches[i]->call->end() + well_ahead < before->end()) {
+      gaps.push_back(std::max<std::int64_t>(0, activity.start - before->end()));
+      activity.interruption = static_cast<double>(gaps.back());
+    }
+    before = &activity;
+  }
+  run.gap = static_cast<double>(lower_median(gaps));
+  for (auto& activity : run.activities) {
+    const auto more = activity.interruption - run.gap;
+    activity.interruption = more > shortest_interruption ? more : 0;
+  }
+  run.launches_queued =
+      static_cast<double>(gaps.size()) / static_cast<double>(std::max<std::size_t>(1, launches.size()));
+}
+
+void check(const Trace& trace, const Where& file) {
+  if (trace.operations.empty() || trace.activities.empty())
+    refuse_at(file,
+              trace.operations.empty() ? "the trace has no CPU operations" : "the trace has no GPU activity",
+              "record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]");
+  if (trace.devices.size() > 1 || trace.processes.size() > 1)
+    refuse_at(file,
+              trace.devices.size() > 1
+                  ? fmt::format("the trace has {} GPUs", trace.devices.size())
+                  : fmt::format("the trace has {} processes that use the GPU", trace.processes.size()),
+              "give the trace of each rank as a file of its own");
+}
+
+}  // namespace
+
+RankRun rank_run(Trace trace, const std::string& shown, KernelNames& names) {
+  Where file;
+  file.file = shown;
+  check(trace, file);
+  count_overlaps_once(trace);
+  auto joined = join_launches(trace);
+  measure_cpu_time(trace, joined.launches);
+  std::vector<Problem> problems;
+  const auto steps = find_steps(trace, joined.launches, file, problems);
+  if (std::ranges::none_of(steps, &TracedStep::is_complete)) throw ConfigError{std::move(problems)};
+
+  RankRun run;
+  run.file = shown;
+  run.rank = static_cast<int>(trace.rank.value_or(0));
+  run.ranks = static_cast<int>(trace.ranks.value_or(1));
+  if (!trace.limits.empty()) {
+    const auto found = std::ranges::find(trace.limits, trace.devices.front(), &DeviceLimits::id);
+    const auto& limits = found == trace.limits.end() ? trace.limits.front() : *found;
+    run.gpu = limits.name;
+    run.capability = limits.capability;
+  }
+  Reducer reducer{trace, run, names};
+  std::vector<const TracedLaunch*> launches;
+  for (const auto& step : steps) {
+    if (!step.is_complete) continue;
+    if (run.steps.empty()) {
+      run.batch = find_batch(trace, step).value_or(0);
+      run.optimizer = find_optimizer(trace, step, run.warnings);
+    }
+    reducer.add_step(step);
+    for (const auto& launch : step.launches) launches.push_back(&launch);
+  }
+  find_main_stream(run);
+  measure_gap(launches, run);
+  add_program(trace, launches, names, run);
+  return run;
+}
+
+}  // namespace gradway
