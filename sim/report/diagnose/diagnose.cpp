@@ -16,8 +16,8 @@ void write_diagnosis(std::ostream& out, const JobRun& run, const DiagnosisBasis&
   out << "\n";
   for (const auto& c : d.classes) out << fmt::format("  class {} measured {:.2f} expected {:.2f}\n", (int)c.work, c.measured.value()*1e3, c.expected.value()*1e3);
   for (const auto& c : d.collectives) out << fmt::format("  {} {:.2f} MB x{} transfer {:.3f} waiting {:.3f} expected {:.3f} ch {}\n", name_of(c.kind), c.bytes.value()/1e6, c.per_step, c.transfer.value()*1e3, c.waiting.value()*1e3, c.expected.value_or(Seconds{}).value()*1e3, c.channels);
-  for (auto* list : {&d.causes, &d.harmless}) {
-    out << (list == &d.causes ? "CAUSES\n" : "HARMLESS\n");
+  for (auto* list : {&d.causes, &d.possible, &d.harmless}) {
+    out << (list == &d.causes ? "CAUSES\n" : list == &d.possible ? "POSSIBLE\n" : "HARMLESS\n");
     for (const auto& c : *list)
       out << fmt::format("  kind {} lost {:.2f} ms ranks {} events {:.1f} measured {:.3f} expected {:.3f} ex '{}' next '{}' bytes {} ch {}/{} way {} arith {:.2f} mem {:.2f} sporadic {}\n", (int)c.kind, c.lost.value()*1e3, c.ranks.size() ? c.ranks[0] : -1, c.events, c.measured.value()*1e3, c.expected.value()*1e3, c.example.substr(0,60), c.next, c.bytes.value_or(0), c.found_channels, c.expected_channels, c.way ? (int)*c.way : -1, c.arithmetic_ratio, c.memory_ratio, c.is_sporadic);
   }

@@ -76,7 +76,7 @@ void set_neighbours(const JobRun& run, const Places& places, RunCause& cause) {
 }
 
 /// Bytes that a step of a rank copies to the host.
-double copied_out(const JobRun& run, std::size_t rank, std::size_t step) {
+double copied_out_bytes(const JobRun& run, std::size_t rank, std::size_t step) {
   double sum = 0;
   for (const auto& activity : run.ranks[rank].activities) {
     if (activity.work == WorkClass::copy_out && activity.step == static_cast<int>(step))
@@ -85,28 +85,22 @@ double copied_out(const JobRun& run, std::size_t rank, std::size_t step) {
   return sum;
 }
 
-/// Whether a pause is or follows a checkpoint: the same step, or the one before, copies a large part of the
-/// model to the host.
+/// Whether the CPU does this for a checkpoint: it copies, writes, or both. Writing may go on when the next
+/// step has begun.
 bool is_checkpoint(const JobRun& run, const Place& place) {
-  constexpr double large = 16e6;
-  return copied_out(run, place.rank, place.step) > large ||
-         (place.step > 0 && copied_out(run, place.rank, place.step - 1) > large);
+  const bool is_pause = item_at(run, place).kind == CpuItem::Kind::pause;
+  return copies_checkpoint(run, place.rank, place.step) ||
+         (is_pause && place.step > 0 && copies_checkpoint(run, place.rank, place.step - 1));
 }
 
 void find_pauses(const JobRun& run, std::map<CpuItem::Kind, Places>& items,
                  std::vector<Candidate>& candidates) {
   Places batches;
-  Places checkpoints;
-  std::map<std::size_t, Places> others;  // By rank: a pause of one rank has nothing to do with another's.
+  Places others;
   for (const auto& place : items[CpuItem::Kind::pause]) {
     const auto& item = item_at(run, place);
-    if (item.takes_batch || (item.is_before_batch && !is_checkpoint(run, place))) {
-      batches.push_back(place);
-    } else if (is_checkpoint(run, place)) {
-      checkpoints.push_back(place);
-    } else {
-      others[place.rank].push_back(place);
-    }
+    if (!item.takes_batch && is_checkpoint(run, place)) continue;
+    (item.takes_batch || item.is_before_batch ? batches : others).push_back(place);
   }
   const auto add = [&](CauseKind kind, const Places& places) {
     if (places.empty()) return;
@@ -117,10 +111,43 @@ void find_pauses(const JobRun& run, std::map<CpuItem::Kind, Places>& items,
     candidates.push_back(std::move(candidate));
   };
   add(CauseKind::late_batches, batches);
-  add(CauseKind::checkpoint, checkpoints);
-  Places all;
-  for (const auto& [rank, places] : others) all.insert(all.end(), places.begin(), places.end());
-  add(CauseKind::pauses, all);
+  add(CauseKind::pauses, others);
+}
+
+/// Copies to the host, the waits for them and the time in which files are written.
+void find_checkpoints(const JobRun& run, std::map<CpuItem::Kind, Places>& items,
+                      std::vector<Candidate>& candidates) {
+  Places pauses;
+  Places waits;
+  for (const auto& place : items[CpuItem::Kind::pause]) {
+    if (!item_at(run, place).takes_batch && is_checkpoint(run, place)) pauses.push_back(place);
+  }
+  for (const auto& place : items[CpuItem::Kind::wait]) {
+    if (is_checkpoint(run, place)) waits.push_back(place);
+  }
+  if (waits.empty()) return;
+  auto candidate = candidate_of(run, CauseKind::checkpoint, pauses.empty() ? waits : pauses, 0);
+  std::vector<std::pair<std::size_t, std::size_t>> copies;
+  double bytes = 0;
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    for (std::size_t i = 0; i < run.ranks[r].activities.size(); ++i) {
+      const auto& activity = run.ranks[r].activities[i];
+      if (activity.work != WorkClass::copy_out ||
+          !copies_checkpoint(run, r, static_cast<std::size_t>(activity.step)))
+        continue;
+      copies.emplace_back(r, i);
+      bytes += static_cast<double>(activity.bytes);
+    }
+  }
+  candidate.cause.bytes = bytes;
+  candidate.cause.confidence = Confidence::high;
+  candidate.cause.is_sporadic = true;
+  candidate.remove = [pauses, waits, copies](RunTimes& times) {
+    for (const auto& place : pauses) times.cpu[place.rank][place.step][place.item] = 0;
+    for (const auto& place : waits) times.cpu[place.rank][place.step][place.item] = -1;
+    for (const auto& [rank, activity] : copies) times.gpu[rank][activity] = 0;
+  };
+  candidates.push_back(std::move(candidate));
 }
 
 /// Waits for values, and for all work; not those inside of copies from pageable memory.
@@ -128,11 +155,13 @@ void find_reads(const JobRun& run, const Places& waits, std::vector<Candidate>& 
   Places reads;
   for (const auto& place : waits) {
     const auto& item = item_at(run, place);
+    if (item.is_of_launch || is_checkpoint(run, place)) continue;
     if (item.activity < 0 || item.reads_value) reads.push_back(place);
   }
   if (reads.empty()) return;
   auto candidate = candidate_of(run, CauseKind::host_reads, reads, -1);
-  candidate.cause.confidence = Confidence::high;
+  // Reading the loss once per step is usual.
+  candidate.cause.confidence = candidate.cause.events > 1 ? Confidence::high : Confidence::low;
   for (const auto& place : reads) {
     const auto& item = item_at(run, place);
     if (!item.reads_value) continue;
@@ -159,9 +188,19 @@ void find_reads(const JobRun& run, const Places& waits, std::vector<Candidate>& 
   candidates.push_back(std::move(candidate));
 }
 
+void find_blocking_launches(const JobRun& run, const Places& waits, std::vector<Candidate>& candidates) {
+  Places blocking;
+  for (const auto& place : waits) {
+    if (item_at(run, place).is_of_launch) blocking.push_back(place);
+  }
+  if (blocking.empty()) return;
+  candidates.push_back(candidate_of(run, CauseKind::blocking_launches, blocking, -1));
+  candidates.back().cause.confidence = Confidence::high;
+}
+
 /// Ranks whose launches take longer than on any host that was measured.
 void find_slow_cpu(const JobRun& run, std::vector<Candidate>& candidates) {
-  RunCause cause{.kind = CauseKind::slow_cpu, .confidence = Confidence::low};
+  RunCause cause{.kind = CauseKind::slow_cpu};
   double slowest = 0;
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {
     slowest = std::max(slowest, launch_time(run, r));
@@ -186,6 +225,14 @@ void find_slow_cpu(const JobRun& run, std::vector<Candidate>& candidates) {
 
 }  // namespace
 
+bool copies_checkpoint(const JobRun& run, std::size_t rank, std::size_t step) {
+  constexpr double large = 16e6;
+  if (copied_out_bytes(run, rank, step) < large) return false;
+  std::size_t steps = 0;
+  for (std::size_t s = 0; s < run.steps; ++s) steps += copied_out_bytes(run, rank, s) >= large ? 1 : 0;
+  return 2 * steps <= run.steps;
+}
+
 void find_cpu_causes(const JobRun& run, std::vector<Candidate>& candidates) {
   std::map<CpuItem::Kind, Places> items;
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {
@@ -198,12 +245,15 @@ void find_cpu_causes(const JobRun& run, std::vector<Candidate>& candidates) {
     }
   }
   find_pauses(run, items, candidates);
+  find_checkpoints(run, items, candidates);
   find_reads(run, items[CpuItem::Kind::wait], candidates);
+  find_blocking_launches(run, items[CpuItem::Kind::wait], candidates);
   for (const auto& [kind, cause] : {std::pair{CpuItem::Kind::allocate, CauseKind::allocations},
+                                    std::pair{CpuItem::Kind::operation, CauseKind::slow_operations},
                                     std::pair{CpuItem::Kind::compile, CauseKind::compilation}}) {
     if (items[kind].empty()) continue;
     auto candidate = candidate_of(run, cause, items[kind], 0);
-    candidate.cause.confidence = Confidence::high;
+    candidate.cause.confidence = cause == CauseKind::slow_operations ? Confidence::medium : Confidence::high;
     set_neighbours(run, items[kind], candidate.cause);
     candidates.push_back(std::move(candidate));
   }

@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "sim/cost/framework_cost.hpp"
+
 namespace gradway {
 namespace {
 
@@ -131,6 +133,25 @@ std::vector<ClassTimes> class_times(const JobRun& run, const RunTimes& expected)
   return result;
 }
 
+/// The share of the CPU's time under the profiler with which the replay meets the measured step, if any does.
+double fitted_cpu_share(const JobRun& run, Seconds step) {
+  double low = 0.25;
+  double high = 1.5;
+  constexpr int halvings = 8;
+  for (int i = 0; i < halvings; ++i) {
+    const auto middle = (low + high) / 2;
+    (replay_run(run, measured_times(run, middle)).step < step ? low : high) = middle;
+  }
+  // A step that does not depend on the CPU says nothing about it.
+  const auto step_at = [&](double share) { return replay_run(run, measured_times(run, share)).step; };
+  constexpr double same = 0.001;
+  const auto fitted = (low + high) / 2;
+  return step_at(fitted) < step_at(profiled_cpu_share) * (1 + same) &&
+                 step_at(fitted) > step_at(profiled_cpu_share) * (1 - same)
+             ? profiled_cpu_share
+             : fitted;
+}
+
 /// Removes the candidates one after the other, the one first that costs most alone.
 void weigh(const JobRun& run, std::vector<Candidate> candidates, RunTimes& times, Diagnosis& diagnosis) {
   std::vector<std::pair<Seconds, std::size_t>> alone;
@@ -151,10 +172,13 @@ void weigh(const JobRun& run, std::vector<Candidate> candidates, RunTimes& times
       step = shorter;
       times = std::move(without);
     }
-    auto& list = cause.lost >= least_share * diagnosis.replayed ? diagnosis.causes : diagnosis.harmless;
+    const bool matters = cause.lost >= least_share * diagnosis.replayed;
+    auto& list = !matters                              ? diagnosis.harmless
+                 : cause.confidence == Confidence::low ? diagnosis.possible
+                                                       : diagnosis.causes;
     list.push_back(std::move(cause));
   }
-  for (auto* list : {&diagnosis.causes, &diagnosis.harmless})
+  for (auto* list : {&diagnosis.causes, &diagnosis.possible, &diagnosis.harmless})
     std::ranges::stable_sort(*list, std::ranges::greater{}, &RunCause::lost);
   diagnosis.expected = step;
 }
@@ -167,8 +191,9 @@ bool Diagnosis::is_healthy(const DiagnosisBasis& basis) const {
 
 Seconds Diagnosis::unexplained() const {
   auto rest = measured - expected;
-  for (const auto& cause : causes) rest -= cause.lost;
-  for (const auto& cause : harmless) rest -= cause.lost;
+  for (const auto* list : {&causes, &possible, &harmless}) {
+    for (const auto& cause : *list) rest -= cause.lost;
+  }
   return rest;
 }
 
@@ -177,7 +202,8 @@ Diagnosis diagnose(const JobRun& run, const DiagnosisBasis& basis, std::optional
   Diagnosis diagnosis;
   diagnosis.exchange = exchange_of(run);
   diagnosis.buckets = buckets_of(run);
-  auto times = measured_times(run);
+  diagnosis.cpu_share = step_time ? fitted_cpu_share(run, *step_time) : profiled_cpu_share;
+  auto times = measured_times(run, diagnosis.cpu_share);
   const auto replayed = replay_run(run, times);
   diagnosis.replayed = replayed.step;
   diagnosis.measured = step_time.value_or(replayed.step);

@@ -51,8 +51,10 @@ struct Diagnosis {
   Seconds traced{};    ///< step under the profiler
   Seconds measured{};  ///< step without it: given, else replayed
   Seconds replayed{};
-  Seconds expected{};           ///< replayed without the causes and without what is harmless
+  double cpu_share = 1;            ///< CPU time without the profiler over that under it, as assumed or fitted
+  Seconds expected{};              ///< replayed without the causes and without what is harmless
   std::vector<RunCause> causes;    ///< with 2 % of the step or more, the largest first
+  std::vector<RunCause> possible;  ///< the same with low confidence: they may be meant
   std::vector<RunCause> harmless;  ///< what was found but costs less
   std::vector<CollectiveTimes> collectives;
   std::vector<RankTimes> ranks;

@@ -27,10 +27,11 @@ bool is_kernel(WorkClass work) {
 
 using Factors = std::vector<std::vector<double>>;  ///< by rank and activity
 
-Candidate scaled(RunCause cause, Factors factors) {
-  return {std::move(cause), [factors = std::move(factors)](RunTimes& times) {
+Candidate scaled(const JobRun& run, RunCause cause, Factors factors) {
+  return {std::move(cause), [factors = std::move(factors), &run](RunTimes& times) {
             for (std::size_t r = 0; r < times.gpu.size(); ++r) {
-              for (std::size_t i = 0; i < factors[r].size(); ++i) times.gpu[r][i] *= factors[r][i];
+              for (std::size_t i = 0; i < factors[r].size(); ++i)
+                times.gpu[r][i] = std::min(times.gpu[r][i], run.alone[r][i] * factors[r][i]);
             }
           }};
 }
@@ -82,7 +83,7 @@ std::set<std::size_t> find_unequal_work(const JobRun& run, std::vector<Candidate
         factors[r][i] = std::min(1.0, sums[reference][work_class] / sums[r][work_class]);
     }
   }
-  if (!found.empty()) candidates.push_back(scaled(std::move(cause), std::move(factors)));
+  if (!found.empty()) candidates.push_back(scaled(run, std::move(cause), std::move(factors)));
   return found;
 }
 
@@ -160,7 +161,50 @@ void find_slow_ranks(const JobRun& run, const std::set<std::size_t>& with_more_w
     if (of_others[0] > 0) cause.memory_ratio = own[0].sum / of_others[0];
     if (of_others[1] > 0) cause.arithmetic_ratio = own[1].sum / of_others[1];
     cause.kind = slow_kind(cause);
-    candidates.push_back(scaled(std::move(cause), std::move(factors)));
+    candidates.push_back(scaled(run, std::move(cause), std::move(factors)));
+  }
+}
+
+/// Ranks on which the same launch takes very different times from step to step: another process uses the GPU,
+/// which alternates between both, or its clocks change.
+void find_interruptions(const JobRun& run, std::vector<Candidate>& candidates) {
+  constexpr double varying =
+      1.25;  // Sum of durations over the sum of their least ones: 1.00 to 1.05 if healthy.
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    const auto& rank = run.ranks[r];
+    std::map<std::pair<std::uint32_t, std::size_t>, double> least;  // by kernel and its number in the step
+    std::vector<std::pair<std::uint32_t, std::size_t>> keys;
+    std::map<std::pair<std::uint32_t, int>, std::size_t> numbers;
+    for (std::size_t i = 0; i < rank.activities.size(); ++i) {
+      const auto& activity = rank.activities[i];
+      keys.emplace_back(activity.kernel, numbers[{activity.kernel, activity.step}]++);
+      if (!is_kernel(activity.work)) continue;
+      const auto [found, is_new] = least.emplace(keys.back(), run.alone[r][i]);
+      if (!is_new) found->second = std::min(found->second, run.alone[r][i]);
+    }
+    auto factors = no_change(run);
+    double sum = 0;
+    double least_sum = 0;
+    RunCause cause{.kind = CauseKind::shared_gpu, .ranks = {rank.rank}};
+    double longest = 0;
+    for (std::size_t i = 0; i < rank.activities.size(); ++i) {
+      if (!is_kernel(rank.activities[i].work)) continue;
+      const auto time = run.alone[r][i];
+      const auto expected = least[keys[i]];
+      sum += time;
+      least_sum += expected;
+      factors[r][i] = expected / std::max(1.0, time);
+      if (time - expected <= longest) continue;
+      longest = time - expected;
+      cause.example = kernel_text(run, rank.activities[i]);
+      cause.stream = rank.activities[i].stream;
+      cause.measured = from_nanoseconds(time);
+      cause.expected = from_nanoseconds(expected);
+    }
+    if (sum < varying * least_sum) continue;
+    cause.memory_ratio = sum / least_sum;
+    cause.arithmetic_ratio = cause.memory_ratio;
+    candidates.push_back(scaled(run, std::move(cause), std::move(factors)));
   }
 }
 
@@ -210,6 +254,7 @@ void find_slow_gpus(const JobRun& run, const DiagnosisBasis& basis, std::vector<
     arithmetic = std::max(arithmetic, best.arithmetic);
     memory = std::max(memory, best.memory);
   }
+  if (getenv("DG")) printf("REACHED %f %f\n", arithmetic, memory);
   const bool slow_arithmetic = arithmetic > 0 && arithmetic < least;
   const bool slow_memory = memory > 0 && memory < least;
   if (!slow_arithmetic && !slow_memory) return;
@@ -224,52 +269,57 @@ void find_slow_gpus(const JobRun& run, const DiagnosisBasis& basis, std::vector<
       factors[r][i] = 1 / (is_arithmetic(work) ? cause.arithmetic_ratio : cause.memory_ratio);
     }
   }
-  candidates.push_back(scaled(std::move(cause), std::move(factors)));
+  candidates.push_back(scaled(run, std::move(cause), std::move(factors)));
 }
 
-/// Products in fp32 or TF32 on a GPU with faster 16-bit arithmetic.
+/// Time of a product in another precision: by its operations, else by the rates of both.
+double time_in(const RunActivity& activity, double time, const Gpu& gpu, Precision precision) {
+  const auto fast = peak_rate(gpu, precision);
+  if (activity.flops > 0) return std::min(time, activity.flops / fast * 1e9);
+  return std::min(time, time * peak_rate(gpu, activity.precision) / fast);
+}
+
+/// Products in fp32 or TF32 on a GPU with faster 16-bit arithmetic. In 16 bits, element-wise kernels and
+/// batch norms of the passes move half of the bytes.
 void find_wide_precision(const JobRun& run, const DiagnosisBasis& basis, std::vector<Candidate>& candidates) {
   const auto& gpu = basis.platform.gpu_models.front();
   const auto meant = basis.precision.value_or(Precision::bf16);
-  const auto fast = peak_rate(gpu, meant);
-  if (meant == Precision::fp32 || meant == Precision::tf32 || fast <= 0) return;
-  double all = 0;
-  std::array<double, precision_count> flops{};
-  std::vector<std::vector<double>> expected;
+  if (meant == Precision::fp32 || meant == Precision::tf32 || peak_rate(gpu, meant) <= 0) return;
+  std::array<double, precision_count> time{};
+  auto factors = no_change(run);
   RunCause cause{.kind = CauseKind::wide_precision};
   double longest = 0;
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {
-    auto& times = expected.emplace_back(run.alone[r]);
-    for (std::size_t i = 0; i < times.size(); ++i) {
+    for (std::size_t i = 0; i < factors[r].size(); ++i) {
       const auto& activity = run.ranks[r].activities[i];
-      if (!is_arithmetic(activity.work)) continue;
-      all += activity.flops;
-      flops[static_cast<std::size_t>(activity.precision)] += activity.flops;
+      const auto own = run.alone[r][i];
+      if (!is_arithmetic(activity.work)) {
+        const bool moves_activations =
+            activity.work == WorkClass::elementwise || activity.work == WorkClass::normalization;
+        if (moves_activations && activity.reads_fp32) factors[r][i] = 0.5;
+        continue;
+      }
+      time[static_cast<std::size_t>(activity.precision)] += own;
       const bool is_wide = activity.precision == Precision::fp32 || activity.precision == Precision::tf32;
-      if (!is_wide || activity.flops <= 0) continue;
-      times[i] = std::min(times[i], activity.flops / fast * 1e9);
-      if (run.alone[r][i] - times[i] <= longest) continue;
-      longest = run.alone[r][i] - times[i];
+      if (!is_wide) continue;
+      const auto expected = time_in(activity, own, gpu, meant);
+      factors[r][i] = expected / std::max(1.0, own);
+      if (own - expected <= longest) continue;
+      longest = own - expected;
       cause.example = kernel_text(run, activity);
       cause.stream = activity.stream;
-      cause.measured = Seconds{run.alone[r][i] / 1e9};
-      cause.expected = Seconds{times[i] / 1e9};
+      cause.measured = from_nanoseconds(own);
+      cause.expected = from_nanoseconds(expected);
     }
   }
-  const auto fp32 = flops[static_cast<std::size_t>(Precision::fp32)];
-  const auto tf32 = flops[static_cast<std::size_t>(Precision::tf32)];
+  const auto fp32 = time[static_cast<std::size_t>(Precision::fp32)];
+  const auto tf32 = time[static_cast<std::size_t>(Precision::tf32)];
+  const auto all = std::accumulate(time.begin(), time.end(), 0.0);
   if (all <= 0 || 2 * (fp32 + tf32) <= all) return;
   cause.precision = fp32 >= tf32 ? Precision::fp32 : Precision::tf32;
-  cause.confidence = basis.precision                      ? Confidence::high
-                     : cause.precision == Precision::fp32 ? Confidence::medium
-                                                          : Confidence::low;
+  if (basis.precision) cause.confidence = Confidence::high;
   cause.arithmetic_ratio = (fp32 + tf32) / all;
-  candidates.push_back({std::move(cause), [expected = std::move(expected)](RunTimes& times) {
-                          for (std::size_t r = 0; r < times.gpu.size(); ++r) {
-                            for (std::size_t i = 0; i < times.gpu[r].size(); ++i)
-                              times.gpu[r][i] = std::min(times.gpu[r][i], expected[r][i]);
-                          }
-                        }});
+  candidates.push_back(scaled(run, std::move(cause), std::move(factors)));
 }
 
 /// The rate of a copy from pinned memory: of the fastest large one of the job, else of the GPU's link.
@@ -305,6 +355,7 @@ void find_pageable_copies(const JobRun& run, const DiagnosisBasis& basis,
       const auto& items = run.ranks[r].steps[s].items;
       for (std::size_t i = 0; i < items.size(); ++i) {
         if (items[i].kind != CpuItem::Kind::wait || items[i].activity < 0 || items[i].reads_value) continue;
+        if (copies_checkpoint(run, r, s)) continue;
         const auto activity = static_cast<std::size_t>(items[i].activity);
         found.push_back({{r, s, i}, activity});
         ranks.insert(run.ranks[r].rank);
@@ -344,6 +395,7 @@ std::string kernel_text(const JobRun& run, const RunActivity& activity) {
 void find_gpu_causes(const JobRun& run, const DiagnosisBasis& basis, std::vector<Candidate>& candidates) {
   const auto with_more_work = find_unequal_work(run, candidates);
   find_slow_ranks(run, with_more_work, candidates);
+  find_interruptions(run, candidates);
   find_slow_gpus(run, basis, candidates);
   find_wide_precision(run, basis, candidates);
   find_pageable_copies(run, basis, candidates);

@@ -74,8 +74,8 @@ bool has_slow_cpu(const JobRun& run, std::size_t rank);
 
 /// The measured times without the overhead of the profiler. It only ever lengthens the CPU's work, and by
 /// very different amounts from rank to rank and from step to step, so work takes the time that it takes in
-/// the fastest step with the same operations on any rank, times `profiled_cpu_share`; on ranks with a slow
+/// the fastest step with the same operations on any rank, times `cpu_share`; on ranks with a slow
 /// CPU in their own fastest step.
-RunTimes measured_times(const JobRun& run);
+RunTimes measured_times(const JobRun& run, double cpu_share);
 
 }  // namespace gradway

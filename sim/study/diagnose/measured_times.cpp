@@ -50,7 +50,7 @@ bool has_slow_cpu(const JobRun& run, std::size_t rank) {
   return launch_time(run, rank) > range * usual_launch();
 }
 
-RunTimes measured_times(const JobRun& run) {
+RunTimes measured_times(const JobRun& run, double cpu_share) {
   std::vector<std::vector<StepWork>> works;
   std::map<std::pair<int, std::vector<std::uint32_t>>, const StepWork*> fastest;
   std::map<std::vector<std::uint32_t>, std::vector<double>> heads;
@@ -82,7 +82,7 @@ RunTimes measured_times(const JobRun& run) {
         of_step.push_back(is_work ? 0 : item.time);
         if (!is_work || launch >= work.time.size()) continue;
         const auto time = launch == 0 && !head.empty() ? lower_median(head) : work.time[launch];
-        of_step.back() = time * profiled_cpu_share;
+        of_step.back() = time * cpu_share;
         ++launch;
       }
     }

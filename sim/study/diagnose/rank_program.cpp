@@ -10,7 +10,8 @@
 namespace gradway {
 namespace {
 
-// A time without any operation of PyTorch or CUDA counts as a pause of the program from this length on. The
+// A time without any event of PyTorch or CUDA counts as a pause of the program, or as a long operation, from
+// this length on. The
 // longest in healthy steps are 1 to 3 ms of Python: the optimizer groups its tensors, DDP prepares a pass.
 constexpr std::int64_t shortest_pause = 5'000'000;
 constexpr std::int64_t shortest_wait_for_batch = 1'000'000;
@@ -67,6 +68,7 @@ class Program {
     add_other_calls();
     add_parts();
     add_pauses();
+    find_blocking_launches();
     std::ranges::stable_sort(extras_, {}, &CpuItem::start);
     std::ranges::sort(stream_waits_);
   }
@@ -83,8 +85,11 @@ class Program {
         for (; extra != extras_.end() && extra->start < start; ++extra) add_extra(*extra, launch, items);
         add_launch(launch, items);
       }
-      for (; extra != extras_.end() && extra->start < run_.steps[step].end; ++extra)
-        add_extra(*extra, launch, items);
+      const bool is_last = step + 1 == run_.steps.size();
+      for (; extra != extras_.end() && extra->start < run_.steps[step].end; ++extra) {
+        // The profiler, or who uses it, waits for the GPU at its end.
+        if (!is_last || extra->kind != CpuItem::Kind::wait) add_extra(*extra, launch, items);
+      }
     }
   }
 
@@ -134,26 +139,56 @@ class Program {
     extras_.push_back({.kind = kind, .start = span.start, .time = static_cast<double>(span.duration)});
   }
 
+  /// Long times without any event: pauses of the program outside of operations, long operations inside.
   void add_pauses() {
-    std::vector<Span> covered = trace_.overheads;
+    std::vector<Span> operations;
+    std::vector<Span> calls = trace_.overheads;
     for (const auto& operation : trace_.operations) {
-      if (threads_.contains(operation.thread)) covered.push_back(operation);
+      if (threads_.contains(operation.thread)) operations.push_back(operation);
     }
-    for (const auto* calls : {&trace_.calls, &trace_.other_calls}) {
-      for (const auto& call : *calls) {
-        if (is_ours(call)) covered.push_back(call);
+    for (const auto* some : {&trace_.calls, &trace_.other_calls}) {
+      for (const auto& call : *some) {
+        if (is_ours(call)) calls.push_back(call);
       }
     }
-    covered.insert(covered.end(), taken_.begin(), taken_.end());
-    covered = merged(std::move(covered));
-    for (std::size_t i = 1; i < covered.size(); ++i) {
-      const Span between{covered[i - 1].end(), covered[i].start - covered[i - 1].end()};
+    const auto moments = moments_of(operations, calls);
+    operations = merged(std::move(operations));
+    calls.insert(calls.end(), taken_.begin(), taken_.end());
+    calls = merged(std::move(calls));
+    for (std::size_t i = 1; i < moments.size(); ++i) {
+      const Span between{moments[i - 1], moments[i] - moments[i - 1]};
+      if (between.duration < shortest_wait_for_batch || 2 * overlap(calls, between) > between.duration)
+        continue;
       const bool takes_batch = 2 * overlap(batches_, between) > between.duration;
-      if (between.duration < (takes_batch ? shortest_wait_for_batch : shortest_pause)) continue;
-      take(between, CpuItem::Kind::pause);
+      const bool is_inside = 2 * overlap(operations, between) > between.duration;
+      if (between.duration < (takes_batch && !is_inside ? shortest_wait_for_batch : shortest_pause)) continue;
+      take(between, is_inside ? CpuItem::Kind::operation : CpuItem::Kind::pause);
       extras_.back().takes_batch = takes_batch;
     }
     taken_ = merged(std::move(taken_));
+  }
+
+  /// Begins and ends of all events of threads that launch, and begins of steps, so that a pause on both sides
+  /// of a step's begin is two pauses. Without marks of the profiler, the begin of the first step is unknown.
+  std::vector<std::int64_t> moments_of(const std::vector<Span>& operations,
+                                       const std::vector<Span>& calls) const {
+    std::vector<std::int64_t> moments;
+    for (const auto* spans : {&operations, &calls, &taken_}) {
+      for (const auto& span : *spans) {
+        moments.push_back(span.start);
+        moments.push_back(span.end());
+      }
+    }
+    for (const auto& mark : trace_.profiler_steps) moments.push_back(mark.start);
+    std::ranges::sort(moments);
+    return moments;
+  }
+
+  /// CUDA_LAUNCH_BLOCKING: calls return after their kernels have ended, which otherwise begin after the call.
+  void find_blocking_launches() {
+    std::size_t blocking = 0;
+    for (const auto* launch : launches_) blocking += launch->call->end() >= launch->activity->end() ? 1 : 0;
+    launches_block_ = 2 * blocking > launches_.size();
   }
 
   void add_extra(CpuItem item, std::size_t next, std::vector<CpuItem>& items) {
@@ -196,6 +231,7 @@ class Program {
     CpuItem work{.start = since};
     if (traced.cpu_known || index > 0)
       work.time = static_cast<double>(std::max<std::int64_t>(0, traced.cpu - overlap(taken_, between)));
+    if (launches_block_) work.time = std::max(0.0, work.time - static_cast<double>(activity.duration));
     items.push_back(work);
     CpuItem launch{.kind = CpuItem::Kind::launch, .start = traced.call->start};
     launch.activity = static_cast<std::int32_t>(index);
@@ -205,6 +241,13 @@ class Program {
     if (launch.dependences > 0) run_.activities[index].interruption = 0;
     items.push_back(launch);
     latest_[activity.stream].push_back(static_cast<std::int32_t>(index));
+    if (launches_block_) {
+      CpuItem wait{.kind = CpuItem::Kind::wait, .start = traced.call->start};
+      wait.stream = activity.stream;
+      wait.is_of_launch = true;
+      items.push_back(wait);
+      return;
+    }
     const bool waits_itself = !contains(trace_.names.text(traced.call->name), "Async");
     if (is_copy(activity.work) && activity.bytes > staged_copy && (activity.is_pageable || waits_itself)) {
       CpuItem wait{.kind = CpuItem::Kind::wait, .start = traced.call->start};
@@ -238,6 +281,7 @@ class Program {
   std::vector<CpuItem> extras_;
   std::vector<Span> taken_;    ///< times of `extras_` that are not work
   std::vector<Span> batches_;  ///< in the data loader's iterator
+  bool launches_block_ = false;
   std::vector<std::int64_t> stream_waits_;
   std::size_t next_wait_ = 0;
   std::map<std::int32_t, std::vector<std::int32_t>> latest_;  ///< activities by stream

@@ -44,6 +44,15 @@ CollectiveKind collective_kind(std::string_view name) {
   return CollectiveKind::all_reduce;
 }
 
+/// The precision of a product by the name of its kernel, for traces without shapes. cuBLAS and CUTLASS name
+/// fp32 ("sgemm", "ffma"); kernels that name nothing are those of 16 bits.
+Precision precision_by_name(std::string_view kernel) {
+  if (uses_tf32(kernel)) return Precision::tf32;
+  constexpr std::array<std::string_view, 4> fp32{"sgemm", "ffma", "f32f32_f32f32_f32", "_f32_aligned"};
+  const bool is_fp32 = std::ranges::any_of(fp32, [&](auto part) { return has(kernel, part); });
+  return is_fp32 ? Precision::fp32 : Precision::bf16;
+}
+
 /// Bytes of an element of ProcessGroupNCCL's type "Float", "BFloat16" ...
 double element_size(std::string_view type) {
   constexpr std::array sizes{std::pair{"Double", 8.0}, std::pair{"Long", 8.0},     std::pair{"Float8", 1.0},
@@ -113,8 +122,12 @@ class Reducer {
     added.step = step;
     added.blocks = static_cast<std::int32_t>(std::min<std::int64_t>(activity.blocks, 1 << 30));
     added.phase = launch.phase;
-    added.precision = launch.precision;
     added.work = work_class(launch, is_kernel, operation, kernel);
+    const bool is_product = added.work == WorkClass::matrix || added.work == WorkClass::attention;
+    added.precision = !trace_.has_shapes && is_product ? precision_by_name(kernel) : launch.precision;
+    added.reads_fp32 = !is_product && (trace_.has_shapes ? launch.precision == Precision::fp32
+                                                         : has(kernel, "float") && !has(kernel, "BFloat16") &&
+                                                               !has(kernel, "Half"));
     added.is_pageable = is_copy(added.work) && has(kernel, "Pageable");
     if (added.work == WorkClass::collective) add_collective(activity, kernel, added);
     run_.activities.push_back(added);

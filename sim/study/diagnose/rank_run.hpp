@@ -49,6 +49,7 @@ struct RunActivity {
   WorkClass work = WorkClass::elementwise;
   ProfiledPhase phase = ProfiledPhase::forward;
   Precision precision = Precision::fp32;
+  bool reads_fp32 = false;     ///< memory-bound, on fp32 operands
   bool is_pageable = false;    ///< a copy from or to pageable memory
   bool computes_read = false;  ///< a reduction whose result only the CPU reads, directly after it
 
@@ -68,17 +69,19 @@ struct RunCollective {
 /// What the CPU does, in order. Times are in nanoseconds under the profiler.
 struct CpuItem {
   enum class Kind : std::uint8_t {
-    work,      ///< Python, PyTorch and CUDA between two launches
-    pause,     ///< a long time without any operation of PyTorch or CUDA
-    launch,    ///< puts an activity on a stream
-    wait,      ///< waits for all work of a stream
-    allocate,  ///< cudaMalloc, cudaFree and similar calls
-    compile,   ///< torch.compile, or code that is loaded to the GPU
+    work,       ///< Python, PyTorch and CUDA between two launches
+    pause,      ///< a long time without any operation of PyTorch or CUDA
+    launch,     ///< puts an activity on a stream
+    wait,       ///< waits for all work of a stream
+    operation,  ///< a single operation of PyTorch works for long before it launches anything
+    allocate,   ///< cudaMalloc, cudaFree and similar calls
+    compile,    ///< torch.compile, or code that is loaded to the GPU
   };
   Kind kind = Kind::work;
   bool is_before_batch = false;       ///< of pauses: the next activity is the step's first copy to the GPU
   bool takes_batch = false;           ///< of pauses: inside of the data loader's iterator
   bool reads_value = false;           ///< of waits: for a copy of some bytes to the host
+  bool is_of_launch = false;          ///< of waits: the launch itself returns only when its kernel has ended
   std::int32_t activity = -1;         ///< of launches; of waits that read a value: the copy
   std::int32_t stream = -1;           ///< of waits; -1: all streams
   std::int32_t first_dependence = 0;  ///< of launches, into `RankRun::dependences`

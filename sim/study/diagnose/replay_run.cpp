@@ -210,9 +210,10 @@ class Replay {
   void try_begin(std::size_t r, std::size_t s) {
     auto& stream = ranks_[r].streams[s];
     if (stream.is_running || stream.queue.empty() || depends(r, stream.queue.front())) return;
-    const auto earliest = stream.free + run_.ranks[r].gap * profiled_pause_share;
-    if (earliest > now_) return push(earliest, Event::Kind::begin, r, s, ++stream.version);
     const auto& launched = stream.queue.front();
+    const bool is_removed = times_.gpu[r][static_cast<std::size_t>(launched.activity)] <= 0;
+    const auto earliest = stream.free + (is_removed ? 0 : run_.ranks[r].gap * profiled_pause_share);
+    if (earliest > now_) return push(earliest, Event::Kind::begin, r, s, ++stream.version);
     const auto& begins = activity(r, launched);
     stream.is_running = true;
     ++stream.version;

@@ -184,6 +184,9 @@ class Collector final : public TraceSink {
   void operation(const RawEvent& event) {
     trace_.has_shapes = trace_.has_shapes || event.has_shapes;
     notice_distributed(event.name);
+    // Named in dynamo_timed() of torch/_dynamo/utils.py.
+    if (event.name.ends_with("(dynamo_timed)"))
+      trace_.parts.push_back({span(event), event.thread, event.name});
     trace_.operations.push_back(
         {span(event), event.external, event.thread, signature_id(event), event.sequence});
   }
@@ -250,8 +253,8 @@ class Collector final : public TraceSink {
     notice_distributed(event.name);
     if (event.name.starts_with("Optimizer.step#"))
       trace_.optimizer_steps.push_back({span(event), event.thread, event.name});
-    // "enumerate(DataLoader)#...": torch/utils/data/dataloader.py; "(dynamo_timed)": torch/_dynamo/utils.py
-    if (event.name.starts_with("enumerate(DataLoader)") || event.name.ends_with("(dynamo_timed)"))
+    // Named in torch/utils/data/dataloader.py.
+    if (event.name.starts_with("enumerate(DataLoader)"))
       trace_.parts.push_back({span(event), event.thread, event.name});
     if (event.name.starts_with("Optimizer.zero_grad#")) trace_.zero_grads.push_back(span(event));
     if (event.name.starts_with("ProfilerStep#"))
