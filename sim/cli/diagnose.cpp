@@ -96,7 +96,11 @@ Status diagnose_traces(const DiagnoseArguments& arguments, const CommandContext&
   const auto run = job_run(std::move(ranks), std::move(names));
   const auto basis = basis_of(arguments, run, context);
   const auto found = diagnose(run, basis, step_time);
-  report::write_diagnosis(context.results, run, basis, found, context.style);
+  if (arguments.json) {
+    report::write_json(context.results, run, basis, found);
+  } else {
+    report::write_diagnosis(context.results, run, basis, found, context.style);
+  }
   return Status::done;
 }
 

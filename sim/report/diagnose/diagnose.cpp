@@ -1,26 +1,196 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/diagnose/diagnose.hpp"
 
+#include <algorithm>
 #include <ostream>
 
 #include <fmt/format.h>
 
+#include "sim/report/diagnose/cause_words.hpp"
+#include "sim/report/format/table.hpp"
+#include "sim/report/format/text.hpp"
+
 namespace gradway::report {
+namespace {
+
+constexpr std::size_t indent = 15;
+
+class Writer {
+ public:
+  Writer(std::ostream& out, const JobRun& run, const DiagnosisBasis& basis, const Diagnosis& diagnosis,
+         const Style& style)
+      : out_{out}, run_{run}, basis_{basis}, diagnosis_{diagnosis}, style_{style} {}
+
+  void write() {
+    write_run();
+    write_steps();
+    row("verdict", verdict_text(run_, basis_, diagnosis_));
+    for (const auto& cause : diagnosis_.causes) write_cause(cause, "");
+    for (const auto& cause : diagnosis_.possible) write_cause(cause, " if it is not meant");
+    write_harmless();
+    write_classes();
+    write_collectives();
+    write_ranks();
+  }
+
+ private:
+  void row(std::string_view key, const std::string& value) {
+    const auto lines = wrap(value, std::max<std::size_t>(style_.width, 40) - indent);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      out_ << fmt::format("  {:<12} {}\n", i == 0 ? key : "", lines[i]);
+  }
+
+  void write_run() {
+    const auto& first = run_.ranks.front();
+    auto text = fmt::format("{}, {}", run_.world > 1 ? fmt::format("{} ranks", run_.world) : "1 rank",
+                            first.gpu.empty() ? "unknown GPU" : first.gpu);
+    if (!run_.is_whole()) text += fmt::format(", traces of {}", counted_text(run_.ranks.size(), "rank"));
+    row("run", text);
+    row("training", training_text(run_, diagnosis_));
+    row("expectation",
+        fmt::format("{}{}", basis_.platform_name,
+                    basis_.is_platform_assumed ? ", assumed for this GPU (--platform NAME changes it)" : ""));
+  }
+
+  void write_steps() {
+    row("steps", fmt::format("{} per rank, {} under the profiler", run_.steps, time_text(diagnosis_.traced)));
+    const bool is_given = diagnosis_.measured != diagnosis_.replayed;
+    row("step", is_given
+                    ? fmt::format("{} measured, {} replayed without the profiler",
+                                  time_text(diagnosis_.measured), time_text(diagnosis_.replayed))
+                    : fmt::format("{} without the profiler, by a replay", time_text(diagnosis_.replayed)));
+    row("expected", fmt::format("{} without what was found", time_text(diagnosis_.expected)));
+    if (basis_.step)
+      row("predicted", fmt::format("{} (90 % prediction interval: {})", time_text(basis_.step->time),
+                                   range_text(basis_.step->low, basis_.step->high)));
+  }
+
+  void write_cause(const RunCause& cause, std::string_view condition) {
+    out_ << '\n';
+    auto text = cause_text(cause, run_, basis_.platform_name);
+    const auto where = ranks_text(cause, static_cast<int>(run_.ranks.size()));
+    row(time_text(cause.lost), fmt::format("{}{}{} ({} confidence)", title_of(cause),
+                                           where.empty() ? "" : " ", where, name_of(cause.confidence)));
+    row("", text);
+    row("", fmt::format("try{}: {}", condition, remedy_text(cause)));
+  }
+
+  static std::string title_of(const RunCause& cause) {
+    std::string title{key_of(cause.kind)};
+    std::ranges::replace(title, '_', ' ');
+    return title;
+  }
+
+  void write_harmless() {
+    bool is_first = true;
+    for (const auto& cause : diagnosis_.harmless) {
+      if (is_first) out_ << '\n';
+      const auto where = ranks_text(cause, static_cast<int>(run_.ranks.size()));
+      row(is_first ? "harmless" : "", fmt::format("{}{}{}: costs {}", title_of(cause),
+                                                  where.empty() ? "" : " ", where, time_text(cause.lost)));
+      is_first = false;
+    }
+  }
+
+  void write_classes() {
+    Table table{{{"work per step"}, {"measured", Table::Align::right}, {"expected", Table::Align::right}}};
+    for (const auto& one : diagnosis_.classes)
+      table.add({std::string{name_of(one.work)}, time_text(one.measured), time_text(one.expected)});
+    out_ << '\n';
+    table.write(out_, style_, "  ");
+  }
+
+  void write_collectives() {
+    if (diagnosis_.collectives.empty()) return;
+    constexpr std::size_t most = 8;
+    Table table{{{"collective"},
+                 {"size", Table::Align::right},
+                 {"per step", Table::Align::right},
+                 {"waiting", Table::Align::right},
+                 {"transfer", Table::Align::right},
+                 {"alone", Table::Align::right}}};
+    for (std::size_t i = 0; i < std::min(most, diagnosis_.collectives.size()); ++i) {
+      const auto& one = diagnosis_.collectives[i];
+      table.add({std::string{name_of(one.kind)}, one.bytes > Bytes{} ? bytes_text(one.bytes) : "unknown",
+                 digits_text(one.per_step, 3), time_text(one.waiting), time_text(one.transfer),
+                 one.expected ? time_text(*one.expected) : "unknown"});
+    }
+    out_ << '\n';
+    table.write(out_, style_, "  ");
+    if (diagnosis_.collectives.size() > most)
+      out_ << fmt::format("  and {} others\n", diagnosis_.collectives.size() - most);
+  }
+
+  void write_ranks() {
+    constexpr std::size_t most = 16;
+    Table table{{{"rank"},
+                 {"GPU busy", Table::Align::right},
+                 {"exposed", Table::Align::right},
+                 {"idle", Table::Align::right},
+                 {"forward", Table::Align::right},
+                 {"backward", Table::Align::right},
+                 {"optimizer", Table::Align::right},
+                 {"launches", Table::Align::right},
+                 {"CPU each", Table::Align::right}}};
+    for (std::size_t i = 0; i < std::min(most, diagnosis_.ranks.size()); ++i) {
+      const auto& one = diagnosis_.ranks[i];
+      table.add({fmt::format("{}", one.rank), time_text(one.busy), time_text(one.exposed),
+                 time_text(one.idle), time_text(one.phases[0]), time_text(one.phases[1]),
+                 time_text(one.phases[2]), digits_text(one.launches, 3), time_text(one.launch)});
+    }
+    out_ << '\n';
+    table.write(out_, style_, "  ");
+    if (diagnosis_.ranks.size() > most)
+      out_ << fmt::format("  and {} others\n", diagnosis_.ranks.size() - most);
+  }
+
+  std::ostream& out_;
+  const JobRun& run_;
+  const DiagnosisBasis& basis_;
+  const Diagnosis& diagnosis_;
+  const Style& style_;
+};
+
+}  // namespace
+
+std::string training_text(const JobRun& run, const Diagnosis& diagnosis) {
+  const auto& first = run.ranks.front();
+  auto text = fmt::format("{}", name_of(first.precision));
+  if (first.batch > 0) text = fmt::format("batch {} per GPU, {}", first.batch, text);
+  text += fmt::format(", {}", name_of(first.optimizer));
+  switch (diagnosis.exchange) {
+    case ExchangeKind::none:
+      return text;
+    case ExchangeKind::ddp:
+      text += ", DDP";
+      break;
+    case ExchangeKind::sharded:
+      text += ", sharded (FSDP, ZeRO or a distributed optimizer)";
+      break;
+    case ExchangeKind::other:
+      text += ", with collectives";
+      break;
+  }
+  if (diagnosis.buckets > 0)
+    text += fmt::format(", {} reductions of gradients per step", digits_text(diagnosis.buckets, 3));
+  return text;
+}
+
+std::string verdict_text(const JobRun& run, const DiagnosisBasis& basis, const Diagnosis& diagnosis) {
+  static_cast<void>(run);
+  Seconds lost{};
+  for (const auto& cause : diagnosis.causes) lost += cause.lost;
+  if (!diagnosis.causes.empty())
+    return fmt::format("{} of {} are lost ({})", time_text(lost), time_text(diagnosis.measured),
+                       percent_text(lost / diagnosis.measured));
+  if (basis.step && diagnosis.measured > basis.step->high)
+    return "slower than predicted, for a reason that the traces do not show";
+  return "healthy: nothing was found that costs 2 % of the step or more";
+}
 
 void write_diagnosis(std::ostream& out, const JobRun& run, const DiagnosisBasis& basis,
-                     const Diagnosis& d, const Style&) {
-  out << fmt::format("platform {} traced {:.2f} replayed {:.2f} expected {:.2f} buckets {}\n", basis.platform_name, d.traced.value()*1e3,
-                     d.replayed.value()*1e3, d.expected.value()*1e3, d.buckets);
-  for (const auto& r : d.ranks) out << fmt::format("  rank {} busy {:.2f} exposed {:.2f} idle {:.2f} launches {} each {:.1f} us fwd {:.1f} bwd {:.1f} opt {:.1f} gap {} queued {:.2f}\n", r.rank, r.busy.value()*1e3, r.exposed.value()*1e3, r.idle.value()*1e3, r.launches, r.launch.value()*1e6, r.phases[0].value()*1e3, r.phases[1].value()*1e3, r.phases[2].value()*1e3, run.ranks[0].gap, run.ranks[0].launches_queued);
-  for (auto s : run.slow_down) out << fmt::format(" {:.3f}", s);
-  out << "\n";
-  for (const auto& c : d.classes) out << fmt::format("  class {} measured {:.2f} expected {:.2f}\n", (int)c.work, c.measured.value()*1e3, c.expected.value()*1e3);
-  for (const auto& c : d.collectives) out << fmt::format("  {} {:.2f} MB x{} transfer {:.3f} waiting {:.3f} expected {:.3f} ch {}\n", name_of(c.kind), c.bytes.value()/1e6, c.per_step, c.transfer.value()*1e3, c.waiting.value()*1e3, c.expected.value_or(Seconds{}).value()*1e3, c.channels);
-  for (auto* list : {&d.causes, &d.possible, &d.harmless}) {
-    out << (list == &d.causes ? "CAUSES\n" : list == &d.possible ? "POSSIBLE\n" : "HARMLESS\n");
-    for (const auto& c : *list)
-      out << fmt::format("  kind {} lost {:.2f} ms ranks {} events {:.1f} measured {:.3f} expected {:.3f} ex '{}' next '{}' bytes {} ch {}/{} way {} arith {:.2f} mem {:.2f} sporadic {}\n", (int)c.kind, c.lost.value()*1e3, c.ranks.size() ? c.ranks[0] : -1, c.events, c.measured.value()*1e3, c.expected.value()*1e3, c.example.substr(0,60), c.next, c.bytes.value_or(0), c.found_channels, c.expected_channels, c.way ? (int)*c.way : -1, c.arithmetic_ratio, c.memory_ratio, c.is_sporadic);
-  }
+                     const Diagnosis& diagnosis, const Style& style) {
+  Writer{out, run, basis, diagnosis, style}.write();
 }
 
 }  // namespace gradway::report

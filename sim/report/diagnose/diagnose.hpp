@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <string>
 
 #include "sim/report/format/style.hpp"
 #include "sim/study/diagnose/diagnose.hpp"
@@ -11,5 +12,13 @@ namespace gradway::report {
 /// Prints what a run is, how it compares with the expectation, and the verdict.
 void write_diagnosis(std::ostream& out, const JobRun& run, const DiagnosisBasis& basis,
                      const Diagnosis& diagnosis, const Style& style);
+
+/// The same as JSON: docs/files.md describes it.
+void write_json(std::ostream& out, const JobRun& run, const DiagnosisBasis& basis,
+                const Diagnosis& diagnosis);
+
+/// "batch 8 per GPU, bf16, adamw, DDP, 37 reductions of gradients per step"
+std::string training_text(const JobRun& run, const Diagnosis& diagnosis);
+std::string verdict_text(const JobRun& run, const DiagnosisBasis& basis, const Diagnosis& diagnosis);
 
 }  // namespace gradway::report
