@@ -84,6 +84,8 @@ class Writer {
   void write_harmless() {
     bool is_first = true;
     for (const auto& cause : diagnosis_.harmless) {
+      // Small differences between GPUs are not worth a line.
+      if (cause.kind == CauseKind::low_clocks || cause.kind == CauseKind::shared_gpu) continue;
       if (is_first) out_ << '\n';
       const auto where = ranks_text(cause, static_cast<int>(run_.ranks.size()));
       row(is_first ? "harmless" : "", fmt::format("{}{}{}: costs {}", title_of(cause),

@@ -25,17 +25,19 @@ std::map<std::int32_t, std::vector<std::size_t>> gradient_buckets(const JobRun& 
   return buckets;
 }
 
-/// Buckets smaller than half of the default are joined up to the default size: only the last of a group is
-/// reduced, in the time of the whole group's bytes at the rate that the largest bucket reaches.
+/// Buckets that are smaller on average than default ones, which overshoot their cap (all but the last), are
+/// joined up to the default size: only the last of a group is reduced, in the time of the whole group's bytes
+/// at the rate that the largest bucket reaches.
 void find_small_buckets(const JobRun& run, const std::map<std::int32_t, std::vector<std::size_t>>& buckets,
                         CollectiveExpectations& expectations, std::vector<Candidate>& candidates) {
+  constexpr double small = 0.75;
   std::vector<std::pair<std::size_t, double>> changed;
   RunCause cause{.kind = CauseKind::small_buckets};
   double bytes = 0;
   for (const auto& [step, of_step] : buckets) {
     double sum = 0;
     for (const auto index : of_step) sum += run.collectives[index].bytes;
-    if (of_step.size() < 2 || 2 * sum > default_bucket * static_cast<double>(of_step.size())) continue;
+    if (of_step.size() < 2 || sum > small * default_bucket * static_cast<double>(of_step.size())) continue;
     bytes += sum;
     cause.events += static_cast<double>(of_step.size());
     double group = 0;

@@ -21,35 +21,46 @@ struct Compared {
   double ratio() const { return collective->transfer / expected; }
 };
 
-/// Whether a time over this way is nearest to the measured one.
-std::optional<SlowWay> nearest_way(const Compared& fastest, CollectiveExpectations& expectations) {
+/// The way whose time is nearest to that of the fastest collective. NCCL has a number of channels of its own
+/// for each transport: fewer channels than expected that are none of these were set.
+std::optional<SlowWay> nearest_way(const Compared& fastest, bool has_few_channels,
+                                   CollectiveExpectations& expectations) {
+  const auto& collective = *fastest.collective;
+  const auto is_usual = [&](SlowWay way) {
+    return expectations.channels(collective.ranks, way) == collective.channels;
+  };
+  if (has_few_channels && !is_usual(SlowWay::shm) && !is_usual(SlowWay::net)) return SlowWay::few_channels;
   std::optional<SlowWay> nearest;
   double least = std::numeric_limits<double>::max();
   for (const auto way : slow_ways) {
-    const auto time = expectations.time(*fastest.collective, way);
+    const bool is_other_choice = way == SlowWay::low_latency || way == SlowWay::tree;
+    if (has_few_channels ? is_other_choice : way == SlowWay::few_channels) continue;
+    const auto time = expectations.time(collective, way);
     if (!time) continue;
-    const auto distance = std::abs(std::log(fastest.collective->transfer / *time));
-    if (distance < least) {
-      least = distance;
-      nearest = way;
-    }
+    const auto distance = std::abs(std::log(collective.transfer / *time));
+    if (distance >= least) continue;
+    least = distance;
+    nearest = way;
   }
-  const auto shm = expectations.time(*fastest.collective, SlowWay::shm);
-  if (shm && fastest.collective->transfer > 2 * *shm) return SlowWay::net;
-  return nearest;
+  if (nearest != SlowWay::shm && nearest != SlowWay::net) return nearest;
+  // NET is predicted over the node's NICs. Sockets are much slower than that, and than host memory, which two
+  // H100 shared with kernels at half of its predicted rate.
+  constexpr double slower_than_shm = 4;
+  const auto shm = expectations.time(collective, SlowWay::shm);
+  return shm && collective.transfer > slower_than_shm * *shm ? SlowWay::net : SlowWay::shm;
 }
 
-CauseKind kind_of(const std::optional<SlowWay>& way, bool has_few_channels) {
-  if (!way) return has_few_channels ? CauseKind::few_channels : CauseKind::slow_collectives;
+CauseKind kind_of(const std::optional<SlowWay>& way) {
+  if (!way) return CauseKind::slow_collectives;
   switch (*way) {
     case SlowWay::few_channels:
-      return has_few_channels ? CauseKind::few_channels : CauseKind::slow_collectives;
+      return CauseKind::few_channels;
     case SlowWay::shm:
     case SlowWay::net:
       return CauseKind::slow_transport;
     case SlowWay::low_latency:
     case SlowWay::tree:
-      return has_few_channels ? CauseKind::few_channels : CauseKind::forced_choice;
+      return CauseKind::forced_choice;
   }
   return CauseKind::slow_collectives;
 }
@@ -93,9 +104,8 @@ void find_collective_causes(const JobRun& run, CollectiveExpectations& expectati
     candidates.push_back({cause, remove});
     return;
   }
-  cause.way = nearest_way(fastest, expectations);
-  const bool has_few = 2 * cause.found_channels <= cause.expected_channels;
-  cause.kind = kind_of(cause.way, has_few);
+  cause.way = nearest_way(fastest, 2 * cause.found_channels <= cause.expected_channels, expectations);
+  cause.kind = kind_of(cause.way);
   cause.confidence = example.is_complete ? Confidence::high : Confidence::medium;
   if (cause.kind == CauseKind::slow_collectives || cause.kind == CauseKind::forced_choice)
     cause.confidence = Confidence::medium;

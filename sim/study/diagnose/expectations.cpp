@@ -36,18 +36,24 @@ NcclSettings with_way(NcclSettings settings, SlowWay way) {
 CollectiveExpectations::CollectiveExpectations(const DiagnosisBasis& basis)
     : basis_{basis}, routes_{basis.platform} {}
 
+NcclSettings CollectiveExpectations::settings_of(const Choice& choice) const {
+  auto settings =
+      choice.way < 0 ? basis_.nccl : with_way(basis_.nccl, slow_ways[static_cast<std::size_t>(choice.way)]);
+  if (choice.channels > 0) settings.max_channels = choice.channels;
+  // NVLS needs three GPUs. @source NCCL 2.28.9, src/transport/nvls.cc (ncclNvlsInit)
+  if (choice.ranks < 3 || choice.way >= 0) settings.nvls = false;
+  return settings;
+}
+
 const Communicator* CollectiveExpectations::communicator(const Choice& choice) {
   auto& known = communicators_[choice];
   if (known != nullptr) return known.get();
   if (choice.ranks < 2 || static_cast<std::size_t>(choice.ranks) > basis_.platform.gpus.size())
     return nullptr;
-  auto settings =
-      choice.way < 0 ? basis_.nccl : with_way(basis_.nccl, slow_ways[static_cast<std::size_t>(choice.way)]);
-  if (choice.channels > 0) settings.max_channels = choice.channels;
   GpuNumbers gpus(static_cast<std::size_t>(choice.ranks));
   std::iota(gpus.begin(), gpus.end(), std::size_t{0});
   try {
-    known = std::make_unique<Communicator>(routes_, settings, basis_.calibration, std::move(gpus));
+    known = std::make_unique<Communicator>(routes_, settings_of(choice), basis_.calibration, std::move(gpus));
   } catch (const ConfigError&) {
     return nullptr;  // No transport, or no plan that the settings allow.
   }
@@ -73,9 +79,18 @@ std::optional<double> CollectiveExpectations::time(const JobCollective& collecti
   return time(collective, Choice{collective.ranks, static_cast<int>(place), collective.channels});
 }
 
+int CollectiveExpectations::channels(const Choice& choice) {
+  const auto* const chosen = communicator(choice);
+  return chosen == nullptr ? 0 : search_channels(chosen->facts(), settings_of(choice)).count;
+}
+
 int CollectiveExpectations::channels(int ranks) {
-  const auto* const expected = communicator({ranks, -1, 0});
-  return expected == nullptr ? 0 : search_channels(expected->facts(), basis_.nccl).count;
+  return channels(Choice{ranks, -1, 0});
+}
+
+int CollectiveExpectations::channels(int ranks, SlowWay way) {
+  const auto place = std::ranges::find(slow_ways, way) - slow_ways.begin();
+  return channels(Choice{ranks, static_cast<int>(place), 0});
 }
 
 Transport CollectiveExpectations::transport(int ranks) {

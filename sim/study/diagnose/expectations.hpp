@@ -57,6 +57,8 @@ class CollectiveExpectations {
   std::optional<double> time(const JobCollective& collective, SlowWay way);
   /// Channels of a large all-reduce of these ranks; 0 if unknown.
   int channels(int ranks);
+  /// The same if NCCL took this way, with as many channels as it then chooses.
+  int channels(int ranks, SlowWay way);
   /// "P2P", "SHM" or "NET" between ranks of a node.
   Transport transport(int ranks);
 
@@ -67,6 +69,8 @@ class CollectiveExpectations {
     int channels;
     auto operator<=>(const Choice&) const = default;
   };
+  NcclSettings settings_of(const Choice& choice) const;
+  int channels(const Choice& choice);
   const Communicator* communicator(const Choice& choice);
   std::optional<double> time(const JobCollective& collective, const Choice& choice);
 

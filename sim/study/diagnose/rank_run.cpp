@@ -97,7 +97,6 @@ class Reducer {
     find_work(trace_, step.launches, launches);
     for (std::size_t i = 0; i < launches.size(); ++i) add(step.launches[i], launches[i], number);
     run_.steps.push_back({step.begin, step.end, {}});
-    if (number == 0) run_.precision = main_precision(launches);
   }
 
  private:
@@ -159,6 +158,16 @@ class Reducer {
   std::map<std::int64_t, std::int32_t> streams_;
   std::string key_;
 };
+
+/// The precision in which products spend most of their time.
+Precision precision_of(const RankRun& run) {
+  std::array<std::int64_t, precision_count> time{};
+  for (const auto& activity : run.activities) {
+    if (activity.work == WorkClass::matrix || activity.work == WorkClass::attention)
+      time[static_cast<std::size_t>(activity.precision)] += activity.duration;
+  }
+  return static_cast<Precision>(std::ranges::max_element(time) - time.begin());
+}
 
 void find_main_stream(RankRun& run) {
   std::map<int, std::int64_t> busy;
@@ -241,6 +250,7 @@ RankRun rank_run(Trace trace, const std::string& shown, KernelNames& names) {
     reducer.add_step(step);
     for (const auto& launch : step.launches) launches.push_back(&launch);
   }
+  run.precision = precision_of(run);
   find_main_stream(run);
   measure_gap(launches, run);
   add_program(trace, launches, names, run);
