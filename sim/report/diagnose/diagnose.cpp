@@ -159,7 +159,7 @@ std::string training_text(const JobRun& run, const Diagnosis& diagnosis) {
   const auto& first = run.ranks.front();
   auto text = fmt::format("{}", name_of(first.precision));
   if (first.batch > 0) text = fmt::format("batch {} per GPU, {}", first.batch, text);
-  text += fmt::format(", {}", name_of(first.optimizer));
+  if (first.optimizer) text += fmt::format(", {}", name_of(*first.optimizer));
   switch (diagnosis.exchange) {
     case ExchangeKind::none:
       return text;

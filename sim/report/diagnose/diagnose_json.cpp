@@ -46,7 +46,7 @@ Json run_json(const JobRun& run, const DiagnosisBasis& basis, const Diagnosis& d
             {"gpu", first.gpu},
             {"precision", name_of(first.precision)},
             {"batch_per_gpu", first.batch > 0 ? Json(first.batch) : Json(nullptr)},
-            {"optimizer", name_of(first.optimizer)},
+            {"optimizer", first.optimizer ? Json(name_of(*first.optimizer)) : Json(nullptr)},
             {"what", training_text(run, diagnosis)},
             {"reductions_per_step", diagnosis.buckets},
             {"platform", basis.platform_name},

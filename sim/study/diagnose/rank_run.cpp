@@ -203,7 +203,20 @@ void measure_gap(const std::vector<const TracedLaunch*>& launches, RankRun& run)
       static_cast<double>(gaps.size()) / static_cast<double>(std::max<std::size_t>(1, launches.size()));
 }
 
-void check(const Trace& trace, const Where& file) {
+/// The profiler's steps, for programs whose optimizer is not torch.optim's.
+std::vector<TracedStep> marked_steps(const Trace& trace, std::vector<TracedLaunch>& launches) {
+  std::vector<TracedStep> steps;
+  for (const auto& mark : trace.profiler_steps) {
+    const auto start = [](const TracedLaunch& launch) { return launch.call->start; };
+    const auto first = std::ranges::lower_bound(launches, mark.start, {}, start);
+    const auto last = std::ranges::lower_bound(launches, mark.end(), {}, start);
+    if (first != last) steps.push_back({mark.start, mark.end(), {first, last}, true});
+  }
+  std::ranges::sort(steps, {}, &TracedStep::begin);
+  return steps;
+}
+
+void check_contents(const Trace& trace, const Where& file) {
   if (trace.operations.empty() || trace.activities.empty())
     refuse_at(file,
               trace.operations.empty() ? "the trace has no CPU operations" : "the trace has no GPU activity",
@@ -221,13 +234,14 @@ void check(const Trace& trace, const Where& file) {
 RankRun rank_run(Trace trace, const std::string& shown, KernelNames& names) {
   Where file;
   file.file = shown;
-  check(trace, file);
+  check_contents(trace, file);
   count_overlaps_once(trace);
   auto joined = join_launches(trace);
   measure_cpu_time(trace, joined.launches);
   std::vector<Problem> problems;
-  const auto steps = find_steps(trace, joined.launches, file, problems);
-  if (std::ranges::none_of(steps, &TracedStep::is_complete)) throw ConfigError{std::move(problems)};
+  auto steps = find_steps(trace, joined.launches, file, problems);
+  if (std::ranges::none_of(steps, &TracedStep::is_complete)) steps = marked_steps(trace, joined.launches);
+  if (steps.empty()) throw ConfigError{std::move(problems)};
 
   RankRun run;
   run.file = shown;
@@ -245,7 +259,7 @@ RankRun rank_run(Trace trace, const std::string& shown, KernelNames& names) {
     if (!step.is_complete) continue;
     if (run.steps.empty()) {
       run.batch = find_batch(trace, step).value_or(0);
-      run.optimizer = find_optimizer(trace, step, run.warnings);
+      if (!trace.optimizer_steps.empty()) run.optimizer = find_optimizer(trace, step, run.warnings);
     }
     reducer.add_step(step);
     for (const auto& launch : step.launches) launches.push_back(&launch);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -112,7 +113,7 @@ struct RankRun {
   std::string gpu;                        ///< the driver's name
   int capability = 0;                     ///< compute capability: 90 for 9.0
   Precision precision = Precision::fp32;  ///< of most arithmetic
-  Optimizer optimizer = Optimizer::sgd;
+  std::optional<Optimizer> optimizer;
   int batch = 0;               ///< samples of a step, by the shapes; 0: unknown
   int parameters = 0;          ///< tensors with a gradient
   double gap = 0;              ///< usual nanoseconds between two kernels of a stream while the CPU is ahead
