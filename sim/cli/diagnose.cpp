@@ -12,6 +12,7 @@
 #include "sim/cli/commands.hpp"
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/option_value.hpp"
+#include "sim/cli/shell/out_folder.hpp"
 #include "sim/config/config.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/import/kineto/read/read_trace.hpp"
@@ -28,6 +29,8 @@ struct DiagnoseArguments {
   std::vector<std::string> set;
   std::string platform;
   std::string step_time;
+  std::string out;
+  std::optional<std::string> max_lost;
   bool json = false;
 };
 
@@ -89,6 +92,7 @@ DiagnosisBasis basis_of(const DiagnoseArguments& arguments, const JobRun& run,
 Status diagnose_traces(const DiagnoseArguments& arguments, const CommandContext& context) {
   if (arguments.scenario.empty() && !arguments.set.empty())
     refuse("'--set' changes a scenario, but none is given", "name it with --scenario");
+  const auto most = percentage("--max-lost", arguments.max_lost);
   const auto step_time = value_of("--step-time", arguments.step_time, config::duration);
   KernelNames names;
   std::vector<RankRun> ranks;
@@ -101,7 +105,17 @@ Status diagnose_traces(const DiagnoseArguments& arguments, const CommandContext&
   } else {
     report::write_diagnosis(context.results, run, basis, found, context.style);
   }
-  return Status::done;
+  if (!arguments.out.empty()) {
+    write_named_files(
+        arguments.out,
+        {{"diagnosis.html", [&](std::ostream& out) { report::write_page(out, run, basis, found); }},
+         {"diagnosis.json", [&](std::ostream& out) { report::write_json(out, run, basis, found); }}},
+        context);
+  }
+  if (!most || found.lost_share() <= *most) return Status::done;
+  context.messages << fmt::format("error: {:.2f} % of the time is lost, more than the limit of {:.4g} %\n",
+                                  found.lost_share() * 100, *most * 100);
+  return Status::limit_passed;
 }
 
 }  // namespace
@@ -114,8 +128,14 @@ Action add_diagnose(CLI::App& app) {
   app.add_option("--platform", arguments->platform, "platform that the job ran on")->type_name("NAME");
   app.add_option("--step-time", arguments->step_time, "step time measured without the profiler")
       ->type_name("TIME");
+  app.add_option("--max-lost", arguments->max_lost, "exit status 4 if a larger share of the time is lost")
+      ->type_name("PERCENT");
+  add_out(app, arguments->out, "diagnosis.html and diagnosis.json");
   app.add_flag("--json", arguments->json, "print the result as JSON")->disable_flag_override();
-  return [arguments](const CommandContext& context) { return diagnose_traces(*arguments, context); };
+  return [arguments, &app](const CommandContext& context) {
+    static_cast<void>(wants_files(app, arguments->out));
+    return diagnose_traces(*arguments, context);
+  };
 }
 
 }  // namespace gradway::cli

@@ -45,7 +45,8 @@ TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
        "  hint: did you mean 'validate'? (see 'gradway --help')\n"},
       {{"frobnicate"},
        "error: 'gradway' has no command 'frobnicate'\n"
-       "  hint: known: init, capture, run, explain, sweep, compare, campaign, optimize, validate, watch, "
+       "  hint: known: init, capture, run, explain, sweep, compare, campaign, optimize, validate, diagnose, "
+       "watch, "
        "calibrate, import, "
        "export, show, list, schema, "
        "help, manual, completion (see 'gradway --help')\n"},
@@ -139,7 +140,8 @@ TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
       {{"help", "zzz"},
        "error: there is no topic or command 'zzz'\n"
        "  hint: known: scenario, names, units, platforms, calibrations, strategies, layouts, sweep, "
-       "warnings, exit-status, init, capture, run, explain, compare, campaign, optimize, validate, watch, "
+       "warnings, exit-status, init, capture, run, explain, compare, campaign, optimize, validate, diagnose, "
+       "watch, "
        "calibrate, import, "
        "export, show, list, schema, help, "
        "manual, completion\n"},

@@ -17,6 +17,11 @@ void write_diagnosis(std::ostream& out, const JobRun& run, const DiagnosisBasis&
 void write_json(std::ostream& out, const JobRun& run, const DiagnosisBasis& basis,
                 const Diagnosis& diagnosis);
 
+/// Writes diagnosis.html: the verdict, the causes, and what each GPU did as measured and as expected. The
+/// file opens without a network.
+void write_page(std::ostream& out, const JobRun& run, const DiagnosisBasis& basis,
+                const Diagnosis& diagnosis);
+
 /// "batch 8 per GPU, bf16, adamw, DDP, 37 reductions of gradients per step"
 std::string training_text(const JobRun& run, const Diagnosis& diagnosis);
 std::string verdict_text(const JobRun& run, const DiagnosisBasis& basis, const Diagnosis& diagnosis);

@@ -189,6 +189,12 @@ bool Diagnosis::is_healthy(const DiagnosisBasis& basis) const {
   return causes.empty() && (!basis.step || measured <= basis.step->high);
 }
 
+double Diagnosis::lost_share() const {
+  Seconds lost{};
+  for (const auto& cause : causes) lost += cause.lost;
+  return lost / measured;
+}
+
 Seconds Diagnosis::unexplained() const {
   auto rest = measured - expected;
   for (const auto* list : {&causes, &possible, &harmless}) {
@@ -214,6 +220,8 @@ Diagnosis diagnose(const JobRun& run, const DiagnosisBasis& basis, std::optional
   find_collective_causes(run, expectations, candidates);
   find_bucket_causes(run, expectations, candidates);
   weigh(run, std::move(candidates), times, diagnosis);
+  diagnosis.replayed_states = replayed.states;
+  diagnosis.expected_states = replay_run(run, times).states;
   diagnosis.collectives = collective_times(run, expectations);
   diagnosis.ranks = rank_times(run, replayed);
   diagnosis.classes = class_times(run, times);

@@ -56,11 +56,15 @@ struct Diagnosis {
   std::vector<RunCause> causes;    ///< with 2 % of the step or more, the largest first
   std::vector<RunCause> possible;  ///< the same with low confidence: they may be meant
   std::vector<RunCause> harmless;  ///< what was found but costs less
+  std::vector<std::vector<GpuState>> replayed_states;  ///< by rank, as measured
+  std::vector<std::vector<GpuState>> expected_states;  ///< by rank, without what was found
   std::vector<CollectiveTimes> collectives;
   std::vector<RankTimes> ranks;
   std::vector<ClassTimes> classes;
 
   bool is_healthy(const DiagnosisBasis& basis) const;
+  /// Share of the step that the causes cost.
+  double lost_share() const;
   /// `measured` without `expected` and what was found.
   Seconds unexplained() const;
 };

@@ -82,7 +82,8 @@ class Replay {
         repetitions_{repetitions(run)},
         ranks_(run.ranks.size()),
         meetings_(run.collectives.size() * static_cast<std::size_t>(repetitions_)),
-        ends_(static_cast<std::size_t>(repetitions_), 0.0) {
+        ends_(static_cast<std::size_t>(repetitions_), 0.0),
+        states_(run.ranks.size()) {
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
       ranks_[r].streams.resize(static_cast<std::size_t>(run.ranks[r].streams));
       ranks_[r].finished.resize(run.ranks[r].activities.size());
@@ -123,6 +124,11 @@ class Replay {
       replayed.exposed.push_back(seconds(rank.sums[1]));
       replayed.idle.push_back(replayed.step - replayed.busy.back() - replayed.exposed.back());
     }
+    for (auto& states : states_) {
+      for (auto& state : states)
+        state.from = std::max(Seconds{}, state.from - from_nanoseconds(ends_[last - 1]));
+    }
+    replayed.states = std::move(states_);
     return replayed;
   }
 
@@ -281,6 +287,10 @@ class Replay {
     state.changed = now_;
     state.communicating += communicating;
     state.computing += computing;
+    if (measured_from_ == never) {
+      states_[r].clear();  // Only the last state before the measurement matters.
+    }
+    states_[r].push_back({from_nanoseconds(now_), state.computing > 0, state.communicating > 0});
   }
 
   void finish(std::size_t r, std::size_t s) {
@@ -327,8 +337,9 @@ class Replay {
   std::vector<std::vector<const CpuItem*>> launches_;  ///< by rank and activity
   std::size_t activities_ = 0;                         ///< of all ranks
   std::vector<double> ends_;                           ///< by repetition
-  std::size_t ended_ = 0;                              ///< activities
-  std::size_t ended_before_ = 0;                       ///< of the last repetition but one
+  std::vector<std::vector<GpuState>> states_;
+  std::size_t ended_ = 0;         ///< activities
+  std::size_t ended_before_ = 0;  ///< of the last repetition but one
   double measured_from_ = never;
 };
 

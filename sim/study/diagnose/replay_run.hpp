@@ -7,6 +7,13 @@
 
 namespace gradway {
 
+/// What a GPU does from a moment on.
+struct GpuState {
+  Seconds from{};  ///< since the begin of the replayed steps
+  bool computes = false;
+  bool communicates = false;
+};
+
 /// A step of a job as replayed, in the steady state.
 struct ReplayedRun {
   Seconds step{};  ///< mean over the traced steps
@@ -14,7 +21,8 @@ struct ReplayedRun {
   std::vector<Seconds> busy{};
   /// Per rank and step: time in which the GPU runs nothing but collectives.
   std::vector<Seconds> exposed{};
-  std::vector<Seconds> idle{};  ///< per rank and step: the GPU runs nothing
+  std::vector<std::vector<GpuState>> states{};  ///< by rank, over all traced steps
+  std::vector<Seconds> idle{};                  ///< per rank and step: the GPU runs nothing
 };
 
 /// Replays the traced steps with other times and the measured dependences: the CPU of a rank works in order,

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+#include "tests/import/trace_builder.hpp"
+
+using namespace gradway::testing;
+using Catch::Matchers::Contains;
+using Catch::Matchers::Equals;
+
+namespace {
+
+const std::string traces = "tests/study/data/diagnose/";
+
+Outcome diagnose(std::vector<std::string> arguments, const World& world = {}) {
+  arguments.insert(arguments.begin(), "diagnose");
+  return run_gradway(arguments, world);
+}
+
+/// A trace of a rank of a job of two, of so many steps.
+std::string trace_text(int rank, int steps, int ranks = 2) {
+  Loop loop;
+  loop.steps = steps;
+  auto text = trace_of(small_step(), loop).json();
+  const auto job = "{\"distributedInfo\": {\"rank\": " + std::to_string(rank) +
+                   ", \"world_size\": " + std::to_string(ranks) + "}, ";
+  return job + text.substr(text.find('{') + 1);
+}
+
+}  // namespace
+
+TEST_CASE("a diagnosis as JSON has causes with their evidence", "[cli][diagnose]") {
+  const auto outcome = diagnose({traces + "loader1-r0.json.gz", traces + "loader1-r1.json.gz", "--json"});
+
+  REQUIRE(outcome.status == 0);
+  const auto json = nlohmann::json::parse(outcome.output);
+  CHECK(json["schema"] == 1);
+  CHECK(json["healthy"] == false);
+  CHECK(json["run"]["ranks"] == 2);
+  REQUIRE(json["causes"].size() == 1);
+  CHECK(json["causes"][0]["kind"] == "late_batches");
+  CHECK(json["causes"][0]["ranks"] == std::vector<int>{1});
+  CHECK(json["causes"][0]["evidence"]["measured_s"].get<double>() == Approx(0.088).epsilon(0.05));
+  double sum = json["step"]["expected_s"].get<double>() + json["step"]["unexplained_s"].get<double>();
+  for (const auto* list : {"causes", "possible", "harmless"}) {
+    for (const auto& cause : json[list]) sum += cause["lost_s"].get<double>();
+  }
+  CHECK(sum == Approx(json["step"]["measured_s"].get<double>()).epsilon(1e-12));
+}
+
+TEST_CASE("the trace of one of two ranks is enough, and the report says so", "[cli][diagnose]") {
+  const auto outcome = diagnose({traces + "healthy-r0.json.gz"});
+
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.output, Contains("2 ranks, NVIDIA H100 80GB HBM3, traces of 1 rank"));
+}
+
+TEST_CASE("what cannot be diagnosed is refused", "[cli][diagnose]") {
+  const TemporaryFolder folder;
+  folder.write("empty.json", "");
+  folder.write("other.json", "{\"a\": 1}");
+  folder.write("text.json", "step 1 took 3 s\n");
+  folder.write("r0.json", trace_text(0, 2));
+  folder.write("r0-again.json", trace_text(0, 2));
+  folder.write("r1.json", trace_text(1, 3));
+  folder.write("of-four.json", trace_text(1, 2, 4));
+  struct Row {
+    std::vector<std::string> files;
+    std::string message;
+  };
+  const auto row = GENERATE(values<Row>(
+      {{{"empty.json"},
+        "empty.json: error: the file is empty\n  hint: expected the output of torch.profiler's "
+        "export_chrome_trace(), plain or compressed by gzip\n"},
+       {{"other.json"},
+        "other.json: error: this JSON is not a trace: it has no list 'traceEvents'\n  hint: expected the "
+        "output of torch.profiler's export_chrome_trace(), plain or compressed by gzip\n"},
+       {{"text.json"},
+        "text.json:1:1: error: this is not JSON\n  hint: expected the output of torch.profiler's "
+        "export_chrome_trace(), plain or compressed by gzip\n"},
+       {{"r0.json", "r0-again.json"},
+        "r0-again.json: error: rank 0 has two traces: 'r0.json' is one, too\n  hint: give one trace per "
+        "rank\n"},
+       {{"r0.json", "r1.json"},
+        "r1.json: error: rank 1 has 3 complete steps, but rank 0 has 2\n  hint: record the same steps on all "
+        "ranks\n"},
+       {{"r0.json", "of-four.json"},
+        "of-four.json: error: this trace is of a job of 4 ranks, but 'r0.json' of 2\n  hint: give the traces "
+        "of one job\n"}}));
+  CAPTURE(row.message);
+  const auto outcome = diagnose(row.files, {.folder = folder.path()});
+
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.empty());
+  CHECK_THAT(outcome.errors, Equals(row.message));
+}
+
+TEST_CASE("a truncated trace is refused", "[cli][diagnose]") {
+  const TemporaryFolder folder;
+  std::ifstream whole{std::filesystem::path{GRADWAY_SOURCE_DIR} / traces / "shm-r0.json.gz",
+                      std::ios::binary};
+  std::string start(200'000, '\0');
+  whole.read(start.data(), static_cast<std::streamsize>(start.size()));
+  folder.write("cut.json.gz", start);
+  const auto outcome = diagnose({"cut.json.gz"}, {.folder = folder.path()});
+
+  CHECK(outcome.status == 2);
+  CHECK_THAT(outcome.errors, Contains("cut.json.gz: error:") && Contains("truncated"));
+}
+
+TEST_CASE("steps that gradway exports itself are healthy", "[cli][diagnose]") {
+  const TemporaryFolder folder;
+  const auto out = (folder.path() / "exported").string();
+  REQUIRE(run_gradway({"export", "kineto", "h200-4x/vit_l_32", "-o", out}).status == 0);
+  std::vector<std::string> arguments;
+  for (const auto& file : std::filesystem::directory_iterator{out}) arguments.push_back(file.path().string());
+  const auto outcome = diagnose(arguments);
+
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.output, Contains("verdict      healthy"));
+}
