@@ -36,6 +36,8 @@ struct MadeRank {
   double all_reduce = 0;    ///< bytes of a collective at the end of each step; 0: none
   double transfer = 1e6;    ///< its time after all ranks have reached it
   double slow_kernels = 1;  ///< factor on their durations
+  int channels = 24;
+  double flops = 0;  ///< of each kernel
 };
 
 RankRun made(const MadeRank& of, KernelNames& names) {
@@ -63,6 +65,8 @@ RankRun made(const MadeRank& of, KernelNames& names) {
       activity.operation = names.operations.id(is_collective ? "c10d::allreduce_" : "aten::mm");
       activity.work = is_collective ? WorkClass::collective : WorkClass::elementwise;
       activity.stream = is_collective ? 1 : 0;
+      if (!is_collective && of.flops > 0) activity.work = WorkClass::matrix;
+      if (!is_collective) activity.flops = of.flops;
       CpuItem launch{.kind = CpuItem::Kind::launch};
       launch.activity = static_cast<std::int32_t>(run.activities.size());
       launch.first_dependence = static_cast<std::int32_t>(run.dependences.size());
@@ -77,7 +81,7 @@ RankRun made(const MadeRank& of, KernelNames& names) {
                                    .group = "0 [0, 1]",
                                    .bytes = of.all_reduce,
                                    .ranks = of.ranks,
-                                   .channels = 24});
+                                   .channels = of.channels});
       }
       add({.kind = CpuItem::Kind::work, .time = 100e3});
       add(launch);
@@ -183,6 +187,40 @@ TEST_CASE("a rank with slower kernels costs their additional time", "[study][dia
   CHECK(diagnosis.causes[0].kind == CauseKind::shared_gpu);
   CHECK(diagnosis.causes[0].ranks == std::vector<int>{0});
   CHECK(milliseconds(diagnosis.causes[0].lost) == Approx(10).epsilon(1e-3));
+}
+
+TEST_CASE("a rank with more work is told from a slow one by its shapes", "[study][diagnose]") {
+  const auto diagnosis =
+      diagnosed({{.rank = 0, .ranks = 2, .all_reduce = 300e6, .flops = 0.7e12},
+                 {.rank = 1, .ranks = 2, .all_reduce = 300e6, .slow_kernels = 1.5, .flops = 1.05e12}});
+
+  REQUIRE(diagnosis.causes.size() == 1);
+  CHECK(diagnosis.causes[0].kind == CauseKind::unequal_work);
+  CHECK(diagnosis.causes[0].ranks == std::vector<int>{1});
+  CHECK(diagnosis.causes[0].arithmetic_ratio == Approx(1.5));
+  CHECK(milliseconds(diagnosis.causes[0].lost) == Approx(10).epsilon(1e-3));
+}
+
+TEST_CASE("few channels are told from host memory by their number and time", "[study][diagnose]") {
+  struct Row {
+    int channels;
+    double transfer;  ///< nanoseconds
+    CauseKind kind;
+    std::optional<SlowWay> way;
+  };
+  // 300 MB: 0.85 ms are expected, 7.2 ms over two channels, 6.3 ms through host memory over its four.
+  const auto row = GENERATE(values<Row>({{2, 7.5e6, CauseKind::few_channels, SlowWay::few_channels},
+                                         {4, 7e6, CauseKind::slow_transport, SlowWay::shm},
+                                         {2, 200e6, CauseKind::slow_transport, SlowWay::net}}));
+  CAPTURE(row.channels, row.transfer);
+  const MadeRank rank{.ranks = 2, .all_reduce = 300e6, .transfer = row.transfer, .channels = row.channels};
+  auto other = rank;
+  other.rank = 1;
+  const auto diagnosis = diagnosed({rank, other});
+
+  REQUIRE(diagnosis.causes.size() == 1);
+  CHECK(diagnosis.causes[0].kind == row.kind);
+  CHECK(diagnosis.causes[0].way == row.way);
 }
 
 TEST_CASE("two causes share no time", "[study][diagnose]") {

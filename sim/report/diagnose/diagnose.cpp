@@ -187,6 +187,7 @@ std::string verdict_text(const JobRun& run, const DiagnosisBasis& basis, const D
                        percent_text(lost / diagnosis.measured));
   if (basis.step && diagnosis.measured > basis.step->high)
     return "slower than predicted, for a reason that the traces do not show";
+  if (!diagnosis.possible.empty()) return "healthy, if what follows is meant";
   return "healthy: nothing was found that costs 2 % of the step or more";
 }
 

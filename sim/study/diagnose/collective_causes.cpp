@@ -29,7 +29,11 @@ std::optional<SlowWay> nearest_way(const Compared& fastest, bool has_few_channel
   const auto is_usual = [&](SlowWay way) {
     return expectations.channels(collective.ranks, way) == collective.channels;
   };
-  if (has_few_channels && !is_usual(SlowWay::shm) && !is_usual(SlowWay::net)) return SlowWay::few_channels;
+  const auto with_few = expectations.time(collective, SlowWay::few_channels);
+  constexpr double nearly = 2;  // Kernels make even the fastest collective somewhat slower.
+  if (has_few_channels && !is_usual(SlowWay::shm) && !is_usual(SlowWay::net) && with_few &&
+      collective.transfer < nearly * *with_few)
+    return SlowWay::few_channels;
   std::optional<SlowWay> nearest;
   double least = std::numeric_limits<double>::max();
   for (const auto way : slow_ways) {

@@ -47,6 +47,7 @@ CollectiveKind collective_kind(std::string_view name) {
 /// The precision of a product by the name of its kernel, for traces without shapes. cuBLAS and CUTLASS name
 /// fp32 ("sgemm", "ffma"); kernels that name nothing are those of 16 bits.
 Precision precision_by_name(std::string_view kernel) {
+  if (has(kernel, "bf16") || has(kernel, "f16")) return Precision::bf16;
   if (uses_tf32(kernel)) return Precision::tf32;
   constexpr std::array<std::string_view, 4> fp32{"sgemm", "ffma", "f32f32_f32f32_f32", "_f32_aligned"};
   const bool is_fp32 = std::ranges::any_of(fp32, [&](auto part) { return has(kernel, part); });
