@@ -5,19 +5,25 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "sim/cli/calibrate/actions.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/import/nccl_log.hpp"
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/option_value.hpp"
 #include "sim/cli/shell/out_folder.hpp"
 #include "sim/config/config.hpp"
 #include "sim/config/read/read.hpp"
+#include "sim/fit/predictions.hpp"
 #include "sim/import/kineto/read/read_trace.hpp"
 #include "sim/import/topology/gpu_name.hpp"
 #include "sim/report/diagnose/diagnose.hpp"
+#include "sim/report/nccl_log/nccl_log.hpp"
+#include "sim/report/run/calibration_check.hpp"
 #include "sim/run/simulate.hpp"
 
 namespace gradway::cli {
@@ -29,6 +35,8 @@ struct DiagnoseArguments {
   std::vector<std::string> set;
   std::string platform;
   std::string step_time;
+  std::vector<std::string> nccl_logs;
+  std::vector<std::string> samples;
   std::string out;
   std::optional<std::string> max_lost;
   bool json = false;
@@ -89,6 +97,31 @@ DiagnosisBasis basis_of(const DiagnoseArguments& arguments, const JobRun& run,
   return basis;
 }
 
+/// What else was measured on the node, compared with the platform: NCCL's log and samples of the probe.
+std::vector<report::DiagnosisSection> sections_of(const DiagnoseArguments& arguments,
+                                                  const DiagnosisBasis& basis,
+                                                  const CommandContext& context) {
+  std::vector<report::DiagnosisSection> sections;
+  const report::Style style;
+  if (!arguments.nccl_logs.empty()) {
+    const auto log = read_nccl_logs(arguments.nccl_logs);
+    std::ostringstream text;
+    report::write_nccl_log(text, log, basis.platform_name,
+                           check_communicators(log, basis.platform_name, context), style);
+    sections.push_back({"What NCCL chose", text.str()});
+  }
+  if (!arguments.samples.empty()) {
+    constexpr std::size_t most_rows = 30;
+    const auto samples = read_samples_with_remarks(arguments.samples, context);
+    const auto rows =
+        predict_samples(basis.calibration, samples, facts_of(basis.platform_name, samples, context));
+    std::ostringstream text;
+    report::write_check(text, rows, most_rows, style);
+    sections.push_back({"What the probe measured", text.str()});
+  }
+  return sections;
+}
+
 Status diagnose_traces(const DiagnoseArguments& arguments, const CommandContext& context) {
   if (arguments.scenario.empty() && !arguments.set.empty())
     refuse("'--set' changes a scenario, but none is given", "name it with --scenario");
@@ -99,16 +132,18 @@ Status diagnose_traces(const DiagnoseArguments& arguments, const CommandContext&
   for (const auto& file : arguments.traces) ranks.push_back(rank_run(read_trace(file, file), file, names));
   const auto run = job_run(std::move(ranks), std::move(names));
   const auto basis = basis_of(arguments, run, context);
+  const auto sections = sections_of(arguments, basis, context);
   const auto found = diagnose(run, basis, step_time);
   if (arguments.json) {
     report::write_json(context.results, run, basis, found);
   } else {
     report::write_diagnosis(context.results, run, basis, found, context.style);
+    for (const auto& section : sections) context.results << '\n' << section.title << "\n\n" << section.text;
   }
   if (!arguments.out.empty()) {
     write_named_files(
         arguments.out,
-        {{"diagnosis.html", [&](std::ostream& out) { report::write_page(out, run, basis, found); }},
+        {{"diagnosis.html", [&](std::ostream& out) { report::write_page(out, run, basis, found, sections); }},
          {"diagnosis.json", [&](std::ostream& out) { report::write_json(out, run, basis, found); }}},
         context);
   }
@@ -128,6 +163,12 @@ Action add_diagnose(CLI::App& app) {
   app.add_option("--platform", arguments->platform, "platform that the job ran on")->type_name("NAME");
   app.add_option("--step-time", arguments->step_time, "step time measured without the profiler")
       ->type_name("TIME");
+  app.add_option("--nccl-log", arguments->nccl_logs,
+                 "also compare a log of NCCL_DEBUG=INFO with the platform; one per rank or node")
+      ->type_name("LOG");
+  app.add_option("--samples", arguments->samples,
+                 "also compare samples of gradway-probe with the platform's calibration")
+      ->type_name("FILE");
   app.add_option("--max-lost", arguments->max_lost, "exit status 4 if a larger share of the time is lost")
       ->type_name("PERCENT");
   add_out(app, arguments->out, "diagnosis.html and diagnosis.json");

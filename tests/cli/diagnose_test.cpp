@@ -102,6 +102,31 @@ TEST_CASE("what cannot be diagnosed is refused", "[cli][diagnose]") {
   CHECK_THAT(outcome.errors, Equals(row.message));
 }
 
+TEST_CASE("a report of a node has traces, NCCL's log and the probe's samples on one page",
+          "[cli][diagnose]") {
+  const TemporaryFolder folder;
+  const auto out = (folder.path() / "node").string();
+  const auto outcome =
+      diagnose({traces + "shm-r0.json.gz", traces + "shm-r1.json.gz", "--platform", "h200-4x", "--nccl-log",
+                "tests/import/data/nccl-log-2x-h100-shm.txt", "--samples",
+                "calibration/results/h200-4x/samples/machine-1.json.gz", "--out", out});
+
+  REQUIRE(outcome.status == 0);
+  const auto page = content_of(folder.path() / "node" / "diagnosis.html");
+  CHECK_THAT(page, Contains("slow transport on all ranks") && Contains("rank 1 expected"));
+  CHECK_THAT(page, Contains("<h2>What NCCL chose</h2>") && Contains("NCCL_P2P_DISABLE=1 is set"));
+  CHECK_THAT(page, Contains("<h2>What the probe measured</h2>"));
+  CHECK_THAT(outcome.output, Contains("What NCCL chose") && Contains("What the probe measured"));
+  CHECK(std::filesystem::exists(folder.path() / "node" / "diagnosis.json"));
+}
+
+TEST_CASE("too much lost time is an exit status", "[cli][diagnose]") {
+  const auto outcome = diagnose({traces + "shm-r0.json.gz", traces + "shm-r1.json.gz", "--max-lost", "5%"});
+
+  CHECK(outcome.status == 4);
+  CHECK_THAT(outcome.errors, Contains("of the time is lost, more than the limit of 5 %"));
+}
+
 TEST_CASE("a truncated trace is refused", "[cli][diagnose]") {
   const TemporaryFolder folder;
   std::ifstream whole{std::filesystem::path{GRADWAY_SOURCE_DIR} / traces / "shm-r0.json.gz",

@@ -6,15 +6,15 @@
 
 #include "sim/cli/commands.hpp"
 #include "sim/cli/import/formats.hpp"
+#include "sim/cli/import/nccl_log.hpp"
 #include "sim/config/config.hpp"
 #include "sim/files/compressed_file.hpp"
 #include "sim/report/nccl_log/nccl_log.hpp"
 #include "sim/study/nccl_log/check_nccl_log.hpp"
 
 namespace gradway::cli {
-namespace {
 
-NcclLog read_logs(const std::vector<std::string>& files) {
+NcclLog read_nccl_logs(const std::vector<std::string>& files) {
   NcclLogReader reader;
   for (const auto& file : files) {
     CompressedFile lines{file, file};
@@ -25,8 +25,8 @@ NcclLog read_logs(const std::vector<std::string>& files) {
   return reader.finish(files.front());
 }
 
-std::vector<CheckedCommunicator> check(const NcclLog& log, const std::string& platform,
-                                       const CommandContext& context) {
+std::vector<CheckedCommunicator> check_communicators(const NcclLog& log, const std::string& platform,
+                                                     const CommandContext& context) {
   const auto node = load_platform(platform, 1, context.data);
   const auto gpus_per_node = static_cast<int>(node.gpus.size()) / node.nodes;
   std::vector<CheckedCommunicator> checked;
@@ -43,14 +43,12 @@ std::vector<CheckedCommunicator> check(const NcclLog& log, const std::string& pl
   return checked;
 }
 
-}  // namespace
-
 void import_nccl_log(const ImportArguments& arguments, const CommandContext& context) {
   if (!arguments.out.empty())
     refuse("'gradway import nccl-log' does not write a file", "use --json and redirect the output");
-  const auto log = read_logs(arguments.files);
+  const auto log = read_nccl_logs(arguments.files);
   const auto checked = arguments.platform.empty() ? std::vector<CheckedCommunicator>{}
-                                                  : check(log, arguments.platform, context);
+                                                  : check_communicators(log, arguments.platform, context);
   if (arguments.json) {
     report::write_json(context.results, log, arguments.platform, checked);
   } else {

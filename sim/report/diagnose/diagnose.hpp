@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 #include <string>
+#include <vector>
 
 #include "sim/report/format/style.hpp"
 #include "sim/study/diagnose/diagnose.hpp"
@@ -17,10 +18,16 @@ void write_diagnosis(std::ostream& out, const JobRun& run, const DiagnosisBasis&
 void write_json(std::ostream& out, const JobRun& run, const DiagnosisBasis& basis,
                 const Diagnosis& diagnosis);
 
+/// More text of a report: what else was measured on the node.
+struct DiagnosisSection {
+  std::string title;
+  std::string text;  ///< in lines, for a fixed-width font
+};
+
 /// Writes diagnosis.html: the verdict, the causes, and what each GPU did as measured and as expected. The
 /// file opens without a network.
-void write_page(std::ostream& out, const JobRun& run, const DiagnosisBasis& basis,
-                const Diagnosis& diagnosis);
+void write_page(std::ostream& out, const JobRun& run, const DiagnosisBasis& basis, const Diagnosis& diagnosis,
+                const std::vector<DiagnosisSection>& sections);
 
 /// "batch 8 per GPU, bf16, adamw, DDP, 37 reductions of gradients per step"
 std::string training_text(const JobRun& run, const Diagnosis& diagnosis);

@@ -49,7 +49,7 @@ class Page {
   Page(std::ostream& out, const JobRun& run, const DiagnosisBasis& basis, const Diagnosis& diagnosis)
       : out_{out}, run_{run}, basis_{basis}, diagnosis_{diagnosis} {}
 
-  void write() {
+  void write(const std::vector<DiagnosisSection>& sections) {
     out_ << head << "<h1>" << escaped(verdict_text(run_, basis_, diagnosis_)) << "</h1>\n";
     const auto& first = run_.ranks.front();
     out_ << fmt::format(
@@ -64,6 +64,8 @@ class Page {
     write_time_lines();
     write_classes();
     write_collectives();
+    for (const auto& section : sections)
+      out_ << "<h2>" << escaped(section.title) << "</h2>\n<pre>" << escaped(section.text) << "</pre>\n";
     out_ << "</body></html>\n";
   }
 
@@ -186,9 +188,9 @@ class Page {
 
 }  // namespace
 
-void write_page(std::ostream& out, const JobRun& run, const DiagnosisBasis& basis,
-                const Diagnosis& diagnosis) {
-  Page{out, run, basis, diagnosis}.write();
+void write_page(std::ostream& out, const JobRun& run, const DiagnosisBasis& basis, const Diagnosis& diagnosis,
+                const std::vector<DiagnosisSection>& sections) {
+  Page{out, run, basis, diagnosis}.write(sections);
 }
 
 }  // namespace gradway::report
