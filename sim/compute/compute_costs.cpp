@@ -311,7 +311,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .half_parameters = is_half(job.precision) && half_parameters(job),
           .channels_last = job.channels_last,
           .attention = job.attention,
-          .compute_capability = scenario.platform.gpu_models.front().compute_capability,
+          .compute_capability = scenario.platform.gpu_models.front().capability_of_kernels(),
           .float_logits = job.float_logits,
           .recompute = job.recompute,
           .recompute_every = job.recompute_every,

@@ -149,6 +149,9 @@ TableTime CollectiveTables::at_ranks(const Family& family, CollectiveKind kind, 
     latency += additional_steps(kind, size, plan, table.ranks);
     found.use.other_ranks = true;
   }
+  // On a full mesh each rank has a link to every other one, so that the bus bandwidth grows with the ranks.
+  if (found.use.other_ranks && communicator_.mesh_links > 0)
+    pass = pass * (static_cast<double>(table.ranks - 1) / communicator_.mesh_links);
   found.time = latency + pass * bus_factor(kind, ranks);
   return found;
 }

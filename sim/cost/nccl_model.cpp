@@ -9,6 +9,7 @@
 #include <span>
 
 #include "sim/cost/calibration_words.hpp"
+#include "sim/cost/rccl_model.hpp"
 
 namespace gradway {
 namespace {
@@ -119,6 +120,7 @@ Seconds ring_steps(double all, double between, Protocol protocol, const Communic
 }
 
 Seconds ring_latency(CollectiveKind kind, Protocol protocol, const CommunicatorFacts& c) {
+  if (c.rccl) return rccl_latency(Algorithm::ring, kind, protocol, c);
   const auto a = index(Algorithm::ring);
   const auto p = index(protocol);
   const auto hop = (c.nvlink ? nvlink_hop_us : pci_hop_us)[a][p];
@@ -138,7 +140,7 @@ Seconds ring_latency(CollectiveKind kind, Protocol protocol, const CommunicatorF
 /// @source NCCL 2.28.9, src/graph/tuning.cc: a single hop for broadcast and reduce;
 ///         github.com/InternLM/InternLM v0.1.0, doc/en/train_performance.md
 Seconds further_hops(CollectiveKind kind, Protocol protocol, const CommunicatorFacts& c) {
-  if (kind != CollectiveKind::broadcast || c.ranks < 2) return {};
+  if (kind != CollectiveKind::broadcast || c.ranks < 2 || c.rccl) return {};
   const auto first = (c.nvlink ? nvlink_hop_us : pci_hop_us)[index(Algorithm::ring)][index(protocol)];
   const auto chain = ring_steps(c.ranks - 1, c.nodes - 1, protocol, c);
   return std::max(Seconds{}, chain - Seconds{first * 1e-6});
@@ -217,6 +219,7 @@ double ll_max(const CommunicatorFacts& c) {
 /// GB/s of bus bandwidth of rings and trees, after the corrections of NCCL's model.
 double corrected(Algorithm algorithm, Protocol protocol, Bytes size, const Channels& channels,
                  const CommunicatorFacts& c) {
+  if (c.rccl) return rccl_bus(algorithm, protocol, c);
   const auto gen = static_cast<std::size_t>(generation(c.compute_capability));
   const auto nodes = static_cast<std::size_t>(std::min(c.nodes, 3) - 1);
   auto bus = channels.count * channels.each.value() / 1e9;
@@ -237,6 +240,7 @@ double corrected(Algorithm algorithm, Protocol protocol, Bytes size, const Chann
 }
 
 Seconds latency_of(Algorithm algorithm, CollectiveKind kind, Protocol protocol, const CommunicatorFacts& c) {
+  if (c.rccl) return rccl_latency(algorithm, kind, protocol, c);
   if (is_collnet(algorithm)) return collnet_latency(algorithm, c);
   if (is_nvls(algorithm)) return algorithm == Algorithm::nvls ? nvls_latency(c) : nvls_tree_latency(c);
   return algorithm == Algorithm::ring ? ring_latency(kind, protocol, c) : tree_latency(protocol, c);
@@ -244,6 +248,7 @@ Seconds latency_of(Algorithm algorithm, CollectiveKind kind, Protocol protocol, 
 
 bool available(Algorithm algorithm, Protocol protocol, CollectiveKind kind, const CommunicatorFacts& c) {
   if (algorithm != Algorithm::ring && kind != CollectiveKind::all_reduce) return false;
+  if (c.rccl) return rccl_has(algorithm, protocol, c);
   if (is_nvls(algorithm)) {
     if (!c.nvls || protocol != Protocol::simple) return false;
     return algorithm == Algorithm::nvls ? c.nodes == 1 || c.collnet : c.nodes > 1;
@@ -265,6 +270,7 @@ bool available(Algorithm algorithm, Protocol protocol, CollectiveKind kind, cons
 ///         the row of its kind
 Seconds nccl_estimate(const CollectivePlan& plan, CollectiveKind kind, Bytes size,
                       const CommunicatorFacts& c) {
+  if (c.rccl) return rccl_estimate(plan, kind, size, c);
   const auto omitted = is_nvls(plan.algorithm) && !c.nvlink ? Seconds{nvls_us * 1e-6} : Seconds{};
   return plan.estimate(size) - omitted - further_hops(kind, plan.protocol, c);
 }
@@ -340,6 +346,7 @@ double bus_factor(CollectiveKind kind, int ranks) {
 }
 
 Channels search_channels(const CommunicatorFacts& c, const NcclSettings& settings, Algorithm algorithm) {
+  if (c.rccl) return rccl_channels(c, settings);
   // NCCL counts channels at the rate between nodes, except for trees on two nodes, at the rate within a node.
   auto rate = c.ranks == c.nodes ? c.net_bandwidth : c.node_bandwidth;
   const bool inside = c.nodes == 1 || (c.nodes == 2 && algorithm == Algorithm::tree);
@@ -384,7 +391,7 @@ std::vector<CollectivePlan> candidate_plans(CollectiveKind kind, Bytes size, con
       const double to_algorithm = is_halved ? 0.5 : 1 / bus_factor(kind, c.ranks);
       auto latency = latency_of(algorithm, kind, protocol, c) + further_hops(kind, protocol, c);
       const bool bulk = size.value() / (channels.count * c.ranks) >= 64;
-      if (algorithm == Algorithm::ring && protocol == Protocol::simple &&
+      if (algorithm == Algorithm::ring && protocol == Protocol::simple && !c.rccl &&
           kind == CollectiveKind::all_reduce && c.nodes > 1 && bulk) {
         latency = latency * (c.compute_capability >= 80 ? 1.4 : 1.9);
       }

@@ -31,6 +31,8 @@ struct CommunicatorFacts {
   bool collnet = false;               ///< network switches reduce (SHARP)
   int nics = 1;                       ///< NICs of a node that rings use
   BytesPerSecond nvlink_bandwidth{};  ///< NCCL's nominal rate from a GPU to the NVSwitches, per direction
+  bool rccl = false;                  ///< GPUs of AMD: RCCL's rules (rccl_model.hpp)
+  int mesh_links = 0;                 ///< XGMI links of a GPU of a full mesh to the others; 0: no mesh
 };
 
 /// The channels of NCCL's graph search, after splitting and doubling.

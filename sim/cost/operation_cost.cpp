@@ -160,9 +160,10 @@ double share_of_attention(const Operation& operation, const Gpu& gpu) {
   constexpr int hopper = 90;
   constexpr int blackwell = 100;
   constexpr int after_blackwell = 110;
-  auto share = attention_share;
+  auto share = gpu.attention_efficiency.value_or(attention_share);
   const bool is_16_bit = operation.precision == Precision::bf16 || operation.precision == Precision::fp16;
-  const bool has_wider = gpu.compute_capability >= hopper && gpu.compute_capability < after_blackwell;
+  const bool has_wider = gpu.compute_capability >= hopper && gpu.compute_capability < after_blackwell &&
+                         !gpu.attention_efficiency;
   if (operation.attention != AttentionKernel::cudnn && is_16_bit && has_wider)
     share *= gpu.compute_capability < blackwell ? of_ampere_on_hopper : of_ampere_on_blackwell;
   if (operation.attention == AttentionKernel::flash1)
@@ -236,7 +237,8 @@ double last_wave(const Operation& operation, const Gpu& gpu) {
   return std::min(longer(tile_rows, side), longer(side, tile_rows));
 }
 
-OperationCosts::OperationCosts(const KernelTimes& times, const Gpu& timed_on) : source_{times.source} {
+OperationCosts::OperationCosts(const KernelTimes& times, const Gpu& timed_on)
+    : source_{times.source}, timed_on_amd_{timed_on.is_amd()} {
   auto points = points_.end();  // rows of a kernel are usually adjacent
   for (const auto& timed : times.rows) {
     std::array<double, most_sizes> size{};

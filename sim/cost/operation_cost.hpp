@@ -36,6 +36,8 @@ class OperationCosts {
   OperationCosts(const KernelTimes& times, const Gpu& timed_on);
 
   const std::string& source() const { return source_; }
+  /// Whether the kernels were timed on a GPU of AMD.
+  bool timed_on_amd() const { return timed_on_amd_; }
 
   /// The factor on the datasheet time of an operation. 1 if no kernel of its kind was timed.
   double factor(const Operation& operation) const;
@@ -48,6 +50,7 @@ class OperationCosts {
   const std::vector<Point>* points_for(const Operation& operation) const;
 
   std::string source_;
+  bool timed_on_amd_ = false;
   std::map<std::string, std::vector<Point>, std::less<>> points_;
 };
 

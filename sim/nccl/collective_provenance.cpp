@@ -54,7 +54,7 @@ provenance::Collectives collectives_from(const CollectiveProvenance& collective,
       result.from = *collective.sample;
       break;
     case Source::nominal:
-      result.from = provenance::NominalRates{};
+      result.from = provenance::NominalRates{collective.rccl};
       break;
     case Source::nvls:
       result.transport = Transport::none;
@@ -96,7 +96,8 @@ std::vector<warning::ExtrapolatedCollectives> extrapolations_of(const Collective
   if (collective.source == Source::sample && collective.sample->ranks != collective.ranks)
     return for_all(extrapolation::OtherRanks{collective.sample->ranks, collective.ranks});
   const bool is_nvlink = collective.transport == Transport::p2p && collective.nvlink;
-  if (collective.source == Source::nominal && !is_nvlink) return for_all(extrapolation::NotMeasured{});
+  if (collective.source == Source::nominal && !is_nvlink)
+    return for_all(extrapolation::NotMeasured{collective.rccl});
   return {};
 }
 

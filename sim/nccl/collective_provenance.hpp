@@ -30,6 +30,7 @@ struct CollectiveProvenance {
   int ranks = 0;
   int nodes = 1;
   bool nvlink = false;                       ///< every hop inside a node
+  bool rccl = false;                         ///< GPUs of AMD
   std::optional<double> adapted{};           ///< uncertainty of tables that were adapted to the machine
   bool is_floor = false;                     ///< the time of one node alone, a lower bound of several nodes
   TableUse use{};                            ///< with Source::table
@@ -67,8 +68,10 @@ struct CollectiveTimes {
   bool operator==(const CollectiveTimes&) const = default;
 };
 
-/// The rates that NCCL assumes of its channels.
+/// The rates that NCCL or RCCL assumes of its channels.
 struct NominalRates {
+  bool rccl = false;
+
   bool operator==(const NominalRates&) const = default;
 };
 
@@ -134,6 +137,8 @@ struct BeyondSizes {
 };
 /// No collective of the transport was measured: NCCL's nominal rates apply.
 struct NotMeasured {
+  bool rccl = false;
+
   bool operator==(const NotMeasured&) const = default;
 };
 

@@ -31,6 +31,8 @@ bool covers_first_node(const Routes& routes, const GpuNumbers& gpus) {
 CollectiveWays::CollectiveWays(const Routes& routes, const NcclSettings& settings, GpuNumbers gpus)
     : routes_{routes}, settings_{settings}, gpus_{std::move(gpus)} {
   if (gpus_.size() == 1) return;
+  // @source github.com/ROCm/rccl at 0cbce2a7, src/graph/paths.cc: NCCL_PXN_DISABLE is 1 by default
+  if (routes.platform().gpu_models.front().is_amd()) settings_.pxn_disable = true;
   // PXN uses GPUs of the communicator only. Without all GPUs of a node each uses its nearest NIC.
   if (!covers_first_node(routes, gpus_)) settings_.pxn_disable = true;
   relays_ = may_relay(routes.platform(), settings_) &&

@@ -205,7 +205,8 @@ CollectiveProvenance Communicator::provenance_of(CollectiveKind kind, const Coll
                                   .uncertainty_transport = transport,
                                   .ranks = facts_.ranks,
                                   .nodes = facts_.nodes,
-                                  .nvlink = facts_.nvlink};
+                                  .nvlink = facts_.nvlink,
+                                  .rccl = facts_.rccl};
   if (measured) {
     collective.source = table;
     collective.use = measured->use;

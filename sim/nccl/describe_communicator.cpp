@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "sim/cost/rccl_model.hpp"
+#include "sim/nccl/mesh_rings.hpp"
 #include "sim/nccl/nvlink_rings.hpp"
 #include "sim/nccl/rank_order.hpp"
 
@@ -65,6 +67,26 @@ std::optional<BytesPerSecond> nvls_rate(const Platform& platform, const Routes& 
   return least;
 }
 
+/// RCCL's nominal rate of all rings of a node together. On a full mesh inside a node they use all links of a
+/// GPU; those of several nodes have a link each, or share one. Never below the links' own rate: RCCL's figure
+/// for gfx95 is that of gfx94, whose links are slower.
+void describe_rccl(CommunicatorFacts& communicator, const Platform& platform, const Routes& routes,
+                   const CollectiveWays& ways, const GpuNumbers& node) {
+  communicator.rccl = true;
+  communicator.nvls = communicator.prefers_nvls_tree = communicator.collnet = false;
+  communicator.mesh_links = mesh_links(routes, node);
+  if (communicator.mesh_links == 0) return;
+  const auto link = routes.find(platform.gpus[node[0]], platform.gpus[node[1]], Routes::Over::nvlink);
+  const BytesPerSecond built{platform.resources[link->links.front()->resource.index()].capacity};
+  const auto each = std::max(
+      built, routes.nvlinks(platform.gpus[node[0]], platform.gpus[node[1]]) * BytesPerSecond{rccl_xgmi_rate});
+  const auto rings = static_cast<double>(ways.rings().size());
+  const auto used = communicator.nodes == 1         ? communicator.mesh_links
+                    : has_mesh_chains(routes, node) ? rings
+                                                    : 1.0;
+  communicator.node_bandwidth = each * used;
+}
+
 }  // namespace
 
 CommunicatorFacts describe_communicator(const Platform& platform, const Routes& routes,
@@ -120,6 +142,7 @@ CommunicatorFacts describe_communicator(const Platform& platform, const Routes& 
     const bool has_efa = platform.network && platform.network->kind == NetworkKind::efa;
     communicator.prefers_nvls_tree = has_efa && platform.network->gpudirect && communicator.nodes > 2;
   }
+  if (gpu.is_amd()) describe_rccl(communicator, platform, routes, ways, nodes.front());
   return communicator;
 }
 

@@ -58,7 +58,8 @@ class NetHop {
   bool can_be_read(DeviceId gpu) const {
     if (settings_.net_gdr_read) return *settings_.net_gdr_read;
     constexpr int a100 = 80;
-    if (platform_.gpu_models.front().compute_capability >= a100) return true;
+    const auto& model = platform_.gpu_models.front();
+    if (model.is_amd() || model.compute_capability >= a100) return true;
     const auto others = routes_.on_node(platform_.device(gpu).node, DeviceKind::gpu);
     return std::ranges::any_of(
         others, [&](DeviceId other) { return other != gpu && routes_.nvlinks(gpu, other) > 0; });

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "sim/nccl/mesh_rings.hpp"
+
 namespace gradway {
 namespace {
 
@@ -23,7 +25,7 @@ Links direct_links(const Routes& routes, const std::vector<std::size_t>& gpus) {
   Links links;
   for (const auto& [device, from] : position) {
     for (const auto* link : routes.links_from(device)) {
-      if (link->kind != LinkKind::nvlink) continue;
+      if (!joins_gpus(link->kind)) continue;
       const auto to = position.find(link->to);
       if (to == position.end()) continue;
       if (links.empty()) links.assign(gpus.size(), std::vector<int>(gpus.size(), 0));
@@ -155,6 +157,13 @@ bool has_direct_nvlinks(const Routes& routes, const std::vector<std::size_t>& gp
 std::vector<std::vector<std::size_t>> nvlink_rings(const Routes& routes, const std::vector<std::size_t>& gpus,
                                                    bool relays) {
   std::vector<std::vector<std::size_t>> rings;
+  if (routes.platform().gpu_models.front().is_amd() && mesh_links(routes, gpus) > 0) {
+    for (const auto& positions : mesh_rings(gpus.size())) {
+      auto& ring = rings.emplace_back();
+      for (const auto position : positions) ring.push_back(gpus[position]);
+    }
+    if (!rings.empty()) return rings;
+  }
   if (const auto links = direct_links(routes, gpus); gpus.size() > 1 && !links.empty()) {
     rings = all_rings(links, {}, gpus);
     if (rings.empty() && relays) rings = all_rings(links, relay_table(routes, gpus), gpus);

@@ -21,10 +21,10 @@ bool has_direct_nvlinks(const Routes& routes, const std::vector<std::size_t>& gp
 std::optional<std::size_t> nvlink_relay(const Routes& routes, const std::vector<std::size_t>& gpus,
                                         std::size_t from, std::size_t to);
 
-/// Rings through all GPUs of a node. If NVLinks join GPUs directly, as many rings along them as possible
-/// without a link in two of them (a bond of two counts twice), found greedily in the order of the GPUs; if
-/// there is no such ring, as many with relays in place of missing links; else one ring in the order of the
-/// GPUs.
+/// Rings through all GPUs of a node. On a full mesh of XGMI those of `mesh_rings`. If NVLinks join GPUs
+/// directly, as many rings along them as possible without a link in two of them (a bond of two counts twice),
+/// found greedily in the order of the GPUs; if there is no such ring, as many with relays in place of missing
+/// links; else one ring in the order of the GPUs.
 /// @source NCCL 2.28.9, src/graph/search.cc (ncclTopoCompute): at one speed direct links are tried before NVB
 /// @return at least one
 std::vector<std::vector<std::size_t>> nvlink_rings(const Routes& routes, const std::vector<std::size_t>& gpus,

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "sim/nccl/mesh_rings.hpp"
 #include "sim/nccl/nvlink_rings.hpp"
 
 namespace gradway {
@@ -76,8 +77,15 @@ std::vector<RingEntry> ring_entries(const Routes& routes, const GpuNumbers& firs
 }
 
 /// The order of a node's GPUs for a ring that enters it there.
-GpuNumbers rotated_to(GpuNumbers ring, const GpuNumbers& node, const RingEntry& at, bool any_order) {
+/// On a full mesh of an even number of GPUs of AMD the chain that starts there.
+GpuNumbers rotated_to(const Routes& routes, GpuNumbers ring, const GpuNumbers& node, const RingEntry& at,
+                      bool any_order) {
   if (at.entry >= ring.size()) return ring;
+  if (has_mesh_chains(routes, node)) {
+    ring.clear();
+    for (const auto position : mesh_chain(node.size(), at.entry)) ring.push_back(node[position]);
+    return ring;
+  }
   std::ranges::rotate(ring, std::ranges::find(ring, node[at.entry]));
   if (any_order && at.exit && *at.exit < ring.size()) {
     const auto exit = std::ranges::find(ring, node[*at.exit]);
@@ -137,13 +145,18 @@ void for_each_edge(std::size_t nodes, std::size_t rails, const Add& add) {
 }
 
 /// The GPU near a tree's NIC.
-std::size_t head(const GpuNumbers& ring, const GpuNumbers& node, const std::vector<RingEntry>& entries,
-                 std::size_t tree) {
+std::size_t head(const Routes& routes, const GpuNumbers& ring, const GpuNumbers& node,
+                 const std::vector<RingEntry>& entries, std::size_t tree) {
   if (entries.empty()) return ring.front();
-  return rotated_to(ring, node, entries[tree / 2], false).front();
+  return rotated_to(routes, ring, node, entries[tree / 2], false).front();
 }
 
 }  // namespace
+
+bool has_mesh_chains(const Routes& routes, const GpuNumbers& node) {
+  const bool is_amd = routes.platform().gpu_models.front().is_amd();
+  return is_amd && node.size() % 2 == 0 && mesh_links(routes, node) > 0;
+}
 
 GpuNumbers first_gpus(int count) {
   GpuNumbers gpus(static_cast<std::size_t>(count));
@@ -178,7 +191,7 @@ Nodes ring_orders(const Routes& routes, const GpuNumbers& gpus, bool relays) {
   for (const auto& entry : entries) {
     auto& order = orders.emplace_back();
     for (std::size_t i = 0; i < nodes.size(); ++i)
-      std::ranges::copy(rotated_to(rings[i], nodes[i], entry, any_order), std::back_inserter(order));
+      std::ranges::copy(rotated_to(routes, rings[i], nodes[i], entry, any_order), std::back_inserter(order));
   }
   return orders;
 }
@@ -192,8 +205,8 @@ std::vector<std::vector<Edge>> tree_edges_between_nodes(const Routes& routes, co
   const auto rails = std::max<std::size_t>(1, entries.size());
   std::vector<std::vector<Edge>> trees(2 * rails);
   for_each_edge(nodes.size(), rails, [&](std::size_t tree, std::size_t child, std::size_t parent) {
-    trees[tree].push_back(
-        {head(rings[child], nodes[child], entries, tree), head(rings[parent], nodes[parent], entries, tree)});
+    trees[tree].push_back({head(routes, rings[child], nodes[child], entries, tree),
+                           head(routes, rings[parent], nodes[parent], entries, tree)});
   });
   return trees;
 }
@@ -206,8 +219,9 @@ std::vector<std::vector<Edge>> tree_edges(const Routes& routes, const GpuNumbers
   const auto entries = nodes.size() == 1 ? std::vector<RingEntry>{} : ring_entries(routes, nodes.front());
   for (std::size_t tree = 0; tree < trees.size(); ++tree) {
     for (std::size_t node = 0; node < nodes.size(); ++node) {
-      const auto chain =
-          entries.empty() ? rings[node] : rotated_to(rings[node], nodes[node], entries[tree / 2], false);
+      const auto chain = entries.empty()
+                             ? rings[node]
+                             : rotated_to(routes, rings[node], nodes[node], entries[tree / 2], false);
       for (std::size_t i = 1; i < chain.size(); ++i) trees[tree].push_back({chain[i], chain[i - 1]});
     }
   }

@@ -11,6 +11,9 @@ namespace gradway {
 /// GPUs of a communicator in the order of its ranks, each by its number on the platform.
 using GpuNumbers = std::vector<std::size_t>;
 
+/// Whether rings between nodes pass the GPUs of this node in the chains of `mesh_chain`.
+bool has_mesh_chains(const Routes& routes, const GpuNumbers& node);
+
 /// The first GPUs of the platform: those of a whole job.
 GpuNumbers first_gpus(int count);
 

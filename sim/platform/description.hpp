@@ -22,7 +22,8 @@ struct NamePattern {
 };
 
 /// Names of `LinkKind` in platform files, in the order of the enum.
-inline constexpr std::array<std::string_view, 4> link_words{"pcie", "nvlink", "inter_socket", "network"};
+inline constexpr std::array<std::string_view, 5> link_words{"pcie", "nvlink", "inter_socket", "network",
+                                                            "xgmi"};
 
 /// A group of connections. The names of both ends are paired one by one, or one end has a single name that is
 /// connected to all names of the other.
@@ -34,7 +35,7 @@ struct LinkDescription {
   BytesPerSecond forward{};   ///< from -> to
   BytesPerSecond backward{};  ///< to -> from
   Seconds latency{};
-  int count = 1;  ///< NVLink: number of bonded links, which share the bandwidth
+  int count = 1;  ///< NVLink and XGMI: number of bonded links, which share the bandwidth
 };
 
 struct SocketDescription {

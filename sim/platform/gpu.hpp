@@ -44,17 +44,27 @@ struct Gpu {
   std::string name;  ///< file name without its extension, for example "l40s"
   std::string source;
   bool ideal = false;          ///< kernels without an explicit time take no time; for analysis
-  int compute_capability = 0;  ///< 89 for 8.9
+  int compute_capability = 0;  ///< 89 for 8.9; 0 on GPUs of AMD
+  std::string architecture;    ///< of AMD's GPUs, as rocminfo prints it: "gfx942"; empty on NVIDIA's
   int multiprocessors = 0;     ///< 0: unknown
   Bytes memory{};              ///< as the driver reports it
   BytesPerSecond memory_bandwidth{};
   /// Dense rates. Empty if the GPU does not support the precision.
   std::array<std::optional<FlopsPerSecond>, precision_count> peak;
 
+  /// Whether it is a GPU of AMD: PyTorch on ROCm, hipBLASLt and RCCL run on it.
+  bool is_amd() const { return !architecture.empty(); }
+  /// The compute capability of NVIDIA's that has the attention kernels of this GPU in PyTorch. On ROCm these
+  /// are the kernels of 8.0: flash and memory-efficient attention, no cuDNN.
+  /// @source github.com/pytorch/pytorch, aten/src/ATen/native/transformers/cuda/sdp_utils.cpp (USE_ROCM)
+  int capability_of_kernels() const { return is_amd() ? 80 : compute_capability; }
+
   // Fractions of the peak rates that kernels reach. The GPU's file has the sources.
   std::array<double, precision_count> matrix_efficiency{};
   double memory_efficiency = 0;  ///< copies, additions, scalings, optimizers
   double widen_efficiency = 0;   ///< casts from 16 to 32 bits
+  /// Share of the peak that attention with enough blocks reaches. Empty: as on NVIDIA's GPUs.
+  std::optional<double> attention_efficiency;
   /// Duration of convolutions on this GPU as a multiple of the duration extrapolated from another GPU.
   double convolution_scale = 1;
   Seconds kernel_latency{};       ///< shortest duration of a kernel

@@ -16,7 +16,13 @@
 namespace gradway {
 
 enum class DeviceKind : std::uint8_t { gpu, socket, root_complex, pcie_switch, nvswitch, nic, fabric_switch };
-enum class LinkKind : std::uint8_t { pcie, nvlink, inter_socket, network };
+enum class LinkKind : std::uint8_t { pcie, nvlink, inter_socket, network, xgmi };
+
+/// Whether such links join GPUs directly or through a switch of their own: NVLink, and XGMI of AMD. RCCL
+/// takes XGMI where NCCL takes NVLink. @source github.com/ROCm/rccl at 0cbce2a7, src/graph/topo.cc (LINK_NVL)
+constexpr bool joins_gpus(LinkKind kind) {
+  return kind == LinkKind::nvlink || kind == LinkKind::xgmi;
+}
 enum class ResourceKind : std::uint8_t { link, host_memory, gpu, storage, cores };
 
 /// Whether transfers start and end at such a device and never pass through it.
@@ -50,7 +56,7 @@ struct Link {
   LinkKind kind = LinkKind::pcie;
   ResourceId resource;
   Seconds latency{};
-  int count = 1;  ///< NVLink: number of bonded links
+  int count = 1;  ///< NVLink and XGMI: number of bonded links
 };
 
 /// `Resource::of` of storage that all nodes share.

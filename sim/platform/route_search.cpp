@@ -14,7 +14,7 @@ constexpr auto unreached = std::numeric_limits<std::uint32_t>::max();
 bool allowed(LinkKind kind, RouteSearch::Over over) {
   switch (over) {
     case RouteSearch::Over::nvlink:
-      return kind == LinkKind::nvlink;
+      return joins_gpus(kind);
     case RouteSearch::Over::host:
       return kind == LinkKind::pcie || kind == LinkKind::inter_socket;
     case RouteSearch::Over::network:

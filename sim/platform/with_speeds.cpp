@@ -11,6 +11,7 @@ HardwarePart part_of(const Link& link, const Platform& platform) {
     case LinkKind::pcie:
       return HardwarePart::pcie;
     case LinkKind::nvlink:
+    case LinkKind::xgmi:
       return HardwarePart::nvlink;
     case LinkKind::inter_socket:
       return HardwarePart::inter_socket;

@@ -106,15 +106,20 @@ void add_tf32_of_profile(const Scenario& scenario, Provenance& provenance) {
 
 Basis basis_of_kernels(const Scenario& scenario) {
   if (!scenario.kernel_costs) return Basis::nominal;
-  return scenario.timed_on == scenario.platform.gpu_models.front().name ? Basis::predicted : Basis::moved;
+  const auto& gpu = scenario.platform.gpu_models.front();
+  if (scenario.timed_on == gpu.name) return Basis::predicted;
+  return scenario.kernel_costs->timed_on_amd() == gpu.is_amd() ? Basis::moved : Basis::elsewhere;
 }
 
 /// For a model without a measured step: the source of its operations' times.
 void add_kernels(const Scenario& scenario, const ComputeCosts& costs, Provenance& provenance) {
   const auto& gpu = scenario.platform.gpu_models.front();
   if (scenario.kernel_costs) {
-    provenance.basis.emplace_back(
-        provenance::TimedKernels{gpu.name, scenario.timed_on, scenario.kernel_costs->source()});
+    const bool is_of_other_maker = scenario.kernel_costs->timed_on_amd() != gpu.is_amd();
+    provenance.basis.emplace_back(provenance::TimedKernels{
+        gpu.name, scenario.timed_on, scenario.kernel_costs->source(), is_of_other_maker ? gpu.source : ""});
+    if (is_of_other_maker)
+      add(provenance.warnings, warning::KernelsOfOtherMaker{scenario.timed_on, gpu.name});
   } else {
     provenance.basis.emplace_back(provenance::Roofline{gpu.name, gpu.source});
     add(provenance.warnings, warning::RooflineOnly{gpu.name});

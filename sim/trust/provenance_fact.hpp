@@ -74,6 +74,7 @@ struct TimedKernels {
   std::string gpu;
   std::string timed_on;  ///< the same GPU, or one from which times were moved by the two datasheets
   std::string source;
+  std::string of_other_maker{};  ///< source of the rates of the GPU if the timed one is another maker's
 
   bool operator==(const TimedKernels&) const = default;
 };

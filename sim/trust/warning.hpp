@@ -110,6 +110,15 @@ struct RooflineOnly {
   bool operator==(const RooflineOnly&) const = default;
 };
 
+/// Kernels were timed on a GPU of another maker: its libraries are other programs.
+struct KernelsOfOtherMaker {
+  static constexpr std::string_view code = "kernels-of-other-maker";
+  std::string timed_on;
+  std::string gpu;
+
+  bool operator==(const KernelsOfOtherMaker&) const = default;
+};
+
 /// FlashAttention 1 was not timed; published ratios to version 2 are used.
 struct FlashAttention1 {
   static constexpr std::string_view code = "flash-attention-1";
@@ -396,23 +405,25 @@ struct LearningChanged {
 
 }  // namespace warning
 
-using Warning = std::variant<
-    warning::ReplacedFile, warning::UnusedKernelTimes, warning::UnusedAnchor, warning::UntimedOperations,
-    warning::CompiledCapture, warning::WhatIfSpeeds, warning::LaunchBoundProfile, warning::AnchorOtherBatch,
-    warning::ImplausibleAnchor, warning::ProfileMovedByRoofline, warning::LaunchesOfOtherHost,
-    warning::ProfileOtherBatch, warning::ProfileOtherOptimizer, warning::ProfileOtherPrecision,
-    warning::RooflineOnly, warning::FlashAttention1, warning::Fp8NotValidated, warning::ExpertsUncertain,
-    warning::TablesUncertain, warning::FineTuningNotValidated, warning::OptimizerNotTimed,
-    warning::ChannelsLastFaster, warning::Fp32WithoutTf32, warning::SharedHostOptimizer,
-    warning::ExtrapolatedCollectives, warning::ContentionNotMeasured, warning::ExtrapolatedContention,
-    warning::NoHostMemory, warning::AssumedPageableRate, warning::UnknownPinningCost, warning::UnknownCores,
-    warning::UnknownDecodeCost, warning::UnknownSampleCost, warning::MeanSampleSize,
-    warning::UnknownActivations, warning::IncompleteActivations, warning::MemoryTight,
-    warning::MemoryExceeded, warning::StaticGraphNotPredicted, warning::KeyWithoutEffect,
-    warning::UnmodelledNcclVariable, warning::AlternatingSteps, warning::NoFailureModel,
-    warning::UnknownWriteRate, warning::CheckpointsLostWithNode, warning::CheckpointExceedsMttf,
-    warning::IntervalTooShort, warning::UnfinishedRuns, warning::NoSettingWithinLimits,
-    warning::UnknownLossySteps, warning::LearningChanged>;
+using Warning =
+    std::variant<warning::ReplacedFile, warning::UnusedKernelTimes, warning::UnusedAnchor,
+                 warning::UntimedOperations, warning::CompiledCapture, warning::WhatIfSpeeds,
+                 warning::LaunchBoundProfile, warning::AnchorOtherBatch, warning::ImplausibleAnchor,
+                 warning::ProfileMovedByRoofline, warning::LaunchesOfOtherHost, warning::ProfileOtherBatch,
+                 warning::ProfileOtherOptimizer, warning::ProfileOtherPrecision, warning::RooflineOnly,
+                 warning::KernelsOfOtherMaker, warning::FlashAttention1, warning::Fp8NotValidated,
+                 warning::ExpertsUncertain, warning::TablesUncertain, warning::FineTuningNotValidated,
+                 warning::OptimizerNotTimed, warning::ChannelsLastFaster, warning::Fp32WithoutTf32,
+                 warning::SharedHostOptimizer, warning::ExtrapolatedCollectives,
+                 warning::ContentionNotMeasured, warning::ExtrapolatedContention, warning::NoHostMemory,
+                 warning::AssumedPageableRate, warning::UnknownPinningCost, warning::UnknownCores,
+                 warning::UnknownDecodeCost, warning::UnknownSampleCost, warning::MeanSampleSize,
+                 warning::UnknownActivations, warning::IncompleteActivations, warning::MemoryTight,
+                 warning::MemoryExceeded, warning::StaticGraphNotPredicted, warning::KeyWithoutEffect,
+                 warning::UnmodelledNcclVariable, warning::AlternatingSteps, warning::NoFailureModel,
+                 warning::UnknownWriteRate, warning::CheckpointsLostWithNode, warning::CheckpointExceedsMttf,
+                 warning::IntervalTooShort, warning::UnfinishedRuns, warning::NoSettingWithinLimits,
+                 warning::UnknownLossySteps, warning::LearningChanged>;
 
 /// "memory-tight"
 inline std::string_view code_of(const Warning& warning) {

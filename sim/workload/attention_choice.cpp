@@ -17,6 +17,7 @@ bool is_16_bit(Precision precision) {
 }
 
 std::string limitation_of_fused(AttentionKernel kernel, const AttentionCase& of) {
+  if (kernel == AttentionKernel::cudnn && of.is_amd) return "needs a GPU of NVIDIA";
   if (!is_16_bit(of.precision)) return "supports bf16 and fp16 only";
   if (of.compute_capability < ampere) return "needs a GPU of compute capability 8.0 or higher";
   if (of.head.size > largest_fused_head)

@@ -23,6 +23,7 @@ struct AttentionCase {
   Precision precision = Precision::fp32;  ///< of the job; tf32 tensors are fp32
   int compute_capability = 90;
   AttentionHead head{};
+  bool is_amd = false;  ///< ROCm, which has no cuDNN
 };
 
 /// Why a kernel does not support a case, as a phrase that follows its name: "supports bf16 and fp16 only".

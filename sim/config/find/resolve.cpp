@@ -105,6 +105,11 @@ void check_implementation(const ScenarioSpec& scenario, Problems& problems) {
                        "leave it out"});
 }
 
+std::string generation_in_words(const Gpu& gpu) {
+  if (gpu.is_amd()) return fmt::format("AMD {}", gpu.architecture);
+  return fmt::format("compute capability {}.{}", gpu.compute_capability / 10, gpu.compute_capability % 10);
+}
+
 /// PyTorch uses the requested kernel or fails; it never falls back to another one.
 void check_attention(const ScenarioSpec& scenario, const ModelSpec& model, const GpuSpec& gpu,
                      Problems& problems) {
@@ -121,7 +126,8 @@ void check_attention(const ScenarioSpec& scenario, const ModelSpec& model, const
   }
   const auto problem_of = [&](AttentionKernel kernel, Precision precision) {
     for (const auto head : heads) {
-      auto why = attention_limitation(kernel, {precision, gpu.gpu.compute_capability, head});
+      auto why =
+          attention_limitation(kernel, {precision, gpu.gpu.capability_of_kernels(), head, gpu.gpu.is_amd()});
       if (!why.empty()) return why;
     }
     return std::string{};
@@ -139,9 +145,8 @@ void check_attention(const ScenarioSpec& scenario, const ModelSpec& model, const
       gpu.gpu.peak[static_cast<std::size_t>(Precision::bf16)] ? Precision::bf16 : Precision::fp16;
   if (!is_half(job.precision) && problem_of(job.attention, half).empty())
     hint += fmt::format("; or set job.precision to {}", name_of(half));
-  const auto capability = gpu.gpu.compute_capability;
-  std::vector<Note> notes{{gpu.peak, fmt::format("the GPU '{}' is here: compute capability {}.{}",
-                                                 gpu.gpu.name, capability / 10, capability % 10)}};
+  std::vector<Note> notes{
+      {gpu.peak, fmt::format("the GPU '{}' is here: {}", gpu.gpu.name, generation_in_words(gpu.gpu))}};
   if (scenario.given.contains("job.precision"))
     notes.push_back({scenario.place("job.precision"), "the precision is here"});
   problems.add(Problem{scenario.place("job.attention"),

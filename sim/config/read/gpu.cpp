@@ -79,7 +79,9 @@ GpuSpec read_gpu(Reader& file, const std::string& name) {
   if (gpu.ideal) {
     refuse_rates(file);
   } else {
-    gpu.compute_capability = file.required("compute_capability", compute_capability);
+    file.exactly_one({"compute_capability", "architecture"}, "the GPU's generation");
+    gpu.compute_capability = file.optional("compute_capability", compute_capability, 0);
+    gpu.architecture = file.optional("architecture", amd_architecture, std::string{});
     gpu.multiprocessors = file.optional("multiprocessors", integer(1, 4096), 0);
     gpu.memory = file.required("memory", bytes);
     gpu.memory_bandwidth = file.required("memory_bandwidth", bandwidth);
@@ -88,6 +90,7 @@ GpuSpec read_gpu(Reader& file, const std::string& name) {
     gpu.widen_efficiency = file.required("widen_efficiency", efficiency);
     gpu.kernel_latency = file.required("kernel_latency", latency_or_zero);
     gpu.launch_cost = file.required("launch_cost", latency_or_zero);
+    gpu.attention_efficiency = file.maybe("attention_efficiency", efficiency);
     gpu.convolution_scale = file.optional("moved_convolutions", efficiency, gpu.convolution_scale);
     gpu.jpeg_decoder = file.optional("jpeg_decoder", number(1e6, 1e13), 0.0);
     read_kernel_times(file, spec);

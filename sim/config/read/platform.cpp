@@ -59,10 +59,10 @@ LinkDescription read_described_link(Reader link) {
   description.kind = kind.value_or(LinkKind::pcie);
   read_link_rates(link, description);
   description.latency = link.optional("latency", latency_or_zero, Seconds{});
-  if (kind.value_or(LinkKind::nvlink) == LinkKind::nvlink) {
+  if (joins_gpus(kind.value_or(LinkKind::nvlink))) {
     description.count = link.optional("count", integer(1, 1024), 1);
   } else {
-    link.forbid("count", "'count' requires a link of kind nvlink",
+    link.forbid("count", "'count' requires a link of kind nvlink or xgmi",
                 "leave it out; the bandwidth is that of the whole link",
                 Note{link.value_place("kind"), "the kind is here"});
   }

@@ -112,6 +112,18 @@ int compute_capability(const Node& node) {
   return *number_of<int>(major) * 10 + *number_of<int>(minor);
 }
 
+std::string amd_architecture(const Node& node) {
+  constexpr std::string_view start = "gfx";
+  const auto& word = scalar(node, "an architecture");
+  const auto digits = std::string_view{word}.substr(std::min(word.size(), start.size()));
+  const bool has_form = word.starts_with(start) && digits.size() >= 3 && digits.size() <= 4 &&
+                        digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  if (!has_form)
+    fail(node.where, fmt::format("'{}' is not an architecture of AMD", word),
+         "write it as rocminfo prints it, for example gfx942");
+  return word;
+}
+
 double efficiency(const Node& node) {
   const auto value = plain_number(node, "an efficiency");
   constexpr double least = 1e-6;  // below, times are too long to compute with

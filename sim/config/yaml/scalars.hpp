@@ -21,15 +21,16 @@ std::string lower_case(std::string_view text);
 /// The text of a scalar. @param thing expected value, for the message @throws ConfigError for a list or a map
 const std::string& scalar(const Node& node, std::string_view thing);
 
-std::string text(const Node& node);        ///< any text except blanks
-std::string date(const Node& node);        ///< a valid date such as 2026-01-24
-bool boolean(const Node& node);            ///< true or false
-int compute_capability(const Node& node);  ///< "8.9" -> 89
-double efficiency(const Node& node);       ///< from 1e-6 to 1
-double scale_of_time(const Node& node);    ///< from 0.25 to 4
-double slowdown(const Node& node);         ///< from 1 to 1000
-double weight(const Node& node);           ///< from 0.001 to 1000
-double times_as_fast(const Node& node);    ///< from 1e-6 to 1e12
+std::string text(const Node& node);              ///< any text except blanks
+std::string date(const Node& node);              ///< a valid date such as 2026-01-24
+bool boolean(const Node& node);                  ///< true or false
+int compute_capability(const Node& node);        ///< "8.9" -> 89
+std::string amd_architecture(const Node& node);  ///< as rocminfo prints it: "gfx942"
+double efficiency(const Node& node);             ///< from 1e-6 to 1
+double scale_of_time(const Node& node);          ///< from 0.25 to 4
+double slowdown(const Node& node);               ///< from 1 to 1000
+double weight(const Node& node);                 ///< from 0.001 to 1000
+double times_as_fast(const Node& node);          ///< from 1e-6 to 1e12
 
 /// A number from `least` to `most`.
 double real(const Node& node, double least, double most);

@@ -74,7 +74,8 @@ struct CollectivesInWords {
                         sample.size.value() / 1e6, sample.ranks, in_ms(sample.time)),
             fmt::format(" ({})", sample.source)};
   }
-  ProvenanceSentence operator()(const provenance::NominalRates& /*rates*/) const {
+  ProvenanceSentence operator()(const provenance::NominalRates& rates) const {
+    if (rates.rccl) return {of_all_reduce(), "RCCL's rings at the rates of their links, nothing measured"};
     return {of_all_reduce(), "NCCL's nominal channel rates, nothing measured"};
   }
   ProvenanceSentence operator()(const provenance::NvlsEstimate& /*estimate*/) const {
@@ -135,13 +136,18 @@ struct ProvenanceInWords {
             fmt::format(" ({})", anchor.source)};
   }
   ProvenanceSentence operator()(const provenance::TimedKernels& kernels) const {
-    const auto where = kernels.timed_on == kernels.gpu ? kernels.gpu
-                                                       : fmt::format("{}, moved to {} by the two datasheets",
-                                                                     kernels.timed_on, kernels.gpu);
+    const bool is_moved = kernels.timed_on != kernels.gpu;
+    auto where = is_moved
+                     ? fmt::format("{}, moved to {} by the two datasheets", kernels.timed_on, kernels.gpu)
+                     : kernels.gpu;
+    if (!kernels.of_other_maker.empty())
+      where =
+          fmt::format("{}, moved to another maker's {} by published rates", kernels.timed_on, kernels.gpu);
     return {
         "compute",
         fmt::format("the operations that PyTorch issues for the model, each by kernels timed on {}", where),
-        fmt::format(" ({})", kernels.source)};
+        kernels.of_other_maker.empty() ? fmt::format(" ({})", kernels.source)
+                                       : fmt::format(" ({}; {})", kernels.source, kernels.of_other_maker)};
   }
   ProvenanceSentence operator()(const provenance::Roofline& roofline) const {
     return {"compute", fmt::format("roofline from the datasheet of {} and efficiencies", roofline.gpu),

@@ -57,10 +57,10 @@ struct ReasonInWords {
     return fmt::format("{} was measured up to {}: larger sizes are assumed to reach the same bandwidth", what,
                        size_text(beyond.largest));
   }
-  std::string operator()(const extrapolation::NotMeasured& /*none*/) const {
+  std::string operator()(const extrapolation::NotMeasured& rates) const {
     return fmt::format(
-        "{} were not measured on this platform: NCCL's nominal rates, which are often too high, are used",
-        what);
+        "{} were not measured on this platform: {}'s nominal rates, which are often too high, are used", what,
+        rates.rccl ? "RCCL" : "NCCL");
   }
 };
 
@@ -150,6 +150,13 @@ struct WarningInWords {
   std::string operator()(const warning::RooflineOnly& roofline) const {
     return fmt::format("compute times come from the roofline alone: no timed kernels apply to {}",
                        roofline.gpu);
+  }
+  std::string operator()(const warning::KernelsOfOtherMaker& other) const {
+    return fmt::format(
+        "no kernels were timed on {}: those of {}, another maker's, are moved to it by the rates that large "
+        "products, attention and copies reach as published; its libraries choose other kernels for other "
+        "shapes",
+        other.gpu, other.timed_on);
   }
   std::string operator()(const warning::FlashAttention1& /*none*/) const {
     return "FlashAttention 1 was not timed: its published ratio to version 2 is used; long sequences with "

@@ -27,7 +27,7 @@ std::string rates_text(const Platform& platform, const Connection& connection) {
 
 std::string kind_text(const Link& link) {
   const auto name = name_of(link.kind);
-  return link.kind == LinkKind::nvlink ? fmt::format("{} x {}", link.count, name) : std::string{name};
+  return joins_gpus(link.kind) ? fmt::format("{} x {}", link.count, name) : std::string{name};
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ struct GpuInterconnect {
   BytesPerSecond rate{};
 };
 std::optional<GpuInterconnect> gpu_interconnect(const Platform& platform) {
-  for (const auto kind : {LinkKind::nvlink, LinkKind::pcie}) {
+  for (const auto kind : {LinkKind::nvlink, LinkKind::xgmi, LinkKind::pcie}) {
     const auto rate = sent(platform, DeviceKind::gpu, kind, 1);
     if (rate > BytesPerSecond{}) return GpuInterconnect{kind, rate};
   }

@@ -17,6 +17,11 @@ namespace {
 constexpr std::size_t shown_whole_up_to = 16;
 constexpr std::size_t shown_of_large = 8;
 
+/// The library whose rules collectives on this platform follow.
+std::string_view collective_library(const Platform& platform) {
+  return platform.gpu_models.front().is_amd() ? "RCCL" : "NCCL";
+}
+
 std::string gpu_in_words(const Gpu& gpu) {
   if (gpu.ideal) return fmt::format("{} (ideal: kernels without a given time take none)", gpu.name);
   auto words = fmt::format("{}: {} at {}", gpu.name, bytes_text(gpu.memory), rate_text(gpu.memory_bandwidth));
@@ -58,9 +63,12 @@ void write_head(Fields& fields, const Platform& platform, const Calibration& cal
     fields.add("price", "unknown");
   }
   const bool nccl = platform.collectives == CollectiveRules::nccl;
-  fields.add("collectives", nccl ? "as NCCL chooses" : "ideal: rings at the full rate of their links");
-  fields.add("calibration", calibration.name.empty() ? "none: datasheets and NCCL's built-in figures"
-                                                     : fmt::format("{}{}{}: {}", calibration.name,
+  const auto library = collective_library(platform);
+  fields.add("collectives", nccl ? fmt::format("as {} chooses", library)
+                                 : std::string{"ideal: rings at the full rate of their links"});
+  fields.add("calibration", calibration.name.empty()
+                                ? fmt::format("none: datasheets and {}'s built-in figures", library)
+                                : fmt::format("{}{}{}: {}", calibration.name,
                                                                    calibration.date.empty() ? "" : ", ",
                                                                    calibration.date, calibration.source));
   fields.add("source", platform.source);
@@ -82,7 +90,7 @@ void write_platform(std::ostream& out, const Platform& platform, const Calibrati
                                       thousands_text(platform.gpus.size()));
   title("Topology" + part);
   write_topology(out, platform, routes, shown, style);
-  title("Transports of NCCL" + part);
+  title(fmt::format("Transports of {}{}", collective_library(platform), part));
   write_transports(out, platform, routes, shown, style);
   title(part.empty() ? "Links" : "Links of these GPUs");
   write_link_table(out, platform, shown, style);
