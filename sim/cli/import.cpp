@@ -52,6 +52,7 @@ constexpr std::array formats{
     Format{"nccl-topo", "NCCL's NCCL_TOPO_DUMP_FILE (NCCL_GRAPH_DUMP_FILE is printed)", "a platform",
            import_nccl_topo},
     Format{"nccl-tests", "logs of nccl-tests", "samples", import_nccl_tests, true},
+    Format{"rccl-tests", "logs of rccl-tests, on GPUs of AMD", "samples", import_nccl_tests, true},
     Format{"nccl-log", "what a job printed with NCCL_DEBUG=INFO; with --platform it is checked", "a summary",
            import_nccl_log, true},
     Format{"deepspeed", "DeepSpeed's ds_config.json", "a scenario", import_deepspeed},
@@ -129,22 +130,22 @@ constexpr std::array all_options{
            &ImportArguments::operation,
            "NAME",
            "all_reduce, all_gather ..., if the log does not contain it",
-           {"nccl-tests"}},
+           {"nccl-tests", "rccl-tests"}},
     Option{"--transport",
            &ImportArguments::transport,
            "NAME",
            "p2p, shm or net, if the log does not contain it",
-           {"nccl-tests"}},
+           {"nccl-tests", "rccl-tests"}},
     Option{"--ranks",
            &ImportArguments::ranks,
            "N",
            "number of ranks, if the log does not contain it",
-           {"nccl-tests"}},
+           {"nccl-tests", "rccl-tests"}},
     Option{"--nodes",
            &ImportArguments::nodes,
            "N",
            "number of nodes, if the log does not contain it",
-           {"nccl-tests"}}};
+           {"nccl-tests", "rccl-tests"}}};
 
 void check_options(const ImportArguments& arguments) {
   for (const auto& option : all_options) {
@@ -157,9 +158,10 @@ void check_options(const ImportArguments& arguments) {
     refuse(fmt::format("'gradway import {}' does not have '--json'", arguments.format),
            "it is an option of nccl-log");
   }
-  if (arguments.in_place && arguments.format != "nccl-tests") {
+  const bool is_tests = arguments.format == "nccl-tests" || arguments.format == "rccl-tests";
+  if (arguments.in_place && !is_tests) {
     refuse(fmt::format("'gradway import {}' does not have '--in-place'", arguments.format),
-           "it is an option of nccl-tests");
+           "it is an option of nccl-tests and rccl-tests");
   }
 }
 
@@ -208,8 +210,9 @@ bool print_or_write(const std::string& text, const ImportArguments& arguments,
 Action add_import(CLI::App& app) {
   const auto arguments = std::make_shared<ImportArguments>();
   app.add_option("FORMAT", arguments->format, help_of_formats())->required();
-  app.add_option("FILE", arguments->files,
-                 "file to import, plain or compressed by gzip; several for nccl-tests and nccl-log")
+  app.add_option(
+         "FILE", arguments->files,
+         "file to import, plain or compressed by gzip; several for nccl-tests, rccl-tests and nccl-log")
       ->required()
       ->expected(1, 1 << 16);
   app.add_option("-o,--out", arguments->out, "file to write (default: print its content)")->type_name("FILE");
@@ -218,7 +221,8 @@ Action add_import(CLI::App& app) {
     app.add_option(std::string{option.name}, (*arguments).*option.value, help)
         ->type_name(std::string{option.type});
   }
-  app.add_flag("--in-place", arguments->in_place, "nccl-tests: use in-place instead of out-of-place times")
+  app.add_flag("--in-place", arguments->in_place,
+               "nccl-tests, rccl-tests: use in-place instead of out-of-place times")
       ->disable_flag_override();
   app.add_flag("--json", arguments->json, "nccl-log: print the summary as JSON")->disable_flag_override();
   app.add_flag("--force", arguments->force, "replace an existing file")->disable_flag_override();

@@ -331,3 +331,30 @@ TEST_CASE("an impossible time is refused", "[import][errors]") {
                Contains(fmt::format("error: '{}' is not a valid time in microseconds\n", time)));
   }
 }
+
+TEST_CASE("a log of rccl-tests is one of nccl-tests with other lines before its table", "[import]") {
+  const auto text = start + "rccl-tests: Version develop:448c4c7\n# Using devices\n" +
+                    "#   Rank  0 Pid 2509534 on host device  0 [0000:0c:00.0] AMD Instinct MI300X\n"
+                    "#   Rank  1 Pid 2509535 on host device  1 [0000:22:00.0] AMD Instinct MI300X\n"
+                    "#   Rank  2 Pid 2509536 on host device  2 [0000:38:00.0] AMD Instinct MI300X\n"
+                    "#   Rank  3 Pid 2509537 on host device  3 [0000:5c:00.0] AMD Instinct MI300X\n"
+                    "RCCL version : 2.22.3-develop:f5b15f2\nHIP version  : 6.3.42131-fa1d09cbd\n"
+                    "Librccl path : /opt/rccl/build/release/librccl.so.1\n#\n" +
+                    columns +
+                    "  100000000 25000000 float sum -1 1000.0 100.00 150.00 0 990.0 101.01 151.52 0\n";
+  const auto imported = import(text);
+  REQUIRE(imported.runs.size() == 1);
+  const auto& run = imported.runs.front();
+  CHECK(run.rccl);
+  CHECK(run.gpu == "AMD Instinct MI300X");
+  CHECK(run.ranks == 4);
+  CHECK(run.operation == "all_reduce");
+  CHECK(run.rows.front().time.value() == Approx(1e-3));
+  REQUIRE(imported.warnings.size() == 1);
+  CHECK_THAT(imported.warnings.front(), Contains("XGMI links are assumed, transport p2p"));
+  CHECK_THAT(samples_json(imported.runs), Contains("rccl-tests on 4 ranks of 1 node, AMD Instinct MI300X"));
+  // Of nccl-tests without these lines.
+  const auto plain =
+      import(start + ranks(2) + columns + row("sum -1", 1), {.operation = "all_reduce", .transport = "p2p"});
+  CHECK_FALSE(plain.runs.front().rccl);
+}

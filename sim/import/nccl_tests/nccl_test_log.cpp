@@ -80,6 +80,8 @@ class LogParser {
     if (has(text, "# nThread")) {
       begin_run();
       run_.iterations = number_after(text_after(text, "warmup iters:"), "iters:");
+    } else if (text.starts_with("rccl-tests:") || text.starts_with("RCCL version")) {
+      run_.rccl = true;  // both stand between "# nThread" and the table
     } else if (has(text, "Collective test starting:")) {
       if (!run_.rows.empty()) begin_run();
       run_.program = program_in(text);

@@ -39,6 +39,7 @@ class Resolver {
     samples.nodes = nodes(samples.ranks);
     samples.tag = transport(samples.nodes) + forced();
     samples.gpu = run_.gpu;
+    samples.rccl = run_.rccl;
     samples.iterations = run_.iterations;
     for (const auto& row : run_.rows) {
       check_count(row, samples.ranks);
@@ -128,8 +129,8 @@ class Resolver {
     if (run_.transports.contains("SHM")) return "shm";
     if (run_.transports.contains("P2P")) return "p2p";
     if (is_beyond_pcie()) {
-      warnings_.push_back(fmt::format(
-          "{}: the table is faster than any PCIe: NVLinks are assumed, transport p2p", file_.name));
+      warnings_.push_back(fmt::format("{}: the table is faster than any PCIe: {} are assumed, transport p2p",
+                                      file_.name, run_.rccl ? "XGMI links" : "NVLinks"));
       return "p2p";
     }
     fail("the log does not contain the transport",
@@ -202,8 +203,9 @@ std::string samples_json(const std::vector<NcclTestSamples>& runs) {
   std::vector<std::string> rows;
   std::set<std::string> gpus;
   for (const auto& run : runs) {
-    const auto what = fmt::format("nccl-tests on {} ranks of {} node{}{}{}", run.ranks, run.nodes,
-                                  run.nodes == 1 ? "" : "s", run.gpu.empty() ? "" : ", ", run.gpu);
+    const auto what =
+        fmt::format("{} on {} ranks of {} node{}{}{}", run.rccl ? "rccl-tests" : "nccl-tests", run.ranks,
+                    run.nodes, run.nodes == 1 ? "" : "s", run.gpu.empty() ? "" : ", ", run.gpu);
     if (gpus.insert(what).second)
       rows.push_back(Json{{"kind", "note"}, {"section", "import"}, {"what", what}}.dump(
           -1, ' ', true, Json::error_handler_t::replace));

@@ -35,7 +35,8 @@ struct NcclTestSamples {
   std::string tag;  ///< Transport, algorithm and protocol that were forced: "p2p-Ring-LL".
   int ranks = 0;
   int nodes = 1;
-  std::string gpu;  ///< Name by the driver; empty if unknown.
+  std::string gpu;    ///< Name by the driver; empty if unknown.
+  bool rccl = false;  ///< Of rccl-tests.
   std::optional<int> iterations;
   std::vector<NcclTestSample> rows;
 };
@@ -95,6 +96,7 @@ struct NcclTestRun {
   std::string program;                                       ///< Such as "all_reduce"; empty if unknown.
   std::map<int, std::pair<std::string, std::string>> ranks;  ///< Host and device of each listed rank.
   std::string gpu;                                           ///< Driver's name of rank 0's GPU.
+  bool rccl = false;                                         ///< Of rccl-tests, which names its RCCL.
   std::optional<int> rank_count;                             ///< From NCCL's own lines.
   std::optional<int> node_count;
   std::set<std::string> transports;  ///< From NCCL's own lines: P2P, SHM, NET.
