@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <map>
 #include <memory>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -9,8 +12,12 @@
 #include "sim/base/nearest.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/shell/argument_words.hpp"
+#include "sim/cli/shell/option_value.hpp"
+#include "sim/config/price_list.hpp"
+#include "sim/config/yaml/scalars.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/show/lists.hpp"
+#include "sim/report/show/price_list.hpp"
 #include "sim/report/show/show.hpp"
 
 namespace gradway::cli {
@@ -43,7 +50,6 @@ struct ListedKind {
 };
 constexpr std::array described_kinds{ListedKind{"models", DataKind::model, describe_model},
                                      ListedKind{"scenarios", DataKind::scenario, describe_scenario},
-                                     ListedKind{"prices", DataKind::prices, load_source_of_prices},
                                      ListedKind{"storage", DataKind::storage, describe_storage},
                                      ListedKind{"datasets", DataKind::dataset, describe_dataset}};
 
@@ -111,6 +117,87 @@ void list_calibrations(bool json, const CommandContext& context) {
   report::write_calibrations(context.results, listed, context.style);
 }
 
+struct ListArguments {
+  std::string what;
+  bool json = false;
+  std::string older_than{};  ///< of prices: "90d"
+  std::string today{};       ///< date for the age of prices
+};
+
+/// Days of `--older-than`: "90d", "90 days" or "90".
+std::optional<int> days_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  constexpr int most = 36500;
+  auto digits = text.substr(0, text.find_first_not_of("0123456789"));
+  auto unit = text.substr(digits.size());
+  if (unit.starts_with(' ')) unit.erase(0, 1);
+  const bool has_form =
+      !digits.empty() && digits.size() <= 6 && (unit.empty() || unit == "d" || unit == "days");
+  if (!has_form || std::stoi(digits) > most)
+    refuse(fmt::format("'--older-than {}' is not a number of days", text), "write it as 90d");
+  return std::stoi(digits);
+}
+
+/// The date of `--today`, else the machine's in UTC; the only place where an answer depends on the clock.
+std::string date_of(const std::string& today) {
+  if (const auto given = value_of("--today", today, config::date)) return *given;
+  const std::chrono::year_month_day day{
+      std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now())};
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(day.year()), static_cast<unsigned>(day.month()),
+                     static_cast<unsigned>(day.day()));
+}
+
+/// The newest price of each platform in each region: of the platforms' files, then of the files of prices.
+std::vector<report::ListedPrice> newest_prices(const CommandContext& context) {
+  std::map<std::tuple<std::string, std::string, std::string>, report::ListedPrice> newest;
+  std::map<std::string, int> gpus;
+  const auto add = [&](const std::string& platform, const std::string& list, const Price& price) {
+    report::ListedPrice one{platform, list, std::max(1, gpus[platform]), price};
+    const auto [place, is_new] = newest.try_emplace({platform, list, price.region}, one);
+    if (!is_new && price.date > place->second.price.date) place->second = one;
+  };
+  for (const auto& [name, platform] :
+       one_node_of_each(list_names(DataKind::platform, context.data), context.data)) {
+    if (!platform) continue;
+    gpus[name] = static_cast<int>(platform->gpus.size()) / std::max(1, platform->nodes);
+    for (const auto& price : platform->prices) add(name, "", price);
+  }
+  for (const auto& list : list_names(DataKind::prices, context.data)) {
+    try {
+      for (const auto& [platform, prices] : load_price_list(list, context.data))
+        for (const auto& price : prices) add(platform, list, price);
+    } catch (const ConfigError& error) {
+      warn(context, fmt::format("the file of prices '{}' is invalid: {}", list, error.what()));
+    }
+  }
+  std::vector<report::ListedPrice> listed;
+  for (auto& [key, price] : newest) listed.push_back(std::move(price));
+  return listed;
+}
+
+void list_prices(const ListArguments& arguments, const CommandContext& context) {
+  const auto most_days = days_of(arguments.older_than);
+  auto listed = newest_prices(context);
+  if (most_days || !arguments.today.empty()) {
+    const auto today = date_of(arguments.today);
+    for (auto& one : listed) one.age = days_between(one.price.date, today);
+    const auto all = listed.size();
+    if (most_days) {
+      std::erase_if(listed, [&](const auto& one) { return *one.age <= *most_days; });
+      if (listed.empty()) {
+        context.messages << fmt::format("no price is older than {} days on {}\n", *most_days, today);
+      } else {
+        warn(context,
+             fmt::format("{} of {} prices are older than {} days on {}: ask for current ones, and put "
+                         "them into a file for --prices",
+                         listed.size(), all, *most_days, today));
+      }
+    }
+  }
+  if (arguments.json) return report::write_prices_json(context.results, listed);
+  if (!listed.empty()) report::write_prices(context.results, listed, context.style);
+}
+
 /// Data that is listed as a table or as JSON.
 struct Listing {
   std::string_view name;
@@ -132,7 +219,15 @@ void list_sentences(const ListedKind& kind, const CommandContext& context) {
   if (names.empty()) context.messages << fmt::format("there are no {} in the data folders\n", kind.name);
 }
 
-Status list(const std::string& what, bool json, const CommandContext& context) {
+Status list(const ListArguments& arguments, const CommandContext& context) {
+  const auto& [what, json, older_than, today] = arguments;
+  if (what == "prices") {
+    list_prices(arguments, context);
+    return Status::done;
+  }
+  for (const auto& [option, value] : {std::pair{"--older-than", older_than}, std::pair{"--today", today}})
+    if (!value.empty())
+      refuse(fmt::format("'gradway list {}' does not have '{}'", what, option), "it is an option of prices");
   if (const auto listing = std::ranges::find(listings, what, &Listing::name); listing != listings.end()) {
     listing->list(json, context);
     return Status::done;
@@ -142,7 +237,7 @@ Status list(const std::string& what, bool json, const CommandContext& context) {
     refuse(fmt::format("there is no list of '{}'", what), suggestion(what, listed_kinds()));
   if (json)
     refuse(fmt::format("'gradway list {}' does not have '--json'", what),
-           "only platforms, gpus, calibrations and keys can be listed as JSON");
+           "only platforms, gpus, calibrations, prices and keys can be listed as JSON");
   list_sentences(*kind, context);
   return Status::done;
 }
@@ -153,18 +248,23 @@ std::vector<std::string> listed_kinds() {
   std::vector<std::string> names;
   for (const auto& listing : listings) names.emplace_back(listing.name);
   for (const auto& kind : described_kinds) names.emplace_back(kind.name);
+  names.emplace_back("prices");
   return names;
 }
 
 Action add_list(CLI::App& app) {
-  const auto what = std::make_shared<std::string>();
-  app.add_option("KIND", *what,
+  const auto arguments = std::make_shared<ListArguments>();
+  app.add_option("KIND", arguments->what,
                  "platforms, gpus, models, scenarios, calibrations, prices, storage, datasets, or keys (of "
                  "scenarios)")
       ->required();
-  const auto json = std::make_shared<bool>(false);
-  app.add_flag("--json", *json, "print one JSON document; for platforms, gpus, calibrations and keys only");
-  return [what, json](const CommandContext& context) { return list(*what, *json, context); };
+  app.add_flag("--json", arguments->json,
+               "print one JSON document; for platforms, gpus, calibrations, prices and keys only");
+  app.add_option("--older-than", arguments->older_than, "prices: only those older than this, such as 90d")
+      ->type_name("DAYS");
+  app.add_option("--today", arguments->today, "prices: date for their age (default: the machine's)")
+      ->type_name("DATE");
+  return [arguments](const CommandContext& context) { return list(*arguments, context); };
 }
 
 }  // namespace gradway::cli

@@ -2,6 +2,7 @@
 #include "sim/config/read/prices.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/config/find/document.hpp"
+#include "sim/config/price_list.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/config/yaml/quantities.hpp"
 #include "sim/config/yaml/source_file.hpp"
@@ -125,16 +127,46 @@ std::optional<Price> choose_price(const std::vector<Price>& prices, const PriceC
 
 }  // namespace config
 
-std::string load_source_of_prices(const std::string& name, const DataPath& data) {
+namespace {
+
+struct NamedPrices {
+  std::string source;
+  std::map<std::string, std::vector<Price>> of_platforms;
+};
+
+NamedPrices read_named_prices(const std::string& name, const DataPath& data) {
   const auto found = config::find_file(DataKind::prices, name, data, config::in_file(name));
   config::Problems problems;
   const auto root = config::load_document(found, problems);
   config::Reader file{root, config::in_file(found.shown), problems};
-  auto source = file.required("source", config::text);
-  config::read_list(file, source, config::Lookup{found, data});
+  NamedPrices read;
+  read.source = file.required("source", config::text);
+  read.of_platforms = config::read_list(file, read.source, config::Lookup{found, data});
   file.finish();
   problems.raise();
-  return source;
+  return read;
+}
+
+}  // namespace
+
+std::string load_source_of_prices(const std::string& name, const DataPath& data) {
+  return read_named_prices(name, data).source;
+}
+
+std::map<std::string, std::vector<Price>> load_price_list(const std::string& name, const DataPath& data) {
+  return read_named_prices(name, data).of_platforms;
+}
+
+int days_between(const std::string& from, const std::string& to) {
+  const auto day = [](const std::string& date) {
+    const auto number = [&](std::size_t at, std::size_t length) {
+      return std::stoi(date.substr(at, length));
+    };
+    return std::chrono::sys_days{std::chrono::year{number(0, 4)} /
+                                 std::chrono::month{static_cast<unsigned>(number(5, 2))} /
+                                 std::chrono::day{static_cast<unsigned>(number(8, 2))}};
+  };
+  return static_cast<int>((day(to) - day(from)).count());
 }
 
 }  // namespace gradway

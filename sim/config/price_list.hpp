@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/config/config.hpp"
+
+namespace gradway {
+
+/// The prices of a file of prices, by platform, in the order of the file.
+/// @param name as `--prices` takes it @throws ConfigError with every problem of the file
+std::map<std::string, std::vector<Price>> load_price_list(const std::string& name, const DataPath& data);
+
+/// Days from one date to another, such as from "2026-07-20" to "2026-11-26"; negative if that is earlier.
+/// @pre both are valid dates
+int days_between(const std::string& from, const std::string& to);
+
+}  // namespace gradway

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/show/price_list.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/format/table.hpp"
+
+namespace gradway::report {
+
+void write_prices(std::ostream& out, const std::vector<ListedPrice>& listed, const Style& style) {
+  using enum Table::Align;
+  const bool has_age = std::ranges::any_of(listed, [](const auto& one) { return one.age.has_value(); });
+  std::vector<Table::Column> columns{{"platform", left}, {"USD/node-hour", right}, {"USD/GPU-hour", right},
+                                     {"region", left},   {"date", left},           {"--prices", left}};
+  if (has_age) columns.push_back({"days old", right});
+  Table table{std::move(columns)};
+  for (const auto& one : listed) {
+    const auto each = one.price.per_node.value();
+    std::vector<std::string> cells{one.platform,
+                                   fmt::format("{:.2f}", each),
+                                   fmt::format("{:.2f}", each / one.gpus),
+                                   one.price.region,
+                                   one.price.date,
+                                   one.list};
+    if (has_age) cells.push_back(one.age ? fmt::format("{}", *one.age) : "");
+    table.add(std::move(cells));
+  }
+  table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
+}
+
+void write_prices_json(std::ostream& out, const std::vector<ListedPrice>& listed) {
+  using Json = nlohmann::ordered_json;
+  auto prices = Json::array();
+  for (const auto& one : listed) {
+    prices.push_back({{"platform", one.platform},
+                      {"usd_per_node_hour", one.price.per_node.value()},
+                      {"gpus_per_node", one.gpus},
+                      {"region", one.price.region},
+                      {"date", one.price.date},
+                      {"source", one.price.source},
+                      {"prices", one.list.empty() ? Json{} : Json(one.list)},
+                      {"days_old", one.age ? Json(*one.age) : Json{}}});
+  }
+  out << Json{{"schema", 1}, {"prices", std::move(prices)}}.dump(2) << '\n';
+}
+
+}  // namespace gradway::report
