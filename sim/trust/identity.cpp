@@ -155,14 +155,12 @@ std::string identity_of_links(const Platform& platform, Transport transport) {
   // If nodes are alike, the links of the first node are at the front.
   const auto count = platform.node_size.links > 0 ? platform.node_size.links : platform.links.size();
   const auto links = std::span{platform.links}.first(count);
-  const bool has_nvlink =
-      std::ranges::any_of(links, [](const Link& link) { return joins_gpus(link.kind); });
+  const bool has_nvlink = std::ranges::any_of(links, [](const Link& link) { return joins_gpus(link.kind); });
   for (const auto& link : links) {
     if (transport == Transport::p2p && has_nvlink && !joins_gpus(link.kind)) continue;
     values.add(link.kind, link.count, platform.device(link.from).kind, platform.device(link.to).kind);
     // All NVLinks of a generation have one rate; a measured rate does not make another link.
-    if (!joins_gpus(link.kind))
-      values.add(link.latency, platform.resources[link.resource.index()].capacity);
+    if (!joins_gpus(link.kind)) values.add(link.latency, platform.resources[link.resource.index()].capacity);
   }
   if (transport == Transport::net && platform.network) {
     const auto& network = *platform.network;

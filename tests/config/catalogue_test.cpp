@@ -72,7 +72,7 @@ TEST_CASE("every shipped platform loads, alone and for a job of several nodes", 
     CHECK(alone.price->source.size() > 10);
     const auto an_hour = alone.price->per_node.value() / static_cast<double>(alone.gpus.size());
     CHECK(an_hour > 0.5);
-    CHECK(an_hour < 20);
+    CHECK(an_hour < 30);  // 27.04: a GB200 of Azure
   }
 }
 
@@ -83,8 +83,8 @@ TEST_CASE("every shipped GPU obeys the laws of its kind", "[config][catalogue]")
     const auto gpu = gpu_of_file(name);
     if (gpu.ideal) continue;
     CAPTURE(name);
-    CHECK_THAT(gpu.source, Contains("NVIDIA"));
-    CHECK(gpu.compute_capability >= 70);
+    CHECK_THAT(gpu.source, Contains(gpu.is_amd() ? "AMD" : "NVIDIA"));
+    CHECK((gpu.is_amd() || gpu.compute_capability >= 70));
     CHECK(gpu.compute_capability <= 120);
     const auto fp32 = peak(gpu, Precision::fp32);
     const auto tf32 = peak(gpu, Precision::tf32);
@@ -92,9 +92,10 @@ TEST_CASE("every shipped GPU obeys the laws of its kind", "[config][catalogue]")
     CHECK(fp32 >= 10e12);
     CHECK(fp16 >= 1.9 * fp32);
     CHECK(fp16 <= 40 * fp32);
-    const bool has_tf32_and_bf16 = gpu.compute_capability >= 80;
-    CHECK((tf32 > 0) == has_tf32_and_bf16);
-    CHECK(peak(gpu, Precision::bf16) == (has_tf32_and_bf16 ? fp16 : 0));
+    const bool has_tf32 = gpu.compute_capability >= 80;
+    CHECK((tf32 > 0) == has_tf32);
+    CHECK(peak(gpu, Precision::bf16) == (has_tf32 || gpu.is_amd() ? fp16 : 0));
+    CHECK(gpu.is_amd() == gpu.attention_efficiency.has_value());
     if (tf32 > 0) {
       CHECK(tf32 >= fp32);
       CHECK(fp16 / tf32 == Approx(2).epsilon(0.02));
@@ -108,7 +109,7 @@ TEST_CASE("every shipped GPU obeys the laws of its kind", "[config][catalogue]")
     CHECK(gpu.memory_bandwidth >= 300_GBps);
     CHECK(gpu.memory_bandwidth <= 8000_GBps);
     CHECK(gpu.memory >= 10_GB);
-    CHECK(gpu.memory <= 300_GB);
+    CHECK(gpu.memory <= 310_GB);
     std::smatch told;
     if (std::regex_search(name, told, std::regex{"-(\\d+)gb"}))
       CHECK((gpu.memory / Bytes{std::stod(told[1]) * 1e9}) == Approx(1).epsilon(0.08));

@@ -66,11 +66,11 @@ void write_head(Fields& fields, const Platform& platform, const Calibration& cal
   const auto library = collective_library(platform);
   fields.add("collectives", nccl ? fmt::format("as {} chooses", library)
                                  : std::string{"ideal: rings at the full rate of their links"});
-  fields.add("calibration", calibration.name.empty()
-                                ? fmt::format("none: datasheets and {}'s built-in figures", library)
-                                : fmt::format("{}{}{}: {}", calibration.name,
-                                                                   calibration.date.empty() ? "" : ", ",
-                                                                   calibration.date, calibration.source));
+  fields.add("calibration",
+             calibration.name.empty()
+                 ? fmt::format("none: datasheets and {}'s built-in figures", library)
+                 : fmt::format("{}{}{}: {}", calibration.name, calibration.date.empty() ? "" : ", ",
+                               calibration.date, calibration.source));
   fields.add("source", platform.source);
 }
 
