@@ -99,7 +99,7 @@ TEST_CASE("a wrong import is refused and leaves no file", "[cli][import]") {
       {{"pprof", "trace.json", "-o", "x.yaml"},
        "error: there is no import format 'pprof'\n  hint: known: kineto, nsys, chakra, probe, topo, "
        "nccl-topo, "
-       "nccl-tests, nccl-log, deepspeed, "
+       "nccl-tests, rccl-tests, nccl-log, deepspeed, "
        "torchtitan, megatron, hf, dataset, loader\n"},
       {{"kineto", "nope.json", "-o", "x.yaml"}, "nope.json: error: there is no such file\n"},
       {{"kineto", "cut.json", "-o", "x.yaml"},
@@ -110,7 +110,8 @@ TEST_CASE("a wrong import is refused and leaves no file", "[cli][import]") {
        "error: unexpected argument 'other.json' of 'gradway import'\n  hint: see 'gradway import --help'\n"},
       {{"kineto", "-o", "x.yaml"},
        "error: 'gradway import' needs FILE\n"
-       "  hint: file to import, plain or compressed by gzip; several for nccl-tests and nccl-log (see "
+       "  hint: file to import, plain or compressed by gzip; several for nccl-tests, rccl-tests and nccl-log "
+       "(see "
        "'gradway import "
        "--help')\n"},
       {{"kineto", "trace.json", "-o", "x.yaml", "--step-time", "39"},

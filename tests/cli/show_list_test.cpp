@@ -236,3 +236,49 @@ TEST_CASE("the plan of a compiled layout names the gradients of its buckets", "[
   CHECK_THAT(buckets("false"), Contains("wte.weight"));
   CHECK(buckets("true") == buckets("false"));
 }
+
+TEST_CASE("prices are listed with their age on a day, and a warning counts the old ones", "[cli][list]") {
+  const TemporaryFolder folder;
+  folder.write(
+      "platforms/box.yaml",
+      "schema: 1\nsource: a test\ngpu: h200\n"
+      "node: { gpus: 2, links: [ { from: gpu0, to: gpu1, kind: nvlink, bandwidth: 300 GB/s } ] }\nprice:\n"
+      "  - { per_node_hour: 10 USD/h, region: here, date: 2026-11-01, source: a list of prices }\n"
+      "  - { per_node_hour: 12 USD/h, region: here, date: 2026-01-01, source: a list of prices }\n"
+      "  - { per_node_hour: 9 USD/h, region: there, date: 2026-01-01, source: a list of prices }\n");
+  folder.write("platforms/prices/mine.yaml",
+               "schema: 1\nsource: my contract\nprices:\n"
+               "  - { platform: box, per_node_hour: 5 USD/h, region: here, date: 2025-11-26 }\n");
+  const auto of = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"list", "prices"});
+    return run_gradway(arguments, {.folder = folder.path(), .gradway_path = "."});
+  };
+  const auto row = [](const std::string& output, const std::string& price) {
+    const auto at = output.find("box ");
+    for (auto line = at; line != std::string::npos; line = output.find("\nbox ", line + 1))
+      if (const auto text = output.substr(line, output.find('\n', line + 1) - line);
+          text.find(price) != std::string::npos)
+        return text;
+    return std::string{};
+  };
+  const auto all = of({});
+  CHECK(all.errors.empty());
+  CHECK_THAT(row(all.output, " 10.00"), Contains(" 5.00 ") && Contains("here") && Contains("2026-11-01"));
+  CHECK(row(all.output, " 12.00").empty());  // a newer one of the region is known
+  CHECK_THAT(all.output, !Contains("days old"));
+  const auto old = of({"--older-than", "90d", "--today", "2026-11-26"});
+  CHECK(old.status == 0);
+  CHECK_THAT(row(old.output, " 9.00"), Contains("there") && Contains("329"));
+  CHECK_THAT(row(old.output, " 5.00"), Contains("mine") && Contains("365"));
+  CHECK(row(old.output, " 10.00").empty());
+  CHECK_THAT(old.errors, Contains("prices are older than 90 days on 2026-11-26"));
+  CHECK_THAT(of({"--older-than", "36500d", "--today", "2026-11-26"}).errors,
+             Contains("no price is older than 36500 days on 2026-11-26"));
+  const auto wrong = of({"--older-than", "three months"});
+  CHECK(wrong.status == 2);
+  CHECK_THAT(wrong.errors,
+             Contains("'--older-than three months' is not a number of days\n  hint: write it as 90d"));
+  CHECK(of({"--older-than", "90d", "--today", "26.11.2026"}).status == 2);
+  CHECK_THAT(run_gradway({"list", "gpus", "--older-than", "90d"}).errors,
+             Contains("'gradway list gpus' does not have '--older-than'\n  hint: it is an option of prices"));
+}
