@@ -58,7 +58,8 @@ Communicator::Communicator(const Routes& routes, NcclSettings settings, const Ca
     throw ConfigError{{{},
                        "NCCL_ALGO and NCCL_PROTO exclude every algorithm and protocol of an all-reduce",
                        {},
-                       "LL128 needs NVLink between all GPUs of a node; allow Simple or LL"}};
+                       facts_.rccl ? "RCCL has rings and trees with LL and Simple; allow one of each"
+                                   : "LL128 needs NVLink between all GPUs of a node; allow Simple or LL"}};
   }
   find_calibration();
   build_single_node_reference();

@@ -86,12 +86,6 @@ std::span<const WarningHelp> warning_help() {
        "The measured step of the anchor is farther from the unscaled prediction than 999 of 1,000 anchors.",
        "If the anchor belongs to another job, as far as the anchor is off.",
        "Check the anchor's 'step_time' or 'rate', 'batch', 'precision' and 'gpu'."},
-      {"kernels-of-other-maker", "Kernels were timed on a GPU of another maker only",
-       "The GPU is AMD's and its 'kernel_times_like' is NVIDIA's: no kernels of ROCm were timed.",
-       "As far as ROCm's kernels depend on their shapes in another way; the prediction interval is as wide "
-       "as "
-       "that of a profile that is moved by the roofline.",
-       "Add an anchor (a measured step), or time kernels: calibration/torch/measure_kernels.py."},
       {"incomplete-activations", "The activations of some operations are unknown",
        "The profile's trace has operations for which it is not known which tensors autograd keeps.",
        "The memory is too low by these tensors.", "Record the trace with profile_memory=True and import it."},
@@ -99,6 +93,12 @@ std::span<const WarningHelp> warning_help() {
        "The interval between checkpoints is shorter than the time until one is on storage.",
        "The campaign is simulated as it would run: each checkpoint waits for the one before.",
        "Set a longer campaign.checkpoint.interval, or leave it out: the best one is then searched."},
+      {"kernels-of-other-maker", "Kernels were timed on a GPU of another maker only",
+       "The GPU is AMD's and its 'kernel_times_like' is NVIDIA's: no kernels of ROCm were timed.",
+       "As far as ROCm's kernels depend on their shapes in another way; the prediction interval is as wide "
+       "as "
+       "that of a profile that is moved by the roofline.",
+       "Add an anchor (a measured step), or time kernels: calibration/torch/measure_kernels.py."},
       {"key-without-effect", "A key of the scenario changes nothing",
        "A key is set that needs another key, or that the chosen storage does not use.", exact,
        "Remove the key, or set the one that the sentence names."},
