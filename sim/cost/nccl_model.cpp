@@ -246,6 +246,17 @@ Seconds latency_of(Algorithm algorithm, CollectiveKind kind, Protocol protocol, 
   return algorithm == Algorithm::ring ? ring_latency(kind, protocol, c) : tree_latency(protocol, c);
 }
 
+/// Whether NCCL takes an algorithm over several NVLink domains of several hosts of its own accord. For large
+/// buffers on three partitions of GB200s it takes rings, against the estimate of its model: without
+/// NCCL_ALGO, busbw is the NICs' rate. From which size on was not published; small buffers are assumed to use
+/// trees, since a ring over racks has thousands of steps.
+/// @source github.com/NVIDIA/nccl issue 1801
+bool is_taken_between_racks(Algorithm algorithm, Bytes size) {
+  constexpr auto large = 256_MiB;
+  if (algorithm == Algorithm::tree) return size < large;
+  return algorithm != Algorithm::nvls_tree;
+}
+
 bool available(Algorithm algorithm, Protocol protocol, CollectiveKind kind, const CommunicatorFacts& c) {
   if (algorithm != Algorithm::ring && kind != CollectiveKind::all_reduce) return false;
   if (c.rccl) return rccl_has(algorithm, protocol, c);
@@ -384,6 +395,7 @@ std::vector<CollectivePlan> candidate_plans(CollectiveKind kind, Bytes size, con
       if (!available(algorithm, protocol, kind, c)) continue;
       if (!settings.allows(algorithm) && kind == CollectiveKind::all_reduce) continue;
       if (!settings.allows(protocol)) continue;
+      if (c.multi_node_nvlink && settings.algo.empty() && !is_taken_between_racks(algorithm, size)) continue;
       const double bus = is_nvls(algorithm)      ? nvls_bus(algorithm, c)
                          : is_collnet(algorithm) ? collnet_bus(algorithm, settings, c)
                                                  : corrected(algorithm, protocol, size, channels, c);
@@ -428,6 +440,19 @@ CollectivePlan with_all_channels(const CollectivePlan& plan, CollectiveKind kind
 BytesPerSecond nvls_reach(const CommunicatorFacts& c) {
   return BytesPerSecond{nvls_inside(c) * nvls_reached / bus_factor(CollectiveKind::all_reduce, c.ranks) *
                         1e9};
+}
+
+Seconds nvls_fill(Bytes size, const CommunicatorFacts& c) {
+  if (c.nodes > 1) return {};
+  constexpr int most_heads = 32;  // NCCL_MAX_NVLS_ARITY
+  constexpr int further_steps = 3;
+  const int channels = generation(c.compute_capability) == blackwell ? 32 : nvls_channels;
+  const double chunks = static_cast<double>(channels) * std::min(c.ranks, most_heads);
+  auto chunk = 128_KiB;
+  if (size < chunks * chunk * 64) chunk = 64_KiB;
+  if (size < chunks * chunk * 8) chunk = 32_KiB;
+  if (size < chunks * chunk * 2) chunk = 16_KiB;
+  return std::min(size, chunks * chunk) / nvls_reach(c) * further_steps;
 }
 
 std::string_view name_of(Transport transport) {

@@ -20,6 +20,7 @@ struct NcclSettings {
   bool shm_disable = false;
   std::optional<PathType> p2p_level;      ///< farthest path on which P2P is used; empty: NCCL's default
   std::optional<PathType> net_gdr_level;  ///< farthest path on which GPUDirect RDMA is used
+  bool net_gdr_c2c = true;                ///< GPUDirect RDMA through a CPU with C2C links to its GPUs
   std::optional<bool> net_gdr_read;       ///< GPUDirect RDMA for sends, too; empty: NCCL's default
   bool pxn_disable = false;
   bool nvb_disable = false;

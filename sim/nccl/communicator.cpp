@@ -242,6 +242,7 @@ CollectivePlan Communicator::choose(CollectiveKind kind, Bytes size) const {
     plan = choose_plan(kind, size, facts_, settings);
   }
   plan->algorithm_bandwidth = rate_of(*plan, kind, with_all_channels(*plan, kind, size, facts_, settings));
+  if (is_nvls(plan->algorithm)) plan->latency += nvls_fill(size, facts_);
   return *plan;
 }
 

@@ -136,6 +136,7 @@ CommunicatorFacts describe_communicator(const Platform& platform, const Routes& 
   communicator.nvswitch = are_on_nvswitches(platform, routes, gpus);
   communicator.nics = static_cast<int>(rings.size());
   communicator.collnet = settings.collnet && communicator.nodes > 1;
+  communicator.multi_node_nvlink = !platform.nvlink_domains.empty() && communicator.nodes > 1;
   if (const auto rate = nvls_rate(platform, routes, settings, gpus)) {
     communicator.nvls = true;
     communicator.nvlink_bandwidth = *rate;

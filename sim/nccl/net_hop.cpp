@@ -70,7 +70,8 @@ class NetHop {
     const auto level = settings_.net_gdr_level.value_or(PathType::pxb);
     const bool can = !platform_.network || platform_.network->gpudirect;
     const auto socket = routes_.home_socket(gpu);
-    if (!socket || (can && may_be_direct && routes_.path_type(from, to) <= level)) {
+    const bool is_near = routes_.path_type(from, to) <= level || (settings_.net_gdr_c2c && has_c2c(from, to));
+    if (!socket || (can && may_be_direct && is_near)) {
       hop_.route(from, to, Routes::Over::host);
       return;
     }
@@ -78,6 +79,14 @@ class NetHop {
     hop_.route(from, *socket, Routes::Over::host)
         .through_memory(*socket, has_sockets ? 2 : 1)
         .route(*socket, to, Routes::Over::host);
+  }
+
+  /// Whether the path between a GPU and a NIC leads over a C2C link of the NIC's own CPU.
+  /// @source NCCL 2.27.3, src/graph/paths.cc: NCCL_NET_GDR_C2C, 1 by default (0 in 2.26), and PATH_P2C
+  bool has_c2c(DeviceId from, DeviceId to) const {
+    const auto route = routes_.find(from, to, Routes::Over::host);
+    return route && routes_.path_type(from, to) == PathType::phb &&
+           std::ranges::any_of(route->links, [](const Link* link) { return link->kind == LinkKind::c2c; });
   }
 
   const Routes& routes_;

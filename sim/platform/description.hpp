@@ -22,8 +22,8 @@ struct NamePattern {
 };
 
 /// Names of `LinkKind` in platform files, in the order of the enum.
-inline constexpr std::array<std::string_view, 5> link_words{"pcie", "nvlink", "inter_socket", "network",
-                                                            "xgmi"};
+inline constexpr std::array<std::string_view, 6> link_words{"pcie",    "nvlink", "inter_socket",
+                                                            "network", "xgmi",   "c2c"};
 
 /// A group of connections. The names of both ends are paired one by one, or one end has a single name that is
 /// connected to all names of the other.

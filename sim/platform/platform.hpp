@@ -16,7 +16,8 @@
 namespace gradway {
 
 enum class DeviceKind : std::uint8_t { gpu, socket, root_complex, pcie_switch, nvswitch, nic, fabric_switch };
-enum class LinkKind : std::uint8_t { pcie, nvlink, inter_socket, network, xgmi };
+/// `c2c`: between a CPU and its GPUs instead of PCIe (NVLink-C2C of Grace).
+enum class LinkKind : std::uint8_t { pcie, nvlink, inter_socket, network, xgmi, c2c };
 
 /// Whether such links join GPUs directly or through a switch of their own: NVLink, and XGMI of AMD. RCCL
 /// takes XGMI where NCCL takes NVLink. @source github.com/ROCm/rccl at 0cbce2a7, src/graph/topo.cc (LINK_NVL)

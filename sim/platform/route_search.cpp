@@ -16,7 +16,7 @@ bool allowed(LinkKind kind, RouteSearch::Over over) {
     case RouteSearch::Over::nvlink:
       return joins_gpus(kind);
     case RouteSearch::Over::host:
-      return kind == LinkKind::pcie || kind == LinkKind::inter_socket;
+      return kind == LinkKind::pcie || kind == LinkKind::c2c || kind == LinkKind::inter_socket;
     case RouteSearch::Over::network:
       return kind == LinkKind::network;
     case RouteSearch::Over::any:

@@ -9,6 +9,7 @@ HardwarePart part_of(const Link& link, const Platform& platform) {
   if (is_nic(link.from) || is_nic(link.to)) return HardwarePart::network;
   switch (link.kind) {
     case LinkKind::pcie:
+    case LinkKind::c2c:
       return HardwarePart::pcie;
     case LinkKind::nvlink:
     case LinkKind::xgmi:

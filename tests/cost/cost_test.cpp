@@ -20,6 +20,20 @@ CommunicatorFacts a100_node() {
   return c;
 }
 
+/// Racks of 72 GB200s with a NIC of 400 Gbit/s each.
+CommunicatorFacts racks(int count) {
+  CommunicatorFacts c;
+  c.ranks = 72 * count;
+  c.nodes = count;
+  c.nvlink = c.nvswitch = c.nvls = true;
+  c.compute_capability = 100;
+  c.node_bandwidth = c.nvlink_bandwidth = 18 * nccl_nvlink_rate(100);
+  c.multi_node_nvlink = count > 1;
+  if (count > 1) c.net_bandwidth = 72 * 48_GBps;
+  c.nics = count > 1 ? 72 : 1;
+  return c;
+}
+
 /// PCIe Gen4 through host memory.
 CommunicatorFacts shm_node() {
   CommunicatorFacts c;
@@ -148,4 +162,29 @@ TEST_CASE("NCCL's path levels are given by name") {
   CHECK(nccl_settings({{"NCCL_P2P_LEVEL", "PIX"}}).p2p_level == PathType::pix);
   CHECK(nccl_settings({{"NCCL_P2P_DISABLE", "1"}}).p2p_disable);
   CHECK_FALSE(nccl_settings({{"NCCL_P2P_DISABLE", "0"}}).p2p_disable);
+}
+
+// github.com/NVIDIA/nccl issue 1801: three partitions of GB200s, ring unless NCCL_ALGO is set
+TEST_CASE("large all-reduces over racks are rings unless NCCL_ALGO asks for others", "[nccl]") {
+  const auto algorithm = [](Bytes size, const NcclSettings& settings) {
+    return choose_plan(CollectiveKind::all_reduce, size, racks(3), settings)->algorithm;
+  };
+  CHECK(algorithm(1_GiB, {}) == Algorithm::ring);
+  CHECK(algorithm(1_MiB, {}) == Algorithm::tree);
+  NcclSettings tree;
+  tree.algo = "NVLSTREE";
+  CHECK(algorithm(1_GiB, tree) == Algorithm::nvls_tree);
+  // Within a rack NVLS stays NCCL's choice.
+  CHECK(choose_plan(CollectiveKind::all_reduce, 1_GiB, racks(1), {})->algorithm == Algorithm::nvls);
+}
+
+// calcCollChunking of NCCL: 32 channels, 32 heads and chunks of 128, 64, 32 and 16 KiB, three further steps
+TEST_CASE("NVLS takes three further steps of its pipeline", "[nccl]") {
+  const auto rack = racks(1);
+  const auto parts = [&](Bytes size) { return nvls_fill(size, rack).value() * nvls_reach(rack).value() / 3; };
+  CHECK(parts(16_GiB) == Approx((128_MiB).value()));
+  CHECK(parts(1_GiB) == Approx((64_MiB).value()));
+  CHECK(parts(128_MiB) == Approx((32_MiB).value()));
+  CHECK(parts(1_MiB) == Approx((1_MiB).value()));  // less than a chunk for each channel and head
+  CHECK(nvls_fill(1_GiB, racks(2)) == Seconds{});
 }

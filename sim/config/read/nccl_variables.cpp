@@ -206,6 +206,8 @@ constexpr std::array variables = {
              "1: reductions in InfiniBand switches (SHARP), which need its plug-in"},
     Variable{"NCCL_NET_GDR_READ", flag, zero_or_one,
              "1: NICs also read GPU memory directly; 0: they only write it"},
+    Variable{"NCCL_NET_GDR_C2C", flag, zero_or_one,
+             "0: no GPUDirect RDMA through a CPU whose links to its GPUs are C2C (GB200)"},
     Variable{"NCCL_IB_QPS_PER_CONNECTION", queue_pairs, value::Whole{1, 128},
              "RDMA: queue pairs of a connection, each of which switches hash to an uplink on its own "
              "(network.routing: ecmp)"},
@@ -244,7 +246,6 @@ constexpr auto not_modelled = std::to_array<std::string_view>({
     "NCCL_NET_PLUGIN",
     "NCCL_NET_SHARED_BUFFERS",
     "NCCL_NET_SHARED_COMMS",
-    "NCCL_NET_GDR_C2C",
     "NCCL_TUNER_PLUGIN",
     "NCCL_PROFILER_PLUGIN",
     "NCCL_ENV_PLUGIN",

@@ -32,7 +32,8 @@ constexpr std::array<std::string_view, 5> phases{"input", "forward", "backward",
                                                  "optimizer"};
 constexpr std::array<std::string_view, 4> overlaps{" without overlap", "", " overlapped with products",
                                                    " asynchronously"};
-constexpr std::array<std::string_view, 5> link_kinds{"pcie", "nvlink", "inter-socket", "network", "xgmi"};
+constexpr std::array<std::string_view, 6> link_kinds{"pcie",    "nvlink", "inter-socket",
+                                                     "network", "xgmi",   "c2c"};
 constexpr std::array<std::string_view, 7> device_kinds{"GPU",      "socket", "root complex", "PCIe switch",
                                                        "NVSwitch", "NIC",    "fabric switch"};
 
