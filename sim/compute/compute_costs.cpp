@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -147,6 +148,27 @@ bool divides_layers(const Layout& layout) {
   return layout.tensor * layout.context * layout.expert * layout.expert_tensor > 1;
 }
 
+/// Rows of the busiest rank over the mean if rows follow Zipf's law and popular experts are dealt in turn.
+double imbalance_of_skew(double skew, int experts, int ranks) {
+  if (skew == 0 || experts == 0 || ranks == 1) return 1;
+  double all = 0;
+  double busiest = 0;
+  for (int expert = 0; expert < experts; ++expert) {
+    const auto rows = std::pow(expert + 1, -skew);
+    all += rows;
+    if (expert % ranks == 0) busiest += rows;
+  }
+  return busiest / all * ranks;
+}
+
+/// Tokens that ranks receive per row of an expert if a token goes once to each rank that has some of its
+/// experts, chosen independently. @source github.com/deepseek-ai/DeepEP, README: dispatch and combine
+double tokens_per_row(const Layout& layout, int top_k) {
+  if (layout.expert_dispatch == ExpertDispatch::all_to_all || layout.expert == 1 || top_k == 0) return 1;
+  const double ranks = layout.expert;
+  return ranks * (1 - std::pow(1 - 1 / ranks, top_k)) / top_k;
+}
+
 /// Sets what a rank of the layout has of each layer.
 void divide(EagerSettings& settings, const Layout& layout) {
   settings.tensor = layout.tensor;
@@ -226,7 +248,16 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     return share;
   };
   auto settings = eager_settings(scenario, batch);
-  if (is_divided) divide(settings, scenario.job.layout);
+  if (is_divided) {
+    const auto& layout = scenario.job.layout;
+    const auto& experts = scenario.model.experts;
+    divide(settings, layout);
+    settings.expert_imbalance = std::max(
+        settings.expert_imbalance, imbalance_of_skew(layout.expert_skew, experts.number, layout.expert));
+    settings.expert_tokens = tokens_per_row(layout, experts.top_k);
+    settings.fp8_dispatch = layout.fp8_dispatch;
+    settings.waits_for_counts = layout.expert_dispatch == ExpertDispatch::all_to_all;
+  }
   const auto issued = scenario.model.run.step(settings);
   const auto& step = *issued;
   costs.memory = step.memory;
@@ -306,6 +337,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
   const auto& job = scenario.job;
   return {.batch = batch,
           .sequence = job.sequence,
+          .document = job.document_length,
           .precision = precision_outside_fp8(job.precision),
           .fp8 = fp8_of(job),
           .half_parameters = is_half(job.precision) && half_parameters(job),

@@ -38,6 +38,16 @@ constexpr std::string_view name_of(TensorOverlap overlap) {
   return tensor_overlap_words[static_cast<std::size_t>(overlap)];
 }
 
+/// How rows reach the ranks of their experts. @source Megatron-Core, transformer/moe/token_dispatcher.py
+enum class ExpertDispatch : std::uint8_t {
+  all_to_all,  ///< a row for each expert of a token, after the CPU has read their numbers
+  deepep       ///< a token once for each rank that it needs; kernels of DeepEP or HybridEP
+};
+inline constexpr std::array<std::string_view, 2> expert_dispatch_words{"all_to_all", "deepep"};
+constexpr std::string_view name_of(ExpertDispatch dispatch) {
+  return expert_dispatch_words[static_cast<std::size_t>(dispatch)];
+}
+
 /// How a model is distributed over the ranks. The remaining factor of the ranks is data parallelism.
 struct Layout {
   int tensor = 1;         ///< tensor-parallel ranks, which share each layer
@@ -51,6 +61,9 @@ struct Layout {
   int expert = 1;               ///< ranks that share the experts of a layer, in their own grid
   int expert_tensor = 1;        ///< ranks that share each expert
   double expert_imbalance = 1;  ///< rows of the busiest rank's experts over the mean of all ranks
+  double expert_skew = 0;       ///< exponent of Zipf's law of the rows of experts; 0: equal rows
+  ExpertDispatch expert_dispatch = ExpertDispatch::all_to_all;
+  bool fp8_dispatch = false;                       ///< rows are sent to experts in fp8
   std::optional<double> expert_capacity_factor{};  ///< capacity of an expert over its even share of the rows
   TableSharding tables = TableSharding::table_wise;  ///< embedding tables of recommendation models
   std::array<RankAxis, 5> order{RankAxis::tensor, RankAxis::context, RankAxis::expert, RankAxis::data,

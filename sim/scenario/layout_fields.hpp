@@ -49,6 +49,19 @@ constexpr auto fields_of(std::type_identity<Layout>) {
       field("expert_imbalance", &Layout::expert_imbalance, value::Real{1, 1000},
             "rows that the experts of the busiest rank receive, over the mean of all ranks",
             {.is_echoed = shares_experts, .affects = {.kernels = true}}),
+      field("expert_skew", &Layout::expert_skew, value::Real{0, 4},
+            "exponent s of Zipf's law of the experts' rows: the n-th most popular expert of a layer receives "
+            "rows in proportion to n^-s; popular experts are dealt to the ranks in turn",
+            {.is_echoed = [](const Layout& layout) { return layout.expert_skew > 0; },
+             .affects = {.kernels = true}}),
+      field("expert_dispatch", &Layout::expert_dispatch,
+            value::Words{"an expert dispatch", expert_dispatch_words},
+            "how rows reach their experts. all_to_all: one row per expert of a token; deepep: a token once "
+            "per rank, without a wait of the CPU (DeepEP and HybridEP, Megatron's flex dispatcher)",
+            {.is_echoed = shares_experts, .affects = {.kernels = true}}),
+      field("fp8_dispatch", &Layout::fp8_dispatch, value::Boolean{},
+            "rows are sent to their experts in fp8, and back in 16 bits",
+            {.is_echoed = shares_experts, .affects = {.kernels = true}}),
       field("expert_capacity_factor", &Layout::expert_capacity_factor, value::Real{0.01, 1000},
             "capacity of an expert over its even share of the rows: rows beyond it are dropped, unused "
             "capacity is padded; default: no rows are dropped, and the CPU waits for the row counts",

@@ -97,6 +97,7 @@ struct TensorShape {
 struct ExpertShape {
   int number = 0;  ///< experts per layer; 0: the model has none
   int mlp = 0;     ///< width of an expert
+  int top_k = 0;   ///< experts of a token
 };
 
 class Eager;

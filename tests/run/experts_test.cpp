@@ -106,6 +106,42 @@ TEST_CASE("Megatron's dispatcher sends counts, rows and shares, and rows back", 
   CHECK(waits == blocks);
 }
 
+// DeepEP's README: a token goes once to each rank of its experts, forward in fp8, back in bf16.
+TEST_CASE("DeepEP sends a token once per rank and does not wait for counts", "[layout][experts]") {
+  const auto workload = checked_plan(mixtral({{"job.gpus", "8"},
+                                              {"job.framework", "megatron"},
+                                              {"parallel.expert", "4"},
+                                              {"parallel.expert_dispatch", "deepep"},
+                                              {"parallel.fp8_dispatch", "true"},
+                                              {"strategy", "{kind: distributed_optimizer}"}}));
+  const double tokens = 2048 * 4 * (1 - 0.75 * 0.75);  // ranks that have at least one of two experts
+  const auto sizes = sizes_of(workload, CollectiveKind::all_to_all, "expert parallel");
+  const auto calls_of = [&](double bytes) {
+    int calls = 0;
+    for (const auto& [megabytes, count] : sizes)
+      if (megabytes == Approx(tokens * 4096 * bytes / 1e6)) calls += count;
+    return calls;
+  };
+  CHECK(calls_of(1) == 2 * blocks);  // rows there, and gradients of what came back
+  CHECK(calls_of(2) == 2 * blocks);
+  CHECK(sizes_of(workload, CollectiveKind::all_gather, "expert parallel").empty());
+  CHECK(std::ranges::none_of(workload.first_program().tasks, [](const Task& task) {
+    return task.host_waits && std::holds_alternative<Call>(task.work);
+  }));
+}
+
+TEST_CASE("skewed routers make the busiest rank's experts slower", "[layout][experts]") {
+  const auto step = [](const char* skew) {
+    return simulate(mixtral({{"job.gpus", "8"},
+                             {"parallel.expert", "8"},
+                             {"parallel.expert_skew", skew},
+                             {"strategy", "{kind: fsdp}"}}),
+                    "fluid")
+        .measured.metrics.step_time;
+  };
+  CHECK(step("1") > 1.2 * step("0"));
+}
+
 TEST_CASE("the all-to-alls of a step are those of our trace", "[layout][experts]") {
   // kineto-2gpu-p2p-moe_gpt_medium_b4-equal: in each of two steps 24 of 8,388,608 elements of bf16.
   const auto scenario = load_scenario("h200-2x/moe", {}, shipped);

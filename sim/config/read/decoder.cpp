@@ -244,7 +244,7 @@ DecoderShape read_decoder(Reader& file, Model& model) {
       !shape.latent && !shape.linear && shape.qk_norm != DecoderShape::QkNorm::all_heads;
   if (divides_heads && (!shape.experts || is_sequential))
     model.tensor = {shape.heads, kv_heads, divided_width(shape)};
-  if (shape.experts) model.experts = {shape.experts->number, shape.experts->mlp};
+  if (shape.experts) model.experts = {shape.experts->number, shape.experts->mlp, shape.experts->top_k};
   if (!shape.linear && !shape.masked_lm) model.causal_heads = shape.heads;
   model.causal_kv_heads = kv_heads;
   if (shape.positions == DecoderShape::Positions::learned) model.longest_sequence = shape.sequence;

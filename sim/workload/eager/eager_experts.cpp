@@ -127,7 +127,7 @@ Tensor Eager::dispatch(const std::string& name, Tensor x, std::int64_t routed, s
   }
   // Megatron-Core copies the number of rows of each expert to the host. For expert parallelism see
   // `to_experts`.
-  if (settings_.megatron && settings_.expert == 1 && !settings_.expert_capacity)
+  if (settings_.megatron && settings_.expert == 1 && !settings_.expert_capacity && settings_.waits_for_counts)
     at.forward.back().host_waits = true;
   at.backward = {stream("permute", number, elements), stream("sum", number, elements)};
   at.temporary_backward = elements * bytes_of(number);
@@ -224,7 +224,8 @@ Tensor Eager::to_experts(Tensor x, std::int64_t routed, std::int64_t width, std:
   constexpr double index_bytes = 8;  // int64, as PyTorch's indices are
   constexpr auto all_to_all = CollectiveKind::all_to_all;
   if (settings_.expert > 1) {
-    if (!settings_.expert_capacity) {  // ranks exchange the numbers of rows first
+    if (!settings_.expert_capacity &&
+        settings_.waits_for_counts) {  // ranks exchange the numbers of rows first
       const Bytes counts{index_bytes * d(experts)};
       const auto sizes = settings_.megatron ? Exchange{CollectiveKind::all_gather, counts * settings_.expert}
                                             : Exchange{all_to_all, counts};
@@ -234,7 +235,16 @@ Tensor Eager::to_experts(Tensor x, std::int64_t routed, std::int64_t width, std:
       at.forward_exchanges.back().host_waits = true;
     }
     const auto taken = rows_of_experts(routed) / settings_.expert_tensor;
-    x = exchanged(x, d(taken * width) * settings_.batch, all_to_all, all_to_all, RankGroup::expert);
+    const auto number = of(x).number;
+    const auto elements = d(taken * width) * settings_.batch;
+    const auto sent = std::max(of(x).elements, elements) * settings_.expert_tokens;
+    auto& at = node({x});
+    const auto there = settings_.fp8_dispatch ? 1 : bytes_of(number);
+    if (settings_.fp8_dispatch) at.forward.push_back(stream("cast_to_8", number, of(x).elements));
+    const auto cast = at.forward.size();
+    at.forward_exchanges.push_back({all_to_all, Bytes{sent * there}, cast, cast, RankGroup::expert});
+    at.backward_exchanges.push_back({all_to_all, Bytes{sent * bytes_of(number)}, 0, 0, RankGroup::expert});
+    x = make(elements, number, true);
   }
   if (settings_.expert_tensor > 1)
     x = exchanged(x, of(x).elements * settings_.expert_tensor, CollectiveKind::all_gather,
@@ -256,8 +266,15 @@ Tensor Eager::from_experts(Tensor x, std::int64_t routed, std::int64_t width, st
     x = exchanged(x, of(x).elements / settings_.expert_tensor, CollectiveKind::reduce_scatter,
                   CollectiveKind::all_gather, RankGroup::expert_tensor);
   if (settings_.expert == 1) return x;
-  return exchanged(x, d(routed * width) * settings_.batch, CollectiveKind::all_to_all,
-                   CollectiveKind::all_to_all, RankGroup::expert);
+  const auto number = of(x).number;
+  const auto elements = d(routed * width) * settings_.batch;
+  const auto sent = std::max(of(x).elements, elements) * settings_.expert_tokens;
+  auto& at = node({x});
+  const auto back = settings_.fp8_dispatch ? 1 : bytes_of(number);  // gradients go the way of rows
+  at.forward_exchanges.push_back(
+      {CollectiveKind::all_to_all, Bytes{sent * bytes_of(number)}, 0, 0, RankGroup::expert});
+  at.backward_exchanges.push_back({CollectiveKind::all_to_all, Bytes{sent * back}, 0, 0, RankGroup::expert});
+  return make(elements, number, true);
 }
 
 }  // namespace gradway
