@@ -64,20 +64,22 @@ class Capture {
 /// Finds runs of tasks that one graph can capture.
 class CaptureRuns {
  public:
-  CaptureRuns(std::vector<ModelTask>& pass, const RankScenario& scenario)
-      : pass_{pass}, scenario_{scenario} {}
+  CaptureRuns(std::vector<ModelTask>& pass, const RankScenario& scenario, bool by_block)
+      : pass_{pass}, scenario_{scenario}, by_block_{by_block} {}
 
   /// The next run at or after `at`; empty at the end of the pass.
   std::pair<std::size_t, std::size_t> next(std::size_t at) const {
     while (at < pass_.size() && !is_capturable(pass_[at])) ++at;
     auto end = at;
-    while (end < pass_.size() && pass_[end].block == pass_[at].block && is_capturable(pass_[end])) ++end;
+    while (end < pass_.size() && (!by_block_ || pass_[end].block == pass_[at].block) &&
+           is_capturable(pass_[end]))
+      ++end;
     return {at, end};
   }
 
  private:
   bool is_capturable(const ModelTask& one) const {
-    if (one.block == Blocks::none || one.is_once || one.task.host_waits) return false;
+    if ((by_block_ && one.block == Blocks::none) || one.is_once || one.task.host_waits) return false;
     const bool on_gpu =
         std::holds_alternative<Kernel>(one.task.work) || std::holds_alternative<Call>(one.task.work);
     if (!on_gpu || one.task.layer == Task::none || !scenario_.model.run) return on_gpu;
@@ -87,11 +89,13 @@ class CaptureRuns {
 
   std::vector<ModelTask>& pass_;
   const RankScenario& scenario_;
+  bool by_block_;  ///< a graph for each block; else for the whole pass
 };
 
-void capture_pass(std::vector<ModelTask>& pass, const RankScenario& scenario, const ComputeCosts& costs) {
+void capture_pass(std::vector<ModelTask>& pass, const RankScenario& scenario, const ComputeCosts& costs,
+                  bool by_block) {
   const Capture capture{scenario, costs};
-  const CaptureRuns runs{pass, scenario};
+  const CaptureRuns runs{pass, scenario, by_block};
   for (auto [first, end] = runs.next(0); first < pass.size(); std::tie(first, end) = runs.next(end)) {
     double kernels = 0;
     std::size_t gradients = 0;
@@ -117,9 +121,10 @@ void capture_pass(std::vector<ModelTask>& pass, const RankScenario& scenario, co
 
 }  // namespace
 
-void capture_layers(ModelTasks& model, const RankScenario& scenario, const ComputeCosts& costs) {
+void capture_layers(ModelTasks& model, const RankScenario& scenario, const ComputeCosts& costs,
+                    bool by_block) {
   for (auto* pass : {&model.forward, &model.recomputed, &model.backward})
-    capture_pass(*pass, scenario, costs);
+    capture_pass(*pass, scenario, costs, by_block);
 }
 
 void capture_step(Program& program, std::size_t end, const RankScenario& scenario,

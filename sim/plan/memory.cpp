@@ -108,7 +108,7 @@ void add_graph_pools(MemoryUse& later, const MemoryUse& peak, const StepMemory& 
                      const RankScenario& scenario) {
   const auto graphs = scenario.job.cuda_graphs;
   if (graphs == CudaGraphs::none) return;
-  if (graphs == CudaGraphs::step) {
+  if (graphs == CudaGraphs::step || graphs == CudaGraphs::reduce_overhead) {
     const auto pool = peak.activations + peak.gradients;
     later.activations = std::max(later.activations, pool - std::min(pool, later.gradients));
     return;

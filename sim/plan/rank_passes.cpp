@@ -46,8 +46,10 @@ RankPasses::RankPasses(const Scenario& scenario, const ComputeCosts& costs, cons
                          blocks_ ? &*blocks_ : sync.blocks())},
       turns_{
           passes_of_rank(pipeline_of(scenario.job.layout), part ? part->rank : 0, scenario.job.accumulate)} {
-  if (scenario.job.cuda_graphs == CudaGraphs::layers)
-    capture_layers(model_, part ? RankScenario{scenario, *part->whole} : rank_, costs);
+  // torch.compile's graphs end where FSDP gathers the next block.
+  const bool by_block = scenario.job.cuda_graphs == CudaGraphs::layers || sync.blocks() != nullptr;
+  if (captures_passes(scenario.job.cuda_graphs))
+    capture_layers(model_, part ? RankScenario{scenario, *part->whole} : rank_, costs, by_block);
   find_passes();
   find_tasks();
   if (!part) return;

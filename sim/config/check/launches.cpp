@@ -53,6 +53,9 @@ void check_graphs(const ScenarioSpec& scenario, const ModelSpec& model, Problems
     add(fmt::format("job.cuda_graphs layers has no effect: the model '{}' has no repeated blocks",
                     model.model.name),
         "write 'cuda_graphs: step', or leave it out", {here});
+  } else if (job.cuda_graphs == CudaGraphs::reduce_overhead && !job.compiled) {
+    add("job.cuda_graphs reduce_overhead is a mode of torch.compile, and job.compile is false",
+        "write 'compile: true', or 'cuda_graphs: layers'");
   } else if (job.cuda_graphs == CudaGraphs::step) {
     if (const auto why = read_by_host(scenario, model.model); !why.empty())
       add("the whole step cannot be one CUDA graph: " + why, "write 'cuda_graphs: layers', or leave it out",
@@ -90,9 +93,9 @@ void check_expert_loop(const ScenarioSpec& scenario, const ModelSpec& model, Pro
   } else if (job.compiled) {
     add("experts: loop is only simulated in eager mode: torch.compile would break the graph at each expert",
         "leave job.compile out, or write 'experts: grouped'", {at("job.compile")});
-  } else if (job.precision == Precision::fp8) {
-    add("experts: loop is not simulated with precision fp8", "write 'precision: bf16', or 'experts: grouped'",
-        {at("job.precision")});
+  } else if (has_scales(job.precision)) {
+    add(fmt::format("experts: loop is not simulated with precision {}", name_of(job.precision)),
+        "write 'precision: bf16', or 'experts: grouped'", {at("job.precision")});
   } else if (job.recompute == Recompute::selective_op) {
     add("experts: loop is not simulated with recompute selective_op", "write 'recompute: full'",
         {at("job.recompute")});
