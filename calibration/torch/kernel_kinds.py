@@ -2,7 +2,7 @@
 """The kinds of kernels that measure_kernels.py times: their words, and the numbers of their sizes."""
 from typing import NamedTuple
 
-NUMBERS = ("fp32", "tf32", "bf16", "fp16", "fp8")
+NUMBERS = ("fp32", "tf32", "bf16", "fp16", "fp8", "nvfp4")
 PRODUCT_LAYOUTS = ("nt", "nn", "tn")  # one letter per factor: n as in memory, t transposed
 FP8_PRODUCT_LAYOUTS = ("nt", "nt_fast", "nt_rows")
 IMAGE_LAYOUTS = ("nchw", "nhwc")
@@ -13,11 +13,12 @@ CONVOLUTION_SIZE = ("n", "c", "o", "kernel", "stride", "pad", "hw", "groups")
 ELEMENTWISE = ("copy", "permute", "add", "add_", "add_mixed", "complex_mul", "mul", "scale", "zero", "sum", "random",
                "count", "gelu", "gelu_backward", "silu", "silu_backward", "tanh", "tanh_backward", "hardswish",
                "hardswish_backward", "relu_", "threshold_backward", "dropout", "dropout_backward", "cast_to_16",
-               "cast_to_32", "cast_to_8", "cast_transpose", "amax", "transpose", "broadcast", "rotary", "strided", "halves")
+               "cast_to_32", "cast_to_8", "cast_transpose", "cast_nvfp4", "cast_nvfp4_rows", "amax", "transpose", "broadcast",
+               "rotary", "strided", "halves")
 ROWS = ("layer_norm", "layer_norm_backward", "rms_norm", "rms_norm_backward", "bias_sum", "softmax", "softmax_backward",
         "cat", "transpose", "strided", "log_softmax", "log_softmax_backward", "nll_loss", "nll_loss_backward",
         "cast_rows", "cast_columns", "sort", "sort_int64", "topk", "index", "index_put", "index_add", "scatter_add")
-NEVER_TIMED = ("count",)  # a word of `elementwise` in gradway
+NEVER_TIMED = ("count", "cast_nvfp4", "cast_nvfp4_rows")  # words of `elementwise` in gradway
 
 
 class Kind(NamedTuple):

@@ -306,6 +306,7 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   check_samples(spec, model, loader);
   check_nvjpeg(spec, gpu.gpu, loader.problems());
   set_conditions(platform.description, spec.job.network);
+  set_segment(platform.description, spec, loader.problems());
   auto built =
       loader.problems().attempt([&] { return build_platform(platform.description, gpu.gpu, spec.job.gpus); });
   loader.problems().raise();

@@ -11,19 +11,27 @@
 namespace gradway {
 
 /// The arithmetic of matrix products. Parameters and gradients are fp32 in all of them (autocast).
-/// With fp8, the linear layers in a model's blocks use fp8 and all other products bf16.
-enum class Precision { fp32, tf32, bf16, fp16, fp8 };
-constexpr std::size_t precision_count = 5;
+/// With fp8 and nvfp4, the linear layers in a model's blocks use that format and all other products bf16.
+enum class Precision { fp32, tf32, bf16, fp16, fp8, nvfp4 };
+constexpr std::size_t precision_count = 6;
 
 /// Names in files and reports, in the order of the enum.
-inline constexpr std::array<std::string_view, precision_count> precision_words{"fp32", "tf32", "bf16", "fp16",
-                                                                               "fp8"};
+inline constexpr std::array<std::string_view, precision_count> precision_words{"fp32", "tf32", "bf16",
+                                                                               "fp16", "fp8",  "nvfp4"};
 constexpr std::string_view name_of(Precision precision) {
   return precision_words[static_cast<std::size_t>(precision)];
 }
-/// The precision of operations that do not run in fp8.
+/// Formats that only linear layers in blocks use, each operand with scales: fp8 and nvfp4.
+constexpr bool has_scales(Precision precision) {
+  return precision == Precision::fp8 || precision == Precision::nvfp4;
+}
+/// The precision of operations that do not run in fp8 or nvfp4.
 constexpr Precision precision_outside_fp8(Precision precision) {
-  return precision == Precision::fp8 ? Precision::bf16 : precision;
+  return has_scales(precision) ? Precision::bf16 : precision;
+}
+/// Data-centre Blackwell: B200, B300, GB200, GB300. @param capability 100 for 10.0
+constexpr bool is_data_centre_blackwell(int capability) {
+  return capability >= 100 && capability < 110;
 }
 
 /// The power limit of a GPU and the power that kinds of work draw at full clocks. Work that draws more than

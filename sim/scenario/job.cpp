@@ -14,12 +14,15 @@ bool has_fp32_masters(const Job& job) {
 }
 
 std::optional<Fp8> fp8_of(const Job& job) {
-  if (job.precision != Precision::fp8) return std::nullopt;
+  if (!has_scales(job.precision)) return std::nullopt;
   const bool megatron = has_megatron_modules(job);
-  const auto recipe = job.fp8_recipe.value_or(megatron ? Fp8Recipe::delayed : Fp8Recipe::tensorwise);
+  const auto of_fp8 = job.fp8_recipe.value_or(megatron ? Fp8Recipe::delayed : Fp8Recipe::tensorwise);
+  const auto recipe = job.precision == Precision::nvfp4 ? Fp8Recipe::nvfp4 : of_fp8;
+  const bool is_of_torchao = recipe == Fp8Recipe::tensorwise || recipe == Fp8Recipe::rowwise;
   return Fp8{.recipe = recipe,
-             .by_transformer_engine = megatron || recipe == Fp8Recipe::delayed,
-             .has_weights = !facts_of(job.strategy).fp8_gather.empty()};
+             .by_transformer_engine = megatron || !is_of_torchao,
+             .has_weights = !facts_of(job.strategy).fp8_gather.empty(),
+             .attention = job.fp8_attention};
 }
 
 bool exchanges_fp8_scales(const Job& job) {
@@ -34,7 +37,8 @@ bool has_megatron_modules(const Job& job) {
 
 bool waits_for_row_counts(const Job& job) {
   if (job.experts == ExpertProducts::loop) return true;
-  return (has_megatron_modules(job) || job.layout.expert > 1) && !job.layout.expert_capacity_factor;
+  return (has_megatron_modules(job) || job.layout.expert > 1) && !job.layout.expert_capacity_factor &&
+         job.layout.expert_dispatch == ExpertDispatch::all_to_all;
 }
 
 }  // namespace gradway

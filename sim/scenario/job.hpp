@@ -153,7 +153,7 @@ bool trains(const Strategy& strategy);
 
 /// Whether activations between matrix products have 16 bits.
 constexpr bool is_half(Precision precision) {
-  return precision == Precision::bf16 || precision == Precision::fp16 || precision == Precision::fp8;
+  return precision == Precision::bf16 || precision == Precision::fp16 || has_scales(precision);
 }
 
 /// Framework whose communication within the model is simulated. `pytorch` stands for torchtitan as well.
@@ -165,8 +165,13 @@ constexpr std::string_view name_of(Framework framework) {
 
 /// What is captured in CUDA graphs: nothing; each block of the model, forward and backward
 /// (`torch.cuda.make_graphed_callables`, Megatron-Core's `--cuda-graph-impl`); the whole step.
-enum class CudaGraphs : std::uint8_t { none, layers, step };
-inline constexpr std::array<std::string_view, 3> cuda_graphs_words{"none", "layers", "step"};
+enum class CudaGraphs : std::uint8_t { none, layers, step, reduce_overhead };
+inline constexpr std::array<std::string_view, 4> cuda_graphs_words{"none", "layers", "step",
+                                                                   "reduce_overhead"};
+/// Whether graphs are those of a pass or of its blocks, so that gradients are ready when a graph ends.
+constexpr bool captures_passes(CudaGraphs graphs) {
+  return graphs == CudaGraphs::layers || graphs == CudaGraphs::reduce_overhead;
+}
 constexpr std::string_view name_of(CudaGraphs graphs) {
   return cuda_graphs_words[static_cast<std::size_t>(graphs)];
 }
@@ -260,10 +265,13 @@ struct Job {
   int batch_per_gpu = 1;
   Precision precision = Precision::fp32;
   std::optional<Fp8Recipe> fp8_recipe{};  ///< empty: the framework's default, see `fp8_of`
+  bool fp8_attention = false;             ///< Transformer Engine's fp8_dpa
   /// Format in which ranks keep parameters, gradients and optimizer states, as after `model.to(bfloat16)`.
   Number state_dtype = Number::fp32;
   int accumulate = 1;
-  int sequence = 0;  ///< tokens per sample of text models; 0: the model's own
+  int sequence = 0;         ///< tokens per sample of text models; 0: the model's own
+  int segment = 0;          ///< nodes of the job in an NVLink domain; 0: all that the domain has
+  int document_length = 0;  ///< tokens of the documents that are packed into a sample; 0: one document
   AttentionKernel attention = AttentionKernel::automatic;
   bool channels_last = false;  ///< images and convolutions in NHWC
   bool compiled = false;       ///< torch.compile

@@ -27,8 +27,9 @@ constexpr auto fields_of(std::type_identity<Job>) {
       field("batch_per_gpu", &Job::batch_per_gpu, value::Whole{1, 1'000'000},
             "samples of a micro-batch on each GPU; 1 with strategy.kind collective", {.is_required = true}),
       field("precision", &Job::precision, value::Words{"a precision", precision_words},
-            "number format of the kernels. bf16 and fp16: autocast, with weights and gradients in fp32; fp8: "
-            "as bf16, with the linear layers of the model's blocks in fp8; a profile has its own precision",
+            "number format of the kernels. bf16 and fp16: autocast, with weights and gradients in fp32; fp8 "
+            "and nvfp4: as bf16, with the linear layers of the model's blocks in that format (nvfp4: "
+            "Transformer Engine's on Blackwell); a profile has its own precision",
             {.affects = {.kernels = true}}),
       field("state_dtype", &Job::state_dtype, value::Words{"a number format", dtype_words},
             "format of parameters, gradients and optimizer states on the ranks, with every strategy. bf16 "
@@ -92,7 +93,8 @@ constexpr auto fields_of(std::type_identity<Job>) {
       field("cuda_graphs", &Job::cuda_graphs, value::Words{"a CUDA graph mode", cuda_graphs_words},
             "what is captured in CUDA graphs. layers: each block of the model, forward and backward "
             "(torch.cuda.make_graphed_callables, Megatron's --cuda-graph-impl); step: the whole step in one "
-            "graph, with Megatron without the optimizer (full_iteration)",
+            "graph, with Megatron without the optimizer (full_iteration); reduce_overhead: the forward and "
+            "the backward pass in a graph each, with FSDP each block (mode of torch.compile)",
             {.affects = {.launches = true}}),
       field("experts", &Job::experts, value::Words{"an expert implementation", expert_products_words},
             "how the experts of a layer are computed. grouped: in grouped matrix products (torchtitan, "
@@ -124,10 +126,14 @@ constexpr auto fields_of(std::type_identity<Job>) {
             {.is_echoed = [](const Job& job) { return job.sync_batch_norm; },
              .affects = {.kernels = true, .launches = true}}),
       field("fp8_recipe", &Job::fp8_recipe, value::Words{"an fp8 recipe", fp8_recipe_words},
-            "with precision fp8: how operands are scaled, by torchao's recipes or by Transformer Engine's "
-            "delayed scaling; default: tensorwise, or delayed with framework megatron, where tensorwise is "
-            "Transformer Engine's current scaling",
+            "with precision fp8: how operands are scaled. tensorwise and rowwise: torchao's, or, with "
+            "framework megatron, tensorwise is Transformer Engine's current scaling; delayed, blockwise and "
+            "mxfp8: Transformer Engine's; default: tensorwise, or delayed with framework megatron",
             {.effective = recipe_that_counts, .affects = {.kernels = true}}),
+      field("fp8_attention", &Job::fp8_attention, value::Boolean{},
+            "with precision fp8 or nvfp4: attention runs in fp8, too, by cuDNN (Transformer Engine's "
+            "fp8_dpa, --fp8-dot-product-attention)",
+            {.is_echoed = [](const Job& job) { return job.fp8_attention; }, .affects = {.kernels = true}}),
       field(
           "slow_gpu", &Job::slow_gpu, value::Slowdown{},
           "slow-down of the kernels of one straggler GPU, that of the last rank; all other ranks wait for it",
@@ -135,6 +141,15 @@ constexpr auto fields_of(std::type_identity<Job>) {
       field("sequence", &Job::sequence, value::Whole{1, 1 << 24},
             "tokens per sample, for text models; default: the model's own",
             {.is_echoed = [](const Job& job) { return job.sequence > 0; }}),
+      field("segment", &Job::segment, value::Whole{1, 1 << 20},
+            "nodes of the job in each NVLink domain, as Slurm's --segment places them; default: all nodes of "
+            "a domain",
+            {.is_echoed = [](const Job& job) { return job.segment > 0; }}),
+      field("document_length", &Job::document_length, value::Whole{1, 1 << 24},
+            "tokens of each document if several are packed into a sample of a text model, whose attention "
+            "stays within a document; default: one document per sample",
+            {.is_echoed = [](const Job& job) { return job.document_length > 0; },
+             .affects = {.kernels = true}}),
       field("recompute_every", &Job::recompute_every, value::Whole{1, 10000},
             "with recompute full: one of every N blocks is recomputed (torchtitan's selective_ac_option)",
             {.is_echoed = [](const Job& job) { return job.recompute_every > 1; },

@@ -293,11 +293,12 @@ class DecoderPass {
     const auto project = [&](const char* part, std::int64_t outputs) {
       return run_.linear(name + part, x, tokens_, hidden_, outputs, bias, false, Split::outputs);
     };
-    if (is_gated() && packs()) {
+    if (is_gated() && run_.packs_projections()) {
+      x = run_.gated_halves(name + ".product", project(".fc1", 2 * width));
+    } else if (is_gated() && packs()) {
       const auto each = run_.share(width);
       const auto parts = run_.split(project(".fc1", 2 * width), tokens_, {each, each});
-      // bias_swiglu_fusion saves only the projections. @source Megatron-Core, fusions/fused_bias_swiglu.py
-      x = run_.multiply(name + ".product", activation(name, parts[0]), parts[1], run_.packs_projections());
+      x = run_.multiply(name + ".product", activation(name, parts[0]), parts[1]);
     } else if (is_gated()) {
       auto gate = project(".gate", width);
       if (!run_.is_compiled()) gate = activation(name, gate);
@@ -328,10 +329,12 @@ class DecoderPass {
     shares = run_.shares_to_experts(shares, routed);
     y = run_.grouped_linear(name + ".fc1", y, rows, hidden_, is_gated() ? 2 * width : width, own,
                             Split::outputs, experts.bias);
-    if (is_gated()) {
+    if (is_gated() && run_.packs_projections()) {
+      y = run_.gated_halves(name + ".product", y);
+    } else if (is_gated()) {
       const auto each = run_.share_of_expert(width);
       const auto parts = run_.split(y, rows, {each, each});
-      y = run_.multiply(name + ".product", activation(name, parts[0]), parts[1], run_.packs_projections());
+      y = run_.multiply(name + ".product", activation(name, parts[0]), parts[1]);
     } else {
       y = activation(name, y);
     }

@@ -47,7 +47,9 @@ constexpr std::array elementwise{
     Traffic{"cast_to_16", 1, 2},
     Traffic{"cast_to_32", 1, 4},
     Traffic{"cast_to_8", 1, 1},
-    Traffic{"cast_transpose", 1, 2},  // to fp8, also transposed
+    Traffic{"cast_transpose", 1, 2},            // to fp8, also transposed
+    Traffic{"cast_nvfp4", 1, 2 * nvfp4_bytes},  // to nvfp4, also transposed
+    Traffic{"cast_nvfp4_rows", 1, nvfp4_bytes},
     Traffic{"amax", 1},
     Traffic{"transpose", 2},
     // operands of other layouts: one per row, heads times one per position, heads plus rows, halves of rows
@@ -91,6 +93,7 @@ bool is_loss(std::string_view what) {
 
 double width(Precision number) {
   if (number == Precision::fp8) return 1;
+  if (number == Precision::nvfp4) return nvfp4_bytes;
   return number == Precision::bf16 || number == Precision::fp16 ? 2 : 4;
 }
 

@@ -38,13 +38,16 @@ constexpr bool is_hugging_face(Implementation of_job, Implementation of_model) {
 }
 
 /// Number formats on the GPU.
-enum class Number : std::uint8_t { fp32, bf16, fp16, fp8 };
-inline constexpr std::array<std::string_view, 4> number_words{"fp32", "bf16", "fp16", "fp8"};
+enum class Number : std::uint8_t { fp32, bf16, fp16, fp8, nvfp4 };
+inline constexpr std::array<std::string_view, 5> number_words{"fp32", "bf16", "fp16", "fp8", "nvfp4"};
 /// Formats that parameters, gradients and messages can have.
 inline constexpr std::array<std::string_view, 3> dtype_words{"fp32", "bf16", "fp16"};
 inline constexpr double fp32_bytes = 4;
+/// 4 bits, and a scale of 8 bits for each 16 numbers.
+inline constexpr double nvfp4_bytes = (4 + 8 / 16.0) / 8;
 constexpr double bytes_of(Number number) {
   if (number == Number::fp8) return 1;
+  if (number == Number::nvfp4) return nvfp4_bytes;
   return number == Number::fp32 ? fp32_bytes : 2;
 }
 constexpr std::string_view name_of(Number number) {
@@ -98,10 +101,9 @@ inline constexpr std::size_t most_sizes = 8;
 ///
 /// `kernel` is its name in samples and calibrations (sim/cost/kernel_times.hpp lists which are timed), and
 /// `size` has its dimensions:
-/// - product NUMBER LAYOUT: m, n, k. Products of fp8 write bf16: nt accumulates in fp32, nt_fast in the
-/// tensor
-///   cores (fast accumulation), nt_rows as nt_fast with row-wise scales. tn_add, and nt_add of fp8, add their
-///   result to an fp32 buffer
+/// - product NUMBER LAYOUT: m, n, k. Products of fp8 and nvfp4 write bf16: nt accumulates in fp32, nt_fast in
+///   the tensor cores (fast accumulation), nt_rows as nt_fast with row-wise scales, nt_blocks with scales per
+///   block of 128, nt_mx per 32 numbers. LAYOUT_add adds the result to an fp32 buffer
 /// - batched_product NUMBER LAYOUT: batch, m, n, k
 /// - grouped_product NUMBER LAYOUT: m, n, k, groups. The tokens (m, or k in tn) are split into groups, each
 /// of

@@ -224,8 +224,8 @@ TEST_CASE("arguments of Megatron-LM that gradway cannot simulate are listed", "[
        "assumed\n"},
       {"--num-experts 8 --moe-expert-capacity-factor 1.5",
        "moe_expert_capacity_factor 1.5: gradway pads the rows of each expert to its capacity\n"},
-      {"--bf16 --fp8-format hybrid --fp8-recipe blockwise",
-       "fp8_recipe \"blockwise\": gradway has one scale per tensor: tensorwise is assumed\n"},
+      {"--bf16 --fp8-format hybrid --fp8-recipe custom",
+       "fp8_recipe \"custom\": gradway does not know this recipe: tensorwise is assumed\n"},
       {"--fp16 --fp8-format e4m3", "fp8_format \"e4m3\": gradway combines fp8 with bf16, not with fp16\n"},
       {"--sequence-paralel",
        "sequence_paralel true: unknown key, which gradway ignores; did you mean "

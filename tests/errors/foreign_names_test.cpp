@@ -103,7 +103,8 @@ TEST_CASE("words of other trainers lead to ours", "[errors][names]") {
   check({precision("bfloat16", "did you mean 'bf16'?"),
          precision("BF16", "did you mean 'bf16'?"),
          precision("float32", "did you mean 'fp32'?"),
-         precision("fp4", "gradway does not model training in 4 bits; fp8 is the smallest precision"),
+         precision("fp4", "of formats with 4 bits, gradway models 'nvfp4'"),
+         precision("mxfp8", "write 'precision: fp8' and 'fp8_recipe: mxfp8'"),
          kind("megatron",
               "write 'kind: distributed_optimizer', and 'framework: megatron' in 'job' for its layers and "
               "communication"),

@@ -135,6 +135,44 @@ TEST_CASE("Transformer Engine casts and transposes in one kernel, and casts weig
   CHECK(gathered.memory.lasting[layer] == Bytes{w});
 }
 
+// is_non_tn_fp8_gemm_supported: operands of any layout, and fp32 accumulation at full rate.
+TEST_CASE("on Blackwell, Transformer Engine keeps no transposed copies with one scale per tensor", "[fp8]") {
+  auto settings = settings_of({Fp8Recipe::delayed, true});
+  settings.compute_capability = 100;
+  const auto step = eager_step(one_layer(), settings);
+  CHECK(rows_of(step.layers[layer].once) == std::vector<Row>{{"elementwise cast_to_8 bf16", w}});
+  CHECK(rows_of(step.layers[layer].forward) ==
+        std::vector<Row>{{"elementwise cast_to_8 bf16", x}, {"product fp8 nt_fast", m}});
+  CHECK(rows_of(step.layers[layer].backward) == std::vector<Row>{{"elementwise cast_to_8 bf16", y},
+                                                                 {"product fp8 nt_fast", m},
+                                                                 {"product fp8 nt_fast", outputs}});
+  CHECK(step.memory.lasting[layer] == Bytes{w});
+}
+
+// MXFP8BlockScaling and NVFP4BlockScaling of Transformer Engine: scales of 32 and 16 numbers along a
+// direction.
+TEST_CASE("scales per block need a copy for each direction, made from the original tensor", "[fp8]") {
+  auto settings = settings_of({Fp8Recipe::mxfp8, true});
+  settings.compute_capability = 100;
+  const auto mx = eager_step(one_layer(), settings);
+  CHECK(rows_of(mx.layers[layer].once) == std::vector<Row>{{"elementwise cast_transpose bf16", w}});
+  CHECK(rows_of(mx.layers[layer].forward) ==
+        std::vector<Row>{{"elementwise cast_transpose bf16", x}, {"product fp8 nt_mx", m}});
+  CHECK(rows_of(mx.layers[layer].backward) == std::vector<Row>{{"elementwise cast_transpose bf16", y},
+                                                               {"product fp8 nt_mx", m},
+                                                               {"product fp8 nt_mx", outputs}});
+
+  settings.fp8 = Fp8{Fp8Recipe::nvfp4, true};
+  const auto nv = eager_step(one_layer(), settings);
+  const std::vector<Row> cast{{"elementwise amax bf16", x}, {"elementwise cast_nvfp4 bf16", x}};
+  CHECK(rows_of(nv.layers[layer].forward) ==
+        std::vector<Row>{cast[0], cast[1], {"product nvfp4 nt_fast", m}});
+  CHECK(nv.layers[layer].backward.back().precision == Precision::nvfp4);
+  // 4 bits, and 8 bits of scale for 16 numbers
+  CHECK(nv.memory.lasting[layer] == Bytes{2 * 0.5625 * w});
+  CHECK(nv.layers[layer].forward[1].bytes == Bytes{(2 + 2 * 0.5625) * x});
+}
+
 // x.abs(), max(), four kernels of the scale, x.float(), the product with the scale, clamp, the cast: 10
 // kernels per tensor.
 TEST_CASE("eager torchao issues every operation of a cast", "[fp8]") {

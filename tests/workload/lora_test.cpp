@@ -177,3 +177,23 @@ TEST_CASE("NF4 weights of blocks are dequantised to 16 bits before each product"
   // PEFT copies the result of a 4-bit layer.
   CHECK(count_of(fc2.forward, "elementwise copy bf16") == 1);
 }
+
+// NVIDIA's LoRA of MLPerf training 5.1: frozen weights are in nvfp4 when they are loaded
+// (PRE_QUANTIZED_MODEL).
+TEST_CASE("frozen layers run two products in fp8 or nvfp4 and never cast their weights", "[lora][fp8]") {
+  const auto recipe = GENERATE(Fp8Recipe::delayed, Fp8Recipe::nvfp4);
+  const auto step =
+      eager_step(model_of(decoder(small_llama(2))), {.batch = batch,
+                                                     .precision = Precision::bf16,
+                                                     .fp8 = Fp8{recipe, true},
+                                                     .half_parameters = true,
+                                                     .compute_capability = 100,
+                                                     .lora = lora_of(Lora::Targets::attention)});
+  const std::string product = recipe == Fp8Recipe::nvfp4 ? "product nvfp4 nt_fast" : "product fp8 nt_fast";
+  const std::string cast =
+      recipe == Fp8Recipe::nvfp4 ? "elementwise cast_nvfp4_rows bf16" : "elementwise cast_to_8 bf16";
+  // Seven layers in a block; the first three of the first block need no gradient of their input.
+  CHECK(count_in(step, product) == 2 * 7 * 2 - 3);
+  CHECK(count_in(step, cast) == count_in(step, product));
+  for (const auto& of : step.layers) CHECK(of.once.empty());
+}

@@ -4,7 +4,7 @@
 export interface ScenarioJob {
   gpus?: number;
   batch_per_gpu?: number;
-  precision?: 'fp32' | 'tf32' | 'bf16' | 'fp16' | 'fp8';
+  precision?: 'fp32' | 'tf32' | 'bf16' | 'fp16' | 'fp8' | 'nvfp4';
   state_dtype?: 'fp32' | 'bf16' | 'fp16';
   accumulate?: number;
   global_batch?: number;
@@ -19,7 +19,7 @@ export interface ScenarioJob {
   zero_grad?: 'after_step' | 'before_backward';
   float_logits?: boolean;
   launch_blocking?: boolean;
-  cuda_graphs?: 'none' | 'layers' | 'step';
+  cuda_graphs?: 'none' | 'layers' | 'step' | 'reduce_overhead';
   experts?: 'grouped' | 'loop';
   clip_grad_norm?: boolean;
   host_reads?: number;
@@ -27,9 +27,12 @@ export interface ScenarioJob {
   host_read_size?: string;
   reduced_metrics?: number;
   sync_batch_norm?: boolean;
-  fp8_recipe?: 'tensorwise' | 'rowwise' | 'delayed';
+  fp8_recipe?: 'tensorwise' | 'rowwise' | 'delayed' | 'blockwise' | 'mxfp8';
+  fp8_attention?: boolean;
   slow_gpu?: number;
   sequence?: number;
+  segment?: number;
+  document_length?: number;
   recompute_every?: number;
   finetune?: 'full' | 'lora' | 'qlora';
   lora_rank?: number;
@@ -141,6 +144,9 @@ export interface ScenarioParallel {
   expert?: number;
   expert_tensor?: number;
   expert_imbalance?: number;
+  expert_skew?: number;
+  expert_dispatch?: 'all_to_all' | 'deepep';
+  fp8_dispatch?: boolean;
   expert_capacity_factor?: number;
   pipeline?: number;
   virtual?: number;
@@ -423,6 +429,7 @@ export interface ScenarioNccl {
   NCCL_NVLS_ENABLE?: number;
   NCCL_COLLNET_ENABLE?: string | number;
   NCCL_NET_GDR_READ?: string | number;
+  NCCL_NET_GDR_C2C?: string | number;
   NCCL_IB_QPS_PER_CONNECTION?: number;
   NCCL_SOCKET_NTHREADS?: number;
   NCCL_NSOCKS_PERTHREAD?: number;

@@ -22,6 +22,8 @@ void check_host_reads(const ScenarioSpec& scenario, const ModelSpec& model, Prob
 void check_recompute(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
 /// Conditions of the network against the platform's fabric.
 void check_network(const ScenarioSpec& scenario, const PlatformSpec& platform, Problems& problems);
+/// Leaves only as many nodes of each NVLink domain to the job as its segments have.
+void set_segment(PlatformDescription& description, const ScenarioSpec& scenario, Problems& problems);
 void check_finetune(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
 
 }  // namespace gradway::config

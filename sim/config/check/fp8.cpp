@@ -49,6 +49,9 @@ void check_fp8(const ScenarioSpec& scenario, const ModelSpec& model, Problems& p
   std::vector<std::string> keys;
   if (job.fp8_recipe) keys.emplace_back("job.fp8_recipe");
   if (!gather.empty()) keys.push_back(gather);
+  if (job.precision == Precision::nvfp4 && trains(job.strategy))
+    return check_without_fp8(scenario, keys, problems);
+  if (job.fp8_attention) keys.emplace_back("job.fp8_attention");
   const auto fp8 = fp8_of(job);
   if (!fp8 || !trains(job.strategy)) return check_without_fp8(scenario, keys, problems);
   if (fp8->by_transformer_engine && fp8->recipe == Fp8Recipe::rowwise) {
@@ -58,6 +61,20 @@ void check_fp8(const ScenarioSpec& scenario, const ModelSpec& model, Problems& p
         {{scenario.place("job.framework"), "the framework is here"}},
         "write 'fp8_recipe: delayed' or 'fp8_recipe: tensorwise', or leave job.framework out"});
   }
+  if (fp8->attention && fp8->recipe == Fp8Recipe::blockwise)
+    problems.add(
+        Problem{scenario.place("job.fp8_attention"),
+                "job.fp8_attention conflicts with the recipe blockwise, for which Transformer Engine "
+                "has no attention in fp8",
+                {{scenario.place("job.fp8_recipe"), "the recipe is here"}},
+                "leave it out, or write 'fp8_recipe: tensorwise'"});
+  if (fp8->attention && job.attention != AttentionKernel::cudnn &&
+      job.attention != AttentionKernel::automatic)
+    problems.add(
+        Problem{scenario.place("job.fp8_attention"),
+                fmt::format("job.fp8_attention requires cuDNN's attention, not {}", name_of(job.attention)),
+                {{scenario.place("job.attention"), "the implementation is here"}},
+                "write 'attention: cudnn', or leave fp8_attention out"});
   if (!gather.empty()) check_gather(scenario, gather, *fp8, problems);
   if (!model.model.run || std::ranges::any_of(model.model.layers, &Layer::takes_fp8)) return;
   problems.add(Problem{scenario.place("job.precision"),

@@ -95,4 +95,26 @@ void check_network(const ScenarioSpec& scenario, const PlatformSpec& platform, P
   NetworkCheck{scenario, platform.description, problems}.check();
 }
 
+void set_segment(PlatformDescription& description, const ScenarioSpec& scenario, Problems& problems) {
+  const auto segment = scenario.job.segment;
+  if (segment == 0) return;
+  auto* built = std::get_if<BuiltPlatform>(&description.hardware);
+  if (built == nullptr || !built->nvlink_domain) {
+    problems.add(
+        Problem{scenario.place("job.segment"),
+                fmt::format("job.segment has no effect: the NVLinks of platform '{}' end at its nodes",
+                            description.name),
+                {},
+                "leave it out, or choose a platform of racks, such as nvidia-gb200-nvl72"});
+  } else if (segment > built->nvlink_domain->nodes) {
+    problems.add(Problem{scenario.place("job.segment"),
+                         fmt::format("job.segment {} exceeds the {} nodes of an NVLink domain", segment,
+                                     built->nvlink_domain->nodes),
+                         {{built->nvlink_domain->where, "the domain is here"}},
+                         "leave it out to use all nodes"});
+  } else {
+    built->nvlink_domain->nodes = segment;
+  }
+}
+
 }  // namespace gradway::config

@@ -39,18 +39,24 @@ class CheckFinetune {
       : scenario_{scenario}, job_{scenario.job}, model_{model}, problems_{problems} {}
 
   void run() {
-    check_precision();
     check_model();
     if (!is_half(job_.precision)) {
       const bool is_said = scenario_.given.contains("job.precision");
       add(is_said ? "job.precision" : "job.finetune",
-          fmt::format("job.finetune {} requires precision bf16 or fp16 for the frozen weights, not {}",
-                      word(), name_of(job_.precision)),
-          "set job.precision to bf16 or fp16", is_said ? std::vector<Note>{here()} : std::vector<Note>{});
+          fmt::format("job.finetune {} requires 16 bits or less for the frozen weights, not {}", word(),
+                      name_of(job_.precision)),
+          "set job.precision to bf16, fp16, fp8 or nvfp4",
+          is_said ? std::vector<Note>{here()} : std::vector<Note>{});
     }
-    if (job_.layout.tensor > 1)
-      add("parallel.tensor", "fine-tuning with adapters is not simulated with tensor parallelism",
-          "leave it out: set parallel.pipeline, or shard with 'kind: fsdp'", {here()});
+    if (job_.layout.tensor > 1 && !has_megatron_modules(job_))
+      add("parallel.tensor",
+          "fine-tuning with adapters and tensor parallelism is only simulated with framework megatron",
+          "write 'framework: megatron', set parallel.pipeline, or shard with 'kind: fsdp'", {here()});
+    if (job_.lora->quantised && has_scales(job_.precision))
+      add("job.precision",
+          fmt::format("job.finetune qlora has weights in NF4, which precision {} does not use",
+                      name_of(job_.precision)),
+          "write 'precision: bf16', or 'finetune: lora'", {here()});
     if (!facts_of(job_.strategy).trains_frozen)
       add("strategy.kind", "fine-tuning with adapters is not simulated with strategy fsdp1",
           "write 'kind: fsdp', which is FSDP2", {here()});
@@ -62,12 +68,6 @@ class CheckFinetune {
   }
   std::string word() const { return job_.lora->quantised ? "qlora" : "lora"; }
   Note here() const { return {scenario_.place("job.finetune"), "job.finetune is set here"}; }
-
-  void check_precision() {
-    if (job_.precision != Precision::fp8) return;
-    add("job.precision", fmt::format("job.finetune {} is not simulated with precision fp8", word()),
-        "write 'precision: bf16'", {here()});
-  }
 
   void check_model() {
     const auto& model = model_.model;

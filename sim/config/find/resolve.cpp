@@ -48,8 +48,9 @@ void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problem
 /// Keys of PyTorch's execution only have an effect if the kernels follow from the model's layers.
 void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const bool follows = static_cast<bool>(model.model.run);
-  for (const auto* key : {"job.attention", "job.memory_format", "job.compile", "job.fused_loss",
-                          "job.composed_norms", "job.implementation", "job.sequence"}) {
+  for (const auto* key :
+       {"job.attention", "job.memory_format", "job.compile", "job.fused_loss", "job.composed_norms",
+        "job.implementation", "job.sequence", "job.document_length"}) {
     if (follows || !scenario.given.contains(key) || !trains(scenario.job.strategy)) continue;
     problems.add(Problem{
         scenario.place(key),
@@ -59,6 +60,17 @@ void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Pro
         model.model.profile ? "leave it out, or record a step with the other setting" : "leave it out"});
   }
   const auto sequence = scenario.job.sequence;
+  const auto document = scenario.job.document_length;
+  if (const auto tokens = sequence > 0 ? sequence : model.model.tokens_per_sample;
+      follows && document > tokens)
+    problems.add(Problem{
+        scenario.place("job.document_length"),
+        tokens == 0 ? fmt::format("job.document_length {} has no effect: the model '{}' is not a text model",
+                                  document, model.model.name)
+                    : fmt::format("job.document_length {} is longer than a sample, which has {} tokens",
+                                  document, tokens),
+        {{model.kind, "the model is here"}},
+        tokens == 0 ? "leave it out" : fmt::format("at most {}, or set job.sequence", tokens)});
   if (!follows || sequence == 0) return;
   if (model.model.tokens_per_sample == 0) {
     problems.add(Problem{scenario.place("job.sequence"),
@@ -186,6 +198,15 @@ void check_compute(const ScenarioSpec& scenario, const ModelSpec& model, const G
         "choose a synthetic model, or a platform with real GPUs"});
     return;
   }
+  if (scenario.job.fp8_recipe == Fp8Recipe::mxfp8 && gpu.gpu.compute_capability < 100) {
+    problems.add(Problem{
+        scenario.place("job.fp8_recipe"),
+        fmt::format("job.fp8_recipe mxfp8 requires compute capability 10.0 (Blackwell), and the GPU '{}' has "
+                    "{}.{}",
+                    gpu.gpu.name, gpu.gpu.compute_capability / 10, gpu.gpu.compute_capability % 10),
+        {{gpu.peak, "the GPU is here"}},
+        "write 'fp8_recipe: blockwise' or 'fp8_recipe: tensorwise'"});
+  }
   if (gpu.gpu.peak[static_cast<std::size_t>(scenario.job.precision)]) return;
   std::vector<std::string_view> known;
   std::string_view wanted;
@@ -199,6 +220,8 @@ void check_compute(const ScenarioSpec& scenario, const ModelSpec& model, const G
                        fmt::format("supported: {}{}", fmt::join(known, ", "),
                                    scenario.job.precision == Precision::fp8
                                        ? "; fp8 requires compute capability 8.9 (Ada, Hopper and later)"
+                                   : scenario.job.precision == Precision::nvfp4
+                                       ? "; nvfp4 requires compute capability 10.0 (Blackwell)"
                                        : "")});
 }
 

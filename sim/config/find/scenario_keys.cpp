@@ -195,7 +195,7 @@ void add_anchor_keys(Keys& keys) {
   keys.add(required(key("anchor.gpu", value::Name{}, "GPU of the measurement: a file of platforms/gpus")));
   keys.add(
       required(key("anchor.precision",
-                   value::Words{"a precision", std::span{precision_words}.first(precision_words.size() - 1)},
+                   value::Words{"a precision", std::span{precision_words}.first(precision_words.size() - 2)},
                    "precision of the measured step")));
   keys.add(required(key("anchor.batch", value::Whole{1, 1'000'000}, "samples of the measured step")));
   keys.add(required(key("anchor.optimizer", an_optimizer, "optimizer of the measured step")));

@@ -168,8 +168,7 @@ struct ForeignWord {
   std::string_view hint;
 };
 
-constexpr std::string_view four_bits =
-    "gradway does not model training in 4 bits; fp8 is the smallest precision";
+constexpr std::string_view four_bits = "of formats with 4 bits, gradway models 'nvfp4'";
 constexpr std::string_view precision_thing = "a precision";
 constexpr std::string_view format_thing = "a number format";
 constexpr std::string_view strategy_thing = "a strategy";
@@ -197,8 +196,8 @@ constexpr auto foreign_words = std::to_array<ForeignWord>({
     {precision_thing, "32", "did you mean 'fp32'?"},
     {precision_thing, "float8", "did you mean 'fp8'?"},
     {precision_thing, "e4m3", "did you mean 'fp8'?"},
+    {precision_thing, "mxfp8", "write 'precision: fp8' and 'fp8_recipe: mxfp8'"},
     {precision_thing, "fp4", four_bits},
-    {precision_thing, "nvfp4", four_bits},
     {precision_thing, "mxfp4", four_bits},
     {precision_thing, "int4", four_bits},
     {precision_thing, "int8", "gradway does not model training in int8; did you mean 'fp8'?"},

@@ -63,4 +63,17 @@ void check_job_numbers(TrainerSettings& settings, long long batch, long long acc
                      fmt::format("the maximum is {}", max_accumulation));
 }
 
+bool reads_fp4(TrainerSettings& settings) {
+  constexpr TrainerSettings::Spellings format_key = {"fp4_format", "fp4"};
+  const auto format = settings.text(format_key).value_or("");
+  const auto recipe = settings.text({"fp4_recipe"}).value_or("nvfp4");
+  static_cast<void>(settings.boolean({"fp4_param"}));
+  if (format.empty()) return false;
+  if (format != "e2m1")
+    settings.problem(settings.where(format_key), fmt::format("invalid fp4 format '{}'", format),
+                     "expected e2m1");
+  if (recipe != "nvfp4") settings.note({"fp4_recipe"}, "gradway does not know this recipe: nvfp4 is assumed");
+  return true;
+}
+
 }  // namespace gradway

@@ -2,6 +2,7 @@
 #include "sim/import/training/scenario_draft.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -145,6 +146,10 @@ class Megatron {
     auto& parallel = draft_.scenario.parallel;
     if (experts > 1) parallel.emplace_back("expert", fmt::format("{}", experts));
     if (each > 1) parallel.emplace_back("expert_tensor", fmt::format("{}", each));
+    const auto dispatcher = settings_.text({"moe_token_dispatcher_type"}).value_or("");
+    static_cast<void>(settings_.text({"moe_flex_dispatcher_backend"}));
+    if (experts > 1 && (flag("moe_enable_deepep") || dispatcher == "flex"))
+      parallel.emplace_back("expert_dispatch", "deepep");
     const Key capacity = "moe_expert_capacity_factor";
     const auto factor = settings_.number({capacity}, 0);
     if (!factor) return;
@@ -203,8 +208,12 @@ class Megatron {
     job.emplace_back("gpus", fmt::format("{}", gpus));
     job.emplace_back("batch_per_gpu", fmt::format("{}", micro));
     const auto recipe = read_fp8();
-    job.emplace_back("precision", recipe.empty() ? precision_ : "fp8");
+    const bool has_four_bits = recipe.empty() && reads_fp4(settings_);
+    job.emplace_back("precision", has_four_bits ? "nvfp4" : recipe.empty() ? precision_ : "fp8");
     if (!recipe.empty()) job.emplace_back("fp8_recipe", recipe);
+    if ((has_four_bits || !recipe.empty()) &&
+        (flag("fp8_dot_product_attention") || flag("fp8_multi_head_attention")))
+      job.emplace_back("fp8_attention", "true");
     if (accumulate > 1) job.emplace_back("accumulate", fmt::format("{}", accumulate));
     if (!options_.model.empty()) job.emplace_back("sequence", fmt::format("{}", sequence_));
     job.emplace_back("framework", "megatron");
@@ -227,8 +236,9 @@ class Megatron {
     if (precision_ != "bf16")
       settings_.note(format_key, fmt::format("gradway combines fp8 with bf16, not with {}", precision_));
     gathers_fp8_ = gathers;
-    if (recipe == "delayed" || recipe == "tensorwise") return recipe;
-    settings_.note({"fp8_recipe"}, "gradway has one scale per tensor: tensorwise is assumed");
+    constexpr std::array<std::string_view, 4> known{"delayed", "tensorwise", "blockwise", "mxfp8"};
+    if (std::ranges::find(known, recipe) != known.end()) return recipe;
+    settings_.note({"fp8_recipe"}, "gradway does not know this recipe: tensorwise is assumed");
     return "tensorwise";
   }
 

@@ -85,7 +85,9 @@ inline constexpr std::string_view used_megatron_keys =
     "context_parallel_size cp_comm_type moe_expert_capacity_factor moe_pad_expert_input_to_capacity "
     "expert_model_parallel_size expert_tensor_parallel_size use_tp_pp_dp_mapping enable_cuda_graph "
     "external_cuda_graph cuda_graph_impl cuda_graph_scope micro_batch_size global_batch_size bf16 fp16 "
-    "fp8_format fp8_recipe fp8_param_gather tp_comm_overlap recompute_activations recompute_granularity "
+    "fp8_format fp8_recipe fp8_param_gather fp4_format fp4_recipe fp8_dot_product_attention "
+    "fp8_multi_head_attention moe_enable_deepep moe_flex_dispatcher_backend tp_comm_overlap "
+    "recompute_activations recompute_granularity "
     "recompute_method recompute_num_layers recompute_modules attention_backend use_flash_attn clip_grad "
     "use_distributed_optimizer overlap_grad_reduce overlap_param_gather ddp_bucket_size "
     "grad_reduce_in_bf16 accumulate_allreduce_grads_in_fp32 optimizer";

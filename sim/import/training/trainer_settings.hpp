@@ -118,6 +118,9 @@ std::string optimizer_word(std::string_view name, bool fused);
 /// Adds problems for batches and accumulations that are too large for a scenario.
 void check_job_numbers(TrainerSettings& settings, long long batch, long long accumulate);
 
+/// Whether linear layers run in nvfp4, Megatron-Core's only format of 4 bits.
+bool reads_fp4(TrainerSettings& settings);
+
 /// GPUs and batches of a job; zero after a problem.
 struct DeepSpeedBatch {
   int gpus = 0;

@@ -97,7 +97,8 @@ void check_step(const Job& job, Refusals& refusals) {
   const std::string leave_out = "leave it out";
   refusals.setting(job.framework != Framework::pytorch,
                    fmt::format("job.framework {}", name_of(job.framework)), "use job.framework pytorch");
-  refusals.setting(job.precision == Precision::fp8, "job.precision fp8", "use job.precision bf16");
+  refusals.setting(has_scales(job.precision), fmt::format("job.precision {}", name_of(job.precision)),
+                   "use job.precision bf16");
   refusals.setting(job.lora.has_value(), "job.finetune", "use job.finetune full");
   refusals.setting(job.cuda_graphs != CudaGraphs::none,
                    fmt::format("job.cuda_graphs {}", name_of(job.cuda_graphs)), "use job.cuda_graphs none");

@@ -90,9 +90,10 @@ void write_job(Fields& fields, const Run& run) {
                          micro, thousands_text(std::llround(job.samples()))));
   const auto fp8 = fp8_of(job);
   fields.add("precision",
-             fp8 ? fmt::format("{}, {} scaling by {}", name_of(job.precision), name_of(fp8->recipe),
-                               fp8->by_transformer_engine ? "Transformer Engine" : "torchao")
-                 : std::string{name_of(job.precision)});
+             fp8 && fp8->recipe == Fp8Recipe::nvfp4 ? std::string{"nvfp4 by Transformer Engine"}
+             : fp8 ? fmt::format("{}, {} scaling by {}", name_of(job.precision), name_of(fp8->recipe),
+                                 fp8->by_transformer_engine ? "Transformer Engine" : "torchao")
+                   : std::string{name_of(job.precision)});
   if (job.lora)
     fields.add("fine-tuning",
                fmt::format("{} of rank {} on {}; all other parameters are frozen in {}",

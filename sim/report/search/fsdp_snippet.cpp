@@ -23,6 +23,8 @@ const char* torch_dtype(Number number) {
       return "torch.float16";
     case Number::fp8:
       return "torch.float8_e4m3fn";
+    case Number::nvfp4:
+      return "torch.float4_e2m1fn_x2";
   }
   return "";
 }

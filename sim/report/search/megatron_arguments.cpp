@@ -69,8 +69,15 @@ class ArgumentList {
     if (precision == Precision::tf32) notes_ += unsupported_note("job.precision", "tf32");
     const auto fp8 = fp8_of(job_);
     if (!fp8) return;
-    add("--fp8-format hybrid --fp8-recipe {}", fp8->recipe == Fp8Recipe::delayed ? "delayed" : "tensorwise");
-    if (fp8->recipe == Fp8Recipe::rowwise) notes_ += unsupported_note("job.fp8_recipe", "rowwise");
+    if (fp8->recipe == Fp8Recipe::nvfp4) {
+      add("--fp4-format e2m1 --fp4-recipe nvfp4");
+    } else if (fp8->recipe == Fp8Recipe::rowwise) {
+      notes_ += unsupported_note("job.fp8_recipe", "rowwise");
+    } else {
+      add("--fp8-format {} --fp8-recipe {}", fp8->recipe == Fp8Recipe::mxfp8 ? "e4m3" : "hybrid",
+          name_of(fp8->recipe));
+    }
+    if (fp8->attention) add("--fp8-dot-product-attention");
   }
 
   /// CUDA graphs of whole blocks or whole iterations.

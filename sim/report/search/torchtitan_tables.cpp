@@ -132,7 +132,8 @@ class Tables {
   void write_float8() {
     const auto fp8 = fp8_of(job_);
     if (!fp8) return;
-    if (fp8->recipe == Fp8Recipe::delayed) return note("job.fp8_recipe", "delayed");
+    if (fp8->recipe == Fp8Recipe::nvfp4) return note("job.precision", "nvfp4");
+    if (fp8->by_transformer_engine) return note("job.fp8_recipe", std::string{name_of(fp8->recipe)});
     table("model");
     add("converters", "[\"quantize.linear.float8\"]");
     table("quantize.linear.float8");

@@ -17,8 +17,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr auto cannot_be_read = "the file is invalid";
-constexpr std::array shown_peaks{Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16,
-                                 Precision::fp8};
+constexpr std::array shown_peaks{Precision::fp32, Precision::tf32, Precision::bf16,
+                                 Precision::fp16, Precision::fp8,  Precision::nvfp4};
 
 std::optional<FlopsPerSecond> peak_of(const Gpu& gpu, Precision precision) {
   return gpu.peak[static_cast<std::size_t>(precision)];
@@ -75,7 +75,7 @@ void write_gpus(std::ostream& out, const std::vector<ListedGpu>& listed, const S
     }
   }
   table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
-  if (!listed.empty()) out << "fp32 to fp8: dense peak in TFLOP/s; kernels: source of kernel times\n";
+  if (!listed.empty()) out << "fp32 to nvfp4: dense peak in TFLOP/s; kernels: source of kernel times\n";
 }
 
 void write_gpus_json(std::ostream& out, const std::vector<ListedGpu>& listed) {

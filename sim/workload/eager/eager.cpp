@@ -151,10 +151,10 @@ Tensor Eager::linear(const std::string& name, Tensor x, std::int64_t rows_of_sam
   open(name, std::move(parameters));
   if (tied) layers_.back().tied = Parameter{name + ".weight", {outputs, inputs}};
   const auto m = d(rows_of_sample) * settings_.batch;
-  if (settings_.lora) return multiply_by_frozen(x, m, inputs, outputs);
   mark_fp8(inputs, outputs);
+  if (settings_.lora) return multiply_by_frozen(x, m, inputs, outputs, split);
   if (runs_in_fp8()) {
-    if (is_half() && of(x).number != Number::fp8) x = cast(x, half_number());
+    if (is_half() && of(x).number != scaled_number()) x = cast(x, half_number());
     return linear_in_fp8(x, {m, d(inputs), d(outputs), bias, split == Split::inputs && settings_.tensor > 1});
   }
   return multiply_by_weight(x, m, d(inputs), d(outputs), bias, tied);
@@ -268,11 +268,11 @@ Tensor Eager::add(const std::string& name, Tensor x, Tensor y) {
   return make(elements, Number::fp32, true);
 }
 
-Tensor Eager::multiply(const std::string& name, Tensor x, Tensor y, bool computes_x_again) {
+Tensor Eager::multiply(const std::string& name, Tensor x, Tensor y) {
   open(name);
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
   auto& at = node({x, y});
-  if (!computes_x_again) save(x);
+  save(x);
   save(y);
   const auto product = stream("mul", number, elements);
   forward(product);

@@ -25,6 +25,7 @@ namespace gradway {
 struct EagerSettings {
   int batch = 1;
   int sequence = 0;                       ///< tokens per sample of text models; 0: the model's own
+  int document = 0;                       ///< tokens of the documents packed into a sample; 0: one document
   Precision precision = Precision::fp32;  ///< bf16 and fp16: autocast with fp32 parameters and gradients
   std::optional<Fp8> fp8{};  ///< linear layers in blocks run in fp8; `precision` is that of other products
   bool half_parameters = false;  ///< parameters, gradients and activations have 16 bits, without autocast
@@ -48,10 +49,13 @@ struct EagerSettings {
   bool megatron = false;      ///< Megatron-Core's modules: packed projections, overlapped exchanges
   int context = 1;            ///< ranks of context parallelism, which split every sequence
   ContextMethod context_method = ContextMethod::ring;
-  int expert = 1;               ///< ranks of expert parallelism, which divide the experts of a layer
-  int expert_tensor = 1;        ///< ranks that split each expert
-  double expert_imbalance = 1;  ///< rows of the busiest expert rank as a multiple of the mean
-  bool expert_loop = false;     ///< experts run one after another, and the CPU reads the rows of each
+  int expert = 1;                ///< ranks of expert parallelism, which divide the experts of a layer
+  int expert_tensor = 1;         ///< ranks that split each expert
+  double expert_imbalance = 1;   ///< rows of the busiest expert rank as a multiple of the mean
+  double expert_tokens = 1;      ///< tokens that a dispatcher sends per row of an expert
+  bool fp8_dispatch = false;     ///< rows are sent to experts in fp8
+  bool waits_for_counts = true;  ///< the CPU reads the numbers of rows before it launches experts
+  bool expert_loop = false;      ///< experts run one after another, and the CPU reads the rows of each
   std::optional<double> expert_capacity{};  ///< capacity factor: room for rows as a multiple of an even share
 
   bool operator==(const EagerSettings&) const = default;
@@ -143,8 +147,11 @@ class Eager {
   /// In place: saves its result, which the next layer saves, too.
   Tensor relu(const std::string& name, Tensor x);
   Tensor add(const std::string& name, Tensor x, Tensor y);
-  /// @param computes_x_again the backward pass recomputes x, which is not saved
-  Tensor multiply(const std::string& name, Tensor x, Tensor y, bool computes_x_again = false);
+  Tensor multiply(const std::string& name, Tensor x, Tensor y);
+  /// The activation of one half of x times the other half, in one kernel for each direction.
+  /// @source Megatron-Core, fusions/fused_bias_swiglu.py and fused_bias_geglu.py, on by default; only x is
+  /// saved
+  Tensor gated_halves(const std::string& name, Tensor x);
   /// Multiplies x by a trained number per channel.
   Tensor layer_scale(const std::string& name, Tensor x, std::int64_t channels);
   Tensor dropout(const std::string& name, Tensor x);
@@ -199,7 +206,7 @@ class Eager {
   /// The part between the projections. @param x queries, keys, values; @param gates two numbers per head of
   /// values
   Tensor delta_net(const std::string& name, Tensor x, Tensor gates, const DeltaNet& shape);
-  /// Rotary positions in complex fp32 numbers, as in Llama.
+  /// Rotary positions in complex fp32 numbers, as in Llama; Megatron has a fused kernel.
   /// @param factors size of the table of rotations, which all heads and samples share, in real numbers
   Tensor rotary(const std::string& name, Tensor x, double factors);
   /// What T5 adds to the scores: the mask and, with `buckets`, a trained number per head and distance.
@@ -334,8 +341,9 @@ class Eager {
   /// x times a trained weight, plus an optional bias.
   Tensor multiply_by_weight(Tensor x, double m, double inputs, double outputs, bool bias, bool tied);
   /// x times a frozen weight, plus the adapter's part if the layer has an adapter.
-  Tensor multiply_by_frozen(Tensor x, double m, std::int64_t inputs, std::int64_t outputs);
-  Tensor with_adapter(Tensor x, Tensor y, double m, std::int64_t inputs, std::int64_t outputs);
+  Tensor multiply_by_frozen(Tensor x, double m, std::int64_t inputs, std::int64_t outputs, Split split);
+  Tensor with_adapter(Tensor x, Tensor y, double m, std::int64_t inputs, std::int64_t outputs, Split split);
+  void exchange_of_frozen(Node& at, Tensor x, Bytes gathered, Bytes gradient);
   bool is_in_block() const;
   bool is_quantised() const { return settings_.lora && settings_.lora->quantised && is_in_block(); }
   std::vector<Operation> dequantised(double elements) const;
@@ -360,7 +368,7 @@ class Eager {
   void copy_scattered(std::vector<Operation>& to, Number number, double elements) const;
   /// Format of the gradient of a tensor: 16 bits for an fp8 tensor.
   Number gradient_number(const Info& info) const {
-    return info.number == Number::fp8 ? half_number() : info.number;
+    return info.number == Number::fp8 || info.number == Number::nvfp4 ? half_number() : info.number;
   }
   /// A linear layer, or the linear layers of a rank's experts. `m` is the number of rows on a rank.
   struct LinearShape {
@@ -374,6 +382,12 @@ class Eager {
   bool runs_in_fp8() const;
   bool gathers_in_fp8() const;
   Tensor linear_in_fp8(Tensor x, const LinearShape& shape);
+  enum class FromFp8 : std::uint8_t { output, input_gradient, weight_gradient };
+  Operation product_in_fp8(FromFp8 makes, const LinearShape& shape, double m, double n, double k) const;
+  /// Format of the operands of linear layers in fp8 or nvfp4.
+  Number scaled_number() const;
+  bool keeps_transposes() const;
+  void quantise(std::vector<Operation>& to, Number from, double elements, bool both) const;
   void fused_cross_entropy(Tensor logits, double m);
   // Casts of a matrix with rows of `width` elements to fp8.
   Tensor copy_in_fp8(Node& at, Tensor x, double elements, double width);
@@ -395,6 +409,7 @@ class Eager {
   bool has_mask(const Attention& shape) const;
   void repeat_heads(const Attention& shape, Number number);
   void save_for_attention(Tensor tensor);
+  void cast_for_attention(std::vector<Operation>& to, Number from, double elements) const;
   /// Attention within the layer that is open.
   Tensor attend(const std::vector<Tensor>& qkv, const Attention& shape);
   /// The scores of attention that runs as several kernels: `groups` matrices of tokens by keys.

@@ -30,6 +30,20 @@ double slowdown_of_dropout(AttentionKernel kernel, std::string_view direction) {
 /// own measurement on an H200, 2026-11-26, PyTorch 2.11, cuDNN: 1.67 to 1.93 for heads of 64 to 128 elements
 constexpr double slowdown_of_mask = 1.8;
 
+/// Speed of cuDNN's attention in fp8 over that in bf16, by the generation and pass. Blackwell's exponentials
+/// did not become faster with its products; those of 10.3 (B300, GB300) did.
+/// @source github.com/NVIDIA/cudnn-frontend, benchmark/sdpa_benchmark_training/results, cuDNN 9.19,
+/// Llama 3.1's
+///         64 heads of 128 and 8 of keys, causal, 4,096 to 32,768 tokens: GB200 1.24 to 1.28 and 1.09
+///         to 1.16, GB300 1.39 to 1.55 and 1.10 to 1.20, H200 1.44 to 1.51 and 0.64 to 0.99
+double speed_of_fp8(int capability, std::string_view direction) {
+  constexpr int b300 = 103;
+  const bool is_forward = direction == "forward";
+  if (capability < 100) return is_forward ? 1.49 : 0.8;
+  if (capability < b300) return is_forward ? 1.25 : 1.13;
+  return is_forward ? 1.47 : 1.15;
+}
+
 /// The length of causal samples in which a token has as many keys, on average, as in a sample of `tokens`
 /// with a window: all tokens together have tokens * window - window^2 / 2 keys.
 double tokens_with_all_keys(std::int64_t window, double tokens) {
@@ -78,7 +92,11 @@ Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
   auto& at = qkv.size() == 1 ? node({qkv[0]})
              : is_biased     ? node({qkv[0], qkv[1], qkv[2], shape.bias})
                              : node({qkv[0], qkv[1], qkv[2]});
-  for (const auto part : qkv) save(part);
+  const bool in_fp8 = settings_.fp8 && settings_.fp8->attention;
+  for (const auto part : qkv) {
+    if (in_fp8) cast_for_attention(at.forward, number, of(part).elements);
+    save(in_fp8 ? make(of(part).elements, Number::fp8, false) : part);
+  }
   const auto out = make(batch * d(shape.heads * shape.tokens * head.values), number, true);
   const bool is_composed = how == AttentionKernel::composed && !settings_.megatron;
   if (how == AttentionKernel::math || how == AttentionKernel::composed) {
@@ -100,16 +118,21 @@ Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
     const auto fused = [&](std::string_view direction, double samples, double tokens, bool causal) {
       // Queries and keys of different number have the scores of a square with their geometric mean.
       if (shape.keys > 0 && shape.keys != shape.tokens) tokens = std::sqrt(tokens * d(shape.keys));
-      const auto chunk = is_masked ? tokens : tokens_with_all_keys(shape.window, tokens);
+      auto chunk = is_masked ? tokens : tokens_with_all_keys(shape.window, tokens);
+      // Each rank has its share of every document.
+      const auto document = d(settings_.document) / (shares_tokens() ? settings_.context : 1);
+      if (document > 0) chunk = std::min(chunk, document);
       auto one = operation(fmt::format("attention_{} {} {} {}", direction, arithmetic(), name_of(how),
                                        causal && !is_masked ? "causal" : "full"),
                            {samples * tokens / chunk, d(shape.heads), chunk, d(shape.head_size),
                             is_masked ? 0 : d(shape.kv_heads), d(shape.value_size)});
       if (shape.dropout && !settings_.megatron) one.slowdown *= slowdown_of_dropout(how, direction);
       if (is_masked) one.slowdown *= slowdown_of_mask;
+      if (in_fp8) one.slowdown /= speed_of_fp8(settings_.compute_capability, direction);
       return one;
     };
     at.recomputed_operations = 0;
+    if (in_fp8) cast_for_attention(at.backward, number, queries);  // the gradient of the output
     if (shares_tokens()) {
       attend_by_parts(shape, number, fused);
     } else {
@@ -141,6 +164,13 @@ Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
   }
   at.result = out;
   return out;
+}
+
+/// Casts a tensor to fp8 for attention, by the recipe of the linear layers if that has one scale per tensor,
+/// else by current scaling. @source FP8 recipes of DotProductAttention: NVTE_DPA_FP8_RECIPE
+void Eager::cast_for_attention(std::vector<Operation>& to, Number from, double elements) const {
+  if (settings_.fp8->recipe != Fp8Recipe::delayed) to.push_back(stream("amax", from, elements));
+  to.push_back(stream("cast_to_8", from, elements));
 }
 
 /// Whether attention reads a mask from memory. Transformers gives scaled_dot_product_attention one if the
@@ -186,9 +216,11 @@ void Eager::gather_keys(Bytes keys, Bytes kv) {
 
 /// Attention with the keys and values of all ranks, either gathered or passed around a ring. All ranks have
 /// equal causal work, since each has one chunk of tokens from the front of the sequence and one from its end.
-/// The ring starts with the rank's own part, which is causal; each further step computes half of a part. The
-/// backward pass sends keys and values around again, then with their gradients, and finally the gradients
-/// alone.
+/// The ring starts with the rank's own part, which is causal; each further step computes half of a part: all
+/// queries with the first half of the keys, or the second half of the queries, which is copied like outputs
+/// and their gradients. Ranks wait for each other, so each pass has the kernels of the rank with more of
+/// them. The backward pass sends keys and values around again, then with their gradients, and finally the
+/// gradients alone.
 /// @source TransformerEngine, context_parallel.py: AttnFuncWithCPAndKVP2P, AttnFuncWithCPAndKVAllGather
 template <class Fused>
 void Eager::attend_by_parts(const Attention& shape, Number number, const Fused& fused) {
@@ -216,11 +248,18 @@ void Eager::attend_by_parts(const Attention& shape, Number number, const Fused& 
     const auto samples = is_own ? batch : batch / 2;
     const auto forward_at = at.forward.size();
     const auto backward_at = at.backward.size();
+    const auto of_keys = kv.value() / bytes_of(number);
+    if (!is_own) {
+      forward(stream("copy", number, of_keys / 2));
+      at.backward.push_back(stream("copy", number, 3 * queries / 2));
+    }
     forward(fused("forward", samples, d(shape.tokens), is_own && shape.causal));
     at.backward.push_back(fused("backward", samples, d(shape.tokens), is_own && shape.causal));
-    if (!is_own) {  // merges the output with that of the step, and adds gradients to received ones
+    if (!is_own) {  // merges the output with that of the step, and adds gradients to earlier and received
+                    // ones
       forward(stream("add", number, queries));
-      at.backward.push_back(stream("add", number, kv.value() / bytes_of(number)));
+      at.backward.push_back(stream("add", number, queries / 2));
+      at.backward.push_back(stream("add", number, of_keys));
     }
     if (!is_last) send(at.forward_exchanges, kv, forward_at, at.forward.size());
     const auto with_gradients = is_own || is_last ? kv : 2 * kv;
@@ -361,6 +400,16 @@ Tensor Eager::rotary(const std::string& name, Tensor x, double factors) {
   if (is_hugging_face() && !settings_.compiled) return composed_rotary(name, x);
   open(name);
   const auto number = of(x).number;
+  if (settings_.megatron) {
+    // apply_rope_fusion; the angles are fp32. @source Transformer Engine, common/fused_rope/fused_rope.cu
+    const auto elements = of(x).elements;
+    const auto turn =
+        stream("scale", number, elements + factors * bytes_of(Number::fp32) / 2 / bytes_of(number));
+    auto& at = node({x});
+    forward(turn);
+    at.backward.push_back(turn);
+    return make(elements, number, true);
+  }
   x = cast(x, Number::fp32);
   const auto elements = of(x).elements;
   const auto turn = operation("elementwise complex_mul fp32", {elements, factors});

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linear layers with fp8 products.
 //
-// The rules of Hopper are used for all GPUs: both operands of a product are contiguous along the dimension of
-// summation, so that each of the three products of a layer is an "nt" product, and those of the backward pass
-// need transposed copies.
+// On Hopper both operands of a product are contiguous along the dimension of summation, so that each of the
+// three products of a layer is an "nt" product, and those of the backward pass need transposed copies. On
+// data-centre Blackwell, Transformer Engine multiplies operands with one scale per tensor in any layout, and
+// all products accumulate in fp32 at full rate. @source is_non_tn_fp8_gemm_supported in
+// transformer_engine/common/util/cuda_runtime.cpp; PTX ISA, tcgen05.mma: accumulators in tensor memory
 //
 // Transformer Engine casts and transposes in one kernel, casts weights in the first micro-batch of a step
 // only, and keeps the transposed copy of the input for the backward pass. Its delayed scaling finds the
@@ -14,6 +16,12 @@
 // the same input. With one scale per tensor it keeps these copies. With row-wise scales it keeps the input,
 // since the other products need other scales. @source torchao/float8/float8_linear.py, float8_ops.py
 // (contiguous copies), float8_utils.py (tensor_to_amax, to_fp8_saturated)
+//
+// Scales per block belong to a direction: Transformer Engine makes the matrix and its transpose of the
+// original tensor, in one kernel, and keeps of an input only the transposed copy. nvfp4 first reads the
+// tensor for the maximum of each direction, after a Hadamard transform of 16 x 16 where the product of the
+// weight gradient reads it; the transform is part of both kernels. @source MXFP8BlockScaling,
+// NVFP4BlockScaling and Float8BlockScaling in common/recipe/__init__.py; common/hadamard_transform, 2.18
 //
 // With one scale per tensor, both accumulate in the tensor cores in the forward pass (fast accumulation) and
 // in fp32 in the backward pass. With row-wise scales torchao always uses fast accumulation. @source
@@ -51,11 +59,37 @@ bool Eager::gathers_in_fp8() const {
          settings_.tensor > 1 && !block_name(layers_.back().name).empty();
 }
 
+Number Eager::scaled_number() const {
+  return settings_.fp8->recipe == Fp8Recipe::nvfp4 ? Number::nvfp4 : Number::fp8;
+}
+
+/// Whether a matrix and its transpose are separate tensors in memory.
+bool Eager::keeps_transposes() const {
+  const auto& fp8 = *settings_.fp8;
+  return !fp8.by_transformer_engine || has_block_scales(fp8.recipe) ||
+         !is_data_centre_blackwell(settings_.compute_capability);
+}
+
+/// The kernels with which Transformer Engine casts a tensor. @param both also transposed, where that is
+/// another tensor
+void Eager::quantise(std::vector<Operation>& to, Number from, double elements, bool both) const {
+  const auto recipe = settings_.fp8->recipe;
+  both = both && keeps_transposes();
+  if (recipe == Fp8Recipe::tensorwise || recipe == Fp8Recipe::nvfp4)
+    to.push_back(stream("amax", from, elements));
+  if (recipe == Fp8Recipe::nvfp4) {
+    to.push_back(stream(both ? "cast_nvfp4" : "cast_nvfp4_rows", from, elements));
+  } else {
+    to.push_back(stream(both ? "cast_transpose" : "cast_to_8", from, elements));
+  }
+}
+
 /// Eager torchao computes absolute values, their maximum, the scale (four kernels) and, in fp32, the product
 /// with the scale and its clamping before the cast. Compiled and row-wise, this is one kernel.
 void Eager::cast_to_fp8(std::vector<Operation>& to, Number from, double elements, double width) const {
   const auto& fp8 = *settings_.fp8;
-  const bool is_fused = fp8.by_transformer_engine || settings_.compiled;
+  if (fp8.by_transformer_engine) return quantise(to, from, elements, false);
+  const bool is_fused = settings_.compiled;
   if (is_fused && fp8.recipe == Fp8Recipe::rowwise) {
     to.push_back(rows("cast_rows", from, elements / width, width));
     return;
@@ -74,8 +108,9 @@ void Eager::cast_to_fp8(std::vector<Operation>& to, Number from, double elements
 
 /// Casts to an fp8 copy and a transposed fp8 copy.
 void Eager::cast_and_transpose(std::vector<Operation>& to, Number from, double elements, double width) const {
+  if (settings_.fp8->by_transformer_engine) return quantise(to, from, elements, true);
   cast_to_fp8(to, from, elements, width);
-  if (settings_.fp8->by_transformer_engine || settings_.compiled) {
+  if (settings_.compiled) {
     to.back() = stream("cast_transpose", from, elements);
   } else {
     to.push_back(transposed_fp8(elements));
@@ -101,18 +136,18 @@ Operation Eager::transposed_fp8(double elements) const {
 Tensor Eager::copy_in_fp8(Node& at, Tensor x, double elements, double width) {
   if (settings_.compiled && of(x).in_fp8 >= 0) return {of(x).in_fp8};
   const auto number = of(x).number;
-  if (number == Number::fp8) {
+  if (number == Number::fp8 || number == Number::nvfp4) {
     of(x).in_fp8 = x.id;
     return x;
   }
   const bool is_whole = elements == of(x).elements;
   if (settings_.fp8->by_transformer_engine && is_whole) {
-    cast_and_transpose(at.forward, number, elements, width);
-    at.temporary += elements;
+    quantise(at.forward, number, elements, !settings_.lora);
+    if (keeps_transposes()) at.temporary += bytes_of(scaled_number()) * elements;
   } else {
     cast_to_fp8(at.forward, number, elements, width);
   }
-  const auto copy = make(elements, Number::fp8, false);
+  const auto copy = make(elements, scaled_number(), false);
   of(x).in_fp8 = copy.id;
   return copy;
 }
@@ -121,17 +156,36 @@ void Eager::cast_weight_to_fp8(Node& at, double weight, double width) {
   const auto& fp8 = *settings_.fp8;
   if (fp8.by_transformer_engine) {
     auto& once = operations_.back().once;
-    if (fp8.has_weights) {
+    const auto copies = keeps_transposes() ? 2 : 1;
+    if (!fp8.has_weights || has_block_scales(fp8.recipe)) {
+      quantise(once, parameter_number(), weight, true);
+    } else if (keeps_transposes()) {
       once.push_back(transposed_fp8(weight));
-    } else {
-      cast_and_transpose(once, parameter_number(), weight, width);
     }
-    lasting_.back() += (fp8.has_weights ? 1 : 2) * weight;
+    lasting_.back() += (fp8.has_weights ? copies - 1 : copies) * bytes_of(scaled_number()) * weight;
     return;
   }
   if (fp8.has_weights) return;
   cast_to_fp8(at.forward, parameter_number(), weight, width);
   if (fp8.recipe == Fp8Recipe::tensorwise) save(make(weight, Number::fp8, false));
+}
+
+/// One of the three products of a layer.
+Operation Eager::product_in_fp8(FromFp8 makes, const LinearShape& shape, double m, double n, double k) const {
+  const auto& fp8 = *settings_.fp8;
+  const auto number = name_of(scaled_number());
+  if (shape.experts > 0)
+    return operation(
+        fmt::format("grouped_product {} {}", number, makes == FromFp8::weight_gradient ? "tn" : "nt"),
+        {m, n, k, shape.experts});
+  const bool adds = makes == FromFp8::weight_gradient && fp8.by_transformer_engine && adds_in_fp32();
+  const bool is_fast = makes == FromFp8::output || is_data_centre_blackwell(settings_.compute_capability);
+  const auto* const layout = fp8.recipe == Fp8Recipe::rowwise     ? "nt_rows"
+                             : fp8.recipe == Fp8Recipe::blockwise ? "nt_blocks"
+                             : fp8.recipe == Fp8Recipe::mxfp8     ? "nt_mx"
+                             : is_fast                            ? "nt_fast"
+                                                                  : "nt";
+  return operation(fmt::format("product {} {}{}", number, layout, adds ? "_add" : ""), {m, n, k});
 }
 
 Tensor Eager::linear_in_fp8(Tensor x, const LinearShape& shape) {
@@ -142,24 +196,14 @@ Tensor Eager::linear_in_fp8(Tensor x, const LinearShape& shape) {
   const auto made = shape.m * shape.outputs;
   const auto read = shape.m * shape.inputs;
   const auto number = half_number();
-  enum class Makes { output, input_gradient, weight_gradient };
-  const auto product = [&](Makes makes, double m, double n, double k) {
-    if (shape.experts > 0)
-      return operation(makes == Makes::weight_gradient ? "grouped_product fp8 tn" : "grouped_product fp8 nt",
-                       {m, n, k, shape.experts});
-    const bool adds = makes == Makes::weight_gradient && by_engine && adds_in_fp32();
-    const auto of_tensors = makes == Makes::output ? "product fp8 nt_fast"
-                            : adds                 ? "product fp8 nt_add"
-                                                   : "product fp8 nt";
-    return operation(by_rows ? "product fp8 nt_rows" : of_tensors, {m, n, k});
-  };
+  const bool has_blocks = has_block_scales(settings_.fp8->recipe);
   if (shape.bias) cast_weight(shape.outputs);
   const bool is_transposed = settings_.compiled && of(x).in_fp8 >= 0;  // by another layer that reads it
   auto& at = node({x});
   const auto copy = copy_in_fp8(at, x, gathers_beside ? read / settings_.tensor : read, shape.inputs);
   save(by_rows ? x : copy);
   cast_weight_to_fp8(at, shape.weight(), shape.inputs);
-  forward(product(Makes::output, shape.m, shape.outputs, shape.inputs));
+  forward(product_in_fp8(FromFp8::output, shape, shape.m, shape.outputs, shape.inputs));
   split_reader(at, x);
   // torchao adds the bias after the product; compiled code fuses that with the next operation.
   if (shape.bias && !by_engine && !settings_.compiled) forward(stream("scale", number, made));
@@ -172,17 +216,21 @@ Tensor Eager::linear_in_fp8(Tensor x, const LinearShape& shape) {
   if (of(x).needs_grad) {
     if (by_rows) cast_columns(at.backward, parameter_number(), shape.weight(), shape.inputs);
     if (!by_rows && !by_engine) at.backward.push_back(transposed_fp8(shape.weight()));
-    at.backward.push_back(product(Makes::input_gradient, shape.m, shape.inputs, shape.outputs));
+    at.backward.push_back(
+        product_in_fp8(FromFp8::input_gradient, shape, shape.m, shape.inputs, shape.outputs));
   }
   const auto of_inputs = at.backward.size();
   if (by_rows) {
     cast_columns(at.backward, number, made, shape.outputs);
     if (!is_transposed) cast_columns(at.backward, number, read, shape.inputs);
   } else {
-    if (gathers_gradient) at.backward.push_back(transposed_fp8(made));
-    if ((!by_engine || gathers_beside) && !is_transposed) at.backward.push_back(transposed_fp8(read));
+    const bool transposes = !by_engine || (keeps_transposes() && !has_blocks);
+    if (gathers_gradient && transposes) at.backward.push_back(transposed_fp8(made));
+    if (transposes && (!by_engine || gathers_beside) && !is_transposed)
+      at.backward.push_back(transposed_fp8(read));
   }
-  at.backward.push_back(product(Makes::weight_gradient, shape.outputs, shape.inputs, shape.m));
+  at.backward.push_back(
+      product_in_fp8(FromFp8::weight_gradient, shape, shape.outputs, shape.inputs, shape.m));
   // Transformer Engine sums the bias gradient during the cast, or before it if the gradient is gathered.
   if (shape.bias && (!by_engine || gathers_gradient))
     at.backward.push_back(
@@ -193,7 +241,8 @@ Tensor Eager::linear_in_fp8(Tensor x, const LinearShape& shape) {
   at.temporary_backward =
       std::max(at.temporary_backward, 2 * made + (by_engine ? 0 : std::max(shape.weight(), read)));
   if (of(x).sums_gradient)
-    overlap_exchange(at, of_inputs, Bytes{read * (by_rows ? 2 : 1)}, Bytes{read * bytes_of(number)});
+    overlap_exchange(at, of_inputs, Bytes{read * (by_rows ? 2 : bytes_of(scaled_number()))},
+                     Bytes{read * bytes_of(number)});
   return make(made, number, true);
 }
 

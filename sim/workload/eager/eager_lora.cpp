@@ -12,10 +12,31 @@ bool Eager::is_in_block() const {
   return !block_name(layers_.back().name).empty();
 }
 
-/// A frozen weight has no gradient, so that x is not saved.
-Tensor Eager::multiply_by_frozen(Tensor x, double m, std::int64_t inputs, std::int64_t outputs) {
+/// Exchanges of a frozen layer whose outputs are split over the ranks: the input is gathered before the
+/// product, and its gradient is reduced after the product. No weight gradient overlaps the reduction.
+/// @source Megatron-Core, tensor_parallel/layers.py, LinearWithFrozenWeight; Transformer Engine's Linear
+void Eager::exchange_of_frozen(Node& at, Tensor x, Bytes gathered, Bytes gradient) {
+  if (!of(x).sums_gradient) return;
+  if (settings_.sequence_parallel) {
+    const auto product = at.forward.size() - 1;
+    if (settings_.sends_pieces) {
+      overlap_gather({at.forward, at.forward_exchanges}, product, gathered);
+    } else {
+      at.forward_exchanges.push_back({CollectiveKind::all_gather, gathered, product, product});
+    }
+    at.temporary = std::max(at.temporary, gathered.value());
+  }
+  const auto end = at.backward.size();
+  const auto kind = settings_.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+  at.backward_exchanges.push_back({kind, gradient, end, end});
+}
+
+/// A frozen weight has no gradient, so that x is not saved. In fp8 or nvfp4 the weight was cast when it was
+/// loaded, and operands are cast for two products only.
+Tensor Eager::multiply_by_frozen(Tensor x, double m, std::int64_t inputs, std::int64_t outputs, Split split) {
   auto& layer = layers_.back();
   const auto weight = d(inputs * outputs);
+  const bool in_fp8 = runs_in_fp8();
   x = cast(x, half_number());
   if (is_quantised()) {
     layer.frozen.front().width = nf4_bytes;
@@ -23,22 +44,39 @@ Tensor Eager::multiply_by_frozen(Tensor x, double m, std::int64_t inputs, std::i
   }
   auto& at = node({x});
   at.is_product = layer.frozen.size() < 2;
-  forward(product("nt", m, d(outputs), d(inputs)));
+  const LinearShape shape{m, d(inputs), d(outputs)};
+  const auto read = m * d(inputs);
+  if (in_fp8) {
+    layer.frozen.front().width = bytes_of(scaled_number()) * (keeps_transposes() ? 2 : 1);
+    const bool gathers = of(x).sums_gradient && settings_.sequence_parallel;
+    quantise(at.forward, half_number(), gathers ? read / settings_.tensor : read, false);
+    forward(product_in_fp8(FromFp8::output, shape, m, d(outputs), d(inputs)));
+  } else {
+    forward(product("nt", m, d(outputs), d(inputs)));
+  }
   if (of(x).needs_grad) {
     if (is_quantised()) at.backward = dequantised(weight);
-    at.backward.push_back(product("nn", m, d(inputs), d(outputs)));
+    const bool is_gathered = split == Split::inputs && gathers_in_fp8();
+    if (in_fp8 && !is_gathered) quantise(at.backward, half_number(), m * d(outputs), false);
+    at.backward.push_back(in_fp8 ? product_in_fp8(FromFp8::input_gradient, shape, m, d(inputs), d(outputs))
+                                 : product("nn", m, d(inputs), d(outputs)));
   }
+  const auto sent = bytes_of(in_fp8 ? scaled_number() : half_number());
+  exchange_of_frozen(at, x, Bytes{read * sent}, Bytes{read * bytes_of(half_number())});
   if (is_quantised()) at.temporary = at.temporary_backward = bytes_of(half_number()) * weight;
   const auto y = make(m * d(outputs), half_number(), true);
   const bool is_target =
       settings_.lora->targets == Lora::Targets::all_linear || layer.role == LayerRole::attention;
-  return is_in_block() && is_target ? with_adapter(x, y, m, inputs, outputs) : y;
+  return is_in_block() && is_target ? with_adapter(x, y, m, inputs, outputs, split) : y;
 }
 
 /// With fp32 adapters, PEFT's default, x is cast to fp32 first, and autocast casts it back. With 4-bit
 /// weights, PEFT leaves casts to autocast and copies the result of the layer.
 /// @source PEFT 0.17, tuners/lora/layer.py and bnb.py (forward): result + lora_B(lora_A(x)) * scaling
-Tensor Eager::with_adapter(Tensor x, Tensor y, double m, std::int64_t inputs, std::int64_t outputs) {
+/// Of a layer that tensor ranks divide, the adapter has the rank's part of B if outputs are split, and of A
+/// if inputs are, whose small results are then summed.
+Tensor Eager::with_adapter(Tensor x, Tensor y, double m, std::int64_t inputs, std::int64_t outputs,
+                           Split split) {
   const auto& [rank, targets, quantised] = *settings_.lora;
   auto& layer = layers_.back();
   layer.parameters = {{layer.name + ".lora_A.weight", {rank, inputs}},
@@ -52,7 +90,11 @@ Tensor Eager::with_adapter(Tensor x, Tensor y, double m, std::int64_t inputs, st
   } else if (casts()) {
     x = cast(x, Number::fp32);
   }
+  if (of(x).sums_gradient) x = view(x, of(x).elements);  // the layer itself gathers and reduces
   auto z = multiply_by_weight(x, m, d(inputs), rank, false, false);
+  if (split == Split::inputs && settings_.tensor > 1)
+    z = exchanged(z, of(z).elements, CollectiveKind::all_reduce, CollectiveKind::all_reduce,
+                  RankGroup::tensor);
   z = multiply_by_weight(z, m, rank, d(outputs), false, false);
   const auto scaled = stream("scale", number, elements);
   auto& scaling = node({z});

@@ -120,7 +120,7 @@ Tensor Eager::to_ranks(Tensor x) {
   }
   const bool in_fp8 = gathers_in_fp8();
   if (in_fp8) cast_to_fp8(at.forward, number, of(x).elements, 1);
-  const auto gathered = in_fp8 ? bytes / bytes_of(number) : bytes;
+  const auto gathered = in_fp8 ? bytes * (bytes_of(scaled_number()) / bytes_of(number)) : bytes;
   const auto cast = at.forward.size();
   if (!settings_.sends_pieces) {
     at.forward_exchanges.push_back({CollectiveKind::all_gather, gathered, cast, cast});
@@ -149,8 +149,12 @@ Tensor Eager::from_ranks(Tensor x) {
   at.recomputed_operations = 0;
   at.never_fuses = true;
   const bool in_fp8 = gathers_in_fp8();
-  const auto gathered = in_fp8 ? bytes / bytes_of(number) : bytes;
-  if (in_fp8) cast_to_fp8(at.backward, number, elements / settings_.tensor, 1);
+  // With scales per block the gradient is cast in both directions, and both casts are gathered.
+  const bool twice = in_fp8 && has_block_scales(settings_.fp8->recipe);
+  const auto gathered =
+      in_fp8 ? bytes * ((twice ? 2 : 1) * bytes_of(scaled_number()) / bytes_of(number)) : bytes;
+  if (twice) quantise(at.backward, number, elements / settings_.tensor, true);
+  if (in_fp8 && !twice) cast_to_fp8(at.backward, number, elements / settings_.tensor, 1);
   auto& before = nodes_[static_cast<std::size_t>(std::max(made, 0))];
   const auto of_input = std::ranges::find_if(before.backward, is_product_alone);
   if (settings_.sends_pieces && before.result.id == x.id && is_product_alone(before.forward.back()) &&
