@@ -446,7 +446,8 @@ Seconds nvls_fill(Bytes size, const CommunicatorFacts& c) {
   if (c.nodes > 1) return {};
   constexpr int most_heads = 32;  // NCCL_MAX_NVLS_ARITY
   constexpr int further_steps = 3;
-  const int channels = generation(c.compute_capability) == blackwell ? 32 : nvls_channels;
+  constexpr int channels_of_blackwell = 24;  // NVLS_NCHANNELS_SM100_NVL of NCCL 2.28.9; 32 in 2.26
+  const int channels = generation(c.compute_capability) == blackwell ? channels_of_blackwell : nvls_channels;
   const double chunks = static_cast<double>(channels) * std::min(c.ranks, most_heads);
   auto chunk = 128_KiB;
   if (size < chunks * chunk * 64) chunk = 64_KiB;

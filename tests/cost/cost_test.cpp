@@ -178,13 +178,13 @@ TEST_CASE("large all-reduces over racks are rings unless NCCL_ALGO asks for othe
   CHECK(choose_plan(CollectiveKind::all_reduce, 1_GiB, racks(1), {})->algorithm == Algorithm::nvls);
 }
 
-// calcCollChunking of NCCL: 32 channels, 32 heads and chunks of 128, 64, 32 and 16 KiB, three further steps
+// calcCollChunking of NCCL: 24 channels, 32 heads and chunks of 128, 64, 32 and 16 KiB, three further steps
 TEST_CASE("NVLS takes three further steps of its pipeline", "[nccl]") {
   const auto rack = racks(1);
   const auto parts = [&](Bytes size) { return nvls_fill(size, rack).value() * nvls_reach(rack).value() / 3; };
-  CHECK(parts(16_GiB) == Approx((128_MiB).value()));
-  CHECK(parts(1_GiB) == Approx((64_MiB).value()));
-  CHECK(parts(128_MiB) == Approx((32_MiB).value()));
+  CHECK(parts(16_GiB) == Approx((96_MiB).value()));
+  CHECK(parts(1_GiB) == Approx((48_MiB).value()));
+  CHECK(parts(128_MiB) == Approx((24_MiB).value()));
   CHECK(parts(1_MiB) == Approx((1_MiB).value()));  // less than a chunk for each channel and head
   CHECK(nvls_fill(1_GiB, racks(2)) == Seconds{});
 }
