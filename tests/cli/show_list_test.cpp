@@ -203,7 +203,7 @@ TEST_CASE("GPUs and calibrations are listed with what helps to choose, as tables
   const auto gpus = run_gradway({"list", "gpus"}, world);
   CHECK(gpus.status == 0);
   CHECK_THAT(gpus.output, StartsWith("GPU ") && Contains("\nbroken ") && Contains(" the file is invalid\n"));
-  CHECK_THAT(gpus.output, Contains("67  494.5    989    989   1979  timed\n"));
+  CHECK_THAT(gpus.output, Contains("67  494.5    989    989   1979         -  timed\n"));
   const auto calibrations = run_gradway({"list", "calibrations"}, world);
   CHECK(calibrations.status == 0);
   CHECK_THAT(calibrations.output,

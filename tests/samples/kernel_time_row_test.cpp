@@ -38,7 +38,7 @@ TEST_CASE("an invalid timed kernel is refused with its place", "[fit][errors]") 
       {R"("kernel": "embedding bf16")", R"("embedding bf16")", "'embedding bf16' has 2 words instead of 1",
        "expected: embedding"},
       {R"("kernel": "product  nt")", R"("product  nt")", "'' is not a number format of product",
-       "known: fp32, tf32, bf16, fp16, fp8"},
+       "known: fp32, tf32, bf16, fp16, fp8, nvfp4"},
       {R"("kernel": "product bf16 nnt")", R"("product bf16 nnt")", "'nnt' is not a layout of product",
        "did you mean 'nt'?"},
       {R"("kernel": "rows layer_nrm bf16")", R"("rows layer_nrm bf16")",

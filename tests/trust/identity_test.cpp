@@ -76,6 +76,7 @@ const std::vector<Settings>& jobs() {
       {{"model", "dlrm"}},
       {{"platform", "synthetic-pod-1024-full"}, {"job.gpus", "64"}},
       {{"platform", "two-sites-8x-h100"}, {"job.gpus", "16"}},
+      {{"platform", "nvidia-gb200-nvl72"}, {"job.gpus", "64"}},
       {{"input.background_copy", "100 MB"}},
       {{"job.host_reads", "4"}},
       {{"strategy.find_unused_parameters", "true"}},

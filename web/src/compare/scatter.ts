@@ -99,7 +99,8 @@ function option(runs: ComparedRun[], state: State, colours: Palette, width: numb
           fontSize: 12,
           formatter: ({ dataIndex }: { dataIndex: number }) => labelOf(shown[dataIndex]!, name, width),
           backgroundColor: colours.veil,
-          padding: [1, 2],
+          lineHeight: 15,
+          padding: [2, 2],
         },
         labelLayout: (item: { labelRect: { x: number; width: number }; rect: { x: number } }) => ({
           hideOverlap: true,
