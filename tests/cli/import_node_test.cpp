@@ -165,7 +165,8 @@ TEST_CASE("wrong properties of a node are refused and leave no file", "[cli][imp
        "deepspeed, "
        "torchtitan, megatron\n"},
       {{"topo", "topo.txt", "--in-place"},
-       "error: 'gradway import topo' does not have '--in-place'\n  hint: it is an option of nccl-tests and rccl-tests\n"},
+       "error: 'gradway import topo' does not have '--in-place'\n  hint: it is an option of nccl-tests and "
+       "rccl-tests\n"},
       {{"topo", "topo.txt", "--gpu", "h200", "-o", "x.txt"},
        "error: '--out x.txt' does not end in .yaml\n  hint: platforms are YAML files\n"},
       {{"nccl-topo", "cut.xml", "-o", "x.yaml"},
