@@ -18,7 +18,7 @@ using namespace gradway::test;
 
 namespace {
 
-/// Nodes of 8 MI355X, whose collectives nobody measured: no calibration.
+/// Nodes of 8 MI355X, whose collectives have not been measured: no calibration.
 Scenario nodes_of_mi355x(int ranks, const std::map<std::string, std::string>& variables = {}) {
   Scenario scenario;
   scenario.platform = load_platform("oam-8x-mi355x", ranks, DataPath{{GRADWAY_SOURCE_DIR}});

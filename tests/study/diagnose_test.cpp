@@ -189,7 +189,7 @@ TEST_CASE("a rank with slower kernels costs their additional time", "[study][dia
   CHECK(milliseconds(diagnosis.causes[0].lost) == Approx(10).epsilon(1e-3));
 }
 
-TEST_CASE("a rank with more work is told from a slow one by its shapes", "[study][diagnose]") {
+TEST_CASE("shapes distinguish a rank with more work from a slow one", "[study][diagnose]") {
   const auto diagnosis =
       diagnosed({{.rank = 0, .ranks = 2, .all_reduce = 300e6, .flops = 0.7e12},
                  {.rank = 1, .ranks = 2, .all_reduce = 300e6, .slow_kernels = 1.5, .flops = 1.05e12}});

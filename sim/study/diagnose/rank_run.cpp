@@ -140,13 +140,13 @@ class Reducer {
                              .group = "",
                              .channels = added.blocks};
     if (const auto found = collectives_.find(activity.correlation); found != collectives_.end()) {
-      const auto& told = *found->second;
-      const auto& members = trace_.names.text(told.members);
-      collective.kind = collective_kind(trace_.names.text(told.name));
-      collective.group = trace_.names.text(told.group) + " " + members;
+      const auto& recorded = *found->second;
+      const auto& members = trace_.names.text(recorded.members);
+      collective.kind = collective_kind(trace_.names.text(recorded.name));
+      collective.group = trace_.names.text(recorded.group) + " " + members;
       collective.bytes =
-          static_cast<double>(told.elements) * element_size(trace_.names.text(told.element_type));
-      collective.ranks = static_cast<std::int32_t>(told.ranks);
+          static_cast<double>(recorded.elements) * element_size(trace_.names.text(recorded.element_type));
+      collective.ranks = static_cast<std::int32_t>(recorded.ranks);
     }
     added.collective = static_cast<std::int32_t>(run_.collectives.size());
     run_.collectives.push_back(std::move(collective));

@@ -219,7 +219,7 @@ class LayoutSearch {
   }
 
   /// In the order of their bounds. Of similar ones those with fewer tasks come first: they cost least, and
-  /// tell what the others must beat.
+  /// give the limit that the others must stay below.
   void sort_fitting() {
     constexpr double similar = 1.05;
     if (fitting_.empty()) return;
