@@ -51,7 +51,8 @@ Run simulated(const RunArguments& arguments, const std::vector<Override>& overri
     scenario.job.batch_per_gpu = questions.largest_batch->batch;
   }
   const auto fold = arguments.no_folding ? FoldRanks::no : FoldRanks::yes;
-  auto run = simulate(std::move(scenario), arguments.engine, fold, on_progress);
+  auto run = simulate(std::move(scenario), arguments.engine, fold, on_progress, FoldMicroBatches::yes,
+                      context.timelines);
   if (run.scenario.job.input.staged_from) {
     report_progress(on_progress, "simulating the ways of the dataset");
     questions.ways_in = ways_in(run.scenario, arguments.engine, hardware_threads());
@@ -77,7 +78,7 @@ Status run(const RunArguments& arguments, const CLI::App& app, const CommandCont
   const bool writes_files = wants_files(app, arguments.out);
   const auto overrides = overrides_of(arguments.set, arguments.shorthands);
   report::RunQuestions questions{.goal = training_goal(arguments.training)};
-  const auto finished = simulated(arguments, overrides, context, questions);
+  auto finished = simulated(arguments, overrides, context, questions);
   const auto write_json = [&](std::ostream& out) {
     report::write_json(out, finished, GRADWAY_VERSION, questions);
   };
@@ -97,6 +98,7 @@ Status run(const RunArguments& arguments, const CLI::App& app, const CommandCont
         arguments.out, {{"report.json", write_json}, {"trace.json.gz", write_trace}},
         [&](std::ostream& out) { report::write_page(out, drawn, GRADWAY_VERSION, questions); }, context);
   }
+  if (context.timelines) keep(*context.timelines, std::move(finished));
   return Status::done;
 }
 

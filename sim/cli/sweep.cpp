@@ -137,8 +137,10 @@ class Sweeper {
       }
     }
     const auto fold = arguments_.no_folding ? FoldRanks::no : FoldRanks::yes;
-    const auto report =
-        report::json_document(simulate(std::move(scenario), arguments_.engine, fold), GRADWAY_VERSION);
+    auto simulated =
+        simulate(std::move(scenario), arguments_.engine, fold, {}, FoldMicroBatches::yes, &timelines_);
+    const auto report = report::json_document(simulated, GRADWAY_VERSION);
+    keep(timelines_, std::move(simulated));
     outcome.result = report::result_of(report);
     if (!cache_ && !makes_documents()) return;
     auto text = report::text_of(report) + '\n';
@@ -177,6 +179,7 @@ class Sweeper {
   std::vector<Override> fixed_;
   std::vector<Axis> axes_;
   std::optional<PointCache> cache_;
+  TimelineCache timelines_;
 };
 
 void check(const SweepArguments& arguments) {

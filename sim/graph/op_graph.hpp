@@ -39,6 +39,8 @@ struct Op {
 
   static constexpr std::uint32_t absent = std::numeric_limits<std::uint32_t>::max();
 
+  bool operator==(const Op&) const = default;
+
   /// Background traffic of a neighbouring job: it uses its path from the moment it is ready until all other
   /// ops have ended. No op may depend on it, and it has no queue.
   bool is_endless() const {
@@ -60,6 +62,8 @@ struct Contender {
   double slowdown = 1;              ///< >= 1
   std::vector<std::uint32_t> gpus;  ///< numbers of GPUs, without duplicates
   bool blocks_collectives = false;  ///< kernel only
+
+  bool operator==(const Contender&) const = default;
 };
 
 /// Ops and their dependencies. Besides the capacities of the platform, this is all that an engine gets.
@@ -99,8 +103,11 @@ class OpGraph {
   struct Edge {
     OpId before;
     OpId after;
+    bool operator==(const Edge&) const = default;
   };
   const std::vector<Edge>& edges() const { return edges_; }
+
+  bool operator==(const OpGraph&) const = default;
 
  private:
   std::vector<Op> ops_;

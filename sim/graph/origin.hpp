@@ -30,6 +30,8 @@ struct Origin {
   std::uint16_t program = 0;  ///< program of the actor; for a collective, of the member that issued it first
   Activity activity = Activity::marker;
   Phase phase = Phase::forward;
+
+  bool operator==(const Origin&) const = default;
 };
 
 }  // namespace gradway

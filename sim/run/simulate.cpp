@@ -107,13 +107,14 @@ struct StepOptions {
   FoldRanks fold;
   StepLimits limits;
   const ProgressCallback& on_progress;
+  TimelineCache* cache = nullptr;
 };
 
 /// Simulates steps with all their micro-batches, or with fewer that stand for all.
 /// @param fewer null: all
 StepOutcome simulated_step(Scenario& scenario, ComputeCosts costs, const FewerMicroBatches* fewer,
                            const StepOptions& options) {
-  const auto& [engine, fold, limits, on_progress] = options;
+  const auto& [engine, fold, limits, on_progress, cache] = options;
   auto workload = fewer ? plan_fewer(scenario, costs, *fewer) : plan(scenario, costs);
   if (!workload) return NoRepetition{};
   report_progress(on_progress, "mapping collectives to links");
@@ -127,10 +128,15 @@ StepOutcome simulated_step(Scenario& scenario, ComputeCosts costs, const FewerMi
     return lower(steps, scenario.platform, communicators, lowering_plan);
   };
   const auto settle = [&](Workload of) {
-    return run_to_steady_state(std::move(of), scenario.platform, engine, lowered, on_progress);
+    return run_to_steady_state(std::move(of), scenario.platform, engine, lowered, on_progress, cache);
   };
   auto run = settle(std::move(*workload));
-  if (fewer && !note_repetition(run)) return NoRepetition{};
+  const auto repeats = [&] {
+    if (!fewer || note_repetition(run)) return true;
+    keep(cache, scenario.platform, run);
+    return false;
+  };
+  if (!repeats()) return NoRepetition{};
   if (auto at_their_clocks = costs_of_waiting(scenario, costs, run)) {
     report_progress(on_progress, "repeating at the clocks of waiting GPUs");
     const auto slowest = std::exchange(costs, std::move(*at_their_clocks)).slowdown;
@@ -139,9 +145,10 @@ StepOutcome simulated_step(Scenario& scenario, ComputeCosts costs, const FewerMi
     workload = fewer ? with_costs_of_fewer(std::move(run.workload), scenario, costs, *fewer)
                      : with_costs(std::move(run.workload), scenario, costs);
     if (!workload) return NoRepetition{};
+    keep(cache, scenario.platform, run);
     run = {};
     run = settle(std::move(*workload));
-    if (fewer && !note_repetition(run)) return NoRepetition{};
+    if (!repeats()) return NoRepetition{};
   }
   double network_cores = 0;
   if (const auto network = network_core_time(scenario.platform, run); network > Seconds{}) {
@@ -149,6 +156,7 @@ StepOutcome simulated_step(Scenario& scenario, ComputeCosts costs, const FewerMi
     if (metrics.loading && metrics.loading->cores_busy) {
       if (fewer) return NoRepetition{};
       report_progress(on_progress, "repeating with the cores that the network leaves");
+      keep(cache, scenario.platform, run);
       network_cores =
           share_cores_with_network(scenario.platform, *metrics.loading, metrics.step_time, network);
       auto again = std::move(run.workload);
@@ -203,9 +211,13 @@ Run finished(Scenario&& scenario, SimulatedStep step) {
 }  // namespace
 
 Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold, const ProgressCallback& on_progress,
-             FoldMicroBatches micro_batches) {
-  auto step = simulated_step(scenario, micro_batches, {engine, fold, {}, on_progress});
+             FoldMicroBatches micro_batches, TimelineCache* cache) {
+  auto step = simulated_step(scenario, micro_batches, {engine, fold, {}, on_progress, cache});
   return finished(std::move(scenario), std::get<SimulatedStep>(std::move(step)));
+}
+
+void keep(TimelineCache& cache, Run&& run) {
+  cache.keep(run.engine, run.scenario.platform, std::move(run.ops), std::move(run.timeline));
 }
 
 std::variant<Run, BeyondLimits> simulate_within(const StepLimits& limits, Scenario scenario,

@@ -7,6 +7,7 @@
 
 #include "sim/base/progress.hpp"
 #include "sim/engine/timeline.hpp"
+#include "sim/engine/timeline_cache.hpp"
 #include "sim/graph/op_graph.hpp"
 #include "sim/graph/workload.hpp"
 #include "sim/lower/lower.hpp"
@@ -44,8 +45,12 @@ enum class FoldMicroBatches {
 
 /// The whole simulator: each line of its body is one stage, and data flows in one direction.
 /// @param engine "auto" or a name from engines()
+/// @param cache of timelines, to which `keep` gives the run back; null: none
 Run simulate(Scenario scenario, std::string_view engine = "auto", FoldRanks fold = FoldRanks::yes,
-             const ProgressCallback& on_progress = {},
-             FoldMicroBatches micro_batches = FoldMicroBatches::yes);
+             const ProgressCallback& on_progress = {}, FoldMicroBatches micro_batches = FoldMicroBatches::yes,
+             TimelineCache* cache = nullptr);
+
+/// Moves graph and timeline of a run that is no longer needed into the cache, for runs with an equal step.
+void keep(TimelineCache& cache, Run&& run);
 
 }  // namespace gradway

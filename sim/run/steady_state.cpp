@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -97,24 +98,37 @@ void check_memory(const Workload& workload, const std::function<Lowered(const Wo
       gigabytes(of_step * steps), gigabytes(most), std::max(1, static_cast<int>(most / of_step / 2)))};
 }
 
+Timeline checked_timeline(const Engine& engine, const Platform& platform, const OpGraph& ops,
+                          const ProgressCallback& on_progress) {
+  report_progress(on_progress, "simulating");
+  auto timeline = engine.run_with_progress(platform, ops, on_progress);
+  report_progress(on_progress, "checking and measuring");
+  check(timeline, ops);
+  check_amounts(timeline, ops, platform);
+  return timeline;
+}
+
 }  // namespace
+
+void keep(TimelineCache* cache, const Platform& platform, SteadyRun& run) {
+  if (!cache || run.timeline.end.empty()) return;
+  cache->keep(run.engine, platform, std::exchange(run.lowered.ops, {}), std::exchange(run.timeline, {}));
+}
 
 SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::string_view engine,
                               const std::function<Lowered(const Workload&)>& lowered,
-                              const ProgressCallback& on_progress) {
+                              const ProgressCallback& on_progress, TimelineCache* cache) {
   SteadyRun run;
   run.workload = std::move(workload);
   for (;; run.workload.steps *= 2) {
     check_memory(run.workload, lowered);
+    keep(cache, platform, run);
     run.lowered = lowered(run.workload);
     const auto& ops = run.lowered.ops;
     const auto chosen = choose_engine(engine);
     run.engine = chosen.name;
-    report_progress(on_progress, "simulating");
-    run.timeline = chosen.engine->run_with_progress(platform, ops, on_progress);
-    report_progress(on_progress, "checking and measuring");
-    check(run.timeline, ops);
-    check_amounts(run.timeline, ops, platform);
+    auto known = cache ? cache->take(run.engine, platform, ops) : std::nullopt;
+    run.timeline = known ? *std::move(known) : checked_timeline(*chosen.engine, platform, ops, on_progress);
     const auto period = run.workload.whole_epoch ? Seconds{} : longest_period(ops);
     if (period > Seconds{}) {
       const auto window = periodic_steps(run.workload, ops, run.timeline, period);

@@ -7,6 +7,7 @@
 
 #include "sim/base/progress.hpp"
 #include "sim/engine/timeline.hpp"
+#include "sim/engine/timeline_cache.hpp"
 #include "sim/lower/lower.hpp"
 #include "sim/metrics/steps.hpp"
 
@@ -24,9 +25,14 @@ struct SteadyRun {
 /// Lowers and runs a workload, doubling the number of steps until they repeat, or cover
 /// whole periods of a neighbour's traffic. A whole epoch runs once.
 /// @param engine "auto" or a name from engines()
+/// @param cache of timelines, to which `keep` gives this run back; null: none
 /// @throws SimulationError if not even their mean settles, or if the steps need more memory than there is
 SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::string_view engine,
                               const std::function<Lowered(const Workload&)>& lowered,
-                              const ProgressCallback& on_progress = {});
+                              const ProgressCallback& on_progress = {}, TimelineCache* cache = nullptr);
+
+/// Moves graph and timeline of a run that is no longer needed into the cache. No effect without a cache.
+/// @param platform as when it ran
+void keep(TimelineCache* cache, const Platform& platform, SteadyRun& run);
 
 }  // namespace gradway

@@ -26,6 +26,43 @@ TEST_CASE("a sweep gives the runs of its points, in the order of the input", "[c
   CHECK(runs[1].at("metrics") == Json::parse(alone.output).at("metrics"));
 }
 
+TEST_CASE("the points of a sweep are the runs of their settings, byte for byte", "[cli][sweep]") {
+  // Equal steps are simulated once: the lists have points with equal steps and with different ones.
+  const auto [scenario, key, values] = GENERATE(table<std::string, std::string, std::vector<std::string>>({
+      {"article/g6e", "strategy.bucket_cap", {"50 MiB", "50.5 MiB", "25 MiB", "51 MiB"}},
+      {"article/g6e", "strategy.static_graph", {"false", "true"}},
+      {"article/g6e", "job.gpus", {"8", "2", "4"}},
+      {"article/g6e", "job.batch_per_gpu", {"8", "9"}},
+      {"article/g6e", "job.accumulate", {"1", "2"}},
+      {"article/g6e", "job.precision", {"fp32", "bf16"}},
+      {"article/g6e", "job.zero_grad", {"after_step", "before_backward"}},
+      {"article/g6e", "platform", {"dgx-h100", "aws-p4d.24xlarge", "aws-g6e.48xlarge"}},
+      {"article/g6e", "nccl.NCCL_ALGO", {"Ring", "Tree"}},
+      {"article/g6e", "faster.gpu", {"1", "1.1"}},
+      {"article/g6e", "optimizer", {"sgd", "adamw"}},
+      {"h200-4x/gpt_small", "strategy.bucket_cap", {"100 MiB", "101 MiB", "30 MiB", "100.5 MiB"}},
+      {"loading/resnet50", "input.loader_workers", {"4", "6"}},
+      {"layouts/llama3_70b", "parallel.pipeline", {"4", "8"}},
+      {"sharded/llama2_7b", "strategy.wrap", {"block", "2 blocks"}},
+  }));
+  CAPTURE(scenario, key);
+  std::string list;
+  for (const auto& value : values) list += (list.empty() ? "" : ",") + value;
+  const auto sweep = run_gradway({"sweep", scenario, "--vary", key + "=" + list, "--jobs", "1", "--json"});
+  REQUIRE(sweep.status == 0);
+  const auto runs = nlohmann::ordered_json::parse(sweep.output).at("runs");
+  REQUIRE(runs.size() == values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    CAPTURE(values[i]);
+    const auto alone =
+        run_gradway({"run", scenario, "--set", key + "=" + values[i], "--engine", "fluid", "--json"});
+    REQUIRE(alone.status == 0);
+    auto of_sweep = runs[i];
+    of_sweep.erase("set");
+    CHECK(of_sweep.dump() == nlohmann::ordered_json::parse(alone.output).dump());
+  }
+}
+
 TEST_CASE("a sweep gives the same bytes on one thread and on several", "[cli][sweep]") {
   const std::vector<std::string> sweep{"sweep",  "article/p4d",
                                        "--vary", "strategy.bucket_cap=25 MiB,50 MiB,100 MiB,200 MiB",

@@ -9,6 +9,10 @@
 #include "sim/config/config.hpp"
 #include "sim/report/format/style.hpp"
 
+namespace gradway {
+class TimelineCache;
+}
+
 namespace gradway::cli {
 
 /// Streams, data folders and style that a command runs with. Only this folder reads the environment and the
@@ -19,6 +23,7 @@ struct CommandContext {
   report::Style style;
   std::size_t progress_columns = 0;  ///< width of a progress line on standard error; 0: none is shown
   DataPath data;
+  TimelineCache* timelines = nullptr;  ///< of earlier commands of this process; null: none
 };
 
 /// Style of standard output: plain and 80 columns wide unless it is a terminal. Respects NO_COLOR.

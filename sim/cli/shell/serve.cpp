@@ -18,6 +18,7 @@
 #include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/failure.hpp"
 #include "sim/cli/shell/usage.hpp"
+#include "sim/engine/timeline_cache.hpp"
 #include "sim/report/format/json_document.hpp"
 
 namespace gradway::cli {
@@ -49,7 +50,13 @@ std::optional<Request> next_request(std::istream& requests) {
   return requests ? std::optional{std::move(request)} : std::nullopt;
 }
 
-void answer(const Request& request, const DataPath& files, std::ostream& answers) {
+/// What is kept from one request to the next.
+struct Kept {
+  DataPath files = with_refreshing_file_cache({});
+  TimelineCache timelines{};
+};
+
+void answer(const Request& request, Kept& kept, std::ostream& answers) {
   std::vector<const char*> arguments;
   for (const auto& argument : request.arguments) arguments.push_back(argument.c_str());
   std::ostringstream results;
@@ -57,7 +64,8 @@ void answer(const Request& request, const DataPath& files, std::ostream& answers
   const auto failure = failure_of([&] {
     CommandContext context{results, messages, report::Style{}, 0, data_path(messages)};
     context.data.texts = request.texts;
-    context.data.read = files.read;
+    context.data.read = kept.files.read;
+    context.timelines = &kept.timelines;
     return parse_command_line(static_cast<int>(arguments.size()), arguments.data())(context);
   });
   messages << failure.text;
@@ -84,8 +92,8 @@ std::string detach_stream(int stream) {
 void serve() {
   std::ifstream requests{detach_stream(STDIN_FILENO)};
   std::ofstream answers{detach_stream(STDOUT_FILENO)};
-  const auto files = with_refreshing_file_cache({});
-  while (const auto request = next_request(requests)) answer(*request, files, answers);
+  Kept kept;
+  while (const auto request = next_request(requests)) answer(*request, kept, answers);
 }
 
 }  // namespace gradway::cli
