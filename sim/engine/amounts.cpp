@@ -23,6 +23,8 @@ struct Transfer {
   double begin = 0;
   double end = 0;
   double amount = 0;
+  double cap = 0;
+  std::uint32_t contender = Op::absent;
 };
 
 bool moves(const Op& op) {
@@ -31,7 +33,8 @@ bool moves(const Op& op) {
 
 Transfer transfer_of(const Timeline& timeline, const OpGraph& graph, std::size_t op) {
   const auto& it = graph.ops()[op];
-  return {(timeline.start[op] + it.latency).value(), timeline.end[op].value(), it.amount};
+  return {(timeline.start[op] + it.latency).value(), timeline.end[op].value(), it.amount, it.cap,
+          it.contender};
 }
 
 /// The transfers of each path in order of their begin.
@@ -55,6 +58,7 @@ class FlowsByPath {
   std::span<const Transfer> of(std::uint32_t path) const {
     return std::span{flows_}.subspan(first_[path], first_[path + 1] - first_[path]);
   }
+  std::span<const Transfer> all() const { return flows_; }
 
  private:
   std::vector<std::size_t> first_;
@@ -99,20 +103,24 @@ class Coverage {
   /// Joins overlapping transfers. @pre called once, before `within`
   void close() {
     if (!std::ranges::is_sorted(parts_, {}, &Part::begin)) std::ranges::sort(parts_, {}, &Part::begin);
-    std::vector<Part> joined;
-    for (const auto& part : parts_) {
-      if (!joined.empty() && part.begin <= joined.back().end) {
-        joined.back().end = std::max(joined.back().end, part.end);
+    std::size_t joined = 0;
+    for (auto part : parts_) {
+      if (joined > 0 && part.begin <= parts_[joined - 1].end) {
+        parts_[joined - 1].end = std::max(parts_[joined - 1].end, part.end);
       } else {
-        joined.push_back(part);
-        joined.back().before = joined.size() == 1 ? 0 : until(joined[joined.size() - 2]);
+        part.before = joined == 0 ? 0 : until(parts_[joined - 1]);
+        parts_[joined++] = part;
       }
     }
-    parts_ = std::move(joined);
+    parts_.resize(joined);
   }
 
   /// Covered time between two dates. Fast if queries come roughly in order of date.
-  double within(double begin, double end) const { return before(end) - before(begin); }
+  double within(double begin, double end) const {
+    near_ = first_after(end);
+    if (near_ == 0 || parts_[near_ - 1].end <= begin) return 0;
+    return before(near_, end) - before(first_after(begin), begin);
+  }
 
  private:
   struct Part {
@@ -123,10 +131,10 @@ class Coverage {
 
   static double until(const Part& part) { return part.before + part.end - part.begin; }
 
-  double before(double date) const {
-    near_ = first_after(date);
-    if (near_ == 0) return 0;
-    const auto& part = parts_[near_ - 1];
+  /// @param next the first part that begins after the date
+  double before(std::size_t next, double date) const {
+    if (next == 0) return 0;
+    const auto& part = parts_[next - 1];
     return part.before + std::min(date, part.end) - part.begin;
   }
 
@@ -153,14 +161,11 @@ class Coverage {
 /// When kernels and collectives on the same GPU move at the same time.
 class Contention {
  public:
-  Contention(const Timeline& timeline, const OpGraph& graph)
+  Contention(const FlowsByPath& flows, const OpGraph& graph)
       : graph_{graph}, in_flow_(graph.contenders().size()) {
     if (graph.contenders().empty()) return;
-    for (std::size_t i = 0; i < graph.size(); ++i) {
-      const Op& op = graph.ops()[i];
-      if (moves(op) && op.contender != Op::absent)
-        in_flow_[op.contender].add(transfer_of(timeline, graph, i));
-    }
+    for (const auto& flow : flows.all())
+      if (flow.contender != Op::absent) in_flow_[flow.contender].add(flow);
     for (auto& side : in_flow_) side.close();
     for (std::uint32_t side = 0; side < graph.contenders().size(); ++side) {
       for (const auto gpu : graph.contenders()[side].gpus) {
@@ -171,9 +176,9 @@ class Contention {
   }
 
   /// A lower bound for the time in which an op of the other kind slowed this one.
-  double contended_time(const Op& op, const Transfer& when) const {
+  double contended_time(const Transfer& when) const {
     double longest = 0;
-    const Contender& own = graph_.contenders()[op.contender];
+    const Contender& own = graph_.contenders()[when.contender];
     for (const auto gpu : own.gpus) {
       for (const auto side : on_gpu_[gpu][own.kind == Contender::Kind::kernel ? 1 : 0])
         longest = std::max(longest, in_flow_[side].within(when.begin, when.end));
@@ -197,21 +202,21 @@ std::vector<double> path_limits(const OpGraph& graph, const std::map<Users, doub
   return limits;
 }
 
-void check_flows(const Timeline& timeline, const OpGraph& graph, const std::vector<double>& limits,
+void check_flows(const FlowsByPath& flows, const OpGraph& graph, const std::vector<double>& limits,
                  double slack) {
-  const Contention contention{timeline, graph};
-  for (std::size_t i = 0; i < graph.size(); ++i) {
-    const Op& op = graph.ops()[i];
-    if (!moves(op)) continue;
-    const auto when = transfer_of(timeline, graph, i);
-    const double most = std::min(op.cap, limits[op.path]);
-    if (std::isinf(most)) continue;
-    double could = (when.end - when.begin + slack) * most;
-    const double slowdown = op.contender == Op::absent ? 1 : graph.contenders()[op.contender].slowdown;
-    if (slowdown > 1 && std::isfinite(op.cap))
-      could -= contention.contended_time(op, when) * (most - std::min(op.cap / slowdown, limits[op.path]));
-    expects(when.amount <= could * (1 + rounding),
-            "no flow is faster than its path, its cap and contention allow");
+  const Contention contention{flows, graph};
+  for (std::uint32_t path = 0; path < limits.size(); ++path) {
+    const double limit = limits[path];
+    for (const auto& flow : flows.of(path)) {
+      const double most = std::min(flow.cap, limit);
+      if (std::isinf(most)) continue;
+      double could = (flow.end - flow.begin + slack) * most;
+      const double slowdown = flow.contender == Op::absent ? 1 : graph.contenders()[flow.contender].slowdown;
+      if (slowdown > 1 && std::isfinite(flow.cap))
+        could -= contention.contended_time(flow) * (most - std::min(flow.cap / slowdown, limit));
+      expects(flow.amount <= could * (1 + rounding),
+              "no flow is faster than its path, its cap and contention allow");
+    }
   }
 }
 
@@ -235,7 +240,7 @@ class SuffixSums {
 /// Checks the sum of all transfers that lie within each transfer.
 /// @param flows in order of their begin
 template <class Fits>
-void check_within_flows(const std::vector<Transfer>& flows, const Fits& fits) {
+void check_within_flows(std::span<const Transfer> flows, const Fits& fits) {
   constexpr auto law = "no resource carries more than its capacity while a flow lasts";
   // If each transfer ends after the one before it, none lies within another.
   if (std::ranges::adjacent_find(flows, std::ranges::greater_equal{}, &Transfer::end) == flows.end()) {
@@ -256,7 +261,7 @@ void check_within_flows(const std::vector<Transfer>& flows, const Fits& fits) {
 }
 
 /// @param flows in order of their begin
-void check_windows(const std::vector<Transfer>& flows, double capacity, double slack) {
+void check_windows(std::span<const Transfer> flows, double capacity, double slack) {
   const auto fits = [&](double amount, double begin, double end) {
     return amount <= capacity * (end - begin + slack) * (1 + rounding);
   };
@@ -275,21 +280,33 @@ void check_windows(const std::vector<Transfer>& flows, double capacity, double s
   }
 }
 
+/// The flows of all paths that use a resource, in order of their begin.
+/// @param merged memory for them
+std::span<const Transfer> merged_flows(const FlowsByPath& by_path, const Users& users,
+                                       std::vector<Transfer>& merged) {
+  merged.clear();
+  for (const auto& [path, times] : users) {
+    const auto before = static_cast<std::ptrdiff_t>(merged.size());
+    for (auto flow : by_path.of(path)) {
+      flow.amount *= times;
+      merged.push_back(flow);
+    }
+    std::ranges::inplace_merge(merged, merged.begin() + before, {}, &Transfer::begin);
+  }
+  return merged;
+}
+
 }  // namespace
 
 void check_amounts(const Timeline& timeline, const OpGraph& graph, const Platform& platform) {
   const double slack = timeline.makespan().value() * rounding;
   const auto resources = narrowest(graph, platform);
-  check_flows(timeline, graph, path_limits(graph, resources), slack);
   const FlowsByPath by_path{timeline, graph};
-  std::vector<Transfer> flows;
+  check_flows(by_path, graph, path_limits(graph, resources), slack);
+  std::vector<Transfer> merged;
   for (const auto& [users, capacity] : resources) {
-    flows.clear();
-    for (const auto& [path, times] : users) {
-      const auto before = static_cast<std::ptrdiff_t>(flows.size());
-      for (const auto& flow : by_path.of(path)) flows.push_back({flow.begin, flow.end, flow.amount * times});
-      std::ranges::inplace_merge(flows, flows.begin() + before, {}, &Transfer::begin);
-    }
+    const auto flows = users.size() == 1 && users.front().times == 1 ? by_path.of(users.front().path)
+                                                                     : merged_flows(by_path, users, merged);
     if (flows.size() < 2) continue;  // check_flows covers it
     check_windows(flows, capacity, slack);
   }

@@ -12,21 +12,22 @@ ProgramCursor::ProgramCursor(const Program& program, ProgramId id)
     const auto* kernel = std::get_if<Kernel>(&task.work);
     const auto of = kernel ? kernel->footprint : std::nullopt;
     footprints_.push_back(known.try_emplace(of, known.size()).first->second);
+    facts_.push_back({activity_of(task.work), program.lane(task), program.is_background_copy(task)});
   }
   footprint_count_ = known.size();
 }
 
 void ProgramCursor::advance(std::size_t index, int step) {
   const auto& task = program_->tasks[index];
+  const auto& [activity, lane, is_background_copy] = facts_[index];
   current_.task = &task;
   current_.number = static_cast<std::size_t>(step) * program_->tasks.size() + index;
   current_.origin = {.task = static_cast<std::int32_t>(index),
                      .step = step,
                      .program = static_cast<std::uint16_t>(id_.index()),
-                     .activity = activity_of(task.work),
+                     .activity = activity,
                      .phase = task.phase};
   launch();
-  const auto lane = program_->lane(task);
   auto& stream = streams_[task.stream.index()];
   if (task.begins_turn) take_server(task.stream);
   current_.previous = lane == Lane::unordered ? std::nullopt : std::exchange(stream, current_.number);
@@ -40,7 +41,7 @@ void ProgramCursor::advance(std::size_t index, int step) {
   }
   if (const auto* put = std::get_if<Put>(&task.work)) current_.count_at_slot = puts_[put->channel]++;
   if (const auto* take = std::get_if<Take>(&task.work)) current_.count_at_slot = takes_[take->channel]++;
-  if (program_->is_background_copy(task)) prefetches_.push_back(current_.number);
+  if (is_background_copy) prefetches_.push_back(current_.number);
   if (task.host_waits) host_waits_.push_back(current_.number);
 }
 

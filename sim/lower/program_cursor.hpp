@@ -41,6 +41,12 @@ class ProgramCursor {
   std::size_t footprint_count() const { return footprint_count_; }
 
  private:
+  struct TaskFacts {
+    Activity activity;
+    Lane lane;
+    bool is_background_copy;
+  };
+
   void launch();
   void take_server(StreamId stream);
 
@@ -57,6 +63,7 @@ class ProgramCursor {
   std::map<Slot, std::size_t> calls_;        ///< so far
   std::map<Slot, std::size_t> puts_;
   std::map<Slot, std::size_t> takes_;
+  std::vector<TaskFacts> facts_;  ///< by task of a step
   std::vector<std::size_t> footprints_;
   std::size_t footprint_count_ = 0;
 };

@@ -17,7 +17,10 @@ struct Change {
 
 /// In order of time. Intervals of one kind are mostly sorted, which keeps this linear.
 std::vector<Change> changes_of(const std::vector<Interval>& intervals, int kinds, Seconds from, Seconds to) {
-  std::vector<std::vector<Change>> by_kind(static_cast<std::size_t>(kinds));
+  std::vector<std::size_t> count(static_cast<std::size_t>(kinds), 0);
+  for (const auto& interval : intervals) ++count[static_cast<std::size_t>(interval.kind)];
+  std::vector<std::vector<Change>> by_kind(count.size());
+  for (std::size_t kind = 0; kind < count.size(); ++kind) by_kind[kind].reserve(2 * count[kind]);
   for (const auto& interval : intervals) {
     const auto start = std::max(interval.start, from);
     const auto end = std::min(interval.end, to);
@@ -29,6 +32,8 @@ std::vector<Change> changes_of(const std::vector<Interval>& intervals, int kinds
   std::vector<Change> all;
   for (auto& changes : by_kind) {
     if (!std::ranges::is_sorted(changes, {}, &Change::when)) std::ranges::sort(changes, {}, &Change::when);
+    if (all.empty()) all.swap(changes);
+    if (changes.empty()) continue;
     std::vector<Change> merged;
     merged.reserve(all.size() + changes.size());
     std::ranges::merge(all, changes, std::back_inserter(merged), {}, &Change::when, &Change::when);
@@ -43,14 +48,17 @@ std::vector<Seconds> split_time(const std::vector<Interval>& intervals, int kind
   std::vector<Seconds> time(static_cast<std::size_t>(kinds) + 1);
   std::vector<int> running(static_cast<std::size_t>(kinds), 0);
   auto at = from;
+  auto first = running.size();  // the first kind that runs, or none
   const auto spend = [&](Seconds until) {
-    const auto first = std::ranges::find_if(running, [](int count) { return count > 0; });
-    time[static_cast<std::size_t>(first - running.begin())] += until - at;
+    time[first] += until - at;
     at = until;
   };
   for (const auto& change : changes_of(intervals, kinds, from, to)) {
     spend(change.when);
-    running[static_cast<std::size_t>(change.kind)] += change.by;
+    const auto kind = static_cast<std::size_t>(change.kind);
+    running[kind] += change.by;
+    if (running[kind] > 0) first = std::min(first, kind);
+    while (first < running.size() && running[first] <= 0) ++first;
   }
   spend(to);
   return time;

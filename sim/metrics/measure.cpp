@@ -10,6 +10,7 @@
 #include "sim/cost/nccl_model.hpp"
 #include "sim/metrics/intervals.hpp"
 #include "sim/metrics/loading.hpp"
+#include "sim/metrics/ops_of_steps.hpp"
 #include "sim/metrics/utilisation.hpp"
 #include "sim/metrics/view.hpp"
 #include "sim/nccl/rank_order.hpp"
@@ -71,6 +72,7 @@ void add_parts(StepParts& parts, const View& view, const Observed& observed, Sec
   const auto& [window, ops, timeline, within] = observed;
   const auto mean = [&, steps = window.steps](Seconds time) { return time * times / steps; };
   std::vector<Interval> all;
+  all.reserve(within.size());
   std::vector<Interval> collectives;
   for (const auto i : within) {
     if (timeline.end[i] <= from || timeline.start[i] >= to) continue;
@@ -160,10 +162,11 @@ Seconds latency_of_collectives(const StepWindow& window, const View& view, const
                                const Timeline& timeline) {
   std::map<std::pair<std::uint16_t, std::int32_t>, Seconds> longest;  // by program and task of the call
   const Observed observed{window, ops, timeline, {}};
-  for (std::size_t i = 0; i < ops.size(); ++i) {
+  const auto end_of_step = first_op_of(window.step + 1, ops);
+  for (auto i = first_op_of(window.step, ops); i < end_of_step; ++i) {
     const auto& op = ops.op(OpId{i});
     const auto& origin = op.origin;
-    if (origin.activity != Activity::collective || origin.step != window.step || !view.sees(origin)) continue;
+    if (origin.activity != Activity::collective || !view.sees(origin)) continue;
     auto& latency = longest[{origin.program, origin.task}];
     latency = std::max(latency, op.latency * observed.times(timeline.start[i]));
   }
@@ -191,10 +194,10 @@ std::vector<MeasuredProgram> measured_programs(const Workload& workload, const s
 ProgramId last_program(const Workload& workload, const StepWindow& window, const OpGraph& ops,
                        const Timeline& timeline) {
   std::vector<Seconds> ends(workload.programs.size());
-  for (std::size_t i = 0; i < ops.size(); ++i) {
+  const auto end_of_step = first_op_of(window.step + 1, ops);
+  for (auto i = first_op_of(window.step, ops); i < end_of_step; ++i) {
     const auto& origin = ops.op(OpId{i}).origin;
-    if (origin.step != window.step || origin.actor == Origin::none || origin.actor >= workload.ranks)
-      continue;
+    if (origin.actor == Origin::none || origin.actor >= workload.ranks) continue;
     auto& end = ends[origin.program];
     end = std::max(end, timeline.end[i]);
   }

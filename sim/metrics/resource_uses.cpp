@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/metrics/ops_of_steps.hpp"
+
 namespace gradway {
 namespace {
 
@@ -16,13 +18,16 @@ struct Amounts {
 Amounts amounts(const StepWindow& window, const Platform& platform, const OpGraph& ops,
                 const Timeline& timeline) {
   Amounts of{.carried = std::vector<double>(platform.resources.size(), 0), .wanted = {}};
-  for (std::size_t i = 0; i < ops.size(); ++i) {
+  for (std::size_t i = 0; i < first_op_of(0, ops); ++i) {
     const auto& op = ops.op(OpId{i});
-    if (op.is_endless()) {
-      const auto share = op.period > Seconds{} ? op.on / op.period : 1;
-      for (const auto resource : ops.path(op.path)) of.wanted[resource] += op.cap * share;
-    }
-    if (op.kind != OpKind::flow || !window.has(op.origin.step)) continue;
+    if (!op.is_endless()) continue;
+    const auto share = op.period > Seconds{} ? op.on / op.period : 1;
+    for (const auto resource : ops.path(op.path)) of.wanted[resource] += op.cap * share;
+  }
+  const auto end = first_op_of(window.step + 1, ops);
+  for (auto i = first_op_of(window.step - window.steps + 1, ops); i < end; ++i) {
+    const auto& op = ops.op(OpId{i});
+    if (op.kind != OpKind::flow) continue;
     const auto times = window.repeated.has(timeline.start[i]) ? 1 + window.repeated.left_out : 1;
     for (const auto resource : ops.path(op.path)) of.carried[resource.index()] += op.amount * times;
   }

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "sim/metrics/loading.hpp"
+#include "sim/metrics/ops_of_steps.hpp"
 
 namespace gradway {
 namespace {
@@ -25,11 +26,8 @@ StepWindow joined(const std::vector<StepWindow>& windows, std::size_t last, std:
 /// Ops of the steps of a run, which its graph has step by step.
 class OpsOfSteps {
  public:
-  OpsOfSteps(const OpGraph& ops, const Timeline& timeline, int steps)
-      : ops_{ops}, timeline_{timeline}, first_(static_cast<std::size_t>(steps) + 1, ops.size()) {
-    for (auto i = ops.size(); i-- > 0;) {
-      if (const auto step = ops.ops()[i].origin.step; step >= 0) first_[static_cast<std::size_t>(step)] = i;
-    }
+  OpsOfSteps(const OpGraph& ops, const Timeline& timeline, int steps) : ops_{ops}, timeline_{timeline} {
+    for (int step = 0; step <= steps; ++step) first_.push_back(first_op_of(step, ops));
   }
 
   /// Whether GPUs and links do the same in both steps, `later` in one of them. The CPU may do it earlier: its

@@ -66,6 +66,7 @@ class StepBuilder {
   Program run() {
     const auto& turns = passes_.turns();
     const auto& rank = passes_.rank();
+    if (!part_) program_.tasks.reserve(task_count());
     copies_.begin_step();
     sync_.before_step(tasks_);
     for (std::size_t i = 0; i < turns.size();) {
@@ -101,6 +102,15 @@ class StepBuilder {
 
  private:
   bool is_pipeline() const { return scenario_.job.layout.pipeline > 1; }
+
+  /// About as many tasks as the program gets, if no kernels are merged.
+  std::size_t task_count() {
+    std::size_t count = 0;
+    for (const auto& turn : passes_.turns())
+      count +=
+          (turn.pass == Pass::forward ? passes_.forward(turn.chunk) : passes_.backward(turn.chunk)).size();
+    return count + count / 4;
+  }
 
   void receive(std::size_t turn) {
     if (!exchanges_) return;

@@ -69,6 +69,7 @@ class LayerTasks {
 
   ModelTasks all() {
     ModelTasks program;
+    for (auto* tasks : {&program.forward, &program.backward}) tasks->reserve(layers_.size() + 1);
     const auto& gpu = scenario_.platform.gpu_models.front();
     const auto bytes = scenario_.model.input_per_sample * scenario_.job.batch_per_gpu;
     if (bytes > 0_B)
@@ -221,6 +222,11 @@ ModelTasks from_profile(const RankScenario& scenario, const ComputeCosts& costs,
                               !has_fp32_masters(scenario.job) && !host_optimizer_time(scenario);
   const auto share = optimizer_share(scenario);
   ModelTasks program;
+  const auto launches_of = [&](ProfiledPhase phase) {
+    return static_cast<std::size_t>(std::ranges::count(profile.launches, phase, &Launch::phase));
+  };
+  program.forward.reserve(launches_of(ProfiledPhase::forward));
+  program.backward.reserve(launches_of(ProfiledPhase::backward));
   std::size_t ready = 0;
   for (std::size_t i = 0; i < profile.launches.size(); ++i) {
     const auto phase = profile.launches[i].phase;

@@ -38,13 +38,13 @@ void FluidClock::set_cap(OpId op, double cap) {
 Seconds FluidClock::next() {
   if (stale_) share();
   Seconds date = Seconds::infinite();
-  if (!timers_.empty()) date = std::min(date, timers_.top().first);
+  if (!timers_.empty()) date = std::min(date, timers_.top().date);
   if (!completions_.empty()) date = std::min(date, completions_.top_date());
   return std::max(date, now_);
 }
 
 OpId FluidClock::pop_timer() {
-  const OpId op{timers_.top().second};
+  const OpId op{timers_.top().op};
   timers_.pop();
   return op;
 }

@@ -34,7 +34,7 @@ class FluidClock final : public FlowBackend {
   void advance(Seconds date, Over over) {
     now_ = date;
     const Seconds last = now_ + now_ * same_date;
-    while (!timers_.empty() && timers_.top().first <= last) over(pop_timer());
+    while (!timers_.empty() && timers_.top().date <= last) over(pop_timer());
     while (!completions_.empty() && completions_.top_date() <= last) over(pop_flow());
   }
   Seconds now() const { return now_; }
@@ -46,7 +46,14 @@ class FluidClock final : public FlowBackend {
     Seconds since{};
     std::uint32_t op = 0;
   };
-  using Timer = std::pair<Seconds, std::uint32_t>;
+  struct Timer {
+    Seconds date;
+    std::uint32_t op;
+    /// Comes after another one: later, or at the same date with a greater id.
+    bool operator>(const Timer& other) const {
+      return date > other.date || (date == other.date && op > other.op);
+    }
+  };
 
   OpId pop_timer();
   OpId pop_flow();

@@ -119,7 +119,7 @@ void Scheduler::end(OpId id) {
   const Op& op = graph_.op(id);
   if (progress_[id.index()] == Progress::in_flow) {
     sides_.leave(id);
-    release_held(id);
+    if (!held_by_.empty()) release_held(id);
   }
   progress_[id.index()] = Progress::ended;
   timeline_.end[id.index()] = now_;

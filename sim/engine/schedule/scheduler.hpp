@@ -46,7 +46,10 @@ class Scheduler {
   struct Waiting {
     Seconds ready;
     std::uint32_t op;
-    auto operator<=>(const Waiting&) const = default;
+    /// Comes after another one: ready later, or at the same date with a greater id.
+    bool operator>(const Waiting& other) const {
+      return ready > other.ready || (ready == other.ready && op > other.op);
+    }
   };
   struct Queue {
     std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -128,8 +129,8 @@ void DdpSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& of
     for (std::size_t i = 0; i < take; ++i) size += open.gradients[filled_ + i].size;
     const auto kernels = static_cast<int>(take);
     const auto hook = ddp_cpu.gradient + (ddp_.searches_each_step() ? ddp_cpu.mark : Seconds{});
-    const auto id = tasks.memory_kernels(fmt::format("{} into bucket {}", of.name, bucket), 2 * size, kernels,
-                                         tasks.cpu(hook) * kernels);
+    const auto id = tasks.memory_kernels(of.name + " into bucket " + std::to_string(bucket), 2 * size,
+                                         kernels, tasks.cpu(hook) * kernels);
     tasks[id].layer = of.layer;
     tasks[id].unit = static_cast<std::int32_t>(bucket);
     count -= take;
