@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
+from functools import cache
 from typing import Any
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    """Names of the fields that the constructor takes."""
+    return tuple(one.name for one in fields(kind) if one.init)
 
 
 def _make(kind: type, document: dict, **more: Any) -> Any:
     """An object with the fields of the document; missing fields are None."""
-    known = {one.name: document.get(one.name) for one in fields(kind) if one.init}
+    known = {name: document.get(name) for name in _names(kind)}
     if "interval_s" in known:
         known["interval_s"] = tuple(document.get("interval_s") or document["interval"])
     if "document" in known:

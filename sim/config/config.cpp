@@ -71,7 +71,6 @@ class Loader {
  public:
   Loader(const FoundFile& first, const DataPath& data)
       : lookup_{first, data}, folder_{first.path.parent_path()}, read_{data.read} {}
-
   Problems& problems() { return problems_; }
 
   ScenarioSpec scenario(const FoundFile& file, const std::vector<Override>& overrides) {
@@ -138,8 +137,6 @@ class Loader {
     platform.price = problems_.attempt([&] { return choose_price(platform.prices, choice, platform.name); });
   }
 
-  Dataset dataset(const Named& name) { return read_named(DataKind::dataset, name, read_dataset); }
-
   /// Names of the datasets with this content.
   std::vector<std::string> datasets_of(SampleContent content) {
     std::vector<std::string> found;
@@ -155,6 +152,7 @@ class Loader {
     return found;
   }
 
+  Dataset dataset(const Named& name) { return read_named(DataKind::dataset, name, read_dataset); }
   StorageTier storage(const Named& name) { return read_named(DataKind::storage, name, read_storage); }
   GpuSpec gpu(const Named& name) { return read_named(DataKind::gpu, name, read_gpu); }
 
@@ -186,9 +184,10 @@ class Loader {
 
   std::optional<FoundFile> find(DataKind kind, const Named& name) {
     if (name.name.empty()) return std::nullopt;  // the missing name is reported already
-    auto known = read_ ? read_->find_name(kind, name.name, folder_) : std::nullopt;
-    if (known) return known;
-    auto found = problems_.attempt([&] { return std::optional{lookup_.find(kind, name.name, name.where)}; });
+    auto& found = found_[{kind, name.name}];
+    if (!found && read_) found = read_->find_name(kind, name.name, folder_);
+    if (found) return found;
+    found = problems_.attempt([&] { return std::optional{lookup_.find(kind, name.name, name.where)}; });
     if (read_ && found) read_->keep_name(kind, name.name, folder_, *found);
     return found;
   }
@@ -244,6 +243,7 @@ class Loader {
   Lookup lookup_;
   std::filesystem::path folder_;
   std::shared_ptr<FileCache> read_;
+  std::map<std::pair<DataKind, std::string>, std::optional<FoundFile>> found_;  ///< empty: not found
   Problems problems_;
 };
 

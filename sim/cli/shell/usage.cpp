@@ -169,9 +169,9 @@ constexpr std::string_view complete_mark = "--complete";
 /// Commands that print the arguments of others.
 constexpr std::array describing_commands{"help", "manual"};
 
-/// Whether a command line needs the arguments of a command: that of `gradway run` only those of `run`. To
-/// add the arguments of all commands takes a fifth of the time of a small run from Python.
-bool needs_arguments_of(std::string_view command, std::span<const char* const> words) {
+/// Whether a command line may call or describe a command: that of `gradway run` only `run`. To add all
+/// commands takes a fifth of the time of a small run from Python.
+bool needs(std::string_view command, std::span<const char* const> words) {
   const auto has = [&](std::string_view word) { return std::ranges::find(words, word) != words.end(); };
   const bool needs_all = words.empty() ||
                          std::ranges::find(commands(), words.front(), &Command::name) == commands().end() ||
@@ -190,9 +190,10 @@ Action parse_command_line(int argc, const char* const* argv) {
   program->add_flag("--version", wants_version, "print the version")->disable_flag_override();
   std::map<const CLI::App*, std::pair<const Command*, Action>> actions;
   for (const auto& command : commands()) {
+    if (!needs(command.name, words)) continue;
     auto* app = program->add_subcommand(std::string{command.name}, std::string{command.help});
     app->set_help_flag("--help,-h", "print this help");
-    actions[app] = {&command, needs_arguments_of(command.name, words) ? command.add(*app) : Action{}};
+    actions[app] = {&command, command.add(*app)};
   }
   if (argc > 1 && argv[1] == complete_mark) {
     return [program, rest = std::vector<std::string>(argv + 2, argv + argc)](const CommandContext& context) {

@@ -91,7 +91,8 @@ const Place& place_of(DataKind kind) {
 
 bool is_file(const fs::path& path) {
   std::error_code ignored;
-  return fs::exists(path, ignored) && !fs::is_directory(path, ignored);
+  const auto status = fs::status(path, ignored);
+  return fs::exists(status) && !fs::is_directory(status);
 }
 
 /// The top-level keys of a file; none if it is invalid YAML, which is reported when the file is read.
@@ -178,6 +179,7 @@ FoundFile before_installed(FoundFile found, const Place& place, const std::strin
                            const DataPath& data) {
   if (data.roots.empty()) return found;
   const auto installed = data.roots.back() / place.folder / fmt::format("{}{}", name, place.ending);
+  if (found.path == installed) return found;
   std::error_code ignored;
   if (is_file(installed) && !fs::equivalent(found.path, installed, ignored))
     found.instead_of = fmt::format("the {} {}", place.noun, name);

@@ -55,6 +55,15 @@ std::string run_text(const Sweep& sweep, const SweepPoint& point) {
   return text.append(",").append(report.substr(1));
 }
 
+/// Writes a text by lines, all but the first one level deeper.
+void write_indented(std::ostream& out, std::string_view text) {
+  for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    out << text.substr(0, end + 1) << "    ";
+    text.remove_prefix(end + 1);
+  }
+  out << text;
+}
+
 }  // namespace
 
 Ranking ranking_of(const Sweep& sweep) {
@@ -100,10 +109,7 @@ void write_json(std::ostream& out, const Sweep& sweep, std::string_view version)
   out << std::string_view{text}.substr(0, at);
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
     out << (i == 0 ? "\n    " : ",\n    ");
-    for (const char c : run_text(sweep, sweep.points[i])) {
-      out << c;
-      if (c == '\n') out << "    ";
-    }
+    write_indented(out, run_text(sweep, sweep.points[i]));
   }
   out << (sweep.points.empty() ? "" : "\n  ") << std::string_view{text}.substr(at) << '\n';
 }
