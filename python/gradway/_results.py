@@ -125,7 +125,7 @@ class Run(_Document):
     def of(cls, document: dict) -> Run:
         return _make(cls, document, metrics=_make(Metrics, document["metrics"]), set=document.get("set", {}),
                      interval={what: ends and tuple(ends) for what, ends in document["interval"].items()}, bottleneck=Bottleneck(**document["bottleneck"]),
-                     links=tuple(_make(Link, link) for link in document["links"]), basis=tuple(document["basis"]),
+                     links=tuple(Link(one["name"], one["busy_fraction"], one["bytes"]) for one in document["links"]), basis=tuple(document["basis"]),
                      warnings=tuple(document["warnings"]),
                      warning_codes=tuple(document["warning_codes"]))
 

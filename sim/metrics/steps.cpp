@@ -61,11 +61,10 @@ class OpsOfSteps {
 
 std::vector<StepWindow> step_windows(const Workload& workload, const OpGraph& ops, const Timeline& timeline) {
   std::vector<Seconds> ends(static_cast<std::size_t>(workload.steps));
-  for (std::size_t i = 0; i < ops.size(); ++i) {
-    const auto step = ops.op(OpId{i}).origin.step;
-    if (step < 0 || step >= workload.steps) continue;
+  for (int step = 0; step < workload.steps; ++step) {
     auto& end = ends[static_cast<std::size_t>(step)];
-    end = std::max(end, timeline.end[i]);
+    const auto end_of_step = first_op_of(step + 1, ops);
+    for (auto i = first_op_of(step, ops); i < end_of_step; ++i) end = std::max(end, timeline.end[i]);
   }
   std::vector<StepWindow> windows;
   Seconds from{};

@@ -12,6 +12,7 @@
 
 #include "sim/base/problem.hpp"
 #include "sim/engine/engine.hpp"
+#include "sim/metrics/ops_of_steps.hpp"
 
 namespace gradway {
 namespace {
@@ -49,7 +50,7 @@ std::optional<StepWindow> repeating_window(const SteadyRun& run) {
 /// Of a neighbour's traffic that comes and goes; zero if there is none.
 Seconds longest_period(const OpGraph& ops) {
   Seconds longest{};
-  for (const auto& op : ops.ops()) longest = std::max(longest, op.period);
+  for (std::size_t i = 0; i < first_op_of(0, ops); ++i) longest = std::max(longest, ops.ops()[i].period);
   return longest;
 }
 
