@@ -155,9 +155,11 @@ Json largest_batch_json(const LargestBatch& largest) {
 JsonDocument json_document(const Run& run, std::string_view version, const RunQuestions& questions) {
   Json links = Json::array();
   for (const auto& link : run.measured.links) {
-    links.push_back(
-        {{"name", link.name}, {"busy_fraction", link.busy_fraction}, {"bytes", amount(link.bytes.value())}});
-    if (link.alike > 0) links.back()["alike"] = link.alike;
+    auto& one = links.emplace_back(Json::object());  // a list of pairs would be copied, for many links
+    one["name"] = link.name;
+    one["busy_fraction"] = link.busy_fraction;
+    one["bytes"] = amount(link.bytes.value());
+    if (link.alike > 0) one["alike"] = link.alike;
   }
   const auto& memory = run.measured.memory;
   const auto& gpu = run.scenario.platform.gpu_models.front();
