@@ -20,6 +20,7 @@ ScenarioJob = TypedDict("ScenarioJob", {
     "fused_loss": bool,
     "composed_norms": bool,
     "implementation": Literal["auto", "fused", "huggingface"],
+    "fusions": Literal["all", "activation", "rope", "none"],
     "recompute": Literal["none", "selective", "selective_op", "full"],
     "framework": Literal["pytorch", "megatron", "deepspeed"],
     "zero_grad": Literal["after_step", "before_backward"],

@@ -354,6 +354,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .hugging_face = is_hugging_face(job.implementation, scenario.model.implementation),
           .adds_in_fp32 = facts_of(job.strategy).adds_in_fp32,
           .megatron = has_megatron_modules(job),
+          .fusions = job.fusions,
           .expert_loop = job.experts == ExpertProducts::loop,
           .expert_capacity = job.layout.expert_capacity_factor};
 }

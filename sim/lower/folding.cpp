@@ -74,6 +74,19 @@ struct Membership {
   std::size_t slot;
 };
 
+/// A path of a group's flows.
+struct FlowAt {
+  std::size_t group;
+  std::size_t path;
+};
+
+std::vector<FlowAt> flows_of(const std::vector<GroupUse>& uses) {
+  std::vector<FlowAt> flows;
+  for (std::size_t group = 0; group < uses.size(); ++group)
+    for (std::size_t path = 0; path < uses[group].paths.size(); ++path) flows.push_back({group, path});
+  return flows;
+}
+
 /// Refines the classes until they are stable. The cost of a round is linear in the length of all paths.
 class Refinement {
  public:
@@ -85,6 +98,8 @@ class Refinement {
         actors_{workload.actors.size()},
         groups_{workload.groups.size()},
         channels_{workload.channels.size()},
+        flow_at_{flows_of(group_uses)},
+        flows_{flow_at_.size()},
         resources_{platform.resources.size()},
         memberships_(workload.groups.size()),
         uses_(platform.resources.size(), 0) {
@@ -100,13 +115,17 @@ class Refinement {
         });
     split_all<std::size_t>(groups_, workload.groups.size(),
                            [&](std::size_t i) { return group_uses[i].kind; });
+    split_all<std::pair<std::size_t, std::size_t>>(flows_, flow_at_.size(), [&](std::size_t i) {
+      const auto& use = group_uses[flow_at_[i].group];
+      return std::pair{use.kind, use.figures[flow_at_[i].path]};
+    });
     for (std::size_t i = 0; i < workload.actors.size(); ++i) {
       const auto& slots = workload.actors[i].groups;
       for (std::size_t slot = 0; slot < slots.size(); ++slot)
         memberships_[slots[slot].index()].push_back({i, slot});
     }
-    // A single group stays alone in its class, so its flows split resources only once.
-    if (workload.groups.size() == 1) split_resources_by_groups();
+    // A single flow stays alone in its class, so it splits resources only once.
+    if (flow_at_.size() == 1) split_resources_by_flows();
   }
 
   void split_by_traffic(const std::vector<ResourceId>& path) {
@@ -118,11 +137,12 @@ class Refinement {
     for (std::size_t before = 0, now = 1; now != before;) {
       before = now;
       split_resources_by_actors();
-      if (workload_.groups.size() > 1) split_resources_by_groups();
+      if (flow_at_.size() > 1) split_resources_by_flows();
       split_actors();
+      if (flow_at_.size() > 1) split_flows();
       if (workload_.groups.size() > 1) split_groups();
       split_channels();
-      now = resources_.count() + actors_.count() + groups_.count() + channels_.count();
+      now = resources_.count() + actors_.count() + flows_.count() + groups_.count() + channels_.count();
     }
     Folding folding;
     folding.ranks = static_cast<std::size_t>(workload_.ranks);
@@ -130,6 +150,9 @@ class Refinement {
     for (const auto first : groups_.representatives()) folding.group_representative.emplace_back(first);
     for (const auto first : channels_.representatives()) folding.channel_representative.emplace_back(first);
     for (const auto first : resources_.representatives()) folding.resource_representative.emplace_back(first);
+    folding.flow_class.resize(group_uses_.size());
+    for (std::size_t i = 0; i < flow_at_.size(); ++i)
+      folding.flow_class[flow_at_[i].group].push_back(static_cast<std::uint32_t>(flows_.of(i)));
     return folding;
   }
 
@@ -179,17 +202,14 @@ class Refinement {
     }
   }
 
-  void split_resources_by_groups() {
-    std::size_t most = 0;
-    for (const auto& use : group_uses_) most = std::max(most, use.paths.size());
-    for (std::size_t path = 0; path < most; ++path) {
-      for_each_class(
-          groups_, group_uses_.size(),
-          [&](std::size_t group) {
-            if (path < group_uses_[group].paths.size()) count_uses(*group_uses_[group].paths[path]);
-          },
-          [&] { split_resources(); });
-    }
+  const std::vector<ResourceId>& path_of(std::size_t flow) const {
+    return *group_uses_[flow_at_[flow].group].paths[flow_at_[flow].path];
+  }
+
+  void split_resources_by_flows() {
+    for_each_class(
+        flows_, flow_at_.size(), [&](std::size_t flow) { count_uses(path_of(flow)); },
+        [&] { split_resources(); });
   }
 
   /// Appends the classes of a path's resources and an end mark to a key.
@@ -212,7 +232,17 @@ class Refinement {
     });
   }
 
+  void split_flows() {
+    std::vector<std::size_t> key;
+    split_all<std::vector<std::size_t>>(flows_, flow_at_.size(), [&](std::size_t flow) {
+      key.assign(1, groups_.of(flow_at_[flow].group));
+      add_classes(key, path_of(flow));
+      return key;
+    });
+  }
+
   void split_groups() {
+    std::size_t first_flow = 0;
     split_all<std::vector<std::size_t>>(groups_, group_uses_.size(), [&](std::size_t group) {
       std::vector<std::pair<std::size_t, std::size_t>> members;
       for (const auto& membership : memberships_[group])
@@ -220,7 +250,10 @@ class Refinement {
       std::ranges::sort(members);
       std::vector<std::size_t> key;
       for (const auto& [slot, of] : members) key.insert(key.end(), {slot, of});
-      for (const auto* path : group_uses_[group].paths) add_classes(key, *path);
+      const auto begin = static_cast<std::ptrdiff_t>(key.size());
+      for (std::size_t path = 0; path < group_uses_[group].paths.size(); ++path)
+        key.push_back(flows_.of(first_flow++));
+      std::sort(key.begin() + begin, key.end());
       return key;
     });
   }
@@ -245,6 +278,8 @@ class Refinement {
   Classes actors_;
   Classes groups_;
   Classes channels_;
+  std::vector<FlowAt> flow_at_;  ///< by flow, in order of groups and paths
+  Classes flows_;
   Classes resources_;
   std::vector<std::vector<Membership>> memberships_;  ///< by group
   std::vector<std::uint32_t> uses_;  ///< by resource: how often the paths counted now name it

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "sim/base/ids.hpp"
@@ -17,7 +18,13 @@ struct Folding {
   std::vector<GroupId> group_representative;      ///< by group, likewise
   std::vector<ChannelId> channel_representative;  ///< by channel, likewise
   std::vector<ResourceId> resource_representative;
+  /// By group and path of its flows: the class. Flows of a class are equal. Empty without folding: each path
+  /// is alone in its class.
+  std::vector<std::vector<std::uint32_t>> flow_class{};
 
+  std::uint32_t class_of_flow(std::size_t group, std::size_t path) const {
+    return flow_class.empty() ? static_cast<std::uint32_t>(path) : flow_class[group][path];
+  }
   bool is_representative(ActorId actor) const { return actor_representative[actor.index()] == actor; }
   bool is_representative(ResourceId resource) const {
     return resource_representative[resource.index()] == resource;
@@ -39,23 +46,27 @@ using ActorUse = std::vector<std::vector<ResourceId>>;
 struct GroupUse {
   std::size_t kind = 0;  ///< equal only if all amounts, caps and latencies of the flows are equal
   std::vector<const std::vector<ResourceId>*> paths;  ///< of the flows, each once
+  /// By path: a number that is equal only if the flows on both paths have equal amounts and caps in each
+  /// call.
+  std::vector<std::size_t> figures;
 };
 
 /// Finds the coarsest classes with the following properties by refinement (an equitable partition):
 /// * actors of a class run the same program equally fast; their flows name resources of each class equally
 ///   often; slot by slot their groups and channels are of the same class;
 /// * groups of a class have as many members of each class of actors at the same slots, the same figures, and
-///   flows that name resources of each class equally often; channels of a class join the same classes at
-///   the same slots;
+///   as many flows of each class; flows of a class belong to groups of a class, have the same figures, and
+///   name resources of each class equally often; channels of a class join the same classes at the same slots;
 /// * resources of a class have the same capacity and are named equally often by the actors of each class and
-///   by the flows of the groups of each class.
+///   by the flows of each class.
 /// Then all members of a class are always in the same state. Proof by induction over events: if it holds up
 /// to a date, the active flows are the same for all actors and groups of a class. Max-min rates are unique,
 /// and all resources of a class carry the same load, so all flows of a class have the same rate and end
 /// together. The k-th call of an actor joins the k-th calls of members of the same classes, so the rendezvous
-/// of a class begin together, too. It is therefore enough to simulate one actor, one rendezvous and one put
-/// and take of each class, with paths repeated as often as the class uses the resource. The representative of
-/// a class of actors need not be a member of the representative of its groups' class.
+/// of a class begin together, too. It is therefore enough to simulate one actor, one rendezvous, one flow of
+/// a rendezvous and one put and take of each class, with paths repeated as often as the class uses the
+/// resource. So the rings of NCCL's channels, which begin at other GPUs each, are one flow. The
+/// representative of a class of actors need not be a member of the representative of its groups' class.
 /// @param actors by actor
 /// @param groups by group
 /// @param traffic paths of neighbours' traffic, each of which represents itself

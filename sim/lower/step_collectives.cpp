@@ -92,9 +92,28 @@ std::optional<ChannelLimit> StepCollectives::channel_limit() const {
   return found;
 }
 
+std::vector<std::size_t> StepCollectives::figures_of_paths(
+    const SharedCollectives& shared, std::map<std::vector<double>, std::size_t>& known) {
+  std::vector<std::vector<double>> figures(shared.paths.size());
+  double call = 0;
+  for (const auto& [_, entry] : shared.entries) {
+    for (std::size_t i = 0; i < entry.path.size(); ++i) {
+      const auto& flow = entry.lowered.flows[i];
+      auto& of = figures[entry.path[i]];
+      of.insert(of.end(), {call, flow.amount.value(), flow.cap});
+    }
+    ++call;
+  }
+  std::vector<std::size_t> numbers;
+  for (const auto& of : figures) numbers.push_back(number_of(known, of));
+  return numbers;
+}
+
 std::vector<GroupUse> StepCollectives::group_uses() const {
   std::map<std::vector<double>, std::size_t> known;
+  std::map<std::vector<double>, std::size_t> known_paths;
   std::vector<std::size_t> kinds;
+  std::vector<std::vector<std::size_t>> of_paths;
   for (const auto& shared : shared_) {
     std::vector<double> figures;  // groups whose flows differ in any of these differ in kind
     for (const auto& [call, entry] : shared.entries) {
@@ -106,11 +125,12 @@ std::vector<GroupUse> StepCollectives::group_uses() const {
       }
     }
     kinds.push_back(number_of(known, figures));
+    of_paths.push_back(figures_of_paths(shared, known_paths));
   }
   std::vector<GroupUse> uses;
   uses.reserve(groups_.size());
   for (const auto& group : groups_) {
-    auto& use = uses.emplace_back(kinds[group.shared]);
+    auto& use = uses.emplace_back(GroupUse{kinds[group.shared], {}, of_paths[group.shared]});
     for (std::size_t i = 0; i < shared_[group.shared].paths.size(); ++i) use.paths.push_back(&path(group, i));
   }
   return uses;
@@ -119,17 +139,24 @@ std::vector<GroupUse> StepCollectives::group_uses() const {
 std::vector<std::uint32_t> StepCollectives::add_paths(
     OpGraph& graph, const Folding& folding, const std::vector<std::size_t>& members,
     std::map<std::vector<ResourceId>, std::uint32_t>& known) const {
+  std::map<std::uint32_t, std::vector<ResourceId>> whole;  // by class of flows
+  for (const auto member : members) {
+    const auto count = shared_[groups_[member].shared].paths.size();
+    for (std::size_t p = 0; p < count; ++p) {
+      const auto folded = folding.fold(path(groups_[member], p));
+      auto& of = whole[folding.class_of_flow(member, p)];
+      of.insert(of.end(), folded.begin(), folded.end());
+    }
+  }
   std::vector<std::uint32_t> added;
   const auto count = shared_[groups_[members.front()].shared].paths.size();
   for (std::size_t p = 0; p < count; ++p) {
-    std::vector<ResourceId> whole;
-    for (const auto member : members) {
-      const auto folded = folding.fold(path(groups_[member], p));
-      whole.insert(whole.end(), folded.begin(), folded.end());
-    }
-    const auto [place, is_new] = known.try_emplace(whole, 0);
-    if (is_new) place->second = graph.add_path(std::move(whole));
-    added.push_back(place->second);
+    auto of = whole.extract(folding.class_of_flow(members.front(), p));
+    added.push_back(Op::absent);
+    if (of.empty()) continue;
+    const auto [place, is_new] = known.try_emplace(of.mapped(), 0);
+    if (is_new) place->second = graph.add_path(std::move(of.mapped()));
+    added.back() = place->second;
   }
   return added;
 }
@@ -152,6 +179,7 @@ CallOps StepCollectives::add_to(OpGraph& graph, const Folding& folding,
       op.origin.activity = Activity::collective;
       op.origin.group = static_cast<std::int32_t>(g);
       for (std::size_t i = 0; i < entry.path.size(); ++i) {
+        if (paths[entry.path[i]] == Op::absent) continue;
         const auto& flow = entry.lowered.flows[i];
         op.kind = OpKind::flow;
         op.amount = flow.amount.value();

@@ -58,6 +58,11 @@ class StepCollectives {
   };
   SharedCollectives lowered(const Communicator& communicator,
                             const std::set<std::pair<CollectiveKind, Bytes>>& calls);
+  /// By path: its number in `GroupUse::figures`.
+  static std::vector<std::size_t> figures_of_paths(const SharedCollectives& shared,
+                                                   std::map<std::vector<double>, std::size_t>& known);
+  /// By path of the first member: the path in the graph of all flows of its class, or Op::absent if an
+  /// earlier path is of the same class.
   std::vector<std::uint32_t> add_paths(OpGraph& graph, const Folding& folding,
                                        const std::vector<std::size_t>& members,
                                        std::map<std::vector<ResourceId>, std::uint32_t>& known) const;

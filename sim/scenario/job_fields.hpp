@@ -67,6 +67,12 @@ constexpr auto fields_of(std::type_identity<Job>) {
             "operations, compute the loss in fp32 and give attention a mask for windows; auto: huggingface "
             "for models of 'gradway import hf', else fused. Megatron has its own",
             {.affects = {.kernels = true}}),
+      field("fusions", &Job::fusions, value::Words{"a set of fusions", fusions_words},
+            "with Megatron's modules: which of its fused kernels run. activation: that of an MLP's bias, "
+            "activation and gate (--no-bias-swiglu-fusion, --no-bias-gelu-fusion turn it off); rope: that of "
+            "rotary positions (--no-rope-fusion). Megatron has both since 2024",
+            {.is_echoed = [](const Job& job) { return job.fusions != Fusions::all; },
+             .affects = {.kernels = true, .launches = true}}),
       field("recompute", &Job::recompute, value::Words{"a recompute mode", recompute_words},
             "activation checkpointing. full: each block keeps only its input and is recomputed before its "
             "backward pass; selective_op: everything is recomputed except attention and every second matrix "

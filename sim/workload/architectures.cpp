@@ -109,13 +109,15 @@ Tensor conv_next_block(Eager& run, const std::string& name, Tensor x, std::int64
 }  // namespace
 
 std::vector<Layer> layers_of(const ForwardPass& network, int sequence, bool megatron,
-                             const std::optional<Lora>& lora, bool compiled, bool hugging_face) {
+                             const std::optional<Lora>& lora, bool compiled, bool hugging_face,
+                             Fusions fusions) {
   Eager eager{{.sequence = sequence,
                .precision = lora ? Precision::bf16 : Precision::fp32,
                .lora = lora,
                .compiled = compiled,
                .hugging_face = hugging_face,
-               .megatron = megatron}};
+               .megatron = megatron,
+               .fusions = fusions}};
   network(eager);
   eager.finish();
   auto layers = eager.take_layers();

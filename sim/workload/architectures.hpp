@@ -127,9 +127,10 @@ std::vector<Layer> synthetic(const std::vector<SyntheticLayer>& layers);
 /// @param lora layers with adapters; all other parameters are frozen
 /// @param compiled layers in the order of torch.compile's kernels, which differs from that of eager mode
 /// @param hugging_face layers of transformers' modules
+/// @param fusions of Megatron's modules, which make one layer of several
 std::vector<Layer> layers_of(const ForwardPass& network, int sequence = 0, bool megatron = false,
                              const std::optional<Lora>& lora = {}, bool compiled = false,
-                             bool hugging_face = false);
+                             bool hugging_face = false, Fusions fusions = Fusions::all);
 
 /// The kinds of attention heads in a network; empty if it has no attention.
 std::set<AttentionHead> attention_heads_of(const ForwardPass& network);

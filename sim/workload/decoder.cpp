@@ -288,17 +288,22 @@ class DecoderPass {
     return run_.activation(fmt::format("{}.{}", name, function()), function(), x);
   }
 
+  /// The activation of one half of x times the other half. @param width of a half
+  Tensor gated(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width) {
+    if (run_.fuses_activation()) return run_.gated_halves(name + ".product", x);
+    const auto parts = run_.split(x, rows, {width, width});
+    return run_.multiply(name + ".product", activation(name, parts[0]), parts[1]);
+  }
+
   Tensor mlp(const std::string& name, Tensor x, std::int64_t width) {
     const bool bias = shape_.mlp_bias.value_or(shape_.bias);
     const auto project = [&](const char* part, std::int64_t outputs) {
       return run_.linear(name + part, x, tokens_, hidden_, outputs, bias, false, Split::outputs);
     };
-    if (is_gated() && run_.packs_projections()) {
-      x = run_.gated_halves(name + ".product", project(".fc1", 2 * width));
-    } else if (is_gated() && packs()) {
-      const auto each = run_.share(width);
-      const auto parts = run_.split(project(".fc1", 2 * width), tokens_, {each, each});
-      x = run_.multiply(name + ".product", activation(name, parts[0]), parts[1]);
+    const bool adds_bias = bias && run_.adds_bias_separately();
+    if (is_gated() && packs()) {
+      x = project(".fc1", 2 * width);
+      x = gated(name, adds_bias ? run_.add_bias(x) : x, tokens_, run_.share(width));
     } else if (is_gated()) {
       auto gate = project(".gate", width);
       if (!run_.is_compiled()) gate = activation(name, gate);
@@ -306,7 +311,8 @@ class DecoderPass {
       if (run_.is_compiled()) gate = activation(name, gate);  // fused with the multiplication
       x = run_.multiply(name + ".product", gate, up);
     } else {
-      x = activation(name, project(".fc1", width));
+      x = project(".fc1", width);
+      x = activation(name, adds_bias ? run_.add_bias(x) : x);
     }
     return run_.linear(name + ".fc2", x, tokens_, width, hidden_, bias, false, Split::inputs);
   }
@@ -329,15 +335,7 @@ class DecoderPass {
     shares = run_.shares_to_experts(shares, routed);
     y = run_.grouped_linear(name + ".fc1", y, rows, hidden_, is_gated() ? 2 * width : width, own,
                             Split::outputs, experts.bias);
-    if (is_gated() && run_.packs_projections()) {
-      y = run_.gated_halves(name + ".product", y);
-    } else if (is_gated()) {
-      const auto each = run_.share_of_expert(width);
-      const auto parts = run_.split(y, rows, {each, each});
-      y = run_.multiply(name + ".product", activation(name, parts[0]), parts[1]);
-    } else {
-      y = activation(name, y);
-    }
+    y = is_gated() ? gated(name, y, rows, run_.share_of_expert(width)) : activation(name, y);
     y = run_.grouped_linear(name + ".fc2", y, rows, width, hidden_, own, Split::inputs, experts.bias);
     y = run_.from_experts(y, routed, hidden_, number);
     y = run_.combine(name + ".combine", y, shares, own_, hidden_);

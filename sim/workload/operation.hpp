@@ -37,6 +37,20 @@ constexpr bool is_hugging_face(Implementation of_job, Implementation of_model) {
   return (of_job == Implementation::automatic ? of_model : of_job) == Implementation::hugging_face;
 }
 
+/// Which of Megatron-Core's fused kernels run: `activation` for the bias, activation and gate of an MLP,
+/// `rope` for rotary positions.
+enum class Fusions : std::uint8_t { all, activation, rope, none };
+inline constexpr std::array<std::string_view, 4> fusions_words{"all", "activation", "rope", "none"};
+constexpr std::string_view name_of(Fusions fusions) {
+  return fusions_words[static_cast<std::size_t>(fusions)];
+}
+constexpr bool fuses_activation(Fusions fusions) {
+  return fusions == Fusions::all || fusions == Fusions::activation;
+}
+constexpr bool fuses_rope(Fusions fusions) {
+  return fusions == Fusions::all || fusions == Fusions::rope;
+}
+
 /// Number formats on the GPU.
 enum class Number : std::uint8_t { fp32, bf16, fp16, fp8, nvfp4 };
 inline constexpr std::array<std::string_view, 5> number_words{"fp32", "bf16", "fp16", "fp8", "nvfp4"};

@@ -52,6 +52,7 @@ TEST_CASE("keys of other trainers lead to the key that stands for them", "[error
          unknown("job.num_gpus", "did you mean 'job.gpus'? It counts all ranks"), unknown("nodes", nodes),
          unknown("job.nodes", nodes), unknown("batch_size", batch), unknown("job.batch_size", batch),
          unknown("job.gradient_accumulation_steps", "did you mean 'job.accumulate'?"),
+         unknown("job.apply_rope_fusion", "did you mean 'job.fusions'? It is all, activation, rope or none"),
          unknown("job.seq_len", "did you mean 'job.sequence'?"),
          unknown("job.activation_checkpointing", recompute), unknown("job.gradient-checkpointing", recompute),
          unknown("parallel.tp", "did you mean 'parallel.tensor'?"),

@@ -107,3 +107,35 @@ TEST_CASE("without folding each rank represents itself") {
   CHECK(folding.simulated_ranks() == 3);
   CHECK(folding.fold(ids({0, 1, 1})) == ids({0, 1, 1}));
 }
+
+TEST_CASE("channels that leave through another rank each are one flow, and their ranks one class") {
+  // Links 0 to 3 and NICs 4 to 7 of four ranks: the ring of channel i leaves through the NIC of rank i and
+  // takes the links of all others.
+  const auto platform = resources({10, 10, 10, 10, 5, 5, 5, 5});
+  const Paths rings{ids({1, 2, 3, 4}), ids({0, 2, 3, 5}), ids({0, 1, 3, 6}), ids({0, 1, 2, 7})};
+  Workload workload;
+  workload.programs.push_back(program("rank", {}));
+  workload.ranks = 4;
+  workload.actors.assign(4, {.program = ProgramId{0}, .at = DeviceId{0}});
+  add_group(workload, "all", {0, 1, 2, 3});
+  const std::vector<ActorUse> uses{{ids({0, 4})}, {ids({1, 5})}, {ids({2, 6})}, {ids({3, 7})}};
+  GroupUse group;
+  for (const auto& ring : rings) group.paths.push_back(&ring);
+
+  group.figures = {0, 0, 0, 0};
+  const auto folding = find_folding(workload, uses, {group}, {}, platform);
+  CHECK(folding.simulated_ranks() == 1);
+  std::vector<ResourceId> all;
+  for (std::size_t path = 0; path < rings.size(); ++path) {
+    CHECK(folding.class_of_flow(0, path) == folding.class_of_flow(0, 0));
+    const auto folded = folding.fold(rings[path]);
+    all.insert(all.end(), folded.begin(), folded.end());
+  }
+  CHECK(all == ids({4, 0, 0, 0}));
+
+  group.figures = {0, 0, 0, 1};  // one channel carries more
+  const auto other = find_folding(workload, uses, {group}, {}, platform);
+  CHECK(other.simulated_ranks() == 2);
+  CHECK(other.class_of_flow(0, 2) == other.class_of_flow(0, 0));
+  CHECK(other.class_of_flow(0, 3) != other.class_of_flow(0, 0));
+}

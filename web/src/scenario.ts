@@ -14,6 +14,7 @@ export interface ScenarioJob {
   fused_loss?: boolean;
   composed_norms?: boolean;
   implementation?: 'auto' | 'fused' | 'huggingface';
+  fusions?: 'all' | 'activation' | 'rope' | 'none';
   recompute?: 'none' | 'selective' | 'selective_op' | 'full';
   framework?: 'pytorch' | 'megatron' | 'deepspeed';
   zero_grad?: 'after_step' | 'before_backward';

@@ -50,7 +50,7 @@ void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Pro
   const bool follows = static_cast<bool>(model.model.run);
   for (const auto* key :
        {"job.attention", "job.memory_format", "job.compile", "job.fused_loss", "job.composed_norms",
-        "job.implementation", "job.sequence", "job.document_length"}) {
+        "job.implementation", "job.fusions", "job.sequence", "job.document_length"}) {
     if (follows || !scenario.given.contains(key) || !trains(scenario.job.strategy)) continue;
     problems.add(Problem{
         scenario.place(key),
@@ -115,6 +115,17 @@ void check_implementation(const ScenarioSpec& scenario, Problems& problems) {
                        "job.implementation huggingface has no effect: Megatron has its own modules",
                        {{scenario.place("job.framework"), "the framework is here"}},
                        "leave it out"});
+}
+
+void check_fusions(const ScenarioSpec& scenario, Problems& problems) {
+  const auto& job = scenario.job;
+  if (job.fusions == Fusions::all || has_megatron_modules(job)) return;
+  problems.add(Problem{scenario.place("job.fusions"),
+                       fmt::format("job.fusions {} has no effect: job.framework is {}, which has none of "
+                                   "Megatron's fused kernels",
+                                   name_of(job.fusions), name_of(job.framework)),
+                       {},
+                       "leave it out, or write 'framework: megatron'"});
 }
 
 std::string generation_in_words(const Gpu& gpu) {
@@ -238,7 +249,8 @@ void apply_job(const Job& job, Model& model) {
   const bool other_sequence = job.sequence > 0 && job.sequence != model.tokens_per_sample;
   const bool hugging_face = is_hugging_face(job.implementation, model.implementation) && model.run;
   if (megatron || compiled || hugging_face || other_sequence || job.lora)
-    model.layers = layers_of(model.run, job.sequence, megatron, job.lora, compiled, hugging_face);
+    model.layers =
+        layers_of(model.run, job.sequence, megatron, job.lora, compiled, hugging_face, job.fusions);
   // Anchors were measured with the model's own sequence length and all parameters trained.
   if (other_sequence || job.lora) model.anchors.clear();
   if (!other_sequence) return;
@@ -274,6 +286,7 @@ void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const 
   check_finetune(scenario, model, problems);
   check_norms(scenario, model, problems);
   check_implementation(scenario, problems);
+  check_fusions(scenario, problems);
   check_launches(scenario, model, problems);
   check_host_reads(scenario, model, problems);
   check_attention(scenario, model, gpu, problems);

@@ -32,6 +32,7 @@ constexpr std::string_view accumulate_hint = "did you mean 'job.accumulate'?";
 constexpr std::string_view sequence_hint = "did you mean 'job.sequence'?";
 constexpr std::string_view recompute_hint =
     "did you mean 'job.recompute'? It is none, selective, selective_op or full";
+constexpr std::string_view fusions_hint = "did you mean 'job.fusions'? It is all, activation, rope or none";
 constexpr std::string_view data_hint =
     "leave it out: the data-parallel degree is 'job.gpus' divided by the tensor-, context- and "
     "pipeline-parallel degrees";
@@ -57,6 +58,10 @@ constexpr auto foreign_keys = std::to_array<ForeignKey>({
     {"compile_loss", "", "did you mean 'job.fused_loss'?"},
     {"fused_cross_entropy", "", "did you mean 'job.fused_loss'?"},
     {"cross_entropy_loss_fusion", "", "did you mean 'job.fused_loss'?"},
+    {"apply_rope_fusion", "", fusions_hint},
+    {"bias_activation_fusion", "", fusions_hint},
+    {"bias_gelu_fusion", "", fusions_hint},
+    {"bias_swiglu_fusion", "", fusions_hint},
     {"frees_early", "", "did you mean 'job.zero_grad'? before_backward frees gradients early"},
     {"num_gpus", "", gpus_hint},
     {"n_gpus", "", gpus_hint},

@@ -63,6 +63,16 @@ void check_job_numbers(TrainerSettings& settings, long long batch, long long acc
                      fmt::format("the maximum is {}", max_accumulation));
 }
 
+std::string fusions_word(TrainerSettings& settings) {
+  const auto flag = [&](std::string_view key) { return settings.boolean({key}).value_or(false); };
+  const bool without_gates = flag("no_bias_swiglu_fusion");
+  const bool without_gelu = flag("no_bias_gelu_fusion");
+  const bool has_activation = !(flag("swiglu") ? without_gates : without_gelu);
+  const bool has_rope = !flag("no_rope_fusion");
+  if (has_activation) return has_rope ? "" : "activation";
+  return has_rope ? "rope" : "none";
+}
+
 bool reads_fp4(TrainerSettings& settings) {
   constexpr TrainerSettings::Spellings format_key = {"fp4_format", "fp4"};
   const auto format = settings.text(format_key).value_or("");

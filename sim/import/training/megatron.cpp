@@ -218,6 +218,7 @@ class Megatron {
     if (!options_.model.empty()) job.emplace_back("sequence", fmt::format("{}", sequence_));
     job.emplace_back("framework", "megatron");
     read_attention();
+    if (const auto word = fusions_word(settings_); !word.empty()) job.emplace_back("fusions", word);
     read_recompute();
     read_graphs();
     if (settings_.number({"clip_grad"}, 0).value_or(1) > 0) job.emplace_back("clip_grad_norm", "true");

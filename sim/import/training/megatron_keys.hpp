@@ -36,7 +36,7 @@ inline constexpr std::string_view ignored_megatron_keys =
     "no_load_rng no_save_optim no_save_rng ckpt_format use_dist_ckpt use_checkpoint_args async_save "
     "auto_detect_ckpt_format profile profile_step_start profile_step_end profile_ranks manual_gc "
     "manual_gc_interval empty_unused_memory_level use_mcore_models no_masked_softmax_fusion "
-    "no_rope_fusion rotary_base rotary_seq_len_interpolation_factor use_rope_scaling rope_scaling_factor "
+    "rotary_base rotary_seq_len_interpolation_factor use_rope_scaling rope_scaling_factor "
     "rope_type rotary_scaling_factor mscale mscale_all_dim norm_epsilon apply_layernorm_1p "
     "attention_softmax_in_fp32 calculate_per_token_loss cross_entropy_loss_fusion moe_grouped_gemm "
     "moe_permute_fusion moe_token_dispatcher_type tokenizer_type max_position_embeddings "
@@ -72,7 +72,8 @@ inline constexpr auto unused_megatron_keys = std::to_array<UnusedKey>({
 
 /// Arguments that gradway uses, to suggest one for a misspelled argument.
 inline constexpr std::string_view used_megatron_keys =
-    "nnodes no_gradient_accumulation_fusion nproc_per_node world_size num_layers hidden_size "
+    "nnodes no_gradient_accumulation_fusion no_bias_swiglu_fusion no_bias_gelu_fusion no_rope_fusion "
+    "nproc_per_node world_size num_layers hidden_size "
     "ffn_hidden_size num_attention_heads group_query_attention num_query_groups kv_channels seq_length "
     "position_embedding_type use_rotary_position_embeddings no_position_embedding rotary_percent swiglu "
     "squared_relu normalization disable_bias_linear add_qkv_bias qk_layernorm "

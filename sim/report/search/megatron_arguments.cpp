@@ -20,6 +20,8 @@ class ArgumentList {
     add("--global-batch-size {:.0f}", job_.samples());
     write_precision();
     write_attention();
+    if (!fuses_activation(job_.fusions)) add("--no-bias-swiglu-fusion --no-bias-gelu-fusion");
+    if (!fuses_rope(job_.fusions)) add("--no-rope-fusion");
     if (runs_blocks_again(job_.recompute))
       add("--recompute-granularity full --recompute-method uniform --recompute-num-layers {}",
           job_.recompute_every);

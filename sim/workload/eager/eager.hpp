@@ -47,7 +47,8 @@ struct EagerSettings {
   bool sends_pieces = false;  ///< exchanges are split and overlap parts of their product (async TP)
   bool adds_in_fp32 = false;  ///< products accumulate weight gradients in fp32 buffers
   bool megatron = false;      ///< Megatron-Core's modules: packed projections, overlapped exchanges
-  int context = 1;            ///< ranks of context parallelism, which split every sequence
+  Fusions fusions = Fusions::all;  ///< of Megatron's modules
+  int context = 1;                 ///< ranks of context parallelism, which split every sequence
   ContextMethod context_method = ContextMethod::ring;
   int expert = 1;                ///< ranks of expert parallelism, which divide the experts of a layer
   int expert_tensor = 1;         ///< ranks that split each expert
@@ -106,6 +107,10 @@ class Eager {
   int tensor_ranks() const { return settings_.tensor; }
   bool is_compiled() const { return settings_.compiled; }
   bool packs_projections() const { return settings_.megatron; }
+  /// Whether the bias, activation and gate of an MLP are one kernel.
+  bool fuses_activation() const { return settings_.megatron && gradway::fuses_activation(settings_.fusions); }
+  /// Whether separate kernels add the bias of an MLP and apply its activation. Elsewhere the product adds it.
+  bool adds_bias_separately() const { return settings_.megatron && !fuses_activation(); }
   /// Whether operations are written out as in the models of Hugging Face's transformers.
   bool is_hugging_face() const { return settings_.hugging_face && !settings_.megatron; }
   /// A tensor rank's share of a dimension.
@@ -148,9 +153,10 @@ class Eager {
   Tensor relu(const std::string& name, Tensor x);
   Tensor add(const std::string& name, Tensor x, Tensor y);
   Tensor multiply(const std::string& name, Tensor x, Tensor y);
+  /// Adds a bias in a kernel of its own. Its gradient is part of the linear layer.
+  Tensor add_bias(Tensor x);
   /// The activation of one half of x times the other half, in one kernel for each direction.
-  /// @source Megatron-Core, fusions/fused_bias_swiglu.py and fused_bias_geglu.py, on by default; only x is
-  /// saved
+  /// @source Megatron-Core, fusions/fused_bias_swiglu.py and fused_bias_geglu.py; only x is saved
   Tensor gated_halves(const std::string& name, Tensor x);
   /// Multiplies x by a trained number per channel.
   Tensor layer_scale(const std::string& name, Tensor x, std::int64_t channels);
@@ -206,7 +212,8 @@ class Eager {
   /// The part between the projections. @param x queries, keys, values; @param gates two numbers per head of
   /// values
   Tensor delta_net(const std::string& name, Tensor x, Tensor gates, const DeltaNet& shape);
-  /// Rotary positions in complex fp32 numbers, as in Llama; Megatron has a fused kernel.
+  /// Rotary positions: in complex fp32 numbers, as in Llama; in Megatron's fused kernel; or as Megatron and
+  /// transformers compose them.
   /// @param factors size of the table of rotations, which all heads and samples share, in real numbers
   Tensor rotary(const std::string& name, Tensor x, double factors);
   /// What T5 adds to the scores: the mask and, with `buckets`, a trained number per head and distance.
@@ -404,6 +411,7 @@ class Eager {
   Tensor norm(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width, std::string_view what,
               std::vector<Parameter> parameters);
   Tensor composed_rotary(const std::string& name, Tensor x);
+  Tensor megatron_rotary(const std::string& name, Tensor x, double factors);
   Tensor composed_rms_norm(const std::string& name, Tensor x, double m, std::int64_t width);
   Tensor hugging_face_rms_norm(const std::string& name, Tensor x, double m, std::int64_t width);
   bool has_mask(const Attention& shape) const;

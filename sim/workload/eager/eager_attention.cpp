@@ -398,10 +398,11 @@ void Eager::composed_attention(const Attention& shape, Number number, Tensor out
 
 Tensor Eager::rotary(const std::string& name, Tensor x, double factors) {
   if (is_hugging_face() && !settings_.compiled) return composed_rotary(name, x);
+  if (settings_.megatron && !fuses_rope(settings_.fusions)) return megatron_rotary(name, x, factors);
   open(name);
   const auto number = of(x).number;
   if (settings_.megatron) {
-    // apply_rope_fusion; the angles are fp32. @source Transformer Engine, common/fused_rope/fused_rope.cu
+    // The angles are fp32. @source Transformer Engine, common/fused_rope/fused_rope.cu
     const auto elements = of(x).elements;
     const auto turn =
         stream("scale", number, elements + factors * bytes_of(Number::fp32) / 2 / bytes_of(number));

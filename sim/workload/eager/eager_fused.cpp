@@ -25,17 +25,6 @@ Operation Eager::fused(double bytes) const {
   return stream("copy", Number::fp32, bytes / (2 * fp32_bytes));
 }
 
-Tensor Eager::gated_halves(const std::string& name, Tensor x) {
-  open(name);
-  const auto [elements, number] = std::pair{of(x).elements / 2, of(x).number};
-  auto& at = node({x});
-  save(x);
-  forward(stream("mul", number, elements));  // reads two numbers and writes one
-  constexpr double backward = 5.0 / 3;       // reads three, writes two
-  at.backward.push_back(stream("mul", number, backward * elements));
-  return make(elements, number, true);
-}
-
 bool Eager::fuses(const Node& at) {
   return !at.never_fuses && at.forward.size() + at.backward.size() > 0 &&
          std::ranges::all_of(at.forward, moves) && std::ranges::all_of(at.backward, moves) &&
