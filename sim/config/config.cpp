@@ -324,18 +324,20 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   auto warnings = loader.problems().warnings();
   if (auto unused = unused_anchor(spec, gpu.gpu)) warnings.emplace_back(*std::move(unused));
   std::ranges::move(capture_warnings(model.model), std::back_inserter(warnings));
-  return Scenario{.name = stem(found),
-                  .model = std::move(model.model),
-                  .platform = std::move(built),
-                  .profiled_gpu = std::move(profiled_gpu),
-                  .job = spec.job,
-                  .anchor = spec.anchor,
-                  .campaign = spec.campaign,
-                  .kernel_costs = std::move(timed.costs),
-                  .timed_on = std::move(timed.gpu),
-                  .calibration = std::move(calibration.calibration),
-                  .warnings = std::move(warnings),
-                  .digest = loader.problems().digest().hex()};
+  Scenario scenario;
+  scenario.name = stem(found);
+  scenario.model = std::move(model.model);
+  scenario.platform = std::move(built);
+  scenario.profiled_gpu = std::move(profiled_gpu);
+  scenario.job = spec.job;
+  scenario.anchor = spec.anchor;
+  scenario.campaign = spec.campaign;
+  scenario.kernel_costs = std::move(timed.costs);
+  scenario.timed_on = std::move(timed.gpu);
+  scenario.calibration = std::move(calibration.calibration);
+  scenario.warnings = std::move(warnings);
+  scenario.digest = loader.problems().digest().hex();
+  return scenario;
 }
 
 }  // namespace

@@ -193,19 +193,21 @@ Run finished(Scenario&& scenario, SimulatedStep step) {
   add_step_warning(run, provenance);
   const auto range = step_range(measured.metrics, provenance.step_basis);
   auto errors = possible_errors(scenario, costs, measured.metrics, provenance.step_basis);
-  return {.scenario = std::move(scenario),
-          .engine = std::move(run.engine),
-          .workload = std::move(run.workload),
-          .ops = std::move(run.lowered.ops),
-          .folding = std::move(run.lowered.folding),
-          .timeline = std::move(run.timeline),
-          .window = run.window,
-          .measured = std::move(measured),
-          .range = range,
-          .step_basis = provenance.step_basis,
-          .errors = std::move(errors),
-          .basis = std::move(provenance.basis),
-          .warnings = std::move(provenance.warnings)};
+  Run result;
+  result.scenario = std::move(scenario);
+  result.engine = std::move(run.engine);
+  result.workload = std::move(run.workload);
+  result.ops = std::move(run.lowered.ops);
+  result.folding = std::move(run.lowered.folding);
+  result.timeline = std::move(run.timeline);
+  result.window = run.window;
+  result.measured = std::move(measured);
+  result.range = range;
+  result.step_basis = provenance.step_basis;
+  result.errors = std::move(errors);
+  result.basis = std::move(provenance.basis);
+  result.warnings = std::move(provenance.warnings);
+  return result;
 }
 
 }  // namespace

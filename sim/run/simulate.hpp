@@ -21,6 +21,14 @@ namespace gradway {
 
 /// The values of all stages of a finished simulation, for the writers of reports and traces.
 struct Run {
+  // Defined in run.cpp, because each file that compiled them would need ten seconds more.
+  Run();
+  Run(const Run&);
+  Run(Run&&) noexcept;
+  Run& operator=(const Run&);
+  Run& operator=(Run&&) noexcept;
+  ~Run();
+
   Scenario scenario;
   std::string engine;
   Workload workload;

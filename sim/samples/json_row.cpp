@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "sim/base/nearest.hpp"
 #include "sim/base/printable.hpp"
@@ -34,6 +35,10 @@ JsonRow::JsonRow(const Json& row, std::size_t index, const JsonPlaces& places)
     fail(fmt::format("row {} must be a map of keys and values, not {}", index + 1, shown(row)),
          "expected a list of rows such as {\"op\": \"all_reduce\", ...}");
   }
+}
+
+bool JsonRow::has(std::string_view key) const {
+  return row_.contains(key);
 }
 
 void JsonRow::fail(const char* key, std::string what, std::string hint) const {

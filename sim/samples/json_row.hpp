@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "sim/base/problem.hpp"
 #include "sim/cost/calibration.hpp"
@@ -40,7 +41,7 @@ class JsonRow {
   /// @param index counts from 0. All arguments must outlive this.
   JsonRow(const nlohmann::json& row, std::size_t index, const JsonPlaces& places);
 
-  bool has(std::string_view key) const { return row_.contains(key); }
+  bool has(std::string_view key) const;
   const nlohmann::json& json() const { return row_; }
   Where where() const { return places_.row(index_); }
   /// Place of the value; of the row if there is no such key.

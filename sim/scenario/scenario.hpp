@@ -26,6 +26,14 @@ struct ScenarioPhase {
 
 /// Everything that a run needs, looked up and cross-checked. A prediction is a function of this value.
 struct Scenario {
+  // Defined in scenario.cpp, because each file that compiled them would need seconds more.
+  Scenario();
+  Scenario(const Scenario&);
+  Scenario(Scenario&&) noexcept;
+  Scenario& operator=(const Scenario&);
+  Scenario& operator=(Scenario&&) noexcept;
+  ~Scenario();
+
   std::string name;
   Model model;
   Platform platform;

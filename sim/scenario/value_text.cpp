@@ -106,4 +106,24 @@ std::string text(const AxisOrder&, const std::array<RankAxis, 5>& order) {
   return fmt::format("{}", fmt::join(words, "-"));
 }
 
+std::string text(const Real&, double number) {
+  return fmt::format("{}", number);
+}
+
+std::string text(const Slowdown&, double times) {
+  return fmt::format("{}", times);
+}
+
+std::string text(const Gpus&, int count) {
+  return fmt::format("{}", count);
+}
+
+std::string text(const Whole& kind, std::int64_t number) {
+  return number < kind.least ? "" : fmt::format("{}", number);
+}
+
+std::string text(const Resharding&, int over) {
+  return over == Fsdp::over_all ? "true" : over == Fsdp::kept ? "false" : fmt::format("{}", over);
+}
+
 }  // namespace gradway::value

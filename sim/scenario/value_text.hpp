@@ -5,8 +5,6 @@
 #include <optional>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/value_kind.hpp"
 
@@ -23,25 +21,15 @@ std::string text(const AxisOrder& kind, const std::array<RankAxis, 5>& order);
 inline std::string text(const Boolean&, bool given) {
   return given ? "true" : "false";
 }
-inline std::string text(const Real&, double number) {
-  return fmt::format("{}", number);
-}
-inline std::string text(const Slowdown&, double times) {
-  return fmt::format("{}", times);
-}
+std::string text(const Real&, double number);
+std::string text(const Slowdown&, double times);
 inline std::string text(const Text&, const std::string& words) {
   return words;
 }
-inline std::string text(const Gpus&, int count) {
-  return fmt::format("{}", count);
-}
+std::string text(const Gpus&, int count);
 /// "" for a number below the minimum, which means no value.
-inline std::string text(const Whole& kind, std::int64_t number) {
-  return number < kind.least ? "" : fmt::format("{}", number);
-}
-inline std::string text(const Resharding&, int over) {
-  return over == Fsdp::over_all ? "true" : over == Fsdp::kept ? "false" : fmt::format("{}", over);
-}
+std::string text(const Whole& kind, std::int64_t number);
+std::string text(const Resharding&, int over);
 template <class Word>
 std::string text(const Words& kind, Word word) {
   return std::string{kind.words[static_cast<std::size_t>(word)]};

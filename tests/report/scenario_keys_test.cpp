@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "sim/config/config.hpp"
 #include "sim/config/find/scenario_keys.hpp"

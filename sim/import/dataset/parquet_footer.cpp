@@ -23,7 +23,7 @@ constexpr std::string_view encrypted_magic = "PARE";
 constexpr std::uint64_t tail_size = 8;  // The footer's length and the magic bytes.
 // Bytes of the footer of a file with 100,000 row groups and columns.
 constexpr std::uint64_t most_footer = 256 << 20;
-constexpr std::size_t most_columns = 100'000;
+constexpr std::size_t most_columns_of_file = 100'000;
 
 /// CompressionCodec of parquet.thrift, by number.
 constexpr std::array<std::string_view, 8> codec_names{"none",   "snappy", "gzip", "lzo",
@@ -304,7 +304,7 @@ class Footer {
     if (chunk.name.empty()) throw Damaged{"a column has no name"};
     const auto [place, is_new] = places_.try_emplace(chunk.name, footer_.columns.size());
     if (is_new) {
-      if (places_.size() > most_columns) throw Damaged{"it has too many columns"};
+      if (places_.size() > most_columns_of_file) throw Damaged{"it has too many columns"};
       footer_.columns.push_back(std::move(chunk));
       return;
     }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/printable.hpp"
+#include "sim/base/text.hpp"
 #include "sim/files/text_file.hpp"
 #include "sim/import/nccl_log/nccl_line.hpp"
 
@@ -15,10 +16,6 @@ namespace gradway {
 namespace {
 
 using namespace nccl_log;
-
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 /// Key of the communicator of processes that print none.
 constexpr auto unknown = "unknown";
@@ -88,15 +85,15 @@ class NcclLogReader::Reading {
       process.pending.uses_sharp |= text.starts_with("CollNet ");
     } else if (const auto ring = ring_in(text)) {
       ++process.pending.rings[ring->order];
-    } else if (has(text, " - Init ") && has(text, "comm 0x")) {
+    } else if (contains(text, " - Init ") && contains(text, "comm 0x")) {
       read_initialisation(text, process, message);
-    } else if (has(text, " coll channels, ")) {
+    } else if (contains(text, " coll channels, ")) {
       process.pending.collective_channels = leading_number(text);
       process.pending.nvls_channels = number_before(text, " nvls channels");
       process.pending.pair_channels = number_before(text, " p2p channels");
     } else if (text.starts_with("Trees [") || text.starts_with("Connected all trees")) {
       process.pending.has_trees = true;
-    } else if (text.starts_with("comm 0x") && has(text, " nNodes ")) {
+    } else if (text.starts_with("comm 0x") && contains(text, " nNodes ")) {
       process.pending.nodes = number_after(text, " nNodes ");
     } else if (const auto choice = choice_in(text)) {
       ++log_.choices[*choice];
@@ -118,7 +115,7 @@ class NcclLogReader::Reading {
     const auto ranks = number_after(text, " nranks ");
     constexpr int most_ranks = 1 << 20;
     if (!rank || !ranks || *ranks < 1 || *ranks > most_ranks || *rank >= *ranks) return;
-    const bool starts = has(text, "Init START");
+    const bool starts = contains(text, "Init START");
     if (starts) {
       end(process);
       process.announces = true;
@@ -151,7 +148,7 @@ class NcclLogReader::Reading {
   /// What concerns the whole job, not a communicator.
   void read_job(std::string_view text, Process& process) {
     constexpr std::string_view set_by = " set by environment to ";
-    if (text.starts_with("NCCL_") && has(text, set_by)) {
+    if (text.starts_with("NCCL_") && contains(text, set_by)) {
       auto value = after(text, set_by);
       if (value.size() > 1 && value.ends_with('.')) value.remove_suffix(1);
       log_.variables[printable(text.substr(0, text.find(' ')))] = printable(value);
@@ -182,7 +179,7 @@ class NcclLogReader::Reading {
 
   /// "+ PCI[48.0] - GPU/0-60 (0)" and, below it, "+ NVL[370.8] - NVS/0-0".
   void read_topology(std::string_view text, Process& process) {
-    if (text.starts_with("+ PCI[") && has(text, " - GPU/")) {
+    if (text.starts_with("+ PCI[") && contains(text, " - GPU/")) {
       process.topology_gpu = printable(word_after(text, " - "));
       // Each rank prints the whole topology of its node.
       log_.topology[process.topology_gpu] = {rate_after(text, "+ PCI["), 0};
@@ -198,11 +195,11 @@ class NcclLogReader::Reading {
       if (is) log_.remarks.insert(remark);
     };
     add(NcclRemark::no_infiniband_device, text.starts_with("NET/IB : No device found"));
-    add(NcclRemark::no_network_plugin,
-        text.starts_with("NET/Plugin") && (has(text, "Could not find") || has(text, "No plugin found")));
+    add(NcclRemark::no_network_plugin, text.starts_with("NET/Plugin") && (contains(text, "Could not find") ||
+                                                                          contains(text, "No plugin found")));
     add(NcclRemark::p2p_not_enabled,
-        has(text, "Could not enable P2P between") || has(text, "P2P is disabled between"));
-    add(NcclRemark::gpudirect_disabled, has(text, "GPU Direct RDMA Disabled"));
+        contains(text, "Could not enable P2P between") || contains(text, "P2P is disabled between"));
+    add(NcclRemark::gpudirect_disabled, contains(text, "GPU Direct RDMA Disabled"));
   }
 
   /// Processes whose initialisation is not in the log take part in its only communicator.

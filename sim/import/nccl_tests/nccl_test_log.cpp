@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/base/printable.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradway {
 
@@ -20,10 +21,6 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr int most_ranks = 1 << 20;
-
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 /// The text after a word and blanks; empty if the word is missing.
 std::string_view text_after(std::string_view text, std::string_view word) {
@@ -75,23 +72,24 @@ class LogParser {
  private:
   void read(const TextLine& line) {
     const auto text = line.text;
-    const bool is_from_nccl = has(text, "NCCL INFO") || has(text, "NCCL WARN");
+    const bool is_from_nccl = contains(text, "NCCL INFO") || contains(text, "NCCL WARN");
     if (is_from_nccl) read_nccl(text);
-    if (has(text, "# nThread")) {
+    if (contains(text, "# nThread")) {
       begin_run();
       run_.iterations = number_after(text_after(text, "warmup iters:"), "iters:");
     } else if (text.starts_with("rccl-tests:") || text.starts_with("RCCL version")) {
       run_.rccl = true;  // both stand between "# nThread" and the table
-    } else if (has(text, "Collective test starting:")) {
+    } else if (contains(text, "Collective test starting:")) {
       if (!run_.rows.empty()) begin_run();
       run_.program = program_in(text);
-    } else if (has(text, "#") && has(text, " Rank ") && has(text, " Pid ") && has(text, " device ")) {
+    } else if (contains(text, "#") && contains(text, " Rank ") && contains(text, " Pid ") &&
+               contains(text, " device ")) {
       read_rank(text);
-    } else if (has(text, "Out of bounds values")) {
-      if (has(text, "FAILED")) fail_wrong(file_.at(line.offset, text.size()));
+    } else if (contains(text, "Out of bounds values")) {
+      if (contains(text, "FAILED")) fail_wrong(file_.at(line.offset, text.size()));
       end_table();
-    } else if (has(text, "size") && has(text, "count") && has(text, "algbw")) {
-      is_old_ = !has(text, "#wrong");
+    } else if (contains(text, "size") && contains(text, "count") && contains(text, "algbw")) {
+      is_old_ = !contains(text, "#wrong");
       in_table_ = true;
     } else if (const auto program = program_in(text); !program.empty() && !is_from_nccl) {
       next_program_ = program;
@@ -136,9 +134,10 @@ class LogParser {
   }
 
   void read_nccl(std::string_view text) {
-    if (has(text, " via P2P")) run_.transports.insert("P2P");
-    if (has(text, " via SHM") || has(text, "via direct shared memory")) run_.transports.insert("SHM");
-    if (has(text, " via NET") || has(text, " via COLLNET")) run_.transports.insert("NET");
+    if (contains(text, " via P2P")) run_.transports.insert("P2P");
+    if (contains(text, " via SHM") || contains(text, "via direct shared memory"))
+      run_.transports.insert("SHM");
+    if (contains(text, " via NET") || contains(text, " via COLLNET")) run_.transports.insert("NET");
     if (const auto ranks = number_after(text, "nranks "); ranks && *ranks > 1) run_.rank_count = ranks;
     if (const auto nodes = number_after(text, "nNodes "); nodes && *nodes > 0) run_.node_count = nodes;
     if (const auto word = text_after(text, "NCCL_ALGO set by environment to "); !word.empty())
@@ -253,10 +252,6 @@ std::vector<PlacedWord> words_of(const TextLine& line) {
   return words;
 }
 
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 bool is_whole(std::string_view text) {
   return !text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
@@ -284,9 +279,9 @@ std::optional<std::size_t> start_of_row(std::span<const PlacedWord> words) {
   return std::nullopt;
 }
 
-class Reader {
+class TestLogReader {
  public:
-  Reader(const std::string& file, const TextLine& line) : file_{file}, line_{line} {}
+  TestLogReader(const std::string& file, const TextLine& line) : file_{file}, line_{line} {}
 
   std::variant<std::monostate, NcclTestRow, BrokenTestRow> read() {
     const auto words = words_of(line_);
@@ -371,7 +366,7 @@ std::vector<NcclTestRun> read_nccl_test_log(const TextFile& file) {
 
 std::variant<std::monostate, NcclTestRow, BrokenTestRow> read_nccl_test_row(const std::string& file,
                                                                             const TextLine& line) {
-  return Reader{file, line}.read();
+  return TestLogReader{file, line}.read();
 }
 
 }  // namespace gradway

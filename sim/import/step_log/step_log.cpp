@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/printable.hpp"
+#include "sim/base/text.hpp"
 #include "sim/files/text_file.hpp"
 
 namespace gradway {
@@ -58,10 +59,6 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(blanks) + 1);
 }
 
-bool is_letter(char c) {
-  return std::isalpha(static_cast<unsigned char>(c)) != 0;
-}
-
 /// The number at the beginning of a text, which is removed with it.
 std::optional<double> take_number(std::string_view& text) {
   double value = 0;
@@ -93,9 +90,9 @@ struct Found {
   std::optional<Seconds> unit;
 };
 
-class Reader {
+class StepLogReader {
  public:
-  Reader(const std::string& file, const StepLogOptions& options) : file_{file}, options_{options} {}
+  StepLogReader(const std::string& file, const StepLogOptions& options) : file_{file}, options_{options} {}
 
   void read(std::string_view line) {
     ++line_;
@@ -287,7 +284,7 @@ class Reader {
 
 std::vector<LoggedStep> read_step_log(std::istream& lines, const std::string& file,
                                       const StepLogOptions& options) {
-  Reader reader{file, options};
+  StepLogReader reader{file, options};
   for (std::string line; std::getline(lines, line);) reader.read(line);
   return reader.finish();
 }

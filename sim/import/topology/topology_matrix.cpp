@@ -15,7 +15,7 @@ namespace gradway {
 
 namespace {
 
-constexpr std::size_t most_columns = 1024;
+constexpr std::size_t most_columns_of_matrix = 1024;
 constexpr int most_nvlinks = 1024;
 constexpr std::string_view expected_matrix =
     "give the whole output of `nvidia-smi topo -m`, from its first line on";
@@ -109,11 +109,11 @@ class MatrixParser {
       return word.text == "CPU" || word.text == "NUMA" || word.text == "GPU";
     };
     const auto end = std::ranges::find_if(words, is_first_of_affinity);
-    if (static_cast<std::size_t>(end - words.begin()) > most_columns)
-      fail(words[most_columns], "the matrix has too many columns", std::string{expected_matrix});
+    if (static_cast<std::size_t>(end - words.begin()) > most_columns_of_matrix)
+      fail(words[most_columns_of_matrix], "the matrix has too many columns", std::string{expected_matrix});
     devices_.assign(words.begin(), end);
     for (std::size_t i = 0; i < devices_.size(); ++i) {
-      const auto gpu = number_behind(devices_[i].text, "GPU", static_cast<int>(most_columns));
+      const auto gpu = number_behind(devices_[i].text, "GPU", static_cast<int>(most_columns_of_matrix));
       if (gpu && static_cast<std::size_t>(*gpu) != i)
         fail(devices_[i], fmt::format("'{}' is not the next GPU", devices_[i].text),
              "GPUs come first, in order");
@@ -217,7 +217,7 @@ class MatrixParser {
                               : index - (starts_with_cpus || index == 0 ? 0 : 1);
       if (at < words.size()) text = words[at].text;
     }
-    matrix_.numa_nodes[i] = number_behind(text, "", static_cast<int>(most_columns));
+    matrix_.numa_nodes[i] = number_behind(text, "", static_cast<int>(most_columns_of_matrix));
   }
 
   void check_symmetry() const {

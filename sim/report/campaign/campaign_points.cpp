@@ -111,7 +111,7 @@ std::vector<std::string> limit_cells(const CampaignPoint& point, const CampaignQ
   return cells;
 }
 
-std::vector<Table::Column> columns_of(const CampaignPoints& points, bool has_layouts) {
+std::vector<Table::Column> campaign_columns(const CampaignPoints& points, bool has_layouts) {
   std::vector<Table::Column> columns;
   for (const auto& axis : points.axes) columns.push_back({axis.key});
   if (has_layouts) columns.push_back({"layout"});
@@ -201,7 +201,7 @@ void write_table(std::ostream& out, const CampaignPoints& points, const Style& s
                  std::string_view command) {
   const bool has_layouts =
       std::ranges::any_of(points.points, [](const auto& one) { return !one.layout.empty(); });
-  Table table{columns_of(points, has_layouts)};
+  Table table{campaign_columns(points, has_layouts)};
   const BestPoints best_points{points.best(), points.fastest(), points.cheapest()};
   const auto rows = points.is_ranked ? std::min(max_rows, points.points.size()) : points.points.size();
   for (std::size_t i = 0; i < rows; ++i) {

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
 #include <nlohmann/json_fwd.hpp>
 
 #include "sim/study/compare/leaders.hpp"

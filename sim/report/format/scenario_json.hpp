@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <nlohmann/json_fwd.hpp>
 
 #include "sim/campaign/local_sgd.hpp"

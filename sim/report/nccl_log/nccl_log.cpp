@@ -48,7 +48,7 @@ std::map<std::string, Way> ways_by_kind(const NcclLogCommunicator& communicator)
   return ways;
 }
 
-std::string_view name_of(NcclAspect aspect) {
+std::string_view aspect_name(NcclAspect aspect) {
   switch (aspect) {
     case NcclAspect::inside_nodes:
       return "transport inside nodes";
@@ -162,14 +162,14 @@ void write_checked(std::ostream& out, const std::string& platform, const Checked
     std::string remark = each.agrees ? "" : "differs";
     if (each.example)
       remark += fmt::format(" for {} of {}", each.differing, counted_text(each.pairs, "pair"));
-    table.add({std::string{name_of(each.aspect)}, each.expected, each.found, remark});
+    table.add({std::string{aspect_name(each.aspect)}, each.expected, each.found, remark});
   }
   out << '\n';
   table.write(out, style, "  ");
   for (const auto& each : checked.comparisons) {
     if (each.agrees) continue;
     std::string text =
-        fmt::format("{}: {} where {} was expected", name_of(each.aspect), each.found, each.expected);
+        fmt::format("{}: {} where {} was expected", aspect_name(each.aspect), each.found, each.expected);
     if (each.example)
       text += fmt::format(", such as from rank {} to {}", each.example->first, each.example->second);
     out << '\n';

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "sim/compute/memory_range.hpp"
 #include "sim/report/format/fields.hpp"

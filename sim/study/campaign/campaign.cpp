@@ -47,14 +47,14 @@ Seconds interval_of(const CampaignPlan& changed, const CampaignPlan& plan, Secon
                   seconds_of(changed.checkpoint.write));
 }
 
-struct Change {
+struct ChangedPlan {
   std::string words;
   CampaignPlan plan;
 };
 
 /// What-ifs for rounds of clients.
-std::vector<Change> round_changes(const CampaignPlan& plan) {
-  std::vector<Change> changes;
+std::vector<ChangedPlan> round_changes(const CampaignPlan& plan) {
+  std::vector<ChangedPlan> changes;
   const auto add = [&](std::string words, const auto& change) {
     auto changed = plan;
     change(*changed.rounds);
@@ -83,9 +83,9 @@ std::vector<Change> round_changes(const CampaignPlan& plan) {
 }
 
 /// What-ifs for the training, one change at a time.
-std::vector<Change> changes_of(const CampaignPlan& plan) {
+std::vector<ChangedPlan> changes_of(const CampaignPlan& plan) {
   if (plan.rounds) return round_changes(plan);
-  std::vector<Change> changes;
+  std::vector<ChangedPlan> changes;
   const auto add = [&](std::string words, const auto& change) {
     auto changed = plan;
     change(changed);

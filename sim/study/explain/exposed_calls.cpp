@@ -12,7 +12,7 @@
 namespace gradway {
 namespace {
 
-constexpr double least_share = 1e-3;
+constexpr double least_exposed_share = 1e-3;
 
 /// When a task of the step ran, and when the CPU had launched it.
 struct Times {
@@ -136,7 +136,7 @@ std::vector<ExposedCalls> exposed_calls(const Run& run) {
   }
   std::vector<ExposedCalls> found;
   for (auto& [name, kind] : kinds) {
-    if (kind.calls.exposed < run.measured.metrics.step_time * least_share) continue;
+    if (kind.calls.exposed < run.measured.metrics.step_time * least_exposed_share) continue;
     kind.calls.name = name;
     kind.calls.wait =
         std::ranges::max_element(kind.waits, {}, [](const auto& one) { return one.second; })->first;

@@ -20,7 +20,7 @@ namespace {
 using Variables = std::map<std::string, std::string>;
 
 /// Rates that NCCL prints differ from those of the platform by rounding, and for PCIe by encoding overhead.
-constexpr double least_share = 0.75;
+constexpr double least_share_of_expected = 0.75;
 
 /// The GPU of each rank: the k-th GPU of its node, by the number that the process printed, else in order.
 GpuNumbers place_ranks(const NcclLogCommunicator& communicator, int nodes, std::size_t gpus_per_node) {
@@ -312,7 +312,7 @@ class Checker {
       comparisons_.push_back({aspect,
                               fmt::format("{:.4g} GB/s", expected),
                               fmt::format("{:.4g} GB/s", found),
-                              found >= least_share * expected,
+                              found >= least_share_of_expected * expected,
                               0,
                               0,
                               {},
