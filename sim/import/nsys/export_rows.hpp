@@ -73,7 +73,7 @@ void sort_by_start(Rows& rows) {
 }
 
 /// "cudaLaunchKernel" from "cudaLaunchKernel_v7000".
-inline std::string without_version(std::string name) {
+inline std::string without_version(const std::string& name) {
   const auto at = name.rfind("_v");
   const bool has_version =
       at != std::string::npos && name.find_first_not_of("0123456789", at + 2) == std::string::npos;

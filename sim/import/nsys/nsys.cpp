@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <deque>
 #include <fstream>
 #include <map>
@@ -341,7 +340,8 @@ class Export {
   template <class Visit>
   void visit_ranges(const Call& call, Visit visit) {
     const auto of_thread = std::ranges::equal_range(ranges_, call.first, {}, &Range::thread);
-    auto range = std::ranges::upper_bound(of_thread, call.second, {}, &Range::start);
+    auto range = std::upper_bound(of_thread.begin(), of_thread.end(), call.second,
+                                  [](std::int64_t time, const Range& one) { return time < one.start; });
     constexpr int max_searched = 200;
     for (int searched = 0; range != of_thread.begin() && searched < max_searched; ++searched) {
       --range;
