@@ -2,29 +2,39 @@
 #include "sim/study/diagnose/diagnose.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <sstream>
+#include <unordered_map>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+
+#include "sim/base/printable.hpp"
 
 #include "sim/cli/calibrate/actions.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/import/nccl_log.hpp"
 #include "sim/cli/shell/common_options.hpp"
+#include "sim/cli/shell/files.hpp"
 #include "sim/cli/shell/option_value.hpp"
 #include "sim/cli/shell/out_folder.hpp"
+#include "sim/cli/shell/read_back.hpp"
 #include "sim/config/config.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/fit/predictions.hpp"
+#include "sim/import/kineto/kineto.hpp"
 #include "sim/import/kineto/read/read_trace.hpp"
+#include "sim/import/kineto/read/without_ddp.hpp"
+#include "sim/import/nsys/nsys.hpp"
 #include "sim/import/topology/gpu_name.hpp"
 #include "sim/report/diagnose/diagnose.hpp"
 #include "sim/report/nccl_log/nccl_log.hpp"
 #include "sim/report/run/calibration_check.hpp"
 #include "sim/run/simulate.hpp"
+#include "sim/study/diagnose/draft_scenario.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -38,6 +48,8 @@ struct DiagnoseArguments {
   std::vector<std::string> nccl_logs;
   std::vector<std::string> samples;
   std::string out;
+  std::string draft;
+  bool force = false;
   std::optional<std::string> max_lost;
   bool json = false;
 };
@@ -66,6 +78,26 @@ int ranks_on(const std::string& platform, int ranks, const CommandContext& conte
   return (ranks + per_node - 1) / per_node * per_node;
 }
 
+/// @throws ConfigError if the platform has other GPUs than the job: every kernel and collective would be
+/// compared with those of another GPU
+void check_gpu(const DiagnosisBasis& basis, const JobRun& run, const CommandContext& context) {
+  const auto names = list_names(DataKind::gpu, context.data);
+  const auto& expected = basis.platform.gpu_models.front().name;
+  for (const auto& rank : run.ranks) {
+    const auto traced = gpu_file_name(rank.gpu);
+    const bool is_known = std::ranges::find(names, traced) != names.end();
+    if (rank.gpu.empty() || !is_known || traced == expected) continue;
+    Where file;
+    file.file = rank.file;
+    const auto better = platform_with(traced, run.world, context);
+    refuse_at(
+        file,
+        fmt::format("the trace is of {}, but platform '{}' has {}", traced, basis.platform_name, expected),
+        better.empty() ? "name a platform with this GPU"
+                       : fmt::format("leave it out, or name another one: {}", better));
+  }
+}
+
 DiagnosisBasis basis_of(const DiagnoseArguments& arguments, const JobRun& run,
                         const CommandContext& context) {
   DiagnosisBasis basis;
@@ -79,6 +111,7 @@ DiagnosisBasis basis_of(const DiagnoseArguments& arguments, const JobRun& run,
     basis.nccl = nccl_settings(scenario.job.nccl);
     basis.calibration = scenario.calibration;
     basis.platform = scenario.platform;
+    check_gpu(basis, run, context);
     return basis;
   }
   basis.platform_name = arguments.platform;
@@ -94,6 +127,7 @@ DiagnosisBasis basis_of(const DiagnoseArguments& arguments, const JobRun& run,
   }
   basis.platform = load_platform(basis.platform_name, ranks_on(basis.platform_name, run.world, context),
                                  context.data, &basis.calibration);
+  check_gpu(basis, run, context);
   return basis;
 }
 
@@ -122,18 +156,71 @@ std::vector<report::DiagnosisSection> sections_of(const DiagnoseArguments& argum
   return sections;
 }
 
+/// The folder of a scenario has one of its models.
+std::filesystem::path model_of_draft(const std::filesystem::path& scenario) {
+  return scenario.parent_path() / "models" / (scenario.stem().string() + "_model.yaml");
+}
+
+/// Writes the scenario that the traces describe, and the profile of their first rank as its model.
+void write_draft(const DiagnoseArguments& arguments, const JobRun& run, const Diagnosis& found,
+                 const std::string& platform, const CommandContext& context) {
+  const std::filesystem::path out{arguments.draft};
+  const auto model_file = model_of_draft(out);
+  const auto& file = run.ranks.front().file;
+  ImportOptions options;
+  options.known_gpus = list_names(DataKind::gpu, context.data);
+  const auto& first = run.ranks.front();
+  if (!first.has_operations)
+    refuse_at(Where{file, 0, 0, 0, {}}, "a scenario cannot be drafted without PyTorch's operations",
+              "run the steps inside 'with torch.autograd.profiler.emit_nvtx(record_shapes=True):'");
+  // The precision of an export follows from the names of its kernels.
+  if (first.profiler == Profiler::nsys) options.precision = first.precision;
+  auto trace = is_nsys_export(file) ? std::move(read_nsys(file, file).front()) : read_trace(file, file);
+  const bool has_bucket_views = !copies_out_of_buckets(trace);
+  std::unordered_map<std::int64_t, std::int64_t> alone;
+  for (std::size_t i = 0; i < run.alone.front().size(); ++i)
+    alone.emplace(run.ranks.front().activities[i].start, std::llround(run.alone.front()[i]));
+  auto imported = import_trace(without_ddp(std::move(trace), alone), "trace of a rank", file, file, options);
+  imported.profile.gap =
+      from_nanoseconds(run.ranks.front().gap);  // Shorter kernels seem to leave longer gaps.
+  const auto draft =
+      draft_scenario(run, found, platform, model_file.stem().string(), imported.profile, has_bucket_views);
+  const auto model = profile_yaml(imported.profile, imported.notes);
+  const auto scenario = scenario_yaml(draft);
+  check_scenario_reads_back(scenario, file, arguments.draft, context.data, model);
+  const auto put = [](const std::string& text) { return [&text](std::ostream& stream) { stream << text; }; };
+  write_files(
+      out.has_parent_path() ? out.parent_path() : std::filesystem::path{"."},
+      {{"models/" + model_file.filename().string(), put(model)}, {out.filename().string(), put(scenario)}});
+  for (const auto& written : {out, model_file})
+    context.messages << fmt::format("wrote {}\n", printable(written.generic_string()));
+}
+
 Status diagnose_traces(const DiagnoseArguments& arguments, const CommandContext& context) {
   if (arguments.scenario.empty() && !arguments.set.empty())
     refuse("'--set' changes a scenario, but none is given", "name it with --scenario");
+  if (!arguments.draft.empty()) {
+    check_yaml(arguments.draft, arguments.force, "scenarios");
+    check_yaml(model_of_draft(arguments.draft), arguments.force, "models");
+  }
   const auto most = percentage("--max-lost", arguments.max_lost);
   const auto step_time = value_of("--step-time", arguments.step_time, config::duration);
+  if (!arguments.platform.empty())
+    static_cast<void>(load_platform(arguments.platform, 1, context.data));  // Reading traces takes longer.
   KernelNames names;
   std::vector<RankRun> ranks;
-  for (const auto& file : arguments.traces) ranks.push_back(rank_run(read_trace(file, file), file, names));
+  for (const auto& file : arguments.traces) {
+    if (is_nsys_export(file)) {
+      for (auto& trace : read_nsys(file, file)) ranks.push_back(rank_run(std::move(trace), file, names));
+    } else {
+      ranks.push_back(rank_run(read_trace(file, file), file, names));
+    }
+  }
   const auto run = job_run(std::move(ranks), std::move(names));
   const auto basis = basis_of(arguments, run, context);
   const auto sections = sections_of(arguments, basis, context);
   const auto found = diagnose(run, basis, step_time);
+  if (!arguments.draft.empty()) write_draft(arguments, run, found, basis.platform_name, context);
   if (arguments.json) {
     report::write_json(context.results, run, basis, found);
   } else {
@@ -157,7 +244,9 @@ Status diagnose_traces(const DiagnoseArguments& arguments, const CommandContext&
 
 Action add_diagnose(CLI::App& app) {
   const auto arguments = std::make_shared<DiagnoseArguments>();
-  app.add_option("TRACE", arguments->traces, "traces of the PyTorch profiler, one per rank")->required();
+  app.add_option("TRACE", arguments->traces,
+                 "traces of the PyTorch profiler, one per rank, or exports of Nsight Systems")
+      ->required();
   app.add_option("--scenario", arguments->scenario, "scenario of the run, to compare with its prediction");
   add_overrides(app, arguments->set);
   app.add_option("--platform", arguments->platform, "platform that the job ran on")->type_name("NAME");
@@ -171,6 +260,10 @@ Action add_diagnose(CLI::App& app) {
       ->type_name("FILE");
   app.add_option("--max-lost", arguments->max_lost, "exit status 4 if a larger share of the time is lost")
       ->type_name("PERCENT");
+  app.add_option("--draft", arguments->draft,
+                 "also write the scenario that the traces describe, and its model into models/ beside it")
+      ->type_name("FILE");
+  app.add_flag("--force", arguments->force, "overwrite the files of --draft")->disable_flag_override();
   add_out(app, arguments->out, "diagnosis.html and diagnosis.json");
   app.add_flag("--json", arguments->json, "print the result as JSON")->disable_flag_override();
   return [arguments, &app](const CommandContext& context) {

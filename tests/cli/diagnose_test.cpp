@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -34,7 +35,79 @@ std::string trace_text(int rank, int steps, int ranks = 2) {
   return job + text.substr(text.find('{') + 1);
 }
 
+/// The export that Nsight Systems would have made of a job's traces.
+std::string nsys_export(const TemporaryFolder& world, const std::string& job, const std::string& options,
+                        const std::string& statement = "") {
+  const auto file = (world.path() / "job.sqlite").string();
+  std::string files;
+  for (const auto* rank : {"r0", "r1"})
+    files += std::string{files.empty() ? "" : ","} + GRADWAY_SOURCE_DIR "/" + traces + job + "-" + rank +
+             ".json.gz";
+  const auto command = std::string{GRADWAY_SOURCE_DIR "/tests/import/nsys_export "} + options + " '" + files +
+                       "' '" + file + "' \"" + statement + "\"";
+  REQUIRE(std::system(command.c_str()) == 0);
+  return file;
+}
+
+nlohmann::json json_of(std::vector<std::string> files) {
+  files.emplace_back("--json");
+  const auto outcome = diagnose(files);
+  INFO(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  return nlohmann::json::parse(outcome.output);
+}
+
 }  // namespace
+
+TEST_CASE("an export of Nsight Systems gives the verdict of the PyTorch profiler's traces",
+          "[cli][diagnose][nsys]") {
+  const auto job = GENERATE(as<std::string>{}, "healthy", "shm", "loader1", "item");
+  const auto options = GENERATE(as<std::string>{}, "", "--nccl");
+  CAPTURE(job, options);
+  const TemporaryFolder world;
+  const auto kineto = json_of({traces + job + "-r0.json.gz", traces + job + "-r1.json.gz"});
+  const auto nsys = json_of({nsys_export(world, job, options)});
+
+  for (const auto* key :
+       {"healthy", "verdict", "step", "causes", "possible", "harmless", "collectives", "ranks"})
+    CHECK(nsys[key] == kineto[key]);
+  // NCCL's own ranges say which rank each process is; the overhead of Nsight Systems is always unknown.
+  CHECK(nsys["run"]["unknown"].size() == (options.empty() ? 2 : 1));
+  CHECK(kineto["run"]["unknown"].empty());
+}
+
+TEST_CASE("without PyTorch's operations, an export is diagnosed by calls of CUDA alone",
+          "[cli][diagnose][nsys]") {
+  const TemporaryFolder world;
+  const auto nsys = json_of({nsys_export(world, "item", "--cuda-only --nccl")});
+
+  REQUIRE(nsys["causes"].size() == 1);
+  CHECK(nsys["causes"][0]["kind"] == "host_reads");
+  CHECK(nsys["run"]["what"] == "bf16, DDP");
+  CHECK_THAT(nsys["run"]["unknown"][0].get<std::string>(),
+             Contains("phases, buckets, batches of unequal size"));
+  for (const auto& cause : nsys["possible"]) CHECK(cause["kind"] != "slow_operations");
+}
+
+TEST_CASE("an export that does not say what a diagnosis needs is refused", "[cli][diagnose][nsys]") {
+  const TemporaryFolder world;
+  const auto refusal = [&](const std::string& options, const std::string& statement) {
+    const auto outcome = diagnose({nsys_export(world, "healthy", options, statement)});
+    CHECK(outcome.status == 2);
+    return outcome.errors.substr(outcome.errors.find("error"));
+  };
+  CHECK(refusal("--cuda-only", "DELETE FROM NVTX_EVENTS") ==
+        "error: no NVTX range marks the training steps\n"
+        "  hint: run each step inside 'with torch.cuda.nvtx.range(\"step\"):', or all of them inside 'with "
+        "torch.autograd.profiler.emit_nvtx():'\n");
+  CHECK(refusal("", "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN globalPid") ==
+        "error: table 'CUPTI_ACTIVITY_KIND_KERNEL' has no column 'globalPid'\n"
+        "  hint: expected an export of Nsight Systems 2021 or later\n");
+  CHECK_THAT(refusal("",
+                     "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL; DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY; DELETE "
+                     "FROM CUPTI_ACTIVITY_KIND_MEMSET"),
+             Contains("no process of the export ran anything on a GPU"));
+}
 
 TEST_CASE("a diagnosis as JSON has causes with their evidence", "[cli][diagnose]") {
   const auto outcome = diagnose({traces + "loader1-r0.json.gz", traces + "loader1-r1.json.gz", "--json"});
@@ -107,8 +180,8 @@ TEST_CASE("a report of a node has traces, NCCL's log and the probe's samples on 
   const TemporaryFolder folder;
   const auto out = (folder.path() / "node").string();
   const auto outcome =
-      diagnose({traces + "shm-r0.json.gz", traces + "shm-r1.json.gz", "--platform", "h200-4x", "--nccl-log",
-                "tests/import/data/nccl-log-2x-h100-shm.txt", "--samples",
+      diagnose({traces + "shm-r0.json.gz", traces + "shm-r1.json.gz", "--platform", "aws-p5.48xlarge",
+                "--nccl-log", "tests/import/data/nccl-log-2x-h100-shm.txt", "--samples",
                 "calibration/results/h200-4x/samples/machine-1.json.gz", "--out", out});
 
   REQUIRE(outcome.status == 0);
@@ -150,4 +223,62 @@ TEST_CASE("steps that gradway exports itself are healthy", "[cli][diagnose]") {
 
   CHECK(outcome.status == 0);
   CHECK_THAT(outcome.output, Contains("verdict      healthy"));
+}
+
+TEST_CASE("a drafted scenario predicts the step that was measured", "[cli][diagnose]") {
+  const TemporaryFolder folder;
+  const auto file = (folder.path() / "job.yaml").string();
+  const auto outcome =
+      diagnose({traces + "healthy-r0.json.gz", traces + "healthy-r1.json.gz", "--draft", file});
+  REQUIRE(outcome.status == 0);
+  CHECK(content_of(file) ==
+        "# Not in the traces:\n"
+        "# - how many nodes the 2 ranks run on; the scenario fills node after node\n"
+        "# - the data loader: samples lie in memory ('input')\n"
+        "# - static_graph, and NCCL's variables\n"
+        "schema: 1\nsource: >-\n  a job's trace healthy-r0.json.gz and 1 other\n"
+        "model: job_model\nplatform: aws-p5.48xlarge\n"
+        "job:\n  gpus: 2\n  batch_per_gpu: 8\n  precision: bf16\n"
+        "strategy:\n  kind: ddp\n  gradient_as_bucket_view: true\n");
+
+  const auto run = run_gradway({"run", file, "--json"});
+  REQUIRE(run.status == 0);
+  const auto step = nlohmann::json::parse(run.output)["metrics"]["step_time_s"].get<double>();
+  CHECK(step * 1e3 == Approx(152.41).epsilon(0.03));  // measured without the profiler
+}
+
+TEST_CASE("a scenario is drafted from an export with PyTorch's operations", "[cli][diagnose][nsys]") {
+  const TemporaryFolder folder;
+  const auto file = (folder.path() / "job.yaml").string();
+  REQUIRE(diagnose({nsys_export(folder, "healthy", ""), "--draft", file}).status == 0);
+  CHECK_THAT(content_of(file), Contains("  gpus: 2\n  batch_per_gpu: 8\n  precision: bf16\n"));
+  const auto without = diagnose({nsys_export(folder, "healthy", "--cuda-only"), "--draft", file, "--force"});
+  CHECK(without.status == 2);
+  CHECK_THAT(without.errors, Contains("a scenario cannot be drafted without PyTorch's operations"));
+}
+
+TEST_CASE("a cap of DDP's buckets is drafted from their sizes", "[cli][diagnose]") {
+  const TemporaryFolder folder;
+  const auto file = (folder.path() / "job.yaml").string();
+  REQUIRE(diagnose({traces + "buckets-r0.json.gz", traces + "buckets-r1.json.gz", "--draft", file}).status ==
+          0);
+  // The job had 1 MiB. No gradient of a bucket has less than 4 MiB, so both give the same buckets.
+  CHECK_THAT(content_of(file), Contains("  bucket_cap: 4 MiB\n"));
+  const auto again = diagnose({traces + "buckets-r0.json.gz", "--draft", file});
+  CHECK(again.status == 2);
+  CHECK_THAT(again.errors, Contains("--force"));
+}
+
+TEST_CASE("a platform with other GPUs than the traces is refused", "[cli][diagnose]") {
+  const auto trace = traces + "healthy-r0.json.gz";
+  const auto other = diagnose({trace, "--platform", "h200-2x"});
+  CHECK(other.status == 2);
+  CHECK_THAT(other.errors,
+             Equals(trace + ": error: the trace is of h100-sxm, but platform 'h200-2x' has h200\n"
+                            "  hint: leave it out, or name another one: aws-p5.48xlarge\n"));
+  // A mistyped name is reported before any trace is read.
+  const auto mistyped = diagnose({"no-such-trace.json", "--platform", "h20-2x"});
+  CHECK(mistyped.status == 2);
+  CHECK_THAT(mistyped.errors,
+             Contains("h20-2x") && Contains("did you mean 'h200-2x'?") && !Contains("no-such-trace"));
 }

@@ -2,16 +2,19 @@
 #include <catch2/catch.hpp>
 
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "sim/base/random.hpp"
 #include "sim/import/nccl_log/nccl_log.hpp"
 #include "tests/support/config_files.hpp"
 
 using namespace gradway;
 using namespace gradway::test;
 using Catch::Matchers::Contains;
+using Catch::Matchers::Equals;
 
 namespace {
 
@@ -102,6 +105,217 @@ TEST_CASE("connections of all transports are read") {
     REQUIRE(log.communicators.size() == 1);
     REQUIRE(log.communicators[0].ways.size() == 1);
     CHECK(log.communicators[0].ways.begin()->first == connection);
+  }
+}
+
+namespace {
+
+NcclLog log_in(const std::string& name) {
+  std::ifstream file{std::string{GRADWAY_SOURCE_DIR} + "/tests/import/data/nccl-logs/" + name};
+  REQUIRE(file);
+  NcclLogReader reader;
+  reader.read(file);
+  return reader.finish("job.log");
+}
+
+/// "2 ranks, 1 node, 2 seen, 24/0/32 channels: SHM/direct/direct 2x2; rings 2"
+std::string summary_of(const NcclLogCommunicator& one) {
+  std::map<std::string, std::pair<int, std::set<int>>> ways;
+  for (const auto& [connection, channels] : one.ways) {
+    auto& way = ways[connection.network.empty()
+                         ? connection.via
+                         : "NET/" + connection.network + (connection.gpudirect ? "/GDRDMA" : "")];
+    ++way.first;
+    way.second.insert(channels.begin(), channels.end());
+  }
+  auto text = fmt::format("{} ranks, {} nodes, {} seen", one.ranks, one.nodes.value_or(0), one.seen.size());
+  if (one.collective_channels)
+    text += fmt::format(", {}/{}/{} channels", *one.collective_channels, one.nvls_channels.value_or(0),
+                        one.pair_channels.value_or(0));
+  for (const auto& [via, way] : ways) text += fmt::format(", {} {}x{}", via, way.first, way.second.size());
+  int rings = 0;
+  for (const auto& [order, channels] : one.rings) rings += channels;
+  if (rings > 0) text += fmt::format(", {} rings", rings);
+  if (one.uses_sharp) text += ", SHARP";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("logs of NCCL 2.10 to 2.29 from many launchers are read") {
+  // Own texts after what users published: launchers' prefixes, versions, networks.
+  struct Row {
+    std::string file;
+    std::string version;
+    std::set<std::string> networks;
+    std::set<std::string> nics;
+    std::map<std::string, std::string> variables;
+    std::set<NcclRemark> remarks;
+    std::vector<std::string> communicators;
+  };
+  const auto row = GENERATE(values<Row>(
+      {{"2.10-efa-mpirun.txt",
+        "2.10.3+cuda11.3",
+        {"AWS Libfabric"},
+        {},
+        {},
+        {},
+        {"2 ranks, 2 nodes, 2 seen, NET/AWS Libfabric 2x2, 2 rings"}},
+       {"2.12-pcie-shm.txt",
+        "2.12.12+cuda11.6",
+        {},
+        {},
+        {},
+        {},
+        {"4 ranks, 1 nodes, 4 seen, P2P/IPC 2x2, direct shared memory 2x2"}},
+       {"2.14-one-process.txt",
+        "2.14.3+cuda11.7",
+        {},
+        {},
+        {},
+        {NcclRemark::p2p_not_enabled},
+        {"2 ranks, 1 nodes, 2 seen, SHM/direct/direct 2x2, 1 rings"}},
+       {"2.17-torchrun-nvlink.txt",
+        "2.17.1+cuda12.1",
+        {},
+        {},
+        {},
+        {},
+        {"8 ranks, 1 nodes, 8 seen, 24/0/32 channels, P2P/IPC/read 8x2, 2 rings"}},
+       {"2.18-ib-srun.txt",
+        "2.18.5+cuda12.2",
+        {"IB"},
+        {"mlx5_0:1/IB", "mlx5_1:1/IB"},
+        {},
+        {},
+        {"4 ranks, 2 nodes, 4 seen, NET/IB/GDRDMA 2x2, P2P/IPC/read 2x2, 2 rings"}},
+       {"2.19-roce-kubectl-crlf.txt",
+        "2.19.3+cuda12.3",
+        {"IB"},
+        {"mlx5_2:1/RoCE"},
+        {{"NCCL_IB_GID_INDEX", "3"}},
+        {NcclRemark::gpudirect_disabled},
+        {"2 ranks, 2 nodes, 2 seen, NET/IB 2x1"}},
+       {"2.20-tcp-compose.txt",
+        "2.20.5+cuda12.4",
+        {"Socket"},
+        {"docker0", "ens5"},
+        {},
+        {NcclRemark::no_infiniband_device},
+        {"2 ranks, 2 nodes, 2 seen, NET/Socket 4x2"}},
+       {"2.21-nvls.txt",
+        "2.21.5+cuda12.4",
+        {},
+        {},
+        {},
+        {},
+        {"8 ranks, 1 nodes, 8 seen, 24/16/32 channels, P2P/CUMEM/read 8x3, 3 rings"}},
+       {"2.22-sharp.txt",
+        "2.22.3+cuda12.6",
+        {"IBext_v8"},
+        {},
+        {{"NCCL_COLLNET_ENABLE", "1"}},
+        {},
+        {"2 ranks, 2 nodes, 2 seen, 4/0/8 channels, NET/IBext_v8/GDRDMA 2x1, NET/SHARP/GDRDMA 2x1, SHARP"}},
+       {"2.23-efa-cut.txt",
+        "2.23.4+cuda12.6",
+        {"Libfabric"},
+        {},
+        {},
+        {},
+        {"16 ranks, 0 nodes, 1 seen, NET/Libfabric/GDRDMA 1x1, P2P/CUMEM 1x1, 2 rings"}},
+       {"2.24-graph-tuning.txt",
+        "2.24.3+cuda12.8",
+        {},
+        {},
+        {},
+        {},
+        {"2 ranks, 0 nodes, 1 seen, P2P/CUMEM/read 1x2"}},
+       {"2.25-mnnvl.txt",
+        "2.25.1+cuda12.8",
+        {},
+        {},
+        {{"NCCL_MNNVL_ENABLE", "1"}},
+        {},
+        {"8 ranks, 1 nodes, 8 seen, 24/24/32 channels, P2P/MNNVL 8x2"}},
+       {"2.26-split-ray.txt",
+        "2.26.2+cuda12.8",
+        {},
+        {},
+        {},
+        {},
+        {"2 ranks, 1 nodes, 2 seen, P2P/CUMEM 2x1", "2 ranks, 1 nodes, 2 seen, P2P/CUMEM 2x1",
+         "4 ranks, 2 nodes, 4 seen, NET/IB/GDRDMA 2x1, P2P/CUMEM 2x1"}},
+       {"2.27-ib-down.txt",
+        "2.27.5+cuda12.9",
+        {"Socket"},
+        {"eth1"},
+        {},
+        {NcclRemark::no_infiniband_device},
+        {"2 ranks, 0 nodes, 1 seen, NET/Socket 1x1"}},
+       {"2.29-p2p-level.txt",
+        "2.29.2+cuda13.1",
+        {"IB"},
+        {"mlx5_0:1/IB", "mlx5_1:1/IB"},
+        {{"NCCL_IB_HCA", "mlx5_0:1,mlx5_1:1"}, {"NCCL_P2P_LEVEL", "LOC"}},
+        {},
+        {"2 ranks, 1 nodes, 2 seen, SHM/direct/direct 2x2"}}}));
+  CAPTURE(row.file);
+  const auto log = log_in(row.file);
+  CHECK(log.version == row.version);
+  CHECK(log.networks == row.networks);
+  CHECK(log.nics == row.nics);
+  CHECK(log.variables == row.variables);
+  CHECK(log.remarks == row.remarks);
+  std::vector<std::string> communicators;
+  for (const auto& one : log.communicators) communicators.push_back(summary_of(one));
+  CHECK(communicators == row.communicators);
+}
+
+TEST_CASE("warnings, choices and the topology of a published log are read") {
+  const auto graph = log_in("2.24-graph-tuning.txt");
+  CHECK(graph.choices == std::map<NcclChoice, int>{{{"AllReduce", 33554432, "RING", "SIMPLE"}, 2},
+                                                   {{"AllReduce", 4096, "TREE", "LL"}, 1}});
+  REQUIRE(graph.topology.size() == 2);
+  CHECK(graph.topology.begin()->second.nvlink == Approx(370.8));
+  CHECK(log_in("2.27-ib-down.txt").warnings ==
+        std::map<std::string, int>{{"NET/IB : No active device found.", 1}});
+}
+
+TEST_CASE("logs that say nothing of a communicator are refused") {
+  CHECK_THROWS_WITH(log_in("failed-before-init.txt"),
+                    Equals("job.log: error: NCCL initialised no communicator\n  hint: NCCL's warning: Cuda "
+                           "failure 802 'system not yet initialized'\n"));
+  CHECK_THROWS_WITH(log_in("no-nccl-lines.txt"),
+                    Equals("job.log: error: the file has no line of NCCL's\n  hint: run the job with "
+                           "NCCL_DEBUG=INFO, and keep what it prints\n"));
+  CHECK_THROWS_WITH(
+      log_in("coll-only.txt"),
+      Equals("job.log: error: NCCL initialised no communicator\n  hint: the log ends too early, "
+             "or NCCL_DEBUG_SUBSYS left INIT out\n"));
+}
+
+TEST_CASE("damaged logs are read or refused") {
+  // Every cut, and bytes that are changed, of a log with most kinds of lines.
+  std::ifstream file{std::string{GRADWAY_SOURCE_DIR} + "/tests/import/data/nccl-logs/2.18-ib-srun.txt"};
+  const std::string text{std::istreambuf_iterator<char>{file}, {}};
+  const auto survives = [](const std::string& damaged) {
+    try {
+      static_cast<void>(log_of(damaged));
+    } catch (const ConfigError&) {
+      return true;
+    }
+    return true;
+  };
+  for (std::size_t end = 0; end < text.size(); end += 7) CHECK(survives(text.substr(0, end)));
+  Random random{3, RandomStream::shards};
+  for (int i = 0; i < 500; ++i) {
+    auto damaged = text;
+    for (int changes = 0; changes < 20; ++changes) {
+      const auto at = static_cast<std::size_t>(random.uniform() * static_cast<double>(text.size()));
+      damaged[at] = static_cast<char>(random.uniform() * 256);
+    }
+    CHECK(survives(damaged));
   }
 }
 

@@ -220,3 +220,12 @@ TEST_CASE("work that was launched before the trace began is left out", "[import]
   CHECK(imported.warnings ==
         std::vector<std::string>{"ignored GPU activities whose launches are not in the trace: 1"});
 }
+
+TEST_CASE("a long list that is copied to the GPU does not give the batch", "[import]") {
+  auto step = small_step();
+  auto list = step.front();
+  list.op.shapes = "[[203300],[203300]]";
+  list.kernel.bytes = 203300 * 8;
+  step.insert(step.begin() + 1, list);
+  CHECK(import_text(trace_of(step).json()).profile.batch == 4);
+}

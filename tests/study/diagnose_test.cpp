@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/random.hpp"
 #include "sim/config/config.hpp"
 #include "sim/import/kineto/read/read_trace.hpp"
 #include "sim/study/diagnose/diagnose.hpp"
@@ -37,7 +38,10 @@ struct MadeRank {
   double transfer = 1e6;    ///< its time after all ranks have reached it
   double slow_kernels = 1;  ///< factor on their durations
   int channels = 24;
-  double flops = 0;  ///< of each kernel
+  double flops = 0;                    ///< of each kernel
+  std::vector<double> step_kernels{};  ///< more factors on the durations of kernels, by step
+  std::vector<double> step_pauses{};   ///< more nanoseconds of pauses, by step
+  bool waits = false;                  ///< the CPU waits for the GPU at the end of each step
 };
 
 RankRun made(const MadeRank& of, KernelNames& names) {
@@ -52,12 +56,17 @@ RankRun made(const MadeRank& of, KernelNames& names) {
   for (int step = 0; step < of.steps; ++step) {
     RunStep made_step;
     const auto add = [&](CpuItem item) { made_step.items.push_back(item); };
-    if (of.pause > 0) add({.kind = CpuItem::Kind::pause, .is_before_batch = true, .time = of.pause});
+    const auto at_step = [&](const std::vector<double>& values, double otherwise) {
+      return values.empty() ? otherwise : values[static_cast<std::size_t>(step)];
+    };
+    const auto pause = of.pause + at_step(of.step_pauses, 0);
+    if (pause > 0) add({.kind = CpuItem::Kind::pause, .is_before_batch = true, .time = pause});
     for (int i = 0; i <= of.kernels; ++i) {
       const bool is_collective = i == of.kernels;
       if (is_collective && of.all_reduce <= 0) break;
       RunActivity activity;
-      activity.duration = static_cast<std::int64_t>(is_collective ? of.transfer : 1e6 * of.slow_kernels);
+      activity.duration = static_cast<std::int64_t>(
+          is_collective ? of.transfer : 1e6 * of.slow_kernels * at_step(of.step_kernels, 1));
       activity.start = gpu;
       gpu = activity.end();
       activity.step = step;
@@ -87,15 +96,43 @@ RankRun made(const MadeRank& of, KernelNames& names) {
       add(launch);
       run.activities.push_back(activity);
     }
+    if (of.waits) add({.kind = CpuItem::Kind::wait});
     run.steps.push_back(std::move(made_step));
   }
   return run;
+}
+
+/// Lets the ranks wait for each other in the collective at the end of each step.
+void synchronise(std::vector<RankRun>& ranks) {
+  std::int64_t begin = 0;
+  const auto steps = ranks.front().steps.size();
+  for (std::size_t step = 0; step < steps; ++step) {
+    std::vector<std::int64_t> arrivals;
+    std::vector<RunActivity*> collectives;
+    std::int64_t transfer = 0;
+    for (auto& rank : ranks) {
+      auto at = begin;
+      for (auto& activity : rank.activities) {
+        if (activity.step != static_cast<int>(step)) continue;
+        activity.start = at;
+        at = activity.end();
+        if (activity.collective < 0) continue;
+        arrivals.push_back(activity.start);
+        collectives.push_back(&activity);
+        transfer = activity.duration;
+      }
+    }
+    if (collectives.empty()) return;
+    begin = *std::ranges::max_element(arrivals) + transfer;
+    for (auto* collective : collectives) collective->duration = begin - collective->start;
+  }
 }
 
 JobRun made_job(const std::vector<MadeRank>& ranks) {
   KernelNames names;
   std::vector<RankRun> runs;
   for (const auto& rank : ranks) runs.push_back(made(rank, names));
+  synchronise(runs);
   return job_run(std::move(runs), std::move(names));
 }
 
@@ -199,6 +236,86 @@ TEST_CASE("shapes distinguish a rank with more work from a slow one", "[study][d
   CHECK(diagnosis.causes[0].ranks == std::vector<int>{1});
   CHECK(diagnosis.causes[0].arithmetic_ratio == Approx(1.5));
   CHECK(milliseconds(diagnosis.causes[0].lost) == Approx(10).epsilon(1e-3));
+}
+
+TEST_CASE("stragglers at random cost the expected maximum of the ranks' times less their mean",
+          "[study][diagnose]") {
+  // Of k uniform draws from 0 to 1, the expected maximum is k / (k + 1), their mean 1 / 2.
+  const int k = GENERATE(2, 4, 8);
+  constexpr int steps = 200;
+  constexpr double range = 0.2;
+  std::vector<MadeRank> ranks(static_cast<std::size_t>(k), {.ranks = k, .steps = steps, .all_reduce = 300e6});
+  Random random{7, RandomStream::stragglers};
+  for (int rank = 0; rank < k; ++rank) {
+    auto& made = ranks[static_cast<std::size_t>(rank)];
+    made.rank = rank;
+    for (int step = 0; step < steps; ++step) made.step_kernels.push_back(1 + range * random.uniform());
+  }
+  const auto diagnosis = diagnosed(ranks);
+
+  REQUIRE(diagnosis.causes.size() == 1);
+  CHECK(diagnosis.causes[0].kind == CauseKind::random_stragglers);
+  const double draws = k;
+  const double work = 20 * range;  // milliseconds of the 20 kernels
+  CHECK(milliseconds(diagnosis.causes[0].lost) == Approx(work * (draws / (draws + 1) - 0.5)).epsilon(0.05));
+}
+
+TEST_CASE("pauses of single ranks at random cost their length less their mean over ranks",
+          "[study][diagnose]") {
+  std::vector<MadeRank> ranks;
+  for (int rank = 0; rank < 4; ++rank) {
+    ranks.push_back({.rank = rank,
+                     .ranks = 4,
+                     .steps = 8,
+                     .all_reduce = 300e6,
+                     .slow_kernels = launch_bound,
+                     .waits = true});
+    for (int step = 0; step < 8; ++step) ranks.back().step_pauses.push_back(step % 4 == rank ? 20e6 : 0);
+  }
+  const auto diagnosis = diagnosed(ranks);
+
+  REQUIRE(diagnosis.causes.size() == 2);
+  CHECK(diagnosis.causes[0].kind == CauseKind::random_stragglers);
+  CHECK(milliseconds(diagnosis.causes[0].lost) == Approx(15).epsilon(1e-3));
+  CHECK(diagnosis.causes[1].kind == CauseKind::late_batches);
+  CHECK(milliseconds(diagnosis.causes[1].lost) == Approx(5).epsilon(1e-3));
+}
+
+TEST_CASE("a slow rank, a stall of all ranks and a slow link are no stragglers at random",
+          "[study][diagnose]") {
+  std::vector<MadeRank> ranks;
+  for (int rank = 0; rank < 4; ++rank)
+    ranks.push_back(
+        {.rank = rank, .ranks = 4, .steps = 8, .all_reduce = 300e6, .slow_kernels = launch_bound});
+  const auto has_stragglers = [](const Diagnosis& diagnosis) {
+    return std::ranges::find(diagnosis.causes, CauseKind::random_stragglers, &RunCause::kind) !=
+           diagnosis.causes.end();
+  };
+  SECTION("a slow rank") {
+    ranks[2].slow_kernels *= 50;
+    const auto diagnosis = diagnosed(ranks);
+    CHECK(diagnosis.causes.at(0).kind == CauseKind::shared_gpu);
+    CHECK_FALSE(has_stragglers(diagnosis));
+  }
+  SECTION("a rank that stalls now and then") {
+    ranks[1].step_pauses = {0, 0, 20e6, 0, 0, 0, 20e6, 0};
+    const auto diagnosis = diagnosed(ranks);
+    CHECK(diagnosis.causes.at(0).ranks == std::vector<int>{1});
+    CHECK_FALSE(has_stragglers(diagnosis));
+  }
+  SECTION("all ranks stall in every fourth step") {
+    for (auto& rank : ranks) rank.step_pauses = {0, 0, 0, 20e6, 0, 0, 0, 20e6};
+    const auto diagnosis = diagnosed(ranks);
+    CHECK(diagnosis.causes.at(0).kind == CauseKind::late_batches);
+    CHECK(diagnosis.causes.at(0).is_sporadic);
+    CHECK_FALSE(has_stragglers(diagnosis));
+  }
+  SECTION("a slow link") {
+    for (auto& rank : ranks) rank.transfer = 7e6;
+    const auto diagnosis = diagnosed(ranks);
+    CHECK(diagnosis.causes.at(0).kind != CauseKind::random_stragglers);
+    CHECK_FALSE(has_stragglers(diagnosis));
+  }
 }
 
 TEST_CASE("few channels are told from host memory by their number and time", "[study][diagnose]") {
@@ -328,4 +445,54 @@ TEST_CASE("collectives of a single rank's trace are taken as they are", "[study]
   REQUIRE_FALSE(diagnosis.causes.empty());
   CHECK(diagnosis.causes[0].kind == CauseKind::slow_transport);
   CHECK(diagnosis.causes[0].confidence == Confidence::medium);
+}
+
+TEST_CASE("faults of ResNet-50 on one H200 are named", "[study][diagnose]") {
+  // tests/validation/data/faults/README.md says what was done and what it cost.
+  struct Row {
+    std::string fault;
+    std::vector<std::string> files;
+    std::optional<CauseKind> first;
+  };
+  const auto row =
+      GENERATE(values<Row>({{"healthy", {"healthy"}, std::nullopt},
+                            {"hidden", {"hidden"}, std::nullopt},
+                            {"workers", {"workers"}, CauseKind::late_batches},
+                            {"pageable", {"pageable"}, CauseKind::pageable_copies},
+                            {"fp32", {"fp32"}, CauseKind::wide_precision},
+                            {"hog", {"hog"}, CauseKind::slow_operations},
+                            {"neighbour", {"neighbour"}, CauseKind::shared_gpu},
+                            {"checkpoint", {"checkpoint"}, CauseKind::checkpoint},
+                            {"loader1", {"loader1-r0", "loader1-r1"}, CauseKind::late_batches}}));
+  CAPTURE(row.fault);
+  KernelNames names;
+  std::vector<RankRun> ranks;
+  for (const auto& name : row.files) {
+    const auto file =
+        fmt::format("{}/tests/validation/data/faults/resnet50-{}.json.gz", GRADWAY_SOURCE_DIR, name);
+    ranks.push_back(rank_run(read_trace(file, file), file, names));
+  }
+  const auto run = job_run(std::move(ranks), std::move(names));
+  const auto diagnosis = diagnose(run, basis_on("h200-2x", 2), std::nullopt);
+
+  REQUIRE(diagnosis.causes.empty() == !row.first);
+  if (!row.first) return;
+  CHECK(diagnosis.causes[0].kind == *row.first);
+  CHECK(diagnosis.causes[0].lost > Seconds{});
+  if (row.fault == "loader1") CHECK(diagnosis.causes[0].ranks == std::vector<int>{1});
+}
+
+TEST_CASE("a single rank's trace shows slow collectives by their channels only", "[study][diagnose]") {
+  // An all-reduce of 300 MB takes 0.85 ms alone.
+  const MadeRank rank{.ranks = 2, .all_reduce = 300e6, .transfer = 7e6, .channels = 24};
+  const auto waiting = diagnosed({rank});
+  CHECK(waiting.causes.empty());
+  REQUIRE(waiting.possible.size() == 1);
+  CHECK(waiting.possible[0].kind == CauseKind::absent_ranks);
+
+  auto through_memory = rank;
+  through_memory.channels = 4;
+  const auto slow = diagnosed({through_memory});
+  REQUIRE(slow.causes.size() == 1);
+  CHECK(slow.causes[0].kind == CauseKind::slow_transport);
 }

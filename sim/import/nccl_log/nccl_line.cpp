@@ -10,13 +10,13 @@
 namespace gradway::nccl_log {
 namespace {
 
-constexpr std::string_view blanks = " \t";
+constexpr std::string_view blanks = " \t\r";
 constexpr int most_ranks = 1 << 20;
 constexpr int most_channels = 1 << 10;
 
 std::string_view trimmed(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
-  const auto last = text.find_last_not_of(" \t\r");
+  const auto last = text.find_last_not_of(blanks);
   return text.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 
@@ -91,7 +91,7 @@ void read_network(std::string_view text, NcclConnection& connection) {
   connection.network = printable(cut(text, '/'));
   connection.nic = leading_number(cut(text, '/'));
   while (!text.empty()) {
-    if (cut(text, '/') == "GDRDMA") connection.gpudirect = true;
+    if (cut(text, '/').starts_with("GDRDMA")) connection.gpudirect = true;  // "GDRDMA(PCI)" since 2.27
   }
 }
 

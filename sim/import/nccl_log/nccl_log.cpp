@@ -70,13 +70,20 @@ class NcclLogReader::Reading {
 
   const NcclLog& log() const { return log_; }
 
+  /// The version on a line of its own, without a process: as NCCL before 2.24 prints it.
+  void read_bare_version(std::string_view line) {
+    const auto version = word_after(line, "NCCL version ");
+    if (log_.version.empty() && leading_number(version)) log_.version = printable(version);
+  }
+
  private:
   struct Process {
     NcclLogCommunicator pending;  ///< Lines since its last communicator was named.
     bool announces = false;       ///< It prints the start of each initialisation, as NCCL does since 2.17.
     std::string current;          ///< Key of its last communicator; empty if unknown.
-    std::map<int, int> unnamed;   ///< Communicators without an id, by their size.
-    std::string topology_gpu;     ///< The last one in the printed topology.
+    /// Communicators without an id, by their size and the process's GPU: one process may have all ranks.
+    std::map<std::pair<int, int>, int> unnamed;
+    std::string topology_gpu;  ///< The last one in the printed topology.
   };
 
   void read_process(std::string_view text, Process& process, const Message& message) {
@@ -122,8 +129,9 @@ class NcclLogReader::Reading {
     }
     const auto id = word_after(text, " commId ");
     if (starts || process.current.empty() || !process.announces) {
-      // Without ids the k-th communicator of a size is the same one in all processes.
-      process.current = id.empty() ? fmt::format("{} ranks, {}", *ranks, process.unnamed[*ranks]++)
+      // Without ids the k-th communicator of a size is the same one on all GPUs.
+      const auto device = number_after(text, " cudaDev ").value_or(0);
+      process.current = id.empty() ? fmt::format("{} ranks, {}", *ranks, process.unnamed[{*ranks, device}]++)
                                    : fmt::format("{} ranks, {}", *ranks, id);
     }
     auto& pending = process.pending;
@@ -148,8 +156,9 @@ class NcclLogReader::Reading {
   /// What concerns the whole job, not a communicator.
   void read_job(std::string_view text, Process& process) {
     constexpr std::string_view set_by = " set by environment to ";
-    if (text.starts_with("NCCL_") && contains(text, set_by)) {
-      auto value = after(text, set_by);
+    constexpr std::string_view set_to = " set to ";  // of lists of devices
+    if (text.starts_with("NCCL_") && (contains(text, set_by) || contains(text, set_to))) {
+      auto value = after(text, contains(text, set_by) ? set_by : set_to);
       if (value.size() > 1 && value.ends_with('.')) value.remove_suffix(1);
       log_.variables[printable(text.substr(0, text.find(' ')))] = printable(value);
     } else if (text.starts_with("NCCL version ")) {
@@ -229,7 +238,9 @@ NcclLogReader::NcclLogReader() : reading_{std::make_unique<Reading>()} {}
 NcclLogReader::~NcclLogReader() = default;
 
 void NcclLogReader::read_line(std::string_view line) {
-  for (const auto& message : messages_in(line)) reading_->read(message);
+  const auto messages = messages_in(line);
+  if (messages.empty()) reading_->read_bare_version(line);
+  for (const auto& message : messages) reading_->read(message);
 }
 
 void NcclLogReader::read(std::istream& lines) {

@@ -22,6 +22,7 @@ class Rows {
   bool next();
   std::optional<std::int64_t> whole(int column) const;  ///< Empty if the value is not an integer.
   std::string text(int column) const;                   ///< Empty if the value is not a text.
+  std::string blob(int column) const;                   ///< Empty if the value is neither bytes nor a text.
   bool is_null(int column) const;
 
  private:

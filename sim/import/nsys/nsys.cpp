@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -15,71 +17,20 @@
 #include "sim/files/text_file.hpp"
 #include "sim/import/kineto/read/read_trace.hpp"
 #include "sim/import/nsys/database.hpp"
+#include "sim/import/nsys/export_rows.hpp"
+#include "sim/import/nsys/nccl_ranges.hpp"
+#include "sim/import/nsys/step_marks.hpp"
 
 namespace gradway {
-
 namespace {
+
+using namespace nsys;
 
 constexpr auto how_to_record =
     "record with 'nsys profile --trace=cuda,nvtx', then 'nsys export --type sqlite'";
 constexpr auto ranges_hint =
     "run the steps inside 'with torch.autograd.profiler.emit_nvtx(record_shapes=True):' under "
     "'nsys profile --trace=cuda,nvtx'";
-
-struct Range {
-  const NvtxRange* text = nullptr;
-  std::int64_t start = 0;
-  std::int64_t end = 0;
-  std::int64_t thread = 0;
-  std::string_view type{};  ///< Type of its operands; empty if no kernel shows it.
-};
-
-/// A name in the table StringIds.
-struct Name {
-  std::string text;
-  std::string_view type{};           ///< Type of the operands of a kernel of this name.
-  std::optional<NvtxRange> range{};  ///< Set when a range of this name is read.
-};
-
-/// A row that begins with its start and end, in nanoseconds.
-struct Row {
-  std::optional<std::int64_t> start, end;
-};
-struct CallRow : Row {
-  std::int64_t thread = 0;
-  std::int64_t correlation = 0;
-  std::optional<std::int64_t> name;
-};
-struct ActivityRow : Row {
-  std::int64_t device = 0;
-  std::int64_t stream = 0;
-  std::int64_t correlation = 0;
-};
-struct KernelRow : ActivityRow {
-  std::optional<std::int64_t> name;
-  std::int64_t blocks = 0;
-  std::int64_t threads = 0;
-  std::int64_t registers = 0;
-  std::int64_t shared = 0;
-};
-struct TransferRow : ActivityRow {
-  std::int64_t bytes = 0;
-  std::int64_t kind = 0;
-};
-
-/// Sorts by start. Rows without a start come first, where they are rejected.
-template <class Rows>
-void sort_by_start(Rows& rows) {
-  std::ranges::stable_sort(rows, {}, [](const Row& row) { return row.start; });
-}
-
-/// "cudaLaunchKernel" from "cudaLaunchKernel_v7000".
-std::string without_version(std::string name) {
-  const auto at = name.rfind("_v");
-  const bool has_version =
-      at != std::string::npos && name.find_first_not_of("0123456789", at + 2) == std::string::npos;
-  return has_version ? name.substr(0, at) : name;
-}
 
 class Export {
  public:
@@ -97,15 +48,21 @@ class Export {
 
   Where where() const { return database_.where(); }
 
-  void pass_to(TraceSink& sink) {
-    device(sink);
+  /// @param needs_shapes refuses an export without operations of PyTorch and their shapes
+  void pass_to(const SinkOfProcess& sink_of, bool needs_shapes) {
     read_names();
-    read_ranges();
-    calls(sink);
-    kernels(sink);
-    copies(sink);
-    memsets(sink);
-    ranges(sink);
+    read_nccl_ranges();
+    read_ranges(needs_shapes);
+    calls(sink_of);
+    kernels(sink_of);
+    copies(sink_of);
+    memsets(sink_of);
+    overheads(sink_of);
+    ranges(sink_of);
+    for (const auto process : processes_) {
+      devices(sink_of(process));
+      if (const auto job = nccl_.job(process)) sink_of(process).job(job->rank, job->ranks);
+    }
   }
 
  private:
@@ -135,7 +92,7 @@ class Export {
     }
   }
 
-  void device(TraceSink& sink) const {
+  void devices(TraceSink& sink) const {
     const auto columns = database_.columns("TARGET_INFO_GPU");
     if (!columns.contains("id") || !columns.contains("name")) return;
     const bool has_capability = columns.contains("computeMajor") && columns.contains("computeMinor");
@@ -174,8 +131,13 @@ class Export {
                 "export the report again: names of real programs are shorter");
   }
 
+  void read_nccl_ranges() {
+    const auto columns = database_.columns("NVTX_EVENTS");
+    if (columns.contains("binaryData") && columns.contains("domainId")) nccl_.read(database_);
+  }
+
   /// Reads push/pop ranges. A range that was open at the end is ignored.
-  void read_ranges() {
+  void read_ranges(bool needs_shapes) {
     constexpr int push_pop = 59;  // NvtxPushPopRange
     auto rows = database_.rows("SELECT start, end, globalTid, text, textId, eventType FROM NVTX_EVENTS");
     bool has_shapes = false;
@@ -189,7 +151,7 @@ class Export {
       ranges_.push_back({text, *start, *end, rows.whole(2).value_or(0)});
       has_shapes = has_shapes || !text->shapes.empty();
     }
-    if (!has_shapes)
+    if (needs_shapes && !has_shapes)
       refuse_at(where(), "no NVTX range has an operation of PyTorch with its shapes", ranges_hint);
     std::ranges::stable_sort(ranges_, [](const Range& a, const Range& b) {
       return a.start != b.start ? a.start < b.start : a.end > b.end;
@@ -214,7 +176,7 @@ class Export {
     return &inline_ranges_.emplace_back(nvtx_range(text));
   }
 
-  void calls(TraceSink& sink) {
+  void calls(const SinkOfProcess& sink_of) {
     std::vector<CallRow> all;
     auto rows = database_.rows(
         "SELECT start, end, globalTid, correlationId, nameId FROM CUPTI_ACTIVITY_KIND_RUNTIME");
@@ -230,20 +192,36 @@ class Export {
       if (const auto* name = name_of(row.name)) event.name = printable(without_version(name->text));
       set_times(row, event);
       event.thread = row.thread;
-      // Nsight Systems uses 24 bits for the thread and 24 for its process.
-      event.process = (event.thread >> 24) & 0xffffff;
+      event.process = process_of(event.thread);
+      processes_.insert(event.process);
       event.correlation = row.correlation;
-      if (event.start) calls_.emplace(event.correlation, std::pair{event.thread, *event.start});
-      sink.event(event);
+      if (event.start)
+        calls_.emplace(key_of(event.process, event.correlation), std::pair{event.thread, *event.start});
+      sink_of(event.process).event(event);
     }
   }
 
-  /// Reads the columns "start, end, deviceId, streamId, correlationId" at the start of a query.
-  static ActivityRow activity_in(const Rows& rows) {
+  /// Correlations, of 32 bits, are unique in a process only.
+  static std::int64_t key_of(std::int64_t process, std::int64_t correlation) {
+    return process << 32 | (correlation & 0xffffffff);
+  }
+
+  /// The columns that `activity_in` reads.
+  std::string activity_columns(const std::string& table) const {
+    const bool has_process = has(table, {"globalPid"});
+    if (!has_process && processes_.size() > 1)
+      refuse_at(where(), fmt::format("table '{}' has no column 'globalPid'", table),
+                "expected an export of Nsight Systems 2021 or later");
+    return fmt::format("start, end, {}, deviceId, streamId, correlationId", has_process ? "globalPid" : "0");
+  }
+
+  ActivityRow activity_in(const Rows& rows) const {
+    const auto process = process_of(rows.whole(2).value_or(0));
     return {{rows.whole(0), rows.whole(1)},
-            rows.whole(2).value_or(0),
+            process == 0 && !processes_.empty() ? *processes_.begin() : process,
             rows.whole(3).value_or(0),
-            rows.whole(4).value_or(0)};
+            rows.whole(4).value_or(0),
+            rows.whole(5).value_or(0)};
   }
 
   void emit(const ActivityRow& row, RawEvent& event, TraceSink& sink) const {
@@ -254,11 +232,12 @@ class Export {
     sink.event(event);
   }
 
-  void kernels(TraceSink& sink) {
-    auto rows = database_.rows(
-        "SELECT start, end, deviceId, streamId, correlationId, demangledName, gridX, gridY, gridZ, blockX, "
-        "blockY, blockZ, registersPerThread, staticSharedMemory, dynamicSharedMemory "
-        "FROM CUPTI_ACTIVITY_KIND_KERNEL");
+  void kernels(const SinkOfProcess& sink_of) {
+    auto rows =
+        database_.rows(fmt::format("SELECT {}, demangledName, gridX, gridY, gridZ, blockX, blockY, blockZ, "
+                                   "registersPerThread, staticSharedMemory, dynamicSharedMemory "
+                                   "FROM CUPTI_ACTIVITY_KIND_KERNEL",
+                                   activity_columns("CUPTI_ACTIVITY_KIND_KERNEL")));
     const auto product = [&](int first) {
       std::int64_t result = 1;
       for (int i = first; i < first + 3; ++i)
@@ -267,11 +246,11 @@ class Export {
     };
     std::vector<KernelRow> all;
     while (rows.next()) {
-      KernelRow row{activity_in(rows), rows.whole(5)};
-      row.blocks = std::min(product(6), std::int64_t{1} << 40);
-      row.threads = product(9);
-      row.registers = rows.whole(12).value_or(0);
-      for (const int column : {13, 14})
+      KernelRow row{activity_in(rows), rows.whole(6)};
+      row.blocks = std::min(product(7), std::int64_t{1} << 40);
+      row.threads = product(10);
+      row.registers = rows.whole(13).value_or(0);
+      for (const int column : {14, 15})
         row.shared += std::clamp<std::int64_t>(rows.whole(column).value_or(0), 0, 1 << 24);
       all.push_back(row);
     }
@@ -285,44 +264,70 @@ class Export {
       event.threads = row.threads;
       event.registers = row.registers;
       event.shared = row.shared;
-      emit(row, event, sink);
       if (name != nullptr && name->type.empty()) name->type = operand_type(event.name);
-      set_types(event, name == nullptr ? operand_type("") : name->type);
+      const auto call = calls_.find(key_of(row.process, row.correlation));
+      if (call != calls_.end()) {
+        set_types(call->second, name == nullptr ? operand_type("") : name->type);
+        launches_[row.process].push_back(call->second.second);
+        if (event.name.find("nccl") != std::string::npos) set_collective(call->second, row.process, event);
+      }
+      emit(row, event, sink_of(row.process));
     }
   }
 
   /// Reads the copies or the memsets.
   std::vector<TransferRow> transfers(const std::string& table, const std::string& more) {
-    auto rows = database_.rows(
-        fmt::format("SELECT start, end, deviceId, streamId, correlationId, bytes{} FROM {}", more, table));
+    auto rows =
+        database_.rows(fmt::format("SELECT {}, bytes{} FROM {}", activity_columns(table), more, table));
     std::vector<TransferRow> all;
-    while (rows.next())
-      all.push_back({activity_in(rows), rows.whole(5).value_or(0),
-                     more.empty() ? std::int64_t{0} : rows.whole(6).value_or(0)});
+    while (rows.next()) {
+      all.push_back({activity_in(rows), rows.whole(6).value_or(0),
+                     more.empty() ? std::int64_t{0} : rows.whole(7).value_or(0), ""});
+      if (more.find("srcKind") == std::string::npos) continue;
+      const auto from = memory_kind(rows.whole(8).value_or(-1));
+      const auto to = memory_kind(rows.whole(9).value_or(-1));
+      if (!from.empty() && !to.empty()) all.back().places = fmt::format(" ({} -> {})", from, to);
+    }
     sort_by_start(all);
     return all;
   }
 
-  void copies(TraceSink& sink) {
-    if (!has("CUPTI_ACTIVITY_KIND_MEMCPY", {"deviceId", "streamId", "correlationId", "bytes", "copyKind"}))
-      return;
-    for (const auto& row : transfers("CUPTI_ACTIVITY_KIND_MEMCPY", ", copyKind")) {
+  void copies(const SinkOfProcess& sink_of) {
+    const std::string table = "CUPTI_ACTIVITY_KIND_MEMCPY";
+    if (!has(table, {"deviceId", "streamId", "correlationId", "bytes", "copyKind"})) return;
+    const auto* const places = has(table, {"srcKind", "dstKind"}) ? ", srcKind, dstKind" : "";
+    for (const auto& row : transfers(table, fmt::format(", copyKind{}", places))) {
       RawEvent event;
       event.category = "gpu_memcpy";
-      event.name = fmt::format("Memcpy {}", copy_kind(row.kind));
+      event.name = fmt::format("Memcpy {}{}", copy_kind(row.kind), row.places);
       event.bytes = row.bytes;
-      emit(row, event, sink);
+      emit(row, event, sink_of(row.process));
     }
   }
 
-  void memsets(TraceSink& sink) {
+  void memsets(const SinkOfProcess& sink_of) {
     if (!has("CUPTI_ACTIVITY_KIND_MEMSET", {"deviceId", "streamId", "correlationId", "bytes"})) return;
     for (const auto& row : transfers("CUPTI_ACTIVITY_KIND_MEMSET", "")) {
       RawEvent event;
       event.category = "gpu_memset";
       event.name = "Memset (Device)";
       event.bytes = row.bytes;
-      emit(row, event, sink);
+      emit(row, event, sink_of(row.process));
+    }
+  }
+
+  /// Nsight Systems' own work on the CPU.
+  void overheads(const SinkOfProcess& sink_of) const {
+    if (!has("PROFILER_OVERHEAD", {"start", "end", "globalTid"})) return;
+    auto rows = database_.rows("SELECT start, end, globalTid FROM PROFILER_OVERHEAD");
+    while (rows.next()) {
+      const auto thread = rows.whole(2).value_or(0);
+      if (!processes_.contains(process_of(thread))) continue;
+      RawEvent event;
+      event.category = "overhead";
+      set_times({rows.whole(0), rows.whole(1)}, event);
+      event.thread = thread;
+      sink_of(process_of(thread)).event(event);
     }
   }
 
@@ -331,32 +336,57 @@ class Export {
     return std::ranges::all_of(columns, [&](const char* column) { return there.contains(column); });
   }
 
-  /// @source CUpti_ActivityMemcpyKind
-  static std::string_view copy_kind(std::int64_t kind) {
-    constexpr std::array<std::string_view, 11> kinds{"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                                     "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
-    return kind > 0 && kind < static_cast<std::int64_t>(kinds.size()) ? kinds[static_cast<std::size_t>(kind)]
-                                                                      : kinds[0];
+  /// Passes the ranges of a thread that contain the call, the innermost first, to `visit`.
+  template <class Visit>
+  void visit_ranges(const Call& call, Visit visit) {
+    const auto of_thread = std::ranges::equal_range(ranges_, call.first, {}, &Range::thread);
+    auto range = std::upper_bound(of_thread.begin(), of_thread.end(), call.second,
+                                  [](std::int64_t time, const Range& one) { return time < one.start; });
+    constexpr int max_searched = 200;
+    for (int searched = 0; range != of_thread.begin() && searched < max_searched; ++searched) {
+      --range;
+      if (range->end >= call.second) visit(*range);
+    }
   }
 
   /// Sets the type of operands of the operations that contain a kernel's launch, unless an earlier kernel has
   /// set it. @param type of the kernel's operands
-  void set_types(const RawEvent& kernel, std::string_view type) {
-    const auto call = calls_.find(kernel.correlation);
-    if (call == calls_.end()) return;
-    const auto [thread, time] = call->second;
-    const auto of_thread = std::ranges::equal_range(ranges_, thread, {}, &Range::thread);
-    auto range = std::ranges::upper_bound(of_thread, time, {}, &Range::start);
-    constexpr int max_searched = 200;
-    for (int searched = 0; range != of_thread.begin() && searched < max_searched; ++searched) {
-      --range;
-      if (range->end < time) continue;
-      if (range->type.empty()) range->type = type;
-    }
+  void set_types(const Call& call, std::string_view type) {
+    visit_ranges(call, [&](Range& range) {
+      if (range.type.empty()) range.type = type;
+    });
+    const auto time = call.second;
     const auto next_step =
         std::ranges::upper_bound(optimizer_steps_, time, {}, &std::pair<std::int64_t, std::int64_t>::first);
     if (next_step != optimizer_steps_.begin() && std::prev(next_step)->second >= time)
       ++optimizer_types_[type];
+  }
+
+  /// What the trace of PyTorch's profiler says of a collective's kernel: from NCCL's own range, or from the
+  /// shapes of PyTorch's operation and the type in the kernel's name ("ncclDevKernel_AllReduce_Sum_bf16").
+  void set_collective(const Call& call, std::int64_t process, RawEvent& kernel) {
+    kernel.collective = kernel.name.substr(0, kernel.name.find('('));
+    if (const auto found = nccl_.call_at(call)) {
+      const auto ranks = nccl_.ranks_of(process, found->communicator);
+      const bool is_part =
+          kernel.name.find("AllGather") != std::string::npos ||
+          kernel.name.find("ReduceScatter") != std::string::npos;  // NCCL counts a rank's part.
+      kernel.group = fmt::format("{:x}", static_cast<std::uint64_t>(found->communicator));
+      kernel.group_size = ranks;
+      kernel.element_type = "Byte";
+      const auto parts = is_part ? ranks : 1;
+      if (parts > 0 && found->bytes <= (std::int64_t{1} << 50) / parts)
+        kernel.elements = found->bytes * parts;
+      return;
+    }
+    kernel.element_type = nccl_type(kernel.collective);
+    if (kernel.element_type.empty()) return;
+    visit_ranges(call, [&](const Range& range) {
+      const auto& name = range.text->name;
+      const bool is_collective =
+          name.starts_with("c10d::") || name.starts_with("nccl:") || name.starts_with("record_param_comms");
+      if (is_collective && kernel.elements == 0) kernel.elements = largest_operand(range.text->shapes);
+    });
   }
 
   /// Type of gradients: that of the parameters that most kernels of the optimizer change.
@@ -366,7 +396,32 @@ class Export {
     return most == optimizer_types_.end() ? "float" : most->first;
   }
 
-  void ranges(TraceSink& sink) const {
+  std::vector<std::int64_t> launches_of(std::int64_t process) const {
+    const auto found = launches_.find(process);
+    return found == launches_.end() ? std::vector<std::int64_t>{} : found->second;
+  }
+
+  /// Steps last from the end of a mark to the end of the next: the program may take its batch between them.
+  void steps(const SinkOfProcess& sink_of) const {
+    for (const auto process : processes_) {
+      std::int64_t number = 0;
+      std::optional<std::int64_t> begin;
+      for (const auto* mark : step_marks(ranges_, process, launches_of(process))) {
+        RawEvent event;
+        event.category = "user_annotation";
+        event.name = fmt::format("ProfilerStep#{}", ++number);  // As PyTorch's profiler marks steps.
+        event.is_complete = true;
+        event.start = begin.value_or(mark->start);
+        event.duration = std::max<std::int64_t>(0, mark->end - *event.start);
+        event.thread = mark->thread;
+        begin = mark->end;
+        sink_of(process).event(event);
+      }
+    }
+  }
+
+  void ranges(const SinkOfProcess& sink_of) const {
+    steps(sink_of);
     std::int64_t id = 0;
     for (const auto& range : ranges_) {
       RawEvent event;
@@ -385,7 +440,8 @@ class Export {
       event.types = operand_types(shapes, is_gradient          ? gradient_type()
                                           : range.type.empty() ? "float"
                                                                : range.type);
-      sink.event(event);
+      const auto process = process_of(range.thread);
+      if (processes_.contains(process)) sink_of(process).event(event);
     }
   }
 
@@ -396,29 +452,21 @@ class Export {
   std::vector<Range> ranges_;            ///< Sorted by thread, then by start, outer before inner.
   /// Sorted by start, each with the latest end so far.
   std::vector<std::pair<std::int64_t, std::int64_t>> optimizer_steps_;
-  /// Thread and start by correlation.
-  std::unordered_map<std::int64_t, std::pair<std::int64_t, std::int64_t>> calls_;
+  std::unordered_map<std::int64_t, Call> calls_;  ///< By process and correlation.
   std::map<std::string_view, int> optimizer_types_;
+  std::set<std::int64_t> processes_;                            ///< That called CUDA.
+  std::map<std::int64_t, std::vector<std::int64_t>> launches_;  ///< Times of launches of kernels by process.
+  NcclRanges nccl_;
 };
-
-struct Capability {
-  std::int64_t major;
-  std::int64_t minor;
-  std::int64_t threads;     ///< Per multiprocessor.
-  std::int64_t shared_kib;  ///< Shared memory per multiprocessor.
-};
-constexpr std::array capabilities{Capability{7, 0, 2048, 96},   Capability{7, 5, 1024, 64},
-                                  Capability{8, 0, 2048, 164},  Capability{8, 6, 1536, 100},
-                                  Capability{8, 9, 1536, 100},  Capability{9, 0, 2048, 228},
-                                  Capability{10, 0, 2048, 228}, Capability{12, 0, 1536, 100}};
-constexpr std::int64_t registers = 65'536;  // The same for all capabilities.
 
 }  // namespace
 
 ImportedProfile import_nsys(const std::filesystem::path& file, const std::string& shown,
                             const ImportOptions& options) {
   Export exported{file, shown};
-  auto trace = collect_trace(exported.where(), [&](TraceSink& sink) { exported.pass_to(sink); });
+  auto trace = collect_trace(exported.where(), [&](TraceSink& sink) {
+    exported.pass_to([&](std::int64_t) -> TraceSink& { return sink; }, true);
+  });
   auto imported = import_trace(std::move(trace), "Nsight Systems export", file, shown, options);
   if (!options.precision)
     imported.warnings.emplace_back(
@@ -427,17 +475,26 @@ ImportedProfile import_nsys(const std::filesystem::path& file, const std::string
   return imported;
 }
 
-RawDevice limits_of_capability(std::int64_t major, std::int64_t minor) {
-  RawDevice device;
-  device.major = major;
-  device.minor = minor;
-  const auto* const found = std::ranges::find_if(
-      capabilities, [&](const Capability& one) { return one.major == major && one.minor == minor; });
-  if (found == capabilities.end()) return device;
-  device.threads = found->threads;
-  device.registers = registers;
-  device.shared = found->shared_kib * 1024;
-  return device;
+bool is_nsys_export(const std::filesystem::path& file) {
+  constexpr std::string_view magic{"SQLite format 3\0", 16};
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return false;
+  std::array<char, magic.size()> begin{};
+  std::ifstream in{file, std::ios::binary};
+  in.read(begin.data(), begin.size());
+  return std::string_view{begin.data(), begin.size()} == magic;
+}
+
+std::vector<Trace> read_nsys(const std::filesystem::path& file, const std::string& shown) {
+  Export exported{file, shown};
+  auto traces = collect_traces(exported.where(),
+                               [&](const SinkOfProcess& sink_of) { exported.pass_to(sink_of, false); });
+  std::erase_if(traces, [](const Trace& trace) { return trace.activities.empty(); });
+  if (traces.empty())
+    refuse_at(exported.where(), "no process of the export ran anything on a GPU", how_to_record);
+  for (auto& trace : traces) trace.profiler = Profiler::nsys;
+  std::ranges::stable_sort(traces, {}, [](const Trace& trace) { return trace.devices.front(); });
+  return traces;
 }
 
 }  // namespace gradway

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/import/kineto/kineto.hpp"
 #include "sim/import/kineto/read/raw_event.hpp"
@@ -20,6 +21,17 @@ namespace gradway {
 /// @source NVIDIA, "SQLite Export Schema Reference" of Nsight Systems 2021.5
 ImportedProfile import_nsys(const std::filesystem::path& file, const std::string& shown,
                             const ImportOptions& options);
+
+/// Whether the file begins like a SQLite database.
+bool is_nsys_export(const std::filesystem::path& file);
+
+/// The traces of the processes in an export that used a GPU, each as far as an export tells it: of several
+/// ranks on a node, for a diagnosis. Steps are the NVTX ranges of the program with "step", "iter" or "batch"
+/// in their names during which most kernels are launched. Operations are there if emit_nvtx() recorded
+/// them; ranks and process groups if NCCL's ranges have their payloads.
+/// @param shown the file's name in messages.
+/// @throws ConfigError if the export lacks kernels, calls or ranges
+std::vector<Trace> read_nsys(const std::filesystem::path& file, const std::string& shown);
 
 /// An NVTX range with a name by PyTorch's emit_nvtx: "aten::mm, seq = 3, op_id = 7, sizes = [[4, 8], [8,
 /// 16]]".
@@ -38,6 +50,14 @@ NvtxRange nvtx_range(std::string_view text);
 /// from the kernel's name: names of cuBLAS and CUTLASS state it, and PyTorch's own kernels are templates of
 /// it. A kernel whose name does not state it is taken as fp32.
 std::string_view operand_type(std::string_view kernel);
+
+/// Type of a collective's elements as PyTorch's profiler names it ("BFloat16"), by the name of NCCL's kernel;
+/// empty if it does not say.
+/// @source NCCL 2.28.9, src/device/generate.py
+std::string_view nccl_type(std::string_view kernel);
+
+/// Elements of the largest tensor. @param shapes as in `NvtxRange`
+std::int64_t largest_operand(std::string_view shapes);
 
 /// Types of the operands of an operation, each followed by a line break: the given type for operands with a
 /// shape, "Scalar" for the others. @param shapes as in `nvtx_range`

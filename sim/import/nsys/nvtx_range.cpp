@@ -39,7 +39,8 @@ NvtxRange nvtx_range(std::string_view text) {
   auto end = text.size();
   for (const auto mark : marks) end = std::min(end, text.find(mark));
   range.name = text.substr(0, end);
-  const auto is_annotation = range.name.starts_with("Optimizer.") || range.name.starts_with("ProfilerStep#");
+  // Names of PyTorch's own annotations: "Optimizer.step#SGD.step", "enumerate(DataLoader)#...".
+  const auto is_annotation = range.name.find('#') != std::string::npos;
   range.is_operation = !is_annotation && (end < text.size() || has_any(range.name, {"::"}));
   if (const auto sizes = text.find(marks[2]); sizes != std::string_view::npos)
     range.shapes = list_at(text.substr(sizes + marks[2].size()));
@@ -54,6 +55,44 @@ std::string_view operand_type(std::string_view kernel) {
   if (has_any(kernel, {"bf16", "BFloat16", "bfloat16"})) return "c10::BFloat16";
   if (has_any(kernel, {"f16", "fp16", "Half", "half", "hgemm"})) return "c10::Half";
   return "float";
+}
+
+std::string_view nccl_type(std::string_view kernel) {
+  constexpr std::array types{
+      std::pair{"_bf16", "BFloat16"}, std::pair{"_f16", "Half"},  std::pair{"_f32", "Float"},
+      std::pair{"_f64", "Double"},    std::pair{"_f8", "Float8"}, std::pair{"_i32", "Int"},
+      std::pair{"_u32", "Int"},       std::pair{"_i64", "Long"},  std::pair{"_u64", "Long"},
+      std::pair{"_i8", "Char"},       std::pair{"_u8", "Byte"}};
+  for (const auto& [part, type] : types) {
+    if (kernel.find(part) != std::string_view::npos) return type;
+  }
+  return "";
+}
+
+std::int64_t largest_operand(std::string_view shapes) {
+  constexpr auto most = std::int64_t{1} << 50;
+  std::int64_t largest = 0;
+  std::int64_t elements = 1;
+  bool is_tensor = false;
+  const auto* at = shapes.data();
+  const auto* const end = at + shapes.size();
+  while (at != end) {
+    std::int64_t size = 0;
+    const auto [next, error] = std::from_chars(at, end, size);
+    if (error == std::errc{}) {
+      is_tensor = true;
+      elements = size > 0 && elements <= most / size ? elements * size : 0;
+      at = next;
+      continue;
+    }
+    if (*at == ']' && is_tensor) largest = std::max(largest, elements);
+    if (*at == '[' || *at == ']') {
+      elements = 1;
+      is_tensor = false;
+    }
+    ++at;
+  }
+  return largest;
 }
 
 std::string operand_types(std::string_view shapes, std::string_view type) {

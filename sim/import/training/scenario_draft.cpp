@@ -44,6 +44,24 @@ std::string plain_name(const std::string& text) {
   return result;
 }
 
+std::string notes_text(const std::string& title, const std::vector<DraftNote>& notes) {
+  if (notes.empty()) return "";
+  auto text = fmt::format("# {}:\n", title);
+  for (const auto& note : notes) text += comment(printable(note.text));
+  return text;
+}
+
+std::string name_of_file(const std::string& path) {
+  return plain_name(path.substr(path.find_last_of('/') + 1));
+}
+
+std::string head_of_traces(const ScenarioDraft& draft) {
+  const auto others = draft.traces - 1;
+  return notes_text("Not in the traces", draft.notes) +
+         fmt::format("schema: 1\nsource: >-\n  a job's trace {}{}\n", name_of_file(draft.file),
+                     others == 0 ? "" : fmt::format(" and {} other{}", others, others == 1 ? "" : "s"));
+}
+
 }  // namespace
 
 std::string to_text(const DraftNote& note) {
@@ -54,18 +72,15 @@ std::string to_text(const DraftNote& note) {
 
 std::string head_of_draft(std::string_view trainer, std::string_view what, const std::string& file,
                           const std::vector<DraftNote>& notes) {
-  std::string text;
-  if (!notes.empty()) {
-    text += fmt::format("# Settings of {}'s file that this {} cannot express, and what the file lacks:\n",
-                        trainer, what);
-    for (const auto& note : notes) text += comment(printable(note.text));
-  }
-  return text + fmt::format("schema: 1\nsource: >-\n  {}'s settings in {}\n", trainer,
-                            plain_name(file.substr(file.find_last_of('/') + 1)));
+  const auto title = fmt::format("Settings of {}'s file that this {} cannot express, and what the file lacks",
+                                 trainer, what);
+  return notes_text(title, notes) +
+         fmt::format("schema: 1\nsource: >-\n  {}'s settings in {}\n", trainer, name_of_file(file));
 }
 
 std::string scenario_yaml(const ScenarioDraft& draft) {
-  auto text = head_of_draft(draft.trainer, "scenario", draft.file, draft.notes);
+  auto text = draft.traces > 0 ? head_of_traces(draft)
+                               : head_of_draft(draft.trainer, "scenario", draft.file, draft.notes);
   text += fmt::format("model: {}\nplatform: {}\n", draft.model, draft.platform);
   append_group(text, "job", draft.job);
   append_group(text, "strategy", draft.strategy);

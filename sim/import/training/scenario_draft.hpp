@@ -22,7 +22,8 @@ struct DraftNote {
 /// A scenario made from a trainer's file: keys and their values as text.
 struct ScenarioDraft {
   using Keys = std::vector<std::pair<std::string, std::string>>;
-  std::string trainer;  ///< Name of the trainer: "DeepSpeed".
+  std::string trainer;     ///< Name of the trainer: "DeepSpeed".
+  std::size_t traces = 0;  ///< Number of traces that it was made from instead; 0: a trainer's file.
   std::string file;
   std::string model;
   std::string platform;

@@ -94,6 +94,8 @@ std::string cpu_text(const RunCause& cause) {
       return fmt::format("Before it copies its batch to the GPU, the program does nothing for {}.",
                          per_step(cause));
     case CauseKind::pauses:
+      if (cause.confidence == Confidence::low)
+        return fmt::format("The program does not call CUDA for {}.", per_step(cause));
       return fmt::format("The program calls neither PyTorch nor CUDA for {},{}.", per_step(cause),
                          place_text(cause));
     case CauseKind::checkpoint:
@@ -130,12 +132,12 @@ std::string cpu_text(const RunCause& cause) {
 
 std::string_view key_of(CauseKind kind) {
   constexpr std::array<std::string_view, cause_kinds> keys{
-      "slow_transport",    "few_channels",    "forced_choice", "slow_collectives",
-      "absent_ranks",      "late_batches",    "pauses",        "checkpoint",
-      "host_reads",        "pageable_copies", "shared_gpu",    "low_clocks",
-      "unequal_work",      "wide_precision",  "compilation",   "slow_operations",
-      "blocking_launches", "allocations",     "slow_cpu",      "small_buckets",
-      "large_buckets"};
+      "slow_transport",    "few_channels",     "forced_choice", "slow_collectives",
+      "absent_ranks",      "late_batches",     "pauses",        "checkpoint",
+      "host_reads",        "pageable_copies",  "shared_gpu",    "low_clocks",
+      "unequal_work",      "wide_precision",   "compilation",   "slow_operations",
+      "blocking_launches", "allocations",      "slow_cpu",      "small_buckets",
+      "large_buckets",     "random_stragglers"};
   return keys[static_cast<std::size_t>(kind)];
 }
 
@@ -184,6 +186,12 @@ std::string cause_text(const RunCause& cause, const JobRun& run, const std::stri
           "Gradients are reduced in {} per step, of {}: little of it runs during the backward pass.",
           counted_text(static_cast<std::int64_t>(cause.events + 0.5), "collective"),
           bytes_text(Bytes{cause.bytes.value_or(0)}));
+    case CauseKind::random_stragglers:
+      return fmt::format(
+          "Ranks wait now for one rank, now for another, and none is slow on average. Without waiting, a "
+          "rank "
+          "needs {} per step on average, and the slowest rank of each step {}.",
+          time_text(cause.expected), time_text(cause.measured));
     case CauseKind::shared_gpu:
     case CauseKind::low_clocks:
     case CauseKind::unequal_work:
@@ -252,6 +260,10 @@ std::string_view remedy_text(const RunCause& cause) {
       return "set bucket_cap_mb to 25, PyTorch's default, or more";
     case CauseKind::large_buckets:
       return "set bucket_cap_mb to 25, PyTorch's default";
+    case CauseKind::random_stragglers:
+      return "give all ranks batches of similar length; collect garbage on all ranks in the same step; look "
+             "for "
+             "other processes on the nodes, and keep the program's threads on cores of their own";
   }
   return "";
 }

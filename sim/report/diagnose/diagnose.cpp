@@ -23,6 +23,7 @@ class Writer {
 
   void write() {
     write_run();
+    write_unknown();
     write_steps();
     row("verdict", verdict_text(run_, basis_, diagnosis_));
     for (const auto& cause : diagnosis_.causes) write_cause(cause, "");
@@ -50,6 +51,14 @@ class Writer {
     row("expectation",
         fmt::format("{}{}", basis_.platform_name,
                     basis_.is_platform_assumed ? ", assumed for this GPU (--platform NAME changes it)" : ""));
+  }
+
+  void write_unknown() {
+    bool is_first = true;
+    for (const auto& text : unknown_facts(run_)) {
+      row(is_first ? "unknown" : "", text);
+      is_first = false;
+    }
   }
 
   void write_steps() {
@@ -154,6 +163,16 @@ class Writer {
 };
 
 }  // namespace
+
+std::vector<std::string> unknown_facts(const JobRun& run) {
+  std::vector<std::string> facts;
+  for (const auto& rank : run.ranks) {
+    for (const auto& text : rank.unknown) {
+      if (std::ranges::find(facts, text) == facts.end()) facts.push_back(text);
+    }
+  }
+  return facts;
+}
 
 std::string training_text(const JobRun& run, const Diagnosis& diagnosis) {
   const auto& first = run.ranks.front();

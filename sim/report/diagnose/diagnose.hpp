@@ -31,6 +31,8 @@ void write_page(std::ostream& out, const JobRun& run, const DiagnosisBasis& basi
 
 /// "batch 8 per GPU, bf16, adamw, DDP, 37 reductions of gradients per step"
 std::string training_text(const JobRun& run, const Diagnosis& diagnosis);
+/// What the files do not say, each once, and what that leaves open.
+std::vector<std::string> unknown_facts(const JobRun& run);
 std::string verdict_text(const JobRun& run, const DiagnosisBasis& basis, const Diagnosis& diagnosis);
 
 }  // namespace gradway::report

@@ -50,7 +50,8 @@ Json run_json(const JobRun& run, const DiagnosisBasis& basis, const Diagnosis& d
             {"what", training_text(run, diagnosis)},
             {"reductions_per_step", diagnosis.buckets},
             {"platform", basis.platform_name},
-            {"platform_assumed", basis.is_platform_assumed}};
+            {"platform_assumed", basis.is_platform_assumed},
+            {"unknown", unknown_facts(run)}};
   return json;
 }
 

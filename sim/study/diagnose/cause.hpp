@@ -36,8 +36,9 @@ enum class CauseKind : std::uint8_t {
   slow_cpu,           ///< launches take longer than on any host that was measured
   small_buckets,      ///< many short collectives
   large_buckets,      ///< few collectives that nothing overlaps
+  random_stragglers,  ///< ranks wait now for one rank, now for another
 };
-inline constexpr std::size_t cause_kinds = 21;
+inline constexpr std::size_t cause_kinds = 22;
 
 enum class Confidence : std::uint8_t { low, medium, high };
 
@@ -77,6 +78,8 @@ void find_bucket_causes(const JobRun& run, CollectiveExpectations& expectations,
                         std::vector<Candidate>& candidates);
 void find_cpu_causes(const JobRun& run, std::vector<Candidate>& candidates);
 void find_gpu_causes(const JobRun& run, const DiagnosisBasis& basis, std::vector<Candidate>& candidates);
+
+void find_stragglers(const JobRun& run, std::vector<Candidate>& candidates);
 
 /// Whether a step copies a large part of a model to the host while most do not.
 bool copies_checkpoint(const JobRun& run, std::size_t rank, std::size_t step);

@@ -101,14 +101,16 @@ void find_collective_causes(const JobRun& run, CollectiveExpectations& expectati
   cause.stream = run.ranks[static_cast<std::size_t>(member.rank)]
                      .activities[static_cast<std::size_t>(member.activity)]
                      .stream;
-  if (fastest.ratio() < slower_alone) {
+  // While ranks are absent, a collective may only seem slow: it waits for them. Few channels are evidence.
+  const bool has_few_channels = 2 * cause.found_channels <= cause.expected_channels;
+  if (fastest.ratio() < slower_alone || (!example.is_complete && !has_few_channels)) {
     if (example.is_complete) return;
     cause.kind = CauseKind::absent_ranks;
     cause.confidence = Confidence::low;
     candidates.push_back({cause, remove});
     return;
   }
-  cause.way = nearest_way(fastest, 2 * cause.found_channels <= cause.expected_channels, expectations);
+  cause.way = nearest_way(fastest, has_few_channels, expectations);
   cause.kind = kind_of(cause.way);
   cause.confidence = example.is_complete ? Confidence::high : Confidence::medium;
   if (cause.kind == CauseKind::slow_collectives || cause.kind == CauseKind::forced_choice)

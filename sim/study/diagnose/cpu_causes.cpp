@@ -106,8 +106,13 @@ void find_pauses(const JobRun& run, std::map<CpuItem::Kind, Places>& items,
     if (places.empty()) return;
     auto candidate = candidate_of(run, kind, places, 0);
     set_neighbours(run, places, candidate.cause);
-    const bool is_sure = kind == CauseKind::late_batches && item_at(run, places.front()).takes_batch;
-    candidate.cause.confidence = is_sure ? Confidence::high : Confidence::medium;
+    const bool is_late = kind == CauseKind::late_batches;
+    const bool is_sure = is_late && item_at(run, places.front()).takes_batch;
+    // Where PyTorch's operations are unknown, one of them may have worked in the pause.
+    const bool is_doubtful = !is_late && !run.ranks[places.front().rank].has_operations;
+    candidate.cause.confidence = is_sure       ? Confidence::high
+                                 : is_doubtful ? Confidence::low
+                                               : Confidence::medium;
     candidates.push_back(std::move(candidate));
   };
   add(CauseKind::late_batches, batches);
@@ -188,6 +193,18 @@ void find_reads(const JobRun& run, const Places& waits, std::vector<Candidate>& 
   candidates.push_back(std::move(candidate));
 }
 
+/// Whether the CPU has just called a collective: it may block until ranks whose traces are absent have come.
+bool may_wait_for_ranks(const JobRun& run, const Place& place) {
+  const auto& rank = run.ranks[place.rank];
+  const auto& items = rank.steps[place.step].items;
+  for (auto i = place.item; i-- > 0;) {
+    if (items[i].kind != CpuItem::Kind::launch) continue;
+    const auto& launched = rank.activities[static_cast<std::size_t>(items[i].activity)];
+    return !run.is_whole() && launched.work == WorkClass::collective;
+  }
+  return false;
+}
+
 void find_blocking_launches(const JobRun& run, const Places& waits, std::vector<Candidate>& candidates) {
   Places blocking;
   for (const auto& place : waits) {
@@ -244,6 +261,8 @@ void find_cpu_causes(const JobRun& run, std::vector<Candidate>& candidates) {
       }
     }
   }
+  std::erase_if(items[CpuItem::Kind::operation],
+                [&](const Place& place) { return may_wait_for_ranks(run, place); });
   find_pauses(run, items, candidates);
   find_checkpoints(run, items, candidates);
   find_reads(run, items[CpuItem::Kind::wait], candidates);

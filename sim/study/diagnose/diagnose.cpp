@@ -133,6 +133,11 @@ std::vector<ClassTimes> class_times(const JobRun& run, const RunTimes& expected)
   return result;
 }
 
+/// Recording of each operation slows the CPU down; that of CUDA's calls alone is taken to cost nothing.
+double assumed_cpu_share(const JobRun& run) {
+  return run.ranks.front().has_operations ? profiled_cpu_share : 1;
+}
+
 /// The share of the CPU's time under the profiler with which the replay meets the measured step, if any does.
 double fitted_cpu_share(const JobRun& run, Seconds step) {
   double low = 0.25;
@@ -146,13 +151,13 @@ double fitted_cpu_share(const JobRun& run, Seconds step) {
   const auto step_at = [&](double share) { return replay_run(run, measured_times(run, share)).step; };
   constexpr double same = 0.001;
   const auto fitted = (low + high) / 2;
-  return step_at(fitted) < step_at(profiled_cpu_share) * (1 + same) &&
-                 step_at(fitted) > step_at(profiled_cpu_share) * (1 - same)
-             ? profiled_cpu_share
+  const auto assumed = assumed_cpu_share(run);
+  return step_at(fitted) < step_at(assumed) * (1 + same) && step_at(fitted) > step_at(assumed) * (1 - same)
+             ? assumed
              : fitted;
 }
 
-/// Removes the candidates one after the other, the one first that costs most alone.
+/// Removes the candidates one after the other: stragglers at random, then the one that costs most alone.
 void weigh(const JobRun& run, std::vector<Candidate> candidates, RunTimes& times, Diagnosis& diagnosis) {
   std::vector<std::pair<Seconds, std::size_t>> alone;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -161,6 +166,10 @@ void weigh(const JobRun& run, std::vector<Candidate> candidates, RunTimes& times
     alone.emplace_back(diagnosis.replayed - replay_run(run, without).step, i);
   }
   std::ranges::stable_sort(alone, std::ranges::greater{}, &std::pair<Seconds, std::size_t>::first);
+  // What delays single ranks at random costs all of them that much because the delays do not coincide.
+  std::ranges::stable_partition(alone, [&](const auto& one) {
+    return candidates[one.second].cause.kind == CauseKind::random_stragglers;
+  });
   auto step = diagnosis.replayed;
   for (const auto& [lost_alone, i] : alone) {
     auto& cause = candidates[i].cause;
@@ -208,7 +217,7 @@ Diagnosis diagnose(const JobRun& run, const DiagnosisBasis& basis, std::optional
   Diagnosis diagnosis;
   diagnosis.exchange = exchange_of(run);
   diagnosis.buckets = buckets_of(run);
-  diagnosis.cpu_share = step_time ? fitted_cpu_share(run, *step_time) : profiled_cpu_share;
+  diagnosis.cpu_share = step_time ? fitted_cpu_share(run, *step_time) : assumed_cpu_share(run);
   auto times = measured_times(run, diagnosis.cpu_share);
   const auto replayed = replay_run(run, times);
   diagnosis.replayed = replayed.step;
@@ -219,6 +228,7 @@ Diagnosis diagnose(const JobRun& run, const DiagnosisBasis& basis, std::optional
   find_gpu_causes(run, basis, candidates);
   find_collective_causes(run, expectations, candidates);
   find_bucket_causes(run, expectations, candidates);
+  find_stragglers(run, candidates);
   weigh(run, std::move(candidates), times, diagnosis);
   diagnosis.replayed_states = replayed.states;
   diagnosis.expected_states = replay_run(run, times).states;

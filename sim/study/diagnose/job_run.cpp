@@ -22,6 +22,26 @@ namespace {
   throw ConfigError{Problem{{rank.file, 0, 0, 0, {}}, what, {}, hint}};
 }
 
+/// Numbers ranks that their files do not name as they are given. Which of them share a group is unknown,
+/// too: only two ranks, or a rank with one stream for collectives, leave no choice.
+void number(std::vector<RankRun>& ranks) {
+  if (std::ranges::any_of(ranks, &RankRun::is_rank_known)) return;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    ranks[i].rank = static_cast<int>(i);
+    ranks[i].ranks = static_cast<int>(ranks.size());
+    std::set<std::int32_t> streams;
+    for (const auto& collective : ranks[i].collectives)
+      streams.insert(ranks[i].activities[static_cast<std::size_t>(collective.activity)].stream);
+    if (streams.size() > 1 && ranks.size() > 2)
+      refuse_trace(ranks[i],
+                   fmt::format("collectives run on {} streams, and the export does not say which ranks take "
+                               "part in them",
+                               streams.size()),
+                   "export with --include-blobs=true for NCCL's NVTX ranges, or record with PyTorch's "
+                   "profiler");
+  }
+}
+
 void check(const std::vector<RankRun>& ranks) {
   for (std::size_t i = 1; i < ranks.size(); ++i) {
     const auto& first = ranks.front();
@@ -132,6 +152,7 @@ void add_cpu_work(JobRun& run) {
 }  // namespace
 
 JobRun job_run(std::vector<RankRun> ranks, KernelNames names) {
+  number(ranks);
   std::ranges::stable_sort(ranks, {}, &RankRun::rank);
   check(ranks);
   JobRun run;

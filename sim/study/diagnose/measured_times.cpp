@@ -47,7 +47,8 @@ double launch_time(const JobRun& run, std::size_t rank) {
 
 bool has_slow_cpu(const JobRun& run, std::size_t rank) {
   constexpr double range = 2;
-  return launch_time(run, rank) > range * usual_launch();
+  // The usual time is one under PyTorch's profiler.
+  return run.ranks[rank].profiler == Profiler::pytorch && launch_time(run, rank) > range * usual_launch();
 }
 
 RunTimes measured_times(const JobRun& run, double cpu_share) {

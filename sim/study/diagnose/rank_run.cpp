@@ -124,10 +124,12 @@ class Reducer {
     added.phase = launch.phase;
     added.work = work_class(launch, is_kernel, operation, kernel);
     const bool is_product = added.work == WorkClass::matrix || added.work == WorkClass::attention;
-    added.precision = !trace_.has_shapes && is_product ? precision_by_name(kernel) : launch.precision;
-    added.reads_fp32 = !is_product && (trace_.has_shapes ? launch.precision == Precision::fp32
-                                                         : has(kernel, "float") && !has(kernel, "BFloat16") &&
-                                                               !has(kernel, "Half"));
+    // Exports of Nsight Systems have shapes without types.
+    const bool has_types = trace_.has_shapes && trace_.profiler == Profiler::pytorch;
+    added.precision = !has_types && is_product ? precision_by_name(kernel) : launch.precision;
+    added.reads_fp32 =
+        !is_product && (has_types ? launch.precision == Precision::fp32
+                                  : has(kernel, "float") && !has(kernel, "BFloat16") && !has(kernel, "Half"));
     added.is_pageable = is_copy(added.work) && has(kernel, "Pageable");
     if (added.work == WorkClass::collective) add_collective(activity, kernel, added);
     run_.activities.push_back(added);
@@ -218,7 +220,12 @@ std::vector<TracedStep> marked_steps(const Trace& trace, std::vector<TracedLaunc
 }
 
 void check_contents(const Trace& trace, const Where& file) {
-  if (trace.operations.empty() || trace.activities.empty())
+  const bool needs_operations = trace.profiler == Profiler::pytorch;
+  if (!needs_operations && trace.optimizer_steps.empty() && trace.profiler_steps.empty())
+    refuse_at(file, "no NVTX range marks the training steps",
+              "run each step inside 'with torch.cuda.nvtx.range(\"step\"):', or all of them inside "
+              "'with torch.autograd.profiler.emit_nvtx():'");
+  if ((needs_operations && trace.operations.empty()) || trace.activities.empty())
     refuse_at(file,
               trace.operations.empty() ? "the trace has no CPU operations" : "the trace has no GPU activity",
               "record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]");
@@ -228,6 +235,26 @@ void check_contents(const Trace& trace, const Where& file) {
                   ? fmt::format("the trace has {} GPUs", trace.devices.size())
                   : fmt::format("the trace has {} processes that use the GPU", trace.processes.size()),
               "give the trace of each rank as a file of its own");
+}
+
+/// What Nsight Systems' export does not say.
+void add_unknown(const Trace& trace, RankRun& run) {
+  if (trace.profiler == Profiler::pytorch) return;
+  const auto add = [&](const char* text) { run.unknown.emplace_back(text); };
+  if (!run.has_operations)
+    add("PyTorch's operations (emit_nvtx() records them): phases, buckets, batches of unequal size and slow "
+        "operations are not looked for");
+  if (run.has_operations && !trace.has_shapes)
+    add("shapes (emit_nvtx(record_shapes=True) records them): batches of unequal size are not looked for");
+  add(run.has_operations
+          ? "the overhead of Nsight Systems, taken to be that of PyTorch's profiler: give --step-time"
+          : "the overhead of Nsight Systems, taken to be none: give --step-time");
+  if (run.collectives.empty()) return;
+  if (!run.is_rank_known)
+    add("ranks and process groups (NCCL's NVTX ranges say them, exported with --include-blobs=true): ranks "
+        "are numbered as given, and all are taken to be in one group");
+  const bool has_sizes = std::ranges::any_of(run.collectives, [](const auto& one) { return one.bytes > 0; });
+  if (!has_sizes) add("sizes of collectives: they are not compared with NCCL's model");
 }
 
 }  // namespace
@@ -248,6 +275,9 @@ RankRun rank_run(Trace trace, const std::string& shown, KernelNames& names) {
   run.file = shown;
   run.rank = static_cast<int>(trace.rank.value_or(0));
   run.ranks = static_cast<int>(trace.ranks.value_or(1));
+  run.profiler = trace.profiler;
+  run.is_rank_known = trace.profiler == Profiler::pytorch || trace.rank.has_value();
+  run.has_operations = !trace.operations.empty();
   if (!trace.limits.empty()) {
     const auto found = std::ranges::find(trace.limits, trace.devices.front(), &DeviceLimits::id);
     const auto& limits = found == trace.limits.end() ? trace.limits.front() : *found;
@@ -260,7 +290,8 @@ RankRun rank_run(Trace trace, const std::string& shown, KernelNames& names) {
     if (!step.is_complete) continue;
     if (run.steps.empty()) {
       run.batch = find_batch(trace, step).value_or(0);
-      if (!trace.optimizer_steps.empty()) run.optimizer = find_optimizer(trace, step, run.warnings);
+      std::vector<std::string> doubts;
+      if (!trace.optimizer_steps.empty()) run.optimizer = find_optimizer(trace, step, doubts);
     }
     reducer.add_step(step);
     for (const auto& launch : step.launches) launches.push_back(&launch);
@@ -269,6 +300,7 @@ RankRun rank_run(Trace trace, const std::string& shown, KernelNames& names) {
   find_main_stream(run);
   measure_gap(launches, run);
   add_program(trace, launches, names, run);
+  add_unknown(trace, run);
   return run;
 }
 

@@ -109,7 +109,10 @@ struct KernelNames {
 struct RankRun {
   std::string file;
   int rank = 0;
-  int ranks = 1;                          ///< of the job
+  int ranks = 1;              ///< of the job
+  bool is_rank_known = true;  ///< False if the file does not say it: ranks as traces are given.
+  Profiler profiler = Profiler::pytorch;
+  bool has_operations = true;             ///< PyTorch's operations are known, not only calls of CUDA.
   std::string gpu;                        ///< the driver's name
   int capability = 0;                     ///< compute capability: 90 for 9.0
   Precision precision = Precision::fp32;  ///< of most arithmetic
@@ -124,7 +127,7 @@ struct RankRun {
   std::vector<RunCollective> collectives;
   std::vector<std::int32_t> dependences;  ///< activities of other streams that a launch waits for
   std::vector<RunStep> steps;             ///< complete ones, consecutive
-  std::vector<std::string> warnings;
+  std::vector<std::string> unknown;       ///< what the file does not say, and what that leaves open
 };
 
 /// Reduces a trace to what a diagnosis needs.

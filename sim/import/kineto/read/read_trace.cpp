@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <map>
 #include <span>
 
 #include <fmt/format.h>
@@ -298,6 +299,16 @@ Trace collect_trace(const Where& file, const std::function<void(TraceSink&)>& re
   Collector collector{file};
   read(collector);
   return collector.take();
+}
+
+std::vector<Trace> collect_traces(const Where& file, const std::function<void(const SinkOfProcess&)>& read) {
+  std::map<std::int64_t, Collector> collectors;
+  read([&](std::int64_t process) -> TraceSink& {
+    return collectors.try_emplace(process, file).first->second;
+  });
+  std::vector<Trace> traces;
+  for (auto& [process, collector] : collectors) traces.push_back(collector.take());
+  return traces;
 }
 
 }  // namespace gradway

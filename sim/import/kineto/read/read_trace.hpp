@@ -24,6 +24,12 @@ Trace read_trace(const std::filesystem::path& file, const std::string& shown);
 /// @throws ConfigError for events with invalid times
 Trace collect_trace(const Where& file, const std::function<void(TraceSink&)>& read);
 
+/// The sink for the events of a process.
+using SinkOfProcess = std::function<TraceSink&(std::int64_t process)>;
+
+/// The same for a file with several processes: their traces in the order of their numbers.
+std::vector<Trace> collect_traces(const Where& file, const std::function<void(const SinkOfProcess&)>& read);
+
 /// Reads the JSON of a Chrome trace event by event and never holds more than one event.
 /// @throws ConfigError if the file is empty, truncated, not JSON (with line and column) or not a trace of the
 /// PyTorch profiler.

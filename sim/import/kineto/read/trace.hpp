@@ -119,8 +119,12 @@ struct DeviceLimits {
   int shared = 0;
 };
 
+/// What recorded a trace.
+enum class Profiler : std::uint8_t { pytorch, nsys };
+
 /// A whole trace.
 struct Trace {
+  Profiler profiler = Profiler::pytorch;
   TextPool names;  ///< Names of calls and activities.
   std::vector<Signature> signatures;
   std::vector<ApiCall> calls;

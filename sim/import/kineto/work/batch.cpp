@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "sim/import/kineto/work/operation_work.hpp"
 
@@ -32,17 +33,20 @@ bool copies_in(const Trace& trace, const TracedLaunch& launch) {
          trace.names.text(launch.activity->name).find("HtoD") != std::string::npos;
 }
 
-/// Shape of the largest copy from the host.
+/// Shape of the largest copy from the host. Samples have at least two dimensions, if anything has: FSDP
+/// copies long lists of sizes.
 const Operand::Shape* copied_shape(const Trace& trace, const TracedStep& step) {
   const Operand::Shape* shape = nullptr;
-  std::int64_t most = 0;
+  std::pair<bool, std::int64_t> most{};
   for (const auto& launch : step.launches) {
     const auto* signature = signature_of(trace, launch);
-    if (!copies_in(trace, launch) || signature == nullptr || launch.activity->bytes <= most) continue;
-    if (const auto* copied = first_tensor(*signature)) {
-      shape = copied;
-      most = launch.activity->bytes;
-    }
+    if (!copies_in(trace, launch) || signature == nullptr) continue;
+    const auto* copied = first_tensor(*signature);
+    if (copied == nullptr) continue;
+    const std::pair size{copied->size() > 1, launch.activity->bytes};
+    if (size <= most) continue;
+    shape = copied;
+    most = size;
   }
   return shape;
 }
