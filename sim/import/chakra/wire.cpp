@@ -9,7 +9,7 @@ namespace {
 constexpr unsigned bits_of_type = 3;
 constexpr unsigned bits_of_digit = 7;
 constexpr std::uint64_t digit_mask = 0x7f;
-constexpr std::uint64_t more = 0x80;
+constexpr std::uint64_t more_bytes_follow = 0x80;
 
 void put_tag(std::string& out, std::uint32_t number, WireField::Type type) {
   put_varint(out, std::uint64_t{number} << bits_of_type | static_cast<std::uint64_t>(type));
@@ -22,7 +22,7 @@ std::optional<std::uint64_t> WireReader::varint() {
   for (unsigned shift = 0; shift < 64 && at_ < message_.size(); shift += bits_of_digit) {
     const auto byte = static_cast<unsigned char>(message_[at_++]);
     value |= (byte & digit_mask) << shift;
-    if ((byte & more) == 0) return value;
+    if ((byte & more_bytes_follow) == 0) return value;
   }
   return std::nullopt;
 }
@@ -77,8 +77,8 @@ std::optional<WireField> WireReader::next() {
 }
 
 void put_varint(std::string& out, std::uint64_t value) {
-  while (value >= more) {
-    out += static_cast<char>(value | more);
+  while (value >= more_bytes_follow) {
+    out += static_cast<char>(value | more_bytes_follow);
     value >>= bits_of_digit;
   }
   out += static_cast<char>(value);

@@ -15,7 +15,7 @@ namespace {
 constexpr int most_queue_pairs = 128;  // of NCCL_IB_QPS_PER_CONNECTION
 constexpr int most_sockets = 64;       // of NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD
 constexpr int most_threads = 16;
-constexpr int times = 4;
+constexpr int times_as_many = 4;
 
 /// Applies changed conditions and variables to a scenario.
 void apply(Scenario& scenario, const NetworkConditions& changes,
@@ -58,14 +58,14 @@ class NetworkChanges {
   }
 
   void ask_of_distance() {
-    const auto buffer = settings_.buffer.value_or(4_MiB) * times;
-    variables("larger_buffers", change::LargerBuffers{times},
+    const auto buffer = settings_.buffer.value_or(4_MiB) * times_as_many;
+    variables("larger_buffers", change::LargerBuffers{times_as_many},
               {{"NCCL_BUFFSIZE", fmt::format("{:.0f}", buffer.value())}});
     if (!has_connections()) return;
     const auto now = settings_.socket_threads || settings_.sockets_per_thread
                          ? settings_.socket_threads.value_or(1) * settings_.sockets_per_thread.value_or(1)
                          : network_.streams;
-    const auto sockets = std::min(most_sockets, now * times);
+    const auto sockets = std::min(most_sockets, now * times_as_many);
     if (sockets == now) return;
     auto threads = std::min(most_threads, sockets);
     while (sockets % threads != 0) --threads;
@@ -77,7 +77,7 @@ class NetworkChanges {
   void ask_of_hashes() {
     change("adaptive_routing", change::AdaptiveRouting{}, "network.routing", "adaptive",
            {.routing = Routing::adaptive});
-    const auto more = std::min(most_queue_pairs, settings_.queue_pairs * times);
+    const auto more = std::min(most_queue_pairs, settings_.queue_pairs * times_as_many);
     if (more > settings_.queue_pairs)
       variables("more_queue_pairs", change::MoreQueuePairs{more},
                 {{"NCCL_IB_QPS_PER_CONNECTION", fmt::format("{}", more)}});
