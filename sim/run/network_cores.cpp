@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <vector>
 
 namespace gradway {
 namespace {
@@ -30,16 +31,17 @@ int node_of(const Platform& platform, ResourceId id) {
 Seconds network_core_time(const Platform& platform, const SteadyRun& run) {
   const auto& network = platform.network;
   if (!network || network->kind != NetworkKind::tcp || network->gpudirect) return {};
-  const auto times = time_per_byte(platform);
-  std::map<int, double> by_node;
+  std::vector<double> carried(platform.resources.size(), 0);
   const auto& ops = run.lowered.ops;
   for (const auto& op : ops.ops()) {
     if (op.kind != OpKind::flow || op.origin.activity != Activity::collective) continue;
     if (!run.window.has(op.origin.step)) continue;
-    for (const auto id : ops.path(op.path))
-      if (const auto of = times.find(id); of != times.end())
-        by_node[node_of(platform, id)] += op.amount * of->second;
+    for (const auto id : ops.path(op.path)) carried[id.index()] += op.amount;
   }
+  const auto& representative = run.lowered.folding.resource_representative;
+  std::map<int, double> by_node;
+  for (const auto& [id, time] : time_per_byte(platform))
+    by_node[node_of(platform, id)] += carried[representative[id.index()].index()] * time;
   double most = 0;
   for (const auto& [node, time] : by_node) most = std::max(most, time);
   return Seconds{most / run.window.steps};
