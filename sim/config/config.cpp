@@ -284,10 +284,10 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   }
   const auto gpu = loader.gpu(platform.gpu);
   auto calibration = loader.calibration(platform.calibration);
-  std::optional<Gpu> profiled_gpu;
+  Scenario scenario;
   if (const auto& profile = model.model.profile) {
     apply_profile_defaults(spec, *profile);
-    if (profile->gpu != gpu.gpu.name) profiled_gpu = loader.gpu({profile->gpu, model.kind}).gpu;
+    if (profile->gpu != gpu.gpu.name) scenario.profiled_gpu = loader.gpu({profile->gpu, model.kind}).gpu;
   }
   apply_capture_defaults(spec, model.model);
   KernelTimesSource timed;
@@ -321,21 +321,18 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   tune_threads(spec, built);
   built = with_loaders(std::move(built), spec.job);
   apply_anchor(spec, model.model);
-  auto warnings = loader.problems().warnings();
-  if (auto unused = unused_anchor(spec, gpu.gpu)) warnings.emplace_back(*std::move(unused));
-  std::ranges::move(capture_warnings(model.model), std::back_inserter(warnings));
-  Scenario scenario;
+  scenario.warnings = loader.problems().warnings();
+  if (auto unused = unused_anchor(spec, gpu.gpu)) scenario.warnings.emplace_back(*std::move(unused));
+  std::ranges::move(capture_warnings(model.model), std::back_inserter(scenario.warnings));
   scenario.name = stem(found);
   scenario.model = std::move(model.model);
   scenario.platform = std::move(built);
-  scenario.profiled_gpu = std::move(profiled_gpu);
   scenario.job = spec.job;
   scenario.anchor = spec.anchor;
   scenario.campaign = spec.campaign;
   scenario.kernel_costs = std::move(timed.costs);
   scenario.timed_on = std::move(timed.gpu);
   scenario.calibration = std::move(calibration.calibration);
-  scenario.warnings = std::move(warnings);
   scenario.digest = loader.problems().digest().hex();
   return scenario;
 }
