@@ -212,33 +212,41 @@ class Refinement {
         [&] { split_resources(); });
   }
 
-  /// Appends the classes of a path's resources and an end mark to a key.
-  void add_classes(std::vector<std::size_t>& key, const std::vector<ResourceId>& path) const {
-    const auto begin = static_cast<std::ptrdiff_t>(key.size());
-    for (const auto resource : path) key.push_back(resources_.of(resource.index()));
-    std::sort(key.begin() + begin, key.end());
+  /// Appends to a key how often a path names resources of each class, and an end mark.
+  void add_classes(std::vector<std::size_t>& key, const std::vector<ResourceId>& path) {
+    const auto begin = key.size();
+    for (const auto resource : path) {
+      const auto of = resources_.of(resource.index());
+      if (of >= times_named_.size()) times_named_.resize(of + 1, 0);
+      if (times_named_[of]++ == 0) key.push_back(of);
+    }
+    const auto end = key.size();
+    std::sort(key.begin() + static_cast<std::ptrdiff_t>(begin), key.end());
+    for (auto i = begin; i < end; ++i) key.push_back(std::exchange(times_named_[key[i]], 0));
     key.push_back(std::numeric_limits<std::size_t>::max());
   }
 
   void split_actors() {
     std::vector<std::size_t> key;
-    split_all<std::vector<std::size_t>>(actors_, actor_uses_.size(), [&](std::size_t actor) {
-      key.clear();
-      for (const auto& path : actor_uses_[actor]) add_classes(key, path);
-      for (const auto group : workload_.actors[actor].groups) key.push_back(groups_.of(group.index()));
-      for (const auto channel : workload_.actors[actor].channels)
-        key.push_back(channels_.of(channel.index()));
-      return key;
-    });
+    split_all<std::vector<std::size_t>>(
+        actors_, actor_uses_.size(), [&](std::size_t actor) -> const auto& {
+          key.clear();
+          for (const auto& path : actor_uses_[actor]) add_classes(key, path);
+          for (const auto group : workload_.actors[actor].groups) key.push_back(groups_.of(group.index()));
+          for (const auto channel : workload_.actors[actor].channels)
+            key.push_back(channels_.of(channel.index()));
+          return key;
+        });
   }
 
   void split_flows() {
     std::vector<std::size_t> key;
-    split_all<std::vector<std::size_t>>(flows_, flow_at_.size(), [&](std::size_t flow) {
-      key.assign(1, groups_.of(flow_at_[flow].group));
-      add_classes(key, path_of(flow));
-      return key;
-    });
+    split_all<std::vector<std::size_t>>(
+        flows_, flow_at_.size(), [&](std::size_t flow) -> const auto& {
+          key.assign(1, groups_.of(flow_at_[flow].group));
+          add_classes(key, path_of(flow));
+          return key;
+        });
   }
 
   void split_groups() {
@@ -282,8 +290,9 @@ class Refinement {
   Classes flows_;
   Classes resources_;
   std::vector<std::vector<Membership>> memberships_;  ///< by group
-  std::vector<std::uint32_t> uses_;  ///< by resource: how often the paths counted now name it
-  std::vector<std::size_t> used_;    ///< resources with uses_ > 0
+  std::vector<std::size_t> times_named_;  ///< by class of resources, by the path that is added to a key
+  std::vector<std::uint32_t> uses_;       ///< by resource: how often the paths counted now name it
+  std::vector<std::size_t> used_;         ///< resources with uses_ > 0
 };
 
 template <class Tag>
