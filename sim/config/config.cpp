@@ -310,9 +310,10 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   auto built =
       loader.problems().attempt([&] { return build_platform(platform.description, gpu.gpu, spec.job.gpus); });
   loader.problems().raise();
-  if (built.network)
-    built = with_network(std::move(built), NetworkConditions{built.network->conditions},
-                         nccl_settings(spec.job.nccl).queue_pairs);
+  if (built.network) {
+    const auto conditions = built.network->conditions;
+    built = with_network(std::move(built), conditions, nccl_settings(spec.job.nccl).queue_pairs);
+  }
   check_traffic(spec, built, loader.problems());
   check_storage_network(spec, built, loader.problems());
   loader.problems().raise();
