@@ -13,7 +13,6 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/base/printable.hpp"
-
 #include "sim/cli/calibrate/actions.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/import/nccl_log.hpp"

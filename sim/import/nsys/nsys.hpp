@@ -25,10 +25,10 @@ ImportedProfile import_nsys(const std::filesystem::path& file, const std::string
 /// Whether the file begins like a SQLite database.
 bool is_nsys_export(const std::filesystem::path& file);
 
-/// The traces of the processes in an export that used a GPU, each as far as an export tells it: of several
-/// ranks on a node, for a diagnosis. Steps are the NVTX ranges of the program with "step", "iter" or "batch"
-/// in their names during which most kernels are launched. Operations are there if emit_nvtx() recorded
-/// them; ranks and process groups if NCCL's ranges have their payloads.
+/// One trace for each process in an export that used a GPU, for a diagnosis of several ranks on a node.
+/// Steps are the NVTX ranges with "step", "iter" or "batch" in their names during which most kernels are
+/// launched. A trace has operations only if emit_nvtx() recorded them, and ranks and process groups only if
+/// NCCL's ranges have their payloads.
 /// @param shown the file's name in messages.
 /// @throws ConfigError if the export lacks kernels, calls or ranges
 std::vector<Trace> read_nsys(const std::filesystem::path& file, const std::string& shown);
