@@ -306,8 +306,20 @@ class Kernels {
         {d(input.shape[0]) * batch_ratio_, d(input.shape[1]), side_of(input)});
   }
 
+  /// Copies a tensor into another layout.
+  void add_relayout(const CapturedTensor& from, bool is_transposed) {
+    if (is_transposed) return add_rows("transpose_256", number_of(from.type), from);
+    add_elementwise("permute", from.type, from.elements());
+  }
+
+  /// Norms and softmax read contiguous rows, so that PyTorch copies operands of other layouts first.
+  /// @source PyTorch, aten/src/ATen/native/cuda/layer_norm_kernel.cu (expect_contiguous), SoftMax.cu
+  /// (contiguous)
   void rows(std::string_view kernel) {
     const auto& input = in(0);
+    for (const auto& tensor : captured_.inputs)
+      if (tensor.layout != CapturedLayout::contiguous && tensor.elements() == input.elements())
+        add_relayout(tensor, tensor.layout == CapturedLayout::transposed);
     const double width = input.shape.empty() ? 1 : d(input.shape.back());
     add(fmt::format("rows {} {}", kernel, number_of(input.type)),
         {input.elements() / width * batch_ratio_, width});
@@ -328,7 +340,8 @@ class Kernels {
     if (is_half(from.type) && to.type == CapturedType::fp32)
       return add_elementwise("cast_to_32", from.type, elements);
     if (from.type != to.type) return add_copy(elements * (bytes_of(from.type) + bytes_of(to.type)));
-    add_elementwise(has_same_layout() ? "copy" : "permute", from.type, elements);
+    if (has_same_layout()) return add_elementwise("copy", from.type, elements);
+    add_relayout(from, from.layout == CapturedLayout::transposed || to.layout == CapturedLayout::transposed);
   }
 
   void cat() {
