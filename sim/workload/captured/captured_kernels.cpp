@@ -468,32 +468,6 @@ class Kernels {
 
 }  // namespace
 
-double bytes_of(CapturedType type) {
-  switch (type) {
-    case CapturedType::fp64:
-    case CapturedType::int64:
-      return 8;
-    case CapturedType::fp32:
-    case CapturedType::int32:
-      return 4;
-    case CapturedType::bf16:
-    case CapturedType::fp16:
-    case CapturedType::int16:
-      return 2;
-    case CapturedType::int8:
-    case CapturedType::boolean:
-    case CapturedType::fp8:
-      return 1;
-  }
-  return 4;
-}
-
-double CapturedTensor::elements() const {
-  double product = 1;
-  for (const auto side : shape) product *= static_cast<double>(side);
-  return product;
-}
-
 CapturedKernels kernels_of(const CapturedOperation& captured, double batch_ratio, int compute_capability) {
   return Kernels{captured, batch_ratio, compute_capability}.take();
 }
