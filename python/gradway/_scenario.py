@@ -277,7 +277,8 @@ ScenarioNetwork = TypedDict("ScenarioNetwork", {
     "window": str,
     "congestion": Literal["reno", "cubic", "bbr", "bbr2"],
     "retransmission": Literal["go_back_n", "selective"],
-    "routing": Literal["ecmp", "adaptive"],
+    "routing": Literal["ecmp", "adaptive", "spray"],
+    "paths": int,
 }, total=False)
 
 ScenarioTraffic = TypedDict("ScenarioTraffic", {

@@ -271,7 +271,8 @@ export interface ScenarioNetwork {
   window?: string;
   congestion?: 'reno' | 'cubic' | 'bbr' | 'bbr2';
   retransmission?: 'go_back_n' | 'selective';
-  routing?: 'ecmp' | 'adaptive';
+  routing?: 'ecmp' | 'adaptive' | 'spray';
+  paths?: number;
 }
 
 export interface ScenarioTraffic {
