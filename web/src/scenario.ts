@@ -146,6 +146,7 @@ export interface ScenarioParallel {
   expert_tensor?: number;
   expert_imbalance?: number;
   expert_skew?: number;
+  expert_rows?: number[] | number[][];
   expert_dispatch?: 'all_to_all' | 'deepep';
   fp8_dispatch?: boolean;
   expert_capacity_factor?: number;
