@@ -152,6 +152,7 @@ ScenarioParallel = TypedDict("ScenarioParallel", {
     "expert_tensor": int,
     "expert_imbalance": float,
     "expert_skew": float,
+    "expert_rows": 'list[float] | list[list[float]]',
     "expert_dispatch": Literal["all_to_all", "deepep"],
     "fp8_dispatch": bool,
     "expert_capacity_factor": float,
@@ -277,7 +278,8 @@ ScenarioNetwork = TypedDict("ScenarioNetwork", {
     "window": str,
     "congestion": Literal["reno", "cubic", "bbr", "bbr2"],
     "retransmission": Literal["go_back_n", "selective"],
-    "routing": Literal["ecmp", "adaptive"],
+    "routing": Literal["ecmp", "adaptive", "spray"],
+    "paths": int,
 }, total=False)
 
 ScenarioTraffic = TypedDict("ScenarioTraffic", {

@@ -148,19 +148,6 @@ bool divides_layers(const Layout& layout) {
   return layout.tensor * layout.context * layout.expert * layout.expert_tensor > 1;
 }
 
-/// Rows of the busiest rank over the mean if rows follow Zipf's law and popular experts are dealt in turn.
-double imbalance_of_skew(double skew, int experts, int ranks) {
-  if (skew == 0 || experts == 0 || ranks == 1) return 1;
-  double all = 0;
-  double busiest = 0;
-  for (int expert = 0; expert < experts; ++expert) {
-    const auto rows = std::pow(expert + 1, -skew);
-    all += rows;
-    if (expert % ranks == 0) busiest += rows;
-  }
-  return busiest / all * ranks;
-}
-
 /// Tokens that ranks receive per row of an expert if a token goes once to each rank that has some of its
 /// experts, chosen independently. @source github.com/deepseek-ai/DeepEP, README: dispatch and combine
 double tokens_per_row(const Layout& layout, int top_k) {
@@ -180,7 +167,6 @@ void divide(EagerSettings& settings, const Layout& layout) {
   settings.context_method = layout.context_method;
   settings.expert = layout.expert;
   settings.expert_tensor = layout.expert_tensor;
-  settings.expert_imbalance = layout.expert_imbalance;
 }
 
 /// CPU time of operations, in that of the mean eager operation.
@@ -252,8 +238,7 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
     const auto& layout = scenario.job.layout;
     const auto& experts = scenario.model.experts;
     divide(settings, layout);
-    settings.expert_imbalance = std::max(
-        settings.expert_imbalance, imbalance_of_skew(layout.expert_skew, experts.number, layout.expert));
+    settings.expert_imbalance = expert_imbalances(layout, experts.number);
     settings.expert_tokens = tokens_per_row(layout, experts.top_k);
     settings.fp8_dispatch = layout.fp8_dispatch;
     settings.waits_for_counts = layout.expert_dispatch == ExpertDispatch::all_to_all;

@@ -74,6 +74,7 @@ NcclSettings nccl_settings(const std::map<std::string, std::string>& variables) 
     if (name == "NCCL_NET_GDR_READ") settings.net_gdr_read = value != "0";
     if (name == "NCCL_NVB_DISABLE") settings.nvb_disable = value != "0";
     if (name == "NCCL_PXN_DISABLE") settings.pxn_disable = value != "0";
+    if (name == "NCCL_CROSS_NIC") settings.cross_nic = std::stoi(value);
     if (name == "NCCL_NVLS_ENABLE") settings.nvls = value != "0";
     if (name == "NCCL_COLLNET_ENABLE") settings.collnet = value != "0";
     if (name == "NCCL_SOCKET_NTHREADS") settings.socket_threads = std::stoi(value);
@@ -89,12 +90,12 @@ NcclSettings nccl_settings(const std::map<std::string, std::string>& variables) 
 }
 
 bool is_modelled(const std::string& variable) {
-  static constexpr std::array<std::string_view, 18> modelled{
+  static constexpr std::array<std::string_view, 19> modelled{
       "NCCL_P2P_DISABLE",           "NCCL_SHM_DISABLE",   "NCCL_P2P_LEVEL",      "NCCL_NET_GDR_LEVEL",
       "NCCL_NET_GDR_READ",          "NCCL_PXN_DISABLE",   "NCCL_NVB_DISABLE",    "NCCL_NVLS_ENABLE",
       "NCCL_SOCKET_NTHREADS",       "NCCL_ALGO",          "NCCL_PROTO",          "NCCL_NSOCKS_PERTHREAD",
       "NCCL_MIN_NCHANNELS",         "NCCL_MAX_NCHANNELS", "NCCL_COLLNET_ENABLE", "NCCL_BUFFSIZE",
-      "NCCL_IB_QPS_PER_CONNECTION", "NCCL_NET_GDR_C2C"};
+      "NCCL_IB_QPS_PER_CONNECTION", "NCCL_NET_GDR_C2C",   "NCCL_CROSS_NIC"};
   return std::ranges::find(modelled, std::string_view{variable}) != modelled.end();
 }
 

@@ -23,6 +23,10 @@ struct NcclSettings {
   bool net_gdr_c2c = true;                ///< GPUDirect RDMA through a CPU with C2C links to its GPUs
   std::optional<bool> net_gdr_read;       ///< GPUDirect RDMA for sends, too; empty: NCCL's default
   bool pxn_disable = false;
+  /// 0: data leaves a node by the NIC by which it entered (rings), or by that of the receiver's rail (pairs).
+  /// 1: rings leave by the NIC nearest to their last GPU. 2: only where they cannot leave by that of their
+  /// entry.
+  int cross_nic = 2;
   bool nvb_disable = false;
   bool nvls = true;
   bool collnet = false;               ///< network switches reduce (SHARP)

@@ -2,11 +2,13 @@
 #include "sim/nccl/collective_ways.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
+#include "sim/nccl/net_hop.hpp"
 #include "sim/nccl/nvlink_rings.hpp"
 
 namespace gradway {
@@ -17,15 +19,6 @@ bool closes_ring(CollectiveKind kind) {
   return kind != CollectiveKind::broadcast && kind != CollectiveKind::send;
 }
 
-/// Whether the communicator has all GPUs of its first node.
-bool covers_first_node(const Routes& routes, const GpuNumbers& gpus) {
-  const auto& platform = routes.platform();
-  const auto node = [&](std::size_t gpu) { return platform.device(platform.gpus[gpu]).node; };
-  const auto first = node(gpus.front());
-  const auto own = std::ranges::count_if(gpus, [&](std::size_t gpu) { return node(gpu) == first; });
-  return static_cast<std::size_t>(own) == routes.on_node(first, DeviceKind::gpu).size();
-}
-
 }  // namespace
 
 CollectiveWays::CollectiveWays(const Routes& routes, const NcclSettings& settings, GpuNumbers gpus)
@@ -33,16 +26,60 @@ CollectiveWays::CollectiveWays(const Routes& routes, const NcclSettings& setting
   if (gpus_.size() == 1) return;
   // @source github.com/ROCm/rccl at 0cbce2a7, src/graph/paths.cc: NCCL_PXN_DISABLE is 1 by default
   if (routes.platform().gpu_models.front().is_amd()) settings_.pxn_disable = true;
-  // PXN uses GPUs of the communicator only. Without all GPUs of a node each uses its nearest NIC.
-  if (!covers_first_node(routes, gpus_)) settings_.pxn_disable = true;
+  members_ = gpus_;
+  std::ranges::sort(members_);
+  has_alike_nodes_ = takes_same_gpus_of_nodes();
   relays_ = may_relay(routes.platform(), settings_) &&
             has_direct_nvlinks(routes, gpus_by_domain(routes.platform(), gpus_).front());
-  orders_ = ring_orders(routes, gpus_, relays_);
-  for (const auto& order : orders_) {
+  add_rings();
+}
+
+bool CollectiveWays::takes_same_gpus_of_nodes() const {
+  const auto& platform = routes_.platform();
+  const auto all = std::max<std::size_t>(1, platform.gpus.size() / static_cast<std::size_t>(platform.nodes));
+  const auto of_first = [&](std::size_t gpu) { return gpu / all == members_.front() / all; };
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(members_, of_first));
+  if (members_.size() % count != 0) return false;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const auto first_of_node = members_[i - i % count];
+    if (members_[i] / all != first_of_node / all || members_[i] % all != members_[i % count] % all)
+      return false;
+  }
+  return true;
+}
+
+/// Whether rings cannot leave a node by the NIC of their entry, since no GPU forwards data to it, and leave
+/// by another one instead. @source NCCL 2.28.9, src/graph/search.cc (ncclTopoCompute): NCCL tries crossNic 2
+/// after all paths to the same NIC
+bool CollectiveWays::alternates() const {
+  const auto& platform = routes_.platform();
+  const bool may = settings_.cross_nic == 2 && settings_.pxn_disable && rails_.size() % 2 == 0;
+  return may && !platform.gpu_models.front().is_amd() && std::ranges::all_of(gpus_, [&](std::size_t gpu) {
+           return routes_.links_to_nvswitch(platform.gpus[gpu]).has_value();
+         });
+}
+
+void CollectiveWays::add_rings() {
+  const auto& platform = routes_.platform();
+  const auto domain = [&](std::size_t gpu) { return platform.nvlink_domain(platform.gpus[gpu]); };
+  GpuNumbers first;
+  std::ranges::copy_if(gpus_, std::back_inserter(first),
+                       [&](std::size_t gpu) { return domain(gpu) == domain(gpus_.front()); });
+  const bool has_several = first.size() < gpus_.size();
+  if (has_several) rails_ = ring_rails(routes_, first);
+  const bool alternate = has_several && alternates();
+  orders_ = ring_orders(routes_, gpus_, relays_, alternate);
+  while (rails_.size() < orders_.size()) rails_.push_back(rails_.size());
+  for (std::size_t r = 0; r < orders_.size(); ++r) {
+    const auto& order = orders_[r];
     auto& ring = rings_.emplace_back();
     ring.reserve(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-      ring.add(hop(order[i], order[(i + 1) % order.size()], rings_.size() - 1));
+    bool is_even = true;  // the number of the node among those of the ring
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const auto next = order[(i + 1) % order.size()];
+      ring.add(hop({order[i], next, rails_[alternate && is_even ? r ^ 1 : r], settings_.cross_nic == 1}));
+      if (alternate && domain(order[i]) != domain(next)) is_even = !is_even;
+    }
   }
 }
 
@@ -59,24 +96,25 @@ int CollectiveWays::nvlinks(std::size_t from_gpu, std::size_t to_gpu) const {
 }
 
 /// Inside a node: the hop of the first node with the same devices, moved to this node.
-Hop CollectiveWays::hop(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const {
+Hop CollectiveWays::hop(const HopBetweenGpus& asked) const {
   const auto& platform = routes_.platform();
   const auto& size = platform.node_size;
-  const auto from = platform.gpus[from_gpu];
-  const auto to = platform.gpus[to_gpu];
+  const auto from = platform.gpus[asked.from];
+  const auto to = platform.gpus[asked.to];
   const auto node = platform.device(from).node;
-  if (size.devices == 0) return find_hop(from_gpu, to_gpu, rail);
-  if (node != platform.device(to).node) return hop_between(from_gpu, to_gpu, rail);
+  if (size.devices == 0 || !has_alike_nodes_) return find_hop(asked);
+  if (node != platform.device(to).node) return hop_between(asked);
   const auto number = static_cast<std::size_t>(node);
-  const Ends asked{from.index() - number * size.devices, to.index() - number * size.devices, rail};
-  auto known = inside_.find(asked);
+  const Ends ends{from.index() - number * size.devices, to.index() - number * size.devices, asked.rail,
+                  asked.leaves_by_own_nic};
+  auto known = inside_.find(ends);
   if (known == inside_.end()) {
-    auto found = find_hop(from_gpu, to_gpu, rail);
+    auto found = find_hop(asked);
     if (found.relayed) return found;  // other nodes may lack the relay
     const auto is_inside = [&](ResourceId id) { return id.index() / size.resources == number; };
     if (!std::ranges::all_of(found.path, is_inside)) return found;
     for (auto& id : found.path) id = ResourceId{id.index() - number * size.resources};
-    known = inside_.emplace(asked, std::move(found)).first;
+    known = inside_.emplace(ends, std::move(found)).first;
   }
   auto hop = known->second;
   for (auto& id : hop.path) id = ResourceId{id.index() + number * size.resources};
@@ -85,23 +123,22 @@ Hop CollectiveWays::hop(std::size_t from_gpu, std::size_t to_gpu, std::size_t ra
 
 /// If nodes are alike: the hop of the first two nodes with the same devices, moved to these. Ideal rules
 /// choose among equal paths by the number of the sender, which differs between nodes.
-Hop CollectiveWays::hop_between(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const {
+Hop CollectiveWays::hop_between(const HopBetweenGpus& asked) const {
   const auto& platform = routes_.platform();
   const auto& nodes = routes_.identical_nodes();
-  if (!nodes.hold() || platform.collectives == CollectiveRules::ideal)
-    return find_hop(from_gpu, to_gpu, rail);
+  if (!nodes.hold() || platform.collectives == CollectiveRules::ideal) return find_hop(asked);
   const auto a_node = platform.node_size.devices;
-  const auto from = platform.gpus[from_gpu].index();
-  const auto to = platform.gpus[to_gpu].index();
-  const Ends asked{from % a_node, to % a_node, rail};
-  auto known = between_.find(asked);
+  const auto from = platform.gpus[asked.from].index();
+  const auto to = platform.gpus[asked.to].index();
+  const Ends ends{from % a_node, to % a_node, asked.rail, asked.leaves_by_own_nic};
+  auto known = between_.find(ends);
   if (known == between_.end()) {
-    auto found = find_hop(from_gpu, to_gpu, rail);
+    auto found = find_hop(asked);
     const auto is_of_both = [&](ResourceId id) {
       return nodes.node_of(id) == from / a_node || nodes.node_of(id) == to / a_node;
     };
     if (!std::ranges::all_of(found.path, is_of_both)) return found;
-    known = between_.emplace(asked, HopBetween{std::move(found), from / a_node, to / a_node}).first;
+    known = between_.emplace(ends, HopBetween{std::move(found), from / a_node, to / a_node}).first;
   }
   auto hop = known->second.hop;
   for (auto& id : hop.path) {
@@ -111,13 +148,29 @@ Hop CollectiveWays::hop_between(std::size_t from_gpu, std::size_t to_gpu, std::s
   return hop;
 }
 
-Hop CollectiveWays::find_hop(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const {
+Hop CollectiveWays::find_hop(const HopBetweenGpus& asked) const {
   const auto& platform = routes_.platform();
-  const auto from = platform.gpus[from_gpu];
-  const auto to = platform.gpus[to_gpu];
-  const auto between = relay(from_gpu, to_gpu);
+  const auto from = platform.gpus[asked.from];
+  const auto to = platform.gpus[asked.to];
+  const auto between = relay(asked.from, asked.to);
   const auto relay_device = between ? std::optional{platform.gpus[*between]} : std::nullopt;
-  if (auto hop = make_hop(routes_, platform, settings_, from, to, rail, relay_device)) return *std::move(hop);
+  const NetRules rules{settings_, &members_, asked.leaves_by_own_nic};
+  if (auto hop = make_hop(routes_, platform, rules, from, to, asked.rail, relay_device))
+    return *std::move(hop);
+  if (choose_transport(routes_, platform, settings_, from, to) == Transport::net) {
+    if (const auto nics = separate_nics(routes_, rules, from, to, asked.rail)) {
+      throw ConfigError{
+          {{},
+           fmt::format(
+               "no network path from {} to {} on platform '{}': no switch joins the rails of {} and {}",
+               platform.device(from).name, platform.device(to).name, platform.name,
+               platform.device(nics->out).name, platform.device(nics->in).name),
+           {},
+           "NVLinks forward data to the right rail (PXN) unless NCCL_PXN_DISABLE is set, for GPUs that the "
+           "group "
+           "has on each node; without them set NCCL_CROSS_NIC to 0"}};
+    }
+  }
   throw ConfigError{
       {{},
        fmt::format("no transport from {} to {} on platform '{}'", platform.device(from).name,
@@ -130,12 +183,12 @@ Hop CollectiveWays::find_hop(std::size_t from_gpu, std::size_t to_gpu, std::size
 std::vector<Hops> CollectiveWays::hops_of(const std::vector<std::vector<Edge>>& trees) const {
   std::vector<Hops> hops;
   for (const auto& edges : trees) {
-    const auto rail = hops.size() / 2;  // a pair of trees for each NIC
+    const auto rail = rails_[std::min(hops.size() / 2, rails_.size() - 1)];  // a pair of trees for each NIC
     auto& tree = hops.emplace_back();
     tree.reserve(2 * edges.size());
     for (const auto& [child, parent] : edges) {
-      tree.add(hop(child, parent, rail));
-      tree.add(hop(parent, child, rail));
+      tree.add(hop({child, parent, rail}));
+      tree.add(hop({parent, child, rail}));
     }
   }
   return hops;
@@ -165,7 +218,7 @@ std::vector<SharedPath> CollectiveWays::through_reducing_switches(Algorithm algo
     std::vector<ResourceId> path;
     if (algorithm == Algorithm::nvls) path = through_nvswitches();
     const auto take = [&](std::size_t from, std::size_t to) {
-      const auto way = hop(from, to, paths.size());
+      const auto way = hop({from, to, rails_[paths.size()]});
       path.insert(path.end(), way.path.begin(), way.path.end());
     };
     std::vector<std::size_t> heads;  // by node: the GPU at which the ring enters

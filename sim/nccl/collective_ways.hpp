@@ -53,6 +53,7 @@ class CollectiveWays {
     std::size_t from;
     std::size_t to;
     std::size_t rail;
+    bool leaves_by_own_nic;
     auto operator<=>(const Ends&) const = default;
   };
   /// A hop from one node to another.
@@ -63,9 +64,19 @@ class CollectiveWays {
   };
 
   std::optional<std::size_t> relay(std::size_t from_gpu, std::size_t to_gpu) const;
-  Hop hop(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const;
-  Hop hop_between(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const;
-  Hop find_hop(std::size_t from_gpu, std::size_t to_gpu, std::size_t rail) const;
+  /// What is asked about a hop between two GPUs, by number on the platform.
+  struct HopBetweenGpus {
+    std::size_t from;
+    std::size_t to;
+    std::size_t rail;
+    bool leaves_by_own_nic = false;
+  };
+  Hop hop(const HopBetweenGpus& asked) const;
+  Hop hop_between(const HopBetweenGpus& asked) const;
+  Hop find_hop(const HopBetweenGpus& asked) const;
+  bool takes_same_gpus_of_nodes() const;
+  bool alternates() const;
+  void add_rings();
   std::vector<Hops> hops_of(const std::vector<std::vector<Edge>>& trees) const;
   std::vector<ResourceId> through_nvswitches() const;
   std::vector<SharedPath> through_reducing_switches(Algorithm algorithm) const;
@@ -75,8 +86,11 @@ class CollectiveWays {
   const Routes& routes_;
   NcclSettings settings_;
   GpuNumbers gpus_;
-  bool relays_ = false;  ///< NVLinks join GPUs of the first node directly, and others may relay
+  GpuNumbers members_;           ///< in ascending order
+  bool has_alike_nodes_ = true;  ///< whether it has the same GPUs of each node
+  bool relays_ = false;          ///< NVLinks join GPUs of the first node directly, and others may relay
   std::vector<GpuNumbers> orders_;
+  std::vector<std::size_t> rails_;  ///< the NIC of each ring; several nodes
   std::vector<Hops> rings_;
   mutable std::map<Ends, Hop> inside_;          ///< on the first node with such a hop
   mutable std::map<Ends, HopBetween> between_;  ///< on the first two nodes with such a hop

@@ -10,25 +10,45 @@ namespace {
 
 class NetHop {
  public:
-  NetHop(const Routes& routes, const NcclSettings& settings)
-      : routes_{routes}, platform_{routes.platform()}, settings_{settings}, hop_{routes, platform_} {}
+  NetHop(const Routes& routes, const NetRules& rules)
+      : routes_{routes},
+        platform_{routes.platform()},
+        rules_{rules},
+        settings_{rules.settings},
+        hop_{routes, platform_} {}
 
   std::optional<Hop> make(DeviceId from, DeviceId to, std::size_t rail) {
+    const auto ends = find_ends(from, to, rail);
+    if (!ends) return std::nullopt;
+    if (ends->sender != from) hop_.route(from, ends->sender, Routes::Over::nvlink);
+    reach_nic(ends->sender, ends->out, ends->sender, can_be_read(ends->sender));
+    if (ends->out != ends->in) hop_.route(ends->out, ends->in, Routes::Over::network, rail);
+    reach_nic(ends->in, to, to, true);
+    return hop_.build(Transport::net);
+  }
+
+  struct Ends {
+    DeviceId sender;  ///< the GPU that hands the data to the NIC
+    DeviceId out;
+    DeviceId in;
+  };
+  /// @return empty if a node has no NIC
+  std::optional<Ends> find_ends(DeviceId from, DeviceId to, std::size_t rail) const {
     auto sender = from;
     auto out = rail_nic(from, rail);
-    if (out && !is_near(from, *out)) {
-      const auto proxy = proxy_gpu(from, *out);
-      if (proxy) hop_.route(from, *proxy, Routes::Over::nvlink);
-      if (proxy) sender = *proxy;
-      if (!proxy) out = nearest_nic(from, rail);
+    if (rules_.leaves_by_own_nic) {
+      out = nearest_nic(from, rail);
+    } else if (out && !is_near(from, *out)) {
+      if (const auto proxy = proxy_gpu(from, *out)) {
+        sender = *proxy;
+      } else if (settings_.cross_nic != 0) {
+        out = nearest_nic(from, rail);
+      }
     }
     auto in = rail_nic(to, rail);
-    if (in && !is_near(to, *in)) in = nearest_nic(to, rail);
+    if (in && !is_near(to, *in) && settings_.cross_nic != 0) in = nearest_nic(to, rail);
     if (!out || !in) return std::nullopt;
-    reach_nic(sender, *out, sender, can_be_read(sender));
-    if (*out != *in) hop_.route(*out, *in, Routes::Over::network, rail);
-    reach_nic(*in, to, to, true);
-    return hop_.build(Transport::net);
+    return Ends{sender, *out, *in};
   }
 
  private:
@@ -45,11 +65,18 @@ class NetHop {
     return nearest.empty() ? std::nullopt : std::optional{nearest[rail % nearest.size()]};
   }
 
-  /// A GPU of the node that is near the NIC and has NVLinks to this one.
+  bool may_forward(DeviceId gpu) const {
+    return rules_.proxies == nullptr ||
+           std::ranges::binary_search(*rules_.proxies, gpu, {},
+                                      [&](std::size_t number) { return platform_.gpus[number]; });
+  }
+
+  /// A GPU of the node that may forward data, is near the NIC and has NVLinks to this one.
   std::optional<DeviceId> proxy_gpu(DeviceId gpu, DeviceId nic) const {
     if (settings_.pxn_disable) return std::nullopt;
     for (const auto other : routes_.on_node(platform_.device(gpu).node, DeviceKind::gpu)) {
-      if (other != gpu && is_near(other, nic) && routes_.nvlinks(gpu, other) > 0) return other;
+      if (may_forward(other) && other != gpu && is_near(other, nic) && routes_.nvlinks(gpu, other) > 0)
+        return other;
     }
     return std::nullopt;
   }
@@ -91,6 +118,7 @@ class NetHop {
 
   const Routes& routes_;
   const Platform& platform_;
+  const NetRules& rules_;
   const NcclSettings& settings_;
   HopBuilder hop_;
 };
@@ -104,9 +132,17 @@ bool have_nics(const Routes& routes, DeviceId a, DeviceId b) {
   return has(a) && has(b);
 }
 
-std::optional<Hop> net_hop(const Routes& routes, const NcclSettings& settings, DeviceId from, DeviceId to,
+std::optional<Hop> net_hop(const Routes& routes, const NetRules& rules, DeviceId from, DeviceId to,
                            std::size_t rail) {
-  return NetHop{routes, settings}.make(from, to, rail);
+  return NetHop{routes, rules}.make(from, to, rail);
+}
+
+std::optional<SeparateNics> separate_nics(const Routes& routes, const NetRules& rules, DeviceId from,
+                                          DeviceId to, std::size_t rail) {
+  const auto ends = NetHop{routes, rules}.find_ends(from, to, rail);
+  if (!ends || ends->out == ends->in || routes.find(ends->out, ends->in, Routes::Over::network, rail))
+    return std::nullopt;
+  return SeparateNics{ends->out, ends->in};
 }
 
 }  // namespace gradway

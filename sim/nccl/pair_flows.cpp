@@ -73,11 +73,11 @@ const std::vector<PairFlow>& CollectiveWays::pairs() const {
     for (const auto from : gpus_) {
       if (from == to) continue;
       if (platform.nvlink_domain(platform.gpus[from]) == domain) {
-        inside.add(hop(from, to, rails.front()), 1);
+        inside.add(hop({from, to, rails.front()}), 1);
         ++here;
         continue;
       }
-      for (const auto rail : rails) between.add(hop(from, to, rail), static_cast<int>(rails.size()));
+      for (const auto rail : rails) between.add(hop({from, to, rail}), static_cast<int>(rails.size()));
     }
     peers_inside = std::max(peers_inside, here);
     peers_between = std::max(peers_between, static_cast<int>(gpus_.size()) - 1 - here);

@@ -17,6 +17,7 @@ using Nodes = std::vector<GpuNumbers>;
 
 /// The GPUs near a NIC at which a ring enters and leaves the node, by number within the node.
 struct RingEntry {
+  std::size_t nic = 0;  ///< by number within the node, or in the domain
   std::size_t entry = 0;
   std::optional<std::size_t> exit;  ///< empty if no other GPU is equally near
 };
@@ -53,7 +54,8 @@ std::vector<RingEntry> ring_entries(const Routes& routes, const GpuNumbers& firs
   std::vector<RingEntry> found;
   std::vector<std::size_t> uses(first_node.size(), 0);
   const auto domain = platform.nvlink_domain(platform.gpus[first_node.front()]);
-  auto nics = in_domain(routes, domain, DeviceKind::nic);
+  const auto every_nic = in_domain(routes, domain, DeviceKind::nic);
+  auto nics = every_nic;
   const auto all = in_domain(routes, domain, DeviceKind::gpu).size();
   if (first_node.size() < all && !nics.empty()) nics = nearest_nics(routes, first_node, nics);
   for (const auto nic : nics) {
@@ -61,6 +63,7 @@ std::vector<RingEntry> ring_entries(const Routes& routes, const GpuNumbers& firs
     for (const auto gpu : first_node) distance.push_back(routes.path_type(platform.gpus[gpu], nic));
     const auto nearest = *std::ranges::min_element(distance);
     RingEntry entry;
+    entry.nic = static_cast<std::size_t>(std::ranges::find(every_nic, nic) - every_nic.begin());
     auto least = static_cast<std::size_t>(-1);
     for (std::size_t i = 0; i < distance.size(); ++i) {
       if (distance[i] != nearest || uses[i] >= least) continue;
@@ -74,6 +77,14 @@ std::vector<RingEntry> ring_entries(const Routes& routes, const GpuNumbers& firs
     found.push_back(entry);
   }
   return found;
+}
+
+/// Each ring leaves at the GPU where the other of its pair enters. @pre an even number of rings
+void pair_up(std::vector<RingEntry>& entries) {
+  for (std::size_t ring = 0; ring < entries.size(); ring += 2) {
+    entries[ring].exit = entries[ring + 1].entry;
+    entries[ring + 1].exit = entries[ring].entry;
+  }
 }
 
 /// The order of a node's GPUs for a ring that enters it there.
@@ -180,20 +191,30 @@ int node_count(const Platform& platform, int gpus) {
   return platform.device(platform.gpus[last]).node + 1;
 }
 
-Nodes ring_orders(const Routes& routes, const GpuNumbers& gpus, bool relays) {
+Nodes ring_orders(const Routes& routes, const GpuNumbers& gpus, bool relays, bool alternates) {
   const auto nodes = gpus_by_domain(routes.platform(), gpus);
   if (nodes.size() == 1) return nvlink_rings(routes, nodes.front(), relays);
   const auto rings = node_rings(routes, nodes, relays);
   const bool any_order = !has_direct_nvlinks(routes, nodes.front());
   auto entries = ring_entries(routes, nodes.front());
   if (entries.empty()) entries.emplace_back();
+  if (alternates) pair_up(entries);
   Nodes orders;
-  for (const auto& entry : entries) {
+  for (std::size_t ring = 0; ring < entries.size(); ++ring) {
     auto& order = orders.emplace_back();
-    for (std::size_t i = 0; i < nodes.size(); ++i)
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const auto& entry = entries[alternates && i % 2 == 1 ? ring ^ 1 : ring];
       std::ranges::copy(rotated_to(routes, rings[i], nodes[i], entry, any_order), std::back_inserter(order));
+    }
   }
   return orders;
+}
+
+std::vector<std::size_t> ring_rails(const Routes& routes, const GpuNumbers& first_node) {
+  std::vector<std::size_t> rails;
+  for (const auto& entry : ring_entries(routes, first_node)) rails.push_back(entry.nic);
+  if (rails.empty()) rails.push_back(0);
+  return rails;
 }
 
 std::vector<std::vector<Edge>> tree_edges_between_nodes(const Routes& routes, const GpuNumbers& gpus,

@@ -29,7 +29,16 @@ int node_count(const Platform& platform, int gpus);
 /// near that NIC, and leaves it at another GPU near it, if there is one. If direct NVLinks form no ring,
 /// rings go through relays (`nvlink_rings`), provided that `relays` is true. A communicator of some GPUs of
 /// each node uses the NICs nearest to these.
-std::vector<GpuNumbers> ring_orders(const Routes& routes, const GpuNumbers& gpus, bool relays = true);
+/// @param alternates rings in pairs: one enters a node at the GPU near its NIC and leaves it at the GPU near
+/// the
+///        NIC of the other, and on every second node the other way round, so that data stays on its rail
+/// @source NCCL 2.28.9, src/graph/connect.cc, "Alternate rings to avoid crossing rails"
+std::vector<GpuNumbers> ring_orders(const Routes& routes, const GpuNumbers& gpus, bool relays = true,
+                                    bool alternates = false);
+
+/// The NIC of each ring, and of each pair of trees, by number within its node.
+/// @param first_node GPUs of the communicator on the first of its several nodes
+std::vector<std::size_t> ring_rails(const Routes& routes, const GpuNumbers& first_node);
 
 /// A tree edge between two GPUs.
 struct Edge {

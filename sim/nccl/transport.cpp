@@ -34,13 +34,14 @@ bool may_relay(const Platform& platform, const NcclSettings& settings) {
          settings.p2p_level.value_or(PathType::pxb) > PathType::nvlink;
 }
 
-std::optional<Hop> make_hop(const Routes& routes, const Platform& platform, const NcclSettings& settings,
+std::optional<Hop> make_hop(const Routes& routes, const Platform& platform, const NetRules& rules,
                             DeviceId from, DeviceId to, std::size_t rail, std::optional<DeviceId> relay) {
   if (platform.collectives == CollectiveRules::ideal) {
     return HopBuilder{routes, platform}
         .route(from, to, Routes::Over::any, from.index() + rail)
         .build(Transport::p2p);
   }
+  const auto& settings = rules.settings;
   if (relay && may_relay(platform, settings)) {
     auto hop = HopBuilder{routes, platform}
                    .route(from, *relay, Routes::Over::nvlink)
@@ -61,7 +62,7 @@ std::optional<Hop> make_hop(const Routes& routes, const Platform& platform, cons
     case Transport::shm:
       return shm_hop(routes, platform, from, to);
     case Transport::net:
-      return net_hop(routes, settings, from, to, rail);
+      return net_hop(routes, rules, from, to, rail);
     case Transport::none:
       return std::nullopt;
   }

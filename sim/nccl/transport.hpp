@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "sim/cost/calibration.hpp"
 #include "sim/cost/nccl_settings.hpp"
@@ -26,6 +28,14 @@ struct Hop {
   Seconds latency{};           ///< of the links
 };
 
+/// How hops over the network choose NICs.
+struct NetRules {
+  const NcclSettings& settings;
+  /// GPUs of the platform that may forward data to their NICs (PXN), in ascending order; null: all.
+  const std::vector<std::size_t>* proxies = nullptr;
+  bool leaves_by_own_nic = false;  ///< by the NIC nearest to the sender: rings with NCCL_CROSS_NIC 1
+};
+
 /// Whether a GPU may relay between two others over NVLinks. Such paths are worse than one NVLink, so a P2P
 /// level of NVL excludes them; they are preferred to SHM and PCIe.
 bool may_relay(const Platform& platform, const NcclSettings& settings);
@@ -36,7 +46,7 @@ bool may_relay(const Platform& platform, const NcclSettings& settings);
 /// @param relay a GPU with NVLinks to both, which have none between them
 /// @param rail the NIC of a node; also selects the path through the fabric
 /// @return empty if the two GPUs cannot reach each other with these settings
-std::optional<Hop> make_hop(const Routes& routes, const Platform& platform, const NcclSettings& settings,
+std::optional<Hop> make_hop(const Routes& routes, const Platform& platform, const NetRules& rules,
                             DeviceId from, DeviceId to, std::size_t rail, std::optional<DeviceId> relay = {});
 
 /// Builds a hop from its parts, in order; there is no hop if a part is missing.

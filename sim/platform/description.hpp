@@ -55,19 +55,23 @@ struct NodeDescription {
 };
 
 /// The network between nodes. `star`: one switch, which is never the bottleneck. `leaf_spine`: one leaf for
-/// each group of nodes. `rail_optimised`: one leaf for each group of nodes and each NIC number (rail). Each
-/// leaf has one uplink to each spine.
+/// each group of nodes. `rail_optimised`: one leaf for each group of nodes and each rail, which is a NIC
+/// number or several in a row. Each leaf has one uplink to each spine. `rail_only`: the same, but no switch
+/// joins rails: each has spines of its own, or a single leaf.
 struct FabricDescription {
-  enum class Kind { star, leaf_spine, rail_optimised };
+  enum class Kind { star, leaf_spine, rail_optimised, rail_only };
   Where where;
   Kind kind = Kind::star;
   Network network;
   double efficiency = 1;              ///< payload rate of a link as a fraction of its wire rate
   BytesPerSecond bandwidth{};         ///< wire rate from a NIC to its switch, per direction
   Seconds latency{};                  ///< of each link of the fabric
-  int nodes_per_leaf = 1;             ///< unused by `star`
-  int spines = 1;                     ///< unused by `star`
-  BytesPerSecond uplink_bandwidth{};  ///< unused by `star`; wire rate from a leaf to a spine, per direction
+  int nodes_per_leaf = 0;             ///< 0: all
+  int nics_per_leaf = 1;              ///< of a node; for rails
+  int spines = 0;                     ///< 0: leaves have no uplinks; for `rail_only` those of a rail
+  BytesPerSecond uplink_bandwidth{};  ///< wire rate from a leaf to a spine, per direction
+
+  bool has_rails() const { return kind == Kind::rail_optimised || kind == Kind::rail_only; }
 };
 
 /// Nodes whose GPUs share NVSwitches, as the trays of a rack do.

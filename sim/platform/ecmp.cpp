@@ -39,6 +39,13 @@ double chance_of_at_most(int most, const HashedFlows& hashed) {
 
 double most_loaded(const HashedFlows& hashed) {
   expects(hashed.flows > 0 && hashed.uplinks > 0 && hashed.groups > 0, "flows are hashed to uplinks");
+  constexpr int exact_flows = 2048;
+  if (hashed.flows > exact_flows) {
+    const auto few = HashedFlows{exact_flows, hashed.uplinks, hashed.groups};
+    const auto mean_of_few = static_cast<double>(exact_flows) / hashed.uplinks;
+    const auto times = static_cast<double>(hashed.flows) / exact_flows;
+    return mean_of_few * times + (most_loaded(few) - mean_of_few) * std::sqrt(times);
+  }
   constexpr double surely = 1e-12;
   const auto least = (hashed.flows + hashed.uplinks - 1) / hashed.uplinks;
   double mean = least;  // fewer flows on each uplink are impossible

@@ -13,7 +13,8 @@ struct HashedFlows {
 /// Mean number of flows on the most loaded of all uplinks, if each flow hashes to any uplink of its switch
 /// with equal probability, independently of the others: the sum over x of 1 - P(at most x flows on
 /// each)^groups. P is exact: numbers of flows by uplink are independent Poisson variables on the condition of
-/// their sum.
+/// their sum. Of more than 2048 flows the excess over the mean grows with the square root of their number, as
+/// that of normal variables does.
 /// @source static hashing as RFC 2992 describes it; the conditioning: Feller, An Introduction to Probability
 ///         Theory and Its Applications I, chapter VI
 double most_loaded(const HashedFlows& hashed);

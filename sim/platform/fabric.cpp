@@ -15,21 +15,26 @@ class FabricBuilder {
       : fabric_{fabric}, builder_{builder} {}
 
   void build() {
-    if (fabric_.kind != Kind::star && is_spread()) {
-      spines_.push_back(add_switch("spines"));
-    } else if (fabric_.kind != Kind::star) {
-      for (int s = 0; s < fabric_.spines; ++s) spines_.push_back(add_switch(fmt::format("spine{}", s)));
-    }
+    if (fabric_.kind != Kind::rail_only) spines_of_rail_.push_back(add_spines(""));
     const auto& devices = builder_.platform().devices;
     const auto parts = devices.size();  // without switches, which are added below
     std::map<int, int> nics;            // number of NICs so far, by node
     for (std::size_t i = 0; i < parts; ++i) {
       if (devices[i].kind != DeviceKind::nic) continue;
       const auto node = devices[i].node;
-      const auto rail = nics[node]++;
+      const auto rail = fabric_.has_rails() ? nics[node] / fabric_.nics_per_leaf : 0;
+      ++nics[node];
       builder_.connect(DeviceId{i}, switch_of(node, rail), LinkKind::network, rates(fabric_.bandwidth));
     }
-    if (fabric_.kind != Kind::star && is_spread()) note_uplinks(nics.empty() ? 1 : nics.begin()->second);
+    const auto of_node = nics.empty() ? 1 : nics.begin()->second;
+    if (fabric_.nics_per_leaf > of_node) {
+      throw ConfigError{{fabric_.where,
+                         fmt::format("nics_per_leaf {} exceeds the {} NIC{} of a node", fabric_.nics_per_leaf,
+                                     of_node, of_node == 1 ? "" : "s"),
+                         {},
+                         "for all NICs of a node on one leaf, write 'kind: leaf_spine'"}};
+    }
+    if (has_uplinks() && is_spread()) note_uplinks(fabric_.has_rails() ? fabric_.nics_per_leaf : of_node);
   }
 
   const std::optional<Network::Uplinks>& uplinks() const { return uplinks_; }
@@ -39,13 +44,28 @@ class FabricBuilder {
 
   bool is_spread() const { return fabric_.network.conditions.routing.has_value(); }
 
+  bool has_uplinks() const { return fabric_.kind != Kind::star && fabric_.spines > 0; }
+  bool has_one_group() const { return fabric_.kind == Kind::star || fabric_.nodes_per_leaf == 0; }
+
   PlatformBuilder::Rates rates(BytesPerSecond wire) const {
     return {wire * fabric_.efficiency, wire * fabric_.efficiency, fabric_.latency, 1};
   }
 
-  void note_uplinks(int nics_of_node) {
-    const bool has_rails = fabric_.kind == Kind::rail_optimised;
-    uplinks_ = {fabric_.spines, has_rails ? 1 : nics_of_node, static_cast<int>(leaves_.size())};
+  void note_uplinks(int nics_of_leaf) {
+    uplinks_ = {fabric_.spines, nics_of_leaf, static_cast<int>(leaves_.size())};
+  }
+
+  /// All spines, or one for all of them if flows spread over their links.
+  std::vector<DeviceId> add_spines(const std::string& prefix) {
+    std::vector<DeviceId> spines;
+    if (!has_uplinks()) return spines;
+    if (is_spread()) {
+      spines.push_back(add_switch(prefix + "spines"));
+    } else {
+      for (int s = 0; s < fabric_.spines; ++s)
+        spines.push_back(add_switch(fmt::format("{}spine{}", prefix, s)));
+    }
+    return spines;
   }
 
   DeviceId add_switch(const std::string& name) {
@@ -56,14 +76,23 @@ class FabricBuilder {
                        "rename that part"}};
   }
 
+  /// The spines that join a rail with others, or its own.
+  const std::vector<DeviceId>& spines_of(int rail) {
+    if (fabric_.kind != Kind::rail_only) return spines_of_rail_.front();
+    const auto index = static_cast<std::size_t>(rail);
+    while (spines_of_rail_.size() <= index)
+      spines_of_rail_.push_back(add_spines(fmt::format("rail{}.", spines_of_rail_.size())));
+    return spines_of_rail_[index];
+  }
+
   /// The switch of a NIC. Added with its uplinks on first use.
   DeviceId switch_of(int node, int rail) {
-    const auto group = fabric_.kind == Kind::star ? 0 : node / fabric_.nodes_per_leaf;
-    const auto key = std::pair{group, fabric_.kind == Kind::rail_optimised ? rail : 0};
+    const auto group = has_one_group() ? 0 : node / fabric_.nodes_per_leaf;
+    const auto key = std::pair{group, rail};
     if (const auto known = leaves_.find(key); known != leaves_.end()) return known->second;
-    const auto leaf = add_switch(name_of(key.first, key.second));
+    const auto leaf = add_switch(name_of(group, rail));
     leaves_.emplace(key, leaf);
-    for (const auto spine : spines_) {
+    for (const auto spine : spines_of(rail)) {
       const double joined = is_spread() ? fabric_.spines : 1;
       builder_.connect(leaf, spine, LinkKind::network, rates(fabric_.uplink_bandwidth * joined));
     }
@@ -79,8 +108,8 @@ class FabricBuilder {
   const FabricDescription& fabric_;
   PlatformBuilder& builder_;
   std::optional<Network::Uplinks> uplinks_;
-  std::vector<DeviceId> spines_;
-  std::map<std::pair<int, int>, DeviceId> leaves_;  ///< by group of nodes and rail
+  std::vector<std::vector<DeviceId>> spines_of_rail_;  ///< one entry if they join all rails
+  std::map<std::pair<int, int>, DeviceId> leaves_;     ///< by group of nodes and rail
 };
 
 }  // namespace

@@ -13,6 +13,7 @@ NetworkConditions merged(NetworkConditions conditions, const NetworkConditions& 
   replace(conditions.congestion, changes.congestion);
   replace(conditions.retransmission, changes.retransmission);
   replace(conditions.routing, changes.routing);
+  replace(conditions.paths, changes.paths);
   return conditions;
 }
 

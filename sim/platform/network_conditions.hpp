@@ -18,10 +18,11 @@ constexpr std::string_view name_of(Retransmission retransmission) {
   return retransmission_words[static_cast<std::size_t>(retransmission)];
 }
 
-/// How leaf switches spread flows over their uplinks. ecmp: by a static hash of each connection. adaptive: by
-/// load, packet by packet.
-enum class Routing : std::uint8_t { ecmp, adaptive };
-inline constexpr std::array<std::string_view, 2> routing_words{"ecmp", "adaptive"};
+/// How flows spread over the uplinks of leaf switches. ecmp: by a static hash of each connection. adaptive:
+/// by load, packet by packet. spray: the sender distributes the packets of a connection evenly over a number
+/// of paths, each of which switches hash on its own.
+enum class Routing : std::uint8_t { ecmp, adaptive, spray };
+inline constexpr std::array<std::string_view, 3> routing_words{"ecmp", "adaptive", "spray"};
 constexpr std::string_view name_of(Routing routing) {
   return routing_words[static_cast<std::size_t>(routing)];
 }
@@ -35,6 +36,7 @@ struct NetworkConditions {
   std::optional<Congestion> congestion{};          ///< TCP; empty: CUBIC, the default of Linux
   std::optional<Retransmission> retransmission{};  ///< RDMA; empty: that of the kind of network
   std::optional<Routing> routing{};                ///< empty: each ring of NCCL has the uplink of its number
+  std::optional<int> paths{};  ///< of a connection with `spray`; empty: those of the kind of network
 
   bool operator==(const NetworkConditions&) const = default;
 };

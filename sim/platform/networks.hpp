@@ -18,6 +18,7 @@ struct NetworkFacts {
   bool has_connections = false;  ///< of TCP, with windows and congestion control; `wire` may be either
   Bytes packet{4096};            ///< payload of a packet of RDMA
   Retransmission retransmission = Retransmission::go_back_n;
+  int paths = 0;  ///< over which a NIC sprays the packets of a connection; 0: unknown
 };
 
 /// Congestion control of TCP on the platforms. @source Linux, net.ipv4.tcp_congestion_control

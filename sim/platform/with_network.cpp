@@ -17,13 +17,22 @@ double arriving_share(const Network& network) {
   }
   const auto& facts = facts_of(network.kind);
   return goodput({network.nic_rate, round_trip, facts.packet, conditions.loss.value_or(0)},
-                 conditions.retransmission.value_or(facts.retransmission));
+                 retransmission_of(network));
+}
+
+Retransmission retransmission_of(const Network& network) {
+  const bool is_sprayed = network.conditions.routing == Routing::spray;
+  return network.conditions.retransmission.value_or(is_sprayed ? Retransmission::selective
+                                                               : facts_of(network.kind).retransmission);
 }
 
 HashedFlows hashed_flows(const Network& network, int queue_pairs) {
   constexpr int channels_per_nic = 2;
   const auto& uplinks = *network.uplinks;
-  return {.flows = uplinks.nics * channels_per_nic * queue_pairs,
+  const auto& conditions = network.conditions;
+  const int paths =
+      conditions.routing == Routing::spray ? conditions.paths.value_or(facts_of(network.kind).paths) : 1;
+  return {.flows = uplinks.nics * channels_per_nic * queue_pairs * paths,
           .uplinks = uplinks.count,
           .groups = 2 * uplinks.leaves};  // up from each leaf, and down to each
 }
@@ -33,7 +42,7 @@ Platform with_network(Platform platform, const NetworkConditions& conditions, in
   auto& network = *platform.network;
   network.conditions = conditions;
   const auto arrives = arriving_share(network);
-  network.spread = network.uplinks && network.uplinks->leaves > 1 && conditions.routing == Routing::ecmp
+  network.spread = network.uplinks && network.uplinks->leaves > 1 && conditions.routing != Routing::adaptive
                        ? hashed_share(hashed_flows(network, queue_pairs))
                        : 1;
   for (const auto& link : platform.links) {

@@ -16,8 +16,13 @@ Platform with_network(Platform platform, const NetworkConditions& conditions, in
 /// Share of the rate of network links that arrives for the first time.
 double arriving_share(const Network& network);
 
+/// What RDMA senders repeat. With spraying the receiver takes packets in any order, so that the lost ones
+/// alone are missing.
+Retransmission retransmission_of(const Network& network);
+
 /// The flows that a leaf hashes to its uplinks. NCCL connects each NIC at least twice, since it doubles the
 /// channels that it finds.
+/// Sprayed connections count as often as they have paths.
 /// @source NCCL 2.28.9, src/graph/connect.cc
 /// @pre `network.uplinks`
 HashedFlows hashed_flows(const Network& network, int queue_pairs);

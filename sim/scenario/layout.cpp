@@ -1,8 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/scenario/layout.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
 namespace gradway {
 namespace {
+
+double busiest_over_mean(const std::vector<double>& rows) {
+  const auto all = std::accumulate(rows.begin(), rows.end(), 0.0);
+  return std::ranges::max(rows) / all * static_cast<double>(rows.size());
+}
+
+/// Rows by rank that follow Zipf's law; popular experts are dealt to the ranks in turn.
+std::vector<double> skewed_rows(double skew, int experts, int ranks) {
+  std::vector<double> rows(static_cast<std::size_t>(ranks), 0);
+  for (int expert = 0; expert < experts; ++expert)
+    rows[static_cast<std::size_t>(expert % ranks)] += std::pow(expert + 1, -skew);
+  return rows;
+}
+
+/// Rows by rank. @source Megatron-Core, transformer/moe/moe_layer.py (local_expert_indices), and torchtitan,
+/// distributed/expert_parallel.py (Shard(0)): a rank holds consecutive experts
+std::vector<double> rows_by_rank(const std::vector<double>& of_experts, int ranks) {
+  std::vector<double> rows(static_cast<std::size_t>(ranks), 0);
+  for (std::size_t expert = 0; expert < of_experts.size(); ++expert)
+    rows[expert * rows.size() / of_experts.size()] += of_experts[expert];
+  return rows;
+}
 
 /// Splits a rank into its indices, axis by axis, the fastest-varying first.
 class Digits {
@@ -47,6 +73,17 @@ RankPlace place_of(const Layout& layout, int gpus, int rank) {
     if (axis == RankAxis::pipeline) of_experts.take(layout.pipeline);
   }
   return place;
+}
+
+std::vector<double> expert_imbalances(const Layout& layout, int experts) {
+  if (layout.expert == 1) return {1};
+  std::vector<double> found;
+  for (const auto& layer : layout.expert_rows)
+    found.push_back(busiest_over_mean(rows_by_rank(layer, layout.expert)));
+  if (!found.empty()) return found;
+  if (experts == 0 || layout.expert_skew == 0) return {layout.expert_imbalance};
+  const auto skewed = busiest_over_mean(skewed_rows(layout.expert_skew, experts, layout.expert));
+  return {std::max(layout.expert_imbalance, skewed)};
 }
 
 }  // namespace gradway

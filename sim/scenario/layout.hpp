@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "sim/workload/embedding_tables.hpp"
 #include "sim/workload/rank_groups.hpp"
@@ -48,6 +49,9 @@ constexpr std::string_view name_of(ExpertDispatch dispatch) {
   return expert_dispatch_words[static_cast<std::size_t>(dispatch)];
 }
 
+/// Rows that the router sends to each expert, in any unit: by layer with experts, or one list for all layers.
+using ExpertRows = std::vector<std::vector<double>>;
+
 /// How a model is distributed over the ranks. The remaining factor of the ranks is data parallelism.
 struct Layout {
   int tensor = 1;         ///< tensor-parallel ranks, which share each layer
@@ -62,6 +66,7 @@ struct Layout {
   int expert_tensor = 1;        ///< ranks that share each expert
   double expert_imbalance = 1;  ///< rows of the busiest rank's experts over the mean of all ranks
   double expert_skew = 0;       ///< exponent of Zipf's law of the rows of experts; 0: equal rows
+  ExpertRows expert_rows{};     ///< as measured; empty: equal rows
   ExpertDispatch expert_dispatch = ExpertDispatch::all_to_all;
   bool fp8_dispatch = false;                       ///< rows are sent to experts in fp8
   std::optional<double> expert_capacity_factor{};  ///< capacity of an expert over its even share of the rows
@@ -91,5 +96,9 @@ struct RankPlace {
 /// @param gpus number of ranks of the job @source Megatron-Core, core/parallel_state.py: two grids over the
 /// same ranks
 RankPlace place_of(const Layout& layout, int gpus, int rank);
+
+/// Rows of the busiest rank over the mean: by layer with experts, or one for all layers.
+/// @param experts of a layer
+std::vector<double> expert_imbalances(const Layout& layout, int experts);
 
 }  // namespace gradway

@@ -54,6 +54,11 @@ constexpr auto fields_of(std::type_identity<Layout>) {
             "rows in proportion to n^-s; popular experts are dealt to the ranks in turn",
             {.is_echoed = [](const Layout& layout) { return layout.expert_skew > 0; },
              .affects = {.kernels = true}}),
+      field("expert_rows", &Layout::expert_rows, value::RowsOfExperts{},
+            "measured rows (tokens) of each expert, in any unit, by number of the expert; ranks hold "
+            "consecutive experts, and each layer waits for its busiest rank",
+            {.is_echoed = [](const Layout& layout) { return !layout.expert_rows.empty(); },
+             .affects = {.kernels = true}}),
       field("expert_dispatch", &Layout::expert_dispatch,
             value::Words{"an expert dispatch", expert_dispatch_words},
             "how rows reach their experts. all_to_all: one row per expert of a token; deepep: a token once "

@@ -24,8 +24,12 @@ constexpr auto fields_of(std::type_identity<NetworkConditions>) {
             "but for EFA), or that packet alone (selective)"),
       field(
           "routing", &Conditions::routing, value::Words{"a routing", routing_words},
-          "how leaf switches spread flows over their uplinks: by a static hash of each connection (ecmp), or "
-          "evenly (adaptive); default: each ring of NCCL has the uplink of its number")};
+          "how leaf switches spread flows over their uplinks: by a static hash of each connection (ecmp), "
+          "evenly (adaptive), or by a hash of each path of a connection, among which the sender distributes "
+          "its packets (spray); default: each ring of NCCL has the uplink of its number"),
+      field("paths", &Conditions::paths, value::Whole{1, 256},
+            "routing spray: number of paths of a connection, which its NIC limits; default: 64 over EFA, "
+            "required for other networks")};
 }
 
 }  // namespace gradway

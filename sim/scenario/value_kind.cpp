@@ -57,6 +57,9 @@ struct ToWords {
     return fmt::format("true, false, or 2 to {}", of.most);
   }
   std::string operator()(const AxisOrder&) const { return "an axis order such as tp-cp-ep-dp-pp"; }
+  std::string operator()(const RowsOfExperts&) const {
+    return "a list of numbers, one per expert, or a list of such lists, one per layer with experts";
+  }
   std::string operator()(const Described& of) const { return std::string{of.text}; }
   std::string operator()(const Name&) const { return "a name"; }
   std::string operator()(const Text&) const { return "a text"; }

@@ -87,6 +87,8 @@ struct Resharding {
   std::int64_t most = 0;
 };
 struct AxisOrder {};
+/// Numbers by expert, or a list of such lists, one for each layer with experts.
+struct RowsOfExperts {};
 
 /// Checked by its own parser; `text` describes it.
 struct Described {
@@ -100,7 +102,7 @@ struct Maps {};
 
 using Kind =
     std::variant<Boolean, Whole, Gpus, Real, Slowdown, Words, WordsOrNone, Amount, Elements, WholeOrWord,
-                 Wrapping, Resharding, AxisOrder, Described, Name, Text, Names, Map, Maps>;
+                 Wrapping, Resharding, AxisOrder, RowsOfExperts, Described, Name, Text, Names, Map, Maps>;
 
 /// "1e-6" and "5e8": six significant digits and a short exponent.
 std::string plain_number(double number);

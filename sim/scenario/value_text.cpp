@@ -106,6 +106,13 @@ std::string text(const AxisOrder&, const std::array<RankAxis, 5>& order) {
   return fmt::format("{}", fmt::join(words, "-"));
 }
 
+std::string text(const RowsOfExperts&, const ExpertRows& rows) {
+  std::vector<std::string> layers;
+  for (const auto& layer : rows) layers.push_back(fmt::format("[{}]", fmt::join(layer, ", ")));
+  if (layers.size() < 2) return layers.empty() ? "" : layers.front();
+  return fmt::format("[{}]", fmt::join(layers, ", "));
+}
+
 std::string text(const Real&, double number) {
   return fmt::format("{}", number);
 }

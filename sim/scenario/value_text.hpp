@@ -18,6 +18,8 @@ std::string readable_text(const Amount& kind, double amount);
 std::string text(const Elements& kind, double count);
 std::string text(const Wrapping& kind, const Wrap& wrap);
 std::string text(const AxisOrder& kind, const std::array<RankAxis, 5>& order);
+/// "" without rows.
+std::string text(const RowsOfExperts& kind, const ExpertRows& rows);
 inline std::string text(const Boolean&, bool given) {
   return given ? "true" : "false";
 }

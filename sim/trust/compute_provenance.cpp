@@ -187,7 +187,8 @@ void add_unvalidated(const Scenario& scenario, Provenance& provenance) {
   if (scenario.model.experts.number > 0) {
     // Six own steps with experts on one H100 and one H200 each (tests/validation/recent_models_test.cpp).
     limit_compute(provenance, Basis::elsewhere);
-    add(provenance.warnings, warning::ExpertsUncertain{job.layout.expert_imbalance});
+    add(provenance.warnings, warning::ExpertsUncertain{std::ranges::max(
+                                 expert_imbalances(job.layout, scenario.model.experts.number))});
   }
   if (const auto& tables = scenario.model.tables; !tables.empty() && job.gpus > 1) {
     limit_compute(provenance, Basis::elsewhere);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "tests/cli/trainer_desk.hpp"
@@ -122,6 +124,18 @@ TEST_CASE("torchtitan's ranks of context and experts are taken", "[cli][import]"
   // The key is there, and a scenario of a dense model has no use for it.
   CHECK_THAT(desk.import("torchtitan", "[parallelism]\nexpert_parallel_degree = 4", of_text).errors,
              Contains("the model 'llama3_8b' has no experts"));
+}
+
+TEST_CASE("torchtitan prefetches blocks explicitly if ranks share experts", "[cli][import]") {
+  const Desk desk;
+  auto of_experts = of_text;
+  *std::ranges::find(of_experts, "llama3_8b") = "mixtral_8x7b";
+  const auto keys = [&](const std::string& settings) {
+    return desk.import("torchtitan", "[parallelism]\n" + settings, of_experts).output;
+  };
+  CHECK_THAT(keys("expert_parallel_degree = 4"),
+             Contains("  forward_prefetch: 1\n") && Contains("  expert: 4\n"));
+  CHECK_THAT(keys("data_parallel_shard_degree = 8"), !Contains("forward_prefetch"));
 }
 
 TEST_CASE("a pipeline of torchtitan is taken with its schedule and micro-batches", "[cli][import]") {

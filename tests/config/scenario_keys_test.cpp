@@ -175,6 +175,7 @@ const std::vector<Kind>& kinds() {
       {std::regex{"a number of elements such as .*"}, "0", "is not a number of elements"},
       {std::regex{"a name|a text"}, "[]", "expected text"},
       {std::regex{"a map"}, "5", "expected a map of keys and values"},
+      {std::regex{"a list of numbers, .*"}, "5", "expected a list of numbers"},
       {std::regex{"a list of maps|a list of names"}, "5", "expected a list"},
   };
   return all;

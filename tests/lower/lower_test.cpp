@@ -37,7 +37,7 @@ Transport transport(const Platform& platform, std::size_t a, std::size_t b,
 Hop hop(const Platform& platform, std::size_t a, std::size_t b,
         const std::map<std::string, std::string>& variables = {}, std::size_t rail = 0) {
   const Routes routes{platform};
-  return *make_hop(routes, platform, nccl_settings(variables), platform.gpus[a], platform.gpus[b], rail);
+  return *make_hop(routes, platform, {nccl_settings(variables)}, platform.gpus[a], platform.gpus[b], rail);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ Uses net_way(const Platform& platform, std::size_t a, std::size_t b, std::size_t
              const std::map<std::string, std::string>& variables = {}) {
   const Routes routes{platform};
   const auto settings = nccl_settings(variables);
-  return uses(platform, net_hop(routes, settings, platform.gpus[a], platform.gpus[b], rail)->path);
+  return uses(platform, net_hop(routes, {settings}, platform.gpus[a], platform.gpus[b], rail)->path);
 }
 
 FabricDescription rails(int nodes_per_leaf, int spines) {

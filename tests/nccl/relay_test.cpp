@@ -100,7 +100,7 @@ TEST_CASE("a send through a relay takes both its NVLinks, at the pace of the les
   // From 4 to 3 by 0, two links each.
   auto scenario = cube_mesh_of(5);
   const Routes routes{scenario.platform};
-  const auto hop = make_hop(routes, scenario.platform, nccl_settings({}), scenario.platform.gpus[4],
+  const auto hop = make_hop(routes, scenario.platform, {nccl_settings({})}, scenario.platform.gpus[4],
                             scenario.platform.gpus[3], 0, scenario.platform.gpus[0]);
   REQUIRE(hop);
   CHECK(hop->transport == Transport::p2p);

@@ -83,6 +83,34 @@ TEST_CASE("the most loaded uplink has as many flows as all hashes on average", "
         Approx(flows / (uplinks * enumerated(flows, uplinks))).epsilon(1e-9));
 }
 
+TEST_CASE("two connections collide on one of k uplinks with a probability of 1 / k", "[network]") {
+  const int uplinks = GENERATE(2, 4, 16, 64);
+  CHECK(most_loaded({2, uplinks}) == Approx(1 + 1. / uplinks));
+}
+
+TEST_CASE("the excess of many flows on the worst uplink grows with the square root of their number",
+          "[network]") {
+  const auto excess = [](int flows) { return most_loaded({flows, 8}) - flows / 8.; };
+  CHECK(excess(2048) / excess(1024) == Approx(std::sqrt(2)).epsilon(0.01));
+  CHECK(excess(8 * 2048) / excess(2048) == Approx(std::sqrt(8)));
+}
+
+TEST_CASE("a connection that is sprayed over k paths is spread as k connections are", "[network]") {
+  Network network;
+  network.uplinks = {.count = 8, .nics = 1, .leaves = 2};
+  network.conditions = {.routing = Routing::spray, .paths = 16};
+  CHECK(hashed_flows(network, 2).flows == 2 * 2 * 16);
+  network.conditions.routing = Routing::ecmp;
+  CHECK(hashed_flows(network, 2).flows == 2 * 2);
+  network.kind = NetworkKind::efa;
+  network.conditions = {.routing = Routing::spray};
+  CHECK(hashed_flows(network, 1).flows == 2 * 64);  // SRD
+  network.kind = NetworkKind::roce;
+  CHECK(retransmission_of(network) == Retransmission::selective);
+  network.conditions.routing = Routing::adaptive;
+  CHECK(retransmission_of(network) == Retransmission::go_back_n);
+}
+
 TEST_CASE("more flows spread more evenly, and more switches find a worse hash", "[network]") {
   CHECK(hashed_share({16, 8, 1}) < hashed_share({64, 8, 1}));
   CHECK(hashed_share({64, 8, 1}) < hashed_share({2048, 8, 1}));
@@ -116,6 +144,8 @@ TEST_CASE("hashes take their share of the joint uplinks, and repeated packets th
   CHECK(rate(hashed, "leaf0 -> spines") == Approx(50e9 * hashed_share({8, 4, 4})));
   CHECK(rate(hashed, "node0.nic0 -> leaf0") == Approx(12.5e9));
   CHECK(rate(under({.routing = Routing::ecmp}, 4), "leaf0 -> spines") ==
+        Approx(50e9 * hashed_share({32, 4, 4})));
+  CHECK(rate(under({.routing = Routing::spray, .paths = 4}, 1), "leaf0 -> spines") ==
         Approx(50e9 * hashed_share({32, 4, 4})));
   const auto lossy = under({.round_trip = 10_us, .loss = 1e-3}, 1);
   const auto arrives = goodput({12.5_GBps, 10_us, 1024_B, 1e-3}, Retransmission::go_back_n);

@@ -88,7 +88,7 @@ TEST_CASE("a hop of a ring between nodes that are alike is the one that is sough
     std::vector<ResourceId> expected;
     for (std::size_t i = 0; i < order.size(); ++i) {
       const auto& gpus = scenario.platform.gpus;
-      const auto hop = make_hop(routes, scenario.platform, settings, gpus[order[i]],
+      const auto hop = make_hop(routes, scenario.platform, {settings}, gpus[order[i]],
                                 gpus[order[(i + 1) % order.size()]], rail);
       REQUIRE(hop);
       expected.insert(expected.end(), hop->path.begin(), hop->path.end());

@@ -15,6 +15,7 @@
 #include "sim/lower/lower.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/run/simulate.hpp"
+#include "sim/scenario/value_text.hpp"
 
 using namespace gradway;
 
@@ -140,6 +141,79 @@ TEST_CASE("skewed routers make the busiest rank's experts slower", "[layout][exp
         .measured.metrics.step_time;
   };
   CHECK(step("1") > 1.2 * step("0"));
+}
+
+/// Rows of eight experts as YAML, in lists of layers if there are several.
+std::string yaml(const std::vector<std::vector<double>>& layers) {
+  return value::text(value::RowsOfExperts{}, layers);
+}
+
+TEST_CASE("a measured map of rows sets the load of the busiest rank", "[layout][experts]") {
+  const auto rows = [](const std::vector<Override>& more) {
+    std::vector<Override> set{{"job.gpus", "8"}, {"parallel.expert", "4"}, {"strategy", "{kind: fsdp}"}};
+    set.insert(set.end(), more.begin(), more.end());
+    return sizes_of(checked_plan(mixtral(set)), CollectiveKind::all_to_all, "expert parallel");
+  };
+  const auto mapped = [&](const std::vector<std::vector<double>>& layers) {
+    return rows({{"parallel.expert_rows", yaml(layers)}});
+  };
+  const auto equal = rows({});
+  CHECK(mapped({{7, 7, 7, 7, 7, 7, 7, 7}}) == equal);
+  // Two experts a rank: the third rank has 60 of 120 rows, twice the average.
+  const auto twice = mapped({{10, 10, 10, 10, 20, 40, 10, 10}});
+  CHECK(twice == rows({{"parallel.expert_imbalance", "2"}}));
+  CHECK(mapped({{10, 10, 10, 10, 40, 20, 10, 10}}) == twice);  // permuted within a rank
+  CHECK(mapped({{10, 10, 10, 40, 20, 10, 10, 10}}) != twice);  // across ranks
+  // Zipf's law with popular experts dealt in turn: rank r has the experts r + 1 and r + 5.
+  std::vector<double> zipf;
+  for (const int expert : {1, 5, 2, 6, 3, 7, 4, 8}) zipf.push_back(std::pow(expert, -0.8));
+  CHECK(mapped({zipf}) == rows({{"parallel.expert_skew", "0.8"}}));
+}
+
+TEST_CASE("each layer waits for its own busiest rank", "[layout][experts]") {
+  const std::vector<double> even(8, 1);
+  const std::vector<double> skewed{1, 1, 1, 1, 2, 4, 1, 1};
+  std::vector<std::vector<double>> layers(blocks, even);
+  layers[3] = layers[20] = skewed;
+  const auto sizes = sizes_of(checked_plan(mixtral({{"job.gpus", "8"},
+                                                    {"parallel.expert", "4"},
+                                                    {"strategy", "{kind: fsdp, param_dtype: bf16}"},
+                                                    {"parallel.expert_rows", yaml(layers)}})),
+                              CollectiveKind::all_to_all, "expert parallel");
+  const double average = 2048 * 2 * 4096 * 2 / 1e6;
+  CHECK(sizes.at(average) == 4 * (blocks - 2));
+  CHECK(sizes.at(2 * average) == 4 * 2);
+}
+
+// torchtitan, models/llama4/infra/parallelize.py: fully_shard of the experts over efsdp = ranks / ep, of all
+// else over all ranks.
+TEST_CASE("FSDP shards experts over the ranks that hold them, and all else over all ranks",
+          "[layout][experts]") {
+  // On 64 ranks experts are fewer than the ranks that share them, which cut their rows.
+  const int gpus = GENERATE(8, 64);
+  const int ep = GENERATE(2, 4, 8);
+  CAPTURE(gpus, ep);
+  const auto scenario = mixtral({{"job.gpus", std::to_string(gpus)},
+                                 {"parallel.expert", std::to_string(ep)},
+                                 {"strategy", "{kind: fsdp, param_dtype: bf16, reduce_dtype: fp32}"}});
+  const auto workload = checked_plan(scenario);
+  const auto sum_of = [&](CollectiveKind kind, const std::string& group) {
+    double sum = 0;
+    for (const auto& [megabytes, calls] : sizes_of(workload, kind, group)) sum += megabytes * calls * 1e6;
+    return sum;
+  };
+  const double experts = 8 * expert * blocks;
+  // The 8 rows of a router are padded to the number of ranks.
+  const auto dense =
+      static_cast<double>(scenario.model.parameter_count()) - experts + (gpus - 8) * 4096.0 * blocks;
+  const double root = 2 * 32000 * 4096 + 4096;     // embedding, head and norm, which are gathered once
+  const auto own = ep == gpus ? 0 : experts / ep;  // a rank that holds its experts alone gathers nothing
+  CHECK(sum_of(CollectiveKind::all_gather, "shards") == Approx(2 * (2 * (dense - root) + root)));
+  CHECK(sum_of(CollectiveKind::all_gather, "experts, shards") == Approx(2 * 2 * own));
+  CHECK(sum_of(CollectiveKind::reduce_scatter, "shards") == Approx(4 * dense));
+  CHECK(sum_of(CollectiveKind::reduce_scatter, "experts, shards") == Approx(4 * own));
+  // Every rank stores an equal share of everything, whatever its experts.
+  CHECK(workload.first_program().memory.parameters.value() == Approx(4 * (dense + experts) / gpus));
 }
 
 TEST_CASE("the all-to-alls of a step are those of our trace", "[layout][experts]") {

@@ -146,6 +146,7 @@ export interface ScenarioParallel {
   expert_tensor?: number;
   expert_imbalance?: number;
   expert_skew?: number;
+  expert_rows?: number[] | number[][];
   expert_dispatch?: 'all_to_all' | 'deepep';
   fp8_dispatch?: boolean;
   expert_capacity_factor?: number;
@@ -271,7 +272,8 @@ export interface ScenarioNetwork {
   window?: string;
   congestion?: 'reno' | 'cubic' | 'bbr' | 'bbr2';
   retransmission?: 'go_back_n' | 'selective';
-  routing?: 'ecmp' | 'adaptive';
+  routing?: 'ecmp' | 'adaptive' | 'spray';
+  paths?: number;
 }
 
 export interface ScenarioTraffic {

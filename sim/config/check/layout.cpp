@@ -106,15 +106,42 @@ class CheckLayout {
     if (layout_.context == 1 && layout_.context_method != Layout{}.context_method)
       add("parallel.context_method", "parallel.context_method has no effect: parallel.context is 1",
           "leave it out, or set parallel.context");
-    const bool has_ranks = layout_.expert > 1;
-    if (!has_ranks && layout_.expert_imbalance != 1)
-      add("parallel.expert_imbalance", "parallel.expert_imbalance has no effect: parallel.expert is 1",
+    refuse_load("parallel.expert_imbalance", layout_.expert_imbalance != 1);
+    refuse_load("parallel.expert_skew", layout_.expert_skew != 0);
+    refuse_load("parallel.expert_rows", !layout_.expert_rows.empty());
+  }
+
+  /// Refuses a key for unequal loads of experts where loads are equal or known.
+  void refuse_load(const char* key, bool is_set) {
+    if (!is_set) return;
+    if (layout_.expert == 1) {
+      add(key, fmt::format("{} has no effect: parallel.expert is 1", key),
           "leave it out, or set parallel.expert");
-    if (has_ranks && layout_.expert_imbalance != 1 && layout_.expert_capacity_factor)
-      add("parallel.expert_imbalance",
-          "parallel.expert_imbalance has no effect: parallel.expert_capacity_factor fixes the rows of each "
-          "expert",
+    } else if (layout_.expert_capacity_factor) {
+      add(key,
+          fmt::format("{} has no effect: parallel.expert_capacity_factor fixes the rows of each expert", key),
           "leave one of them out", {at("parallel.expert_capacity_factor", "the capacity is set here")});
+    } else if (!layout_.expert_rows.empty() && key != std::string_view{"parallel.expert_rows"}) {
+      add(key, fmt::format("{} conflicts with parallel.expert_rows: both set the load of experts", key),
+          "leave one of them out", {at("parallel.expert_rows", "the rows are here")});
+    }
+  }
+
+  void check_expert_rows(int experts, const Note& model) {
+    const auto& rows = layout_.expert_rows;
+    if (rows.empty()) return;
+    const auto given = static_cast<int>(rows.front().size());
+    if (given != experts)
+      add("parallel.expert_rows",
+          fmt::format("parallel.expert_rows has {} experts, but the model '{}' has {} per layer", given,
+                      model_.model.name, experts),
+          "write one number per expert", {model});
+    const auto layers = std::ranges::count(model_.model.layers, LayerRole::dispatch, &Layer::role);
+    if (rows.size() > 1 && std::ssize(rows) != layers)
+      add("parallel.expert_rows",
+          fmt::format("parallel.expert_rows has {} layers, but the model '{}' has {} with experts",
+                      rows.size(), model_.model.name, layers),
+          "write one list per layer with experts, or one list for all", {model});
   }
 
   void check_ranks() {
@@ -216,6 +243,7 @@ class CheckLayout {
                       largest_divisor(experts.number, std::min(experts.number, layout_.expert))),
           {here});
     }
+    check_expert_rows(experts.number, here);
     if (experts.mlp % layout_.expert_tensor != 0) {
       add("parallel.expert_tensor",
           fmt::format(

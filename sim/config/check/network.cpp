@@ -40,12 +40,32 @@ class NetworkCheck {
           "set a lower loss, or another network.congestion");
     else if (loss >= 1)
       add("loss", fabric, "no packet would arrive", "set a lower loss");
-    if (conditions.routing && fabric.kind == FabricDescription::Kind::star)
-      add("routing", fabric, "the fabric is a star, whose switch is never the bottleneck",
+    const bool is_star = fabric.kind == FabricDescription::Kind::star;
+    if (conditions.routing && (is_star || fabric.spines == 0))
+      add("routing", fabric,
+          is_star ? "the fabric is a star, whose switch is never the bottleneck"
+                  : "the leaf switches of the fabric have no uplinks",
           "leave it out, or choose a platform with a fabric of kind leaf_spine or rail_optimised");
+    check_spraying(fabric, conditions);
   }
 
  private:
+  void check_spraying(const FabricDescription& fabric, const NetworkConditions& conditions) {
+    const bool is_sprayed = conditions.routing == Routing::spray;
+    if (conditions.paths && !is_sprayed)
+      add("paths", fabric, "connections have one path unless routing is spray",
+          "leave it out, or set network.routing to spray");
+    if (!is_sprayed) return;
+    const auto& facts = facts_of(fabric.network.kind);
+    if (!conditions.paths && facts.paths == 0)
+      add("routing", fabric,
+          fmt::format("the number of paths of a connection over {} is unknown", facts.name),
+          "set network.paths: 64 for SRD, 128 to 256 for MRC");
+    if (conditions.retransmission == Retransmission::go_back_n)
+      add("retransmission", fabric, "sprayed packets arrive in any order, which go_back_n takes for losses",
+          "leave it out, or write 'selective'");
+  }
+
   void check_kind(const FabricDescription& fabric) {
     const auto& facts = facts_of(fabric.network.kind);
     const auto refuse = [&](const char* key, bool is_set, const char* what) {

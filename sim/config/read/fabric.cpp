@@ -14,7 +14,10 @@ namespace {
 constexpr Choice<FabricDescription::Kind> fabric_kinds[] = {
     {"star", FabricDescription::Kind::star},
     {"leaf_spine", FabricDescription::Kind::leaf_spine},
-    {"rail_optimised", FabricDescription::Kind::rail_optimised}};
+    {"rail_optimised", FabricDescription::Kind::rail_optimised},
+    {"rail_only", FabricDescription::Kind::rail_only}};
+
+constexpr int most_nics = 64;  // of a node
 
 std::vector<Choice<NetworkKind>> network_kinds() {
   std::vector<Choice<NetworkKind>> kinds;
@@ -65,8 +68,16 @@ FabricDescription read_fabric(Reader fabric) {
   description.bandwidth = fabric.required("bandwidth", bandwidth);
   description.latency = fabric.required("latency", latency_or_zero);
   const auto has_leaves = kind ? std::optional{*kind != FabricDescription::Kind::star} : std::nullopt;
-  read_leaves(fabric, description, has_leaves, {"nodes_per_leaf", "leaf_spine or rail_optimised"},
-              &FabricDescription::nodes_per_leaf);
+  const LeafWords words{"nodes_per_leaf", "leaf_spine, rail_optimised or rail_only"};
+  // A rail without spines has a single switch.
+  const bool is_one_switch = kind == FabricDescription::Kind::rail_only && !has_any_of_leaves(fabric, words);
+  if (!is_one_switch) read_leaves(fabric, description, has_leaves, words, &FabricDescription::nodes_per_leaf);
+  if (!kind || description.has_rails()) {
+    description.nics_per_leaf = fabric.optional("nics_per_leaf", integer(1, most_nics), 1);
+  } else {
+    fabric.forbid("nics_per_leaf", "'nics_per_leaf' requires the kind rail_optimised or rail_only",
+                  "leave it out");
+  }
   fabric.finish();
   return description;
 }

@@ -24,6 +24,11 @@ struct LeafWords {
   std::string_view kinds;     ///< kinds with leaves, for messages
 };
 
+/// Whether a network has any key of networks with leaves.
+inline bool has_any_of_leaves(const Reader& network, const LeafWords& words) {
+  return network.has(words.per_leaf) || network.has("spines") || network.has("uplink_bandwidth");
+}
+
 /// Reads the keys of networks with leaves: required there, errors elsewhere.
 /// @param has_leaves empty if the kind is invalid: the other keys are then not checked
 template <class Description>

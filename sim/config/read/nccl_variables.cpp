@@ -185,7 +185,11 @@ constexpr std::array variables = {
              "1: no network paths through the NIC of another GPU of the node"},
     Variable{"NCCL_NET_DISABLE_INTRA", flag, zero_or_one, "accepted, but not modelled"},
     Variable{"NCCL_SHM_USE_CUDA_MEMCPY", flag, zero_or_one, "accepted, but not modelled"},
-    Variable{"NCCL_CROSS_NIC", cross_nic, value::Whole{0, 2}, "accepted, but not modelled"},
+    Variable{
+        "NCCL_CROSS_NIC", cross_nic, value::Whole{0, 2},
+        "0: data leaves a node by the NIC of the rail on which it arrives; 1: rings leave by the NIC of "
+        "their last GPU; 2 (default): where rings cannot leave by the NIC of their entry, they alternate "
+        "between two rails"},
     Variable{"NCCL_P2P_LEVEL", level, value::Words{"a path level", levels},
              "maximum distance of GPUs that use P2P"},
     Variable{"NCCL_NET_GDR_LEVEL", level, value::Words{"a path level", levels},

@@ -121,6 +121,39 @@ int resharding(const value::Resharding& kind, const Node& node) {
   }
 }
 
+namespace {
+
+std::vector<double> rows_of_layer(const Node& node) {
+  constexpr double most_rows = 1e15;
+  std::vector<double> rows;
+  for (const auto& item : node.items) rows.push_back(real(item, 0, most_rows));
+  if (std::ranges::none_of(rows, [](double expert) { return expert > 0; }))
+    fail(node.where, "no expert receives rows", "write how many rows each expert received");
+  return rows;
+}
+
+}  // namespace
+
+ExpertRows rows_of_experts(const Node& node) {
+  if (node.kind != Node::Kind::sequence || node.items.empty())
+    fail(node.where, fmt::format("expected a list of numbers, found {}", describe(node)),
+         "write a number for each expert, such as [120, 80, 100, 100], or a list of such lists, one for each "
+         "layer with experts");
+  if (node.items.front().kind != Node::Kind::sequence) return {rows_of_layer(node)};
+  ExpertRows rows;
+  for (const auto& layer : node.items) {
+    if (layer.kind != Node::Kind::sequence)
+      fail(layer.where, fmt::format("expected a list of numbers, found {}", describe(layer)),
+           "the layers before have a list each");
+    rows.push_back(rows_of_layer(layer));
+    if (rows.back().size() != rows.front().size())
+      fail(layer.where,
+           fmt::format("{} experts, but {} in the first layer", rows.back().size(), rows.front().size()),
+           "write one number per expert in each layer");
+  }
+  return rows;
+}
+
 std::array<RankAxis, 5> axis_order(const Node& node) {
   const auto words = text(node);
   std::array<RankAxis, 5> order{};

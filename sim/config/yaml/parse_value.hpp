@@ -41,6 +41,9 @@ int resharding(const value::Resharding& kind, const Node& node);
 /// All five axes, joined by hyphens.
 std::array<RankAxis, 5> axis_order(const Node& node);
 
+/// A list of numbers, or a list of lists of equally many numbers.
+ExpertRows rows_of_experts(const Node& node);
+
 template <class Value>
 Value parse_value(const value::Boolean&, const Node& node) {
   return boolean(node);
@@ -93,6 +96,10 @@ Value parse_value(const value::Resharding& kind, const Node& node) {
 template <class Value>
 Value parse_value(const value::AxisOrder&, const Node& node) {
   return axis_order(node);
+}
+template <class Value>
+Value parse_value(const value::RowsOfExperts&, const Node& node) {
+  return rows_of_experts(node);
 }
 
 }  // namespace gradway::config

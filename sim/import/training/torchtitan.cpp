@@ -363,6 +363,8 @@ class Torchtitan {
     if (!reshard.empty()) strategy.emplace_back("reshard_after_forward", reshard);
     strategy.emplace_back("param_dtype", param);
     strategy.emplace_back("reduce_dtype", reduce);
+    // @source torchtitan at 05a6cb38, models/llama4/infra/parallelize.py: the CPU waits for row counts
+    if (degree({"parallelism.expert_parallel_degree"}) > 1) strategy.emplace_back("forward_prefetch", "1");
     if (gathers_float8_) strategy.emplace_back("fp8_all_gather", "true");
     if (settings_.boolean(offload_key).value_or(false)) strategy.emplace_back("cpu_offload", "true");
     if (degrees.replicate > 1)

@@ -28,7 +28,7 @@ FsdpSync::FsdpSync(const RankScenario& scenario)
       micro_batches_{scenario.job.accumulate},
       is_pipelined_{scenario.job.layout.pipeline > 1},
       shards_{scenario.data_parallel() / settings_.replicate},
-      groups_{scenario.model, settings_.wrap, shards_},
+      groups_{scenario.model, settings_.wrap, shards_, scenario.job.layout.expert > 1},
       kept_width_{state_bytes(scenario)},
       gathered_width_{bytes_or(settings_.param_dtype, kept_width_)},
       gradient_width_{gathered_width_},

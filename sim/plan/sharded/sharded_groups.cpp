@@ -16,10 +16,11 @@ std::int32_t block_of(Module module) {
   return module.kind == Module::Kind::model ? Blocks::none : module.index;
 }
 
-double padded_elements(const Parameter& parameter, int over) {
+/// Elements with those that pad the sharded dimension to a multiple of `over`.
+double padded_elements(const Parameter& parameter, int over, std::size_t sharded = 0) {
   const auto elements = static_cast<double>(parameter.elements());
   if (parameter.shape.empty()) return elements * over;
-  const auto rows = parameter.shape.front();
+  const auto rows = parameter.shape[sharded];
   if (rows == 0) return 0;
   const auto padded_rows = (rows + over - 1) / over * over;
   return elements / static_cast<double>(rows) * static_cast<double>(padded_rows);
@@ -27,7 +28,7 @@ double padded_elements(const Parameter& parameter, int over) {
 
 }  // namespace
 
-WrappedModel::WrappedModel(const Model& model, const Wrap& wrap, int over)
+WrappedModel::WrappedModel(const Model& model, const Wrap& wrap, int over, bool divides_experts)
     : blocks_{blocks_of(model)}, together_{wrap.blocks} {
   const auto count = together_ == 0 ? 0 : (blocks_.count + together_ - 1) / together_;
   groups_.resize(static_cast<std::size_t>(count) + 1);
@@ -60,8 +61,11 @@ WrappedModel::WrappedModel(const Model& model, const Wrap& wrap, int over)
     const auto elements = static_cast<double>(parameter.elements());
     group.elements += elements;
     in_order_.emplace_back(elements, static_cast<std::size_t>(&group - groups_.data()));
-    group.padded += padded_elements(parameter, over);
     const auto& of = model.layers[layer];
+    // @source torchtitan at 05a6cb38, models/llama4/infra/parallelize.py (_experts_shard_placement_fn)
+    const bool by_rows =
+        divides_experts && of.is_of_experts && parameter.shape.size() > 1 && parameter.shape.front() < over;
+    group.padded += padded_elements(parameter, over, by_rows ? 1 : 0);
     if (of.takes_fp8 && !of.is_of_experts && parameter.shape.size() > 1)
       group.in_fp8 += padded_elements(parameter, over);
   }

@@ -44,7 +44,10 @@ inline double bytes_or(const std::optional<Number>& number, double otherwise) {
 class WrappedModel {
  public:
   /// @param over number of ranks that share each group
-  WrappedModel(const Model& model, const Wrap& wrap, int over);
+  /// @param divides_experts whether experts that are fewer than these ranks are cut by their rows, as
+  /// torchtitan
+  ///        does with expert parallelism; else their number is padded like the rows of other parameters
+  WrappedModel(const Model& model, const Wrap& wrap, int over, bool divides_experts = false);
 
   /// Groups that are one flat tensor each; only the flat tensor is padded.
   static WrappedModel flat(const Model& model, const Wrap& wrap, int over);

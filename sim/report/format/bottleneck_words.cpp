@@ -37,7 +37,7 @@ struct DescribeCommunicationLimit {
   BottleneckWords operator()(const bottleneck::FullLink& link) const {
     const auto collisions =
         link.spread < 1 ? fmt::format(
-                              ": flows that ECMP hashes to the same uplink leave {:.0f} % of the rate "
+                              ": flows that switches hash to the same uplink leave {:.0f} % of the rate "
                               "of all uplinks",
                               100 * link.spread)
                         : "";

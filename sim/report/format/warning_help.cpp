@@ -51,9 +51,10 @@ std::span<const WarningHelp> warning_help() {
        "Kernels during all-reduces take 3 to 22 % longer on H200; the prediction interval includes 22 %.",
        "Measure a node with gradway-probe and add its calibration to the platform."},
       {"experts-uncertain", "Few steps of models with experts were compared with predictions",
-       "The model has experts. Their load is equal unless parallel.expert_imbalance is set.",
+       "The model has experts. Their load is equal unless parallel.expert_rows or parallel.expert_imbalance "
+       "is set.",
        "Six own steps on one GPU took up to a seventh longer than predicted.",
-       "Set parallel.expert_imbalance to a measured value, or add an anchor (a measured step)."},
+       "Set parallel.expert_rows to the measured rows of each expert, or add an anchor (a measured step)."},
       {"extrapolated-collectives", "Times of collectives are extrapolated from other measurements",
        "The calibration has no measurement of a collective with the job's operation, ranks, nodes, size, "
        "algorithm or channels, or none of its transport at all. The sentence names the reason.",

@@ -187,8 +187,12 @@ std::string describe(const Layout& layout, const Job& job) {
     parts.push_back(fmt::format(
         "experts over {} ranks{}", layout.expert,
         layout.expert_tensor > 1 ? fmt::format(", each over {} ranks", layout.expert_tensor) : ""));
-  const auto others = other_keys(layout, {"tensor", "sequence", "overlap", "context", "context_method",
-                                          "pipeline", "virtual", "schedule", "expert", "expert_tensor"});
+  if (!layout.expert_rows.empty())
+    parts.push_back(fmt::format("the busiest rank of experts with {:.4g} times the average rows",
+                                std::ranges::max(expert_imbalances(layout, 0))));
+  const auto others =
+      other_keys(layout, {"tensor", "sequence", "overlap", "context", "context_method", "pipeline", "virtual",
+                          "schedule", "expert", "expert_tensor", "expert_rows"});
   return fmt::format("{}{}, communication as in {}", fmt::join(parts, ", "), others, name_of(job.framework));
 }
 

@@ -206,6 +206,8 @@ std::string unsupported_notes(const Job& job) {
     notes += unsupported_note("job.implementation", std::string{name_of(job.implementation)});
   if (job.layout.expert_imbalance != 1)
     notes += unsupported_note("parallel.expert_imbalance", fmt::format("{}", job.layout.expert_imbalance));
+  if (!job.layout.expert_rows.empty())
+    notes += unsupported_note("parallel.expert_rows", "as in the scenario");
   if (job.framework != Framework::megatron && job.layout.expert_capacity_factor)
     notes += unsupported_note("parallel.expert_capacity_factor",
                               fmt::format("{}", *job.layout.expert_capacity_factor));

@@ -105,6 +105,10 @@ struct ToSchema {
             {"pattern", "^(tp|cp|ep|dp|pp)(-(tp|cp|ep|dp|pp)){4}$"},
             {"examples", {"tp-cp-ep-dp-pp"}}};
   }
+  Json operator()(const value::RowsOfExperts&) const {
+    const Json rows{{"type", "array"}, {"minItems", 1}, {"items", {{"type", "number"}, {"minimum", 0}}}};
+    return any_of(rows, {{"type", "array"}, {"minItems", 1}, {"items", rows}});
+  }
   Json operator()(const value::Described&) const { return Json::object(); }
   Json operator()(const value::Name&) const { return {{"type", "string"}}; }
   Json operator()(const value::Text&) const { return {{"type", "string"}}; }

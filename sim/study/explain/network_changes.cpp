@@ -36,7 +36,7 @@ class NetworkChanges {
   std::vector<ScenarioChange> find() {
     if (network_.conditions.loss.value_or(0) > 0) ask_of_losses();
     if (network_.conditions.round_trip.value_or(Seconds{}) > Seconds{}) ask_of_distance();
-    if (network_.conditions.routing == Routing::ecmp) ask_of_hashes();
+    if (network_.spread < 1) ask_of_hashes();
     return std::move(changes_);
   }
 
@@ -47,8 +47,7 @@ class NetworkChanges {
     change("no_loss", change::NoLoss{}, "network.loss", "0 %", {.loss = 0});
     const auto congestion = network_.conditions.congestion.value_or(default_congestion);
     if (!has_connections()) {
-      const auto now = network_.conditions.retransmission.value_or(facts_of(network_.kind).retransmission);
-      if (now == Retransmission::go_back_n)
+      if (retransmission_of(network_) == Retransmission::go_back_n)
         change("selective_retransmission", change::SelectiveRepeat{}, "network.retransmission", "selective",
                {.retransmission = Retransmission::selective});
     } else if (congestion != Congestion::bbr && *network_.conditions.loss < most_loss(Congestion::bbr)) {

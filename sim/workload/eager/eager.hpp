@@ -50,9 +50,10 @@ struct EagerSettings {
   Fusions fusions = Fusions::all;  ///< of Megatron's modules
   int context = 1;                 ///< ranks of context parallelism, which split every sequence
   ContextMethod context_method = ContextMethod::ring;
-  int expert = 1;                ///< ranks of expert parallelism, which divide the experts of a layer
-  int expert_tensor = 1;         ///< ranks that split each expert
-  double expert_imbalance = 1;   ///< rows of the busiest expert rank as a multiple of the mean
+  int expert = 1;         ///< ranks of expert parallelism, which divide the experts of a layer
+  int expert_tensor = 1;  ///< ranks that split each expert
+  /// Rows of the busiest expert rank as a multiple of the mean: by layer with experts, or one for all layers.
+  std::vector<double> expert_imbalance{1};
   double expert_tokens = 1;      ///< tokens that a dispatcher sends per row of an expert
   bool fp8_dispatch = false;     ///< rows are sent to experts in fp8
   bool waits_for_counts = true;  ///< the CPU reads the numbers of rows before it launches experts
@@ -460,6 +461,7 @@ class Eager {
   std::vector<Info> tensors_;
   std::vector<Node> nodes_;
   std::map<std::int32_t, Tensor> narrowed_;  ///< by tensor: its last 16-bit copy
+  std::size_t expert_layer_ = 0;             ///< number of layers with experts so far
   std::int32_t loop_ = 0;                    ///< number of experts of the current expert loop; 0: none
   LayerRole role_ = LayerRole::other;
   std::vector<Operation> casts_;  ///< of weights, which the next node issues first

@@ -178,6 +178,7 @@ Tensor Eager::grouped_linear(const std::string& name, Tensor x, std::int64_t row
 Tensor Eager::combine(const std::string& name, Tensor x, Tensor shares, std::int64_t rows_of_sample,
                       std::int64_t width) {
   open(name);
+  ++expert_layer_;
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
   const auto times = stream("mul", number, elements);
   const auto permute = stream("permute", number, elements);
@@ -206,7 +207,8 @@ std::int64_t Eager::routed_rows(std::int64_t rows_of_sample, std::int64_t expert
 std::int64_t Eager::rows_of_experts(std::int64_t routed) const {
   // With a fixed capacity, or with all experts on each rank, all ranks have equally many rows.
   const bool differs = settings_.expert > 1 && !settings_.expert_capacity;
-  const auto busiest = differs ? settings_.expert_imbalance : 1;
+  const auto& imbalance = settings_.expert_imbalance;
+  const auto busiest = differs ? imbalance[std::min(expert_layer_, imbalance.size() - 1)] : 1;
   return static_cast<std::int64_t>(std::ceil(d(routed) * busiest)) * settings_.expert_tensor;
 }
 
