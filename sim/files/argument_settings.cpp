@@ -283,7 +283,8 @@ class YamlLines {
                 "this line is not 'key: value'", "write one argument per line, as in 'num_layers: 24'");
     const auto from = std::min(line.text.find_first_not_of(blanks_of_lines, colon + 1), line.text.size());
     const auto value = value_at(line, from);
-    auto setting = value.starts_with('[') && value.ends_with(']') ? list(line, from, value) : scalar(line, from, value);
+    auto setting =
+        value.starts_with('[') && value.ends_with(']') ? list(line, from, value) : scalar(line, from, value);
     setting.key = std::move(name);
     setting.key_span = key_span;
     for (const auto& group : open_) setting.group += (setting.group.empty() ? "" : ".") + group.setting.key;

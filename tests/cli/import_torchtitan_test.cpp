@@ -64,9 +64,10 @@ TEST_CASE("CUDA graphs of torch.compile are taken from torchtitan's settings", "
   CHECK_THAT(drafted("mode = \"max-autotune\"\n"), graphs);
   CHECK_THAT(drafted("passes = [\"regional_inductor\", \"cudagraph\"]\n"), graphs);
   CHECK_THAT(drafted("mode = \"max-autotune-no-cudagraphs\"\n"), !Contains("cuda_graphs"));
-  CHECK_THAT(desk.import("torchtitan", "[compile]\nenable = true\nmode = \"reduce_overhead\"\n", of_text).errors,
-             Contains("job.toml:3:8: error: invalid mode of torch.compile 'reduce_overhead'\n") &&
-                 Contains("  hint: did you mean 'reduce-overhead'?\n"));
+  CHECK_THAT(
+      desk.import("torchtitan", "[compile]\nenable = true\nmode = \"reduce_overhead\"\n", of_text).errors,
+      Contains("job.toml:3:8: error: invalid mode of torch.compile 'reduce_overhead'\n") &&
+          Contains("  hint: did you mean 'reduce-overhead'?\n"));
 }
 
 TEST_CASE("the format that torchtitan creates a model in is that of its states", "[cli][import]") {

@@ -57,7 +57,8 @@ constexpr auto renamed_keys = std::to_array<Renamed>({
 constexpr auto groups_of_steps = std::to_array<std::string_view>(
     {"model", "train", "ddp", "optimizer", "comm_overlap", "mixed_precision", "config", "strategy"});
 
-/// Megatron-Bridge's names of mixed precisions. @source src/megatron/bridge/training/mixed_precision.py, at 067f987d
+/// Megatron-Bridge's names of mixed precisions. @source src/megatron/bridge/training/mixed_precision.py, at
+/// 067f987d
 struct NamedPrecision {
   std::string_view end;  ///< after "bf16_with_"
   std::string_view format;
@@ -154,7 +155,8 @@ class Renaming {
       return true;
     }
     if (setting.key != "grad_sync_dtype") return false;
-    if (setting.text == "bf16" || setting.text == "torch.bfloat16") put_switch(setting, "grad_reduce_in_bf16");
+    if (setting.text == "bf16" || setting.text == "torch.bfloat16")
+      put_switch(setting, "grad_reduce_in_bf16");
     return true;
   }
 
@@ -177,7 +179,8 @@ class Renaming {
       return true;
     }
     if (setting.key != "normalization") return false;
-    put_word(setting, "normalization", setting.text == "rmsnorm" || setting.text == "RMSNorm" ? "RMSNorm" : "LayerNorm");
+    put_word(setting, "normalization",
+             setting.text == "rmsnorm" || setting.text == "RMSNorm" ? "RMSNorm" : "LayerNorm");
     return true;
   }
 

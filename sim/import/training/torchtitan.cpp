@@ -321,13 +321,14 @@ class Torchtitan {
     return global / of_micro_step;
   }
 
-  /// CUDA graphs of torch.compile: those of its modes, or the pass of torchtitan's compiler toolkit, which captures
-  /// the forward and the backward pass, too. @source torch.compile's documentation of `mode`;
+  /// CUDA graphs of torch.compile: those of its modes, or the pass of torchtitan's compiler toolkit, which
+  /// captures the forward and the backward pass, too. @source torch.compile's documentation of `mode`;
   /// torchtitan/experiments/compiler_toolkit, at 9f211ec1
   std::string graphs_of_compiler() {
     const Spellings key = {"compile.mode"};
     const auto mode = settings_.text(key).value_or("default");
-    const std::vector<std::string> known{"default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"};
+    const std::vector<std::string> known{"default", "reduce-overhead", "max-autotune",
+                                         "max-autotune-no-cudagraphs"};
     if (std::ranges::find(known, mode) == known.end())
       settings_.problem(settings_.where(key), fmt::format("invalid mode of torch.compile '{}'", mode),
                         suggestion(mode, known));

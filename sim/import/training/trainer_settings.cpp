@@ -192,7 +192,9 @@ std::vector<FileSetting> TrainerSettings::words(Spellings keys) {
     auto at = one.span.at;
     while (!rest.empty()) {
       const auto end = std::min(rest.find(','), rest.size());
-      if (end > 0) words.push_back({.kind = Kind::text, .key = {}, .text = std::string{rest.substr(0, end)}, .span = {at, end}});
+      if (end > 0)
+        words.push_back(
+            {.kind = Kind::text, .key = {}, .text = std::string{rest.substr(0, end)}, .span = {at, end}});
       at += end + 1;
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }

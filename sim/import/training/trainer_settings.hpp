@@ -129,8 +129,8 @@ std::string fusions_word(TrainerSettings& settings);
 /// What Megatron-Core's settings capture in CUDA graphs, a word of `job.cuda_graphs`; empty: nothing.
 std::string cuda_graphs_word(TrainerSettings& settings);
 
-/// Arguments of Megatron-LM for those of a YAML file. Keys of NeMo and Megatron-Bridge, which are in groups, get
-/// the names of Megatron-LM's arguments; what describes no step is left out.
+/// Arguments of Megatron-LM for those of a YAML file. Keys of NeMo and Megatron-Bridge, which are in groups,
+/// get the names of Megatron-LM's arguments; what describes no step is left out.
 ArgumentSettings megatron_arguments(const ArgumentSettings& given);
 
 /// GPUs and batches of a job; zero after a problem.
