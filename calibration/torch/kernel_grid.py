@@ -54,6 +54,20 @@ REGNET = ((120, 5, 1, 28), (336, 14, 1, 14), (888, 37, 1, 7), (48, 2, 2, 112), (
 # (c, o, kernel, hw) between ConvNeXt's stages, and (c, hw) of ResNeXt's convolutions in 32 groups
 DOWNSAMPLING = ((128, 256, 2, 56), (256, 512, 2, 28), (512, 1024, 2, 14))
 GROUPED = ((128, 56), (256, 28), (512, 14), (1024, 7))
+# (c, o, kernel, stride, pad, hw) of detection and segmentation in images of 800 pixels: a pyramid of features, its heads,
+# and the convolutions of 1 x 1 of the ResNet below it
+PYRAMID = (*((256, o, 3, 1, 1, hw) for hw in (100, 50, 25, 13, 7) for o in (256, 720, 2376)),
+           (256, 36, 3, 1, 1, 100), (256, 36, 3, 1, 1, 25), (256, 256, 3, 1, 1, 200), (256, 256, 3, 2, 1, 25),
+           (512, 256, 1, 1, 0, 100), (1024, 256, 1, 1, 0, 50), (2048, 256, 1, 1, 0, 25), (3, 64, 7, 2, 3, 800),
+           (64, 256, 1, 1, 0, 200), (256, 128, 1, 1, 0, 200), (256, 512, 1, 1, 0, 100), (512, 512, 1, 1, 0, 100),
+           (512, 1024, 1, 1, 0, 50), (1024, 512, 1, 1, 0, 50), (1024, 2048, 1, 1, 0, 25), (2048, 1024, 1, 1, 0, 25),
+           (256, 512, 1, 2, 0, 200), (512, 1024, 1, 2, 0, 100), (1024, 2048, 1, 2, 0, 50))
+# (c, stride, hw) of a ResNeXt's convolutions in 32 groups in such images
+PYRAMID_GROUPED = ((128, 1, 200), (256, 2, 200), (256, 1, 100), (512, 2, 100), (512, 1, 50), (1024, 2, 50), (1024, 1, 25))
+# (c, o, kernel, stride, pad, hw) of diffusion's UNets, and of the encoders of their images
+UNET = ((320, 320, 3, 1, 1, 64), (640, 640, 3, 1, 1, 32), (1280, 1280, 3, 1, 1, 16), (1280, 1280, 3, 1, 1, 8),
+        (960, 320, 3, 1, 1, 64), (1920, 640, 3, 1, 1, 32), (2560, 1280, 3, 1, 1, 16), (320, 320, 3, 2, 1, 64))
+AUTOENCODER = ((128, 128, 3, 1, 1, 256), (256, 256, 3, 1, 1, 128), (512, 512, 3, 1, 1, 64))
 # (c, hw) of a ResNet's activations
 NORMED = ((64, 112), (64, 56), (256, 56), (128, 28), (512, 28), (256, 14), (1024, 14), (512, 7), (2048, 7))
 # (batch, heads, seq, head_dim)
@@ -61,6 +75,9 @@ FUSED_ATTENTION = ((64, 12, 128, 64), (64, 12, 197, 64), (32, 16, 50, 64), (8, 1
                    (8, 12, 1024, 64), (32, 16, 1024, 64), (4, 16, 1024, 128), (8, 16, 2048, 96), (2, 32, 2048, 80),
                    (4, 32, 2048, 64), (4, 16, 2048, 128), (1, 32, 4096, 128), (1, 8, 4096, 128), (1, 2, 4096, 128),
                    (1, 16, 8192, 64), (1, 16, 8192, 128), (1, 8, 16384, 128))
+# Heads of other sizes: of diffusion's UNets and transformers, of large ViTs and of Gemma
+OTHER_HEADS = ((16, 8, 4096, 40), (16, 8, 1024, 80), (16, 8, 256, 160), (4, 16, 1024, 72), (16, 16, 256, 72),
+               (32, 16, 257, 80), (4, 32, 1024, 96), (2, 32, 2048, 112), (4, 8, 2048, 256), (2, 16, 4096, 192))
 EFFICIENT_ATTENTION = ((64, 12, 197, 64), (32, 16, 50, 64), (8, 16, 384, 64), (4, 16, 1024, 64), (2, 16, 2048, 128))
 # The same with a single mask, as in models
 MASKED_FUSED_ATTENTION = {
@@ -127,7 +144,8 @@ BLOCKS = {  # widths and numbers of tokens
     "fp8": ((1024, 2048, 4096, 8192, 12288), (2048, 8192)),
 }
 ROW_SIZES = ((512, 1024), (4096, 768), (8192, 1024), (32768, 1024), (12608, 768), (4096, 2048), (16384, 2048),
-             (4096, 4096), (8192, 8192), (98304, 197), (65536, 1024), (200704, 128), (50176, 512))
+             (4096, 4096), (8192, 8192), (98304, 197), (65536, 1024), (200704, 128), (50176, 512),
+             (65536, 320), (16384, 640), (401408, 96), (100352, 192), (25088, 384), (16384, 1152))
 # (rows, width) that torchao's rowwise recipe casts: activations, their shards, weights
 CAST_BY_ROWS = ((131072, 8192), (131072, 3584), (131072, 1024), (131072, 128), (98304, 4096), (98304, 512), (16384, 14336),
                 (16384, 4096), (8192, 8192), (4096, 4096), (1024, 8192), (8192, 1024), (2048, 2048))
@@ -172,7 +190,8 @@ def grouped_products() -> list[tuple]:
 
 
 def attentions() -> list[tuple]:
-    fused = [("bf16", how, mask, *shape) for how in ("flash", "cudnn") for mask in MASKS for shape in FUSED_ATTENTION]
+    fused = [("bf16", how, mask, *shape) for how in ("flash", "cudnn") for mask in MASKS
+             for shape in FUSED_ATTENTION + OTHER_HEADS]
     fused += [("bf16", "cudnn", mask, *shape) for mask in MASKS for shape in MASKED_FUSED_ATTENTION[mask]]
     efficient = [(number, "efficient", mask, *shape) for number in ("fp32", "tf32", "bf16") for mask in MASKS
                  for shape in EFFICIENT_ATTENTION]
@@ -197,6 +216,10 @@ def convolutions() -> list[tuple]:
         found += [(number, "nhwc", n, c, c, 7, 1, 3, hw, c) for n in batches for c, hw in CONVNEXT]
     found += [("bf16", "nchw", n, c, c, kernel, stride, kernel // 2, hw, c) for n in (64, 128) for c, kernel, stride, hw in MOBILE]
     found += [("bf16", "nhwc", 64, c, c, kernel, stride, kernel // 2, hw, c) for c, kernel, stride, hw in MOBILE[::2]]
+    for layout in IMAGE_LAYOUTS:
+        found += [("bf16", layout, n, *shape, 1) for n in (8, 32) for shape in PYRAMID]
+        found += [("bf16", layout, n, c, c, 3, stride, 1, hw, 32) for n in (8, 32) for c, stride, hw in PYRAMID_GROUPED]
+        found += [("bf16", layout, n, *shape, 1) for n in (4, 16) for shape in UNET + AUTOENCODER]
     for number, layout, every in (("bf16", "nchw", 1), ("bf16", "nhwc", 2), ("tf32", "nchw", 3)):
         found += [(number, layout, 64, c, c, 3, stride, 1, hw, groups) for c, groups, stride, hw in REGNET[::every]]
     for n in (32, 128):

@@ -549,9 +549,13 @@ def row_kernels(m: Measurement, number: str, rows: int, width: int) -> None:
         y = torch.softmax(x, 1)
         return lambda: aten._softmax_backward_data(gradient, y, 1, x.dtype)
 
-    def transpose(x: Any, _: Any) -> Call:
-        turned = x.view(rows // 64, 64, width).transpose(1, 2)
-        return lambda: turned.contiguous()
+    def transpose(side: int) -> Callable[[Any, Any], Call]:
+        """Copies the matrices that are formed by so many rows, transposed."""
+        def make_call(x: Any, _: Any) -> Call:
+            turned = x.view(rows // side, side, width).transpose(1, 2)
+            return lambda: turned.contiguous()
+
+        return make_call
 
     add("layer_norm", lambda x, _: lambda: aten.native_layer_norm(x, [width], gain, shift, 1e-5))
     add("layer_norm_backward", layer_norm_backward)
@@ -562,7 +566,9 @@ def row_kernels(m: Measurement, number: str, rows: int, width: int) -> None:
     add("softmax_backward", softmax_backward)
     half = width // 2
     if width % 2 == 0 and rows % 64 == 0:
-        add("transpose", transpose)  # of the matrices formed by 64 rows
+        add("transpose", transpose(64))
+    if rows % 256 == 0:
+        add("transpose_256", transpose(256))  # an image's channels to its pixels
     if width % 2 == 0:
         add("strided", lambda x, _: lambda: x[:, :half].contiguous())  # copies half of each row
         add("cat", lambda x, y: lambda: torch.cat((x[:, :half], y[:, half:]), 1))  # writes `width`

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,9 @@ class OperationCosts {
   /// @param timed_on the GPU of `times`
   OperationCosts(const KernelTimes& times, const Gpu& timed_on);
 
+  /// The same, and kernels that only the other GPU timed by their factors there.
+  OperationCosts with(const OperationCosts& other) const;
+
   const std::string& source() const { return source_; }
   /// Whether the kernels were timed on a GPU of AMD.
   bool timed_on_amd() const { return timed_on_amd_; }
@@ -47,11 +51,19 @@ class OperationCosts {
     std::array<double, 10> at{};  ///< coordinates
     double factor = 0;            ///< logarithm of the factor
   };
-  const std::vector<Point>* points_for(const Operation& operation) const;
+  using Points = std::vector<Point>;
+  struct Near {
+    double distance;
+    const Point* point;
+  };
+  std::vector<const Points*> points_of_kernel(std::string_view kernel) const;
+  std::vector<const Points*> points_for(const Operation& operation) const;
+  static std::vector<Near> nearest(const Operation& operation, const std::vector<const Points*>& found);
 
   std::string source_;
   bool timed_on_amd_ = false;
-  std::map<std::string, std::vector<Point>, std::less<>> points_;
+  /// By kernel, of each GPU; the first counts where several timed the same kernel.
+  std::vector<std::shared_ptr<const std::map<std::string, Points, std::less<>>>> timed_;
 };
 
 }  // namespace gradway

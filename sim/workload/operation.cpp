@@ -68,7 +68,8 @@ constexpr std::array rows{
     Traffic{"softmax", 2},
     Traffic{"softmax_backward", 3},
     Traffic{"cat", 2},
-    Traffic{"transpose", 2},
+    Traffic{"transpose", 2},      // of the matrices formed by 64 rows
+    Traffic{"transpose_256", 2},  // by 256 rows, such as an image's channels to its pixels
     Traffic{"strided", 2},
     Traffic{"log_softmax", 2},
     Traffic{"log_softmax_backward", 3},

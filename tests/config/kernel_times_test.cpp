@@ -92,6 +92,25 @@ TEST_CASE("the kernel times of another GPU stand in for missing ones, with a war
   CHECK(scenario.timed_on == "mine");
 }
 
+TEST_CASE("a GPU takes the kernels that it lacks from another GPU", "[config]") {
+  const Lab lab;
+  lab.calibration("others", "other", "    embedding 1x2x3 9\n    embedding_backward 1x2x3 9\n");
+  lab.gpu("other", "kernel_times: others\nkernel_times_like: mine\n");  // may refer to each other
+  lab.calibration("times", "mine", "    embedding 1x2x3 4.5\n");
+  lab.gpu("mine", "kernel_times: times\nkernel_times_like: other\n");
+  const auto scenario = lab.load();
+  REQUIRE(scenario.kernel_costs);
+  CHECK(scenario.timed_on == "mine");
+  const auto time_of = [&](const char* kernel) {
+    const auto timed = operation(kernel, {1, 2, 3});
+    return (datasheet_time(timed, scenario.platform.gpu_models.front()) *
+            scenario.kernel_costs->factor(timed))
+        .value();
+  };
+  CHECK(time_of("embedding") == Approx(4.5e-6));
+  CHECK(time_of("embedding_backward") == Approx(9e-6));
+}
+
 TEST_CASE("the platform's calibration counts first, if it is of its GPU", "[config]") {
   const Lab lab;
   lab.gpu("mine", "kernel_times: times\n");

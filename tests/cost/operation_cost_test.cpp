@@ -131,6 +131,32 @@ TEST_CASE("the nearest timed kernels by logarithms of sizes have the largest wei
   CHECK(factor(16384) == Approx(4).epsilon(0.01));
 }
 
+TEST_CASE("kernels timed on another GPU stand in for those that were not timed on this one") {
+  const auto gpu = round_gpu();
+  auto faster = gpu;
+  faster.memory_bandwidth = faster.memory_bandwidth * 2;
+  const auto operation_of = [](double elements) { return operation("elementwise copy fp32", {elements}); };
+  const auto timed = [&](double factor, double elements, const Gpu& on) {
+    return KernelTime{
+        "elementwise copy fp32", {elements}, datasheet_time(operation_of(elements), on) * factor};
+  };
+  const OperationCosts own{{"round", "made up", {timed(2, 1e6, gpu), timed(2, 1e7, gpu)}}, gpu};
+  const OperationCosts other{{"faster", "made up", {timed(5, 1e7, faster), timed(8, 1e9, faster)}}, faster};
+  const auto both = own.with(other);
+  CHECK(both.source() == own.source());
+  // Where both GPUs timed a kernel, this GPU's time counts.
+  CHECK(both.factor(operation_of(1e7)) == Approx(2).epsilon(0.01));
+  CHECK(both.factor(operation_of(1e9)) == Approx(8).epsilon(0.01));
+  // Weights fall with the cube of the distance between the sizes' logarithms: 1 / 8 for the farther of two.
+  CHECK(both.factor(operation_of(1e8)) ==
+        Approx(std::exp2((1 + 1 / 8.0 + 3) / (2 + 1 / 8.0))).epsilon(0.001));
+  CHECK(own.with(own).factor(operation_of(3e6)) == own.factor(operation_of(3e6)));
+  // Kernels of a kind that only the other GPU timed
+  const OperationCosts gelu{{"faster", "made up", {{"elementwise gelu bf16", {1e6}, 1_ms}}}, faster};
+  const auto only_there = operation("elementwise gelu bf16", {1e6});
+  CHECK(own.with(gelu).factor(only_there) == gelu.factor(only_there));
+}
+
 TEST_CASE("kernels that were not timed use other number formats, plain copies, or the datasheet") {
   const auto gpu = round_gpu();
   const auto copy = operation("elementwise copy fp32", {1e8});

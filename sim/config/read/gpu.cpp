@@ -28,15 +28,6 @@ void read_rates(Reader& file, Gpu& gpu) {
   efficiencies.finish();
 }
 
-/// Reads the source of kernel times: a calibration of this GPU, or another GPU.
-void read_kernel_times(Reader& file, GpuSpec& spec) {
-  spec.kernel_times = file.maybe("kernel_times", named);
-  spec.kernel_times_like = file.maybe("kernel_times_like", named);
-  if (!spec.kernel_times || !spec.kernel_times_like) return;
-  file.error(file.key_place("kernel_times_like"), "'kernel_times_like' conflicts with 'kernel_times'",
-             "keep one of them", {{file.key_place("kernel_times"), "kernel_times is set here"}});
-}
-
 std::optional<GpuPower> read_power(Reader& file) {
   if (!file.has("power")) return {};
   auto group = file.map("power");
@@ -93,7 +84,8 @@ GpuSpec read_gpu(Reader& file, const std::string& name) {
     gpu.attention_efficiency = file.maybe("attention_efficiency", efficiency);
     gpu.convolution_scale = file.optional("moved_convolutions", efficiency, gpu.convolution_scale);
     gpu.jpeg_decoder = file.optional("jpeg_decoder", number(1e6, 1e13), 0.0);
-    read_kernel_times(file, spec);
+    spec.kernel_times = file.maybe("kernel_times", named);
+    spec.kernel_times_like = file.maybe("kernel_times_like", named);
     gpu.power = read_power(file);
   }
   file.finish();

@@ -27,7 +27,7 @@ struct GpuSpec {
   Gpu gpu;
   Where peak;                              ///< place of its compute rates, or of 'ideal'
   std::optional<Named> kernel_times;       ///< calibration with kernel times of this GPU
-  std::optional<Named> kernel_times_like;  ///< else a GPU whose kernel times are scaled to this one
+  std::optional<Named> kernel_times_like;  ///< a GPU whose times are scaled to this one, of kernels that lack
 };
 
 /// A calibration without its kernel times.

@@ -306,8 +306,20 @@ class Kernels {
         {d(input.shape[0]) * batch_ratio_, d(input.shape[1]), side_of(input)});
   }
 
+  /// Copies a tensor into another layout.
+  void add_relayout(const CapturedTensor& from, bool is_transposed) {
+    if (is_transposed) return add_rows("transpose_256", number_of(from.type), from);
+    add_elementwise("permute", from.type, from.elements());
+  }
+
+  /// Norms and softmax read contiguous rows, so that PyTorch copies operands of other layouts first.
+  /// @source PyTorch, aten/src/ATen/native/cuda/layer_norm_kernel.cu (expect_contiguous), SoftMax.cu
+  /// (contiguous)
   void rows(std::string_view kernel) {
     const auto& input = in(0);
+    for (const auto& tensor : captured_.inputs)
+      if (tensor.layout != CapturedLayout::contiguous && tensor.elements() == input.elements())
+        add_relayout(tensor, tensor.layout == CapturedLayout::transposed);
     const double width = input.shape.empty() ? 1 : d(input.shape.back());
     add(fmt::format("rows {} {}", kernel, number_of(input.type)),
         {input.elements() / width * batch_ratio_, width});
@@ -328,7 +340,8 @@ class Kernels {
     if (is_half(from.type) && to.type == CapturedType::fp32)
       return add_elementwise("cast_to_32", from.type, elements);
     if (from.type != to.type) return add_copy(elements * (bytes_of(from.type) + bytes_of(to.type)));
-    add_elementwise(has_same_layout() ? "copy" : "permute", from.type, elements);
+    if (has_same_layout()) return add_elementwise("copy", from.type, elements);
+    add_relayout(from, from.layout == CapturedLayout::transposed || to.layout == CapturedLayout::transposed);
   }
 
   void cat() {
@@ -454,32 +467,6 @@ class Kernels {
 };
 
 }  // namespace
-
-double bytes_of(CapturedType type) {
-  switch (type) {
-    case CapturedType::fp64:
-    case CapturedType::int64:
-      return 8;
-    case CapturedType::fp32:
-    case CapturedType::int32:
-      return 4;
-    case CapturedType::bf16:
-    case CapturedType::fp16:
-    case CapturedType::int16:
-      return 2;
-    case CapturedType::int8:
-    case CapturedType::boolean:
-    case CapturedType::fp8:
-      return 1;
-  }
-  return 4;
-}
-
-double CapturedTensor::elements() const {
-  double product = 1;
-  for (const auto side : shape) product *= static_cast<double>(side);
-  return product;
-}
 
 CapturedKernels kernels_of(const CapturedOperation& captured, double batch_ratio, int compute_capability) {
   return Kernels{captured, batch_ratio, compute_capability}.take();

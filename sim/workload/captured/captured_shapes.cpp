@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that captured operations need so that their kernels can be derived.
+// Sizes of captured tensors, and the tensors that operations need so that their kernels can be derived.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -46,6 +46,32 @@ bool is_image_of_convolution(const CapturedTensor& tensor) {
 }
 
 }  // namespace
+
+double bytes_of(CapturedType type) {
+  switch (type) {
+    case CapturedType::fp64:
+    case CapturedType::int64:
+      return 8;
+    case CapturedType::fp32:
+    case CapturedType::int32:
+      return 4;
+    case CapturedType::bf16:
+    case CapturedType::fp16:
+    case CapturedType::int16:
+      return 2;
+    case CapturedType::int8:
+    case CapturedType::boolean:
+    case CapturedType::fp8:
+      return 1;
+  }
+  return 4;
+}
+
+double CapturedTensor::elements() const {
+  double product = 1;
+  for (const auto side : shape) product *= static_cast<double>(side);
+  return product;
+}
 
 std::string why_invalid(const CapturedOperation& captured) {
   const std::string_view name = captured.name;
