@@ -340,6 +340,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .adds_in_fp32 = facts_of(job.strategy).adds_in_fp32,
           .megatron = has_megatron_modules(job),
           .fusions = job.fusions,
+          .graph_of_step = job.cuda_graphs == CudaGraphs::step,
           .expert_loop = job.experts == ExpertProducts::loop,
           .expert_capacity = job.layout.expert_capacity_factor};
 }

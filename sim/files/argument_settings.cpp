@@ -43,7 +43,9 @@ void put(ArgumentSettings& arguments, FileSetting setting) {
   if (entries.size() + arguments.replaced.size() >= most_settings)
     refuse_at(arguments.file.text.whole(), fmt::format("the file has more than {} arguments", most_settings),
               "give a file with a command line");
-  const auto found = std::ranges::find(entries, setting.key, &FileSetting::key);
+  const auto found = std::ranges::find_if(entries, [&](const FileSetting& other) {
+    return other.key == setting.key && other.group == setting.group;
+  });
   if (found == entries.end()) {
     entries.push_back(std::move(setting));
     return;
@@ -96,7 +98,7 @@ class ShellText {
     }
   }
 
-  /// Reads an argument and the value after it; without a value it is a switch.
+  /// Reads an argument and the values after it; without a value it is a switch.
   void read_argument(const Word& word) {
     const auto equals = std::min(word.text.find('='), word.text.size());
     auto name = word.text.substr(2, equals - 2);
@@ -108,6 +110,11 @@ class ShellText {
       skip_blanks();
       auto value = this->word();
       setting = setting_of(std::move(value.text), value.span);
+      while (has_value() && setting.entries.size() < most_settings) {
+        skip_blanks();
+        auto further = this->word();
+        setting.entries.push_back(setting_of(std::move(further.text), further.span));
+      }
     }
     setting.key = std::move(name);
     setting.key_span = word.span;
@@ -243,34 +250,108 @@ class ShellText {
   std::map<std::string, std::string> variables_{};
 };
 
-/// Reads a line of YAML, 'key: value'. Names of groups are ignored; their keys count.
-void read_line(const TextLine& line, ArgumentSettings& arguments) {
-  const auto first = line.text.find_first_not_of(blanks_of_lines);
-  if (first == std::string_view::npos || line.text[first] == '#' || line.text.starts_with("---")) return;
-  const auto colon = line.text.find(':', first);
-  auto key = line.text.substr(first, std::min(colon, line.text.size()) - first);
-  const FileSetting::Span key_span{line.offset + first, key.size()};
-  std::string name{key};
-  std::ranges::replace(name, '-', '_');
-  if (colon == std::string_view::npos || !is_identifier(name))
-    refuse_at(arguments.file.text.at(key_span.at, std::max<std::size_t>(1, key_span.length)),
-              "this line is not 'key: value'", "write one argument per line, as in 'num_layers: 24'");
-  auto from = std::min(line.text.find_first_not_of(blanks_of_lines, colon + 1), line.text.size());
-  auto value = line.text.substr(from);
-  value = value.substr(0, value.starts_with('#') ? 0 : std::min(value.find(" #"), value.size()));
-  value = value.substr(0, value.find_last_not_of(blanks_of_lines) + 1);
-  if (value.empty()) return;
-  const FileSetting::Span span{line.offset + from, value.size()};
-  std::string word{value};
-  if (word == "True" || word == "False") word.front() = word == "True" ? 't' : 'f';
-  if (word.size() > 1 && (word.front() == '"' || word.front() == '\'') && word.back() == word.front())
-    word = word.substr(1, word.size() - 2);
-  auto setting = setting_of(word, span);
-  if (word == "null" || word == "None" || word == "~") setting.kind = FileSetting::Kind::null;
-  setting.key = std::move(name);
-  setting.key_span = key_span;
-  put(arguments, std::move(setting));
-}
+/// Reads YAML of one 'key: value' per line. Keys may be in groups; values are scalars or lists of scalars.
+class YamlLines {
+ public:
+  explicit YamlLines(ArgumentSettings& arguments) : arguments_{arguments} {}
+
+  void read() {
+    for (const auto& line : lines_of(arguments_.file.text.content)) read(line);
+    finish();
+  }
+
+ private:
+  /// A key without a value on its line: of a group or of a list.
+  struct Open {
+    std::size_t indent = 0;
+    FileSetting setting{};
+  };
+
+  void read(const TextLine& line) {
+    const auto first = line.text.find_first_not_of(blanks_of_lines);
+    if (first == std::string_view::npos || line.text[first] == '#' || line.text.starts_with("---")) return;
+    if (line.text.substr(first).starts_with("- ")) return read_item(line, first);
+    finish();
+    while (!open_.empty() && open_.back().indent >= first) open_.pop_back();
+    const auto colon = line.text.find(':', first);
+    const auto key = line.text.substr(first, std::min(colon, line.text.size()) - first);
+    const FileSetting::Span key_span{line.offset + first, key.size()};
+    std::string name{key};
+    std::ranges::replace(name, '-', '_');
+    if (colon == std::string_view::npos || !is_identifier(name))
+      refuse_at(arguments_.file.text.at(key_span.at, std::max<std::size_t>(1, key_span.length)),
+                "this line is not 'key: value'", "write one argument per line, as in 'num_layers: 24'");
+    const auto from = std::min(line.text.find_first_not_of(blanks_of_lines, colon + 1), line.text.size());
+    const auto value = value_at(line, from);
+    auto setting =
+        value.starts_with('[') && value.ends_with(']') ? list(line, from, value) : scalar(line, from, value);
+    setting.key = std::move(name);
+    setting.key_span = key_span;
+    for (const auto& group : open_) setting.group += (setting.group.empty() ? "" : ".") + group.setting.key;
+    if (!value.empty()) return put(arguments_, std::move(setting));
+    if (open_.size() >= max_setting_depth)
+      refuse_at(arguments_.file.text.at(key_span.at, key_span.length), "too many groups inside each other",
+                fmt::format("the maximum is {}", max_setting_depth));
+    open_.push_back({first, std::move(setting)});
+  }
+
+  /// Reads '- item', of the list whose key is on the line above its first item. Tables in lists are left out.
+  void read_item(const TextLine& line, std::size_t first) {
+    const auto from = line.text.find_first_not_of(blanks_of_lines, first + 1);
+    if (open_.empty() || from == std::string_view::npos)
+      refuse_at(arguments_.file.text.at(line.offset + first, 1), "this item belongs to no list",
+                "write the key of the list on a line above, as in 'cuda_graph_modules:'");
+    open_.back().setting.entries.push_back(scalar(line, from, value_at(line, from)));
+  }
+
+  /// Puts the list whose items were read last.
+  void finish() {
+    if (open_.empty() || open_.back().setting.entries.empty()) return;
+    auto setting = std::move(open_.back().setting);
+    open_.pop_back();
+    setting.kind = FileSetting::Kind::list;
+    const auto& last = setting.entries.back().span;
+    setting.span = {setting.entries.front().span.at, last.at + last.length - setting.entries.front().span.at};
+    put(arguments_, std::move(setting));
+  }
+
+  static std::string_view value_at(const TextLine& line, std::size_t from) {
+    auto value = line.text.substr(from);
+    value = value.substr(0, value.starts_with('#') ? 0 : std::min(value.find(" #"), value.size()));
+    return value.substr(0, value.find_last_not_of(blanks_of_lines) + 1);
+  }
+
+  static FileSetting scalar(const TextLine& line, std::size_t from, std::string_view value) {
+    std::string word{value};
+    if (word == "True" || word == "False") word.front() = word == "True" ? 't' : 'f';
+    if (word.size() > 1 && (word.front() == '"' || word.front() == '\'') && word.back() == word.front())
+      word = word.substr(1, word.size() - 2);
+    auto setting = setting_of(std::move(word), {line.offset + from, value.size()});
+    if (setting.text == "null" || setting.text == "None" || setting.text == "~")
+      setting.kind = FileSetting::Kind::null;
+    return setting;
+  }
+
+  /// Reads '[a, b]'.
+  static FileSetting list(const TextLine& line, std::size_t from, std::string_view value) {
+    FileSetting result;
+    result.kind = FileSetting::Kind::list;
+    result.text = value;
+    result.span = {line.offset + from, value.size()};
+    for (std::size_t at = 1; at < value.size();) {
+      const auto end = std::min(value.find(',', at), value.size() - 1);
+      const auto begin = std::min(value.find_first_not_of(blanks_of_lines, at), end);
+      auto item = value.substr(begin, end - begin);
+      item = item.substr(0, item.find_last_not_of(blanks_of_lines) + 1);
+      if (!item.empty()) result.entries.push_back(scalar(line, from + begin, item));
+      at = end + 1;
+    }
+    return result;
+  }
+
+  ArgumentSettings& arguments_;
+  std::vector<Open> open_{};
+};
 
 }  // namespace
 
@@ -280,7 +361,7 @@ ArgumentSettings read_argument_settings(TextFile text) {
   ArgumentSettings arguments{{std::move(text), {}}, {}};
   const auto& file = arguments.file.text;
   if (file.name.ends_with(".yaml") || file.name.ends_with(".yml")) {
-    for (const auto& line : lines_of(file.content)) read_line(line, arguments);
+    YamlLines{arguments}.read();
   } else {
     ShellText{arguments}.read();
   }

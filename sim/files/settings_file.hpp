@@ -25,7 +25,9 @@ struct FileSetting {
   std::string text;  ///< A text; or a number, true or false as written, without '_' and '+'.
   Span key_span{};
   Span span{};
-  std::vector<FileSetting> entries{};  ///< Entries of a table or a list.
+  /// Entries of a table or a list. Of an argument with several words, those after the first.
+  std::vector<FileSetting> entries{};
+  std::string group{};  ///< In YAML of arguments, the groups that a key is in, with dots.
 
   /// An entry of a table; null if there is no such key.
   const FileSetting* find(std::string_view entry) const;
@@ -55,7 +57,8 @@ struct ArgumentSettings {
 
 /// Reads the arguments of a command line, '--num-layers 24' as num_layers, alone or in a shell script:
 /// through quotes, comments, continued lines, arrays and $variables of the script. A switch is true. All
-/// branches of a script count. A file that ends in .yaml or .yml has lines such as 'num_layers: 24' instead.
+/// branches of a script count. A file that ends in .yaml or .yml has lines such as 'num_layers: 24' instead,
+/// in groups or not, and lists such as '[attn, mlp]' or one item per line.
 /// @throws ConfigError for missing closing quotes, invalid lines of YAML, and if there are no arguments
 ArgumentSettings read_argument_settings(TextFile text);
 

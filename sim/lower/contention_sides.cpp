@@ -12,19 +12,20 @@ ContentionSides::ContentionSides(Precision precision, int multiprocessors)
 
 std::uint32_t ContentionSides::collective_side(OpGraph& graph, const Communicator& communicator,
                                                const std::vector<std::uint32_t>& actors) const {
+  if (!communicator.occupies_multiprocessors()) return Op::absent;
   const auto* entry = communicator.contention(default_kernel_);
-  if (!entry) return Op::absent;
-  return graph.add_contender({Contender::Kind::collective, entry->collective_slowdown, actors});
+  return graph.add_contender({Contender::Kind::collective, entry ? entry->collective_slowdown : 1, actors});
 }
 
 ContentionSides::Effect ContentionSides::effect_of(const Footprint& kernel,
                                                    const Communicator& communicator) const {
+  if (!communicator.occupies_multiprocessors()) return {};
   const auto* entry = communicator.contention(kernel);
-  if (!entry) return {};
-  if (entry->channels == 0)
+  if (entry && entry->channels == 0)
     return {static_cast<int>(std::lround(entry->kernel_slowdown * 1000)), false, false};
   const auto channels = communicator.channels();
-  const double slowdown = entry->kernel_slowdown * wave_slowdown(kernel, multiprocessors_, channels);
+  const double beyond = entry ? entry->kernel_slowdown : 1;
+  const double slowdown = beyond * wave_slowdown(kernel, multiprocessors_, channels);
   return {static_cast<int>(std::lround(slowdown * 1000)),
           blocks_collective(kernel, multiprocessors_, channels), false};
 }

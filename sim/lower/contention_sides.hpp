@@ -12,14 +12,15 @@
 namespace gradway {
 
 /// Adds to a graph the sides of kernels and collectives that slow each other. A side is added when it is
-/// first asked for: one for each actor and slow-down (in steps of a thousandth).
+/// first asked for: one for each actor and slow-down (in steps of a thousandth). Where no contention was
+/// measured, kernels lose the multiprocessors that collectives occupy, and nothing else.
 class ContentionSides {
  public:
   /// @param precision of kernels whose footprint is unknown
   ContentionSides(Precision precision, int multiprocessors);
 
   /// @param actors simulated members of the communicator
-  /// @return index of the side; `Op::absent` if no contention was measured
+  /// @return index of the side; `Op::absent` if its collectives occupy no multiprocessors
   std::uint32_t collective_side(OpGraph& graph, const Communicator& communicator,
                                 const std::vector<std::uint32_t>& actors) const;
   /// The side of an actor's kernel. Among several communicators the one that slows it most counts.

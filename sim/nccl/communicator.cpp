@@ -134,8 +134,12 @@ ChannelLimit Communicator::limit_of(const CollectivePlan& plan) const {
   return {is_nvlink ? HardwarePart::nvlink : part_of_transport(), name_of(plan.algorithm)};
 }
 
+bool Communicator::occupies_multiprocessors() const {
+  return facts_.ranks > 1 && platform().collectives != CollectiveRules::ideal;
+}
+
 const ContentionFactors* Communicator::contention(const Footprint& kernel) const {
-  if (facts_.ranks == 1 || platform().collectives == CollectiveRules::ideal) return nullptr;
+  if (!occupies_multiprocessors()) return nullptr;
   const auto measured_over = [&](Transport transport) {
     return measured_contention(calibration_.contention, transport, facts_.ranks, kernel, large_.channels);
   };

@@ -64,6 +64,8 @@ class Communicator {
   const CommunicatorFacts& facts() const { return facts_; }
   /// Measured contention of such a kernel with collectives of this communicator; null: not measured.
   const ContentionFactors* contention(const Footprint& kernel) const;
+  /// Whether collectives occupy multiprocessors at all.
+  bool occupies_multiprocessors() const;
   /// Channels of a large all-reduce. @pre as for `choose`
   int channels() const { return large_.channels; }
 

@@ -335,8 +335,10 @@ class DecoderPass {
     shares = run_.shares_to_experts(shares, routed);
     y = run_.grouped_linear(name + ".fc1", y, rows, hidden_, is_gated() ? 2 * width : width, own,
                             Split::outputs, experts.bias);
-    y = is_gated() ? gated(name, y, rows, run_.share_of_expert(width)) : activation(name, y);
+    y = run_.weighted_rows(
+        is_gated() ? gated(name, y, rows, run_.share_of_expert(width)) : activation(name, y), shares);
     y = run_.grouped_linear(name + ".fc2", y, rows, width, hidden_, own, Split::inputs, experts.bias);
+    if (experts.bias && run_.adds_expert_biases()) y = run_.add_weighted_biases(y, own);
     y = run_.from_experts(y, routed, hidden_, number);
     y = run_.combine(name + ".combine", y, shares, own_, hidden_);
     if (experts.shared > 0) y = run_.add(name + ".sum", y, shared_experts(name, x, experts));

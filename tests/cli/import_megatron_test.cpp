@@ -309,11 +309,51 @@ TEST_CASE("Megatron's CUDA graphs are those of the scenario", "[cli][import]") {
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 0);
     const auto at = outcome.output.find("cuda_graphs: ");
-    return at == std::string::npos ? "" : outcome.output.substr(at, outcome.output.find('\n', at) - at);
+    const auto found = at == std::string::npos
+                           ? ""
+                           : outcome.output.substr(at + 13, outcome.output.find('\n', at) - at - 13);
+    return found +
+           (outcome.errors.find("gradway captures whole layers") != std::string::npos ? ", noted" : "");
   };
   CHECK(graphs("").empty());
-  CHECK(graphs("--enable-cuda-graph ") == "cuda_graphs: layers");
-  CHECK(graphs("--external-cuda-graph ") == "cuda_graphs: layers");
-  CHECK(graphs("--cuda-graph-impl transformer_engine --cuda-graph-scope attn ") == "cuda_graphs: layers");
-  CHECK(graphs("--cuda-graph-impl local --cuda-graph-scope full_iteration ") == "cuda_graphs: step");
+  CHECK(graphs("--cuda-graph-impl none --cuda-graph-modules attn ").empty());
+  CHECK(graphs("--enable-cuda-graph ") == "layers");
+  CHECK(graphs("--external-cuda-graph ") == "layers");
+  CHECK(graphs("--cuda-graph-impl transformer_engine ") == "layers");
+  CHECK(graphs("--cuda-graph-impl local --cuda-graph-scope full ") == "layers");
+  CHECK(graphs("--cuda-graph-impl transformer_engine --cuda-graph-modules attn mlp ") == "layers");
+  CHECK(graphs("--cuda-graph-impl transformer_engine --cuda-graph-scope attn ") == "layers, noted");
+  CHECK(graphs("--cuda-graph-impl local --cuda-graph-scope full_iteration ") == "step");
+  CHECK(graphs("--cuda-graph-impl full_iteration --cuda-graph-warmup-steps 2 ") == "step");
+
+  const std::string experts = "--num-experts 8 --expert-model-parallel-size 8 --cuda-graph-impl local ";
+  CHECK(graphs(experts + "--cuda-graph-modules attn moe_router moe_preprocess ") == "layers");
+  CHECK(graphs(experts + "--cuda-graph-modules attn,moe_router,moe_preprocess ") == "layers");
+  CHECK(graphs(experts + "--cuda-graph-scope attn ") == "layers, noted");
+  CHECK_THAT(
+      desk.import(shape + batch + experts + "--cuda-graph-scope moe_router moe_preprocess").errors,
+      Contains("cuda_graph_scope \"moe_router moe_preprocess\": gradway does not capture a part of a layer "
+               "without attention or MLP: nothing is captured\n"));
+}
+
+TEST_CASE("CUDA graphs that Megatron-Core refuses are refused", "[cli][import][errors]") {
+  using Row = std::tuple<std::string, std::string, std::string>;
+  const auto [arguments, what, hint] = GENERATE(values<Row>({
+      {"--cuda-graph-impl te", "invalid implementation of CUDA graphs 'te'",
+       "known: none, local, transformer_engine, full_iteration"},
+      {"--cuda-graph-impl local --cuda-graph-modules atn", "invalid module 'atn' to capture",
+       "did you mean 'attn'?"},
+      {"--cuda-graph-impl full_iteration --cuda-graph-modules attn",
+       "modules are captured one by one or in the graph of the whole iteration",
+       "leave them out, as Megatron-Core requires with full_iteration"},
+      {"--enable-cuda-graph --external-cuda-graph", "enable_cuda_graph and external_cuda_graph are both set",
+       "Megatron-Core accepts only one of them"},
+      {"--enable-cuda-graph --cuda-graph-impl local", "cuda_graph_impl is set and enable_cuda_graph, too",
+       "Megatron-Core accepts only one of them"},
+  }));
+  CAPTURE(arguments);
+  const Desk desk;
+  const auto outcome = desk.import(shape + batch + arguments);
+  CHECK(outcome.status == 2);
+  CHECK_THAT(outcome.errors, Contains("error: " + what + "\n") && Contains("  hint: " + hint + "\n"));
 }

@@ -56,6 +56,22 @@ TEST_CASE("torchtitan compiles the loss too, unless its list of components lacks
              Contains("  compile: true\n") && !Contains("fused_loss"));
 }
 
+TEST_CASE("CUDA graphs of torch.compile are taken from torchtitan's settings", "[cli][import]") {
+  const Desk desk;
+  const auto drafted = [&](const std::string& settings) {
+    return desk.import("torchtitan", "[compile]\nenable = true\n" + settings, of_text).output;
+  };
+  const auto graphs = Contains("  compile: true\n  cuda_graphs: reduce_overhead\n");
+  CHECK_THAT(drafted("mode = \"reduce-overhead\"\n"), graphs);
+  CHECK_THAT(drafted("mode = \"max-autotune\"\n"), graphs);
+  CHECK_THAT(drafted("passes = [\"regional_inductor\", \"cudagraph\"]\n"), graphs);
+  CHECK_THAT(drafted("mode = \"max-autotune-no-cudagraphs\"\n"), !Contains("cuda_graphs"));
+  CHECK_THAT(
+      desk.import("torchtitan", "[compile]\nenable = true\nmode = \"reduce_overhead\"\n", of_text).errors,
+      Contains("job.toml:3:8: error: invalid mode of torch.compile 'reduce_overhead'\n") &&
+          Contains("  hint: did you mean 'reduce-overhead'?\n"));
+}
+
 TEST_CASE("the format that torchtitan creates a model in is that of its states", "[cli][import]") {
   const Desk desk;
   const auto drafted = [&](const std::string& settings) {

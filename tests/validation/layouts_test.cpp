@@ -86,6 +86,15 @@ TEST_CASE("published steps of Blackwell GPUs are simulated in every format", "[v
   CHECK(adapters.mean < 0.15);
 }
 
+// Nothing was fitted to these rows; docs/ACCURACY.md says what is short. The mean guards against regressions.
+TEST_CASE("published steps of Megatron-Bridge's mixtures of experts are simulated",
+          "[validation][layout][fp8]") {
+  const auto found = errors_of("published/megatron-bridge-moe.yaml");
+  REQUIRE(found.rows == 24);
+  CHECK(found.mean < 0.23);
+  CHECK(found.worst < 0.6);
+}
+
 TEST_CASE("all-reduces of a rack of GB200s come out within 10 %", "[validation][layout]") {
   const auto found = errors_of("published/nccl-gb200.yaml");
   REQUIRE(found.rows == 3);
@@ -103,11 +112,10 @@ TEST_CASE("published steps in fp8 come out within a fifth, as those in bf16 on s
 }
 
 TEST_CASE("steps that AMD published of its own GPUs do not come out worse", "[validation][layout][amd]") {
-  // No row was fitted: rates are those of single kernels, published by others. The goal is a mean of 10 %,
-  // which 10.96 % misses: these limits guard against regressions.
+  // No row was fitted: rates are those of single kernels, published by others.
   const auto found = errors_of("published/amd.yaml");
   REQUIRE(found.rows == 3);
-  CHECK(found.mean < 0.11);
+  CHECK(found.mean < 0.1);
   CHECK(found.worst < 0.15);
   CHECK(found.inside == found.rows);
 }

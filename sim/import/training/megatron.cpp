@@ -220,7 +220,7 @@ class Megatron {
     read_attention();
     if (const auto word = fusions_word(settings_); !word.empty()) job.emplace_back("fusions", word);
     read_recompute();
-    read_graphs();
+    if (const auto word = cuda_graphs_word(settings_); !word.empty()) job.emplace_back("cuda_graphs", word);
     if (settings_.number({"clip_grad"}, 0).value_or(1) > 0) job.emplace_back("clip_grad_norm", "true");
   }
 
@@ -256,14 +256,6 @@ class Megatron {
       draft_.scenario.job.emplace_back("attention", found->second);
   }
 
-  void read_graphs() {
-    const bool is_older = flag("enable_cuda_graph") || flag("external_cuda_graph");
-    const auto scope = settings_.text({"cuda_graph_scope"}).value_or("full");
-    if (settings_.text({"cuda_graph_impl"}).value_or(is_older ? "local" : "none") == "none") return;
-    draft_.scenario.job.emplace_back("cuda_graphs", scope == "full_iteration" ? "step" : "layers");
-    if (!scope.starts_with("full")) settings_.note({"cuda_graph_scope"}, "gradway captures whole blocks");
-  }
-
   void read_recompute() {
     const Key key = "recompute_granularity";
     const auto given = settings_.text({key}).value_or(flag("recompute_activations") ? "selective" : "");
@@ -275,7 +267,9 @@ class Megatron {
     const bool all = method == "block" ? layers * pipeline_ >= layers_ : layers == 1;
     if (given == "full" && !all)
       settings_.note({"recompute_num_layers"}, "gradway recomputes each block from its own input");
-    if (given == "selective" && settings_.text({"recompute_modules"}).value_or("core_attn") != "core_attn")
+    const auto modules = settings_.words({"recompute_modules"});
+    const bool is_core = modules.empty() || (modules.size() == 1 && modules.front().text == "core_attn");
+    if (given == "selective" && !is_core)
       settings_.note({"recompute_modules"}, "gradway recomputes the core of attention");
   }
 
@@ -494,7 +488,8 @@ class Megatron {
 
 MegatronDraft draft_of_megatron(const ArgumentSettings& arguments, const DraftOptions& options,
                                 const std::string& name) {
-  return Megatron{arguments, options, name}.draft();
+  const auto named = megatron_arguments(arguments);
+  return Megatron{named, options, name}.draft();
 }
 
 }  // namespace gradway

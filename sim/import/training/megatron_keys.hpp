@@ -41,7 +41,8 @@ inline constexpr std::string_view ignored_megatron_keys =
     "attention_softmax_in_fp32 calculate_per_token_loss cross_entropy_loss_fusion moe_grouped_gemm "
     "moe_permute_fusion moe_token_dispatcher_type tokenizer_type max_position_embeddings "
     "check_for_nan_in_loss_and_grad no_check_for_nan_in_loss_and_grad fp8_amax_history_len "
-    "fp8_amax_compute_algo fp8_margin fp8_interval";
+    "fp8_amax_compute_algo fp8_margin fp8_interval cuda_graph_warmup_steps cuda_graph_use_single_mempool "
+    "cuda_graph_retain_backward_graph inference_cuda_graph_scope te_rng_tracker use_te_rng_tracker";
 
 /// Keys that gradway does not use, or only in part, and what it does instead.
 inline constexpr auto unused_megatron_keys = std::to_array<UnusedKey>({
@@ -63,6 +64,7 @@ inline constexpr auto unused_megatron_keys = std::to_array<UnusedKey>({
     {"data_parallel_sharding_strategy", "no_shard", no_fsdp_of_megatron},
     {"num_distributed_optimizer_instances", "1", "gradway shards the optimizer over all data-parallel ranks"},
     {"use_precision_aware_optimizer", "false", "gradway keeps optimizer states in fp32"},
+    {"optimizer_cuda_graph", "false", "gradway launches the kernels of Megatron's optimizer one by one"},
     {"optimizer_cpu_offload", "false", "gradway keeps parameters, gradients and optimizer states on the GPU"},
     {"distribute_saved_activations", "false", "each tensor rank of gradway keeps the whole input of a block"},
     {"window_size", {}, "gradway's attention covers all tokens, which is more work"},
@@ -85,7 +87,8 @@ inline constexpr std::string_view used_megatron_keys =
     "num_layers_per_virtual_pipeline_stage num_virtual_stages_per_pipeline_rank sequence_parallel "
     "context_parallel_size cp_comm_type moe_expert_capacity_factor moe_pad_expert_input_to_capacity "
     "expert_model_parallel_size expert_tensor_parallel_size use_tp_pp_dp_mapping enable_cuda_graph "
-    "external_cuda_graph cuda_graph_impl cuda_graph_scope micro_batch_size global_batch_size bf16 fp16 "
+    "external_cuda_graph cuda_graph_impl cuda_graph_scope cuda_graph_modules micro_batch_size "
+    "global_batch_size bf16 fp16 "
     "fp8_format fp8_recipe fp8_param_gather fp4_format fp4_recipe fp8_dot_product_attention "
     "fp8_multi_head_attention moe_enable_deepep moe_flex_dispatcher_backend tp_comm_overlap "
     "recompute_activations recompute_granularity "

@@ -321,10 +321,27 @@ class Torchtitan {
     return global / of_micro_step;
   }
 
+  /// CUDA graphs of torch.compile: those of its modes, or the pass of torchtitan's compiler toolkit, which
+  /// captures the forward and the backward pass, too. @source torch.compile's documentation of `mode`;
+  /// torchtitan/experiments/compiler_toolkit, at 9f211ec1
+  std::string graphs_of_compiler() {
+    const Spellings key = {"compile.mode"};
+    const auto mode = settings_.text(key).value_or("default");
+    const std::vector<std::string> known{"default", "reduce-overhead", "max-autotune",
+                                         "max-autotune-no-cudagraphs"};
+    if (std::ranges::find(known, mode) == known.end())
+      settings_.problem(settings_.where(key), fmt::format("invalid mode of torch.compile '{}'", mode),
+                        suggestion(mode, known));
+    const auto passes = settings_.words({"compile.passes"});
+    const bool has_pass = std::ranges::find(passes, "cudagraph", &FileSetting::text) != passes.end();
+    return has_pass || mode == "reduce-overhead" || mode == "max-autotune" ? "reduce_overhead" : "";
+  }
+
   /// By default the model is compiled and, in files of 2025, the loss; gradway does not support a compiled
   /// loss of split logits.
   void read_compile(const Degrees& degrees) {
     const auto* components = settings_.find({"compile.components"});
+    const auto graphs = graphs_of_compiler();
     if (!settings_.boolean(compile_key).value_or(false)) return;
     const bool are_listed = components != nullptr && components->kind == FileSetting::Kind::list;
     const auto has = [&](const char* name) {
@@ -335,6 +352,7 @@ class Torchtitan {
       return settings_.note({"compile.components"},
                             "gradway does not compile the loss alone: nothing is compiled");
     draft_.job.emplace_back("compile", "true");
+    if (!graphs.empty()) draft_.job.emplace_back("cuda_graphs", graphs);
     const bool is_of_2025 = are_listed || settings_.find({"compile.enable"}) != nullptr;
     if (is_of_2025 && has("loss") && degrees.tensor == 1) draft_.job.emplace_back("fused_loss", "true");
   }

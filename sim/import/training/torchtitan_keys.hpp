@@ -27,6 +27,8 @@ inline constexpr auto unused_torchtitan_keys = std::to_array<UnusedKey>({
     {"model.norm_type", {}, "gradway's model file defines the norm"},
     {"optimizer.early_step_in_backward", "false", "gradway's optimizer runs after the backward pass"},
     {"compile.backend", "inductor", "gradway only supports the inductor backend of torch.compile"},
+    {"training.disable_cuda_graphs", "true",
+     "gradway launches the kernels one by one; job.cuda_graphs changes that"},
     {"training.deterministic", "false", "gradway simulates PyTorch's default kernels"},
     {"training.dtype", "float32", "gradway keeps the parameters of each rank in fp32"},
     {"parallelism.enable_compiled_autograd", "false", "gradway only compiles the model"},
@@ -46,7 +48,7 @@ inline constexpr std::string_view used_torchtitan_keys =
     "training.global_batch_size training.seq_len training.dtype training.mixed_precision_param "
     "training.mixed_precision_reduce training.compile training.max_norm training.enable_cpu_offload "
     "activation_checkpoint.mode activation_checkpoint.selective_ac_option compile.enable "
-    "compile.components optimizer.name optimizer.implementation "
+    "compile.components compile.mode compile.passes optimizer.name optimizer.implementation "
     "parallelism.data_parallel_replicate_degree parallelism.data_parallel_shard_degree "
     "parallelism.fsdp_reshard_after_forward parallelism.tensor_parallel_degree "
     "parallelism.pipeline_parallel_degree parallelism.context_parallel_degree "

@@ -39,8 +39,11 @@ bool same(std::string_view a, std::string_view b) {
 /// Value as shown in messages.
 std::string shown(const FileSetting& setting) {
   switch (setting.kind) {
-    case Kind::text:
-      return fmt::format("\"{}\"", shortened(setting.text, longest_shown));
+    case Kind::text: {
+      auto text = setting.text;
+      for (const auto& word : setting.entries) text += " " + word.text;
+      return fmt::format("\"{}\"", shortened(text, longest_shown));
+    }
     case Kind::number:
     case Kind::boolean:
       return shortened(setting.text, longest_shown);
@@ -176,6 +179,27 @@ std::optional<std::string> TrainerSettings::text(Spellings keys) {
   problem(place(*setting), fmt::format("invalid value {1} for '{0}'", setting->key, shown(*setting)),
           "expected a text in quotes");
   return std::nullopt;
+}
+
+std::vector<FileSetting> TrainerSettings::words(Spellings keys) {
+  const auto* setting = find(keys);
+  if (setting == nullptr) return {};
+  auto given = setting->entries;
+  if (setting->kind != Kind::list) given.insert(given.begin(), *setting);
+  std::vector<FileSetting> words;
+  for (const auto& one : given) {
+    auto rest = std::string_view{one.text};
+    auto at = one.span.at;
+    while (!rest.empty()) {
+      const auto end = std::min(rest.find(','), rest.size());
+      if (end > 0)
+        words.push_back(
+            {.kind = Kind::text, .key = {}, .text = std::string{rest.substr(0, end)}, .span = {at, end}});
+      at += end + 1;
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  return words;
 }
 
 void TrainerSettings::problem(Where where, std::string what, std::string hint, std::vector<Note> notes) {

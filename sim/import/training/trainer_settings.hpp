@@ -65,6 +65,8 @@ class TrainerSettings {
   std::optional<double> number(Spellings keys, double least);
   std::optional<bool> boolean(Spellings keys);
   std::optional<std::string> text(Spellings keys);
+  /// The words of a list, of several words of an argument, or between commas.
+  std::vector<FileSetting> words(Spellings keys);
 
   void problem(Where where, std::string what, std::string hint, std::vector<Note> notes = {});
   /// Adds a note to a used key; the text begins with the key.
@@ -123,6 +125,13 @@ bool reads_fp4(TrainerSettings& settings);
 
 /// Which of Megatron's fused kernels run, a word of `job.fusions`; empty: all.
 std::string fusions_word(TrainerSettings& settings);
+
+/// What Megatron-Core's settings capture in CUDA graphs, a word of `job.cuda_graphs`; empty: nothing.
+std::string cuda_graphs_word(TrainerSettings& settings);
+
+/// Arguments of Megatron-LM for those of a YAML file. Keys of NeMo and Megatron-Bridge, which are in groups,
+/// get the names of Megatron-LM's arguments; what describes no step is left out.
+ArgumentSettings megatron_arguments(const ArgumentSettings& given);
 
 /// GPUs and batches of a job; zero after a problem.
 struct DeepSpeedBatch {

@@ -47,7 +47,8 @@ std::span<const WarningHelp> warning_help() {
        "Import a profile of a compiled step, or add an anchor (a measured step)."},
       {"contention-not-measured", "No contention was measured for the job's transport and precision",
        "The platform's calibration has no slow-downs of kernels and collectives that run at the same time in "
-       "this way, so none is assumed.",
+       "this way. Kernels lose the multiprocessors that NCCL's channels occupy; slower memory is not "
+       "assumed.",
        "Kernels during all-reduces take 3 to 22 % longer on H200; the prediction interval includes 22 %.",
        "Measure a node with gradway-probe and add its calibration to the platform."},
       {"experts-uncertain", "Few steps of models with experts were compared with predictions",

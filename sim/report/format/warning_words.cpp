@@ -222,7 +222,8 @@ struct WarningInWords {
   }
   std::string operator()(const warning::ContentionNotMeasured& contention) const {
     return fmt::format(
-        "contention between kernels in {} and {} collectives was not measured: no slow-down is assumed",
+        "contention between kernels in {} and {} collectives was not measured: kernels lose the "
+        "multiprocessors that collectives occupy, and nothing else",
         name_of(contention.precision), name_of(contention.transport));
   }
   std::string operator()(const warning::ExtrapolatedContention& contention) const {

@@ -57,7 +57,8 @@ struct EagerSettings {
   double expert_tokens = 1;      ///< tokens that a dispatcher sends per row of an expert
   bool fp8_dispatch = false;     ///< rows are sent to experts in fp8
   bool waits_for_counts = true;  ///< the CPU reads the numbers of rows before it launches experts
-  bool expert_loop = false;      ///< experts run one after another, and the CPU reads the rows of each
+  bool graph_of_step = false;  ///< the CPU never knows the numbers of rows: one CUDA graph has the whole step
+  bool expert_loop = false;    ///< experts run one after another, and the CPU reads the rows of each
   std::optional<double> expert_capacity{};  ///< capacity factor: room for rows as a multiple of an even share
 
   bool operator==(const EagerSettings&) const = default;
@@ -113,6 +114,8 @@ class Eager {
   /// Whether separate kernels add the bias of an MLP and apply its activation. Elsewhere the product adds it.
   bool adds_bias_separately() const { return settings_.megatron && !fuses_activation(); }
   /// Whether operations are written out as in the models of Hugging Face's transformers.
+  /// Whether Megatron-Core adds the biases of experts expert by expert, which needs their numbers of rows.
+  bool adds_expert_biases() const { return settings_.megatron && !settings_.graph_of_step; }
   bool is_hugging_face() const { return settings_.hugging_face && !settings_.megatron; }
   /// A tensor rank's share of a dimension.
   std::int64_t share(std::int64_t of_all) const { return (of_all + settings_.tensor - 1) / settings_.tensor; }
@@ -257,7 +260,14 @@ class Eager {
   Tensor grouped_linear(const std::string& name, Tensor x, std::int64_t rows, std::int64_t inputs,
                         std::int64_t outputs, std::int64_t experts, Split split = Split::none,
                         bool bias = false);
-  /// Sums the rows of each token, weighted by their shares, in the order of tokens.
+  /// Adds the bias of each expert times the shares of its rows, which are in fp32, to its rows, and joins the
+  /// rows of all experts. @source Megatron-Core 0.15, transformer/moe/experts.py (TEGroupedMLP._apply_bias)
+  Tensor add_weighted_biases(Tensor x, std::int64_t experts);
+  /// Multiplies rows between the layers of an expert by their shares, as Megatron-Core does; elsewhere
+  /// `combine` does. @source Megatron-Core 0.15, transformer/moe/experts.py (TEGroupedMLP) and
+  /// fusions/fused_bias_swiglu.py (weighted_swiglu_back)
+  Tensor weighted_rows(Tensor x, Tensor shares);
+  /// Sums the rows of each token, in Megatron-Core weighted already, in the order of tokens.
   Tensor combine(const std::string& name, Tensor x, Tensor shares, std::int64_t rows, std::int64_t width);
 
   // Recommendation models.
@@ -443,6 +453,12 @@ class Eager {
   void issue_loop(std::size_t first, std::size_t end);
   void issue_loop_backward(std::size_t first, std::size_t end);
   Operation tiny(bool host_waits) const;
+  /// Whether tokens go to the ranks of their experts as they are, and come back summed: DeepEP and HybridEP.
+  /// @source Megatron-Core, transformer/moe/token_dispatcher.py (MoEFlexTokenDispatcher)
+  bool sends_tokens() const {
+    return settings_.megatron && settings_.expert > 1 && !settings_.waits_for_counts &&
+           !settings_.expert_capacity;
+  }
   void combine_in_loop(Node& at, double elements, Number number) const;
   void issue_backward(const Node& at);
   void issue_recomputed(const Node& at);

@@ -116,6 +116,7 @@ Tensor Eager::dispatch(const std::string& name, Tensor x, std::int64_t routed, s
   const auto elements = d(routed) * d(width) * settings_.batch;
   auto& at = node({x});
   save(make(2 * d(routed) * settings_.batch, Number::fp32, false));  // int64: the token of each row
+  if (sends_tokens()) return make(elements, number, true);
   forward(stream("permute", number, elements));
   if (loop_ > 0) {  // the gradient of each expert has the size of all rows; these gradients are added
     const auto all = of(x).elements * d(experts);
@@ -167,12 +168,56 @@ Tensor Eager::grouped_linear(const std::string& name, Tensor x, std::int64_t row
     at.temporary_backward = weight * bytes_of(trained_number());
   }
   add_weight_gradient(at, weight);
-  if (bias) {  // a row per token, gathered by expert
+  if (bias && settings_.megatron) {  // in the epilogue of each product, or by `add_weighted_biases`
+    at.backward.push_back(rows("bias_sum", number, m, d(outputs)));
+    add_weight_gradient(at, d(experts * outputs));
+  } else if (bias) {  // a row per token, gathered by expert
     forward(stream("add", number, m * d(outputs)));
     at.backward.push_back(rows("bias_sum", number, m, d(outputs)));
     add_weight_gradient(at, d(experts * outputs));
   }
   return make(m * d(outputs), number, true);
+}
+
+Tensor Eager::add_weighted_biases(Tensor x, std::int64_t experts) {
+  const auto [elements, number] = std::pair{of(x).elements, of(x).number};
+  const auto of_all = [&](const char* what, Number format) { return stream(what, format, elements); };
+  const auto of_each = [&](std::vector<Operation>& to, const char* what, Number format) {
+    to.insert(to.end(), static_cast<std::size_t>(experts), stream(what, format, elements / d(experts)));
+  };
+  constexpr auto wide = Number::fp32;
+  const bool casts = number != wide;
+  auto& at = node({x});
+  of_each(at.forward, "zero", wide);  // writes the product of a row and a column
+  of_each(at.forward, casts ? "add_mixed" : "add", number);
+  at.forward.push_back(of_all("copy", wide));
+  if (casts) {
+    at.forward.push_back(of_all("cast_to_16", wide));
+    at.backward.push_back(of_all("cast_to_32", number));
+    of_each(at.backward, "cast_to_16", wide);
+  }
+  for (int of_factors = 0; of_factors < 2; ++of_factors) {  // gradients of biases and of shares
+    of_each(at.backward, "scale", wide);
+    of_each(at.backward, "sum", wide);
+  }
+  at.backward.push_back(of_all("copy", number));
+  at.temporary = at.temporary_backward = 2 * elements * bytes_of(wide);
+  return make(elements, number, true);
+}
+
+Tensor Eager::weighted_rows(Tensor x, Tensor shares) {
+  if (!settings_.megatron) return x;
+  const auto [elements, number] = std::pair{of(x).elements, of(x).number};
+  auto& at = node({x, shares});
+  save(shares);
+  if (fuses_activation()) {  // The gradient of shares reads both halves and the gradient of their product.
+    at.backward.push_back(stream("sum", number, 3 * elements));
+    return make(elements, number, true);
+  }
+  save(x);
+  forward(stream("scale", number, elements));
+  at.backward = {stream("scale", number, elements), stream("sum", number, 2 * elements)};
+  return make(elements, number, true);
 }
 
 Tensor Eager::combine(const std::string& name, Tensor x, Tensor shares, std::int64_t rows_of_sample,
@@ -183,12 +228,19 @@ Tensor Eager::combine(const std::string& name, Tensor x, Tensor shares, std::int
   const auto times = stream("mul", number, elements);
   const auto permute = stream("permute", number, elements);
   const auto sum = stream("sum", number, elements);
+  if (settings_.megatron) {
+    auto& at = node({x});
+    const auto sums = make(d(rows_of_sample * width) * settings_.batch, number, true);
+    if (sends_tokens()) return sums;
+    at.forward = {stream("zero", number, of(sums).elements), sum};
+    at.backward = {permute};
+    return sums;
+  }
   auto& at = node({x, shares});
   const bool in_loop = std::exchange(loop_, 0) > 0;
   save(x);
   save(shares);
-  // PyTorch's index_add saves its source, Megatron's scatter_add only the index.
-  if (!settings_.megatron) save(make(elements, number, false));
+  save(make(elements, number, false));  // PyTorch's index_add saves its source.
   at.forward = {permute, times, sum};
   at.backward = {permute, times, times, sum};  // gradients of the rows, then of their shares
   if (in_loop) combine_in_loop(at, elements, number);

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys of NeMo's and Megatron-Bridge's YAML as Megatron-LM's arguments.
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "sim/import/training/trainer_settings.hpp"
+
+namespace gradway {
+namespace {
+
+using Kind = FileSetting::Kind;
+
+enum class Change : std::uint8_t { none, negated };
+
+/// A key that has another name in Megatron-LM.
+struct Renamed {
+  std::string_view group;  ///< Last group that the key is in; empty: any.
+  std::string_view key;
+  std::string_view argument;
+  Change change = Change::none;
+};
+
+/// @source Megatron-Bridge, docs/ and src/megatron/bridge/training/config.py, at 067f987d; Megatron-LM,
+/// megatron/core/transformer/transformer_config.py, at d98e8a64; NeMo 1,
+/// examples/nlp/language_modeling/conf/megatron_gpt_config.yaml
+constexpr auto renamed_keys = std::to_array<Renamed>({
+    {"", "num_moe_experts", "num_experts"},
+    {"", "add_bias_linear", "disable_bias_linear", Change::negated},
+    {"", "share_embeddings_and_output_weights", "untie_embeddings_and_output_weights", Change::negated},
+    {"", "gated_linear_unit", "swiglu"},
+    {"", "apply_rope_fusion", "no_rope_fusion", Change::negated},
+    {"", "gradient_accumulation_fusion", "no_gradient_accumulation_fusion", Change::negated},
+    {"", "virtual_pipeline_model_parallel_size", "num_virtual_stages_per_pipeline_rank"},
+    {"", "fp8_param", "fp8_param_gather"},
+    {"", "encoder_seq_length", "seq_length"},
+    {"dataset", "sequence_length", "seq_length"},
+    {"", "rotary_percentage", "rotary_percent"},
+    {"", "override_vocab_size", "vocab_size"},
+    {"", "activations_checkpoint_granularity", "recompute_granularity"},
+    {"", "activations_checkpoint_method", "recompute_method"},
+    {"", "activations_checkpoint_num_layers", "recompute_num_layers"},
+    {"", "ub_tp_comm_overlap", "tp_comm_overlap"},
+    {"", "gradient_clip_val", "clip_grad"},
+    {"", "grad_reduce_in_fp32", "grad_reduce_in_bf16", Change::negated},
+    {"ddp", "bucket_size", "ddp_bucket_size"},
+    {"optim", "overlap_grad_sync", "overlap_grad_reduce"},
+    {"optim", "overlap_param_sync", "overlap_param_gather"},
+    {"model", "bias", "disable_bias_linear", Change::negated},
+    {"trainer", "devices", "nproc_per_node"},
+    {"trainer", "num_nodes", "nnodes"},
+});
+
+/// Groups whose keys describe a step; of others only `renamed_keys` are read.
+constexpr auto groups_of_steps = std::to_array<std::string_view>(
+    {"model", "train", "ddp", "optimizer", "comm_overlap", "mixed_precision", "config", "strategy"});
+
+/// Megatron-Bridge's names of mixed precisions. @source src/megatron/bridge/training/mixed_precision.py, at
+/// 067f987d
+struct NamedPrecision {
+  std::string_view end;  ///< after "bf16_with_"
+  std::string_view format;
+  std::string_view recipe;
+};
+constexpr auto named_precisions = std::to_array<NamedPrecision>({
+    {"fp8_delayed_scaling_mixed", "hybrid", "delayed"},
+    {"fp8_current_scaling_mixed", "hybrid", "tensorwise"},
+    {"fp8_subchannel_scaling_mixed", "hybrid", "blockwise"},
+    {"mxfp8_mixed", "e4m3", "mxfp8"},
+});
+
+std::string_view last_group(const FileSetting& setting) {
+  const std::string_view group = setting.group;
+  return group.substr(std::min(group.rfind('.') + 1, group.size()));
+}
+
+/// Whether groups are those of NeMo or Megatron-Bridge.
+bool has_their_groups(const FileSetting& root) {
+  const auto has = [&](std::string_view group) {
+    return std::ranges::any_of(root.entries, [&](const FileSetting& setting) {
+      return setting.group == group || setting.group.starts_with(fmt::format("{}.", group));
+    });
+  };
+  return has("model") && (has("train") || has("trainer"));
+}
+
+/// Adds settings under Megatron-LM's names.
+class Renaming {
+ public:
+  explicit Renaming(ArgumentSettings& to) : to_{to} {}
+
+  void add(const FileSetting& setting) {
+    if (setting.kind == Kind::null || setting.key.starts_with('_')) return;
+    if (add_precision(setting) || add_optimizer(setting) || add_shape(setting)) return;
+    const auto group = last_group(setting);
+    const auto row = std::ranges::find_if(renamed_keys, [&](const Renamed& one) {
+      return one.key == setting.key && (one.group.empty() || one.group == group);
+    });
+    if (row != renamed_keys.end()) return put(setting, row->argument, text_of(setting, row->change));
+    if (std::ranges::find(groups_of_steps, group) == groups_of_steps.end()) return;
+    put(setting, setting.key, setting.text);
+  }
+
+ private:
+  static std::string text_of(const FileSetting& setting, Change change) {
+    if (change == Change::none || setting.kind != Kind::boolean) return setting.text;
+    return setting.text == "true" ? "false" : "true";
+  }
+
+  void put(const FileSetting& from, std::string_view key, std::string text) {
+    auto setting = from;
+    setting.key = key;
+    setting.group.clear();
+    setting.text = std::move(text);
+    auto& entries = to_.file.root.entries;
+    const auto found = std::ranges::find(entries, setting.key, &FileSetting::key);
+    found == entries.end() ? entries.push_back(std::move(setting)) : std::swap(*found, setting);
+  }
+
+  void put_switch(FileSetting from, std::string_view key) {
+    from.kind = Kind::boolean;
+    put(from, key, "true");
+  }
+
+  void put_word(FileSetting from, std::string_view key, std::string_view word) {
+    from.kind = Kind::text;
+    put(from, key, std::string{word});
+  }
+
+  /// Reads `trainer.precision` of NeMo and `mixed_precision` of Megatron-Bridge.
+  bool add_precision(const FileSetting& setting) {
+    const std::string_view word = setting.text;
+    const bool is_nemo = setting.key == "precision" && last_group(setting) == "trainer";
+    if (!is_nemo && (setting.key != "mixed_precision" || !setting.group.empty())) return false;
+    const bool is_bf16 = word.starts_with("bf16");
+    if (is_bf16 || word.starts_with("fp16") || word.starts_with("16"))
+      put_switch(setting, is_bf16 ? "bf16" : "fp16");
+    for (const auto& row : named_precisions) {
+      if (!word.ends_with(fmt::format("_with_{}", row.end))) continue;
+      put_word(setting, "fp8_format", row.format);
+      put_word(setting, "fp8_recipe", row.recipe);
+    }
+    if (word.ends_with("_with_nvfp4_mixed")) put_word(setting, "fp4_format", "e2m1");
+    return true;
+  }
+
+  /// Reads `optim.name` of NeMo.
+  bool add_optimizer(const FileSetting& setting) {
+    if (setting.key == "name" && last_group(setting) == "optim") {
+      if (setting.text.starts_with("distributed_")) put_switch(setting, "use_distributed_optimizer");
+      const bool is_adam = setting.text.ends_with("fused_adam");
+      put_word(setting, "optimizer", is_adam ? std::string_view{"adam"} : std::string_view{setting.text});
+      return true;
+    }
+    if (setting.key != "grad_sync_dtype") return false;
+    if (setting.text == "bf16" || setting.text == "torch.bfloat16")
+      put_switch(setting, "grad_reduce_in_bf16");
+    return true;
+  }
+
+  /// Reads keys of which one value says what Megatron-LM has several arguments for.
+  bool add_shape(const FileSetting& setting) {
+    if (setting.key == "num_query_groups") put_switch(setting, "group_query_attention");
+    if (setting.key == "fp8_e4m3" || setting.key == "fp8_hybrid") {
+      if (setting.text == "true") put_word(setting, "fp8_format", setting.key.substr(4));
+      return true;
+    }
+    if (setting.key == "fp8" && setting.kind == Kind::boolean) return true;  // NeMo has the format beside it.
+    if (setting.key == "bias_activation_fusion") {
+      const auto text = text_of(setting, Change::negated);
+      put(setting, "no_bias_swiglu_fusion", text);
+      put(setting, "no_bias_gelu_fusion", text);
+      return true;
+    }
+    if (setting.key == "activation") {
+      if (setting.text.ends_with("swiglu")) put_switch(setting, "swiglu");
+      return true;
+    }
+    if (setting.key != "normalization") return false;
+    put_word(setting, "normalization",
+             setting.text == "rmsnorm" || setting.text == "RMSNorm" ? "RMSNorm" : "LayerNorm");
+    return true;
+  }
+
+  ArgumentSettings& to_;
+};
+
+}  // namespace
+
+ArgumentSettings megatron_arguments(const ArgumentSettings& given) {
+  ArgumentSettings named{{given.file.text, {}}, given.replaced};
+  if (has_their_groups(given.file.root)) {
+    Renaming renaming{named};
+    for (const auto& setting : given.file.root.entries) renaming.add(setting);
+    return named;
+  }
+  auto& entries = named.file.root.entries;
+  for (const auto& setting : given.file.root.entries) {
+    const auto found = std::ranges::find(entries, setting.key, &FileSetting::key);
+    if (found == entries.end()) {
+      entries.push_back(setting);
+      continue;
+    }
+    if (found->text != setting.text) named.replaced.push_back(*found);
+    *found = setting;
+  }
+  return named;
+}
+
+}  // namespace gradway
