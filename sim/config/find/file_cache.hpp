@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -13,6 +12,7 @@
 #include <typeindex>
 #include <utility>
 
+#include "sim/base/mutex.hpp"
 #include "sim/config/find/lookup.hpp"
 #include "sim/config/yaml/problems.hpp"
 
@@ -67,7 +67,7 @@ class FileCache {
 
   const Changes changes_;
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::map<Key, std::shared_ptr<const CacheEntry>> entries_;
   std::map<Name, config::FoundFile> names_;
 };
