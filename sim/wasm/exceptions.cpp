@@ -11,19 +11,7 @@
 #include <new>
 #include <typeinfo>
 
-namespace __cxxabiv1 {
-
-/// The part of libc++abi's class that decides what a clause catches.
-class __shim_type_info : public std::type_info {
- public:
-  ~__shim_type_info() override;
-  virtual void noop1() const;
-  virtual void noop2() const;
-  /// @param adjusted the thrown object; becomes its part of this type
-  virtual bool can_catch(const __shim_type_info* thrown, void*& adjusted) const = 0;
-};
-
-}  // namespace __cxxabiv1
+#include "sim/wasm/shim_type_info.hpp"
 
 namespace {
 
@@ -37,6 +25,13 @@ struct alignas(16) Exception {
   int handlers;             // that run; negative after `throw;`
   int references;           // handlers as one, and each std::exception_ptr
   Exception* outer;         // caught before it
+};
+
+/// What a handler hands to the search for its clause, and gets back.
+struct LandingPad {
+  std::uintptr_t index;
+  const std::uint8_t* table;
+  std::uintptr_t selector;
 };
 
 Exception* innermost = nullptr;  // of those whose handlers run
@@ -128,12 +123,6 @@ std::uintptr_t catching_clause(const Clauses& clauses, Exception& exception) {
 
 extern "C" {
 
-/// What a handler and the search for its clause tell each other.
-struct LandingPad {
-  std::uintptr_t index;
-  const std::uint8_t* table;
-  std::uintptr_t selector;
-};
 thread_local LandingPad __wasm_lpad_context;
 
 int _Unwind_CallPersonality(void* thrown) {

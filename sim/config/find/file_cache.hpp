@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <typeindex>
 #include <utility>
+#include <vector>
 
 #include "sim/base/mutex.hpp"
 #include "sim/config/find/lookup.hpp"
@@ -52,6 +53,9 @@ class FileCache {
                                              const std::filesystem::path& folder);
   void keep_name(DataKind kind, const std::string& name, const std::filesystem::path& folder,
                  const config::FoundFile& found);
+
+  /// The files whose results are cached, sorted.
+  std::vector<std::filesystem::path> files();
 
  private:
   using Name = std::tuple<DataKind, std::string, std::string>;

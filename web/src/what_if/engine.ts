@@ -4,10 +4,19 @@
 /** Texts by name. Those of the installed data start with '/', such as '/models/vit_l_32.yaml'; others are the user's. */
 export type Files = Record<string, string>;
 
+export interface Question {
+  /** A name, such as 'article/g6e' of '/scenarios/article/g6e.yaml', or the name of one of the files. */
+  scenario: string;
+  /** Keys and values, in YAML, as of `--set`; a later one replaces an earlier one. */
+  set: [key: string, value: string][];
+  /** Data folders that precede the installed data: names that files start with. */
+  roots?: string[];
+}
+
 export interface Answer {
   /** Exit status of `gradway run`: 0 done, 1 a bug, 2 wrong input, 3 the simulation could not finish. */
   status: number;
-  /** report.json, the same bytes as the program's; if the status is not 0, the program's message. */
+  /** The document; if the status is not 0, the program's message. */
   text: string;
 }
 
@@ -16,18 +25,22 @@ interface Exports {
   _initialize(): void;
   gradway_text(size: number): number;
   gradway_file(): void;
+  gradway_root(): void;
   gradway_set(): void;
   gradway_run(): number;
+  gradway_page(): number;
   gradway_answer(): number;
   gradway_answer_size(): number;
 }
 
-/** Compiles the engine, once for all questions. @param packed gradway.wasm by gzip, in base64 */
-export async function compile(packed: string): Promise<WebAssembly.Module> {
+/** The bytes of a text that holds them in base64, compressed by gzip. */
+export async function unpack(packed: string): Promise<ArrayBuffer> {
   const bytes = Uint8Array.from(atob(packed), (one) => one.charCodeAt(0));
-  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return WebAssembly.compile(await new Response(unpacked).arrayBuffer());
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
 }
+
+/** Compiles the engine, once for all questions. @param packed gradway.wasm */
+export const compile = async (packed: string): Promise<WebAssembly.Module> => WebAssembly.compile(await unpack(packed));
 
 const noSuchFile = 8; // WASI's errno badf
 const unfinished = 3;
@@ -64,9 +77,8 @@ function system() {
 /** Runs a scenario in a fresh instance of the engine.
  * @param engine gradway.wasm, compiled
  * @param files all that the scenario names, and the scenario itself
- * @param scenario a name, such as 'article/g6e' of '/scenarios/article/g6e.yaml', or the name of one of the user's files
- * @param overrides values of keys, in YAML, as of `--set` */
-export async function ask(engine: WebAssembly.Module, files: Files, scenario: string, overrides: Record<string, string> = {}): Promise<Answer> {
+ * @param wanted report: report.json, the same bytes as the program's; page: the document of report.html, with the `yaml` of the scenario */
+export async function ask(engine: WebAssembly.Module, files: Files, { scenario, set, roots = [] }: Question, wanted: 'report' | 'page' = 'report'): Promise<Answer> {
   const { imports, attach } = system();
   const instance = await WebAssembly.instantiate(engine, { wasi_snapshot_preview1: imports });
   const gradway = instance.exports as unknown as Exports;
@@ -84,13 +96,17 @@ export async function ask(engine: WebAssembly.Module, files: Files, scenario: st
       give(text);
       gradway.gradway_file();
     }
-    for (const [key, value] of Object.entries(overrides)) {
+    for (const root of roots) {
+      give(root);
+      gradway.gradway_root();
+    }
+    for (const [key, value] of set) {
       give(key);
       give(value);
       gradway.gradway_set();
     }
     give(scenario);
-    const status = gradway.gradway_run();
+    const status = wanted === 'page' ? gradway.gradway_page() : gradway.gradway_run();
     const answer = new Uint8Array(gradway.memory.buffer, gradway.gradway_answer(), gradway.gradway_answer_size());
     return { status, text: new TextDecoder().decode(answer) };
   } catch (error) {
