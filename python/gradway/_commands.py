@@ -38,7 +38,7 @@ def report(*arguments: object, set: Mapping[str, Any] | None = None) -> dict:
 def run(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, engine: str = "auto", fit: bool = False,
         folding: bool = True, tokens: float | str | None = None, samples: float | str | None = None, deadline: str | None = None,
         budget: str | None = None, prices: str | os.PathLike[str] | None = None, price_date: str | None = None,
-        region: str | None = None) -> Run:
+        region: str | None = None, terms: str | None = None) -> Run:
     """Predicts the step time of a scenario, where the time goes and what it costs, as `gradway run`.
 
     set: keys to override, such as {"job.gpus": 4, "strategy.bucket_cap": "100 MiB"}.
@@ -46,19 +46,19 @@ def run(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, engine:
     fit: use the largest batch that fits into the GPU's memory, which is `largest_batch` of the result.
     folding: False simulates every rank, including those with equal work.
     tokens, samples, deadline, budget: size and limits of a whole training, such as 300e9, 90e6, "14 days", "100k USD"; for `training`.
-    prices, price_date, region: a file of prices, and the day and the region of the prices.
+    prices, price_date, region, terms: a file of prices, and the day, the region and the payment terms of the prices.
 
     Raises InputError with the places of invalid input, SimulationError if the simulation cannot finish.
     """
     options = _options(engine=engine, tokens=tokens, samples=samples, deadline=deadline, budget=budget, prices=prices,
-                       price_date=price_date, region=region)
+                       price_date=price_date, region=region, terms=terms)
     flags = [*["--fit"] * fit, *["--no-folding"] * (not folding)]
     return Run.of(_document("run", scenario, set, [*options, *flags]))
 
 
 def sweep(scenario: ScenarioLike, vary: Mapping[str, str | Iterable[Any]], *, set: Mapping[str, Any] | None = None,
           engine: str = "fluid", jobs: int | None = None, folding: bool = True, prices: str | os.PathLike[str] | None = None,
-          price_date: str | None = None, region: str | None = None, client: Any = None, shards: int = 64) -> Sweep:
+          price_date: str | None = None, region: str | None = None, terms: str | None = None, client: Any = None, shards: int = 64) -> Sweep:
     """Runs the cross product of settings on several cores, as `gradway sweep`, or on many machines.
 
     vary: the values of each key, such as {"job.gpus": [1, 2, 4], "job.batch_per_gpu": "8..16"}.
@@ -69,7 +69,7 @@ def sweep(scenario: ScenarioLike, vary: Mapping[str, str | Iterable[Any]], *, se
 
     Points that cannot run are in `failed`. Raises InputError if no point can run; otherwise as `run`.
     """
-    options = _options(engine=engine, jobs=jobs if client is None else jobs or 1, prices=prices, price_date=price_date, region=region)
+    options = _options(engine=engine, jobs=jobs if client is None else jobs or 1, prices=prices, price_date=price_date, region=region, terms=terms)
     axes = [f"--vary={key}={_list(values)}" for key, values in vary.items()]
     options = [*axes, *options, *["--no-folding"] * (not folding)]
     if client is None:
@@ -97,7 +97,7 @@ def compare(scenario: ScenarioLike, platforms: str | Iterable[str], *, gpus: int
             set: Mapping[str, Any] | None = None, engine: str = "fluid", jobs: int | None = None,
             tokens: float | str | None = None, samples: float | str | None = None, deadline: str | None = None,
             budget: str | None = None, prices: str | os.PathLike[str] | None = None, price_date: str | None = None,
-            region: str | None = None) -> Comparison:
+            region: str | None = None, terms: str | None = None) -> Comparison:
     """Compares platforms, the cheapest first, as `gradway compare`.
 
     platforms: names from `gradway list platforms`, or patterns such as "aws-*".
@@ -107,7 +107,7 @@ def compare(scenario: ScenarioLike, platforms: str | Iterable[str], *, gpus: int
     """
     options = _options(platforms=_list(platforms), gpus=None if gpus is None else _list(gpus), engine=engine, jobs=jobs,
                        tokens=tokens, samples=samples, deadline=deadline, budget=budget, prices=prices, price_date=price_date,
-                       region=region)
+                       region=region, terms=terms)
     return Comparison.of(_document("compare", scenario, set, options))
 
 
@@ -129,7 +129,7 @@ def campaign(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, en
 def optimize(scenario: ScenarioLike, *, over: str | Iterable[str] | Mapping[str, str | Iterable[Any]] = (), lossy: bool = False,
              set: Mapping[str, Any] | None = None, engine: str = "fluid", jobs: int | None = None, tokens: float | str | None = None,
              samples: float | str | None = None, deadline: str | None = None, budget: str | None = None,
-             prices: str | os.PathLike[str] | None = None, price_date: str | None = None, region: str | None = None) -> Optimum:
+             prices: str | os.PathLike[str] | None = None, price_date: str | None = None, region: str | None = None, terms: str | None = None) -> Optimum:
     """Finds the settings of DDP, FSDP or ZeRO with which a scenario is fastest, and the code for them, as `gradway optimize`.
 
     over: names of settings to search, or keys and their values; see `gradway optimize --help`.
@@ -140,18 +140,18 @@ def optimize(scenario: ScenarioLike, *, over: str | Iterable[str] | Mapping[str,
     searched = [f"{key}={_list(values)}" for key, values in over.items()] if isinstance(over, Mapping) else over
     searched = [searched] if isinstance(searched, str) else searched
     options = _options(engine=engine, jobs=jobs, tokens=tokens, samples=samples, deadline=deadline, budget=budget, prices=prices,
-                       price_date=price_date, region=region)
+                       price_date=price_date, region=region, terms=terms)
     return Optimum.of(_document("optimize", scenario, set, [*(f"--over={one}" for one in searched), *options, *["--lossy"] * lossy]))
 
 
 def optimize_layout(scenario: ScenarioLike, *, global_batch: int | None = None, set: Mapping[str, Any] | None = None,
                     engine: str = "fluid", jobs: int | None = None, prices: str | os.PathLike[str] | None = None,
-                    price_date: str | None = None, region: str | None = None) -> LayoutOptimum:
+                    price_date: str | None = None, region: str | None = None, terms: str | None = None) -> LayoutOptimum:
     """Finds the fastest layout of a large model, as `gradway optimize --layout`: tensor, pipeline, data, micro-batches, recompute.
 
     global_batch: samples per step; those of the scenario if None. Otherwise as in `sweep` and `run`.
     """
-    options = _options(global_batch=global_batch, engine=engine, jobs=jobs, prices=prices, price_date=price_date, region=region)
+    options = _options(global_batch=global_batch, engine=engine, jobs=jobs, prices=prices, price_date=price_date, region=region, terms=terms)
     return LayoutOptimum.of(_document("optimize", scenario, set, ["--layout", *options]))
 
 

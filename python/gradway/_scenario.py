@@ -348,6 +348,8 @@ ScenarioCampaignPrices = TypedDict("ScenarioCampaignPrices", {
     "on_demand": str,
     "spot": str,
     "reserved": str,
+    "reserved_1y": str,
+    "reserved_3y": str,
 }, total=False)
 
 ScenarioCampaignCarbon = TypedDict("ScenarioCampaignCarbon", {
@@ -397,7 +399,7 @@ ScenarioCampaign = TypedDict("ScenarioCampaign", {
     "spares": int,
     "repair": str,
     "elastic_from": int,
-    "terms": Literal["on_demand", "spot", "reserved"],
+    "terms": Literal["on_demand", "spot", "reserved", "reserved_1y", "reserved_3y"],
     "prices": ScenarioCampaignPrices,
     "carbon": ScenarioCampaignCarbon,
     "phases": list[ScenarioCampaignPhases],

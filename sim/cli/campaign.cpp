@@ -101,7 +101,7 @@ Action add_campaign(CLI::App& app) {
       ->type_name("KEY=V1,V2,...")
       ->allow_extra_args(false);
   add_engine(app, arguments->engine);
-  add_price_options(app, arguments->price);
+  add_price_list_options(app, arguments->price);
   add_jobs(app, arguments->jobs);
   add_out(app, arguments->out, "report.html and report.json, or campaigns.json with --vary");
   app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();

@@ -147,13 +147,14 @@ std::string date_of(const std::string& today) {
                      static_cast<unsigned>(day.day()));
 }
 
-/// The newest price of each platform in each region: of the platforms' files, then of the files of prices.
+/// The newest price of each platform in each region on each of the terms: of the platforms' files, then of
+/// the files of prices.
 std::vector<report::ListedPrice> newest_prices(const CommandContext& context) {
-  std::map<std::tuple<std::string, std::string, std::string>, report::ListedPrice> newest;
+  std::map<std::tuple<std::string, std::string, std::string, Terms>, report::ListedPrice> newest;
   std::map<std::string, int> gpus;
   const auto add = [&](const std::string& platform, const std::string& list, const Price& price) {
     report::ListedPrice one{platform, list, std::max(1, gpus[platform]), price};
-    const auto [place, is_new] = newest.try_emplace({platform, list, price.region}, one);
+    const auto [place, is_new] = newest.try_emplace({platform, list, price.region, price.terms}, one);
     if (!is_new && price.date > place->second.price.date) place->second = one;
   };
   for (const auto& [name, platform] :
@@ -180,7 +181,10 @@ void list_prices(const ListArguments& arguments, const CommandContext& context) 
   auto listed = newest_prices(context);
   if (most_days || !arguments.today.empty()) {
     const auto today = date_of(arguments.today);
-    for (auto& one : listed) one.age = days_between(one.price.date, today);
+    for (auto& one : listed) {
+      const auto& [price, foreign] = std::tie(one.price, one.price.foreign);
+      one.age = days_between(foreign ? std::min(price.date, foreign->rate.date) : price.date, today);
+    }
     const auto all = listed.size();
     if (most_days) {
       std::erase_if(listed, [&](const auto& one) { return *one.age <= *most_days; });

@@ -165,8 +165,8 @@ class Sweeper {
   void add_settings(Digest& digest) const {
     digest.add(arguments_.engine);
     digest.add(folding());
-    for (const auto& part : {arguments_.price.file, arguments_.price.date, arguments_.price.region})
-      digest.add(part);
+    const auto& price = arguments_.price;
+    for (const auto& part : {price.file, price.date, price.region, price.terms}) digest.add(part);
     for (const auto& text : arguments_.set) digest.add(text);
     digest.add("");
   }

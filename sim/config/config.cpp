@@ -129,11 +129,11 @@ class Loader {
 
   /// Chooses the price of the platform.
   void price(PlatformDescription& platform, const PriceChoice& choice, const DataPath& data) {
-    problems_.add_to_digest(choice.date);
-    problems_.add_to_digest(choice.region);
+    for (const auto& part : {choice.date, choice.region, choice.terms}) problems_.add_to_digest(part);
     auto prices = problems_.attempt([&] { return load_prices(choice, data, lookup_, problems_); });
     if (const auto own = prices.find(platform.name); own != prices.end()) platform.prices = own->second;
     platform.price = problems_.attempt([&] { return choose_price(platform.prices, choice, platform.name); });
+    platform.price_by_terms = prices_by_terms(platform.prices, choice);
   }
 
   /// Names of the datasets with this content.

@@ -49,7 +49,8 @@ enum class DataKind { scenario, platform, gpu, model, calibration, prices, stora
 struct PriceChoice {
   std::string file{};    ///< path or name of a file of prices, which replace those of the platforms in it
   std::string date{};    ///< date of the price; else the newest
-  std::string region{};  ///< empty: that of the platform's first price
+  std::string region{};  ///< empty: that of the platform's first price, if it has one on these terms
+  std::string terms{};   ///< a word of `terms_words`; empty: on_demand
 };
 
 /// A measured step of a scenario with some keys changed.

@@ -154,6 +154,7 @@ Platform build_platform(const PlatformDescription& description, const Gpu& gpu, 
   platform.source = description.source;
   platform.prices = description.prices;
   platform.price = description.price;
+  platform.price_by_terms = description.price_by_terms;
   platform.collectives = description.collectives;
   platform.cores_per_node = description.cores;
   platform.amd_cpu = description.amd_cpu;

@@ -109,6 +109,7 @@ struct PlatformDescription {
   std::variant<BuiltPlatform, GeneratedPlatform> hardware;
   std::vector<Price> prices;   ///< all known prices, in the order of the file
   std::optional<Price> price;  ///< the price to calculate with
+  PriceByTerms price_by_terms{};
   CollectiveRules collectives = CollectiveRules::nccl;
   int cores = 0;  ///< per node; 0: unknown
   bool amd_cpu = false;

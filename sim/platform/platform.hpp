@@ -11,6 +11,7 @@
 #include "sim/platform/ecmp.hpp"
 #include "sim/platform/gpu.hpp"
 #include "sim/platform/network_conditions.hpp"
+#include "sim/platform/price.hpp"
 #include "sim/platform/speeds.hpp"
 
 namespace gradway {
@@ -86,14 +87,6 @@ struct Network {
   double spread = 1;                 ///< share of the joint rate of the uplinks that hashed flows reach
 };
 
-/// The price of a node, valid from its date to the date of the next price.
-struct Price {
-  UsdPerHour per_node{};
-  std::string region;
-  std::string date;  ///< "2026-07-20"
-  std::string source;
-};
-
 /// How collectives are simulated.
 enum class CollectiveRules : std::uint8_t {
   nccl,   ///< with the transports, channels, algorithms and protocols that NCCL chooses
@@ -138,6 +131,7 @@ struct Platform {
   std::optional<Network> network;   ///< empty: nodes are not connected by a fabric
   std::vector<Price> prices;        ///< all known prices
   std::optional<Price> price;       ///< the price to calculate with
+  PriceByTerms price_by_terms{};    ///< the prices of a campaign
   CollectiveRules collectives = CollectiveRules::nccl;
   bool amd_cpu = false;  ///< affects NCCL's rules
   bool nvls = true;      ///< NVLink SHARP is allowed; GPUs and NVSwitches must support it, too

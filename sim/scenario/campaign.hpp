@@ -10,6 +10,7 @@
 
 #include "sim/base/problem.hpp"
 #include "sim/base/units.hpp"
+#include "sim/platform/price.hpp"
 #include "sim/scenario/input.hpp"
 
 namespace gradway {
@@ -94,13 +95,6 @@ struct EvaluationSettings {
   int every = 0;  ///< steps between two evaluations; 0: never
   Seconds time{};
 };
-
-/// How nodes are paid for.
-enum class Terms : std::uint8_t { on_demand, spot, reserved };
-inline constexpr std::array<std::string_view, 3> terms_words{"on_demand", "spot", "reserved"};
-constexpr std::string_view name_of(Terms terms) {
-  return terms_words[static_cast<std::size_t>(terms)];
-}
 
 /// Emissions of a campaign's electricity.
 struct CarbonSettings {

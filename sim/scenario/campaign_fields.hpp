@@ -221,8 +221,7 @@ constexpr auto fields_of(std::type_identity<CampaignSettings>) {
             "data-parallel replicas and with the same global batch; default: it waits for all nodes"),
       field("terms", &Campaign::terms, value::Words{"payment terms", terms_words},
             "payment terms of the nodes"),
-      CustomField{"prices", value::Map{},
-                  "price of a node, in addition to the platform's own on-demand price"},
+      CustomField{"prices", value::Map{}, "price of a node, instead of the platform's own on these terms"},
       CustomField{"carbon", value::Map{}, "emissions of the electricity"},
       CustomField{"phases", value::Maps{},
                   "parts of the training in which keys of the scenario have other values: a growing batch, "

@@ -52,6 +52,22 @@ TEST_CASE("the JSON of a campaign has parts that add up, with their definitions"
   CHECK(report["scenario"]["campaign"]["failures"]["model"] == "llama3");
 }
 
+TEST_CASE("a platform's price on other terms is the basis of a campaign's cost", "[cli][campaign]") {
+  const auto of = [](const std::string& terms) {
+    const auto outcome =
+        play({"--json", "--set", "platform=gcp-a2-highgpu-8g", "--set", "campaign.terms=" + terms});
+    INFO(outcome.errors);
+    REQUIRE(outcome.status == 0);
+    return Json::parse(outcome.output);
+  };
+  const auto on_demand = of("on_demand"), reserved = of("reserved_3y");
+  CHECK(reserved["price"]["terms"] == "reserved_3y");
+  CHECK(reserved["usd_per_node_hour"] == 10.2857);
+  CHECK(reserved["estimate"]["seconds"] == on_demand["estimate"]["seconds"]);
+  CHECK(reserved["estimate"]["usd"]["median"].get<double>() ==
+        Approx(on_demand["estimate"]["usd"]["median"].get<double>() * 10.2857 / 29.38708).epsilon(1e-9));
+}
+
 TEST_CASE("the same seed gives the same bytes on any number of threads, another seed others",
           "[cli][campaign]") {
   const auto one = play({"--json", "--jobs", "1"}), three = play({"--json", "--jobs", "3"});

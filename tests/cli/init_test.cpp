@@ -114,8 +114,10 @@ TEST_CASE("on a terminal a first scenario is asked for", "[cli][init]") {
   const TemporaryFolder folder;
   folder.write("answers", "gpt2\np5\naws-p5.48xlarge\nmany\n\n");
   const auto at = [&](const char* name) { return "'" + (folder.path() / name).string() + "'"; };
-  const auto command = "script -qec '" GRADWAY_PROGRAM " init -o " + (folder.path() / "mine.yaml").string() +
-                       "' " + at("log") + " < " + at("answers") + " > " + at("shown");
+  // Without an echo of the answers, which the terminal would write in the middle of a question.
+  const auto command = "script -qec 'stty -echo; " GRADWAY_PROGRAM " init -o " +
+                       (folder.path() / "mine.yaml").string() + "' " + at("log") + " < " + at("answers") +
+                       " > " + at("shown");
   CHECK(std::system(command.c_str()) == 0);
   CHECK_THAT(content_of(folder.path() / "shown"),
              Contains("model, a name from 'gradway list models': ") &&

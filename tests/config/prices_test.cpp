@@ -96,6 +96,47 @@ TEST_CASE("an unknown price is refused with the known ones", "[config][prices]")
   CHECK(data.message({.file = "our"}) == "our: error: there is no such file\n  hint: did you mean 'ours'?\n");
 }
 
+TEST_CASE("the terms choose the price, in the first price's region if it has them", "[config][prices]") {
+  const Data data;
+  data.folder.write(
+      "platforms/terms.yaml",
+      "schema: 1\nsource: made up\nbased_on: lab\nprice:\n"
+      "  - { per_node_hour: 20 USD/h, region: here, date: 2026-01-01, source: a list }\n"
+      "  - { per_node_hour: 5 USD/h, region: there, date: 2026-02-01, source: a list, terms: spot }\n"
+      "  - { per_node_hour: 6 USD/h, region: here, date: 2026-02-01, source: a list, terms: spot }\n"
+      "  - { per_node_hour: 9 USD/h, region: there, date: 2026-02-01, source: a list, terms: "
+      "reserved_1y }\n");
+  CHECK(data.price({}, "terms").per_node.value() == 20);
+  CHECK(data.price({.terms = "on_demand"}, "terms").per_node.value() == 20);
+  CHECK(data.price({.terms = "spot"}, "terms").per_node.value() == 6);
+  CHECK(data.price({.region = "there", .terms = "spot"}, "terms").per_node.value() == 5);
+  CHECK(data.price({.terms = "reserved_1y"}, "terms").region == "there");
+  const auto message = [&](const PriceChoice& choice) {
+    return test::message_of([&] {
+      return load_scenario(good + "/small.yaml", {{"platform", "terms"}}, data.path(), choice);
+    });
+  };
+  CHECK(message({.terms = "reserved_3y"}) ==
+        "--terms reserved_3y: error: no price of 'terms' is known on these terms\n"
+        "  hint: known: on_demand, spot, reserved_1y\n");
+  CHECK(message({.region = "here", .terms = "reserved_1y"}) ==
+        "--region here: error: no reserved_1y price of 'terms' is known in the region 'here'\n"
+        "  hint: did you mean 'there'?\n");
+  const auto platform = load_platform("terms", 1, data.path());
+  CHECK(platform.price_by_terms[static_cast<std::size_t>(Terms::spot)]->per_node.value() == 6);
+  CHECK_FALSE(platform.price_by_terms[static_cast<std::size_t>(Terms::reserved_3y)]);
+}
+
+TEST_CASE("without a price on demand the price is unknown unless terms are given", "[config][prices]") {
+  const Data data;
+  data.folder.write(
+      "platforms/block.yaml",
+      "schema: 1\nsource: made up\nbased_on: lab\nprice: { per_node_hour: 5 USD/h, region: here, "
+      "date: 2026-02-01, source: a list, terms: reserved }\n");
+  CHECK_FALSE(load_platform("block", 1, data.path()).price);
+  CHECK(data.price({.terms = "reserved"}, "block").per_node.value() == 5);
+}
+
 TEST_CASE("prices are part of what a scenario was read from", "[config][prices]") {
   const Data data;
   const auto digest = [&](const PriceChoice& choice) {
@@ -105,5 +146,6 @@ TEST_CASE("prices are part of what a scenario was read from", "[config][prices]"
   CHECK(without != digest({.file = "ours"}));
   CHECK(without != digest({.date = "2026-07-20"}));
   CHECK(without != digest({.region = "here"}));
+  CHECK(without != digest({.terms = "on_demand"}));
   CHECK(without == digest({}));
 }

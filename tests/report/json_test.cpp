@@ -77,8 +77,9 @@ TEST_CASE("a report has the interval, the parts of the memory and the price", "[
         R"({"step_time_s":[0.009,0.012],"memory_bytes":[2970000000,9030000000]})");
   CHECK(report["memory"]["parameters_bytes"] == 1'000'000'000);
   CHECK(report["memory"]["needed_bytes"] == 6'000'000'000);
-  CHECK(report["price"].dump() ==
-        R"({"usd_per_node_hour":36.0,"region":"here","date":"2026-07-20","source":"a bill"})");
+  CHECK(
+      report["price"].dump() ==
+      R"({"usd_per_node_hour":36.0,"terms":"on_demand","region":"here","date":"2026-07-20","source":"a bill","converted_from":null})");
   CHECK(json_of(testing::made_up_run())["price"].is_null());
 }
 

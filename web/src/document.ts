@@ -71,9 +71,11 @@ export interface Scenario extends Written {
 
 export interface Price {
   usd_per_node_hour: number;
+  terms: string;
   region: string;
   date: string;
   source: string;
+  converted_from: { per_node_hour: number; currency: string; usd: number; date: string; source: string } | null;
 }
 
 /** The parts of a step. */

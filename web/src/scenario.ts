@@ -342,6 +342,8 @@ export interface ScenarioCampaignPrices {
   on_demand?: string;
   spot?: string;
   reserved?: string;
+  reserved_1y?: string;
+  reserved_3y?: string;
 }
 
 export interface ScenarioCampaignCarbon {
@@ -391,7 +393,7 @@ export interface ScenarioCampaign {
   spares?: number;
   repair?: string;
   elastic_from?: number;
-  terms?: 'on_demand' | 'spot' | 'reserved';
+  terms?: 'on_demand' | 'spot' | 'reserved' | 'reserved_1y' | 'reserved_3y';
   prices?: ScenarioCampaignPrices;
   carbon?: ScenarioCampaignCarbon;
   phases?: ScenarioCampaignPhases[];

@@ -40,6 +40,9 @@ void check_options(const OptimizeArguments& arguments) {
   if (!arguments.training.tokens.empty() || !arguments.training.samples.empty())
     refuse("a campaign has its own amount of data, so '--tokens' and '--samples' cannot be given",
            "write '--set campaign.tokens=300B'");
+  if (!arguments.search.price.terms.empty())
+    refuse("a campaign has its own payment terms, so '--terms' cannot be given",
+           fmt::format("write '--set campaign.terms={}'", arguments.search.price.terms));
   if (arguments.search.lossy)
     refuse("'--campaign' does not search communication hooks, so '--lossy' cannot be given",
            "name the hooks: '--over strategy.comm_hook=none,fp16'");

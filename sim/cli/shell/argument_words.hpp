@@ -24,6 +24,7 @@ std::vector<std::string> help_topics();             ///< of `help`: topics, comm
 std::vector<std::string> shells();                  ///< of `completion`
 std::vector<std::string> engine_names();            ///< of `--engine`
 std::vector<std::string> strategies_of_training();  ///< of `init --strategy`
+std::vector<std::string> all_payment_terms();       ///< of `--terms`
 
 /// Writes the completions of the last of the words that follow "gradway" on a command line, one per line.
 /// Options and commands are followed by a tab and their help. Names are those of the data folders. Writes

@@ -78,6 +78,14 @@ void check_known(const std::string& option, const std::string& name, std::string
 }
 
 void add_price_options(CLI::App& app, PriceChoice& choice) {
+  add_price_list_options(app, choice);
+  app.add_option(
+         "--terms", choice.terms,
+         fmt::format("payment terms of the nodes: {} (default: on_demand)", fmt::join(terms_words, ", ")))
+      ->type_name("TERMS");
+}
+
+void add_price_list_options(CLI::App& app, PriceChoice& choice) {
   app.add_option("--prices", choice.file,
                  "prices: a file, or a name from 'gradway list prices' (default: the platform's own)")
       ->type_name("FILE");

@@ -38,8 +38,10 @@ std::vector<Override> overrides_of(const std::vector<std::string>& set, const Sh
 void check_known(const std::string& option, const std::string& name, std::string_view noun,
                  const std::vector<std::string>& known);
 
-/// Adds `--prices`, `--price-date` and `--region`.
+/// Adds `--prices`, `--price-date`, `--region` and `--terms`.
 void add_price_options(CLI::App& app, PriceChoice& choice);
+/// The same without `--terms`, for campaigns, whose scenario has them.
+void add_price_list_options(CLI::App& app, PriceChoice& choice);
 
 /// An option in percent, with or without its sign, as a fraction; nothing if it is not given.
 /// @throws ConfigError if it is not a percentage

@@ -56,6 +56,7 @@ constexpr std::array completed{CompletedArgument{"", "SCENARIO", names<DataKind:
                                CompletedArgument{"", "--gpu", names<DataKind::gpu>},
                                CompletedArgument{"", "--calibration", names<DataKind::calibration>},
                                CompletedArgument{"", "--prices", names<DataKind::prices>},
+                               CompletedArgument{"", "--terms", fixed<all_payment_terms>},
                                CompletedArgument{"", "--engine", fixed<engine_names>},
                                CompletedArgument{"init", "--strategy", fixed<strategies_of_training>},
                                CompletedArgument{"list", "KIND", fixed<listed_kinds>},
@@ -187,6 +188,10 @@ class Completion {
 };
 
 }  // namespace
+
+Words all_payment_terms() {
+  return {terms_words.begin(), terms_words.end()};
+}
 
 Words strategies_of_training() {
   auto kinds = words_of_key("strategy.kind");

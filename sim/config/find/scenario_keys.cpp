@@ -241,7 +241,7 @@ void add_campaign_keys(Keys& keys) {
   for (const auto terms : terms_words)
     keys.add(key(fmt::format("campaign.prices.{}", terms),
                  value::Amount{value::Unit::node_price, "98.32 USD/h"},
-                 fmt::format("price of a node with terms {}", terms)));
+                 fmt::format("price of a node with terms {}; default: the platform's", terms)));
   keys.fields<CarbonSettings>("campaign.carbon.");
   keys.fields<CampaignPhase>("campaign.phases.", of_files);
   keys.fields<BatchRule>("campaign.adapt.");

@@ -2,9 +2,11 @@
 #include "sim/config/read/scenario_parts.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/config/read/fields.hpp"
 #include "sim/config/read/measurements.hpp"
+#include "sim/config/read/prices.hpp"
 #include "sim/config/yaml/goal_quantities.hpp"
 #include "sim/config/yaml/parse_value.hpp"
 #include "sim/config/yaml/quantities.hpp"
@@ -13,8 +15,6 @@
 
 namespace gradway::config {
 namespace {
-
-constexpr auto all_terms = choices_of<Terms>(terms_words);
 
 /// Empty for "best".
 std::optional<Seconds> interval(const Node& node) {
@@ -136,6 +136,14 @@ void check_campaign_of_clients(const ScenarioSpec& scenario, Problems& problems)
   }
 }
 
+/// "the platform has prices on_demand, spot; ", or empty if it has none.
+std::string known_terms(const PlatformDescription& platform) {
+  std::vector<std::string_view> known;
+  for (const auto& price : platform.price_by_terms)
+    if (price) known.push_back(name_of(price->terms));
+  return known.empty() ? "" : fmt::format("the platform has prices {}; ", fmt::join(known, ", "));
+}
+
 }  // namespace
 
 void read_campaign(Reader& scenario, ScenarioSpec& spec) {
@@ -192,16 +200,20 @@ void check_campaign(const ScenarioSpec& scenario, const ModelSpec& model, const 
         "the campaign can be interrupted but saves no checkpoints: it would start over after each "
         "interruption",
         "add 'checkpoint: { write: 10 GB/s }' with the write bandwidth of your storage");
-  const bool has_price_on_demand =
-      campaign.prices[static_cast<std::size_t>(Terms::on_demand)] || platform.description.price;
+  const auto has_price = [&](Terms terms) {
+    const auto i = static_cast<std::size_t>(terms);
+    return campaign.prices[i] || platform.description.price_by_terms[i];
+  };
   if (campaign.terms == Terms::spot && !campaign.spot)
     add(".terms", "campaign.terms is spot, but the availability of spot nodes is missing",
         "add 'spot: { model: advisor-10-20 }', or 'spot: { node_up: 3 days }'");
-  if (campaign.terms != Terms::on_demand && !campaign.prices[static_cast<std::size_t>(campaign.terms)])
+  if (campaign.terms != Terms::on_demand && !has_price(campaign.terms))
     add(".terms",
         fmt::format("campaign.terms is {}, but the price of such nodes is missing", name_of(campaign.terms)),
-        fmt::format("add 'prices: {{ {}: 30 USD/h }}' with the price of a node", name_of(campaign.terms)));
-  if (campaign.terms == Terms::spot && campaign.spot && campaign.spot->share < 1 && !has_price_on_demand)
+        fmt::format("{}add 'prices: {{ {}: 30 USD/h }}' with the price of a node",
+                    known_terms(platform.description), name_of(campaign.terms)));
+  if (campaign.terms == Terms::spot && campaign.spot && campaign.spot->share < 1 &&
+      !has_price(Terms::on_demand))
     add(".spot.share", "some nodes are on demand, but the price of such nodes is missing",
         "add 'prices: { on_demand: 60 USD/h }' with the price of a node");
   if (campaign.elastic_from && *campaign.elastic_from > scenario.job.gpus)

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,29 +21,102 @@ namespace gradway {
 namespace config {
 namespace {
 
-/// Reads prices and reports duplicates: the same region and date.
+/// Exchange rates of a file.
+class Rates {
+ public:
+  /// Reads the key `rates`. @param source as of `PriceList::read`
+  Rates(Reader& file, const std::optional<std::string>& source) {
+    for (auto& entry : file.maps("rates")) {
+      const auto [usd, currency] = entry.required("rate", exchange_rate);
+      ExchangeRate rate{
+          .currency = currency,
+          .usd = usd,
+          .date = entry.required("date", date),
+          .source = source ? entry.optional("source", text, *source) : entry.required("source", text)};
+      if (entry.is_valid()) rates_.push_back(std::move(rate));
+      is_complete_ = is_complete_ && entry.is_valid();
+      entry.finish();
+    }
+  }
+
+  /// The rate of a currency whose date is nearest to a day, of two equally near ones the earlier. Empty if
+  /// there is none, which is reported.
+  std::optional<ExchangeRate> find(Reader& entry, const std::string& currency, const std::string& day) const {
+    const auto rank = [&](const ExchangeRate& rate) {
+      return std::pair{std::abs(days_between(rate.date, day)), rate.date};
+    };
+    const ExchangeRate* nearest = nullptr;
+    for (const auto& rate : rates_)
+      if (rate.currency == currency && (nearest == nullptr || rank(rate) < rank(*nearest))) nearest = &rate;
+    if (nearest != nullptr) return *nearest;
+    if (is_complete_)
+      entry.error(
+          entry.value_place("per_node_hour"),
+          fmt::format("the price is in {}, but this file has no rate of {}", currency, currency),
+          fmt::format("add 'rates: [{{ rate: 1.1 USD/{}, date: {}, source: ... }}]' with the rate of a "
+                      "day",
+                      currency, day));
+    return std::nullopt;
+  }
+
+ private:
+  std::vector<ExchangeRate> rates_;
+  bool is_complete_ = true;  ///< no rate was left out because it is invalid
+};
+
+/// Reads prices and reports duplicates: the same region, terms and date.
 class PriceList {
  public:
+  explicit PriceList(Rates rates) : rates_(std::move(rates)) {}
+
   /// @param source default source of a price; empty: each price requires its own
   Price read(Reader& entry, const std::optional<std::string>& source, const std::string& platform) {
-    Price price{.per_node = entry.required("per_node_hour", price_per_hour),
+    const auto [amount, currency] = entry.required("per_node_hour", currency_per_hour);
+    Price price{.per_node = UsdPerHour{amount},
                 .region = entry.required("region", text),
                 .date = entry.required("date", date),
-                .source = source ? entry.optional("source", text, *source) : entry.required("source", text)};
+                .source = source ? entry.optional("source", text, *source) : entry.required("source", text),
+                .terms = entry.optional("terms", one_of("payment terms", all_terms), Terms::on_demand)};
     if (!entry.is_valid()) return price;
+    if (currency != "USD") convert(entry, price, currency);
     const auto where = entry.value_place("date");
-    const auto [first, is_new] = places_.emplace(platform + '\n' + price.region + '\n' + price.date, where);
+    const auto [first, is_new] = places_.emplace(
+        fmt::format("{}\n{}\n{}\n{}", platform, price.region, name_of(price.terms), price.date), where);
     if (!is_new) {
-      entry.error(where,
-                  fmt::format("duplicate price: another one in {} has the date {}", price.region, price.date),
-                  "keep one of them", {{first->second, "the first one is here"}});
+      entry.error(
+          where,
+          fmt::format("duplicate price: another one in {} has the date {}{}", price.region, price.date,
+                      price.terms == Terms::on_demand
+                          ? std::string{}
+                          : fmt::format(" and the terms {}", name_of(price.terms))),
+          "keep one of them", {{first->second, "the first one is here"}});
     }
     return price;
   }
 
  private:
+  void convert(Reader& entry, Price& price, const std::string& currency) const {
+    const auto amount = price.per_node.value();
+    const auto rate = rates_.find(entry, currency, price.date);
+    if (!rate) return;
+    price.per_node = UsdPerHour{amount * rate->usd};
+    price.foreign = ForeignPrice{amount, *rate};
+  }
+
+  Rates rates_;
   std::map<std::string, Where> places_;
 };
+
+/// Texts of prices, in their order, without repetitions.
+template <class Of>
+std::vector<std::string> different(const std::vector<Price>& prices, const Of& of) {
+  std::vector<std::string> found;
+  for (const auto& price : prices) {
+    const std::string text{of(price)};
+    if (std::ranges::find(found, text) == found.end()) found.push_back(text);
+  }
+  return found;
+}
 
 std::string known_days(const std::vector<Price>& prices) {
   const auto first = std::ranges::min_element(prices, {}, &Price::date);
@@ -49,18 +124,10 @@ std::string known_days(const std::vector<Price>& prices) {
   return fmt::format("prices in {} are known from {} to {}", first->region, first->date, last->date);
 }
 
-std::vector<std::string> regions_of(const std::vector<Price>& prices) {
-  std::vector<std::string> regions;
-  for (const auto& price : prices) {
-    if (std::ranges::find(regions, price.region) == regions.end()) regions.push_back(price.region);
-  }
-  return regions;
-}
-
 std::map<std::string, std::vector<Price>> read_list(Reader& file, const std::string& source,
                                                     const Lookup& lookup) {
   std::map<std::string, std::vector<Price>> prices;
-  PriceList list;
+  PriceList list{Rates{file, source}};
   if (!file.has("prices")) file.map("prices");
   for (auto& entry : file.maps("prices")) {
     const auto platform = entry.required("platform", named);
@@ -76,7 +143,7 @@ std::map<std::string, std::vector<Price>> read_list(Reader& file, const std::str
 
 std::vector<Price> read_prices(Reader& platform) {
   std::vector<Price> prices;
-  PriceList list;
+  PriceList list{Rates{platform, std::nullopt}};
   for (auto& entry : platform.map_or_maps("price")) {
     prices.push_back(list.read(entry, std::nullopt, ""));
     entry.finish();
@@ -96,33 +163,88 @@ std::map<std::string, std::vector<Price>> load_prices(const PriceChoice& choice,
   return prices;
 }
 
-std::optional<Price> choose_price(const std::vector<Price>& prices, const PriceChoice& choice,
-                                  const std::string& platform) {
-  const auto day = choice.date.empty()
-                       ? ""
-                       : date(Node{.kind = Node::Kind::scalar,
-                                   .text = choice.date,
-                                   .where = in_file(fmt::format("--price-date {}", choice.date))});
-  if (prices.empty()) return std::nullopt;
-  const auto region = choice.region.empty() ? prices.front().region : choice.region;
-  std::vector<Price> here;
-  std::ranges::copy_if(prices, std::back_inserter(here),
-                       [&](const Price& price) { return price.region == region; });
-  if (here.empty()) {
-    fail(in_file(fmt::format("--region {}", choice.region)),
-         fmt::format("no price of '{}' is known in the region '{}'", platform, choice.region),
-         suggestion(choice.region, regions_of(prices)));
-  }
+namespace {
+
+/// The value of an option, with it as the place of errors. @param parse a parser of a node
+template <class Parse>
+auto of_option(const std::string& option, const std::string& value, const Parse& parse) {
+  return parse(
+      Node{.kind = Node::Kind::scalar, .text = value, .where = in_file(fmt::format("{} {}", option, value))});
+}
+
+std::vector<Price> with_terms(const std::vector<Price>& prices, Terms terms) {
+  std::vector<Price> found;
+  std::ranges::copy_if(prices, std::back_inserter(found),
+                       [&](const Price& price) { return price.terms == terms; });
+  return found;
+}
+
+/// The prices in the region of the choice; without one, in that of the platform's first price, or of the
+/// first price on the terms if there is none of them. @param on_terms not empty
+std::vector<Price> in_region(const std::vector<Price>& all, const std::vector<Price>& on_terms,
+                             const PriceChoice& choice) {
+  const auto in = [&](const std::string& region) {
+    std::vector<Price> here;
+    std::ranges::copy_if(on_terms, std::back_inserter(here),
+                         [&](const Price& price) { return price.region == region; });
+    return here;
+  };
+  if (!choice.region.empty()) return in(choice.region);
+  auto here = in(all.front().region);
+  return here.empty() ? in(on_terms.front().region) : here;
+}
+
+/// The newest price up to a day, or of all if it is empty.
+std::optional<Price> newest_until(const std::vector<Price>& prices, const std::string& day) {
   std::optional<Price> newest;
-  for (const auto& price : here) {
+  for (const auto& price : prices) {
     if (!day.empty() && price.date > day) continue;
     if (!newest || price.date > newest->date) newest = price;
   }
+  return newest;
+}
+
+}  // namespace
+
+std::optional<Price> choose_price(const std::vector<Price>& prices, const PriceChoice& choice,
+                                  const std::string& platform) {
+  const auto day = choice.date.empty() ? "" : of_option("--price-date", choice.date, date);
+  const auto terms = choice.terms.empty()
+                         ? Terms::on_demand
+                         : of_option("--terms", choice.terms, one_of("payment terms", all_terms));
+  if (prices.empty()) return std::nullopt;
+  const auto on_terms = with_terms(prices, terms);
+  if (on_terms.empty() && choice.terms.empty()) return std::nullopt;
+  if (on_terms.empty()) {
+    fail(in_file(fmt::format("--terms {}", choice.terms)),
+         fmt::format("no price of '{}' is known on these terms", platform),
+         fmt::format(
+             "known: {}",
+             fmt::join(different(prices, [](const Price& price) { return name_of(price.terms); }), ", ")));
+  }
+  const auto here = in_region(prices, on_terms, choice);
+  if (here.empty()) {
+    fail(in_file(fmt::format("--region {}", choice.region)),
+         fmt::format("no {}price of '{}' is known in the region '{}'",
+                     terms == Terms::on_demand ? std::string{} : fmt::format("{} ", name_of(terms)), platform,
+                     choice.region),
+         suggestion(choice.region, different(on_terms, [](const Price& price) { return price.region; })));
+  }
+  auto newest = newest_until(here, day);
   if (!newest) {
     fail(in_file(fmt::format("--price-date {}", choice.date)),
          fmt::format("no price of '{}' is known for this date", platform), known_days(here));
   }
   return newest;
+}
+
+PriceByTerms prices_by_terms(const std::vector<Price>& prices, const PriceChoice& choice) {
+  PriceByTerms known;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    const auto on_terms = with_terms(prices, static_cast<Terms>(i));
+    if (!on_terms.empty()) known[i] = newest_until(in_region(prices, on_terms, choice), choice.date);
+  }
+  return known;
 }
 
 }  // namespace config

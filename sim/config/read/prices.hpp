@@ -8,11 +8,15 @@
 #include "sim/config/config.hpp"
 #include "sim/config/find/lookup.hpp"
 #include "sim/config/yaml/reader.hpp"
+#include "sim/config/yaml/scalars.hpp"
 #include "sim/platform/platform.hpp"
 
 namespace gradway::config {
 
-/// Reads the `price` of a platform's file: one price or a list. @return in the order of the file
+inline constexpr auto all_terms = choices_of<Terms>(terms_words);
+
+/// Reads the `price` of a platform's file, which is one price or a list, and the `rates` of currencies.
+/// @return in the order of the file
 std::vector<Price> read_prices(Reader& platform);
 
 /// Reads the file of `--prices`: prices by platform, in the order of the file. Problems include unknown
@@ -20,11 +24,14 @@ std::vector<Price> read_prices(Reader& platform);
 std::map<std::string, std::vector<Price>> load_prices(const PriceChoice& choice, const DataPath& data,
                                                       const Lookup& lookup, Problems& problems);
 
-/// Chooses a price: the newest, or the newest up to the given date, in the given region or that of the first
-/// price.
-/// @return empty if the platform has no prices
+/// Chooses a price: the newest, or the newest up to the given date, on the given terms, in the given region
+/// or that of the platform's first price.
+/// @return empty if the platform has no prices, or none on demand and no terms are given
 /// @throws ConfigError at the option if no price matches
 std::optional<Price> choose_price(const std::vector<Price>& prices, const PriceChoice& choice,
                                   const std::string& platform);
+
+/// The same on all terms; empty where no price matches. @pre the date of the choice is valid or empty
+PriceByTerms prices_by_terms(const std::vector<Price>& prices, const PriceChoice& choice);
 
 }  // namespace gradway::config

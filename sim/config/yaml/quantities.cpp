@@ -104,8 +104,7 @@ NumberWithUnit split(const Node& node, const QuantityKind& kind) {
 }
 
 /// @return the value in the base unit of the kind. @param any_least accept values below the minimum
-double quantity(const Node& node, KindIndex index, bool zero_is_good = false, bool any_least = false) {
-  const auto& kind = kinds_known[static_cast<std::size_t>(index)];
+double quantity(const Node& node, const QuantityKind& kind, bool zero_is_good, bool any_least) {
   const auto written = split(node, kind);
   const auto unit = std::ranges::find(kind.units, written.unit, &Unit::name);
   if (unit == kind.units.end()) wrong_unit(node, written, kind);
@@ -123,6 +122,22 @@ double quantity(const Node& node, KindIndex index, bool zero_is_good = false, bo
          fmt::format("'{}' is too large for {}: at most {}", node.text, kind.one, kind.most_text));
   }
   return value;
+}
+
+double quantity(const Node& node, KindIndex index, bool zero_is_good = false, bool any_least = false) {
+  return quantity(node, kinds_known[static_cast<std::size_t>(index)], zero_is_good, any_least);
+}
+
+bool is_currency(std::string_view code) {
+  return code.size() == 3 && std::ranges::all_of(code, [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+/// What follows the number of "20 EUR/h" or "1.17 USD/EUR".
+std::string_view unit_of(const Node& node) {
+  const auto all = trim(node.text);
+  double number = 0;
+  const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), number);
+  return trim(all.substr(static_cast<std::size_t>(end - all.data())));
 }
 
 Seconds short_time(const Node& node, bool zero_is_good) {
@@ -167,6 +182,29 @@ FlopsPerSecond compute_rate(const Node& node) {
 }
 UsdPerHour price_per_hour(const Node& node) {
   return UsdPerHour{quantity(node, price_kind)};
+}
+InCurrency currency_per_hour(const Node& node) {
+  const auto unit = unit_of(node);
+  if (!unit.ends_with("/h") || !is_currency(unit.substr(0, 3)) || unit.size() != 5 || unit.starts_with("USD"))
+    return {price_per_hour(node).value(), "USD"};
+  const std::array units{Unit{unit, 1}};
+  auto kind = kinds_known[price_kind];
+  kind.units = units;
+  const auto least = fmt::format("0.000001 {}", unit);
+  const auto most = fmt::format("1000000000 {}", unit);
+  kind.least_text = least;
+  kind.most_text = most;
+  return {quantity(node, kind, false, false), std::string{unit.substr(0, 3)}};
+}
+InCurrency exchange_rate(const Node& node) {
+  const auto unit = unit_of(node);
+  constexpr std::string_view usd_per = "USD/";
+  const auto currency = unit.substr(std::min(unit.size(), usd_per.size()));
+  const auto is_rate = unit.starts_with(usd_per) && is_currency(currency) && currency != "USD";
+  const std::array units{Unit{is_rate ? unit : "USD/EUR", 1}};
+  const QuantityKind kind{"exchange rate", "an exchange rate", "'USD/EUR'", units, 1e-9, "0.000000001", 1e9,
+                          "1000000000"};
+  return {quantity(node, kind, false, false), std::string{currency}};
 }
 Seconds step_rate(const Node& node) {
   return Seconds{1 / quantity(node, steps_kind)};

@@ -44,6 +44,14 @@ Seconds latency(const Node& node);  ///< at most 1 s; also for launch costs
 Seconds latency_or_zero(const Node& node);
 FlopsPerSecond compute_rate(const Node& node);
 UsdPerHour price_per_hour(const Node& node);
+
+/// An amount in a currency with a code of three letters, such as EUR.
+struct InCurrency {
+  double amount = 0;
+  std::string currency;
+};
+InCurrency currency_per_hour(const Node& node);  ///< "20 EUR/h", "98.32 USD/h"
+InCurrency exchange_rate(const Node& node);      ///< "1.17 USD/EUR"
 Watts power(const Node& node);
 Seconds step_rate(const Node& node);  ///< "8.91 steps/s" -> the step time
 

@@ -101,7 +101,7 @@ constexpr std::array price_misspellings = {
     Misspelling{"usd/h", "write '{} USD/h'"},
     Misspelling{"USD/hour", "write '{} USD/h'"},
     Misspelling{"USD/hr", "write '{} USD/h'"},
-    Misspelling{"EUR/h", "convert it to US dollars: 'USD/h'"},
+    Misspelling{"EUR/h", "convert it to US dollars: 'USD/h'; only price lists convert it, by their rates"},
 };
 constexpr std::array step_misspellings = {
     Misspelling{"steps/sec", "write '{} steps/s'"},

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/campaign/campaign.hpp"
+#include "sim/report/format/price.hpp"
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/warning_words.hpp"
@@ -183,6 +184,7 @@ Json terms_json(const std::vector<CampaignTerms>& terms) {
   for (const auto& one : terms) {
     json.push_back({{"terms", name_of(one.terms)},
                     {"usd_per_node_hour", one.per_node.value()},
+                    {"price", price_json(one.price)},
                     {"share_of_nodes", one.share},
                     {"estimate", campaign_estimate_json(one.estimate)}});
   }
@@ -249,6 +251,7 @@ JsonDocument json_document(const Campaign& campaign, std::string_view version) {
               {"scenario", scenario_json(run.scenario)},
               {"plan", plan_json(answers.plan, local && local->clients ? &*local->clients : nullptr)},
               {"usd_per_node_hour", answers.per_node ? Json(answers.per_node->value()) : Json(nullptr)},
+              {"price", price_json(answers.price)},
               {"estimate", campaign_estimate_json(answers.estimate)},
               {"limits", limits_json(campaign)},
               {"interval", interval_json(answers.interval)},

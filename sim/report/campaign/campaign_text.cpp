@@ -8,6 +8,7 @@
 #include "sim/report/campaign/campaign.hpp"
 #include "sim/report/campaign/over_time_text.hpp"
 #include "sim/report/format/fields.hpp"
+#include "sim/report/format/price.hpp"
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
@@ -112,6 +113,8 @@ void add_results(Fields& fields, const Campaign& campaign) {
                            campaign.answers.plan.rounds ? "for clients and what is sent"
                                                         : name_of(campaign.run.scenario.campaign->terms)),
                Paint::bold);
+  if (const auto& price = campaign.answers.price; estimate.usd && price)
+    fields.add("prices", basis_of_cost(*price));
   if (estimate.mean_storage_usd > 0)
     fields.add("", fmt::format("of which {} USD for checkpoints on {}", usd_text(estimate.mean_storage_usd),
                                campaign.run.scenario.campaign->checkpoint->storage->name));

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/report/format/fields.hpp"
+#include "sim/report/format/price.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
@@ -229,9 +230,7 @@ void write_prices(Fields& fields, const PlatformComparison& compared) {
     if (!run.metrics.cost_per_hour) {
       add(missing, run.platform);
     } else if (run.price) {
-      add(by_origin[run.price->date.empty() ? run.price->source
-                                            : fmt::format("{}, {}", run.price->region, run.price->date)],
-          run.platform);
+      add(by_origin[basis_of_cost(*run.price)], run.platform);
     }
   }
   std::vector<std::string> items;

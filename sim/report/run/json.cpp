@@ -12,6 +12,7 @@
 #include "sim/compute/memory_range.hpp"
 #include "sim/report/format/comparison_json.hpp"
 #include "sim/report/format/errors_json.hpp"
+#include "sim/report/format/price.hpp"
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/warning_words.hpp"
@@ -66,14 +67,6 @@ Json memory_range_json(const Run& run, const MemoryRange& range) {
 Json memory_verdict_json(const Run& run, const MemoryRange& range) {
   const bool is_sure = knows_memory(run.scenario) || range.verdict == MemoryVerdict::does_not_fit;
   return is_sure ? Json(name_of(range.verdict)) : Json(nullptr);
-}
-
-Json price_json(const std::optional<Price>& price) {
-  if (!price) return nullptr;
-  return {{"usd_per_node_hour", price->per_node.value()},
-          {"region", price->region},
-          {"date", price->date},
-          {"source", price->source}};
 }
 
 /// Exposed communication by the purpose of the process group.

@@ -155,12 +155,13 @@ std::string storage_cost_in_words(const StorageUsd& usd) {
 }
 
 /// Empty if no price is known.
-std::string cost_in_words(const Metrics& metrics) {
+std::string cost_in_words(const Metrics& metrics, const std::optional<Price>& price) {
   const auto& storage =
       metrics.loading ? metrics.loading->usd_per_million_samples : std::optional<StorageUsd>{};
   if (!metrics.cost_per_hour)
     return storage ? "USD per million samples: " + storage_cost_in_words(*storage) : "";
   auto cost = fmt::format("{:.2f} USD/h", metrics.cost_per_hour->value());
+  if (price && price->terms != Terms::on_demand) cost += fmt::format(" ({})", name_of(price->terms));
   if (!metrics.cost_usd_per_million_samples) return cost;
   cost += fmt::format(", {:.4g} USD per million samples", *metrics.cost_usd_per_million_samples);
   if (storage) cost += ", of which " + storage_cost_in_words(*storage);
@@ -231,7 +232,8 @@ void write_results(Fields& fields, const Run& run, Detail detail) {
   add_loading(fields, metrics, run.scenario.job.input);
   if (const auto& local = run.scenario.job.local_sgd; local && local->wan)
     fields.add("exchange", describe(outer_loop_of(run.scenario.model, *local, metrics.step_time), *local));
-  if (const auto cost = cost_in_words(metrics); !cost.empty()) fields.add("cost", cost);
+  if (const auto cost = cost_in_words(metrics, run.scenario.platform.price); !cost.empty())
+    fields.add("cost", cost);
 }
 
 void write_links(std::ostream& out, const std::vector<ResourceUse>& links, const Style& style) {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/platform/networks.hpp"
+#include "sim/report/format/price.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
@@ -125,11 +126,7 @@ Json document(const ListedPlatform& one) {
   json["network"] = network ? Json{{"kind", facts_of(platform.network->kind).name},
                                    {"bytes_per_s_of_a_node", network->value()}}
                             : Json{};
-  json["price"] = platform.price ? Json{{"usd_per_node_hour", platform.price->per_node.value()},
-                                        {"region", platform.price->region},
-                                        {"date", platform.price->date},
-                                        {"source", platform.price->source}}
-                                 : Json{};
+  json["price"] = price_json(platform.price);
   return json;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/price.hpp"
 #include "sim/report/format/table.hpp"
 
 namespace gradway::report {
@@ -14,13 +15,15 @@ namespace gradway::report {
 void write_prices(std::ostream& out, const std::vector<ListedPrice>& listed, const Style& style) {
   using enum Table::Align;
   const bool has_age = std::ranges::any_of(listed, [](const auto& one) { return one.age.has_value(); });
-  std::vector<Table::Column> columns{{"platform", left}, {"USD/node-hour", right}, {"USD/GPU-hour", right},
-                                     {"region", left},   {"date", left},           {"--prices", left}};
+  std::vector<Table::Column> columns{{"platform", left},      {"terms", left},  {"USD/node-hour", right},
+                                     {"USD/GPU-hour", right}, {"region", left}, {"date", left},
+                                     {"--prices", left}};
   if (has_age) columns.push_back({"days old", right});
   Table table{std::move(columns)};
   for (const auto& one : listed) {
     const auto each = one.price.per_node.value();
     std::vector<std::string> cells{one.platform,
+                                   std::string{name_of(one.price.terms)},
                                    fmt::format("{:.2f}", each),
                                    fmt::format("{:.2f}", each / one.gpus),
                                    one.price.region,
@@ -36,14 +39,11 @@ void write_prices_json(std::ostream& out, const std::vector<ListedPrice>& listed
   using Json = nlohmann::ordered_json;
   auto prices = Json::array();
   for (const auto& one : listed) {
-    prices.push_back({{"platform", one.platform},
-                      {"usd_per_node_hour", one.price.per_node.value()},
-                      {"gpus_per_node", one.gpus},
-                      {"region", one.price.region},
-                      {"date", one.price.date},
-                      {"source", one.price.source},
-                      {"prices", one.list.empty() ? Json{} : Json(one.list)},
-                      {"days_old", one.age ? Json(*one.age) : Json{}}});
+    Json json{{"platform", one.platform}, {"gpus_per_node", one.gpus}};
+    json.update(price_json(one.price));
+    json["prices"] = one.list.empty() ? Json{} : Json(one.list);
+    json["days_old"] = one.age ? Json(*one.age) : Json{};
+    prices.push_back(std::move(json));
   }
   out << Json{{"schema", 1}, {"prices", std::move(prices)}}.dump(2) << '\n';
 }

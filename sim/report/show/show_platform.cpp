@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/report/format/fields.hpp"
+#include "sim/report/format/price.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/show/platform_tables.hpp"
@@ -51,17 +52,20 @@ void write_head(Fields& fields, const Platform& platform, const Calibration& cal
   write_memories(fields, platform);
   if (platform.price) {
     const auto& price = *platform.price;
-    fields.add("price", fmt::format("{:.2f} USD per node-hour, {}, {} ({})", price.per_node.value(),
-                                    price.region, price.date, price.source));
-    std::vector<std::string> others;
-    for (const auto& other : platform.prices) {
-      if (other.date == price.date && other.region == price.region) continue;
-      others.push_back(fmt::format("{:.2f} in {}, {}", other.per_node.value(), other.region, other.date));
-    }
-    if (!others.empty()) fields.add("", fmt::format("also {}", fmt::join(others, "; ")));
+    fields.add("price", fmt::format("{:.2f} USD per node-hour, {} ({})", price.per_node.value(),
+                                    basis_of_cost(price), price.source));
   } else {
-    fields.add("price", "unknown");
+    fields.add("price", platform.prices.empty() ? "unknown" : "unknown on demand");
   }
+  std::vector<std::string> others;
+  for (const auto& other : platform.prices) {
+    const auto same = [&](const Price& one) {
+      return one.date == other.date && one.region == other.region && one.terms == other.terms;
+    };
+    if (platform.price && same(*platform.price)) continue;
+    others.push_back(fmt::format("{:.2f}: {}", other.per_node.value(), basis_of_cost(other)));
+  }
+  if (!others.empty()) fields.add("", fmt::format("also {}", fmt::join(others, "; ")));
   const bool nccl = platform.collectives == CollectiveRules::nccl;
   const auto library = collective_library(platform);
   fields.add("collectives", nccl ? fmt::format("as {} chooses", library)

@@ -19,6 +19,12 @@
 namespace gradway {
 namespace {
 
+/// The platform's price of a node on these terms; empty if the scenario has its own.
+std::optional<Price> price_of_platform(const Scenario& scenario, Terms terms) {
+  const auto i = static_cast<std::size_t>(terms);
+  return scenario.campaign->prices[i] ? std::nullopt : scenario.platform.price_by_terms[i];
+}
+
 constexpr int most_seeds_of_a_search = 200;
 constexpr int bars = 24;
 
@@ -268,7 +274,8 @@ void add_limits(CampaignAnswers& answers, const std::vector<CampaignRun>& runs,
 
 void add_terms(CampaignAnswers& answers, const Run& run, const CampaignQuestions& questions) {
   if (answers.plan.rounds) return;
-  for (const auto terms : {Terms::on_demand, Terms::spot, Terms::reserved}) {
+  for (std::size_t i = 0; i < terms_words.size(); ++i) {
+    const auto terms = static_cast<Terms>(i);
     const auto price = price_of_node(run.scenario, terms);
     if (!price) continue;
     auto scenario_terms = run.scenario.campaign.value();
@@ -281,16 +288,17 @@ void add_terms(CampaignAnswers& answers, const Run& run, const CampaignQuestions
     const auto runs =
         simulate_seeds(plan, interval, std::min(questions.seeds, most_seeds_of_a_search), questions.threads);
     const auto share = terms == Terms::spot ? scenario_terms.spot->share : 1;
-    answers.terms.push_back({terms, *price, share, estimate_of(runs, plan, rates)});
+    answers.terms.push_back(
+        {terms, *price, price_of_platform(run.scenario, terms), share, estimate_of(runs, plan, rates)});
   }
 }
 
 }  // namespace
 
 std::optional<UsdPerHour> price_of_node(const Scenario& scenario, Terms terms) {
-  const auto& own = scenario.campaign->prices[static_cast<std::size_t>(terms)];
-  if (own || terms != Terms::on_demand || !scenario.platform.price) return own;
-  return scenario.platform.price->per_node;
+  if (const auto& own = scenario.campaign->prices[static_cast<std::size_t>(terms)]) return own;
+  const auto price = price_of_platform(scenario, terms);
+  return price ? std::optional{price->per_node} : std::nullopt;
 }
 
 namespace {
@@ -322,6 +330,7 @@ CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions,
   CampaignAnswers answers{.plan = plan_campaign(run.scenario, run.measured.metrics, run.range,
                                                 client_steps(run), phase_steps(run, questions.threads)),
                           .per_node = price_of_node(run.scenario, settings.terms)};
+  if (!answers.plan.rounds) answers.price = price_of_platform(run.scenario, settings.terms);
   add_staging(answers.plan, run, questions.threads);
   const auto& plan = answers.plan;
   const auto few_seeds = std::min(questions.seeds, most_seeds_of_a_search);

@@ -28,7 +28,8 @@ struct CampaignWhatIf {
 struct CampaignTerms {
   Terms terms = Terms::on_demand;
   UsdPerHour per_node{};
-  double share = 1;  ///< of the nodes with these terms; the others are on demand
+  std::optional<Price> price{};  ///< the platform's; empty: the scenario has its own
+  double share = 1;              ///< of the nodes with these terms; the others are on demand
   CampaignEstimate estimate;
 };
 
@@ -54,6 +55,7 @@ struct CentralTraining {
 struct CampaignAnswers {
   CampaignPlan plan;
   std::optional<UsdPerHour> per_node;  ///< on the scenario's terms
+  std::optional<Price> price{};        ///< the platform's, if it is the basis of the costs of nodes
   CampaignEstimate estimate{};
   IntervalChoice interval{};
   std::vector<CampaignWhatIf> what_ifs{};
@@ -79,7 +81,7 @@ struct CampaignQuestions {
   bool only_figures = false;  ///< without what-ifs, terms, the typical run and the histogram
 };
 
-/// Price of a node on these terms: the scenario's, or for on-demand nodes the platform's.
+/// Price of a node on these terms: the scenario's, or the platform's.
 std::optional<UsdPerHour> price_of_node(const Scenario& scenario, Terms terms);
 
 /// Step time of each class of clients: the given time, the model's FLOPs divided by the given rate, or a

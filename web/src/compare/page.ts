@@ -72,7 +72,7 @@ export function comparePage(data: CompareDocument): HTMLElement[] {
     one && { name, text: `${one.runs.length} tied`, exact: one.runs.length, notes: [names(one, runs), tieText(one)] };
   const fastest = runs.find((run) => run.costs.fastest);
   const cheapest = runs.find((run) => run.costs.cheapest);
-  const prices = [...new Set(runs.flatMap((run) => (run.price ? [`${run.scenario.platform}: ${usdText(run.price.usd_per_node_hour)} per node-hour, ${run.price.region}, ${run.price.date} (${run.price.source})`] : [])))];
+  const prices = [...new Set(runs.flatMap((run) => (run.price ? [`${run.scenario.platform}: ${usdText(run.price.usd_per_node_hour)} per node-hour, ${run.price.terms === 'on_demand' ? '' : `${run.price.terms}, `}${run.price.region}, ${run.price.date} (${run.price.source})`] : [])))];
   const done = [data.job, tokens ? `training on ${countText(tokens)} tokens` : samples ? `training on ${countText(samples)} samples` : ''];
   const parts = [
     title(data.title, what(done, data)),
