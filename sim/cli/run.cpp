@@ -128,7 +128,8 @@ Action add_run(CLI::App& app) {
       ->needs("--out")
       ->excludes("--prices")
       ->excludes("--price-date")
-      ->excludes("--region");
+      ->excludes("--region")
+      ->excludes("--terms");
   app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
   return [arguments, &app](const CommandContext& context) { return run(*arguments, app, context); };
 }

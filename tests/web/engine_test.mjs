@@ -114,7 +114,7 @@ console.log(`node: ${summary(inNode)}`);
 
 const chromium = process.env.CHROMIUM ?? '/usr/bin/chromium';
 if (existsSync(chromium)) {
-  // The page's policy, and what it must allow for an engine.
+  // As strict as the policy of report.html, but for the script of this test.
   const policy = "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'";
   writeFileSync(join(work, 'page.html'), `<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}"><script>${script('iife')}</script>`);
   const flags = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--no-first-run', '--disable-background-networking'];

@@ -180,8 +180,10 @@ for (const one of withEngine) {
   describe(`${one.name}: attacks`, () => {
     const checks = openedOnce(one);
 
-    checks('a hostile file shows its texts and runs nothing', async (page) => {
+    checks('a hostile file shows its texts and runs nothing, and is simulated as by the program', async (page) => {
       await answered(page, '');
+      assert.ok(await panel(page).locator('.problem').isHidden());
+      assert.equal(await figure(page, 'Step time'), one.data.report.metrics.step_time_s);
       assert.deepEqual(await elements(page), [4, 0, 0, 0, 0, 0, 0]);
       assert.equal(await page.evaluate(() => window.attacked), undefined);
       if (one.name.includes('hostile')) assert.ok((await page.locator('body').textContent()).includes('<img src=x onerror=attacked=1>'));

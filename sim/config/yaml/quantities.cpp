@@ -136,7 +136,7 @@ bool is_currency(std::string_view code) {
 std::string_view unit_of(const Node& node) {
   const auto all = trim(node.text);
   double number = 0;
-  const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), number);
+  const auto [end, error] = read_number(all.data(), all.data() + all.size(), number);
   return trim(all.substr(static_cast<std::size_t>(end - all.data())));
 }
 

@@ -167,8 +167,9 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
       'div',
       { class: 'columns' },
       h('div', {}, place, h('div', { class: 'controls' }, h('span', { class: 'buttons' }, undo, redo, reset, link), charts), changesShown),
-      h('div', {}, table, problem, chart.element, status),
+      h('div', { class: 'results' }, table, problem, chart.element),
     ),
+    status,
     command.element,
     h('details', {}, h('summary', {}, 'As a scenario'), yaml.element),
   );
