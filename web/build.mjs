@@ -2,17 +2,18 @@
 // Bundles the report page into one file:  node build.mjs OUT.html
 // The output depends on the sources only, not on machine or date.
 import { build } from 'esbuild';
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const dataTag = '<script id="data" type="application/json"></script>';
+const places = ['<script id="data" type="application/json"></script>', '<script id="engine" type="text/plain"></script>', '<script id="files" type="text/plain"></script>'];
 
 /** Escapes inlined text so that it cannot end its element. */
 const script = (text) => text.replace(/<\/(script)/gi, '<\\/$1').replace(/<!--/g, '<\\!--');
 
-async function bundle(entry) {
+async function bundle(entry, define = {}) {
   const result = await build({
     entryPoints: [join(here, 'src', entry)],
     absWorkingDir: here,
@@ -23,7 +24,7 @@ async function bundle(entry) {
     target: 'es2020',
     charset: 'utf8',
     legalComments: 'none',
-    define: { 'process.env.NODE_ENV': '"production"' },
+    define: { 'process.env.NODE_ENV': '"production"', ...define },
     logLevel: 'warning',
   });
   return result.outputFiles[0].text.trim();
@@ -42,17 +43,20 @@ function notices() {
 }
 
 async function main(out) {
+  const worker = await bundle('what_if/worker.ts');
+  const text = script(await bundle('main.ts', { WORKER: JSON.stringify(worker) }));
   const parts = {
     STYLE: await bundle('page.css'),
-    SCRIPT: script(await bundle('main.ts')),
+    SCRIPT: text,
+    DIGEST: createHash('sha256').update(text).digest('base64'), // the only script that the page's policy allows
     NOTICES: notices().replace(/--+>?/g, '- -'),
   };
   // A function as the replacement: '$&' in a script is text.
   const page = readFileSync(join(here, 'src', 'template.html'), 'utf8').replace(
-    /@(STYLE|SCRIPT|NOTICES)@/g,
+    /@(STYLE|SCRIPT|DIGEST|NOTICES)@/g,
     (_, name) => parts[name],
   );
-  if (page.split(dataTag).length !== 2) throw new Error(`the page must have ${dataTag} once`);
+  for (const place of places) if (page.split(place).length !== 2) throw new Error(`the page must have ${place} once`);
   writeFileSync(out, page);
   console.log(`${out}: ${page.length} characters`);
 }

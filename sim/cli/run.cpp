@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <memory>
 #include <optional>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/commands.hpp"
@@ -10,12 +10,14 @@
 #include "sim/cli/shell/out_folder.hpp"
 #include "sim/cli/shell/progress.hpp"
 #include "sim/cli/shell/training_options.hpp"
+#include "sim/cli/shell/what_if.hpp"
 #include "sim/files/gzip_stream.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/report/run/json.hpp"
 #include "sim/report/run/terminal.hpp"
 #include "sim/report/trace/trace.hpp"
 #include "sim/run/simulate.hpp"
+#include "sim/run/whole_timeline.hpp"
 #include "sim/study/parallel.hpp"
 
 namespace gradway::cli {
@@ -33,16 +35,17 @@ struct RunArguments {
   bool json = false;
   bool no_folding = false;
   bool verbose = false;
+  bool what_if = false;
 };
 
 /// @param questions gets the largest batch if `--fit` is given; then the run has this batch. It also gets the
 /// ways of a dataset that is staged
-Run simulated(const RunArguments& arguments, const std::vector<Override>& overrides,
+Run simulated(const RunArguments& arguments, const std::vector<Override>& overrides, const DataPath& data,
               const CommandContext& context, report::RunQuestions& questions) {
   Progress progress{context};
   const auto on_progress = progress.callback();
   report_progress(on_progress, "reading the scenario and building its platform");
-  auto scenario = load_scenario(arguments.scenario, overrides, context.data, arguments.price);
+  auto scenario = load_scenario(arguments.scenario, overrides, data, arguments.price);
   announce_large_platform(context, scenario.platform);
   check_goal(questions.goal, arguments.training, scenario);
   if (arguments.fit) {
@@ -60,25 +63,14 @@ Run simulated(const RunArguments& arguments, const std::vector<Override>& overri
   return run;
 }
 
-/// The run with all its micro-batches, to draw them. Empty if it has them, or if they are so many that a
-/// period has to stand for those like it.
-std::optional<Run> with_whole_timeline(const Run& run, const RunArguments& arguments) {
-  constexpr double most_ops_drawn = 500'000;  // half a second, and a trace of some 50 MB
-  const auto& repeated = run.window.repeated;
-  if (repeated.left_out == 0) return std::nullopt;
-  const auto of_period =
-      std::ranges::count_if(run.timeline.end, [&](Seconds end) { return repeated.has(end); });
-  const auto left_out = static_cast<double>(of_period) * repeated.left_out * run.workload.steps;
-  if (static_cast<double>(run.ops.size()) + left_out > most_ops_drawn) return std::nullopt;
-  return simulate(run.scenario, arguments.engine, FoldRanks::yes, {}, FoldMicroBatches::no);
-}
-
 Status run(const RunArguments& arguments, const CLI::App& app, const CommandContext& context) {
   check_engine(arguments.engine);
+  if (arguments.what_if) check_has_engine();
   const bool writes_files = wants_files(app, arguments.out);
-  const auto overrides = overrides_of(arguments.set, arguments.shorthands);
+  auto overrides = overrides_of(arguments.set, arguments.shorthands);
+  const auto data = arguments.what_if ? with_file_cache(context.data) : context.data;
   report::RunQuestions questions{.goal = training_goal(arguments.training)};
-  auto finished = simulated(arguments, overrides, context, questions);
+  auto finished = simulated(arguments, overrides, data, context, questions);
   const auto write_json = [&](std::ostream& out) {
     report::write_json(out, finished, GRADWAY_VERSION, questions);
   };
@@ -89,14 +81,22 @@ Status run(const RunArguments& arguments, const CLI::App& app, const CommandCont
     report::write_text(context.results, finished, context.style, detail, questions);
   }
   if (writes_files) {
-    const auto whole = with_whole_timeline(finished, arguments);
+    const auto whole = with_whole_timeline(finished, arguments.engine);
     const auto& drawn = whole ? *whole : finished;
     const auto write_trace = [&](std::ostream& out) {
       write_gzip(out, [&](std::ostream& text) { report::write_trace(text, drawn); });
     };
-    write_results(
-        arguments.out, {{"report.json", write_json}, {"trace.json.gz", write_trace}},
-        [&](std::ostream& out) { report::write_page(out, drawn, GRADWAY_VERSION, questions); }, context);
+    std::optional<report::WhatIfFiles> what_if;
+    if (arguments.what_if) {
+      if (questions.largest_batch)
+        overrides.push_back({"job.batch_per_gpu", fmt::format("{}", questions.largest_batch->batch)});
+      what_if = what_if_files(arguments.scenario, overrides, data);
+    }
+    const auto write_page = [&](std::ostream& out) {
+      report::write_page(out, finished, drawn, GRADWAY_VERSION, questions, what_if ? &*what_if : nullptr);
+    };
+    write_results(arguments.out, {{"report.json", write_json}, {"trace.json.gz", write_trace}}, write_page,
+                  context);
   }
   if (context.timelines) keep(*context.timelines, std::move(finished));
   return Status::done;
@@ -121,6 +121,15 @@ Action add_run(CLI::App& app) {
                "also print provenance, use of links, stages and all warnings")
       ->disable_flag_override();
   add_out(app, arguments->out, "report.html, report.json and trace.json.gz");
+  app.add_flag("--what-if", arguments->what_if,
+               "let report.html simulate other settings: it then contains the engine, the installed data and "
+               "the files that the scenario names")
+      ->disable_flag_override()
+      ->needs("--out")
+      ->excludes("--prices")
+      ->excludes("--price-date")
+      ->excludes("--region")
+      ->excludes("--terms");
   app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
   return [arguments, &app](const CommandContext& context) { return run(*arguments, app, context); };
 }

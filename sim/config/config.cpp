@@ -19,7 +19,6 @@
 #include "sim/config/read/prices.hpp"
 #include "sim/config/yaml/source_file.hpp"
 #include "sim/cost/nccl_settings.hpp"
-#include "sim/files/text_file.hpp"
 #include "sim/platform/with_network.hpp"
 #include "sim/platform/with_speeds.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
@@ -169,7 +168,7 @@ ModelShape load_model_shape(const std::string& scenario, const std::vector<Overr
 
 std::string load_scenario_source(const std::string& scenario, const DataPath& data) {
   const auto found = find_file(DataKind::scenario, scenario, data, in_file(scenario));
-  return found.text ? *found.text : read_text_file(found.path.string()).content;
+  return found.text ? *found.text : read_source(found.path, found.shown).content();
 }
 
 Scenario load_scenario_text(const std::string& text, const std::string& file, const DataPath& data,

@@ -65,8 +65,9 @@ std::size_t place_of(std::string_view kernel) {
 }  // namespace
 
 const TimedKind* kind_of_name(std::string_view name) {
-  const auto* const kind = std::ranges::find(timed_kinds, name, &TimedKind::name);
-  return kind == timed_kinds.end() ? nullptr : kind;
+  const auto kind =
+      static_cast<std::size_t>(std::ranges::find(timed_kinds, name, &TimedKind::name) - timed_kinds.begin());
+  return kind == timed_kinds.size() ? nullptr : &timed_kinds[kind];
 }
 
 std::size_t word_count(const TimedKind& kind) {

@@ -3,11 +3,11 @@
 
 #include <cstddef>
 #include <list>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/base/mutex.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/graph/op_graph.hpp"
 #include "sim/platform/platform.hpp"
@@ -34,7 +34,7 @@ class TimelineCache {
     Timeline timeline;
   };
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::list<Entry> entries_;  ///< the last one kept comes first
   std::size_t ops_ = 0;       ///< of all entries
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All-to-all: all pairs send at the same time.
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -22,11 +23,11 @@ class PairsAsOne {
   /// @return empty if there are none
   std::optional<PairFlow> flow(bool is_between_nodes, int peers) const {
     if (uses_.empty()) return std::nullopt;
-    long parts = 1;
-    for (const auto& [use, count] : uses_) parts = std::lcm(parts, static_cast<long>(use.second));
-    std::map<ResourceId, long> load;  // in parts of the bytes from one rank to another
+    std::int64_t parts = 1;
+    for (const auto& [use, count] : uses_) parts = std::lcm(parts, static_cast<std::int64_t>(use.second));
+    std::map<ResourceId, std::int64_t> load;  // in parts of the bytes from one rank to another
     for (const auto& [use, count] : uses_) load[use.first] += count * (parts / use.second);
-    long common = 0;
+    std::int64_t common = 0;
     for (const auto& [resource, count] : load) common = std::gcd(common, count);
     std::vector<ResourceId> path;
     for (const auto& [resource, count] : load)
@@ -36,7 +37,7 @@ class PairsAsOne {
   }
 
  private:
-  std::map<std::pair<ResourceId, int>, long> uses_;
+  std::map<std::pair<ResourceId, int>, std::int64_t> uses_;
   Seconds latency_{};
 };
 

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run/steady_state.hpp"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "sim/base/memory_limit.hpp"
 #include "sim/base/problem.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/metrics/ops_of_steps.hpp"
@@ -69,16 +67,6 @@ Seconds longest_period(const OpGraph& ops) {
                   run.workload.steps, 4 * run.workload.steps)};
 }
 
-/// Memory that the process can have: that of the machine, or a limit of the shell's (ulimit -v).
-Bytes memory_of_machine() {
-  const auto pages = static_cast<double>(sysconf(_SC_PHYS_PAGES));
-  Bytes most{pages * static_cast<double>(sysconf(_SC_PAGE_SIZE))};
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    most = std::min(most, Bytes{static_cast<double>(limit.rlim_cur)});
-  return most;
-}
-
 std::string gigabytes(Bytes size) {
   const auto amount = size.value() / 1e9;
   return amount < 10 ? fmt::format("{:.2g}", amount) : fmt::format("{:.0f}", amount);
@@ -92,7 +80,7 @@ void check_memory(const Workload& workload, const std::function<Lowered(const Wo
   auto one = workload;
   one.steps = 1;
   const auto of_step = static_cast<double>(lowered(one).ops.size()) * bytes_of_op;
-  const auto most = memory_of_machine();
+  const auto most = memory_limit();
   if (of_step * steps <= most) return;
   throw SimulationError{fmt::format(
       "{} steps take about {} GB of memory, and there are {} GB; simulate fewer steps (steps: {})", steps,

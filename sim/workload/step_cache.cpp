@@ -3,9 +3,9 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 
 #include "sim/base/contract.hpp"
+#include "sim/base/mutex.hpp"
 #include "sim/workload/eager/eager.hpp"
 
 namespace gradway {
@@ -27,7 +27,7 @@ class ForwardPass::StepCache {
   };
   std::shared_ptr<const EagerStep> find(const EagerSettings& settings);
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::list<Entry> latest_;  ///< most recently used first
 };
 

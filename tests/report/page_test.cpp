@@ -47,24 +47,25 @@ Json document_of(const Document&... of) {
 
 TEST_CASE("a page has the report of its run, number for number", "[report][page]") {
   const auto run = made_up_run();
-  const auto data = data_of(page_of(run, "1.2.3"));
+  const auto data = data_of(page_of(run, run, "1.2.3"));
   CHECK(data["kind"] == "run");
   CHECK(data["gradway"] == "1.2.3");
   CHECK(data["title"] == "tiny on 2 x ideal on 1 node");
   CHECK(data["report"] == document_of(run, "1.2.3"));
-  CHECK(page_of(run, "1.2.3") == page_of(run, "1.2.3"));
+  CHECK(page_of(run, run, "1.2.3") == page_of(run, run, "1.2.3"));
 }
 
 TEST_CASE("a name in a scenario cannot end the data of a page", "[report][page]") {
   auto run = made_up_run();
   run.scenario.name = "</script><script>alert(1)</script><!-- \xff";
-  const auto page = page_of(run, "1");
+  const auto page = page_of(run, run, "1");
   CHECK(page.find("<script>alert") == std::string::npos);
   CHECK(data_of(page)["scenario"] == "</script><script>alert(1)</script><!-- \xEF\xBF\xBD");
 }
 
 TEST_CASE("a page is self-contained", "[report][page]") {
-  const auto page = page_of(made_up_run(), "1");
+  const auto run = made_up_run();
+  const auto page = page_of(run, run, "1");
   CHECK(page.starts_with("<!DOCTYPE html>"));
   CHECK(page.find("default-src 'none'") != std::string::npos);
   // Elements that load something: scripts or images with a source, style sheets, frames.

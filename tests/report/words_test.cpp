@@ -22,6 +22,8 @@ Value another(const Value& value) {
     return static_cast<Value>(static_cast<int>(value) == 0 ? 1 : 0);
   } else if constexpr (std::is_arithmetic_v<Value>) {
     return 2 * value + 1;
+  } else if constexpr (std::is_same_v<Value, ExpertRows>) {
+    return value.empty() ? ExpertRows{{1, 3}} : ExpertRows{};
   } else if constexpr (std::is_same_v<Value, Wrap>) {
     return Wrap{value.blocks + 1};
   } else if constexpr (std::is_same_v<Value, std::array<RankAxis, 5>>) {

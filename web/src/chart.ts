@@ -14,7 +14,7 @@ import { CanvasRenderer, SVGRenderer } from 'echarts/renderers';
 import type { EChartsOption } from 'echarts';
 import { h, type Child } from './dom';
 import { tableDetails, type Table } from './table';
-import { isPrinting, onTheme, palette, type Palette } from './theme';
+import { forgetRemoved, isPrinting, onTheme, palette, type Palette } from './theme';
 
 use([
   BarChart,
@@ -62,10 +62,17 @@ const paperWidth = 680;
 
 const live = h('div', { class: 'hidden', 'aria-live': 'polite' });
 const mounts: (() => void)[] = [];
+const drawnCharts = new Map<HTMLElement, EChartsType>();
 
-/** Draws all charts created so far. Their elements must be in the page. */
+/** Draws all charts created so far, whose elements must be in the page, and forgets those that were removed from it. */
 export function mountCharts(): void {
   if (!live.isConnected) document.body.append(live);
+  for (const [area, chart] of drawnCharts) {
+    if (area.isConnected) continue;
+    chart.dispose();
+    drawnCharts.delete(area);
+  }
+  forgetRemoved();
   for (const mount of mounts.splice(0)) mount();
 }
 
@@ -128,6 +135,7 @@ export function draw(spec: Chart): Drawn {
   mounts.push(() => {
     area.style.height = `${spec.height(area.clientWidth)}px`;
     chart = init(area, null, { renderer: spec.renderer ?? 'svg', devicePixelRatio: Math.max(2, window.devicePixelRatio) });
+    drawnCharts.set(area, chart);
     redraw();
     if (spec.stops) keyboard(chart, area, spec.stops);
     spec.ready?.(chart, area);
@@ -138,7 +146,7 @@ export function draw(spec: Chart): Drawn {
       redraw();
     }).observe(area);
   });
-  onTheme(redraw);
+  onTheme(redraw, area);
   return { element, redraw, setLabel: (label) => area.setAttribute('aria-label', label) };
 }
 
@@ -163,7 +171,7 @@ export function themedLegend(items: () => [colour: string, text: string, kind?: 
   const key = h('div', {});
   const show = (): void => key.replaceChildren(legend(items()));
   show();
-  onTheme(show);
+  onTheme(show, key);
   return key;
 }
 

@@ -2,6 +2,7 @@
 // The documents that the page can show, except campaigns; see DATA.md. Optional keys may be missing in documents of earlier versions.
 
 import type { Scenario as Written, ScenarioJob, ScenarioStrategy } from './scenario';
+import type { WhatIf } from './what_if/panel';
 
 export type Range = [number, number];
 export type Maybe = number | null | undefined;
@@ -224,6 +225,8 @@ export interface RunDocument extends AnyDocument {
   buckets: Bucket[];
   use: UseOverTime[];
   platform: Platform;
+  /** If the page can simulate other settings. */
+  what_if?: WhatIf;
 }
 
 export type SweepPoint = { set: Record<string, string> } & Partial<Report> & { error?: string };

@@ -84,7 +84,7 @@ export type Mode = 'auto' | 'light' | 'dark';
 
 const prefersDark = window.matchMedia('(prefers-color-scheme: dark)');
 const onPaper = window.matchMedia('print');
-const listeners: (() => void)[] = [];
+let listeners: { call: () => void; element: Element | undefined }[] = [];
 let mode: Mode = 'auto';
 let printing = onPaper.matches;
 
@@ -96,7 +96,7 @@ export const currentMode = (): Mode => mode;
 
 function apply(): void {
   document.documentElement.dataset.theme = isDark() ? 'dark' : 'light';
-  for (const listener of listeners) listener();
+  for (const { call } of listeners) call();
 }
 
 /** Light, dark, or the system's choice; kept while the page is open. */
@@ -105,8 +105,11 @@ export function setMode(next: Mode): void {
   apply();
 }
 
-/** Called after each change of theme or between screen and paper. */
-export const onTheme = (listener: () => void): void => void listeners.push(listener);
+/** Called after each change of theme or between screen and paper. @param element for which it is called, if for one */
+export const onTheme = (call: () => void, element?: Element): void => void listeners.push({ call, element });
+
+/** Forgets the listeners of elements that are not in the page. */
+export const forgetRemoved = (): void => void (listeners = listeners.filter(({ element }) => !element || element.isConnected));
 
 function print(now: boolean): void {
   if (printing === now) return;

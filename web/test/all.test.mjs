@@ -134,8 +134,9 @@ function answers(checks) {
 
 for (const one of pages) {
   test(`${one.name}: is one small file that asks for nothing`, () => {
-    const size = Buffer.byteLength(one.text) - one.dataSize;
+    const size = Buffer.byteLength(one.text) - one.dataSize - one.engineSize;
     assert.ok(size < 2e6, `${size} bytes without data`);
+    assert.ok(size + one.engineSize < 6e6, `${size + one.engineSize} bytes without the data of its run`);
     assert.match(one.text, /Content-Security-Policy" content="default-src 'none'/);
     assert.doesNotMatch(one.text.replace(/<!--[^]*?-->/g, ''), /<(link|img|script|iframe)[^>]+(src|href)="(?!data:)/);
     assert.match(one.text, /Apache ECharts[^]*zrender[^]*tslib/, 'the notices of the bundled parts');

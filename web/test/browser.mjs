@@ -10,6 +10,7 @@ import { chromium } from 'playwright-core';
 const folder = resolve(process.env.GRADWAY_PAGES);
 const flags = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const tag = /<script id="data" type="application\/json">([^]*?)<\/script>/;
+const packed = /<script id="(?:engine|files)" type="text\/plain">([^]*?)<\/script>/g;
 
 /** The points of a sweep: what their columns say of each. */
 function runsOf({ vary, columns }) {
@@ -36,7 +37,7 @@ export const pages = readdirSync(folder)
     const found = tag.exec(text);
     const data = JSON.parse(found[1]);
     if (data.kind === 'sweep') data.sweep.runs = runsOf(data.sweep);
-    return { name: name.slice(0, -5), isThorough: !/^(also|brief)-/.test(name), isOnlyOpened: name.startsWith('also-'), url: pathToFileURL(join(folder, name)).href, text, data, dataSize: found[1].length };
+    return { name: name.slice(0, -5), isThorough: !/^(also|brief)-/.test(name), isOnlyOpened: name.startsWith('also-'), url: pathToFileURL(join(folder, name)).href, text, data, dataSize: found[1].length, engineSize: [...text.matchAll(packed)].reduce((sum, [, part]) => sum + part.length, 0) };
   });
 
 /** Pages to test; those that are not thorough only for what is special about them. */
@@ -54,7 +55,7 @@ export function openedOnce(one, view) {
   after(() => opened.close());
   return (what, run, skip = false) =>
     test(what, { skip }, async () => {
-      await run(opened.page);
+      await run(opened.page, opened.wrongs);
       assert.deepEqual(opened.wrongs, []);
     });
 }
@@ -66,7 +67,7 @@ async function open(one, { width = 1280, height = 900, theme = 'light', touch = 
   const wrongs = [];
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && wrongs.push(`console: ${message.text()}`));
   page.on('pageerror', (error) => wrongs.push(`error: ${error.stack ?? error}`));
-  page.on('request', (request) => request.url() !== one.url && !request.url().startsWith('data:') && wrongs.push(`request: ${request.url()}`));
+  page.on('request', (request) => request.url().replace(/#.*/, '') !== one.url && !/^(data|blob):/.test(request.url()) && wrongs.push(`request: ${request.url()}`));
   await page.goto(one.url);
   await page.waitForSelector('html[data-ready]', { timeout: 30000 });
   return { page, wrongs, close: () => context.close() };

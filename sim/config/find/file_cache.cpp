@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace gradway {
@@ -35,6 +36,14 @@ void FileCache::keep_name(DataKind kind, const std::string& name, const std::fil
                           const config::FoundFile& found) {
   const std::lock_guard lock{mutex_};
   names_.emplace(Name{kind, name, folder.string()}, found);
+}
+
+std::vector<std::filesystem::path> FileCache::files() {
+  const std::lock_guard lock{mutex_};
+  std::set<std::filesystem::path> all;
+  for (const auto& [key, entry] : entries_)
+    for (const auto& file : entry->problems.files()) all.insert(file.path);
+  return {all.begin(), all.end()};
 }
 
 DataPath with_file_cache(DataPath data) {

@@ -5,14 +5,15 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <typeindex>
 #include <utility>
+#include <vector>
 
+#include "sim/base/mutex.hpp"
 #include "sim/config/find/lookup.hpp"
 #include "sim/config/yaml/problems.hpp"
 
@@ -53,6 +54,9 @@ class FileCache {
   void keep_name(DataKind kind, const std::string& name, const std::filesystem::path& folder,
                  const config::FoundFile& found);
 
+  /// The files whose results are cached, sorted.
+  std::vector<std::filesystem::path> files();
+
  private:
   using Name = std::tuple<DataKind, std::string, std::string>;
   using Key =
@@ -67,7 +71,7 @@ class FileCache {
 
   const Changes changes_;
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::map<Key, std::shared_ptr<const CacheEntry>> entries_;
   std::map<Name, config::FoundFile> names_;
 };

@@ -13,6 +13,7 @@
 #include "sim/base/nearest.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/config/find/document.hpp"
+#include "sim/config/yaml/disk.hpp"
 #include "sim/config/yaml/foreign_names.hpp"
 #include "sim/config/yaml/problems.hpp"
 
@@ -89,12 +90,6 @@ const Place& place_of(DataKind kind) {
   return *std::ranges::find(places, kind, &Place::kind);
 }
 
-bool is_file(const fs::path& path) {
-  std::error_code ignored;
-  const auto status = fs::status(path, ignored);
-  return fs::exists(status) && !fs::is_directory(status);
-}
-
 /// The top-level keys of a file; none if it is invalid YAML, which is reported when the file is read.
 std::set<std::string> top_keys(const fs::path& path) {
   Problems ignored;
@@ -151,13 +146,8 @@ std::string name_of(const Place& place, const fs::path& folder, const fs::path& 
 }
 
 void add_names(const Place& place, const fs::path& folder, std::set<std::string>& names) {
-  std::error_code error;
-  auto file = fs::recursive_directory_iterator{folder, fs::directory_options::skip_permission_denied, error};
-  for (; !error && file != fs::recursive_directory_iterator{}; file.increment(error)) {
-    if (file.depth() > 8) file.pop(error);
-    if (error || file == fs::recursive_directory_iterator{}) break;
-    if (!is_file(file->path())) continue;
-    const auto name = name_of(place, folder, file->path());
+  for (const auto& file : files_below(folder)) {
+    const auto name = name_of(place, folder, file);
     if (is_name(place, name)) names.insert(name);
   }
 }
@@ -180,8 +170,7 @@ FoundFile before_installed(FoundFile found, const Place& place, const std::strin
   if (data.roots.empty()) return found;
   const auto installed = data.roots.back() / place.folder / fmt::format("{}{}", name, place.ending);
   if (found.path == installed) return found;
-  std::error_code ignored;
-  if (is_file(installed) && !fs::equivalent(found.path, installed, ignored))
+  if (is_file(installed) && !is_same_file(found.path, installed))
     found.instead_of = fmt::format("the {} {}", place.noun, name);
   return found;
 }
@@ -300,14 +289,13 @@ FoundFile find_file(DataKind kind, const std::string& file, const Lookup& all, c
   if (const auto text = all.data().texts.find(file); text != all.data().texts.end())
     return {file, file, text->second};
   const auto& place = place_of(kind);
-  std::error_code ignored;
   for (const auto& path : {from / file, fs::path{file}}) {
-    if (is_file(path) || (path.extension() == ".yaml" && fs::is_directory(path, ignored)))
+    if (is_file(path) || (path.extension() == ".yaml" && is_folder(path)))
       return {path, path.generic_string()};
   }
   const auto bare = file.ends_with(".yaml") ? without_ending(file) : file;
   if (const auto found = find_in_data(place, bare, all.data())) return *found;
-  if (fs::is_directory(file, ignored)) return {file, file};
+  if (is_folder(file)) return {file, file};
   if (is_in_working_folder(place, bare))
     fail(where, "there is no such file", std::string{how_to_add_working_folder});
   const auto near = all.near_hint(kind, bare);

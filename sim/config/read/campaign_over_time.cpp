@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "sim/base/number.hpp"
 #include "sim/config/find/scenario_keys.hpp"
 #include "sim/config/read/fields.hpp"
 #include "sim/config/read/scenario_parts.hpp"
@@ -33,7 +33,7 @@ bool is_literal(const std::string& text) {
   double number = 0;
   const auto* end = text.data() + text.size();
   return !text.empty() && (text.front() == '-' || std::isdigit(static_cast<unsigned char>(text.front()))) &&
-         std::from_chars(text.data(), end, number).ptr == end && text.back() != '.' &&
+         read_number(text.data(), end, number).ptr == end && text.back() != '.' &&
          !(text.size() > 1 && text.front() == '0' && text[1] != '.');
 }
 
@@ -72,8 +72,7 @@ const PhaseKey* find_key(const std::vector<PhaseKey>& set, std::string_view key)
 int batch_of(const std::vector<PhaseKey>& set) {
   const auto* given = find_key(set, global_batch_key);
   int batch = 0;
-  if (given != nullptr)
-    std::from_chars(given->value.data(), given->value.data() + given->value.size(), batch);
+  if (given != nullptr) read_number(given->value.data(), given->value.data() + given->value.size(), batch);
   return batch;
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -7,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/number.hpp"
 #include "sim/config/read/measurements.hpp"
 #include "sim/config/yaml/quantities.hpp"
 #include "sim/config/yaml/text_table.hpp"
@@ -106,7 +106,7 @@ CollectiveTable read_table(Reader& table) {
 double percentage(const Node& node) {
   const auto& word = scalar(node, "a percentage");
   double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  const auto [end, error] = read_number(word.data(), word.data() + word.size(), value);
   const std::string_view unit{end, static_cast<std::size_t>(word.data() + word.size() - end)};
   if (error != std::errc{} || !std::isfinite(value) || value < 0 || (unit != " %" && unit != "%"))
     fail(node.where, fmt::format("'{}' is not a percentage", word), "write a number and '%', such as 4.2 %");

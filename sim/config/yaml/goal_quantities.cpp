@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/number.hpp"
 #include "sim/config/read/measurements.hpp"
 #include "sim/config/yaml/problems.hpp"
 #include "sim/config/yaml/quantities.hpp"
@@ -82,7 +82,7 @@ struct LeadingNumber {
 /// @param example hint for messages
 LeadingNumber parse_leading_number(const Node& node, std::string_view text, const std::string& example) {
   LeadingNumber result;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result.number);
+  const auto [end, error] = read_number(text.data(), text.data() + text.size(), result.number);
   if (error == std::errc::invalid_argument || !std::isfinite(result.number))
     fail(node.where, fmt::format("'{}' does not begin with a number", node.text), example);
   if (error == std::errc::result_out_of_range)
@@ -125,7 +125,7 @@ double with_unit(const Node& node, std::string_view thing, std::string_view unit
                  std::string_view example) {
   const auto& word = scalar(node, thing);
   double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  const auto [end, error] = read_number(word.data(), word.data() + word.size(), value);
   const std::string_view rest{end, static_cast<std::size_t>(word.data() + word.size() - end)};
   if (error != std::errc{} || rest != unit || !(value >= 0 && value <= most))
     fail(node.where, fmt::format("'{}' is not {}", word, thing),

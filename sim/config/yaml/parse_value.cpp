@@ -2,12 +2,12 @@
 #include "sim/config/yaml/parse_value.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "sim/base/number.hpp"
 #include "sim/config/yaml/goal_quantities.hpp"
 #include "sim/config/yaml/quantities.hpp"
 
@@ -81,7 +81,7 @@ double elements(const Node& node) {
   const auto& word = scalar(node, "a number of elements");
   double count = 0;
   const auto* end = word.data() + word.size();
-  const auto [rest, error] = std::from_chars(word.data(), end, count);
+  const auto [rest, error] = read_number(word.data(), end, count);
   if (error != std::errc{} || rest != end || !(count >= 1 && count <= most_elements))
     fail(node.where, fmt::format("'{}' is not a number of elements", node.text),
          "write a number from 1 to 1e15, such as 5e8");
@@ -103,7 +103,7 @@ Wrap wrapping(const Node& node) {
   if (text_of_node == "whole") return {0};
   int blocks = 0;
   const auto* end = text_of_node.data() + text_of_node.size();
-  const auto [rest, error] = std::from_chars(text_of_node.data(), end, blocks);
+  const auto [rest, error] = read_number(text_of_node.data(), end, blocks);
   if (error != std::errc{} || std::string_view(rest, end) != " blocks" || blocks < 1 || blocks > most_wrapped)
     fail(node.where, fmt::format("invalid wrap '{}'", text_of_node),
          "expected block, whole, or a number of blocks such as '4 blocks'");

@@ -10,7 +10,7 @@
 
 #include "sim/base/digest.hpp"
 #include "sim/base/problem.hpp"
-#include "sim/config/yaml/file_state.hpp"
+#include "sim/config/yaml/disk.hpp"
 #include "sim/scenario/scenario_warnings.hpp"
 
 namespace gradway::config {

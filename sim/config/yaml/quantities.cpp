@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "sim/base/number.hpp"
 #include "sim/config/yaml/scalars.hpp"
 
 namespace gradway::config {
@@ -63,7 +63,7 @@ struct NumberWithUnit {
 NumberWithUnit split(const Node& node, const QuantityKind& kind) {
   const auto all = trim(scalar(node, kind.one));
   NumberWithUnit written;
-  const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), written.number);
+  const auto [end, error] = read_number(all.data(), all.data() + all.size(), written.number);
   if (error == std::errc::invalid_argument || !std::isfinite(written.number)) no_number(node, all, kind);
   const auto length = static_cast<std::size_t>(end - all.data());
   written.digits = all.substr(0, length);
@@ -136,7 +136,7 @@ bool is_currency(std::string_view code) {
 std::string_view unit_of(const Node& node) {
   const auto all = trim(node.text);
   double number = 0;
-  const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), number);
+  const auto [end, error] = read_number(all.data(), all.data() + all.size(), number);
   return trim(all.substr(static_cast<std::size_t>(end - all.data())));
 }
 

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "sim/base/number.hpp"
 #include "sim/platform/with_speeds.hpp"
 #include "sim/scenario/value_kind.hpp"
 
@@ -24,7 +24,7 @@ bool is_digits(std::string_view text) {
 template <class Number>
 std::optional<Number> number_of(std::string_view text) {
   Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = read_number(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
 }

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/config/yaml/source_file.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include <fmt/format.h>
 
-#include "sim/base/open_file.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/config/yaml/disk.hpp"
 #include "sim/config/yaml/problems.hpp"
 
 namespace gradway::config {
@@ -108,21 +105,13 @@ const std::string& SourceText::line(int zero_based) const {
 
 SourceText read_source(const std::filesystem::path& path, const std::string& shown) {
   const Where where = in_file(shown);
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) fail(where, "the path is a folder, not a file");
-  if (!std::filesystem::exists(path, ignored)) fail(where, "there is no such file");
-  const int file = open_without_waiting(path);
-  if (file < 0) fail(where, "the file cannot be read", "check its permissions");
-  std::string content;
-  std::array<char, 16384> part{};
-  for (ssize_t count = 1; count > 0 && content.size() <= largest_file;) {
-    count = ::read(file, part.data(), part.size());
-    if (count > 0) content.append(part.data(), static_cast<std::size_t>(count));
-  }
-  ::close(file);
-  if (content.size() > largest_file)
+  if (is_folder(path)) fail(where, "the path is a folder, not a file");
+  if (!is_file(path)) fail(where, "there is no such file");
+  auto content = read_bytes(path, largest_file);
+  if (!content) fail(where, "the file cannot be read", "check its permissions");
+  if (content->size() > largest_file)
     fail(where, "the file is larger than 4 MiB", "check that it is a file for gradway");
-  return SourceText{shown, std::move(content)};
+  return SourceText{shown, *std::move(content)};
 }
 
 }  // namespace gradway::config

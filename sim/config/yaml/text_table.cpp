@@ -2,7 +2,6 @@
 #include "sim/config/yaml/text_table.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/nearest.hpp"
+#include "sim/base/number.hpp"
 #include "sim/base/printable.hpp"
 
 namespace gradway::config {
@@ -21,7 +21,7 @@ constexpr bool is_blank(char c) {
 
 template <class Number>
 bool reads(std::string_view word, Number& value) {
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  const auto [end, error] = read_number(word.data(), word.data() + word.size(), value);
   return error == std::errc{} && end == word.data() + word.size();
 }
 

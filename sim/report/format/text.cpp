@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -12,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/contract.hpp"
+#include "sim/base/number.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/scenario/value_text.hpp"
 
@@ -88,7 +88,7 @@ bool is_number(const std::string& text) {
   const auto* first = text.data() + (text.starts_with('+') ? 1 : 0);
   const auto* last = text.data() + text.size();
   double ignored = 0;
-  return std::from_chars(first, last, ignored).ptr == last && first != last;
+  return read_number(first, last, ignored).ptr == last && first != last;
 }
 
 /// Whether spreadsheets would evaluate the text as a formula.

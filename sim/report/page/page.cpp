@@ -3,21 +3,30 @@
 
 #include <algorithm>
 #include <ostream>
+#include <sstream>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/base64.hpp"
 #include "sim/base/contract.hpp"
+#include "sim/files/gzip_stream.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/page/page_parts.hpp"
+#include "sim/report/page/run_document.hpp"
 #include "sim/report/run/json.hpp"
+#include "sim/report/show/show.hpp"
 
 // In template.S: the bundled page, byte for byte.
 extern "C" const char gradway_page_begin[];
 extern "C" const char gradway_page_end[];
+// gradway.wasm by gzip in base64, or nothing.
+extern "C" const char gradway_engine_begin[];
+extern "C" const char gradway_engine_end[];
 
 namespace gradway::report {
 namespace {
@@ -28,13 +37,31 @@ std::string_view page() {
   return {gradway_page_begin, static_cast<std::size_t>(gradway_page_end - gradway_page_begin)};
 }
 
+std::string_view engine() {
+  return {gradway_engine_begin, static_cast<std::size_t>(gradway_engine_end - gradway_engine_begin)};
+}
+
+/// The files and the schema of a scenario, by gzip.
+std::string packed(const std::map<std::string, std::string>& files) {
+  std::ostringstream schema;
+  write_scenario_schema(schema);
+  const Json all{{"files", files}, {"schema", Json::parse(schema.str())}};
+  std::ostringstream out;
+  write_gzip(out,
+             [&](std::ostream& text) { text << all.dump(-1, ' ', false, Json::error_handler_t::replace); });
+  return std::move(out).str();
+}
+
 /// Writes the page with the data inserted into the template.
-void write_page(std::ostream& out, const Json& data) {
-  constexpr std::string_view start = R"(<script id="data" type="application/json">)";
-  const auto template_text = page();
-  const auto at = template_text.find(start);
-  expects(at != std::string_view::npos, "the page has a place for its data");
-  out << template_text.substr(0, at + start.size());
+void write_page(std::ostream& out, const Json& data, const WhatIfFiles* what_if = nullptr) {
+  auto rest = page();
+  const auto write_until = [&](std::string_view start) {
+    const auto at = rest.find(start);
+    expects(at != std::string_view::npos, "the page has a place for its data");
+    out << rest.substr(0, at + start.size());
+    rest.remove_prefix(at + start.size());
+  };
+  write_until(R"(<script id="data" type="application/json">)");
   // "</script>" or "<!--" in a name must not end the data, so every '<' is escaped.
   for (const char c : data.dump(-1, ' ', false, Json::error_handler_t::replace)) {
     if (c == '<') {
@@ -43,21 +70,13 @@ void write_page(std::ostream& out, const Json& data) {
       out << c;
     }
   }
-  out << template_text.substr(at + start.size());
-}
-
-/// @param scenario its name
-/// @param title identifies the page without context, with model and platform
-Json start_of(std::string_view kind, std::string_view scenario, std::string_view title,
-              std::string_view version) {
-  return {{"schema", 1}, {"gradway", version}, {"kind", kind}, {"scenario", scenario}, {"title", title}};
-}
-
-/// "vit_l_32 on 8 x l40s on 1 node"
-std::string title_of(const Scenario& scenario) {
-  const auto& job = scenario.job;
-  return fmt::format("{} on {}", trains(job.strategy) ? scenario.model.name : describe(job.strategy),
-                     hardware_in_words(scenario.platform, job.gpus));
+  if (what_if != nullptr) {
+    write_until(R"(<script id="engine" type="text/plain">)");
+    out << engine();
+    write_until(R"(<script id="files" type="text/plain">)");
+    out << base64(packed(what_if->files));
+  }
+  out << rest;
 }
 
 std::string title_of(const PlatformComparison& compared) {
@@ -90,31 +109,25 @@ std::string title_of(const Sweep& sweep) {
   return fmt::format("{}: {}", sweep.scenario, keys_in_words(sweep.axes));
 }
 
-/// Model, hardware and strategy, in the same words as on the terminal.
-Json headline(const Run& run) {
-  const auto& job = run.scenario.job;
-  const bool is_collective = !trains(job.strategy);
-  return {{"model", is_collective ? "" : run.scenario.model.name},
-          {"hardware", hardware_in_words(run.scenario.platform, job.gpus)},
-          {"strategy", describe(job.strategy)}};
-}
-
 }  // namespace
 
 bool has_page() {
   return !page().empty();
 }
 
-void write_page(std::ostream& out, const Run& run, std::string_view version, const RunQuestions& questions) {
-  auto data = start_of("run", run.scenario.name, title_of(run.scenario), version);
-  data["headline"] = headline(run);
-  data["report"] = json_document(run, version, questions).json();
-  data["timeline"] = timeline_json(run);
-  if (auto pipeline = pipeline_json(run); !pipeline.is_null()) data["pipeline"] = std::move(pipeline);
-  data["buckets"] = buckets_json(run);
-  data["use"] = use_json(run);
-  data["platform"] = platform_json(run);
-  write_page(out, data);
+bool has_engine() {
+  return has_page() && !engine().empty();
+}
+
+void write_page(std::ostream& out, const Run& run, const Run& drawn, std::string_view version,
+                const RunQuestions& questions, const WhatIfFiles* what_if) {
+  auto data = run_document(run, drawn, version, questions);
+  if (what_if == nullptr) return write_page(out, data);
+  data["what_if"] = {{"scenario", what_if->scenario},
+                     {"set", what_if->set},
+                     {"roots", what_if->roots},
+                     {"command", what_if->command}};
+  write_page(out, data, what_if);
 }
 
 void write_page(std::ostream& out, const Campaign& campaign, std::string_view version) {

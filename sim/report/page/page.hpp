@@ -2,8 +2,11 @@
 #pragma once
 
 #include <iosfwd>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sim/report/campaign/campaign.hpp"
 #include "sim/report/campaign/campaign_points.hpp"
@@ -21,11 +24,25 @@ namespace gradway::report {
 /// Whether gradway was built with the page. Otherwise it cannot write report.html.
 bool has_page();
 
+/// Whether gradway was built with gradway.wasm, which a page needs to simulate other settings.
+bool has_engine();
+
+/// What a page needs to simulate its scenario with other settings.
+struct WhatIfFiles {
+  std::string scenario;                                  ///< its name among the files
+  std::vector<std::pair<std::string, std::string>> set;  ///< overrides of the run
+  std::vector<std::string> roots;            ///< data folders among the files that precede the installed data
+  std::string command;                       ///< that runs the scenario, without its overrides
+  std::map<std::string, std::string> files;  ///< texts by name; those of the installed data start with '/'
+};
+
 // Each function writes report.html: a self-contained file that opens without a network. The page computes
 // nothing; web/DATA.md describes its data. @pre has_page(). @param version of gradway
 
-void write_page(std::ostream& out, const Run& run, std::string_view version,
-                const RunQuestions& questions = {});
+/// @param drawn the same run, with all its micro-batches if they can be drawn
+/// @param what_if the page can then simulate other settings; null: it only shows the run. @pre has_engine()
+void write_page(std::ostream& out, const Run& run, const Run& drawn, std::string_view version,
+                const RunQuestions& questions = {}, const WhatIfFiles* what_if = nullptr);
 void write_page(std::ostream& out, const Campaign& campaign, std::string_view version);
 void write_page(std::ostream& out, const CampaignPoints& points, std::string_view version);
 void write_page(std::ostream& out, const Sweep& sweep, std::string_view version);

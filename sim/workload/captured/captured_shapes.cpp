@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes of captured tensors, and the tensors that operations need so that their kernels can be derived.
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ struct CapturedShape {
   std::size_t result = any_rank;  ///< least dimensions of the first result
 };
 
-constexpr std::array known_shapes{
+constexpr CapturedShape known_shapes[] = {
     CapturedShape{"mm", 2, 1, 0, 2, 2, 2},
     CapturedShape{"addmm", 3, 1, 1, 2, 2, 2},
     CapturedShape{"bmm", 2, 1, 0, 2, 3, 3},
@@ -80,7 +80,7 @@ std::string why_invalid(const CapturedOperation& captured) {
     return fmt::format("{} {} tensor{}", number, what, number == 1 ? "" : "s");
   };
   if (const auto* known = std::ranges::find(known_shapes, name, &CapturedShape::name);
-      known != known_shapes.end()) {
+      known != std::end(known_shapes)) {
     if (captured.inputs.size() < known->inputs) return "needs at least " + count(known->inputs, "input");
     if (captured.outputs.size() < known->outputs) return "needs at least " + count(known->outputs, "output");
     for (auto i = known->first; i < known->first + known->of_rank; ++i)

@@ -455,10 +455,7 @@ class Eager {
   Operation tiny(bool host_waits) const;
   /// Whether tokens go to the ranks of their experts as they are, and come back summed: DeepEP and HybridEP.
   /// @source Megatron-Core, transformer/moe/token_dispatcher.py (MoEFlexTokenDispatcher)
-  bool sends_tokens() const {
-    return settings_.megatron && settings_.expert > 1 && !settings_.waits_for_counts &&
-           !settings_.expert_capacity;
-  }
+  bool sends_tokens() const;
   void combine_in_loop(Node& at, double elements, Number number) const;
   void issue_backward(const Node& at);
   void issue_recomputed(const Node& at);

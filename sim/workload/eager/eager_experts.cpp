@@ -39,6 +39,11 @@ Operation of_one_expert(const Operation& of_all, std::int32_t experts) {
 
 }  // namespace
 
+bool Eager::sends_tokens() const {
+  return settings_.megatron && settings_.expert > 1 && !settings_.waits_for_counts &&
+         !settings_.expert_capacity;
+}
+
 /// Multiplies rows by their fp32 shares, casts the products and adds them to the rows of all experts. The
 /// backward pass sorts, zeroes and sums the gradient of the index as `dispatch` does.
 void Eager::combine_in_loop(Node& at, double elements, Number number) const {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run: headline numbers first, then where the time goes, use of links, and details.
+import { mountCharts } from '../chart';
 import type { Report, RunDocument, Training } from '../document';
 import { h, value } from '../dom';
 import * as text from '../format';
 import { answer, basis, misfit, tiles, title, warnings, what, type Tile } from '../header';
 import { arrows } from '../names';
 import { coded } from '../summary';
+import { whatIf } from '../what_if/panel';
 import { buckets } from './buckets';
 import { links } from './links';
 import { memory } from './memory';
@@ -105,16 +107,10 @@ export function runAnswer({ metrics, interval, fits, scenario, training }: Repor
 export const bottleneck = ({ bottleneck: { resource, why } }: Report): HTMLElement =>
   h('p', { class: 'box bottleneck', id: 'bottleneck' }, 'Bottleneck: ', h('b', {}, arrows(resource)), why ? `. ${text.sentence(arrows(why))}.` : '.');
 
-export function runPage(data: RunDocument): HTMLElement[] {
+/** The charts and all that follows them. */
+function details(data: RunDocument): HTMLElement[] {
   const { report } = data;
-  const { model, hardware, strategy } = data.headline;
   const parts = [
-    report.does_not_fit ? misfit(report.does_not_fit) : null,
-    title(data.title, what([model, `${hardware} (${report.scenario.platform})`, strategy], data)),
-    runAnswer(report),
-    headline(report),
-    bottleneck(report),
-    warnings(coded(report)),
     step(report),
     stages(report),
     pipeline(data.pipeline, data.timeline.repeated, report),
@@ -124,6 +120,32 @@ export function runPage(data: RunDocument): HTMLElement[] {
     buckets(data.buckets, data.timeline),
     memory(report),
     basis(report.basis),
+  ];
+  return parts.filter((part): part is HTMLElement => part !== null);
+}
+
+/** The details of one run after the other. */
+function replaceable(data: RunDocument): { element: HTMLElement; show: (shown: RunDocument) => void } {
+  const element = h('div', { id: 'details' }, ...details(data));
+  const show = (shown: RunDocument): void => {
+    element.replaceChildren(...details(shown));
+    mountCharts();
+  };
+  return { element, show };
+}
+
+export function runPage(data: RunDocument): HTMLElement[] {
+  const { report, what_if: given } = data;
+  const { model, hardware, strategy } = data.headline;
+  const below = given && replaceable(data);
+  const parts = [
+    report.does_not_fit ? misfit(report.does_not_fit) : null,
+    title(data.title, what([model, `${hardware} (${report.scenario.platform})`, strategy], data)),
+    runAnswer(report),
+    headline(report),
+    bottleneck(report),
+    warnings(coded(report)),
+    ...(below ? [whatIf(data, given, below.show), below.element] : details(data)),
   ];
   return parts.filter((part): part is HTMLElement => part !== null);
 }

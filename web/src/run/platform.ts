@@ -85,7 +85,7 @@ export function platform(data: Platform | undefined): HTMLElement | null {
   const colours = h('div', {});
   const showKey = (): void => colours.replaceChildren(key(data));
   showKey();
-  onTheme(showKey);
+  onTheme(showKey, colours);
   const part = data.nodes_shown < data.nodes ? `The first ${data.nodes_shown} of ${data.nodes} nodes are drawn.` : '';
   return section('platform', 'Platform', title, part && h('p', { class: 'lead' }, part), colours, chart.element);
 }

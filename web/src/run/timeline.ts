@@ -122,7 +122,7 @@ export function timeline(data: Timeline | undefined): HTMLElement {
     key.replaceChildren(legend(used.map((phase) => [phaseColour(data, phase, palette()), data.phases[phase] ?? ''])));
   };
   showKey();
-  onTheme(showKey);
+  onTheme(showKey, key);
 
   return section(
     'timeline',

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/shell/what_if.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/base/problem.hpp"
+#include "sim/config/find/file_cache.hpp"
+#include "sim/config/yaml/disk.hpp"
+#include "sim/config/yaml/source_file.hpp"
+#include "sim/report/format/text.hpp"
+
+namespace gradway::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Without links and "..", so that files can be compared.
+fs::path resolved_path(const fs::path& path) {
+  std::error_code ignored;
+  auto resolved = fs::weakly_canonical(path, ignored);
+  return resolved.empty() ? path : resolved;
+}
+
+bool is_below(const fs::path& file, const fs::path& folder) {
+  const auto relative = file.lexically_relative(folder);
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+std::string text_in(const fs::path& file) {
+  return config::read_source(file, file.filename().string()).content();
+}
+
+/// Gives the files of a run their names in the page.
+class Packing {
+ public:
+  explicit Packing(const DataPath& data) {
+    for (const auto& root : data.roots) roots_.push_back(resolved_path(root));
+    for (std::size_t i = 0; i + 1 < roots_.size(); ++i) names_.push_back(fmt::format("/data-{}/", i + 1));
+    names_.emplace_back("/");
+  }
+
+  void add_installed() {
+    constexpr std::array folders{"platforms", "models", "calibration/results"};
+    for (const auto* folder : folders) {
+      for (const auto& file : config::files_below(roots_.back() / folder))
+        if (file.extension() == ".yaml") add(file);
+    }
+  }
+  /// Files that belong to no data folder are named from a folder that they share.
+  void add_own(std::vector<fs::path> files) {
+    std::erase_if(files, [&](const fs::path& file) { return in_data(file); });
+    if (files.empty()) return;
+    own_folder_ = files.front().parent_path();
+    for (const auto& file : files)
+      while (!is_below(file, own_folder_)) own_folder_ = own_folder_.parent_path();
+    for (const auto& file : files) add(file);
+  }
+  void add(const fs::path& file) { files_.try_emplace(name_of(file), text_in(file)); }
+
+  bool in_data(const fs::path& file) const {
+    return std::ranges::any_of(roots_, [&](const fs::path& root) { return is_below(file, root); });
+  }
+  std::string name_of(const fs::path& file) const {
+    for (std::size_t i = 0; i < roots_.size(); ++i)
+      if (is_below(file, roots_[i])) return names_[i] + file.lexically_relative(roots_[i]).generic_string();
+    return file.lexically_relative(own_folder_).generic_string();
+  }
+  /// Names of the data folders that precede the installed data.
+  std::vector<std::string> roots() const { return {names_.begin(), names_.end() - 1}; }
+  std::map<std::string, std::string> take() && { return std::move(files_); }
+
+ private:
+  std::vector<fs::path> roots_;
+  std::vector<std::string> names_;  ///< of each root, with a slash at the end
+  fs::path own_folder_;
+  std::map<std::string, std::string> files_;
+};
+
+}  // namespace
+
+report::WhatIfFiles what_if_files(const std::string& scenario, const std::vector<Override>& overrides,
+                                  const DataPath& data) {
+  report::WhatIfFiles given{.scenario = "",
+                            .set = {},
+                            .roots = {},
+                            .command = "gradway run " + report::shell_word(scenario),
+                            .files = {}};
+  for (const auto& [key, value, where] : overrides) given.set.emplace_back(key, value);
+  Packing packing{data};
+  packing.add_installed();
+  std::vector<fs::path> read;
+  for (const auto& file : data.read->files()) read.push_back(resolved_path(file));
+  for (const auto& file : read)
+    if (packing.in_data(file)) packing.add(file);
+  packing.add_own(read);
+  const auto found = config::find_file(DataKind::scenario, scenario, data, config::in_file(scenario));
+  given.scenario = packing.name_of(resolved_path(found.path));
+  given.roots = packing.roots();
+  given.files = std::move(packing).take();
+  if (found.text) given.files[given.scenario] = *found.text;
+  return given;
+}
+
+void check_has_engine() {
+  if (report::has_engine()) return;
+  throw ConfigError{{Problem{{},
+                             "gradway was built without the engine that --what-if writes into report.html",
+                             {},
+                             "run scripts/setup --for wasm, build the preset wasm, then configure and build "
+                             "gradway again"}}};
+}
+
+}  // namespace gradway::cli

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// All that reading scenarios needs of a disk. A program has one (disk.cpp); in a browser the page hands over
+/// the files (sim/wasm/given_files.cpp).
+namespace gradway::config {
+
+/// Whether something other than a folder is there.
+bool is_file(const std::filesystem::path& path);
+bool is_folder(const std::filesystem::path& path);
+/// Whether both are the same file, such as by a link.
+bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other);
+
+/// All files in a folder and, to a depth of 8, in folders within, in any order. Unreadable folders are
+/// skipped.
+std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder);
+
+/// Content of a file, or a longer part of it than `most` bytes. Empty if it cannot be read.
+std::optional<std::string> read_bytes(const std::filesystem::path& path, std::size_t most);
+
+/// State of a file by which a change is detected.
+struct FileState {
+  std::filesystem::path path;
+  std::filesystem::file_time_type written{};
+  std::uintmax_t size = 0;
+
+  bool operator==(const FileState&) const = default;
+};
+
+/// The present state of a file; empty if it does not exist.
+FileState state_of(const std::filesystem::path& path);
+
+/// Whether the file was written so recently that another write could keep its time stamp.
+bool is_fresh(const FileState& file);
+
+}  // namespace gradway::config

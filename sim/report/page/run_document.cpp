@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/page/run_document.hpp"
+
+#include <ostream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/format/words.hpp"
+#include "sim/report/page/page_parts.hpp"
+#include "sim/report/run/json.hpp"
+
+namespace gradway::report {
+
+nlohmann::ordered_json start_of(std::string_view kind, std::string_view scenario, std::string_view title,
+                                std::string_view version) {
+  return {{"schema", 1}, {"gradway", version}, {"kind", kind}, {"scenario", scenario}, {"title", title}};
+}
+
+std::string title_of(const Scenario& scenario) {
+  const auto& job = scenario.job;
+  return fmt::format("{} on {}", trains(job.strategy) ? scenario.model.name : describe(job.strategy),
+                     hardware_in_words(scenario.platform, job.gpus));
+}
+
+nlohmann::ordered_json headline(const Run& run) {
+  const auto& job = run.scenario.job;
+  const bool is_collective = !trains(job.strategy);
+  return {{"model", is_collective ? "" : run.scenario.model.name},
+          {"hardware", hardware_in_words(run.scenario.platform, job.gpus)},
+          {"strategy", describe(job.strategy)}};
+}
+
+nlohmann::ordered_json run_document(const Run& run, const Run& drawn, std::string_view version,
+                                    const RunQuestions& questions) {
+  auto data = start_of("run", run.scenario.name, title_of(run.scenario), version);
+  data["headline"] = headline(run);
+  data["report"] = json_document(run, version, questions).json();
+  data["timeline"] = timeline_json(drawn);
+  if (auto pipeline = pipeline_json(drawn); !pipeline.is_null()) data["pipeline"] = std::move(pipeline);
+  data["buckets"] = buckets_json(drawn);
+  data["use"] = use_json(drawn);
+  data["platform"] = platform_json(drawn);
+  return data;
+}
+
+void write_run_document(std::ostream& out, const Run& run, const Run& drawn, std::string_view version,
+                        const RunQuestions& questions, const std::string& yaml) {
+  auto document = run_document(run, drawn, version, questions);
+  document["yaml"] = yaml;
+  out << document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace gradway::report

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// gradway.wasm answers what `gradway run --json` prints, byte for byte:  node engine_test.mjs GRADWAY GRADWAY_WASM
+//
+// Every shipped scenario, as it is and with overrides, in node; some of them and the times in headless Chromium.
+// CHROMIUM     the browser; /usr/bin/chromium if not given
+// Exit status: 0; 1 if a test fails; 77 if gradway.wasm is not built, which is said loudly.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const require = createRequire(join(root, 'web', 'package.json'));
+const [program, wasm, only] = process.argv.slice(2);
+if (!existsSync(wasm)) {
+  console.error(`SKIPPED: the engine of the page was not tested: there is no ${wasm}`);
+  console.error('  hint: scripts/setup --for wasm, cmake --preset wasm, cmake --build --preset wasm');
+  process.exit(77);
+}
+
+const work = mkdtempSync(join(tmpdir(), 'gradway-'));
+process.on('exit', () => rmSync(work, { recursive: true }));
+
+/** engine.ts as a script, in a format of esbuild's. */
+function script(format) {
+  const { outputFiles } = require('esbuild').buildSync({ entryPoints: [join(root, 'web/src/what_if/engine.ts')], bundle: true, write: false, format, globalName: 'engine' });
+  return outputFiles[0].text;
+}
+
+/** The installed data, by the names that the engine knows. */
+function dataFiles() {
+  const files = {};
+  const add = (folder) => {
+    for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+      const path = `${folder}/${entry.name}`;
+      if (entry.isDirectory()) add(path);
+      else if (entry.name.endsWith('.yaml')) files[`/${path}`] = readFileSync(join(root, path), 'utf8');
+    }
+  };
+  ['platforms', 'models', 'scenarios', 'calibration/results'].forEach(add);
+  return files;
+}
+
+/** What the program answers, started in an empty folder. */
+function native(scenario, overrides) {
+  const set = Object.entries(overrides).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
+  const { status, stdout, stderr } = spawnSync(program, ['run', scenario, '--json', ...set], { cwd: work, encoding: 'utf8', maxBuffer: 1 << 28 });
+  return { status, text: status === 0 ? stdout : stderr };
+}
+
+const files = dataFiles();
+const scenarios = Object.entries(files)
+  .filter(([name, text]) => name.startsWith('/scenarios/') && !/^cases:/m.test(text))
+  .map(([name]) => name.slice('/scenarios/'.length, -'.yaml'.length))
+  .filter((name) => !only || name.startsWith(only));
+/** The second and third change every prediction or are refused with a reason, the others are mistyped. */
+const changes = [{}, { 'job.batch_per_gpu': '3' }, { 'job.gpus': '2', optimizer: 'adamw' }, { 'job.gpsu': '2', 'job.precision': 'fp31' }];
+
+writeFileSync(join(work, 'engine.mjs'), script('esm'));
+const { ask, compile } = await import(pathToFileURL(join(work, 'engine.mjs')));
+const packed = gzipSync(readFileSync(wasm), { level: 9 }).toString('base64');
+const engine = await compile(packed);
+/** As a question to the engine. */
+const question = (scenario, overrides) => ({ scenario, set: Object.entries(overrides) });
+
+const differing = [];
+function compare(scenario, overrides, expected, found) {
+  if (found.status !== expected.status || found.text !== expected.text) differing.push({ scenario, overrides, expected, found });
+}
+
+/** The document of the page has the same report, and its scenario as YAML is run by the program with the same result. */
+async function comparePage(scenario, overrides, report) {
+  const { text } = await ask(engine, files, question(scenario, overrides), 'page');
+  const page = JSON.parse(text);
+  assert.deepEqual(page.report, JSON.parse(report), scenario);
+  writeFileSync(join(work, 'changed.yaml'), page.yaml);
+  const { status, text: again } = native('./changed.yaml', {});
+  assert.equal(status, 0, `${scenario}: ${again}\n${page.yaml}`);
+  assert.deepEqual(JSON.parse(again).metrics, page.report.metrics, scenario);
+}
+
+/** By status, and how long they took. */
+function summary(answers) {
+  const times = answers.map(({ time }) => time).sort((a, b) => a - b);
+  const byStatus = {};
+  for (const { status } of answers) byStatus[status] = (byStatus[status] ?? 0) + 1;
+  return `${times.length} answers, by status ${JSON.stringify(byStatus)}, median ${times[times.length >> 1].toFixed(0)} ms, longest ${times.at(-1).toFixed(0)} ms`;
+}
+
+/** Takes the program 5 GB; WebAssembly has 4 GB. */
+const tooLarge = 'published/mlperf-llama31-405b-base';
+
+const inNode = [];
+for (const scenario of scenarios) {
+  for (const overrides of changes) {
+    const start = performance.now();
+    const found = await ask(engine, files, question(scenario, overrides));
+    inNode.push({ status: found.status, time: performance.now() - start });
+    if (scenario === tooLarge && Object.keys(overrides).length === 0) {
+      assert.equal(found.status, 3);
+      assert.match(found.text, /not enough memory/);
+      continue;
+    }
+    compare(scenario, overrides, native(scenario, overrides), found);
+    if (found.status === 0) await comparePage(scenario, overrides, found.text);
+  }
+}
+console.log(`${statSync(wasm).size} bytes, ${packed.length} in a page; ${scenarios.length} scenarios`);
+console.log(`node: ${summary(inNode)}`);
+
+const chromium = process.env.CHROMIUM ?? '/usr/bin/chromium';
+if (existsSync(chromium)) {
+  // As strict as the policy of report.html, but for the script of this test.
+  const policy = "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'";
+  writeFileSync(join(work, 'page.html'), `<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}"><script>${script('iife')}</script>`);
+  const flags = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
+  const browser = await require('playwright-core').chromium.launch({ executablePath: chromium, headless: true, args: flags });
+  const page = await (await browser.newContext({ offline: true })).newPage();
+  await page.goto(pathToFileURL(join(work, 'page.html')).href);
+  await page.evaluate(async ({ packed, files }) => Object.assign(window, { files, module: await engine.compile(packed) }), { packed, files });
+  const inChromium = [];
+  for (const scenario of ['article/g6e', 'article/p4d', 'sharded/llama2_7b', 'loading/resnet50', 'h200-4x/gpt_small', 'scale/ddp-24']) {
+    for (const overrides of changes) {
+      const found = await page.evaluate(async (question) => {
+        const start = performance.now();
+        return { ...(await engine.ask(module, files, question)), time: performance.now() - start };
+      }, question(scenario, overrides));
+      inChromium.push(found);
+      compare(scenario, overrides, native(scenario, overrides), found);
+    }
+  }
+  await browser.close();
+  console.log(`Chromium: ${summary(inChromium)}`);
+} else {
+  console.error(`SKIPPED in part: the engine was not tested in a browser: there is no ${chromium}`);
+}
+
+for (const { scenario, overrides, expected, found } of differing.slice(0, 20)) {
+  const other = found.text.split('\n');
+  const lines = expected.text.split('\n');
+  const at = lines.findIndex((line, i) => line !== other[i]);
+  console.log(`${scenario} ${JSON.stringify(overrides)}: status ${expected.status} and ${found.status}, line ${at + 1}\n  program ${lines[at]}\n  engine  ${other[at]}`);
+}
+assert.equal(differing.length, 0, `${differing.length} answers differ from the program's`);

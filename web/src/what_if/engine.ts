@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks gradway.wasm (sim/wasm) what `gradway run SCENARIO --json` would print.
+
+/** Texts by name. Those of the installed data start with '/', such as '/models/vit_l_32.yaml'; others are the user's. */
+export type Files = Record<string, string>;
+
+export interface Question {
+  /** A name, such as 'article/g6e' of '/scenarios/article/g6e.yaml', or the name of one of the files. */
+  scenario: string;
+  /** Keys and values, in YAML, as of `--set`; a later one replaces an earlier one. */
+  set: [key: string, value: string][];
+  /** Data folders that precede the installed data: names that files start with. */
+  roots?: string[];
+}
+
+export interface Answer {
+  /** Exit status of `gradway run`: 0 done, 1 a bug, 2 wrong input, 3 the simulation could not finish. */
+  status: number;
+  /** The document; if the status is not 0, the program's message. */
+  text: string;
+}
+
+interface Exports {
+  memory: WebAssembly.Memory;
+  _initialize(): void;
+  gradway_text(size: number): number;
+  gradway_file(): void;
+  gradway_root(): void;
+  gradway_set(): void;
+  gradway_run(): number;
+  gradway_page(): number;
+  gradway_answer(): number;
+  gradway_answer_size(): number;
+}
+
+/** The bytes of a text that holds them in base64, compressed by gzip. */
+export async function unpack(packed: string): Promise<ArrayBuffer> {
+  const bytes = Uint8Array.from(atob(packed), (one) => one.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+}
+
+/** Compiles the engine, once for all questions. @param packed gradway.wasm */
+export const compile = async (packed: string): Promise<WebAssembly.Module> => WebAssembly.compile(await unpack(packed));
+
+const noSuchFile = 8; // WASI's errno badf
+const unfinished = 3;
+
+/** What the C library asks of a system: streams that nobody reads, and no environment. */
+function system() {
+  let memory: WebAssembly.Memory;
+  const number = (at: number, value: number) => new DataView(memory.buffer).setUint32(at, value, true);
+  const imports = {
+    fd_write(_file: number, parts: number, count: number, written: number) {
+      const view = new DataView(memory.buffer);
+      let size = 0;
+      for (let i = 0; i < count; ++i) size += view.getUint32(parts + 8 * i + 4, true);
+      number(written, size);
+      return 0;
+    },
+    fd_read: () => noSuchFile,
+    fd_close: () => 0,
+    fd_seek: () => noSuchFile,
+    fd_fdstat_get: () => noSuchFile,
+    environ_sizes_get(count: number, size: number) {
+      number(count, 0);
+      number(size, 0);
+      return 0;
+    },
+    environ_get: () => 0,
+    proc_exit(status: number) {
+      throw new Error(`the engine ended with status ${status}`);
+    },
+  };
+  return { imports, attach: (to: WebAssembly.Memory) => (memory = to) };
+}
+
+/** Runs a scenario in a fresh instance of the engine.
+ * @param engine gradway.wasm, compiled
+ * @param files all that the scenario names, and the scenario itself
+ * @param wanted report: report.json, the same bytes as the program's; page: the document of report.html, with the `yaml` of the scenario */
+export async function ask(engine: WebAssembly.Module, files: Files, { scenario, set, roots = [] }: Question, wanted: 'report' | 'page' = 'report'): Promise<Answer> {
+  const { imports, attach } = system();
+  const instance = await WebAssembly.instantiate(engine, { wasi_snapshot_preview1: imports });
+  const gradway = instance.exports as unknown as Exports;
+  attach(gradway.memory);
+  const encoder = new TextEncoder();
+  const give = (text: string) => {
+    const bytes = encoder.encode(text);
+    const at = gradway.gradway_text(bytes.length);
+    new Uint8Array(gradway.memory.buffer, at, bytes.length).set(bytes);
+  };
+  try {
+    gradway._initialize();
+    for (const [name, text] of Object.entries(files)) {
+      give(name);
+      give(text);
+      gradway.gradway_file();
+    }
+    for (const root of roots) {
+      give(root);
+      gradway.gradway_root();
+    }
+    for (const [key, value] of set) {
+      give(key);
+      give(value);
+      gradway.gradway_set();
+    }
+    give(scenario);
+    const status = wanted === 'page' ? gradway.gradway_page() : gradway.gradway_run();
+    const answer = new Uint8Array(gradway.memory.buffer, gradway.gradway_answer(), gradway.gradway_answer_size());
+    return { status, text: new TextDecoder().decode(answer) };
+  } catch (error) {
+    return { status: unfinished, text: `error: the engine in this page stopped: ${error instanceof Error ? error.message : error}\n` };
+  }
+}
