@@ -82,6 +82,8 @@ OTHER_HEADS = ((16, 8, 4096, 40), (16, 8, 1024, 80), (16, 8, 256, 160), (4, 16, 
 FEW_HEADS = ((1, 12, 1024, 64), (2, 12, 1024, 64), (4, 12, 1024, 64), (2, 16, 1024, 64), (16, 6, 1024, 64), (1, 16, 2048, 64),
              (4, 8, 2048, 64), (1, 16, 2048, 128), (1, 32, 2048, 128), (4, 4, 2048, 128), (1, 8, 8192, 128), (1, 4, 8192, 128),
              (1, 16, 1024, 128), (2, 16, 1024, 128), (16, 8, 1024, 128), (16, 16, 1024, 128))
+# Long sequences
+LONG_ATTENTION = ((1, 16, 16384, 96), (1, 16, 32768, 96), (1, 20, 16384, 128), (1, 20, 32768, 128), (1, 10, 65536, 128))
 EFFICIENT_ATTENTION = ((64, 12, 197, 64), (32, 16, 50, 64), (8, 16, 384, 64), (4, 16, 1024, 64), (2, 16, 2048, 128))
 # The same with a single mask, as in models
 MASKED_FUSED_ATTENTION = {
@@ -195,7 +197,7 @@ def grouped_products() -> list[tuple]:
 
 def attentions() -> list[tuple]:
     fused = [("bf16", how, mask, *shape) for how in ("flash", "cudnn") for mask in MASKS
-             for shape in FUSED_ATTENTION + OTHER_HEADS + FEW_HEADS]
+             for shape in FUSED_ATTENTION + OTHER_HEADS + FEW_HEADS + LONG_ATTENTION]
     fused += [("bf16", "cudnn", mask, *shape) for mask in MASKS for shape in MASKED_FUSED_ATTENTION[mask]]
     efficient = [(number, "efficient", mask, *shape) for number in ("fp32", "tf32", "bf16") for mask in MASKS
                  for shape in EFFICIENT_ATTENTION]
