@@ -14,8 +14,9 @@ using namespace gradway::testing;
 namespace {
 
 const std::string take_back = "\x1b[K";
-const std::vector<std::string> long_work{"run",   "scale/gpt-aws-p5", "--set", "job.gpus=131072",
-                                         "--set", "steps=100"};
+/// Several seconds of one simulation, so that a fast machine shows it, too.
+const std::vector<std::string> long_work{"run",   "scale/gpt-aws-p5", "--no-folding", "--engine", "simgrid",
+                                         "--set", "job.gpus=32",      "--set",        "steps=80"};
 
 /// What stood in the line, one after the other; the last is what stayed.
 std::vector<std::string> lines_shown(const std::string& text) {
