@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { openedOnce, pages, shot } from './browser.mjs';
 
 const work = mkdtempSync(join(tmpdir(), 'gradway-'));
@@ -43,6 +43,8 @@ async function set(page, key, value) {
 }
 
 const withEngine = pages.filter(({ data }) => data.what_if);
+// A file without any test would never end: its browser is closed after the last.
+if (withEngine.length === 0) test('pages that simulate other settings', { skip: 'gradway was built without the engine for them' }, () => {});
 
 for (const one of withEngine.filter(({ name }) => name.endsWith('what-if'))) {
   describe(one.name, () => {
