@@ -204,8 +204,9 @@ double share_of_casts(const Operation& operation, const Gpu& gpu) {
 
 /// Part of the head that is not padding.
 double share_of_head(double head) {
-  const auto* const padded = std::ranges::lower_bound(head_sizes, head);
-  return padded == head_sizes.end() ? 1 : head / *padded;
+  for (const auto size : head_sizes)
+    if (head <= size) return head / size;
+  return 1;
 }
 
 double efficiency_of(const Operation& operation, const Gpu& gpu) {
