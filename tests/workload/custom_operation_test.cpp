@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations of captures that are not PyTorch's own, or have no input.
+// Operations of captures that are not PyTorch's own, have no input, or have operands of other layouts.
 #include <catch2/catch.hpp>
 
 #include <string>
@@ -42,4 +42,30 @@ TEST_CASE("random integers need no input") {
   const auto random = operation_of("randint", {}, {integers});
   CHECK(why_invalid(random).empty());
   CHECK(kernels_of(random, 1, 90).is_known);
+}
+
+TEST_CASE("norms and softmax copy operands whose rows are not contiguous") {
+  const auto tensor = [](CapturedLayout layout) {
+    return CapturedTensor{CapturedType::fp32, layout, {4, 256, 320}};
+  };
+  const auto plain = tensor(CapturedLayout::contiguous);
+  const auto names = [&](const char* name, std::vector<CapturedTensor> inputs) {
+    std::vector<std::string> found;
+    for (const auto& kernel : kernels_of(operation_of(name, std::move(inputs), {plain}), 2, 90).kernels)
+      found.push_back(kernel.kernel);
+    return found;
+  };
+  using Names = std::vector<std::string>;
+  const auto turned = tensor(CapturedLayout::transposed);
+  CHECK(names("native_layer_norm", {plain}) == Names{"rows layer_norm fp32"});
+  CHECK(names("native_layer_norm", {turned}) == Names{"rows transpose_256 fp32", "rows layer_norm fp32"});
+  CHECK(names("_softmax", {tensor(CapturedLayout::strided)}) ==
+        Names{"elementwise permute fp32", "rows softmax fp32"});
+  // The gradient and the input; weights and statistics are smaller.
+  CHECK(names("native_layer_norm_backward",
+              {turned, turned, {CapturedType::fp32, CapturedLayout::contiguous, {320}}}) ==
+        Names{"rows transpose_256 fp32", "rows transpose_256 fp32", "rows layer_norm_backward fp32"});
+  // The copy reads and writes each number once, for twice the captured batch.
+  const auto copy = kernels_of(operation_of("native_layer_norm", {turned}, {plain}), 2, 90).kernels.front();
+  CHECK(copy.bytes.value() == Approx(2 * 2 * 4.0 * 4 * 256 * 320));
 }

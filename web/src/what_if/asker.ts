@@ -31,7 +31,7 @@ interface Waiting {
   answered: (answer: Answer) => void;
 }
 
-/** Asks one question at a time, and only the last of those that come in the meantime; replaced ones are not answered. */
+/** Asks one question at a time. Of the questions that arrive meanwhile only the latest is asked next; the others get no answer. */
 class Asker {
   private worker: Worker | undefined;
   private current: Waiting | undefined;

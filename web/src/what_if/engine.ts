@@ -45,7 +45,7 @@ export const compile = async (packed: string): Promise<WebAssembly.Module> => We
 const noSuchFile = 8; // WASI's errno badf
 const unfinished = 3;
 
-/** What the C library asks of a system: streams that nobody reads, and no environment. */
+/** The system calls that the C library needs: output is discarded, and there are no environment variables. */
 function system() {
   let memory: WebAssembly.Memory;
   const number = (at: number, value: number) => new DataView(memory.buffer).setUint32(at, value, true);
