@@ -20,8 +20,6 @@
 namespace gradway::cli {
 namespace {
 
-constexpr double longest_campaign_s = 20.0 * 365 * 86400;
-
 Status campaign(const CampaignArguments& arguments, const CLI::App& app, const CommandContext& context) {
   check_engine(arguments.engine);
   if (!arguments.vary.empty()) return vary_campaign(arguments, app, context);
@@ -52,14 +50,6 @@ void check_has_campaign(const Scenario& scenario) {
   if (scenario.campaign) return;
   refuse(fmt::format("the scenario '{}' has no campaign", scenario.name),
          "add the group 'campaign', or give the amount of data: '--set campaign.tokens=300B'");
-}
-
-void check_length(const Run& run) {
-  const auto all =
-      campaign_steps(run.scenario, run.measured.metrics) * run.measured.metrics.step_time.value();
-  if (all > longest_campaign_s)
-    refuse(fmt::format("the steps of the campaign take {:.4g} years", all / (365 * 86400)),
-           "use less data or more GPUs: campaigns are limited to 20 years");
 }
 
 Run step_of_campaign(const CampaignArguments& arguments, const std::vector<Override>& overrides,

@@ -71,6 +71,11 @@ std::span<const Command> commands() {
               "gradway campaign campaign/llama2_7b-aws-p5 --vary platform=aws-p5.48xlarge,aws-p4d.24xlarge\n"
               "gradway campaign campaign/llama2_7b-aws-p5 --out result",
               add_campaign},
+      Command{"plan", "choose hardware for a training: layouts, days and dollars side by side",
+              "gradway plan --model llama3_8b --platforms 'aws-p5*' --gpus 64,128 --tokens 1T\n"
+              "gradway plan --model config.json --platforms aws-p5.48xlarge,gcp-a3-megagpu-8g --gpus 256 "
+              "--tokens 300B --deadline '30 days' --budget '1M USD'",
+              add_plan},
       Command{
           "optimize", "search for the fastest settings of DDP, FSDP or ZeRO, or for the fastest layout",
           "gradway optimize article/p4d\n"

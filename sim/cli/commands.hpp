@@ -40,6 +40,7 @@ Action add_sweep(CLI::App& app);
 Action add_compare(CLI::App& app);
 Action add_campaign(CLI::App& app);
 Action add_optimize(CLI::App& app);
+Action add_plan(CLI::App& app);
 Action add_validate(CLI::App& app);
 Action add_diagnose(CLI::App& app);
 Action add_watch(CLI::App& app);

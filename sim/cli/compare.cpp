@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -11,6 +9,7 @@
 
 #include "sim/cli/campaign/actions.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/points/platforms.hpp"
 #include "sim/cli/points/points.hpp"
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/out_folder.hpp"
@@ -54,42 +53,11 @@ struct Combination {
   std::optional<Training> misses{};  ///< the training, if it misses a limit
 };
 
-/// The values of a list. @throws ConfigError for empty and repeated values
-std::vector<std::string> list_of(std::string_view option, const std::string& text) {
-  auto values = values_of_list(option, text);
-  for (auto value = values.begin(); value != values.end(); ++value) {
-    if (value->find_first_not_of(' ') == std::string::npos)
-      refuse(fmt::format("'{} {}' has an empty value", option, text), "write values between the commas");
-    if (std::find(values.begin(), value, *value) != value)
-      refuse(fmt::format("'{} {}' has '{}' twice", option, text, *value), "give each value once");
-  }
-  return values;
-}
-
-/// The platforms of names and patterns such as "aws-*", each once.
-std::vector<std::string> platforms_of(const CompareArguments& arguments, const DataPath& data) {
-  const std::string option = "--platforms";
-  std::vector<std::string> platforms;
-  const auto known = list_names(DataKind::platform, data);
-  for (const auto& name : list_of(option, arguments.platforms)) {
-    const bool is_pattern = name.find_first_of("*?[") != std::string::npos;
-    const auto matches = [&](const std::string& one) { return fnmatch(name.c_str(), one.c_str(), 0) == 0; };
-    if (is_pattern && std::ranges::none_of(known, matches))
-      refuse(fmt::format("no platform matches '{} {}'", option, name),
-             "'gradway list platforms' lists all names");
-    for (const auto& one : is_pattern ? known : std::vector{name}) {
-      const bool is_meant = !is_pattern || matches(one);
-      if (is_meant && std::ranges::find(platforms, one) == platforms.end()) platforms.push_back(one);
-    }
-  }
-  return platforms;
-}
-
 std::vector<Combination> combinations_of(const CompareArguments& arguments, const DataPath& data) {
   const auto counts =
       arguments.gpus.empty() ? std::vector<std::string>{""} : list_of("--gpus", arguments.gpus);
   std::vector<Combination> combinations;
-  for (const auto& platform : platforms_of(arguments, data)) {
+  for (const auto& platform : platforms_of(arguments.platforms, data)) {
     for (const auto& gpus : counts) combinations.push_back({platform, gpus});
   }
   return combinations;
@@ -227,7 +195,7 @@ Status compare_campaigns(const CompareArguments& arguments, const CLI::App& app,
            "write '--set campaign.tokens=300B'");
   CampaignSearch search{.arguments = arguments.campaign_choice,
                         .fixed = fixed_overrides(arguments),
-                        .axes = {{"platform", platforms_of(arguments, context.data)}},
+                        .axes = {{"platform", platforms_of(arguments.platforms, context.data)}},
                         .is_ranked = true,
                         .file = "compare.json"};
   if (!arguments.gpus.empty()) search.axes.push_back({"job.gpus", list_of("--gpus", arguments.gpus)});

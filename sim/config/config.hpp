@@ -31,7 +31,8 @@ class FileCache;
 struct DataPath {
   std::vector<std::filesystem::path> roots;  ///< GRADWAY_PATH in its order, then the installed data
   std::shared_ptr<FileCache> read{};         ///< cache of files that were read; null: none
-  /// Texts that replace scenarios and files of cases of these names, for programs that call gradway.
+  /// Texts that replace scenarios and files of cases of these names, and files of data folders, such as
+  /// "models/mine.yaml".
   std::map<std::string, std::string> texts{};
 };
 

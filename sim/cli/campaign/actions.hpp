@@ -41,9 +41,6 @@ Run step_of_campaign(const CampaignArguments& arguments, const std::vector<Overr
 /// @throws ConfigError if the scenario has no campaign
 void check_has_campaign(const Scenario& scenario);
 
-/// @throws ConfigError if the steps of the campaign take more than 20 years
-void check_length(const Run& run);
-
 /// The questions of the options, to be answered by this number of threads.
 CampaignQuestions questions_of(const CampaignArguments& arguments, int threads);
 

@@ -82,16 +82,9 @@ class StepSimulation {
       check_length(*run_);
     }
     const report::Campaign outcome{*run_, questions_, answers_of(*run_, questions_)};
-    const auto& answers = outcome.answers;
     if (!questions_.only_figures) point.report = report::json_document(outcome, GRADWAY_VERSION);
     if (search_.finds_layout) report::add_layout(point, run_->scenario);
-    point.estimate = answers.estimate;
-    point.step = run_->measured.metrics.step_time;
-    point.errors = run_->errors;
-    point.in_time = answers.in_time;
-    point.in_budget = answers.in_budget;
-    point.late_s = answers.late_s;
-    point.over_usd = answers.over_usd;
+    report::add_answers(point, *run_, outcome.answers);
   }
 
  private:

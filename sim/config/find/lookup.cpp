@@ -177,6 +177,9 @@ FoundFile before_installed(FoundFile found, const Place& place, const std::strin
 
 std::optional<FoundFile> find_in_data(const Place& place, const std::string& name, const DataPath& data) {
   const auto file = fs::path{place.folder} / fmt::format("{}{}", name, place.ending);
+  const auto shown = file.generic_string();
+  if (const auto text = data.texts.find(shown); text != data.texts.end())
+    return FoundFile{file, shown, text->second};
   for (const auto& root : data.roots) {
     if (is_file(root / file))
       return before_installed({root / file, shown_name(root, file)}, place, name, data);

@@ -183,6 +183,16 @@ void add_layout(CampaignPoint& point, const Scenario& scenario) {
   point.set.emplace_back("job.recompute", std::string{name_of(job.recompute)});
 }
 
+void add_answers(CampaignPoint& point, const Run& run, const CampaignAnswers& answers) {
+  point.estimate = answers.estimate;
+  point.step = run.measured.metrics.step_time;
+  point.errors = run.errors;
+  point.in_time = answers.in_time;
+  point.in_budget = answers.in_budget;
+  point.late_s = answers.late_s;
+  point.over_usd = answers.over_usd;
+}
+
 void rank(CampaignPoints& points) {
   const auto& questions = points.questions;
   std::ranges::stable_sort(points.points, [&](const CampaignPoint& a, const CampaignPoint& b) {

@@ -53,6 +53,9 @@ struct CampaignPoints {
 /// Adds the layout of a scenario, in words and as keys.
 void add_layout(CampaignPoint& point, const Scenario& scenario);
 
+/// Adds the result of a campaign. @param run of its step
+void add_answers(CampaignPoint& point, const Run& run, const CampaignAnswers& answers);
+
 /// Sorts points: best first, then points that exceed a limit by their excess, then points that failed.
 void rank(CampaignPoints& points);
 

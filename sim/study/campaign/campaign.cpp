@@ -323,6 +323,18 @@ void add_staging(CampaignPlan& plan, const Run& run, int threads) {
 
 }  // namespace
 
+void check_length(const Run& run) {
+  constexpr double year_s = 365 * 86400.0;
+  constexpr double most_years = 20;
+  const auto years =
+      campaign_steps(run.scenario, run.measured.metrics) * run.measured.metrics.step_time.value() / year_s;
+  if (years > most_years)
+    throw ConfigError{Problem{{},
+                              fmt::format("the steps of the campaign take {:.4g} years", years),
+                              {},
+                              "use less data or more GPUs: campaigns are limited to 20 years"}};
+}
+
 CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions,
                            const ProgressCallback& on_progress) {
   expects(run.scenario.campaign.has_value() && questions.seeds > 0, "there is a campaign to simulate");

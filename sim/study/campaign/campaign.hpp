@@ -96,6 +96,9 @@ std::optional<CentralTraining> central_training(const Run& run, const CampaignPl
                                                 const CampaignEstimate& estimate,
                                                 const std::optional<UsdPerHour>& node);
 
+/// @param run of a step of the campaign @throws ConfigError if its steps take more than 20 years
+void check_length(const Run& run);
+
 /// Simulates the campaign of a scenario with many seeds.
 /// @param run of one step @pre its scenario has a campaign
 /// @throws ConfigError if no run can finish, with the reason

@@ -76,6 +76,15 @@ std::optional<int> batch_for(const Scenario& scenario, int most) {
   }
 }
 
+/// Of a profile or capture; 1 for other models.
+int recorded_batch(const Model& model) {
+  return model.profile ? model.profile->batch : model.captured ? model.captured->batch : 1;
+}
+
+Model model_of(const FirstScenarioRequest& request, const DataPath& data) {
+  return load_model(request.model_file.empty() ? request.model : request.model_file, data);
+}
+
 std::string framework_of(const FirstScenarioRequest& request) {
   if (!request.framework.empty()) return request.framework;
   if (request.strategy == name_of(Zero{})) return "deepspeed";
@@ -144,7 +153,7 @@ Traits traits_of(const Model& model) {
           .is_text = model.tokens_per_sample > 0,
           .has_experts = model.experts.number > 0,
           .has_attention = is_known && !attention_heads_of(model.run).empty(),
-          .has_blocks = !model.profile && !model.captured && model.tokens_per_sample > 0};
+          .has_blocks = !is_recorded(model) && model.tokens_per_sample > 0};
 }
 
 /// Settings by framework and model.
@@ -156,13 +165,12 @@ class Recipes {
         traits_{traits_of(model)},
         gpu_{platform.gpu_models.front()},
         framework_{framework_of(request)},
-        precision_{model.profile || model.captured ? "" : precision_for(gpu_)},
+        precision_{is_recorded(model) ? "" : precision_for(gpu_)},
         gpus_of_node_{static_cast<int>(platform.gpus.size()) /
                       std::max(1, node_count(platform, request.gpus))} {}
 
   CommonSettings common(const TrainingSetup& setup) const {
-    CommonSettings found{.precision = precision_,
-                         .optimizer = model_.profile || model_.captured ? "" : "adamw"};
+    CommonSettings found{.precision = precision_, .optimizer = is_recorded(model_) ? "" : "adamw"};
     if (!traits_.is_known || gpu_.ideal) return found;
     if (framework_ != "pytorch") {
       found.job = {{"job.framework", framework_}, clipped()};
@@ -284,6 +292,10 @@ class Recipes {
 
 }  // namespace
 
+bool is_recorded(const Model& model) {
+  return model.profile || model.captured;
+}
+
 std::string scenario_text(const ScenarioSettings& settings) {
   std::string text;
   std::string group;
@@ -298,9 +310,17 @@ std::string scenario_text(const ScenarioSettings& settings) {
   return text;
 }
 
+ScenarioSettings recipe_settings(const FirstScenarioRequest& request, const DataPath& data) {
+  const auto model = model_of(request, data);
+  const auto platform = load_platform(request.platform, request.gpus, data);
+  const Recipes recipes{request, model, platform};
+  const auto setup = recipes.setups().front();
+  return settings_of(request, recipes.common(setup), setup, recorded_batch(model));
+}
+
 FirstScenario first_scenario(const FirstScenarioRequest& request, const std::string& file,
                              const DataPath& data) {
-  const auto model = load_model(request.model_file.empty() ? request.model : request.model_file, data);
+  const auto model = model_of(request, data);
   const auto platform = load_platform(request.platform, request.gpus, data);
   const Recipes recipes{request, model, platform};
   FirstScenario found;
@@ -308,12 +328,10 @@ FirstScenario first_scenario(const FirstScenarioRequest& request, const std::str
   const auto most = found.is_text ? most_texts : most_images;
   for (const auto& setup : recipes.setups()) {
     const auto common = recipes.common(setup);
-    const int recorded = model.profile ? model.profile->batch : model.captured ? model.captured->batch : 0;
-    const int written = std::max(1, recorded);
-    found.settings = settings_of(request, common, setup, written);
+    found.settings = settings_of(request, common, setup, recorded_batch(model));
     found.recipe = common.recipe;
     const auto scenario = load_scenario_text(scenario_text(found.settings), file, data);
-    const auto batch = batch_for(scenario, recorded > 0 ? recorded : most);
+    const auto batch = batch_for(scenario, is_recorded(model) ? recorded_batch(model) : most);
     found.fits = batch.has_value();
     if (found.fits) {
       found.settings = settings_of(request, common, setup, *batch);

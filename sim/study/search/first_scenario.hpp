@@ -29,6 +29,9 @@ struct FirstScenario {
   bool fits = true;      ///< into the GPU's memory, as far as that is known
 };
 
+/// Whether the kernels of a model come from a profile or a capture, with its batch, precision and optimizer.
+bool is_recorded(const Model& model);
+
 /// The YAML text of a scenario with exactly these settings.
 std::string scenario_text(const ScenarioSettings& settings);
 
@@ -40,5 +43,9 @@ std::string scenario_text(const ScenarioSettings& settings);
 /// @throws ConfigError for unknown names, and for contradictions at their place in the scenario's text
 FirstScenario first_scenario(const FirstScenarioRequest& request, const std::string& file,
                              const DataPath& data);
+
+/// The same settings for one sample per GPU, with the first strategy of the recipe: memory is not looked at.
+/// For searches that choose batch, recomputation and layout themselves.
+ScenarioSettings recipe_settings(const FirstScenarioRequest& request, const DataPath& data);
 
 }  // namespace gradway

@@ -15,10 +15,9 @@
 
 #include "sim/base/problem.hpp"
 #include "sim/compute/memory_range.hpp"
-#include "sim/plan/plan.hpp"
-#include "sim/run/simulate_within.hpp"
 #include "sim/scenario/pipeline/schedule.hpp"
 #include "sim/scenario/pipeline/stages.hpp"
+#include "sim/study/search/layout_requirements.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway {
@@ -32,99 +31,6 @@ constexpr std::size_t batch_size = 8;
 [[noreturn]] void refuse_layouts(std::string what, std::string hint) {
   throw ConfigError{Problem{Where{}, std::move(what), {}, std::move(hint)}};
 }
-
-/// Identifies layouts that differ in the micro-batch only.
-auto cut_of(const Job& job) {
-  const auto& layout = job.layout;
-  return std::tuple{layout.tensor,   layout.sequence, layout.context, layout.expert, layout.pipeline,
-                    layout.schedule, layout.chunks,   job.recompute,  job.strategy};
-}
-
-/// Ranks that share layers, tokens and experts, and recomputation. Layouts of a kind have the same kernels.
-using Kind = std::tuple<int, int, int, Recompute>;
-Kind kind_of(const Job& job) {
-  return {job.layout.tensor, job.layout.context, job.layout.expert, job.recompute};
-}
-
-/// Memory of a candidate, and a lower bound of its step time.
-struct Requirements {
-  Bytes needs{};             ///< without NCCL's buffers
-  bool surely_fits = false;  ///< without NCCL's buffers
-  Seconds at_least{};
-};
-
-/// Enough micro-batches to fill the pipeline. More of them need no more memory and take the same time each.
-int enough_micro_batches(const Job& job) {
-  const auto& layout = job.layout;
-  const bool keeps_all = layout.schedule == Schedule::gpipe || layout.schedule == Schedule::looped_bfs;
-  return keeps_all ? job.accumulate : std::min(job.accumulate, 2 * layout.pipeline);
-}
-
-/// Lower bound of the step time, the larger of two bounds. One is the kernels of the slowest stage and the
-/// passes of a micro-batch through the stages before it, at full clocks, which GPUs that often wait have;
-/// separate passes for weight gradients fill the bubble. The other is the average of all stages' kernels at
-/// the clocks of GPUs that never wait, because waiting costs more than the higher clocks gain.
-/// @param planned micro-batches in `workload`
-/// @param slowdown of passes on a GPU that never waits
-Seconds least_time(const Workload& workload, const Job& job, int planned, double slowdown) {
-  const auto pipeline = pipeline_of(job.layout);
-  Seconds least{};
-  Seconds way{};
-  Seconds of_all{};
-  for (const auto& program : workload.programs) {
-    Seconds busy{};
-    for (const auto& task : program.tasks) {
-      const auto* kernel = std::get_if<Kernel>(&task.work);
-      if (kernel != nullptr && (task.phase == Phase::forward || task.phase == Phase::backward))
-        busy += kernel->work;
-    }
-    const auto of_micro_batch = busy / planned;
-    of_all += of_micro_batch * job.accumulate;
-    least = std::max(least, way + of_micro_batch * job.accumulate);
-    if (!pipeline.splits_backward()) way += of_micro_batch / pipeline.chunks;
-  }
-  return std::max(least, of_all / static_cast<double>(workload.programs.size()) * slowdown);
-}
-
-/// Estimates memory and a lower bound of the step time of candidates without simulating them. Not
-/// thread-safe.
-class RequirementEstimator {
- public:
-  explicit RequirementEstimator(const Scenario& written) : scenario_{written} {}
-
-  Requirements estimate(const Job& job) {
-    scenario_.job = job;
-    scenario_.job.accumulate = enough_micro_batches(job);
-    auto [at, is_new] = costs_.try_emplace({job.strategy.index(), job.batch_per_gpu});
-    auto& [costs, slowdown] = at->second;
-    if (is_new) {
-      costs = compute_costs(scenario_, WaitRatio::always());
-      if (const auto least = time_of_passes(costs); least > Seconds{})
-        slowdown = time_of_passes(compute_costs(scenario_)) / least;
-    }
-    const auto workload = plan(scenario_, costs);
-    Requirements required{.at_least = least_time(workload, job, scenario_.job.accumulate, slowdown)};
-    const auto& most = std::ranges::max_element(workload.programs, {}, [](const Program& program) {
-                         return program.memory.needed();
-                       })->memory;
-    required.needs = most.needed();
-    required.surely_fits = surely_fits(scenario_, most);
-    return required;
-  }
-
- private:
-  struct Passes {
-    ComputeCosts at_full_clocks;
-    double slowdown = 1;  ///< on a GPU that never waits
-  };
-
-  static Seconds time_of_passes(const ComputeCosts& costs) {
-    return total(costs.forward) + total(costs.backward);
-  }
-
-  Scenario scenario_;
-  std::map<std::pair<std::size_t, int>, Passes> costs_;  ///< by strategy and batch
-};
 
 class LayoutSearch {
  public:
@@ -347,21 +253,7 @@ class LayoutSearch {
   }
 
   std::variant<LayoutResult, BeyondLimits> simulate_one(const Job& job, Seconds limit) const {
-    auto scenario = written_;
-    scenario.job = job;
-    const auto& gpu = written_.platform.gpu_models.front();
-    const StepLimits limits{.time = limit, .memory = gpu.ideal ? Bytes::infinite() : gpu.memory};
-    const auto simulated = simulate_within(limits, std::move(scenario), engine_);
-    if (const auto* beyond = std::get_if<BeyondLimits>(&simulated)) return *beyond;
-    const auto& run = std::get<Run>(simulated);
-    return LayoutResult{.job = job,
-                        .metrics = run.measured.metrics,
-                        .range = run.range,
-                        .errors = run.errors,
-                        .memory = run.measured.memory.needed(),
-                        .verdict = memory_range(run.scenario, run.measured.memory).verdict,
-                        .basis = run.basis,
-                        .warnings = run.warnings};
+    return simulate_layout(written_, job, limit, engine_);
   }
 
   void take(LayoutResult tried) {
@@ -431,7 +323,7 @@ void check_can_be_cut(const Scenario& written) {
         fmt::format("the profile '{}' was measured with the whole model on one GPU: it cannot be distributed",
                     model.name),
         "use a model that is described by its architecture: gradway list models");
-  if (!model.tensor && pipeline_units(model) < 2)
+  if (!can_be_distributed(model))
     refuse_layouts(fmt::format("the model '{}' cannot be distributed: it has neither layers for tensor "
                                "parallelism nor blocks for pipeline stages",
                                model.name),
@@ -443,23 +335,24 @@ void check_can_be_cut(const Scenario& written) {
 
 }  // namespace
 
+bool can_be_distributed(const Model& model) {
+  return !model.profile && (model.tensor || pipeline_units(model) > 1);
+}
+
 const LayoutResult& LayoutSearchResult::recommended() const {
   for (std::size_t i = 0; i < ranked.size(); ++i)
     if (ranked[i].verdict == MemoryVerdict::fits && leaders.has(i)) return ranked[i];
   return ranked.front();
 }
 
-LayoutSearchResult search_layouts(const Scenario& written, int global_batch, std::size_t best,
-                                  const std::string& engine, const ForEach& for_each,
-                                  const ProgressCallback& on_progress,
-                                  const std::function<bool()>& is_stopped) {
+LayoutSearchResult for_candidates(const Scenario& written, int global_batch,
+                                  const std::function<LayoutSearchResult(std::vector<Job>)>& search) {
   check_can_be_cut(written);
   LayoutSearchResult found;
   for (const bool beyond_nodes : {false, true}) {
     auto candidates = candidate_layouts(written, global_batch, beyond_nodes);
     if (candidates.empty()) continue;
-    auto more =
-        LayoutSearch{written, best, engine, for_each, on_progress, is_stopped}.run(std::move(candidates));
+    auto more = search(std::move(candidates));
     if (!more.ranked.empty() || found.candidates == 0) found = std::move(more);
     if (!found.ranked.empty()) return found;
   }
@@ -469,6 +362,15 @@ LayoutSearchResult search_layouts(const Scenario& written, int global_batch, std
                                written.job.gpus, global_batch),
                    fmt::format("'--global-batch {}' is possible", written.job.gpus));
   return found;
+}
+
+LayoutSearchResult search_layouts(const Scenario& written, int global_batch, std::size_t best,
+                                  const std::string& engine, const ForEach& for_each,
+                                  const ProgressCallback& on_progress,
+                                  const std::function<bool()>& is_stopped) {
+  return for_candidates(written, global_batch, [&](std::vector<Job> candidates) {
+    return LayoutSearch{written, best, engine, for_each, on_progress, is_stopped}.run(std::move(candidates));
+  });
 }
 
 }  // namespace gradway

@@ -94,6 +94,9 @@ std::optional<Job> with_selective_checkpoints(const Model& model, const Job& job
 /// kernels, exchanges that overlap with matrix products. @param best the fastest layout
 std::vector<UnsearchedKey> unsearched_keys(const Model& model, const Gpu& gpu, const Job& best);
 
+/// Whether the model has layers for tensor parallelism or blocks for pipeline stages.
+bool can_be_distributed(const Model& model);
+
 /// Finds the `best` layouts with the least step time, and the fastest that certainly fits. Memory is checked
 /// before anything is simulated. Candidates are simulated in the order of a lower bound, which is the kernels
 /// of a stage and the latency of the pipeline up to it, until no other can be one of these: they are those
@@ -108,5 +111,12 @@ LayoutSearchResult search_layouts(const Scenario& written, int global_batch, std
                                   const std::string& engine, const ForEach& for_each,
                                   const ProgressCallback& on_progress = {},
                                   const std::function<bool()>& is_stopped = {});
+
+/// Finds a layout that certainly fits and takes at most 2 % longer than the fastest such one, in a tenth of
+/// the time of `search_layouts`: what cannot be faster by more than that is not planned, and no variants are
+/// tried. If none certainly fits, the same of those that may fit.
+/// @return `ranked` has the layouts that were simulated; what does not fit is listed only if nothing fits
+/// @throws ConfigError if no layout exists
+LayoutSearchResult find_layout(const Scenario& written, int global_batch, const std::string& engine);
 
 }  // namespace gradway

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/shell/plan_answers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+#include <utility>
+
+#include "sim/base/contract.hpp"
+#include "sim/cli/shell/failure.hpp"
+#include "sim/cli/shell/option_value.hpp"
+#include "sim/cli/shell/read_back.hpp"
+#include "sim/config/scenario_yaml.hpp"
+#include "sim/config/yaml/goal_quantities.hpp"
+#include "sim/import/training/scenario_draft.hpp"
+#include "sim/report/campaign/plan_points.hpp"
+#include "sim/report/page/plan_question.hpp"
+#include "sim/study/parallel.hpp"
+
+namespace gradway::cli {
+namespace {
+
+void answer_layout(std::ostream& out, const std::string& text, const DataPath& data) {
+  const auto question = report::read_plan_question(text);
+  const auto found = layout_on(question.plan, question.clusters.front(), data);
+  report::write_plan_layout(out, found, question.plan.global_batch, GRADWAY_VERSION);
+}
+
+void answer_campaigns(std::ostream& out, const std::string& text, const DataPath& data) {
+  const auto question = report::read_plan_question(text);
+  const CampaignQuestions limits{
+      .seeds = question.seeds,
+      .deadline = value_of("deadline", question.deadline, config::time_span),
+      .budget_usd = value_of("budget", question.budget, config::dollars),
+  };
+  auto all = report::points_of(question.plan, question.clusters, limits);
+  for_each_in_parallel(all.points.size(), hardware_threads(), [&](std::size_t i) {
+    auto& point = all.points[i];
+    point.error = failure_of([&] {
+                    report::simulate_on(point, question.plan, question.clusters[i], all.questions, data);
+                    return Status::done;
+                  }).text;
+  });
+  report::rank(all);
+  report::write_json(out, all, GRADWAY_VERSION);
+}
+
+void answer_scenario(std::ostream& out, const std::string& text, const DataPath& data) {
+  const auto question = report::read_plan_question(text);
+  const auto planned = scenario_on(question.plan, question.clusters.front(), data);
+  out << scenario_yaml(planned.name, planned.set, planned.data);
+}
+
+void answer_model(std::ostream& out, const std::string& text, const DataPath&) {
+  out << model_of_config({"config.json", text});
+}
+
+}  // namespace
+
+void answer_plan(std::ostream& out, std::string_view kind, const std::string& question,
+                 const DataPath& data) {
+  struct Kind {
+    std::string_view name;
+    void (*answer)(std::ostream&, const std::string&, const DataPath&);
+  };
+  constexpr std::array kinds{Kind{"layout", answer_layout}, Kind{"campaigns", answer_campaigns},
+                             Kind{"scenario", answer_scenario}, Kind{"model", answer_model}};
+  const auto* found = std::ranges::find(kinds, kind, &Kind::name);
+  expects(found != kinds.end(), "the planner asks questions of these kinds only");
+  found->answer(out, question, data);
+}
+
+std::string model_of_config(const TextFile& config) {
+  const auto draft = draft_of_hugging_face(read_json_settings(config), {});
+  auto model = model_yaml(draft);
+  check_reads_back(DataKind::model, model, draft.file);
+  return model;
+}
+
+}  // namespace gradway::cli

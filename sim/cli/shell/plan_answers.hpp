@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+#include "sim/config/config.hpp"
+#include "sim/files/text_file.hpp"
+
+namespace gradway::cli {
+
+/// Answers a question of the planner's page (web/DATA.md), in the browser or from a server.
+/// @param kind layout: the layout of the question's first cluster; campaigns: on all clusters, whose layouts
+/// are known, best first; scenario: of the first cluster, as YAML; model: that of a config.json, as YAML
+/// @param question JSON; with kind model the text of the config.json
+void answer_plan(std::ostream& out, std::string_view kind, const std::string& question, const DataPath& data);
+
+/// The model of a config.json of Hugging Face, as YAML.
+std::string model_of_config(const TextFile& config);
+
+}  // namespace gradway::cli

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/search/layout_requirements.hpp"
+
+#include <algorithm>
+
+#include "sim/compute/memory_range.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/scenario/pipeline/schedule.hpp"
+#include "sim/scenario/pipeline/stages.hpp"
+
+namespace gradway {
+namespace {
+
+/// Enough micro-batches to fill the pipeline. More of them need no more memory and take the same time each.
+int enough_micro_batches(const Job& job) {
+  const auto& layout = job.layout;
+  const bool keeps_all = layout.schedule == Schedule::gpipe || layout.schedule == Schedule::looped_bfs;
+  return keeps_all ? job.accumulate : std::min(job.accumulate, 2 * layout.pipeline);
+}
+
+/// Lower bound of the step time, the larger of two bounds. One is the kernels of the slowest stage and the
+/// passes of a micro-batch through the stages before it, at full clocks, which GPUs that often wait have;
+/// separate passes for weight gradients fill the bubble. The other is the average of all stages' kernels at
+/// the clocks of GPUs that never wait, because waiting costs more than the higher clocks gain.
+/// @param planned micro-batches in `workload`
+/// @param slowdown of passes on a GPU that never waits
+Seconds least_time(const Workload& workload, const Job& job, int planned, double slowdown) {
+  const auto pipeline = pipeline_of(job.layout);
+  Seconds least{};
+  Seconds way{};
+  Seconds of_all{};
+  for (const auto& program : workload.programs) {
+    Seconds busy{};
+    for (const auto& task : program.tasks) {
+      const auto* kernel = std::get_if<Kernel>(&task.work);
+      if (kernel != nullptr && (task.phase == Phase::forward || task.phase == Phase::backward))
+        busy += kernel->work;
+    }
+    const auto of_micro_batch = busy / planned;
+    of_all += of_micro_batch * job.accumulate;
+    least = std::max(least, way + of_micro_batch * job.accumulate);
+    if (!pipeline.splits_backward()) way += of_micro_batch / pipeline.chunks;
+  }
+  return std::max(least, of_all / static_cast<double>(workload.programs.size()) * slowdown);
+}
+
+Seconds time_of_passes(const ComputeCosts& costs) {
+  return total(costs.forward) + total(costs.backward);
+}
+
+}  // namespace
+
+const RequirementEstimator::Passes& RequirementEstimator::passes_of(const Job& job) {
+  scenario_.job = job;
+  auto [at, is_new] = costs_.try_emplace({job.strategy.index(), job.batch_per_gpu});
+  auto& [costs, slowdown] = at->second;
+  if (is_new) {
+    costs = compute_costs(scenario_, WaitRatio::always());
+    if (const auto least = time_of_passes(costs); least > Seconds{})
+      slowdown = time_of_passes(compute_costs(scenario_)) / least;
+  }
+  return at->second;
+}
+
+Requirements RequirementEstimator::estimate(const Job& job) {
+  const auto& [costs, slowdown] = passes_of(job);
+  scenario_.job = job;
+  scenario_.job.accumulate = enough_micro_batches(job);
+  const auto workload = plan(scenario_, costs);
+  Requirements required{.at_least = least_time(workload, job, scenario_.job.accumulate, slowdown)};
+  const auto& most = std::ranges::max_element(workload.programs, {}, [](const Program& program) {
+                       return program.memory.needed();
+                     })->memory;
+  required.needs = most.needed();
+  required.surely_fits = surely_fits(scenario_, most);
+  return required;
+}
+
+Seconds RequirementEstimator::least_time_of(const Job& job) {
+  const auto& [costs, slowdown] = passes_of(job);
+  const auto pipeline = pipeline_of(job.layout);
+  const auto recomputed =
+      job.recompute == Recompute::full ? total(costs.forward) / job.recompute_every : Seconds{};
+  const auto of_micro_batch = (time_of_passes(costs) + recomputed) / job.layout.pipeline;
+  const auto before = pipeline.splits_backward() ? 0.0 : (job.layout.pipeline - 1.0) / pipeline.chunks;
+  return std::max(of_micro_batch * (job.accumulate + before), of_micro_batch * job.accumulate * slowdown);
+}
+
+std::variant<LayoutResult, BeyondLimits> simulate_layout(const Scenario& written, const Job& job,
+                                                         Seconds limit, const std::string& engine) {
+  auto scenario = written;
+  scenario.job = job;
+  const auto& gpu = written.platform.gpu_models.front();
+  const StepLimits limits{.time = limit, .memory = gpu.ideal ? Bytes::infinite() : gpu.memory};
+  const auto simulated = simulate_within(limits, std::move(scenario), engine);
+  if (const auto* beyond = std::get_if<BeyondLimits>(&simulated)) return *beyond;
+  const auto& run = std::get<Run>(simulated);
+  return LayoutResult{.job = job,
+                      .metrics = run.measured.metrics,
+                      .range = run.range,
+                      .errors = run.errors,
+                      .memory = run.measured.memory.needed(),
+                      .verdict = memory_range(run.scenario, run.measured.memory).verdict,
+                      .basis = run.basis,
+                      .warnings = run.warnings};
+}
+
+}  // namespace gradway

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sim/compute/compute_costs.hpp"
+#include "sim/run/simulate_within.hpp"
+#include "sim/scenario/scenario.hpp"
+#include "sim/study/search/layouts.hpp"
+
+namespace gradway {
+
+/// Identifies layouts that differ in the micro-batch only.
+inline auto cut_of(const Job& job) {
+  const auto& layout = job.layout;
+  return std::tuple{layout.tensor,   layout.sequence, layout.context, layout.expert, layout.pipeline,
+                    layout.schedule, layout.chunks,   job.recompute,  job.strategy};
+}
+
+/// Ranks that share layers, tokens and experts, and recomputation. Layouts of a kind have the same kernels.
+using Kind = std::tuple<int, int, int, Recompute>;
+inline Kind kind_of(const Job& job) {
+  return {job.layout.tensor, job.layout.context, job.layout.expert, job.recompute};
+}
+
+/// Memory of a candidate, and a lower bound of its step time.
+struct Requirements {
+  Bytes needs{};             ///< without NCCL's buffers
+  bool surely_fits = false;  ///< without NCCL's buffers
+  Seconds at_least{};
+};
+
+/// Estimates memory and lower bounds of the step time of candidates of one kind without simulating them. Not
+/// thread-safe.
+class RequirementEstimator {
+ public:
+  explicit RequirementEstimator(const Scenario& written) : scenario_{written} {}
+
+  Requirements estimate(const Job& job);
+  /// A lower bound of the step time that needs no plan of the step: the kernels of equal stages, and the
+  /// passes of a micro-batch through those before. Stages that differ take longer.
+  Seconds least_time_of(const Job& job);
+
+ private:
+  struct Passes {
+    ComputeCosts at_full_clocks;
+    double slowdown = 1;  ///< on a GPU that never waits
+  };
+
+  const Passes& passes_of(const Job& job);
+
+  Scenario scenario_;
+  std::map<std::pair<std::size_t, int>, Passes> costs_;  ///< by strategy and batch
+};
+
+/// Searches the layouts whose tensor groups stay within NVLink domains; if none of them can run, the others.
+/// @throws ConfigError if the job cannot be distributed, or there are no layouts
+LayoutSearchResult for_candidates(const Scenario& written, int global_batch,
+                                  const std::function<LayoutSearchResult(std::vector<Job>)>& search);
+
+/// Simulates a layout, unless it takes longer than the limit or does not fit.
+/// @throws ConfigError if NCCL refuses it
+std::variant<LayoutResult, BeyondLimits> simulate_layout(const Scenario& written, const Job& job,
+                                                         Seconds limit, const std::string& engine);
+
+}  // namespace gradway

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/search/training_plan.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/base/problem.hpp"
+#include "sim/compute/memory_range.hpp"
+#include "sim/run/simulate.hpp"
+#include "sim/study/search/first_scenario.hpp"
+#include "sim/study/search/largest_batch.hpp"
+
+namespace gradway {
+namespace {
+
+[[noreturn]] void refuse_plan(std::string what, std::string hint) {
+  throw ConfigError{Problem{Where{}, std::move(what), {}, std::move(hint)}};
+}
+
+/// A GPU's share of the storage for checkpoints.
+/// @source Llama Team, "The Llama 3 Herd of Models", arXiv 2407.21783, section 3.3.1: 2 TB/s for 16,384 GPUs
+constexpr double checkpoint_mb_per_s = 122;
+
+bool sets(const std::vector<Override>& set, std::string_view start) {
+  return std::ranges::any_of(set, [&](const Override& one) { return one.key.starts_with(start); });
+}
+
+/// Adds what a campaign needs and the plan does not say.
+void complete_campaign(std::vector<Override>& set, const TrainingPlan& plan, int gpus) {
+  if (!sets(set, "campaign.")) return;
+  if (!sets(set, "campaign.checkpoint"))
+    set.push_back({"campaign.checkpoint.write", fmt::format("{} MB/s", checkpoint_mb_per_s * gpus)});
+  if (plan.failures != "none" && !sets(set, "campaign.failures"))
+    set.push_back({"campaign.failures.model", plan.failures});
+  const auto is_spot = [](const Override& one) { return one.key == "campaign.terms" && one.value == "spot"; };
+  if (std::ranges::any_of(set, is_spot) && !sets(set, "campaign.spot"))
+    set.push_back({"campaign.spot.model", "advisor-10-20"});
+}
+
+std::string strategy_for(const TrainingPlan& plan, const Model& model, int gpus) {
+  if (plan.framework == "megatron") return "distributed_optimizer";
+  if (gpus == 1) return "none";
+  return can_be_distributed(model) ? "fsdp" : "ddp";
+}
+
+/// The largest power of two that fits and divides the samples of a GPU.
+int batch_of_replica(const Scenario& scenario, int samples) {
+  const auto most = knows_memory(scenario) ? largest_batch(scenario).batch : samples;
+  int batch = 1;
+  while (2 * batch <= most && samples % (2 * batch) == 0) batch *= 2;
+  return batch;
+}
+
+LayoutResult simulated(const Scenario& scenario) {
+  const auto run = simulate(scenario, "fluid");
+  return {.job = run.scenario.job,
+          .metrics = run.measured.metrics,
+          .range = run.range,
+          .errors = run.errors,
+          .memory = run.measured.memory.needed(),
+          .verdict = memory_range(run.scenario, run.measured.memory).verdict,
+          .basis = run.basis,
+          .warnings = run.warnings};
+}
+
+LayoutOnCluster replicated(Scenario scenario, int global_batch) {
+  auto& job = scenario.job;
+  if (global_batch % job.gpus != 0)
+    refuse_plan(fmt::format("{} samples per step cannot be distributed over {} GPUs", global_batch, job.gpus),
+                fmt::format("'--global-batch {}' is possible", (global_batch / job.gpus + 1) * job.gpus));
+  const auto samples = global_batch / job.gpus;
+  if (!is_recorded(scenario.model)) job.batch_per_gpu = batch_of_replica(scenario, samples);
+  job.accumulate = std::max(1, samples / job.batch_per_gpu);
+  auto chosen = simulated(scenario);
+  return {std::move(scenario), std::move(chosen), {}};
+}
+
+}  // namespace
+
+PlannedScenario scenario_on(const TrainingPlan& plan, const Cluster& cluster, const DataPath& data) {
+  const auto strategy = strategy_for(plan, load_model(plan.model, data), cluster.gpus);
+  PlannedScenario planned{
+      .name = fmt::format("{} on {}", plan.model, cluster.platform), .set = cluster.layout, .data = data};
+  const auto settings = recipe_settings({.model = plan.model,
+                                         .platform = cluster.platform,
+                                         .gpus = cluster.gpus,
+                                         .strategy = strategy,
+                                         .framework = plan.framework},
+                                        data);
+  planned.data.texts[planned.name] = scenario_text(settings);
+  planned.set.insert(planned.set.end(), plan.set.begin(), plan.set.end());
+  complete_campaign(planned.set, plan, cluster.gpus);
+  return planned;
+}
+
+LayoutOnCluster layout_on(const TrainingPlan& plan, const Cluster& cluster, const DataPath& data) {
+  auto scenario = scenario_on(plan, {cluster.platform, cluster.gpus, {}}, data).load();
+  if (!can_be_distributed(scenario.model)) return replicated(std::move(scenario), plan.global_batch);
+  auto found = find_layout(scenario, plan.global_batch, "fluid");
+  if (found.ranked.empty()) {
+    const auto& gpu = scenario.platform.gpu_models.front();
+    if (found.unfit.empty()) refuse_plan(found.refused.front().reason, "choose other GPUs");
+    refuse_plan(fmt::format("no layout fits: the smallest needs {:.4g} of {:.4g} GB on each {}",
+                            found.unfit.front().needs.value() / 1e9, gpu.memory.value() / 1e9, gpu.name),
+                "use more GPUs, or GPUs with more memory");
+  }
+  auto chosen = found.ranked.front();
+  scenario.job = chosen.job;
+  return {std::move(scenario), std::move(chosen), std::move(found)};
+}
+
+}  // namespace gradway

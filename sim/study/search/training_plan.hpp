@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/config/config.hpp"
+#include "sim/study/search/layouts.hpp"
+
+namespace gradway {
+
+/// A training for which hardware is to be chosen.
+struct TrainingPlan {
+  std::string model;
+  std::string framework = "pytorch";  ///< pytorch or megatron
+  int global_batch = 0;               ///< samples per step
+  std::string failures = "llama3";    ///< a model of failures; none: nothing fails
+  std::vector<Override> set;          ///< other keys of the scenario, such as "campaign.tokens"
+};
+
+struct Cluster {
+  std::string platform;
+  int gpus = 0;
+  std::vector<Override> layout;  ///< keys of the layout that was chosen before; empty: none
+};
+
+/// A scenario that has no file.
+struct PlannedScenario {
+  std::string name;
+  std::vector<Override> set;
+  DataPath data;  ///< contains the text of the scenario
+
+  Scenario load() const { return load_scenario(name, set, data); }
+};
+
+/// The training on a cluster: the recipe of its framework with the cluster's layout and the plan's keys.
+/// Without a layout each GPU has one sample of a step. A campaign that does not say where its checkpoints go
+/// has storage like that of Llama 3; spot nodes come and go as AWS's advisor says, unless the plan does.
+/// @throws ConfigError for unknown names
+PlannedScenario scenario_on(const TrainingPlan& plan, const Cluster& cluster, const DataPath& data);
+
+/// The layout of a training on a cluster.
+struct LayoutOnCluster {
+  Scenario scenario;
+  LayoutResult chosen;
+  LayoutSearchResult search;  ///< empty for models that cannot be distributed
+};
+
+/// Finds a layout as `find_layout` does. A model that cannot be distributed is replicated, with the largest
+/// batch per GPU that fits.
+/// @throws ConfigError if no layout has this global batch, or none fits
+LayoutOnCluster layout_on(const TrainingPlan& plan, const Cluster& cluster, const DataPath& data);
+
+}  // namespace gradway
