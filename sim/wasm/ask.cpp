@@ -17,6 +17,7 @@
 #include "sim/report/run/json.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/run/whole_timeline.hpp"
+#include "sim/study/search/largest_batch.hpp"
 #include "sim/wasm/given_files.hpp"
 
 namespace {
@@ -27,6 +28,7 @@ struct State {
   std::vector<std::string> texts;
   std::vector<std::filesystem::path> roots;  ///< data folders before the installed data
   std::vector<Override> overrides;
+  bool with_largest_batch = false;
   std::string answer;
 
   DataPath data() const {
@@ -47,24 +49,45 @@ State& state() {
   return one;
 }
 
-report::RunQuestions questions_of(const Run& run) {
+/// A run, and what else its report answers.
+struct Answered {
+  Run run;
   report::RunQuestions questions;
+};
+
+Answered answered(const std::string& name) {
+  auto scenario = load_scenario(name, state().overrides, state().data());
+  report::RunQuestions questions;
+  if (state().with_largest_batch) {
+    questions.largest_batch = largest_batch(scenario);
+    scenario.job.batch_per_gpu = questions.largest_batch->batch;
+  }
+  auto run = simulate(std::move(scenario));
   if (run.scenario.job.input.staged_from) questions.ways_in = ways_in(run.scenario, "auto", 1);
-  return questions;
+  return {std::move(run), std::move(questions)};
+}
+
+std::string yaml_of(const std::string& name) {
+  return scenario_yaml(name, state().overrides, state().data());
 }
 
 /// The same as `gradway run SCENARIO --json`.
 void write_report(std::ostream& out, const std::string& name) {
-  const auto run = simulate(load_scenario(name, state().overrides, state().data()));
-  report::write_json(out, run, GRADWAY_VERSION, questions_of(run));
+  const auto [run, questions] = answered(name);
+  report::write_json(out, run, GRADWAY_VERSION, questions);
+}
+
+/// The report of the same run, and the scenario as `yaml`.
+void write_figures(std::ostream& out, const std::string& name) {
+  const auto [run, questions] = answered(name);
+  report::write_figures(out, run, GRADWAY_VERSION, questions, yaml_of(name));
 }
 
 /// The document of the same run's report.html, and the scenario as `yaml`.
 void write_page(std::ostream& out, const std::string& name) {
-  const auto run = simulate(load_scenario(name, state().overrides, state().data()));
+  const auto [run, questions] = answered(name);
   const auto whole = with_whole_timeline(run, "auto");
-  report::write_run_document(out, run, whole ? *whole : run, GRADWAY_VERSION, questions_of(run),
-                             scenario_yaml(name, state().overrides, state().data()));
+  report::write_run_document(out, run, whole ? *whole : run, GRADWAY_VERSION, questions, yaml_of(name));
 }
 
 /// Answers a question on the scenario whose name was handed over.
@@ -92,10 +115,9 @@ extern "C" {
   return state().texts.emplace_back(size, '\0').data();
 }
 
-/// Hands over a file: its name, then its content.
-[[clang::export_name("gradway_file")]] void gradway_file() {
-  auto content = state().take();
-  wasm::give_file(state().take(), std::move(content));
+/// Says which files there are, once: their names, separated by NULs.
+[[clang::export_name("gradway_files")]] void gradway_files() {
+  wasm::give_names(state().take());
 }
 
 /// Adds a data folder, which precedes the installed data: what the names of its files start with.
@@ -109,13 +131,23 @@ extern "C" {
   state().overrides.push_back({state().take(), std::move(value)});
 }
 
+/// The run has the largest batch that fits, as with `gradway run --fit`.
+[[clang::export_name("gradway_fit")]] void gradway_fit() {
+  state().with_largest_batch = true;
+}
+
 /// Runs the scenario of this name, or file. @return exit status of `gradway run`; the answer is report.json,
 /// or the message if the status is not 0
 [[clang::export_name("gradway_run")]] int gradway_run() {
   return answer(write_report);
 }
 
-/// The same with the document of report.html as the answer.
+/// The same with the report and the YAML of the scenario as the answer.
+[[clang::export_name("gradway_figures")]] int gradway_figures() {
+  return answer(write_figures);
+}
+
+/// The same with the document of report.html as the answer, for which a large job is simulated a second time.
 [[clang::export_name("gradway_page")]] int gradway_page() {
   return answer(write_page);
 }

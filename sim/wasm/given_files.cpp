@@ -1,20 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/wasm/given_files.hpp"
 
-#include <map>
-#include <string_view>
-#include <utility>
+#include <algorithm>
+#include <cstddef>
+#include <set>
 
 #include "sim/config/yaml/disk.hpp"
+
+// What the page does for the engine: web/src/what_if/engine.ts.
+extern "C" {
+/// Size in bytes of a file that the page has.
+[[clang::import_module("gradway"), clang::import_name("file_size")]] std::size_t gradway_file_size(
+    const char* name, std::size_t length);
+/// Copies the content of the file to `to`.
+[[clang::import_module("gradway"), clang::import_name("read_file")]] void gradway_read_file(
+    const char* name, std::size_t length, char* to);
+}
 
 namespace gradway {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// By their names without "." and "..".
-std::map<std::string, std::string>& files() {
-  static std::map<std::string, std::string> all;
+/// Names of the files that the page has, without "." and "..". A run needs few of them, so that their
+/// contents are copied when they are read.
+std::set<std::string>& names() {
+  static std::set<std::string> all;
   return all;
 }
 
@@ -34,8 +45,12 @@ std::string start_of(const fs::path& folder) {
 
 namespace wasm {
 
-void give_file(const std::string& name, std::string text) {
-  files().insert_or_assign(name_of(name), std::move(text));
+void give_names(std::string_view all) {
+  while (!all.empty()) {
+    const auto end = std::min(all.find('\0'), all.size());
+    names().emplace(all.substr(0, end));
+    all.remove_prefix(std::min(end + 1, all.size()));
+  }
 }
 
 }  // namespace wasm
@@ -43,7 +58,7 @@ void give_file(const std::string& name, std::string text) {
 namespace config {
 
 bool is_file(const fs::path& path) {
-  return files().contains(name_of(path));
+  return names().contains(name_of(path));
 }
 
 bool is_folder(const fs::path& path) {
@@ -58,16 +73,17 @@ std::vector<fs::path> files_below(const fs::path& folder) {
   std::vector<fs::path> found;
   const auto start = start_of(folder);
   if (start.empty()) return found;
-  for (auto file = files().lower_bound(start); file != files().end() && file->first.starts_with(start);
-       ++file)
-    found.emplace_back(file->first);
+  for (auto name = names().lower_bound(start); name != names().end() && name->starts_with(start); ++name)
+    found.emplace_back(*name);
   return found;
 }
 
 std::optional<std::string> read_bytes(const fs::path& path, std::size_t) {
-  const auto file = files().find(name_of(path));
-  if (file == files().end()) return std::nullopt;
-  return file->second;
+  const auto name = name_of(path);
+  if (!names().contains(name)) return std::nullopt;
+  std::string content(gradway_file_size(name.data(), name.size()), '\0');
+  gradway_read_file(name.data(), name.size(), content.data());
+  return content;
 }
 
 FileState state_of(const fs::path& path) {

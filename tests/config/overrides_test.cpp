@@ -74,6 +74,44 @@ TEST_CASE("strategy.kind=none removes every key of DDP", "[config][set]") {
   CHECK(std::holds_alternative<NoExchange>(scenario.job.strategy));
 }
 
+TEST_CASE("another kind of strategy removes the keys that it does not have", "[config][set]") {
+  const test::TemporaryFolder here;
+  here.write("run.yaml",
+             "schema: 1\nmodel: words\nplatform: cheap-lab\njob: { gpus: 2, batch_per_gpu: 1 }\n"
+             "strategy: { kind: fsdp, wrap: whole, forward_prefetch: 2, cpu_offload: true }\n"
+             "parallel: { replicate: 2 }\n");
+  const auto changed = [&](const std::vector<Override>& overrides) {
+    const DataPath data{{GRADWAY_SOURCE_DIR "/tests/config/good"}};
+    return load_scenario((here.path() / "run.yaml").string(), overrides, data).job.strategy;
+  };
+
+  const auto fsdp1 = std::get<Fsdp1>(changed({{"strategy.kind", "fsdp1"}}));
+  CHECK(fsdp1.wrap.blocks == 0);
+  CHECK(fsdp1.replicate == 2);
+  CHECK_FALSE(fsdp1.forward_prefetch);  // a number in FSDP2
+
+  CHECK(std::holds_alternative<Ddp>(changed({{"strategy.kind", "ddp"}})));
+  CHECK(std::get<Zero>(changed({{"strategy.kind", "zero"}, {"strategy.stage", "3"}})).stage == 3);
+  CHECK(std::get<Fsdp>(changed({{"strategy.kind", "fsdp"}})).forward_prefetch == 2);
+  CHECK_THROWS_AS(changed({{"strategy.kind", "ddp"}, {"strategy.wrap", "block"}}), ConfigError);
+}
+
+TEST_CASE("a layout without an axis removes the keys of that axis", "[config][set]") {
+  const auto layout_with = [](const std::vector<Override>& overrides) {
+    const DataPath data{{GRADWAY_SOURCE_DIR}};
+    return load_scenario(GRADWAY_SOURCE_DIR "/scenarios/layouts/llama3_70b.yaml", overrides, data).job.layout;
+  };
+
+  const auto one_stage = layout_with({{"parallel.pipeline", "1"}});
+  CHECK(one_stage.chunks == 1);
+  CHECK(one_stage.schedule == Schedule::one_f_one_b);
+  CHECK(one_stage.tensor == 8);
+  CHECK_FALSE(layout_with({{"parallel.tensor", "1"}}).sequence);
+  CHECK(layout_with({{"parallel.schedule", "1f1b"}}).chunks == 1);
+  CHECK(layout_with({{"parallel.schedule", "looped_bfs"}}).chunks == 5);
+  CHECK_THROWS_AS(layout_with({{"parallel.pipeline", "1"}, {"parallel.virtual", "2"}}), ConfigError);
+}
+
 TEST_CASE("another hook takes away the rank of PowerSGD", "[config][set]") {
   CHECK(std::get<Ddp>(with({{"strategy.comm_hook", "bf16"}}).job.strategy).powersgd_rank == 1);
   CHECK(std::get<Ddp>(with({{"strategy.comm_hook", "powersgd"}}).job.strategy).powersgd_rank == 2);

@@ -46,9 +46,9 @@ function dataFiles() {
 }
 
 /** What the program answers, started in an empty folder. */
-function native(scenario, overrides) {
+function native(scenario, overrides, ...options) {
   const set = Object.entries(overrides).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
-  const { status, stdout, stderr } = spawnSync(program, ['run', scenario, '--json', ...set], { cwd: work, encoding: 'utf8', maxBuffer: 1 << 28 });
+  const { status, stdout, stderr } = spawnSync(program, ['run', scenario, '--json', ...options, ...set], { cwd: work, encoding: 'utf8', maxBuffer: 1 << 28 });
   return { status, text: status === 0 ? stdout : stderr };
 }
 
@@ -61,22 +61,24 @@ const scenarios = Object.entries(files)
 const changes = [{}, { 'job.batch_per_gpu': '3' }, { 'job.gpus': '2', optimizer: 'adamw' }, { 'job.gpsu': '2', 'job.precision': 'fp31' }];
 
 writeFileSync(join(work, 'engine.mjs'), script('esm'));
-const { ask, compile } = await import(pathToFileURL(join(work, 'engine.mjs')));
+const { ask, compile, GivenFiles } = await import(pathToFileURL(join(work, 'engine.mjs')));
 const packed = gzipSync(readFileSync(wasm), { level: 9 }).toString('base64');
 const engine = await compile(packed);
+const given = new GivenFiles(files);
 /** As a question to the engine. */
-const question = (scenario, overrides) => ({ scenario, set: Object.entries(overrides) });
+const question = (scenario, overrides, more) => ({ scenario, set: Object.entries(overrides), wanted: 'report', ...more });
 
 const differing = [];
 function compare(scenario, overrides, expected, found) {
   if (found.status !== expected.status || found.text !== expected.text) differing.push({ scenario, overrides, expected, found });
 }
 
-/** The document of the page has the same report, and its scenario as YAML is run by the program with the same result. */
+/** The document of the page and the figures have the same report, and the scenario as YAML is run by the program with the same result. */
 async function comparePage(scenario, overrides, report) {
-  const { text } = await ask(engine, files, question(scenario, overrides), 'page');
-  const page = JSON.parse(text);
+  const answers = ['page', 'figures'].map(async (wanted) => JSON.parse((await ask(engine, given, question(scenario, overrides, { wanted }))).text));
+  const [page, figures] = await Promise.all(answers);
   assert.deepEqual(page.report, JSON.parse(report), scenario);
+  assert.deepEqual(figures, { report: page.report, yaml: page.yaml }, scenario);
   writeFileSync(join(work, 'changed.yaml'), page.yaml);
   const { status, text: again } = native('./changed.yaml', {});
   assert.equal(status, 0, `${scenario}: ${again}\n${page.yaml}`);
@@ -98,7 +100,7 @@ const inNode = [];
 for (const scenario of scenarios) {
   for (const overrides of changes) {
     const start = performance.now();
-    const found = await ask(engine, files, question(scenario, overrides));
+    const found = await ask(engine, given, question(scenario, overrides));
     inNode.push({ status: found.status, time: performance.now() - start });
     if (scenario === tooLarge && Object.keys(overrides).length === 0) {
       assert.equal(found.status, 3);
@@ -109,6 +111,8 @@ for (const scenario of scenarios) {
     if (found.status === 0) await comparePage(scenario, overrides, found.text);
   }
 }
+for (const scenario of ['article/g6e', 'sharded/llama2_7b', 'published/all-reduce', 'h200-4x/gpt_small'].filter((name) => scenarios.includes(name)))
+  compare(scenario, { fit: 'true' }, native(scenario, {}, '--fit'), await ask(engine, given, question(scenario, {}, { fit: true })));
 console.log(`${statSync(wasm).size} bytes, ${packed.length} in a page; ${scenarios.length} scenarios`);
 console.log(`node: ${summary(inNode)}`);
 
@@ -121,7 +125,7 @@ if (existsSync(chromium)) {
   const browser = await require('playwright-core').chromium.launch({ executablePath: chromium, headless: true, args: flags });
   const page = await (await browser.newContext({ offline: true })).newPage();
   await page.goto(pathToFileURL(join(work, 'page.html')).href);
-  await page.evaluate(async ({ packed, files }) => Object.assign(window, { files, module: await engine.compile(packed) }), { packed, files });
+  await page.evaluate(async ({ packed, files }) => Object.assign(window, { files: new engine.GivenFiles(files), module: await engine.compile(packed) }), { packed, files });
   const inChromium = [];
   for (const scenario of ['article/g6e', 'article/p4d', 'sharded/llama2_7b', 'loading/resnet50', 'h200-4x/gpt_small', 'scale/ddp-24']) {
     for (const overrides of changes) {

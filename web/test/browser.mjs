@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A headless browser without a network that remembers everything a page should not do.
+// A headless browser without a network that remembers everything a page should not do: Chromium, or Firefox if BROWSER says so.
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { chromium } from 'playwright-core';
+import playwright from 'playwright-core';
 
+const { _bidiFirefox, chromium } = playwright;
 const folder = resolve(process.env.GRADWAY_PAGES);
 const flags = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const tag = /<script id="data" type="application\/json">([^]*?)<\/script>/;
@@ -43,8 +44,12 @@ export const pages = readdirSync(folder)
 /** Pages to test; those that are not thorough only for what is special about them. */
 export const ofKind = (kind) => pages.filter(({ data, isOnlyOpened }) => data.kind === kind && !isOnlyOpened);
 
+/** Playwright drives Debian's Firefox by WebDriver BiDi only. */
+const isFirefox = process.env.BROWSER === 'firefox';
+const launch = () => (isFirefox ? _bidiFirefox.launch({ executablePath: process.env.FIREFOX, headless: true }) : chromium.launch({ executablePath: process.env.CHROMIUM, headless: true, args: flags }));
+
 let browser;
-before(async () => (browser = await chromium.launch({ executablePath: process.env.CHROMIUM, headless: true, args: flags })));
+before(async () => (browser = await launch()));
 after(() => browser.close());
 
 /** For a `describe`: a page that is opened once, and a function that adds a test of it, which may skip. Each gets the page as the one

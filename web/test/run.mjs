@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the tests of the page in headless Chromium:  GRADWAY_PAGES=FOLDER node test/run.mjs
+// Runs the tests of the page in headless Chromium, and some of them in Firefox:  GRADWAY_PAGES=FOLDER node test/run.mjs
 //
 // GRADWAY_PAGES  folder with pages that gradway wrote (any *.html; their kind is read from their document)
 // CHROMIUM       the browser; /usr/bin/chromium if not given
+// FIREFOX        the other browser; /usr/bin/firefox-esr if not given. Without it its tests are left out, loudly
 // SHOTS          folder for screenshots; none are taken if not given
 // Exit status 77 if what the tests need is not here, loudly.
 import { spawnSync } from 'node:child_process';
@@ -12,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const chromium = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const firefox = process.env.FIREFOX ?? '/usr/bin/firefox-esr';
 const pages = process.env.GRADWAY_PAGES ?? '';
 
 function missing() {
@@ -29,6 +31,12 @@ if (!pages || !existsSync(pages) || !readdirSync(pages).some((name) => name.ends
   console.error('there are no pages to test: set GRADWAY_PAGES to a folder of them');
   process.exit(1);
 }
-const tests = readdirSync(here).filter((name) => name.endsWith('.test.mjs')).map((name) => join(here, name)).sort();
-const { status } = spawnSync(process.execPath, ['--test', ...tests], { stdio: 'inherit', env: { ...process.env, CHROMIUM: chromium } });
-process.exit(status ?? 1);
+/** Exit status of the tests in these files. */
+const run = (files, more) => spawnSync(process.execPath, ['--test', ...files.map((name) => join(here, name))], { stdio: 'inherit', env: { ...process.env, ...more } }).status ?? 1;
+
+const inFirefox = ['firefox.test.mjs', 'what_if.test.mjs'];
+const inChromium = readdirSync(here).filter((name) => name.endsWith('.test.mjs') && name !== 'firefox.test.mjs').sort();
+let status = run(inChromium, { CHROMIUM: chromium });
+if (existsSync(firefox)) status ||= run(inFirefox, { BROWSER: 'firefox', FIREFOX: firefox });
+else console.error(`SKIPPED in part: pages were not tested in Firefox: there is no ${firefox} (apt-get install firefox-esr, or set FIREFOX)`);
+process.exit(status);

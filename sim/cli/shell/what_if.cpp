@@ -113,8 +113,8 @@ void check_has_engine() {
   throw ConfigError{{Problem{{},
                              "gradway was built without the engine that --what-if writes into report.html",
                              {},
-                             "run scripts/setup --for wasm, build the preset wasm, then configure and build "
-                             "gradway again"}}};
+                             "in the checkout: scripts/setup --for wasm, cmake --preset wasm, cmake --build "
+                             "--preset wasm, then build gradway again (docs/install.md)"}}};
 }
 
 }  // namespace gradway::cli

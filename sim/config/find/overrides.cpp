@@ -2,11 +2,14 @@
 #include "sim/config/find/resolve.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
 #include "sim/config/find/document.hpp"
 #include "sim/config/find/scenario_keys.hpp"
+#include "sim/scenario/layout.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 #include "sim/scenario/strategy_fields.hpp"
 
 namespace gradway::config {
@@ -50,18 +53,78 @@ bool is_overridden(const std::vector<Override>& overrides, const std::string& ke
   return std::ranges::find(overrides, key, &Override::key) != overrides.end();
 }
 
-bool is_collective(Node& scenario) {
-  const auto* strategy = scenario.find("strategy");
-  const auto* kind = strategy != nullptr ? strategy->value.find("kind") : nullptr;
-  return kind != nullptr && kind->value.text == "collective";
+/// The value of a key of a group; "" if it is not there.
+std::string text_of(Node& scenario, const std::string& group, const std::string& key) {
+  const auto* map = scenario.find(group);
+  const auto* entry = map != nullptr ? map->value.find(key) : nullptr;
+  return entry != nullptr ? entry->value.text : "";
 }
 
-/// A key whose new value makes other keys of the file irrelevant.
+bool is_collective(Node& scenario) {
+  return text_of(scenario, "strategy", "kind") == "collective";
+}
+
+/// Removes keys of a group. Keys that are set as well stay and are checked.
+void drop(Node& scenario, const std::vector<Override>& overrides, const std::string& group,
+          const std::function<bool(const std::string& key)>& is_dropped) {
+  auto* map = scenario.find(group);
+  if (map == nullptr || is_overridden(overrides, group)) return;
+  std::erase_if(map->value.entries, [&](const Entry& entry) {
+    return is_dropped(entry.key) && !is_overridden(overrides, fmt::format("{}.{}", group, entry.key));
+  });
+}
+
+/// A key whose new value makes other keys of its group in the file irrelevant.
 struct Replacement {
-  std::string_view key;
+  std::string group;
+  std::string key;
   bool (*drops)(std::string_view value);
   std::vector<std::string> dropped;
 };
+
+bool is_one(std::string_view value) {
+  return value == "1";
+}
+
+bool has_one_chunk_or_two(std::string_view schedule) {
+  return schedule != name_of(Schedule::interleaved) && schedule != name_of(Schedule::looped_bfs);
+}
+
+const std::vector<Replacement>& replacements() {
+  static const std::vector<Replacement> all = {
+      {"strategy", "comm_hook", [](std::string_view hook) { return hook != "powersgd"; }, {"powersgd_rank"}},
+      {"parallel", "tensor", is_one, {"sequence", "overlap"}},
+      {"parallel", "pipeline", is_one, {"virtual", "schedule"}},
+      {"parallel", "schedule", has_one_chunk_or_two, {"virtual"}},
+      {"parallel", "context", is_one, {"context_method"}},
+      {"parallel", "expert", is_one, {"expert_imbalance", "expert_skew", "expert_rows"}}};
+  return all;
+}
+
+/// The kinds of strategy whose keys a scenario may have.
+std::vector<std::string> kinds_of(Node& scenario) {
+  const auto kind = text_of(scenario, "strategy", "kind");
+  if (kind.empty()) return {"ddp"};
+  if (kind != "local_sgd") return {kind};
+  const auto inner = text_of(scenario, "strategy", "inner");
+  return {kind, inner.empty() ? "ddp" : inner};
+}
+
+/// Whether the key belongs to these kinds of strategy, but not, with the same values, to the others.
+bool is_only_of(const std::string& key, const std::vector<std::string>& kinds,
+                const std::vector<std::string>& others) {
+  bool is_of_kinds = false;
+  for (const auto& row : described_keys()) {
+    if (row.name != "strategy." + key) continue;
+    const auto has = [&row](const std::string& kind) {
+      return row.strategies.empty() || std::ranges::find(row.strategies, kind) != row.strategies.end();
+    };
+    if (!std::ranges::any_of(kinds, has)) continue;
+    if (std::ranges::any_of(others, has)) return false;
+    is_of_kinds = true;
+  }
+  return is_of_kinds;
+}
 
 /// Both keys determine the number of micro-batches: the one that is set replaces the one in the file.
 void drop_other_batch(Node& scenario, const std::vector<Override>& overrides) {
@@ -73,34 +136,35 @@ void drop_other_batch(Node& scenario, const std::vector<Override>& overrides) {
       std::erase_if(job->value.entries, [&, name = other](const Entry& entry) { return entry.key == name; });
 }
 
-std::vector<std::string> keys_of_ddp() {
-  std::vector<std::string> keys;
-  for_each_field<Ddp>([&](const auto& field) { keys.emplace_back(field.key); });
-  return keys;
+/// Whether ranks of this kind of strategy form replicas of sharded groups.
+bool has_replicas(const std::string& kind) {
+  bool found = false;
+  for_each_strategy([&]<class Settings>(std::type_identity<Settings>, std::string_view name) {
+    Strategy strategy{Settings{}};
+    if (name == kind) found = replicate_of(strategy) != nullptr;
+  });
+  return found;
 }
 
-/// `--set strategy.kind=none` on a DDP scenario removes the file's keys of DDP. Keys that are set as well
-/// stay and are checked.
-void drop_replaced(Node& scenario, const std::vector<Override>& overrides) {
-  static const std::vector<Replacement> replacements = {
-      {"kind", [](std::string_view value) { return value == "none" || value == "collective"; },
-       keys_of_ddp()},
-      {"comm_hook", [](std::string_view value) { return value != "powersgd"; }, {"powersgd_rank"}}};
-  if (is_collective(scenario) && is_overridden(overrides, "strategy.kind") &&
-      !is_overridden(overrides, "model")) {
-    std::erase_if(scenario.entries, [](const Entry& entry) { return entry.key == "model"; });
+/// Removes what the file says, but what does not fit to what is set: `--set strategy.kind=fsdp` on a DDP
+/// scenario removes the file's keys of DDP.
+/// @param kinds whose keys the file may have
+void drop_replaced(Node& scenario, const std::vector<Override>& overrides,
+                   const std::vector<std::string>& kinds) {
+  if (is_overridden(overrides, "strategy.kind")) {
+    if (is_collective(scenario) && !is_overridden(overrides, "model"))
+      std::erase_if(scenario.entries, [](const Entry& entry) { return entry.key == "model"; });
+    const auto now = kinds_of(scenario);
+    drop(scenario, overrides, "strategy",
+         [&](const std::string& key) { return is_only_of(key, kinds, now); });
+    if (!std::ranges::any_of(now, has_replicas))
+      drop(scenario, overrides, "parallel", [](const std::string& key) { return key == "replicate"; });
   }
-  auto* strategy = scenario.find("strategy");
-  if (strategy == nullptr || is_overridden(overrides, "strategy")) return;
-  for (const auto& [key, drops, dropped] : replacements) {
-    const auto* value = strategy->value.find(key);
-    if (value == nullptr || !is_overridden(overrides, fmt::format("strategy.{}", key)) ||
-        !drops(value->value.text))
+  for (const auto& [group, key, drops, dropped] : replacements()) {
+    if (!is_overridden(overrides, fmt::format("{}.{}", group, key)) || !drops(text_of(scenario, group, key)))
       continue;
-    std::erase_if(strategy->value.entries, [&, &names = dropped](const Entry& entry) {
-      return std::ranges::find(names, entry.key) != names.end() &&
-             !is_overridden(overrides, "strategy." + entry.key);
-    });
+    drop(scenario, overrides, group,
+         [&names = dropped](const std::string& other) { return std::ranges::count(names, other) > 0; });
   }
 }
 
@@ -108,6 +172,7 @@ void drop_replaced(Node& scenario, const std::vector<Override>& overrides) {
 
 void apply_overrides(Node& scenario, const std::vector<Override>& overrides, Problems& problems) {
   if (scenario.kind != Node::Kind::map) return;
+  const auto kinds = kinds_of(scenario);
   for (const auto& change : overrides) {
     try {
       apply(scenario, change, problems);
@@ -115,7 +180,7 @@ void apply_overrides(Node& scenario, const std::vector<Override>& overrides, Pro
       problems.add(error);
     }
   }
-  drop_replaced(scenario, overrides);
+  drop_replaced(scenario, overrides, kinds);
   drop_other_batch(scenario, overrides);
 }
 

@@ -45,11 +45,23 @@ nlohmann::ordered_json run_document(const Run& run, const Run& drawn, std::strin
   return data;
 }
 
-void write_run_document(std::ostream& out, const Run& run, const Run& drawn, std::string_view version,
-                        const RunQuestions& questions, const std::string& yaml) {
-  auto document = run_document(run, drawn, version, questions);
+namespace {
+
+void write_with(std::ostream& out, nlohmann::ordered_json document, const std::string& yaml) {
   document["yaml"] = yaml;
   out << document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace
+
+void write_figures(std::ostream& out, const Run& run, std::string_view version, const RunQuestions& questions,
+                   const std::string& yaml) {
+  write_with(out, {{"report", json_document(run, version, questions).json()}}, yaml);
+}
+
+void write_run_document(std::ostream& out, const Run& run, const Run& drawn, std::string_view version,
+                        const RunQuestions& questions, const std::string& yaml) {
+  write_with(out, run_document(run, drawn, version, questions), yaml);
 }
 
 }  // namespace gradway::report

@@ -29,7 +29,11 @@ nlohmann::ordered_json headline(const Run& run);
 nlohmann::ordered_json run_document(const Run& run, const Run& drawn, std::string_view version,
                                     const RunQuestions& questions);
 
-/// Writes the same for a page that asked for this run. @param yaml its scenario
+/// Writes the report alone, and the scenario, for a page that asked for this run. @param yaml the scenario
+void write_figures(std::ostream& out, const Run& run, std::string_view version, const RunQuestions& questions,
+                   const std::string& yaml);
+
+/// Writes the document for a page that asked for this run. @param yaml the scenario
 void write_run_document(std::ostream& out, const Run& run, const Run& drawn, std::string_view version,
                         const RunQuestions& questions, const std::string& yaml);
 

@@ -199,7 +199,7 @@ Json schema_of(const Branch& branch) {
   return schema;
 }
 
-/// The rules that restrict the keys to those of the kind of strategy. Keys of ddp are always allowed.
+/// The rules that restrict the keys to those of the kind of strategy.
 Json rules_of_kinds(const Branch& strategy) {
   Json rules = Json::array();
   for (const auto kind : words_of(strategy.rows.front()->kind)) {
@@ -208,8 +208,7 @@ Json rules_of_kinds(const Branch& strategy) {
     for (const auto& [name, key] : strategy.keys) {
       const bool is_there = std::ranges::any_of(key.rows, [kind](const ScenarioKey* row) {
         const auto& kinds = row->strategies;
-        return kinds.empty() || std::ranges::find(kinds, kind) != kinds.end() ||
-               std::ranges::find(kinds, "ddp") != kinds.end();
+        return kinds.empty() || std::ranges::find(kinds, kind) != kinds.end();
       });
       if (is_there) names.push_back(name);
     }

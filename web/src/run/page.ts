@@ -137,6 +137,7 @@ function replaceable(data: RunDocument): { element: HTMLElement; show: (shown: R
 export function runPage(data: RunDocument): HTMLElement[] {
   const { report, what_if: given } = data;
   const { model, hardware, strategy } = data.headline;
+  const panel = given && whatIf(data, given, (shown) => below!.show(shown)); // starts the engine, before anything is drawn
   const below = given && replaceable(data);
   const parts = [
     report.does_not_fit ? misfit(report.does_not_fit) : null,
@@ -145,7 +146,7 @@ export function runPage(data: RunDocument): HTMLElement[] {
     headline(report),
     bottleneck(report),
     warnings(coded(report)),
-    ...(below ? [whatIf(data, given, below.show), below.element] : details(data)),
+    ...(panel && below ? [panel, below.element] : details(data)),
   ];
   return parts.filter((part): part is HTMLElement => part !== null);
 }

@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the engine in a worker. A new question replaces one that is not answered yet.
-import { compile, unpack, type Answer, type Files, type Question } from './engine';
-import type { Field } from './schema';
+import type { Answer, Question } from './engine';
+import type { Message, Package, Reply } from './worker';
 
 /** The worker's script, which the build inserts. */
 declare const WORKER: string;
 
 /** A longer question is one for the program. */
 const longest_s = 20;
-
-/** What the page carries for what-ifs, unpacked. */
-export interface Package {
-  engine: WebAssembly.Module;
-  files: Files;
-  /** JSON Schema of a scenario. */
-  schema: Field;
-}
-
-export async function unpackPackage(): Promise<Package> {
-  const text = (id: string): string => document.getElementById(id)!.textContent!;
-  const [engine, packed] = await Promise.all([compile(text('engine')), unpack(text('files'))]);
-  return { engine, ...(JSON.parse(new TextDecoder().decode(packed)) as Pick<Package, 'files' | 'schema'>) };
-}
 
 /** How long a replaced question may still take: ending its worker costs more than waiting for a short one. */
 const patience_ms = 300;
@@ -37,9 +23,12 @@ class Asker {
   private current: Waiting | undefined;
   private next: Waiting | undefined;
   private limit: ReturnType<typeof setTimeout> | undefined;
+  private whole: Package | undefined;
   private readonly url = URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }));
 
-  constructor(private readonly given: Package) {}
+  constructor(private readonly unpacked: (whole: Package | Error) => void) {
+    this.startWorker();
+  }
 
   ask(asked: Waiting): void {
     if (!this.current) return this.start(asked);
@@ -50,13 +39,33 @@ class Asker {
     this.next = asked;
   }
 
+  private send(message: Message): void {
+    this.worker!.postMessage(message);
+  }
+
+  /** The first worker unpacks what the page carries. */
+  private first(): Message {
+    const text = (id: string): string => document.getElementById(id)!.textContent!;
+    return this.whole ? { whole: this.whole } : { packed: { engine: text('engine'), files: text('files') } };
+  }
+
+  private startWorker(): void {
+    this.worker = new Worker(this.url);
+    this.worker.onmessage = ({ data }: MessageEvent<Reply>) => {
+      if ('answer' in data) return this.end(data.answer);
+      if ('whole' in data) return this.unpacked((this.whole = data.whole));
+      clearTimeout(this.limit);
+      this.unpacked(new Error(data.failure));
+    };
+    this.worker.onerror = (event) => this.giveUp(`The engine in this page stopped: ${event.message}`);
+    this.send(this.first());
+  }
+
   private start(asked: Waiting): void {
     this.current = asked;
-    this.worker ??= new Worker(this.url);
-    this.worker.onmessage = (event: MessageEvent<Answer>) => this.end(event.data);
-    this.worker.onerror = (event) => this.giveUp(`The engine in this page stopped: ${event.message}`);
+    if (!this.worker) this.startWorker();
     this.limit = setTimeout(() => this.giveUp(), longest_s * 1000);
-    this.worker.postMessage({ engine: this.given.engine, files: this.given.files, question: asked.question });
+    this.send({ question: asked.question });
   }
 
   private giveUp(text = `The engine in this page gave up after ${longest_s} s.`): void {
@@ -74,7 +83,17 @@ class Asker {
   }
 }
 
-export function asker(given: Package): (question: Question, answered: (answer: Answer) => void) => void {
-  const one = new Asker(given);
-  return (question, answered) => one.ask({ question, answered });
+/** The engine of this page. Questions may be asked before it is unpacked. */
+export interface Engine {
+  unpacked: Promise<Package>;
+  ask(question: Question, answered: (answer: Answer) => void): void;
+}
+
+/** Starts the engine, which is then unpacked while the page draws. */
+export function startEngine(): Engine {
+  let one: Asker;
+  const unpacked = new Promise<Package>((found, failed) => {
+    one = new Asker((whole) => (whole instanceof Error ? failed(whole) : found(whole)));
+  });
+  return { unpacked, ask: (question, answered) => one.ask({ question, answered }) };
 }

@@ -19,6 +19,9 @@ export function changed(changes: Changes, key: string, value: string): Changes {
   return next;
 }
 
+/** The changes of some keys only. */
+export const restricted = (changes: Changes, isKept: (key: string) => boolean): Changes => new Map([...changes].filter(([key]) => isKept(key)));
+
 export const isSame = (a: Changes, b: Changes): boolean => fragmentOf(a) === fragmentOf(b);
 
 /** The part of a link after '#'; '' if nothing is changed. */

@@ -4,6 +4,26 @@
 /** Texts by name. Those of the installed data start with '/', such as '/models/vit_l_32.yaml'; others are the user's. */
 export type Files = Record<string, string>;
 
+/** Files for all questions. A run needs few of them, so that they are encoded when they are read. */
+export class GivenFiles {
+  readonly names: string;
+  private readonly encoded = new Map<string, Uint8Array>();
+
+  constructor(private readonly texts: Files) {
+    this.names = Object.keys(texts).join('\0');
+  }
+
+  bytes(name: string): Uint8Array {
+    let bytes = this.encoded.get(name);
+    if (!bytes) this.encoded.set(name, (bytes = new TextEncoder().encode(this.texts[name])));
+    return bytes;
+  }
+}
+
+/** What is asked. report: report.json, the same bytes as the program's; figures: the report and the `yaml` of the scenario; page: the
+ * document of report.html, too, for which a job with many micro-batches is simulated a second time */
+export type Wanted = 'report' | 'figures' | 'page';
+
 export interface Question {
   /** A name, such as 'article/g6e' of '/scenarios/article/g6e.yaml', or the name of one of the files. */
   scenario: string;
@@ -11,6 +31,9 @@ export interface Question {
   set: [key: string, value: string][];
   /** Data folders that precede the installed data: names that files start with. */
   roots?: string[];
+  wanted: Wanted;
+  /** The run has the largest batch that fits, as with `--fit`. */
+  fit?: boolean;
 }
 
 export interface Answer {
@@ -24,23 +47,27 @@ interface Exports {
   memory: WebAssembly.Memory;
   _initialize(): void;
   gradway_text(size: number): number;
-  gradway_file(): void;
+  gradway_files(): void;
   gradway_root(): void;
   gradway_set(): void;
+  gradway_fit(): void;
   gradway_run(): number;
+  gradway_figures(): number;
   gradway_page(): number;
   gradway_answer(): number;
   gradway_answer_size(): number;
 }
 
 /** The bytes of a text that holds them in base64, compressed by gzip. */
-export async function unpack(packed: string): Promise<ArrayBuffer> {
-  const bytes = Uint8Array.from(atob(packed), (one) => one.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+export function unpacked(packed: string): Response {
+  const coded = atob(packed);
+  const bytes = new Uint8Array(coded.length);
+  for (let i = 0; i < coded.length; ++i) bytes[i] = coded.charCodeAt(i);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')), { headers: { 'Content-Type': 'application/wasm' } });
 }
 
-/** Compiles the engine, once for all questions. @param packed gradway.wasm */
-export const compile = async (packed: string): Promise<WebAssembly.Module> => WebAssembly.compile(await unpack(packed));
+/** Compiles the engine, once for all questions, while it is decompressed. @param packed gradway.wasm */
+export const compile = (packed: string): Promise<WebAssembly.Module> => WebAssembly.compileStreaming(unpacked(packed));
 
 const noSuchFile = 8; // WASI's errno badf
 const unfinished = 3;
@@ -74,13 +101,21 @@ function system() {
   return { imports, attach: (to: WebAssembly.Memory) => (memory = to) };
 }
 
+/** How the engine reads the files. @param memory of the engine */
+const reading = (files: GivenFiles, memory: () => WebAssembly.Memory) => {
+  const named = (at: number, length: number): Uint8Array => files.bytes(new TextDecoder().decode(new Uint8Array(memory().buffer, at, length)));
+  return {
+    file_size: (name: number, length: number) => named(name, length).length,
+    read_file: (name: number, length: number, to: number) => new Uint8Array(memory().buffer).set(named(name, length), to),
+  };
+};
+
 /** Runs a scenario in a fresh instance of the engine.
  * @param engine gradway.wasm, compiled
- * @param files all that the scenario names, and the scenario itself
- * @param wanted report: report.json, the same bytes as the program's; page: the document of report.html, with the `yaml` of the scenario */
-export async function ask(engine: WebAssembly.Module, files: Files, { scenario, set, roots = [] }: Question, wanted: 'report' | 'page' = 'report'): Promise<Answer> {
+ * @param files all that the scenario names, and the scenario itself */
+export async function ask(engine: WebAssembly.Module, files: GivenFiles, { scenario, set, roots = [], wanted, fit }: Question): Promise<Answer> {
   const { imports, attach } = system();
-  const instance = await WebAssembly.instantiate(engine, { wasi_snapshot_preview1: imports });
+  const instance = await WebAssembly.instantiate(engine, { wasi_snapshot_preview1: imports, gradway: reading(files, () => gradway.memory) });
   const gradway = instance.exports as unknown as Exports;
   attach(gradway.memory);
   const encoder = new TextEncoder();
@@ -89,13 +124,11 @@ export async function ask(engine: WebAssembly.Module, files: Files, { scenario, 
     const at = gradway.gradway_text(bytes.length);
     new Uint8Array(gradway.memory.buffer, at, bytes.length).set(bytes);
   };
+  const run = { report: () => gradway.gradway_run(), figures: () => gradway.gradway_figures(), page: () => gradway.gradway_page() }[wanted];
   try {
     gradway._initialize();
-    for (const [name, text] of Object.entries(files)) {
-      give(name);
-      give(text);
-      gradway.gradway_file();
-    }
+    give(files.names);
+    gradway.gradway_files();
     for (const root of roots) {
       give(root);
       gradway.gradway_root();
@@ -105,8 +138,9 @@ export async function ask(engine: WebAssembly.Module, files: Files, { scenario, 
       give(value);
       gradway.gradway_set();
     }
+    if (fit) gradway.gradway_fit();
     give(scenario);
-    const status = wanted === 'page' ? gradway.gradway_page() : gradway.gradway_run();
+    const status = run();
     const answer = new Uint8Array(gradway.memory.buffer, gradway.gradway_answer(), gradway.gradway_answer_size());
     return { status, text: new TextDecoder().decode(answer) };
   } catch (error) {

@@ -2,13 +2,13 @@
 // The controls of a what-if: a slider or a choice for the keys that are changed most, and a field for every other key.
 import { button, h } from '../dom';
 import type { Files } from './engine';
-import { fieldOf, keysOf, type Field } from './schema';
+import { fieldOf, isOfKind, keysOf, type Field } from './schema';
 
 interface Knob {
   key: string;
   label: string;
-  /** Only with these kinds of strategy. */
-  kinds?: string[];
+  /** What the values of a choice are called; other values are not offered. */
+  words?: Record<string, string>;
 }
 
 const groups: { name: string; knobs: Knob[] }[] = [
@@ -27,6 +27,7 @@ const groups: { name: string; knobs: Knob[] }[] = [
     name: 'Hardware',
     knobs: [
       { key: 'platform', label: 'Platform' },
+      { key: 'faster.nvlink', label: 'GPUs are connected by', words: { '1': 'NVLink, if the platform has it', '0': 'PCIe, without NVLink' } },
       { key: 'faster.gpu', label: 'Speed of GPUs' },
       { key: 'faster.network', label: 'Bandwidth of the network' },
       { key: 'faster.nvlink', label: 'Bandwidth of NVLink' },
@@ -39,10 +40,10 @@ const groups: { name: string; knobs: Knob[] }[] = [
     name: 'Exchange',
     knobs: [
       { key: 'strategy.kind', label: 'Strategy' },
-      { key: 'strategy.bucket_cap', label: 'Bucket size', kinds: ['ddp'] },
-      { key: 'strategy.comm_hook', label: 'Communication hook', kinds: ['ddp'] },
-      { key: 'strategy.reshard_after_forward', label: 'Reshard after forward', kinds: ['fsdp'] },
-      { key: 'strategy.stage', label: 'ZeRO stage', kinds: ['zero'] },
+      { key: 'strategy.bucket_cap', label: 'Bucket size' },
+      { key: 'strategy.comm_hook', label: 'Communication hook' },
+      { key: 'strategy.reshard_after_forward', label: 'Reshard after forward' },
+      { key: 'strategy.stage', label: 'ZeRO stage' },
     ],
   },
   {
@@ -59,6 +60,9 @@ const groups: { name: string; knobs: Knob[] }[] = [
 const factors = ['0.125', '0.25', '0.5', '0.75', '1', '1.25', '1.5', '2', '3', '4', '8', '16'];
 const sizes = ['1 MiB', '5 MiB', '10 MiB', '25 MiB', '50 MiB', '100 MiB', '200 MiB', '400 MiB', '1000 MiB', '2000 MiB'];
 
+/** Value of a key at present; '': it has its default, which is not known. */
+type ValueOf = (key: string) => string;
+
 /** Powers of two around the value; all integers if there are few. */
 function integers({ minimum = 1, maximum = 2 ** 20 }: Field, value: string): string[] {
   if (maximum - minimum < 16) return Array.from({ length: maximum - minimum + 1 }, (_, i) => String(minimum + i));
@@ -68,11 +72,34 @@ function integers({ minimum = 1, maximum = 2 ** 20 }: Field, value: string): str
   return all;
 }
 
+/** The degrees of the layout whose product divides the number of GPUs. */
+const degrees = ['parallel.tensor', 'parallel.pipeline', 'parallel.context'];
+const product = (keys: string[], valueOf: ValueOf): number => keys.reduce((all, key) => all * (Number(valueOf(key)) || 1), 1);
+
+/** Numbers of GPUs that the layout divides. */
+function gpus(valueOf: ValueOf): string[] {
+  const unit = product(degrees, valueOf);
+  return integers({}, String(Number(valueOf('job.gpus')) / unit)).map((count) => String(Number(count) * unit));
+}
+
+/** Values of a degree with which the layout divides the GPUs. */
+function divisors(key: string, field: Field, valueOf: ValueOf): string[] {
+  const others = key === 'parallel.expert' ? ['parallel.expert_tensor', 'parallel.pipeline'] : degrees.filter((other) => other !== key);
+  const rest = Number(valueOf('job.gpus')) / product(others, valueOf);
+  return integers(field, valueOf(key)).filter((degree) => rest % Number(degree) === 0);
+}
+
 /** The values of a slider with the present one, in order. */
-function stops(key: string, field: Field, value: string): string[] {
-  const all = key.startsWith('faster.') ? factors : field.type === 'integer' ? integers(field, value) : sizes;
-  if (value === '' || all.includes(value)) return all;
-  return [...all, value].sort((a, b) => parseFloat(a) - parseFloat(b));
+function stops(key: string, field: Field, valueOf: ValueOf): string[] {
+  const value = valueOf(key);
+  const all = () => {
+    if (key.startsWith('faster.')) return factors;
+    if (key === 'job.gpus') return gpus(valueOf);
+    if (key.startsWith('parallel.')) return divisors(key, field, valueOf);
+    return field.type === 'integer' ? integers(field, value) : sizes;
+  };
+  const found = all();
+  return value === '' || found.includes(value) ? found : [...found, value].sort((a, b) => parseFloat(a) - parseFloat(b));
 }
 
 /** Names of the platforms among the files. */
@@ -82,44 +109,53 @@ const platforms = (files: Files): string[] =>
     .filter((name): name is string => name !== undefined)
     .sort();
 
+/** Strategies of a training with the keys that any scenario has. */
+function kinds(all: string[], valueOf: ValueOf): string[] {
+  const isOne = Number(valueOf('job.gpus')) === product(degrees, valueOf); // model
+  return all.filter((kind) => kind !== 'collective' && kind !== 'local_sgd' && (kind !== 'none' || isOne));
+}
+
 /** The values of a choice; null: the key has a slider. */
-function options(key: string, field: Field, files: Files): string[] | null {
-  if (key === 'platform') return platforms(files);
+function options({ key, words }: Knob, field: Field, files: Files): ((valueOf: ValueOf) => string[]) | null {
+  if (words) return () => Object.keys(words);
+  if (key === 'platform') return () => platforms(files);
   const either = field.anyOf ?? [field];
   const values = either.flatMap((one) => (one.enum ? one.enum.map(String) : one.type === 'boolean' ? ['true', 'false'] : []));
-  return values.length > 0 ? values : null;
+  if (values.length === 0) return null;
+  return key === 'strategy.kind' ? (valueOf) => kinds(values, valueOf) : () => values;
 }
 
 export interface Control {
   element: HTMLElement;
-  /** @param value of the key; '': it has its default @param kind of strategy */
-  show(value: string, kind: string): void;
+  show(valueOf: ValueOf): void;
 }
 
 /** Called with a new value; '' takes the change back. @param isFinal false while a slider is moved */
 type Change = (key: string, value: string, isFinal: boolean) => void;
 
-function chooser({ key, label, kinds }: Knob, values: string[], help: string, change: Change): Control {
+function chooser({ key, label, words }: Knob, valuesFor: (valueOf: ValueOf) => string[], help: string, change: Change): Control {
   const select = h('select', { 'aria-label': label, 'data-key': key });
   select.addEventListener('change', () => change(key, select.value, true));
   const element = h('label', { class: 'choice', title: help }, h('span', {}, label), select);
   return {
     element,
-    show(value, kind) {
-      element.hidden = kinds !== undefined && !kinds.includes(kind);
+    show(valueOf) {
+      const value = valueOf(key);
+      const values = valuesFor(valueOf);
       const all = values.includes(value) ? values : [value, ...values];
-      select.replaceChildren(...all.map((one) => h('option', { value: one, selected: one === value }, one || 'default')));
+      select.replaceChildren(...all.map((one) => h('option', { value: one, selected: one === value }, (words?.[one] ?? one) || 'default')));
       select.value = value;
     },
   };
 }
 
-function slider({ key, label, kinds }: Knob, field: Field, change: Change): Control {
+function slider({ key, label }: Knob, field: Field, change: Change): Control {
   const help = field.description ?? '';
   const range = h('input', { type: 'range', min: 0, step: 1, 'aria-label': label, 'data-key': key });
   const exact = h('input', { type: 'text', 'aria-label': `${label}, exact value`, size: 8, autocomplete: 'off', 'data-exact': key });
   const element = h('div', { class: 'choice knob', title: help }, h('span', {}, label), h('span', { class: 'slider' }, range, exact));
   let values: string[] = [];
+  let madeFor = '';
   const chosen = (): string => values[Number(range.value)]!;
   const move = (isFinal: boolean): void => {
     exact.value = chosen();
@@ -131,9 +167,11 @@ function slider({ key, label, kinds }: Knob, field: Field, change: Change): Cont
   exact.addEventListener('change', () => change(key, exact.value.trim(), true));
   return {
     element,
-    show(value, kind) {
-      element.hidden = kinds !== undefined && !kinds.includes(kind);
-      if (!values.includes(value)) values = stops(key, field, value);
+    show(valueOf) {
+      const value = valueOf(key);
+      const now = ['job.gpus', ...degrees].map((one) => one !== key && valueOf(one)).join();
+      if (now !== madeFor || !values.includes(value)) values = stops(key, field, valueOf); // else they stay under a moving thumb
+      madeFor = now;
       range.max = String(values.length - 1);
       if (values.includes(value)) range.value = String(values.indexOf(value));
       range.setAttribute('aria-valuetext', value || 'default');
@@ -159,12 +197,12 @@ function other(schema: Field, change: Change): HTMLElement {
 }
 
 /** All controls. @param valueOf value of a key at present; '': it has its default */
-export function controls(schema: Field, files: Files, change: Change): { element: HTMLElement; show(valueOf: (key: string) => string): void } {
+export function controls(schema: Field, files: Files, change: Change): { element: HTMLElement; show(valueOf: ValueOf): void } {
   const made: (Control & { key: string })[] = [];
   const make = (knob: Knob): HTMLElement | null => {
     const field = fieldOf(schema, knob.key);
     if (!field) return null;
-    const values = options(knob.key, field, files);
+    const values = options(knob, field, files);
     const control = values ? chooser(knob, values, field.description ?? '', change) : slider(knob, field, change);
     made.push({ ...control, key: knob.key });
     return control.element;
@@ -175,7 +213,14 @@ export function controls(schema: Field, files: Files, change: Change): { element
     ...groups.map(({ name, knobs }) => h('fieldset', {}, h('legend', {}, name), h('div', { class: 'controls' }, ...knobs.map(make)))),
     other(schema, change),
   );
-  return { element, show: (valueOf) => made.forEach((control) => control.show(valueOf(control.key), valueOf('strategy.kind') || 'ddp')) };
+  const show = (valueOf: ValueOf): void => {
+    const kind = valueOf('strategy.kind') || 'ddp';
+    for (const control of made) {
+      control.element.hidden = !isOfKind(schema, kind, control.key);
+      control.show(valueOf);
+    }
+  };
+  return { element, show };
 }
 
 /** The changes, each with a button that takes it back. */

@@ -4,12 +4,13 @@ import { section } from '../chart';
 import type { Report, RunDocument } from '../document';
 import { button, choice, h } from '../dom';
 import { timeText } from '../format';
-import { asker, unpackPackage, type Package } from './asker';
-import { changed, changesOf, commandOf, fragmentOf, History, isSame, noChanges, type Changes } from './changes';
-import type { Answer } from './engine';
+import { startEngine } from './asker';
+import { changed, changesOf, commandOf, fragmentOf, History, isSame, noChanges, restricted, type Changes } from './changes';
+import type { Answer, Question, Wanted } from './engine';
 import { chips, controls } from './knobs';
-import { fieldOf, valueOf } from './schema';
+import { fieldOf, isOfKind, valueOf } from './schema';
 import { bars, difference, sides } from './sides';
+import type { Package } from './worker';
 
 /** What `gradway run --what-if` adds to the document. */
 export interface WhatIf {
@@ -23,8 +24,11 @@ export interface WhatIf {
   command: string;
 }
 
-/** The engine's answer: the document of a run, with the scenario as YAML. */
-type ChangedDocument = RunDocument & { yaml: string };
+/** The engine's answer: the report, with the scenario as YAML. */
+type Figures = Pick<RunDocument, 'report'> & { yaml: string };
+
+/** How long nothing may change before charts are redrawn. */
+const idle_ms = 250;
 
 /** A text with a button that copies it. */
 function copied(label: string): { element: HTMLElement; show(text: string): void } {
@@ -50,13 +54,12 @@ function copied(label: string): { element: HTMLElement; show(text: string): void
 export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocument) => void): HTMLElement {
   const before = data.report;
   const history = new History(changesOf(location.hash) ?? noChanges);
+  const engine = startEngine();
   let now: Changes = history.now; // of a slider in motion, too
   let after: Report = before;
-  let latest: RunDocument = data;
   let below: 'changed' | 'report' = 'changed';
-  let inCharts: RunDocument = data;
-  let ask: ReturnType<typeof asker> | undefined;
-  let asked = ''; // the last question
+  let inCharts = ''; // of what changes; '': of none
+  let asked = ''; // the changes of the last question
   let idle: ReturnType<typeof setTimeout> | undefined;
   let whole: Package | undefined;
   let show: (valueOf: (key: string) => string) => void = () => {};
@@ -80,30 +83,43 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
 
   /** Of the run of this report; '': its default. */
   const original = (key: string): string => given.set.filter(([one]) => one === key).pop()?.[1] ?? (valueOf(before.scenario, key) || String(fieldOf(whole!.schema, key)?.default ?? ''));
-  const all = (): [string, string][] => [...given.set.filter(([key]) => !now.has(key)), ...now];
+  /** Whether the chosen strategy has the key. */
+  const isOfStrategy = (changes: Changes, key: string): boolean => !whole || isOfKind(whole.schema, changes.get('strategy.kind') ?? original('strategy.kind'), key);
+  const all = (): [string, string][] => [...given.set.filter(([key]) => !now.has(key) && isOfStrategy(now, key)), ...now];
+  const question = (wanted: Wanted): Question => ({ scenario: given.scenario, set: all(), roots: given.roots, wanted });
 
+  /** Shows the changed run in the charts, or that of the report. */
   function drawBelow(): void {
-    const wanted = below === 'changed' ? latest : data;
-    if (wanted !== inCharts) redraw((inCharts = wanted));
+    const wanted = below === 'changed' ? fragmentOf(now) : '';
+    if (wanted === inCharts) return;
+    const show = (shown: RunDocument): void => {
+      inCharts = wanted;
+      redraw(shown);
+    };
+    if (wanted === '') return show(data);
+    engine.ask(question('page'), ({ status: failed, text }) => {
+      if (below === 'report' || wanted !== fragmentOf(now)) return;
+      if (failed) status.textContent += ' The charts below are those of an earlier run, because these could not be drawn.';
+      else show(JSON.parse(text) as RunDocument);
+    });
   }
 
   function take(answer: Answer, start: number): void {
     const hasFailed = answer.status !== 0;
     const line = commandOf(given.command, all());
     problem.hidden = !hasFailed;
-    document.getElementById('what-if')!.classList.remove('busy');
+    panel.classList.remove('busy');
     if (hasFailed) {
       status.textContent = 'No answer for these settings.';
       problem.textContent = `${answer.text.trim()}\n\nWith the program: ${line}`;
       return;
     }
-    const found = JSON.parse(answer.text) as ChangedDocument;
+    const found = JSON.parse(answer.text) as Figures;
     if (now.size === 0 && found.report.metrics.step_time_s !== before.metrics.step_time_s) {
       problem.hidden = false;
       problem.textContent = `The engine of this page predicts ${timeText(found.report.metrics.step_time_s)} for the run of this report, not ${timeText(before.metrics.step_time_s)}: it was built from other sources than the program. Differences below are then not only those of the changes.`;
     }
     after = found.report;
-    latest = now.size === 0 ? data : found;
     const milliseconds = Math.round(performance.now() - start);
     status.textContent =
       now.size === 0
@@ -112,9 +128,8 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
     table.replaceChildren(sides(before, after));
     chart.redraw();
     yaml.show(found.yaml);
-    document.getElementById('what-if')!.dataset.shown = fragmentOf(now);
-    clearTimeout(idle);
-    idle = setTimeout(drawBelow, 250);
+    panel.dataset.shown = fragmentOf(now);
+    idle = setTimeout(drawBelow, idle_ms);
   }
 
   function update(changes: Changes): void {
@@ -127,12 +142,18 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
     command.show(commandOf(given.command, all()));
     const fragment = fragmentOf(now);
     if (fragment || changesOf(location.hash)) window.history.replaceState(null, '', fragment || '#what-if');
-    const question = JSON.stringify(all());
-    if (question === asked) return;
-    asked = question;
-    document.getElementById('what-if')!.classList.add('busy');
+    askFigures();
+  }
+
+  /** Asks for the run with the present changes, if that is not the last question. */
+  function askFigures(): void {
+    const wanted = JSON.stringify(all());
+    if (wanted === asked) return;
+    asked = wanted;
+    clearTimeout(idle);
+    panel.classList.add('busy');
     const start = performance.now();
-    ask!({ scenario: given.scenario, set: all(), roots: given.roots }, (answer) => take(answer, start));
+    engine.ask(question('figures'), (answer) => take(answer, start));
   }
 
   function step(move: () => void): void {
@@ -141,15 +162,16 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
   }
 
   function change(key: string, value: string, isFinal: boolean): void {
-    const next = changed(now, key, value === original(key) ? '' : value);
+    const asChosen = changed(now, key, value === original(key) ? '' : value);
+    const next = restricted(asChosen, (one) => isOfStrategy(asChosen, one));
     if (isFinal) history.add(next);
     update(next);
   }
 
   async function start(): Promise<void> {
     try {
-      whole = await unpackPackage();
-      ask = asker(whole);
+      askFigures();
+      whole = await engine.unpacked;
       const made = controls(whole.schema, whole.files, change);
       show = made.show;
       place.replaceChildren(made.element);
@@ -182,7 +204,7 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
   });
   window.addEventListener('hashchange', () => {
     const linked = changesOf(location.hash);
-    if (linked && ask && !isSame(linked, now)) step(() => history.add(linked));
+    if (linked && whole && !isSame(linked, now)) step(() => history.add(linked));
   });
   table.replaceChildren(sides(before, before));
   void start();

@@ -12,6 +12,7 @@ export interface Field {
   default?: unknown;
   description?: string;
   properties?: Record<string, Field>;
+  allOf?: { if: { properties: Record<string, { const: string }> }; then: { propertyNames: { enum: string[] } } }[];
 }
 
 const own = (map: Record<string, unknown> | undefined, key: string): boolean => map !== undefined && Object.prototype.hasOwnProperty.call(map, key);
@@ -21,6 +22,13 @@ export function fieldOf(schema: Field, key: string): Field | undefined {
   let field: Field | undefined = schema;
   for (const part of key.split('.')) field = own(field?.properties, part) ? field!.properties![part] : undefined;
   return field;
+}
+
+/** Whether a strategy of this kind has a key such as 'strategy.bucket_cap'; true of keys of other groups. */
+export function isOfKind(schema: Field, kind: string, key: string): boolean {
+  const rule = fieldOf(schema, 'strategy')?.allOf?.find(({ if: { properties } }) => properties.kind?.const === kind);
+  const [group, name] = key.split('.', 2);
+  return group !== 'strategy' || !name || !rule || rule.then.propertyNames.enum.includes(name);
 }
 
 /** All keys with a value, in the order of the schema. */

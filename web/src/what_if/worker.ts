@@ -1,13 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker of a what-if: answers one question at a time, so that the page reacts while the engine runs.
-import { ask, type Answer, type Files, type Question } from './engine';
+// The worker of a what-if: unpacks the engine and answers one question at a time, so that the page reacts meanwhile.
+import { ask, compile, GivenFiles, unpacked, type Answer, type Files, type Question } from './engine';
+import type { Field } from './schema';
 
-export interface Asked {
+/** What the page carries for what-ifs, unpacked. */
+export interface Package {
   engine: WebAssembly.Module;
   files: Files;
-  question: Question;
+  /** JSON Schema of a scenario. */
+  schema: Field;
 }
 
-const scope = self as unknown as { onmessage: (event: MessageEvent<Asked>) => void; postMessage(answer: Answer): void };
+/** The first message has the package, as the texts of the page or as an earlier worker unpacked it; each other message a question. */
+export type Message = { packed: { engine: string; files: string } } | { whole: Package } | { question: Question };
 
-scope.onmessage = async ({ data: { engine, files, question } }) => scope.postMessage(await ask(engine, files, question, 'page'));
+/** The package, if the message had the texts of the page; then the answer to each question. */
+export type Reply = { whole: Package } | { failure: string } | { answer: Answer };
+
+const scope = self as unknown as { onmessage: (event: MessageEvent<Message>) => void; postMessage(reply: Reply): void };
+let ready: Promise<{ engine: WebAssembly.Module; files: GivenFiles }>;
+
+async function unpack(texts: { engine: string; files: string }): Promise<Package> {
+  const [engine, rest] = await Promise.all([compile(texts.engine), unpacked(texts.files).json() as Promise<Pick<Package, 'files' | 'schema'>>]);
+  return { engine, ...rest };
+}
+
+const given = ({ engine, files }: Package) => ({ engine, files: new GivenFiles(files) });
+
+scope.onmessage = ({ data }) => {
+  if ('whole' in data) {
+    ready = Promise.resolve(given(data.whole));
+  } else if ('packed' in data) {
+    const whole = unpack(data.packed);
+    ready = whole.then(given);
+    whole.then(
+      (unpacked) => scope.postMessage({ whole: unpacked }),
+      (error) => scope.postMessage({ failure: error instanceof Error ? error.message : String(error) }),
+    );
+  } else {
+    ready.then(
+      async ({ engine, files }) => scope.postMessage({ answer: await ask(engine, files, data.question) }),
+      () => {}, // the page knows that the engine cannot be unpacked
+    );
+  }
+};
