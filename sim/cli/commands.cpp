@@ -74,7 +74,8 @@ std::span<const Command> commands() {
       Command{"plan", "choose hardware for a training: layouts, days and dollars side by side",
               "gradway plan --model llama3_8b --platforms 'aws-p5*' --gpus 64,128 --tokens 1T\n"
               "gradway plan --model config.json --platforms aws-p5.48xlarge,gcp-a3-megagpu-8g --gpus 256 "
-              "--tokens 300B --deadline '30 days' --budget '1M USD'",
+              "--tokens 300B --deadline '30 days' --budget '1M USD'\n"
+              "gradway plan --out plan.html    # choose in a page, which works without gradway",
               add_plan},
       Command{
           "optimize", "search for the fastest settings of DDP, FSDP or ZeRO, or for the fastest layout",

@@ -11,6 +11,7 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/points/platforms.hpp"
 #include "sim/cli/shell/argument_words.hpp"
 #include "sim/cli/shell/option_value.hpp"
 #include "sim/config/price_list.hpp"
@@ -60,19 +61,6 @@ std::string description(const ListedKind& kind, const std::string& name, const D
   } catch (const ConfigError&) {
     return "the file is invalid";
   }
-}
-
-std::vector<report::ListedPlatform> one_node_of_each(const std::vector<std::string>& names,
-                                                     const DataPath& data) {
-  std::vector<report::ListedPlatform> listed;
-  for (const auto& name : names) {
-    auto& one = listed.emplace_back(report::ListedPlatform{name, {}});
-    try {
-      one.platform = load_platform(name, 1, data);
-    } catch (const ConfigError&) {  // its name is listed nevertheless
-    }
-  }
-  return listed;
 }
 
 void list_platforms(bool json, const CommandContext& context) {

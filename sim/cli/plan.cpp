@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "sim/base/printable.hpp"
@@ -22,21 +22,19 @@
 #include "sim/config/yaml/scalars.hpp"
 #include "sim/report/campaign/plan_points.hpp"
 #include "sim/report/page/page.hpp"
+#include "sim/scenario/campaign.hpp"
 
 namespace gradway::cli {
 namespace {
-
-/// Tokens of a step if no global batch is given.
-/// @source H. Touvron et al., "Llama 2", arXiv 2307.09288, table 1: all models have a global batch of 4M
-/// tokens
-constexpr int tokens_of_step = 1 << 22;
-constexpr int images_of_step = 1024;
 
 struct PlanArguments {
   std::string model;
   std::string platforms;
   std::string gpus;
   std::string global_batch;
+  std::string sequence;
+  std::string out;
+  bool force = false;
   std::string framework = "pytorch";
   std::string tokens;
   std::string samples;
@@ -78,25 +76,18 @@ std::string named_model(const std::string& model, DataPath& data) {
   return name;
 }
 
-int default_batch(const std::string& model, const std::vector<Override>& set, const DataPath& data) {
-  int tokens = load_model(model, data).tokens_per_sample;
-  for (const auto& one : set)
-    if (one.key == "job.sequence") tokens = *value_of("job.sequence", one.value, config::integer(1, 1 << 24));
-  return tokens > 0 ? std::max(1, tokens_of_step / tokens) : images_of_step;
-}
-
 TrainingPlan plan_of(const PlanArguments& arguments, DataPath& data) {
   constexpr int most_samples = 1'000'000'000;
   TrainingPlan plan{.model = named_model(arguments.model, data),
                     .framework = arguments.framework,
                     .failures = arguments.failures,
                     .set = parse_overrides(arguments.set)};
-  check_known("--framework", plan.framework, "framework", {"pytorch", "megatron"});
-  const auto batch = value_of("--global-batch", arguments.global_batch, config::integer(1, most_samples));
-  plan.global_batch = batch ? *batch : default_batch(plan.model, plan.set, data);
+  plan.global_batch =
+      value_of("--global-batch", arguments.global_batch, config::integer(1, most_samples)).value_or(0);
   const auto add = [&](std::string_view option, const char* key, const std::string& value) {
     if (!value.empty()) plan.set.push_back(given_by(option, key, value));
   };
+  add("--sequence", "job.sequence", arguments.sequence);
   add("--tokens", "campaign.tokens", arguments.tokens);
   add("--samples", "campaign.samples", arguments.samples);
   add("--terms", "campaign.terms", arguments.terms);
@@ -113,9 +104,54 @@ std::vector<Failure> simulate_all(report::CampaignPoints& all, const TrainingPla
   });
 }
 
-Status plan(const PlanArguments& arguments, const CommandContext& context) {
-  auto data = with_file_cache(context.data);
-  auto plan = plan_of(arguments, data);
+/// The choices that the page starts with.
+std::vector<std::pair<std::string, std::string>> choices_of(const PlanArguments& arguments,
+                                                            const std::string& model, const DataPath& data) {
+  const auto platforms =
+      arguments.platforms.empty() ? std::vector<std::string>{} : platforms_of(arguments.platforms, data);
+  return {{"model", model},
+          {"framework", arguments.framework},
+          {"sequence", arguments.sequence},
+          {"global_batch", arguments.global_batch},
+          {"data", arguments.tokens.empty() ? arguments.samples : arguments.tokens},
+          {"platforms", fmt::format("{}", fmt::join(platforms, ","))},
+          {"gpus", arguments.gpus},
+          {"terms", arguments.terms.empty() ? std::string{terms_words.front()} : arguments.terms},
+          {"failures", arguments.failures},
+          {"deadline", arguments.deadline},
+          {"budget", arguments.budget}};
+}
+
+report::PlanPage page_of(const PlanArguments& arguments, const std::string& model, const DataPath& data) {
+  report::PlanPage page{.choices = choices_of(arguments, model, data)};
+  for (const auto& name : list_names(DataKind::model, data)) {
+    try {
+      page.models.emplace_back(name, load_model(name, data).tokens_per_sample > 0);
+    } catch (const ConfigError&) {  // the page cannot use it
+    }
+  }
+  page.platforms = one_node_of_each(list_names(DataKind::platform, data), data);
+  add_plan_files(page, data);
+  return page;
+}
+
+/// @throws ConfigError for what a plan needs and only the page can ask for
+void check_complete(const PlanArguments& arguments) {
+  const auto need = [](const std::string& value, const char* option) {
+    if (value.empty())
+      refuse(
+          fmt::format("'gradway plan' needs {}", option),
+          "such as 'gradway plan --model llama3_8b --platforms aws-p5.48xlarge --gpus 64 --tokens 300B', or "
+          "'gradway plan --out plan.html' to choose in a page");
+  };
+  need(arguments.model, "--model");
+  need(arguments.platforms, "--platforms");
+  need(arguments.gpus, "--gpus");
+  if (arguments.samples.empty()) need(arguments.tokens, "--tokens or --samples");
+}
+
+Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, const DataPath& data,
+                     const CommandContext& context) {
   auto clusters = clusters_of(arguments, data);
   auto all = report::points_of(plan, clusters,
                                {.seeds = arguments.seeds,
@@ -137,21 +173,48 @@ Status plan(const PlanArguments& arguments, const CommandContext& context) {
   return status_of(failures) == Status::bug ? Status::bug : Status::done;
 }
 
+/// @param out the page's file; empty: none is written
+void check_page(const std::string& out, bool replaces) {
+  if (out.empty()) return;
+  check_has_engine();
+  if (!out.ends_with(".html"))
+    refuse(fmt::format("'--out {}' is not the name of a page", printable(out)), "write it as plan.html");
+  check_file(out, replaces);
+}
+
+Status plan(const PlanArguments& arguments, const CommandContext& context) {
+  check_page(arguments.out, arguments.force);
+  check_known("--framework", arguments.framework, "framework",
+              {planned_frameworks.begin(), planned_frameworks.end()});
+  auto data = with_file_cache(context.data);
+  const bool simulates = arguments.out.empty() ||
+                         !(arguments.model.empty() || arguments.platforms.empty() || arguments.gpus.empty() ||
+                           (arguments.tokens.empty() && arguments.samples.empty()));
+  if (simulates) check_complete(arguments);
+  TrainingPlan plan{};
+  if (!arguments.model.empty()) plan = plan_of(arguments, data);
+  const auto status = simulates ? simulate_plan(arguments, plan, data, context) : Status::done;
+  if (!arguments.out.empty()) {
+    const auto page = page_of(arguments, plan.model, data);
+    write_file(arguments.out, arguments.force,
+               [&](std::ostream& out) { report::write_page(out, page, GRADWAY_VERSION); });
+    context.messages << printable(arguments.out) << '\n';
+  }
+  return status;
+}
+
 }  // namespace
 
 Action add_plan(CLI::App& app) {
   const auto arguments = std::make_shared<PlanArguments>();
   app.add_option("--model", arguments->model,
                  "model: a name from 'gradway list models', a YAML file, or a config.json of Hugging Face")
-      ->type_name("NAME|FILE")
-      ->required();
+      ->type_name("NAME|FILE");
   app.add_option("--platforms", arguments->platforms,
                  "names from 'gradway list platforms', separated by commas, or patterns such as 'aws-*'")
-      ->type_name("A,B,...")
-      ->required();
+      ->type_name("A,B,...");
   app.add_option("--gpus", arguments->gpus, "numbers of GPUs, such as 64,128, for each platform")
-      ->type_name("N,M,...")
-      ->required();
+      ->type_name("N,M,...");
   app.add_option("--tokens", arguments->tokens, "amount of data, for models of text, such as 300B")
       ->type_name("N");
   app.add_option("--samples", arguments->samples, "amount of data, for models of any kind, such as 90M")
@@ -173,6 +236,14 @@ Action add_plan(CLI::App& app) {
   app.add_option("--seeds", arguments->seeds, "number of simulated runs per cluster (default: 200)")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--sequence", arguments->sequence, "tokens per sample (default: the model's)")
+      ->type_name("N");
+  app.add_option(
+         "--out", arguments->out,
+         "page to write, plan.html: it plans other trainings without gradway; what is not given here is "
+         "chosen there")
+      ->type_name("FILE");
+  app.add_flag("--force", arguments->force, "replace an existing page")->disable_flag_override();
   add_overrides(app, arguments->set);
   add_jobs(app, arguments->jobs);
   app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();

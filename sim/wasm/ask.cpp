@@ -3,6 +3,7 @@
 // `gradway_text`; each other function takes the last ones.
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <new>
 #include <sstream>
 #include <stdexcept>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "sim/cli/shell/failure.hpp"
+#include "sim/cli/shell/plan_answers.hpp"
 #include "sim/config/config.hpp"
 #include "sim/config/scenario_yaml.hpp"
 #include "sim/report/page/run_document.hpp"
@@ -90,13 +92,13 @@ void write_page(std::ostream& out, const std::string& name) {
   report::write_run_document(out, run, whole ? *whole : run, GRADWAY_VERSION, questions, yaml_of(name));
 }
 
-/// Answers a question on the scenario whose name was handed over.
-int answer(void (*write)(std::ostream&, const std::string&)) {
+/// Answers a question: on the scenario whose name was handed over, or of the planner.
+int answer(const std::function<void(std::ostream&, const std::string&)>& write) {
   std::ostringstream out;
-  const auto name = state().take();
+  const auto question = state().take();
   const auto failure = cli::failure_of([&] {
     try {
-      write(out, name);
+      write(out, question);
     } catch (const std::length_error&) {
       throw std::bad_alloc{};  // a vector would take more than 2 GB
     }
@@ -150,6 +152,14 @@ extern "C" {
 /// The same with the document of report.html as the answer, for which a large job is simulated a second time.
 [[clang::export_name("gradway_page")]] int gradway_page() {
   return answer(write_page);
+}
+
+/// Answers a question of the planner: its kind, then the question; see cli::answer_plan.
+[[clang::export_name("gradway_plan")]] int gradway_plan() {
+  return answer([](std::ostream& out, const std::string& question) {
+    const auto kind = state().take();
+    cli::answer_plan(out, kind, question, with_file_cache(state().data()));
+  });
 }
 
 [[clang::export_name("gradway_answer")]] const char* gradway_answer() {

@@ -10,6 +10,7 @@ import { explainPage } from './explain';
 import { bar, footer } from './header';
 import { layoutsPage, optimizePage } from './optimize';
 import { printing } from './print';
+import { planPage } from './plan/page';
 import { runPage } from './run/page';
 import { sweepPage } from './sweep/page';
 import { validatePage } from './validate/page';
@@ -32,6 +33,8 @@ function contents(data: PageDocument): HTMLElement[] {
       return optimizePage(data);
     case 'layouts':
       return layoutsPage(data);
+    case 'plan':
+      return planPage(data);
     case 'validate':
       return validatePage(data);
     default:

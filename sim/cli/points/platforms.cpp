@@ -41,4 +41,17 @@ std::vector<std::string> platforms_of(const std::string& text, const DataPath& d
   return platforms;
 }
 
+std::vector<report::ListedPlatform> one_node_of_each(const std::vector<std::string>& names,
+                                                     const DataPath& data) {
+  std::vector<report::ListedPlatform> listed;
+  for (const auto& name : names) {
+    auto& one = listed.emplace_back(report::ListedPlatform{name, {}});
+    try {
+      one.platform = load_platform(name, 1, data);
+    } catch (const ConfigError&) {  // its name is listed nevertheless
+    }
+  }
+  return listed;
+}
+
 }  // namespace gradway::cli

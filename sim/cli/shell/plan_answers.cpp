@@ -23,7 +23,7 @@ namespace {
 void answer_layout(std::ostream& out, const std::string& text, const DataPath& data) {
   const auto question = report::read_plan_question(text);
   const auto found = layout_on(question.plan, question.clusters.front(), data);
-  report::write_plan_layout(out, found, question.plan.global_batch, GRADWAY_VERSION);
+  report::write_plan_layout(out, found, GRADWAY_VERSION);
 }
 
 void answer_campaigns(std::ostream& out, const std::string& text, const DataPath& data) {
@@ -65,7 +65,7 @@ void answer_plan(std::ostream& out, std::string_view kind, const std::string& qu
   };
   constexpr std::array kinds{Kind{"layout", answer_layout}, Kind{"campaigns", answer_campaigns},
                              Kind{"scenario", answer_scenario}, Kind{"model", answer_model}};
-  const auto* found = std::ranges::find(kinds, kind, &Kind::name);
+  const auto found = std::ranges::find(kinds, kind, &Kind::name);
   expects(found != kinds.end(), "the planner asks questions of these kinds only");
   found->answer(out, question, data);
 }

@@ -46,12 +46,9 @@ class Packing {
     names_.emplace_back("/");
   }
 
-  void add_installed() {
-    constexpr std::array folders{"platforms", "models", "calibration/results"};
-    for (const auto* folder : folders) {
-      for (const auto& file : config::files_below(roots_.back() / folder))
-        if (file.extension() == ".yaml") add(file);
-    }
+  void add_installed() { add_data(roots_.back()); }
+  void add_all_data() {
+    for (const auto& root : roots_) add_data(root);
   }
   /// Files that belong to no data folder are named from a folder that they share.
   void add_own(std::vector<fs::path> files) {
@@ -77,6 +74,14 @@ class Packing {
   std::map<std::string, std::string> take() && { return std::move(files_); }
 
  private:
+  void add_data(const fs::path& root) {
+    constexpr std::array folders{"platforms", "models", "calibration/results"};
+    for (const auto* folder : folders) {
+      for (const auto& file : config::files_below(root / folder))
+        if (file.extension() == ".yaml") add(file);
+    }
+  }
+
   std::vector<fs::path> roots_;
   std::vector<std::string> names_;  ///< of each root, with a slash at the end
   fs::path own_folder_;
@@ -108,10 +113,22 @@ report::WhatIfFiles what_if_files(const std::string& scenario, const std::vector
   return given;
 }
 
+void add_plan_files(report::PlanPage& page, const DataPath& data) {
+  Packing packing{data};
+  packing.add_all_data();
+  page.roots = packing.roots();
+  page.files = std::move(packing).take();
+  // Texts replace files of all folders.
+  constexpr auto own = "/own/";
+  if (data.texts.empty()) return;
+  page.roots.insert(page.roots.begin(), own);
+  for (const auto& [name, text] : data.texts) page.files[own + name] = text;
+}
+
 void check_has_engine() {
   if (report::has_engine()) return;
   throw ConfigError{{Problem{{},
-                             "gradway was built without the engine that --what-if writes into report.html",
+                             "gradway was built without the engine for pages that simulate other settings",
                              {},
                              "in the checkout: scripts/setup --for wasm, cmake --preset wasm, cmake --build "
                              "--preset wasm, then build gradway again (docs/install.md)"}}};

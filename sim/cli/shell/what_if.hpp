@@ -16,6 +16,9 @@ namespace gradway::cli {
 report::WhatIfFiles what_if_files(const std::string& scenario, const std::vector<Override>& overrides,
                                   const DataPath& data);
 
+/// Adds what the planner's page needs: all data folders, and the texts that replace files in them.
+void add_plan_files(report::PlanPage& page, const DataPath& data);
+
 /// @throws ConfigError if gradway was built without gradway.wasm
 void check_has_engine();
 

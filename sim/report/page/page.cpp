@@ -53,7 +53,9 @@ std::string packed(const std::map<std::string, std::string>& files) {
 }
 
 /// Writes the page with the data inserted into the template.
-void write_page(std::ostream& out, const Json& data, const WhatIfFiles* what_if = nullptr) {
+/// @param files for the engine, which the page then contains
+void write_page(std::ostream& out, const Json& data,
+                const std::map<std::string, std::string>* files = nullptr) {
   auto rest = page();
   const auto write_until = [&](std::string_view start) {
     const auto at = rest.find(start);
@@ -70,11 +72,11 @@ void write_page(std::ostream& out, const Json& data, const WhatIfFiles* what_if 
       out << c;
     }
   }
-  if (what_if != nullptr) {
+  if (files != nullptr) {
     write_until(R"(<script id="engine" type="text/plain">)");
     out << engine();
     write_until(R"(<script id="files" type="text/plain">)");
-    out << base64(packed(what_if->files));
+    out << base64(packed(*files));
   }
   out << rest;
 }
@@ -127,7 +129,7 @@ void write_page(std::ostream& out, const Run& run, const Run& drawn, std::string
                      {"set", what_if->set},
                      {"roots", what_if->roots},
                      {"command", what_if->command}};
-  write_page(out, data, what_if);
+  write_page(out, data, &what_if->files);
 }
 
 void write_page(std::ostream& out, const Campaign& campaign, std::string_view version) {
@@ -161,6 +163,10 @@ void write_page(std::ostream& out, const PlatformComparison& compared, std::stri
   data["job"] = describe(compared.model, compared.job);
   data["compare"] = json_document(compared, version).json();
   write_page(out, data);
+}
+
+void write_page(std::ostream& out, const PlanPage& plan, std::string_view version) {
+  write_page(out, plan_document(plan, version), &plan.files);
 }
 
 void write_page(std::ostream& out, const Validation& validation, std::string_view title,

@@ -17,6 +17,7 @@
 #include "sim/report/run/validation.hpp"
 #include "sim/report/search/layouts.hpp"
 #include "sim/report/search/optimize.hpp"
+#include "sim/report/show/lists.hpp"
 #include "sim/run/simulate.hpp"
 
 namespace gradway::report {
@@ -36,6 +37,16 @@ struct WhatIfFiles {
   std::map<std::string, std::string> files;  ///< texts by name; those of the installed data start with '/'
 };
 
+/// The page of the planner, in which everything else is chosen.
+struct PlanPage {
+  /// By the keys of web/DATA.md; empty: not chosen.
+  std::vector<std::pair<std::string, std::string>> choices;
+  std::vector<std::pair<std::string, bool>> models{};  ///< names; whether their samples are texts
+  std::vector<ListedPlatform> platforms{};
+  std::vector<std::string> roots{};            ///< as in WhatIfFiles
+  std::map<std::string, std::string> files{};  ///< the same
+};
+
 // Each function writes report.html: a self-contained file that opens without a network. The page computes
 // nothing; web/DATA.md describes its data. @pre has_page(). @param version of gradway
 
@@ -52,6 +63,8 @@ void write_page(std::ostream& out, const Explanation& explanation, const RunComm
                 std::string_view version);
 void write_page(std::ostream& out, const SettingsSearchReport& found, std::string_view version);
 void write_page(std::ostream& out, const LayoutSearchReport& search_report, std::string_view version);
+/// @pre has_engine()
+void write_page(std::ostream& out, const PlanPage& plan, std::string_view version);
 /// @param title what was validated
 void write_page(std::ostream& out, const Validation& validation, std::string_view title,
                 std::string_view version);

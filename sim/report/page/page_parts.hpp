@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
+
 #include <nlohmann/json_fwd.hpp>
 
+#include "sim/report/page/page.hpp"
 #include "sim/report/points/sweep.hpp"
 #include "sim/run/simulate.hpp"
 
@@ -35,5 +38,8 @@ nlohmann::ordered_json pipeline_json(const Run& run);
 /// The data of a sweep that the page shows, by key: a few hundred bytes per point instead of ten thousand for
 /// its report. See web/DATA.md.
 nlohmann::ordered_json sweep_points_json(const Sweep& sweep);
+
+/// The document of kind `plan`: see web/DATA.md.
+nlohmann::ordered_json plan_document(const PlanPage& plan, std::string_view version);
 
 }  // namespace gradway::report

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/page/plan_question.hpp"
 
+#include <cmath>
 #include <ostream>
 #include <utility>
 
@@ -23,7 +24,7 @@ std::vector<Override> overrides_of(const Json& pairs) {
   return overrides;
 }
 
-Json search_json(const LayoutOnCluster& found, int global_batch, std::string_view version) {
+Json search_json(const LayoutOnCluster& found, std::string_view version) {
   const auto& [scenario, chosen, search] = found;
   if (search.ranked.empty()) return nullptr;
   const auto& model = scenario.model;
@@ -34,7 +35,7 @@ Json search_json(const LayoutOnCluster& found, int global_batch, std::string_vie
                         .engine = "fluid",
                         .written = scenario.job,
                         .shape = {blocks_of(model).count, model.tokens_per_sample, model.experts.number > 0},
-                        .global_batch = global_batch,
+                        .global_batch = static_cast<int>(std::lround(scenario.job.samples())),
                         .found = search},
                        version)
       .json();
@@ -58,8 +59,7 @@ PlanQuestion read_plan_question(std::string_view text) {
   return question;
 }
 
-void write_plan_layout(std::ostream& out, const LayoutOnCluster& found, int global_batch,
-                       std::string_view version) {
+void write_plan_layout(std::ostream& out, const LayoutOnCluster& found, std::string_view version) {
   const auto& [scenario, chosen, search] = found;
   Json layout = Json::array();
   for (const auto& one : layout_keys(scenario)) layout.push_back({one.key, one.value});
@@ -73,7 +73,7 @@ void write_plan_layout(std::ostream& out, const LayoutOnCluster& found, int glob
       {"mfu", chosen.metrics.mfu ? Json(*chosen.metrics.mfu) : Json(nullptr)},
       {"memory_needed_bytes", chosen.memory.value()},
       {"memory_verdict", name_of(chosen.verdict)},
-      {"search", search_json(found, global_batch, version)}};
+      {"search", search_json(found, version)}};
   out << answer.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -20,6 +20,12 @@ namespace {
   throw ConfigError{Problem{Where{}, std::move(what), {}, std::move(hint)}};
 }
 
+/// Tokens of a step, unless the plan says how many samples it has.
+/// @source H. Touvron et al., "Llama 2", arXiv 2307.09288, table 1: all models have a global batch of 4M
+/// tokens
+constexpr int tokens_of_step = 1 << 22;
+constexpr int images_of_step = 1024;
+
 /// A GPU's share of the storage for checkpoints.
 /// @source Llama Team, "The Llama 3 Herd of Models", arXiv 2407.21783, section 3.3.1: 2 TB/s for 16,384 GPUs
 constexpr double checkpoint_mb_per_s = 122;
@@ -96,10 +102,17 @@ PlannedScenario scenario_on(const TrainingPlan& plan, const Cluster& cluster, co
   return planned;
 }
 
+int samples_per_step(const TrainingPlan& plan, const Scenario& scenario) {
+  if (plan.global_batch > 0) return plan.global_batch;
+  const auto tokens = scenario.model.tokens_per_sample;
+  return tokens > 0 ? std::max(1, tokens_of_step / tokens) : images_of_step;
+}
+
 LayoutOnCluster layout_on(const TrainingPlan& plan, const Cluster& cluster, const DataPath& data) {
   auto scenario = scenario_on(plan, {cluster.platform, cluster.gpus, {}}, data).load();
-  if (!can_be_distributed(scenario.model)) return replicated(std::move(scenario), plan.global_batch);
-  auto found = find_layout(scenario, plan.global_batch, "fluid");
+  const auto samples = samples_per_step(plan, scenario);
+  if (!can_be_distributed(scenario.model)) return replicated(std::move(scenario), samples);
+  auto found = find_layout(scenario, samples, "fluid");
   if (found.ranked.empty()) {
     const auto& gpu = scenario.platform.gpu_models.front();
     if (found.unfit.empty()) refuse_plan(found.refused.front().reason, "choose other GPUs");

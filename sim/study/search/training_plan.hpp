@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/config/config.hpp"
@@ -9,11 +11,14 @@
 
 namespace gradway {
 
+/// Frameworks whose recipes and layouts a plan can have.
+inline constexpr std::array<std::string_view, 2> planned_frameworks{"pytorch", "megatron"};
+
 /// A training for which hardware is to be chosen.
 struct TrainingPlan {
   std::string model;
-  std::string framework = "pytorch";  ///< pytorch or megatron
-  int global_batch = 0;               ///< samples per step
+  std::string framework = "pytorch";  ///< one of `planned_frameworks`
+  int global_batch = 0;               ///< samples per step; 0: 4 Mi tokens, or 1,024 images
   std::string failures = "llama3";    ///< a model of failures; none: nothing fails
   std::vector<Override> set;          ///< other keys of the scenario, such as "campaign.tokens"
 };
@@ -45,6 +50,9 @@ struct LayoutOnCluster {
   LayoutResult chosen;
   LayoutSearchResult search;  ///< empty for models that cannot be distributed
 };
+
+/// The samples of a step. @param scenario of the training on any cluster
+int samples_per_step(const TrainingPlan& plan, const Scenario& scenario);
 
 /// Finds a layout as `find_layout` does. A model that cannot be distributed is replicated, with the largest
 /// batch per GPU that fits.

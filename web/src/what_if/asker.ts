@@ -6,6 +6,15 @@ import type { Message, Package, Reply } from './worker';
 /** The worker's script, which the build inserts. */
 declare const WORKER: string;
 
+/** The script of a worker that answers questions. */
+export const workerUrl = (): string => URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }));
+
+/** What the page carries, for the first worker to unpack. */
+export function packedParts(): { engine: string; files: string } {
+  const text = (id: string): string => document.getElementById(id)!.textContent!;
+  return { engine: text('engine'), files: text('files') };
+}
+
 /** A longer question is one for the program. */
 const longest_s = 20;
 
@@ -24,7 +33,7 @@ class Asker {
   private next: Waiting | undefined;
   private limit: ReturnType<typeof setTimeout> | undefined;
   private whole: Package | undefined;
-  private readonly url = URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }));
+  private readonly url = workerUrl();
 
   constructor(private readonly unpacked: (whole: Package | Error) => void) {
     this.startWorker();
@@ -45,8 +54,7 @@ class Asker {
 
   /** The first worker unpacks what the page carries. */
   private first(): Message {
-    const text = (id: string): string => document.getElementById(id)!.textContent!;
-    return this.whole ? { whole: this.whole } : { packed: { engine: text('engine'), files: text('files') } };
+    return this.whole ? { whole: this.whole } : { packed: packedParts() };
   }
 
   private startWorker(): void {

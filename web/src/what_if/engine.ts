@@ -13,6 +13,11 @@ export class GivenFiles {
     this.names = Object.keys(texts).join('\0');
   }
 
+  /** The same and others; these first. */
+  and(others: Files): GivenFiles {
+    return Object.keys(others).length === 0 ? this : new GivenFiles({ ...this.texts, ...others });
+  }
+
   bytes(name: string): Uint8Array {
     let bytes = this.encoded.get(name);
     if (!bytes) this.encoded.set(name, (bytes = new TextEncoder().encode(this.texts[name])));
@@ -36,6 +41,18 @@ export interface Question {
   fit?: boolean;
 }
 
+/** A question of the planner. */
+export interface PlanQuestion {
+  /** layout: of the first cluster; campaigns: on all clusters, whose layouts are known; scenario: of the first cluster, as YAML; model: of a
+   * config.json, as YAML. */
+  plan: 'layout' | 'campaigns' | 'scenario' | 'model';
+  /** JSON (see DATA.md), or the text of config.json. */
+  text: string;
+  roots: string[];
+  /** Files besides those of the page. */
+  own: Files;
+}
+
 export interface Answer {
   /** Exit status of `gradway run`: 0 done, 1 a bug, 2 wrong input, 3 the simulation could not finish. */
   status: number;
@@ -54,6 +71,7 @@ interface Exports {
   gradway_run(): number;
   gradway_figures(): number;
   gradway_page(): number;
+  gradway_plan(): number;
   gradway_answer(): number;
   gradway_answer_size(): number;
 }
@@ -110,10 +128,31 @@ const reading = (files: GivenFiles, memory: () => WebAssembly.Memory) => {
   };
 };
 
-/** Runs a scenario in a fresh instance of the engine.
+/** A question that an instance of the engine has been given, ready to be answered. @return the status */
+type Asking = (gradway: Exports, give: (text: string) => void) => number;
+
+const asking = ({ scenario, set, wanted, fit }: Question): Asking => (gradway, give) => {
+  for (const [key, value] of set) {
+    give(key);
+    give(value);
+    gradway.gradway_set();
+  }
+  if (fit) gradway.gradway_fit();
+  give(scenario);
+  return { report: () => gradway.gradway_run(), figures: () => gradway.gradway_figures(), page: () => gradway.gradway_page() }[wanted]();
+};
+
+const planning = ({ plan, text }: PlanQuestion): Asking => (gradway, give) => {
+  give(plan);
+  give(text);
+  return gradway.gradway_plan();
+};
+
+/** Answers a question in a fresh instance of the engine.
  * @param engine gradway.wasm, compiled
- * @param files all that the scenario names, and the scenario itself */
-export async function ask(engine: WebAssembly.Module, files: GivenFiles, { scenario, set, roots = [], wanted, fit }: Question): Promise<Answer> {
+ * @param given all that the question names */
+export async function ask(engine: WebAssembly.Module, given: GivenFiles, question: Question | PlanQuestion): Promise<Answer> {
+  const files = 'plan' in question ? given.and(question.own) : given;
   const { imports, attach } = system();
   const instance = await WebAssembly.instantiate(engine, { wasi_snapshot_preview1: imports, gradway: reading(files, () => gradway.memory) });
   const gradway = instance.exports as unknown as Exports;
@@ -124,23 +163,15 @@ export async function ask(engine: WebAssembly.Module, files: GivenFiles, { scena
     const at = gradway.gradway_text(bytes.length);
     new Uint8Array(gradway.memory.buffer, at, bytes.length).set(bytes);
   };
-  const run = { report: () => gradway.gradway_run(), figures: () => gradway.gradway_figures(), page: () => gradway.gradway_page() }[wanted];
   try {
     gradway._initialize();
     give(files.names);
     gradway.gradway_files();
-    for (const root of roots) {
+    for (const root of question.roots ?? []) {
       give(root);
       gradway.gradway_root();
     }
-    for (const [key, value] of set) {
-      give(key);
-      give(value);
-      gradway.gradway_set();
-    }
-    if (fit) gradway.gradway_fit();
-    give(scenario);
-    const status = run();
+    const status = ('plan' in question ? planning(question) : asking(question))(gradway, give);
     const answer = new Uint8Array(gradway.memory.buffer, gradway.gradway_answer(), gradway.gradway_answer_size());
     return { status, text: new TextDecoder().decode(answer) };
   } catch (error) {

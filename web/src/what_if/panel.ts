@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What if: other settings, simulated in the page. Its changes are in the link's fragment, which is sent nowhere.
 import { section } from '../chart';
+import { copied } from '../copied';
 import type { Report, RunDocument } from '../document';
 import { button, choice, h } from '../dom';
 import { timeText } from '../format';
@@ -29,26 +30,6 @@ type Figures = Pick<RunDocument, 'report'> & { yaml: string };
 
 /** How long nothing may change before charts are redrawn. */
 const idle_ms = 250;
-
-/** A text with a button that copies it. */
-function copied(label: string): { element: HTMLElement; show(text: string): void } {
-  const text = h('pre', { class: 'code', tabindex: 0, role: 'region', 'aria-label': label });
-  const copy = button('Copy', `Copy: ${label}`, async () => {
-    try {
-      await navigator.clipboard.writeText(text.textContent!);
-      copy.textContent = 'Copied';
-    } catch {
-      getSelection()!.selectAllChildren(text); // to be copied by hand
-    }
-  });
-  return {
-    element: h('div', { class: 'copied' }, h('span', { class: 'hint' }, label), copy, text),
-    show(next) {
-      copy.textContent = 'Copy';
-      text.textContent = next;
-    },
-  };
-}
 
 /** @param redraw shows another run in the charts below */
 export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocument) => void): HTMLElement {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The worker of a what-if: unpacks the engine and answers one question at a time, so that the page reacts meanwhile.
-import { ask, compile, GivenFiles, unpacked, type Answer, type Files, type Question } from './engine';
+import { ask, compile, GivenFiles, unpacked, type Answer, type Files, type PlanQuestion, type Question } from './engine';
 import type { Field } from './schema';
 
 /** What the page carries for what-ifs, unpacked. */
@@ -12,7 +12,7 @@ export interface Package {
 }
 
 /** The first message has the package, as the texts of the page or as an earlier worker unpacked it; each other message a question. */
-export type Message = { packed: { engine: string; files: string } } | { whole: Package } | { question: Question };
+export type Message = { packed: { engine: string; files: string } } | { whole: Package } | { question: Question | PlanQuestion };
 
 /** The package, if the message had the texts of the page; then the answer to each question. */
 export type Reply = { whole: Package } | { failure: string } | { answer: Answer };

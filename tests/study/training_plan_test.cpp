@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planning of trainings: the fast search of a layout against the exact one, and the scenarios that plans
+// have.
+#include <algorithm>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "sim/config/config.hpp"
+#include "sim/config/scenario_yaml.hpp"
+#include "sim/study/search/layout_requirements.hpp"
+#include "sim/study/search/training_plan.hpp"
+
+using namespace gradway;
+
+namespace {
+
+const DataPath plan_data{{GRADWAY_SOURCE_DIR}};
+
+TrainingPlan small_plan(const std::string& framework = "pytorch") {
+  return {.model = "gpt_124m", .framework = framework, .global_batch = 64, .set = {}};
+}
+
+void each_in_turn(std::size_t count, const std::function<void(std::size_t)>& work) {
+  for (std::size_t i = 0; i < count; ++i) work(i);
+}
+
+std::string message_of(const TrainingPlan& plan, const Cluster& cluster) {
+  try {
+    layout_on(plan, cluster, plan_data);
+  } catch (const ConfigError& error) {
+    return error.problems().front().what;
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("the layout of a plan is at most 3 % slower than the best one that certainly fits",
+          "[study][layout]") {
+  struct Job {
+    std::string model, framework, platform;
+    int gpus, batch;
+  };
+  const auto job = GENERATE(Job{"gpt_124m", "pytorch", "dgx-h100", 16, 64},
+                            Job{"gpt_124m", "megatron", "dgx-h100", 16, 64},
+                            Job{"llama2_7b", "pytorch", "aws-p4d.24xlarge", 8, 32},
+                            Job{"llama2_7b", "megatron", "aws-p5.48xlarge", 16, 32},
+                            Job{"olmoe_8_layers", "pytorch", "aws-p5.48xlarge", 8, 32});
+  CAPTURE(job.model, job.framework, job.platform);
+  const TrainingPlan plan{
+      .model = job.model, .framework = job.framework, .global_batch = job.batch, .set = {}};
+  const Cluster cluster{job.platform, job.gpus, {}};
+  const auto found = layout_on(plan, cluster, plan_data);
+  CHECK(found.chosen.verdict == MemoryVerdict::fits);
+  CHECK(found.chosen.job.samples() == job.batch);
+
+  const auto exact =
+      search_layouts(scenario_on(plan, cluster, plan_data).load(), job.batch, 10, "fluid", each_in_turn);
+  auto best = Seconds::infinite();
+  for (const auto& one : exact.ranked)
+    if (one.verdict == MemoryVerdict::fits) best = std::min(best, one.metrics.step_time);
+  CHECK(found.chosen.metrics.step_time / best < 1.03);
+  CHECK(found.search.simulated <= exact.simulated);
+}
+
+TEST_CASE("a bound without a plan is below the step time of every layout", "[study][layout]") {
+  const auto framework = GENERATE("pytorch", "megatron");
+  const auto scenario = scenario_on(small_plan(framework), {"dgx-h100", 16, {}}, plan_data).load();
+  const auto found = search_layouts(scenario, 64, 1000, "fluid", each_in_turn);
+  REQUIRE(found.ranked.size() > 20);
+  for (const auto& one : found.ranked) {
+    RequirementEstimator estimator{scenario};
+    CHECK(estimator.least_time_of(one.job) < one.metrics.step_time);
+  }
+}
+
+TEST_CASE("a plan's layout, given back as keys, predicts the same step", "[study][layout]") {
+  const auto plan = small_plan();
+  const auto found = layout_on(plan, {"dgx-h100", 8, {}}, plan_data);
+  const auto& job = found.chosen.job;
+  const Cluster with_layout{"dgx-h100",
+                            8,
+                            {{"job.batch_per_gpu", std::to_string(job.batch_per_gpu)},
+                             {"job.accumulate", std::to_string(job.accumulate)},
+                             {"parallel.tensor", std::to_string(job.layout.tensor)}}};
+  REQUIRE(job.layout.pipeline == 1);
+  const auto run = simulate(scenario_on(plan, with_layout, plan_data).load(), "fluid");
+  CHECK(run.measured.metrics.step_time.value() ==
+        Approx(found.chosen.metrics.step_time.value()).epsilon(1e-9));
+}
+
+TEST_CASE("a plan has 4 Mi tokens or 1,024 images per step unless it says otherwise", "[study]") {
+  auto plan = small_plan();
+  plan.global_batch = 0;
+  const auto text = scenario_on(plan, {"dgx-h100", 8, {}}, plan_data).load();
+  CHECK(samples_per_step(plan, text) == (1 << 22) / text.model.tokens_per_sample);
+  plan.model = "resnet50";
+  CHECK(samples_per_step(plan, scenario_on(plan, {"dgx-h100", 8, {}}, plan_data).load()) == 1024);
+}
+
+TEST_CASE("models that cannot be distributed are replicated with the largest batch", "[study]") {
+  const auto found =
+      layout_on({.model = "resnet50", .global_batch = 1024, .set = {}}, {"dgx-h100", 8, {}}, plan_data);
+  CHECK(found.chosen.job.samples() == 1024);
+  CHECK(found.chosen.job.layout.model_parallel_ranks() == 1);
+  CHECK(found.search.ranked.empty());
+  CHECK(message_of({.model = "resnet50", .global_batch = 1025, .set = {}}, {"dgx-h100", 8, {}}) ==
+        "1025 samples per step cannot be distributed over 8 GPUs");
+}
+
+TEST_CASE("a plan refuses what cannot run, with a reason", "[study]") {
+  CHECK(message_of({.model = "llama3_405b", .global_batch = 8, .set = {}}, {"aws-p5.48xlarge", 8, {}})
+            .starts_with("no layout fits: the smallest needs"));
+  CHECK(message_of({.model = "gpt_124m", .global_batch = 7, .set = {}}, {"dgx-h100", 16, {}})
+            .starts_with("no layout of 16 GPUs has a global batch of 7 samples"));
+}
+
+TEST_CASE("a campaign of a plan has failures, and storage for its checkpoints", "[study]") {
+  auto plan = small_plan();
+  plan.set = {{"campaign.tokens", "10B"}};
+  const auto settings = [&](TrainingPlan from) {
+    return scenario_on(from, {"aws-p5.48xlarge", 16, {}}, plan_data).load().campaign.value();
+  };
+  CHECK(settings(plan).failures.has_value());
+  // 122 MB/s of each GPU.
+  CHECK(settings(plan).checkpoint.value().write.value() == Approx(16 * 122e6));
+  CHECK_FALSE(settings(plan).spot.has_value());
+  auto spot = plan;
+  spot.set.push_back({"campaign.terms", "spot"});
+  CHECK(settings(spot).spot.has_value());
+  auto ideal = plan;
+  ideal.failures = "none";
+  CHECK_FALSE(settings(ideal).failures.has_value());
+  auto own = plan;
+  own.set.push_back({"campaign.checkpoint.write", "1 GB/s"});
+  CHECK(settings(own).checkpoint.value().write.value() == Approx(1e9));
+}

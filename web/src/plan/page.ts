@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// The planner: a training on several clusters side by side, with layouts, days, dollars and failures.
+import { daysAgainstDollars } from '../campaigns/scatter';
+import { nameOf, pointsTable } from '../campaigns/table';
+import type { CampaignPoint } from '../campaigns/document';
+import { mountCharts, section } from '../chart';
+import { copied } from '../copied';
+import { button, h } from '../dom';
+import { bytesText, counted, known, nothing, numberText, percentText, rangeText, spanText, timeText, usdText } from '../format';
+import { answer, title } from '../header';
+import { cell, tableOf, type Table } from '../table';
+import type { Answer, Files, PlanQuestion } from '../what_if/engine';
+import { campaignQuestion, choicesOf, clustersOf, fragmentOf, layoutQuestion, missing, type Cluster } from './choices';
+import { controls } from './controls';
+import type { Campaigns, Choices, FoundLayout, PlanDocument } from './document';
+import { Pool, type PlanEngine } from './pool';
+
+/** Simulated runs of each campaign. */
+const seeds = 100;
+const mostWorkers = 4;
+
+type Found = FoundLayout | { error: string };
+
+const isFound = (one: Found | undefined): one is FoundLayout => one !== undefined && !('error' in one);
+
+/** The reason of a failure, without "error:" and the place. */
+const reasonOf = (text: string): string => text.trim().replace(/^error: /, '');
+
+/** What the chosen clusters answer, in one sentence. */
+function sentenceOf(all: Campaigns): string {
+  const { limits, best, cheapest, fastest, tied } = all;
+  const hasLimits = known(limits.deadline_s) || known(limits.budget_usd);
+  const figures = (run: CampaignPoint): string => `${spanText(run.estimate?.seconds.median)}${run.estimate?.usd ? ` and ${usdText(run.estimate.usd.median)}` : ''}`;
+  const asked = [known(limits.deadline_s) && `within ${spanText(limits.deadline_s)}`, known(limits.budget_usd) && `for at most ${usdText(limits.budget_usd)}`].filter(Boolean).join(' and ');
+  if (hasLimits && best === null) return `No cluster trains it ${asked}.`;
+  const shown = hasLimits ? best! : (cheapest ?? tied?.cheapest?.runs[0] ?? fastest ?? tied?.fastest?.runs[0]);
+  if (shown === null || shown === undefined) return 'No cluster can train it.';
+  const run = all.runs[shown]!;
+  const others = tied?.cheapest?.runs.includes(shown) ? tied.cheapest.runs.filter((one) => one !== shown).map((one) => nameOf(all.runs[one]!, all)) : [];
+  const word = run.estimate?.usd ? 'cheapest' : 'fastest';
+  return `The ${word}${hasLimits ? ` ${asked}` : ''}: ${nameOf(run, all)} GPUs, ${figures(run)}${others.length > 0 ? `; tied in cost with ${others.join('; ')}` : ''}.`;
+}
+
+/** The layouts of the clusters. */
+function layoutsTable(rows: [Cluster, FoundLayout][]): Table {
+  return {
+    caption: 'The layout of each cluster',
+    columns: [{ name: 'platform' }, { name: 'GPUs', number: true }, { name: 'layout' }, ...['step time', '90 % interval', 'tokens/s per GPU', 'MFU', 'memory per GPU'].map((name) => ({ name, number: true })), { name: 'memory' }],
+    rows: rows.map(([{ platform, gpus }, found]) => [
+      cell(platform),
+      cell(String(gpus), gpus),
+      cell(found.words),
+      cell(timeText(found.step_time_s), found.step_time_s),
+      cell(rangeText(found.interval), found.interval[0]),
+      cell(numberText(found.tokens_per_s_per_gpu), found.tokens_per_s_per_gpu ?? null),
+      cell(known(found.mfu) ? percentText(found.mfu) : nothing, found.mfu ?? null),
+      cell(bytesText(found.memory_needed_bytes), found.memory_needed_bytes),
+      cell(found.memory_verdict),
+    ]),
+  };
+}
+
+/** @param makeEngine where questions go; workers of this page if not given */
+export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () => new Pool(Math.max(1, Math.min(mostWorkers, (navigator.hardwareConcurrency || 2) - 1)))): HTMLElement[] {
+  const before = data.plan.choices;
+  let choices = choicesOf(location.hash, before) ?? before;
+  const own: Files = {};
+  const layouts = new Map<string, Found>();
+  const asked = new Set<string>();
+  let campaignsAsked = '';
+  const engine = makeEngine();
+
+  const status = h('p', { class: 'status', role: 'status' }, 'Starting the engine …');
+  const problem = h('pre', { class: 'code problem', role: 'alert', hidden: true });
+  const sentence = h('div', { id: 'plan-answer' });
+  const results = h('div', { id: 'plan-results' });
+  const yaml = copied('The scenario of this cluster: save it as plan.yaml');
+  const command = copied('The command that simulates it in detail');
+  const details = h('div', { id: 'plan-details', hidden: true }, h('p', { class: 'hint' }), yaml.element, command.element);
+
+  const ask = (plan: PlanQuestion['plan'], text: string): Promise<Answer> => engine.ask({ plan, text, roots: data.plan.roots, own });
+  const isText = (): boolean => data.plan.models.find(({ name }) => name === choices.model)?.is_text ?? true;
+  const key = (cluster: Cluster): string => layoutQuestion(choices, cluster);
+  const found = (): [Cluster, FoundLayout][] =>
+    clustersOf(choices).flatMap((cluster): [Cluster, FoundLayout][] => {
+      const one = layouts.get(key(cluster));
+      return isFound(one) ? [[cluster, one]] : [];
+    });
+
+  function fail(text: string): void {
+    problem.hidden = text === '';
+    problem.textContent = text;
+  }
+
+  async function showDetails(cluster: Cluster, layout: FoundLayout): Promise<void> {
+    const { status: code, text } = await ask('scenario', campaignQuestion(choices, isText(), seeds, [[cluster, layout]]));
+    details.hidden = false;
+    details.querySelector('.hint')!.textContent = `${cluster.platform}, ${cluster.gpus} GPUs: ${layout.words}`;
+    yaml.show(text);
+    command.show(code === 0 ? `gradway campaign plan.yaml${choices.deadline ? ` --deadline '${choices.deadline}'` : ''}${choices.budget ? ` --budget '${choices.budget}'` : ''} --out result` : '');
+    details.scrollIntoView({ block: 'nearest' });
+  }
+
+  function showResults(all: Campaigns): void {
+    const rows = found();
+    sentence.replaceChildren(answer(sentenceOf(all)));
+    const failed = clustersOf(choices).flatMap((cluster) => {
+      const one = layouts.get(key(cluster));
+      return one && 'error' in one ? [h('li', {}, `${cluster.platform}, ${counted(cluster.gpus, 'GPU')}: ${reasonOf(one.error)}`)] : [];
+    });
+    const chart = daysAgainstDollars(all);
+    results.replaceChildren(
+      ...[
+        chart,
+        section('runs', 'Days and dollars', 'Each cluster with failures, checkpoints and restarts', tableOf(pointsTable(all))),
+        section('layouts', 'Layouts', 'The layout of each cluster that certainly fits', tableOf(layoutsTable(rows)), h('p', { class: 'controls' }, ...rows.map(([cluster, layout]) => button(`Scenario for ${cluster.platform}, ${cluster.gpus} GPUs`, `Show the scenario for ${cluster.platform}, ${cluster.gpus} GPUs`, () => void showDetails(cluster, layout)))), details),
+        failed.length > 0 ? section('failed', 'Not possible', counted(failed.length, 'cluster'), h('ul', {}, ...failed)) : null,
+      ].filter((part): part is HTMLElement => part !== null),
+    );
+    mountCharts();
+  }
+
+  function askCampaigns(): void {
+    const rows = found();
+    if (rows.length === 0) return;
+    if (choices.data === '') return fail('Say how many tokens, such as 300B, or how many samples.');
+    const question = campaignQuestion(choices, isText(), seeds, rows);
+    if (question === campaignsAsked) return;
+    campaignsAsked = question;
+    const start = performance.now();
+    void ask('campaigns', question).then((got) => {
+      if (question !== campaignsAsked) return;
+      fail(got.status === 0 ? '' : got.text.trim());
+      if (got.status !== 0) return report();
+      const all = JSON.parse(got.text) as Campaigns;
+      const wrong = all.runs.every((run) => run.error) ? all.runs[0]?.error : undefined;
+      if (wrong) fail(wrong.trim());
+      showResults(all);
+      report(`${counted(rows.length, 'campaign')} simulated in ${Math.round(performance.now() - start)} ms.`);
+    });
+  }
+
+  /** @param done said when nothing is left to do */
+  function report(done = ''): void {
+    const all = clustersOf(choices);
+    const known = all.filter((cluster) => layouts.has(key(cluster))).length;
+    status.textContent = known < all.length ? `Searching layouts: ${known} of ${all.length} done.` : done;
+    const panel = document.getElementById('plan');
+    if (panel) panel.dataset.shown = known < all.length || done === '' ? '' : 'yes';
+  }
+
+  function update(): void {
+    form.show(choices);
+    const fragment = fragmentOf(choices, before);
+    if (fragment || location.hash.startsWith('#plan:')) window.history.replaceState(null, '', fragment || '#plan');
+    const gap = missing(choices);
+    fail('');
+    if (gap) {
+      status.textContent = gap;
+      return;
+    }
+    const wanted = new Set(clustersOf(choices).map(key));
+    engine.keep(({ plan, text }) => plan !== 'layout' || wanted.has(text));
+    for (const text of asked) if (!wanted.has(text)) asked.delete(text);
+    for (const text of wanted) {
+      if (layouts.has(text) || asked.has(text)) continue;
+      asked.add(text);
+      void ask('layout', text).then((got) => {
+        layouts.set(text, got.status === 0 ? (JSON.parse(got.text) as FoundLayout) : { error: got.text });
+        asked.delete(text);
+        if (!wantedNow().has(text)) return;
+        report();
+        if (found().length === 0 && wantedNow().size === [...wantedNow()].filter((one) => layouts.has(one)).length) fail((layouts.get(text) as { error: string }).error.trim());
+        askCampaigns();
+      });
+    }
+    report();
+    askCampaigns();
+  }
+  const wantedNow = (): Set<string> => new Set(clustersOf(choices).map(key));
+
+  function change(changed: Partial<Choices>): void {
+    choices = { ...choices, ...changed };
+    campaignsAsked = '';
+    update();
+  }
+
+  /** A config.json of the reader becomes a model of the page. */
+  async function take(name: string, text: string): Promise<void> {
+    const { status: code, text: model } = await ask('model', text);
+    if (code !== 0) return fail(model.trim());
+    const base = name.replace(/\.json$/i, '').replace(/[^A-Za-z0-9_.-]/g, '_').replace(/^[.]+/, '') || 'model';
+    const free = base === 'config' ? 'my_model' : base;
+    own[`${data.plan.roots[0] ?? '/'}models/${free}.yaml`] = model;
+    layouts.clear();
+    form.addModel(free);
+    change({ model: free, sequence: '' });
+  }
+
+  const form = controls(data, change, (name, text) => void take(name, text));
+  const reset = button('Reset', 'Take back all choices', () => change(before));
+  const link = button('Copy link', 'Copy a link to this page with these choices', () => void navigator.clipboard.writeText(location.href).catch(() => (status.textContent = 'The address of this page is the link.')));
+  const panel = section('plan', 'Plan', 'Choose a model, hardware and limits', form.element, h('div', { class: 'controls' }, h('span', { class: 'buttons' }, reset, link)), status, problem);
+  window.addEventListener('hashchange', () => {
+    const linked = choicesOf(location.hash, before);
+    if (linked) change(linked);
+  });
+  form.show(choices);
+  engine.ready.then(update, (error) => (status.textContent = `The engine cannot run in this browser: ${error instanceof Error ? error.message : error}. Use the program: gradway plan --help, or gradway ui`));
+  return [title(data.title, 'Layouts, days and dollars of a training on different hardware, with failures'), panel, sentence, results];
+}
