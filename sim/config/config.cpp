@@ -21,6 +21,7 @@
 #include "sim/cost/nccl_settings.hpp"
 #include "sim/platform/with_network.hpp"
 #include "sim/platform/with_speeds.hpp"
+#include "sim/platform/without_nvlink.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
 
 namespace gradway {
@@ -91,6 +92,8 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   check_captured(spec, model, loader.problems());
   check_samples(spec, model, loader);
   check_nvjpeg(spec, gpu.gpu, loader.problems());
+  if (spec.faster[HardwarePart::nvlink] == 0)
+    platform.description = without_nvlink(std::move(platform.description));
   set_conditions(platform.description, spec.job.network);
   set_segment(platform.description, spec, loader.problems());
   auto built =

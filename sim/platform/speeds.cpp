@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/platform/speeds.hpp"
 
+#include <vector>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gradway {
 namespace {
@@ -31,12 +34,14 @@ std::string_view in_words(HardwarePart part) {
 }
 
 std::string in_words(const SpeedFactors& speeds) {
-  std::string words;
-  for (const auto part : all_parts) {
-    if (speeds[part] == 1) continue;
-    words += fmt::format("{}{} {:.6g} times", words.empty() ? "" : ", ", in_words(part), speeds[part]);
-  }
-  return words + " as fast";
+  std::vector<std::string> changed;
+  for (const auto part : all_parts)
+    if (speeds[part] != 1 && speeds[part] != 0)
+      changed.push_back(fmt::format("{} {:.6g} times", in_words(part), speeds[part]));
+  std::vector<std::string> words;
+  if (speeds[HardwarePart::nvlink] == 0) words.emplace_back("no NVLink");
+  if (!changed.empty()) words.push_back(fmt::format("{} as fast", fmt::join(changed, ", ")));
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 }  // namespace gradway

@@ -16,7 +16,7 @@ inline constexpr std::array all_parts{HardwarePart::gpu,    HardwarePart::cpu,  
                                       HardwarePart::pcie,   HardwarePart::nvlink, HardwarePart::inter_socket,
                                       HardwarePart::network};
 
-/// What-if factors on the speed of each part. 1: as built.
+/// What-if factors on the speed of each part. 1: as built; NVLink 0: there is none.
 ///
 /// gpu: kernels, but not the gaps between them. cpu: launches and other CPU work of the framework.
 /// host_memory: the memory of sockets, copies from pageable memory, and NCCL's copies through host memory
@@ -40,7 +40,8 @@ class SpeedFactors {
 std::string_view key_of(HardwarePart part);
 /// The name in texts, such as "host memory".
 std::string_view in_words(HardwarePart part);
-/// The factors other than 1, such as "host memory 2 times, NVLink 4 times as fast". @pre not as_built()
+/// The factors other than 1, such as "host memory 2 times, NVLink 4 times as fast" or "no NVLink".
+/// @pre not as_built()
 std::string in_words(const SpeedFactors& speeds);
 
 }  // namespace gradway

@@ -64,5 +64,7 @@ TEST_CASE("only speed factors other than 1 are named") {
   CHECK(in_words(speeds) == "host memory 2 times as fast");
   speeds[HardwarePart::gpu] = 0.5;
   CHECK(in_words(speeds) == "GPU kernels 0.5 times, host memory 2 times as fast");
+  speeds[HardwarePart::nvlink] = 0;
+  CHECK(in_words(speeds) == "no NVLink, GPU kernels 0.5 times, host memory 2 times as fast");
   CHECK(key_of(HardwarePart::inter_socket) == "inter_socket");
 }

@@ -78,7 +78,7 @@ async function comparePage(scenario, overrides, report) {
   const answers = ['page', 'figures'].map(async (wanted) => JSON.parse((await ask(engine, given, question(scenario, overrides, { wanted }))).text));
   const [page, figures] = await Promise.all(answers);
   assert.deepEqual(page.report, JSON.parse(report), scenario);
-  assert.deepEqual(figures, { report: page.report, yaml: page.yaml }, scenario);
+  assert.deepEqual(figures, { report: page.report, axes: figures.axes, yaml: page.yaml }, scenario);
   writeFileSync(join(work, 'changed.yaml'), page.yaml);
   const { status, text: again } = native('./changed.yaml', {});
   assert.equal(status, 0, `${scenario}: ${again}\n${page.yaml}`);

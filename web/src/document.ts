@@ -101,6 +101,8 @@ export interface Pipeline {
 }
 
 export interface Report {
+  /** If it was asked for. */
+  largest_batch?: { batch_per_gpu: number };
   gradway: string;
   scenario: Scenario;
   engine: string;

@@ -129,6 +129,62 @@ for (const one of withEngine.filter(({ name }) => name.endsWith('what-if'))) {
       await shot(page, 'what-if-changed');
     });
 
+    checks('another strategy drops the keys that it does not have', async (page) => {
+      const choose = (key, value) => control(page, key).selectOption(value);
+      const link = async (fragment) => {
+        await page.evaluate((to) => (location.hash = to), fragment);
+        await answered(page, fragment === '#set:' ? '' : fragment);
+      };
+      await link('#set:');
+      assert.ok(!(await control(page, 'strategy.kind').locator('option').allTextContents()).includes('collective'));
+      for (const kind of ['fsdp', 'fsdp1', 'zero', 'distributed_optimizer']) {
+        await choose('strategy.kind', kind);
+        await answered(page, `#set:strategy.kind=${kind}`);
+        assert.equal(await figure(page, 'Step time'), native(await commandOf(page)).metrics.step_time_s, kind);
+        assert.ok(await control(page, 'strategy.bucket_cap').isHidden());
+      }
+      await choose('strategy.kind', 'zero');
+      await set(page, 'strategy.stage', '3');
+      await answered(page, '#set:strategy.kind=zero&strategy.stage=3');
+      await choose('strategy.kind', 'fsdp');
+      await answered(page, '#set:strategy.kind=fsdp');
+      await panel(page).getByRole('button', { name: 'Undo' }).click();
+      await answered(page, '#set:strategy.kind=zero&strategy.stage=3');
+      await link('#set:');
+    });
+
+    checks('NVLink can be taken away, and an error proposes what fits', async (page) => {
+      await control(page, 'platform').selectOption('aws-p4d.24xlarge');
+      await answered(page, '#set:platform=aws-p4d.24xlarge');
+      const withNvlink = await figure(page, 'Step time');
+      await control(page, 'faster.nvlink').first().selectOption('0');
+      await answered(page, '#set:platform=aws-p4d.24xlarge&faster.nvlink=0');
+      assert.ok((await figure(page, 'Step time')) > 1.5 * withNvlink);
+      assert.equal(await figure(page, 'Step time'), native(await commandOf(page)).metrics.step_time_s);
+      await panel(page).getByRole('button', { name: 'Take back all changes' }).click();
+      await control(page, 'platform').selectOption('h200-4x');
+      await panel(page).getByRole('button', { name: 'Set job.gpus to 4' }).click();
+      await answered(page, '#set:platform=h200-4x&job.gpus=4');
+      assert.equal(await panel(page).getByRole('button', { name: /^Set job.gpus/ }).count(), 0);
+      await panel(page).getByRole('button', { name: 'Take back all changes' }).click();
+      await answered(page, '');
+    });
+
+    checks('the largest batch is that of --fit', async (page) => {
+      await panel(page).getByRole('button', { name: 'Set the largest batch' }).click();
+      const { largest_batch: largest, metrics: expected } = native(`${one.data.what_if.command} --fit`);
+      await answered(page, `#set:job.batch_per_gpu=${largest.batch_per_gpu}`);
+      assert.equal(await figure(page, 'Step time'), expected.step_time_s);
+      await panel(page).getByRole('button', { name: 'Undo' }).click();
+      await answered(page, '');
+    });
+
+    checks('the layout is offered along the axes that the model has', async (page) => {
+      assert.ok(await control(page, 'parallel.pipeline').isVisible());
+      assert.ok(await control(page, 'parallel.tensor').isHidden(), 'a vision transformer');
+      assert.ok(await control(page, 'parallel.expert').isHidden());
+    });
+
     checks('a link opens the page with its changes', async (page) => {
       await page.goto('about:blank');
       await page.goto(`${one.url}#set:job.gpus=2&job.batch_per_gpu=16`);

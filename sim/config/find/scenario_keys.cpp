@@ -261,7 +261,9 @@ std::string meaning_of(HardwarePart part) {
     case HardwarePart::pcie:
       return "speed-up of PCIe links and of NCCL's P2P transfers over them";
     case HardwarePart::nvlink:
-      return "speed-up of NVLink, of NCCL's P2P transfers over it, and of NVLS";
+      return "speed-up of NVLink, of NCCL's P2P transfers over it, and of NVLS; 0: there is no NVLink, and "
+             "GPUs "
+             "exchange over PCIe or host memory";
     case HardwarePart::inter_socket:
       return "speed-up of the links between CPU sockets";
     case HardwarePart::network:
@@ -311,7 +313,8 @@ const std::vector<ScenarioKey>& described_keys() {
         key("faster", value::Map{}, "what-if: speed-up of parts of the hardware; latencies do not change")));
     for (const auto part : all_parts)
       keys.add(with_default(
-          "1", key(fmt::format("faster.{}", key_of(part)), value::Real{1e-6, 1e12}, meaning_of(part))));
+          "1", key(fmt::format("faster.{}", key_of(part)),
+                   value::Real{part == HardwarePart::nvlink ? 0 : 1e-6, 1e12}, meaning_of(part))));
     keys.add(key("nccl", value::Map{}, "environment variables of NCCL, by their own names"));
     for (auto& variable : nccl_keys()) keys.add(std::move(variable));
     return keys.take();

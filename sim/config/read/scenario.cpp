@@ -126,7 +126,9 @@ BackgroundFlow read_traffic(Reader flow) {
 
 SpeedFactors read_speeds(Reader faster) {
   SpeedFactors speeds;
-  for (const auto part : all_parts) speeds[part] = faster.optional(key_of(part), times_as_fast, 1.0);
+  for (const auto part : all_parts)
+    speeds[part] = faster.optional(key_of(part),
+                                   part == HardwarePart::nvlink ? times_as_fast_or_none : times_as_fast, 1.0);
   faster.finish();
   return speeds;
 }

@@ -167,6 +167,11 @@ double real(const Node& node, double least, double most) {
   return *value;
 }
 
+double times_as_fast_or_none(const Node& node) {
+  const bool is_none = node.kind == Node::Kind::scalar && !node.quoted && number_of<double>(node.text) == 0.0;
+  return is_none ? 0 : times_as_fast(node);
+}
+
 double times_as_fast(const Node& node) {
   const auto& word = scalar(node, "a speed-up");
   const auto value = node.quoted ? std::nullopt : number_of<double>(word);

@@ -31,6 +31,7 @@ double scale_of_time(const Node& node);          ///< from 0.25 to 4
 double slowdown(const Node& node);               ///< from 1 to 1000
 double weight(const Node& node);                 ///< from 0.001 to 1000
 double times_as_fast(const Node& node);          ///< from 1e-6 to 1e12
+double times_as_fast_or_none(const Node& node);  ///< the same, or 0
 
 /// A number from `least` to `most`.
 double real(const Node& node, double least, double most);

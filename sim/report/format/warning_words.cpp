@@ -88,7 +88,9 @@ struct WarningInWords {
            "memory is that of the eager step";
   }
   std::string operator()(const warning::WhatIfSpeeds& what_if) const {
-    return fmt::format("this is a what-if: {} as on {}", gradway::in_words(what_if.speeds), what_if.platform);
+    const auto words = gradway::in_words(what_if.speeds);
+    return fmt::format("this is a what-if: {}{} as on {}", words, words.ends_with("fast") ? "" : ", all else",
+                       what_if.platform);
   }
   std::string operator()(const warning::LaunchBoundProfile& profile) const {
     return fmt::format(

@@ -2,7 +2,9 @@
 #include "sim/report/page/run_document.hpp"
 
 #include <ostream>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -47,6 +49,16 @@ nlohmann::ordered_json run_document(const Run& run, const Run& drawn, std::strin
 
 namespace {
 
+/// The axes of a layout along which the model can be distributed.
+std::vector<std::string_view> axes_of(const Model& model) {
+  if (model.profile) return {};
+  std::vector<std::string_view> axes{"pipeline"};
+  if (model.tensor) axes.emplace_back("tensor");
+  if (model.causal_heads > 0) axes.emplace_back("context");
+  if (model.experts.number > 0) axes.emplace_back("expert");
+  return axes;
+}
+
 void write_with(std::ostream& out, nlohmann::ordered_json document, const std::string& yaml) {
   document["yaml"] = yaml;
   out << document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
@@ -56,7 +68,9 @@ void write_with(std::ostream& out, nlohmann::ordered_json document, const std::s
 
 void write_figures(std::ostream& out, const Run& run, std::string_view version, const RunQuestions& questions,
                    const std::string& yaml) {
-  write_with(out, {{"report", json_document(run, version, questions).json()}}, yaml);
+  write_with(
+      out, {{"report", json_document(run, version, questions).json()}, {"axes", axes_of(run.scenario.model)}},
+      yaml);
 }
 
 void write_run_document(std::ostream& out, const Run& run, const Run& drawn, std::string_view version,

@@ -29,7 +29,8 @@ nlohmann::ordered_json headline(const Run& run);
 nlohmann::ordered_json run_document(const Run& run, const Run& drawn, std::string_view version,
                                     const RunQuestions& questions);
 
-/// Writes the report alone, and the scenario, for a page that asked for this run. @param yaml the scenario
+/// Writes the report alone, the scenario as `yaml`, and as `axes` those of a layout along which the model can
+/// be distributed, for a page that asked for this run. @param yaml the scenario
 void write_figures(std::ostream& out, const Run& run, std::string_view version, const RunQuestions& questions,
                    const std::string& yaml);
 

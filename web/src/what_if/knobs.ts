@@ -102,11 +102,11 @@ function stops(key: string, field: Field, valueOf: ValueOf): string[] {
   return value === '' || found.includes(value) ? found : [...found, value].sort((a, b) => parseFloat(a) - parseFloat(b));
 }
 
-/** Names of the platforms among the files. */
+/** Names of the platforms among the files, without those for analysis, whose GPUs take no time. */
 const platforms = (files: Files): string[] =>
   Object.keys(files)
     .map((name) => /^\/platforms\/([^/]+)\.yaml$/.exec(name)?.[1])
-    .filter((name): name is string => name !== undefined)
+    .filter((name): name is string => name !== undefined && !name.startsWith('synthetic-'))
     .sort();
 
 /** Strategies of a training with the keys that any scenario has. */
@@ -196,8 +196,8 @@ function other(schema: Field, change: Change): HTMLElement {
   return h('div', {}, form, help);
 }
 
-/** All controls. @param valueOf value of a key at present; '': it has its default */
-export function controls(schema: Field, files: Files, change: Change): { element: HTMLElement; show(valueOf: ValueOf): void } {
+/** All controls. `show` with the axes of a layout along which the model can be distributed; all if they are not known. */
+export function controls(schema: Field, files: Files, change: Change): { element: HTMLElement; show(valueOf: ValueOf, axes?: string[]): void } {
   const made: (Control & { key: string })[] = [];
   const make = (knob: Knob): HTMLElement | null => {
     const field = fieldOf(schema, knob.key);
@@ -213,10 +213,13 @@ export function controls(schema: Field, files: Files, change: Change): { element
     ...groups.map(({ name, knobs }) => h('fieldset', {}, h('legend', {}, name), h('div', { class: 'controls' }, ...knobs.map(make)))),
     other(schema, change),
   );
-  const show = (valueOf: ValueOf): void => {
+  const layout = [...element.querySelectorAll('fieldset')].pop()!;
+  const show = (valueOf: ValueOf, axes?: string[]): void => {
     const kind = valueOf('strategy.kind') || 'ddp';
+    const isPossible = (key: string): boolean => !axes || !key.startsWith('parallel.') || axes.some((axis) => key === `parallel.${axis}`) || Number(valueOf(key)) > 1;
+    layout.hidden = axes?.length === 0;
     for (const control of made) {
-      control.element.hidden = !isOfKind(schema, kind, control.key);
+      control.element.hidden = !isOfKind(schema, kind, control.key) || !isPossible(control.key);
       control.show(valueOf);
     }
   };

@@ -25,8 +25,14 @@ export interface WhatIf {
   command: string;
 }
 
-/** The engine's answer: the report, with the scenario as YAML. */
-type Figures = Pick<RunDocument, 'report'> & { yaml: string };
+/** The engine's answer: the report, with the scenario as YAML, and the axes of a layout along which the model can be distributed. */
+type Figures = Pick<RunDocument, 'report'> & { yaml: string; axes?: string[] };
+
+/** The change that the hint of an error proposes, such as "hint: job.gpus 4 would fit"; null: it proposes none. */
+function proposed(error: string): [key: string, value: string] | null {
+  const found = /^ *hint: (?:set )?([a-z_]+\.[a-z_]+) (?:to )?([\w.]+)(?: would fit| or more)?(?:,.*)?$/m.exec(error);
+  return found && [found[1]!, found[2]!];
+}
 
 /** How long nothing may change before charts are redrawn. */
 const idle_ms = 250;
@@ -43,10 +49,12 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
   let asked = ''; // the changes of the last question
   let idle: ReturnType<typeof setTimeout> | undefined;
   let whole: Package | undefined;
-  let show: (valueOf: (key: string) => string) => void = () => {};
+  let axes: string[] | undefined;
+  let show: ReturnType<typeof controls>['show'] = () => {};
 
   const status = h('p', { class: 'status', role: 'status' }, 'Starting the engine …');
   const problem = h('pre', { class: 'code problem', role: 'alert', hidden: true });
+  const remedy = h('p', { class: 'buttons' });
   const table = h('div', {});
   const changesShown = h('div', {});
   const place = h('div', {});
@@ -56,6 +64,16 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
   const undo = button('Undo', 'Undo the last change', () => step(() => history.undo()));
   const redo = button('Redo', 'Redo the change', () => step(() => history.redo()));
   const reset = button('Reset', 'Take back all changes', () => step(() => history.add(noChanges)));
+  const fit = button('Largest batch that fits', 'Set the largest batch whose memory fits into the GPUs', () => {
+    clearTimeout(idle);
+    panel.classList.add('busy');
+    asked = '';
+    engine.ask({ ...question('figures'), fit: true }, (answer) => {
+      panel.classList.remove('busy');
+      if (answer.status) return take(answer, 0);
+      change('job.batch_per_gpu', String((JSON.parse(answer.text) as Figures).report.largest_batch!.batch_per_gpu), true);
+    });
+  });
   const link = button('Copy link', 'Copy a link to this page with these changes', () => void navigator.clipboard.writeText(location.href).catch(() => (status.textContent = 'The address of this page is the link.')));
   const charts = choice('Charts below show', [['changed', 'the changed run'], ['report', 'the run of this report']], below, (chosen) => {
     below = chosen as typeof below;
@@ -64,6 +82,7 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
 
   /** Of the run of this report; '': its default. */
   const original = (key: string): string => given.set.filter(([one]) => one === key).pop()?.[1] ?? (valueOf(before.scenario, key) || String(fieldOf(whole!.schema, key)?.default ?? ''));
+  const present = (key: string): string => now.get(key) ?? original(key);
   /** Whether the chosen strategy has the key. */
   const isOfStrategy = (changes: Changes, key: string): boolean => !whole || isOfKind(whole.schema, changes.get('strategy.kind') ?? original('strategy.kind'), key);
   const all = (): [string, string][] => [...given.set.filter(([key]) => !now.has(key) && isOfStrategy(now, key)), ...now];
@@ -78,6 +97,7 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
       redraw(shown);
     };
     if (wanted === '') return show(data);
+    if (panel.classList.contains('busy')) return; // the answer to a newer question draws them
     engine.ask(question('page'), ({ status: failed, text }) => {
       if (below === 'report' || wanted !== fragmentOf(now)) return;
       if (failed) status.textContent += ' The charts below are those of an earlier run, because these could not be drawn.';
@@ -89,10 +109,13 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
     const hasFailed = answer.status !== 0;
     const line = commandOf(given.command, all());
     problem.hidden = !hasFailed;
+    remedy.replaceChildren();
     panel.classList.remove('busy');
     if (hasFailed) {
       status.textContent = 'No answer for these settings.';
       problem.textContent = `${answer.text.trim()}\n\nWith the program: ${line}`;
+      const set = proposed(answer.text);
+      if (set) remedy.replaceChildren(button(`Set ${set[0]} to ${set[1]}`, `Set ${set[0]} to ${set[1]}, as proposed`, () => change(...set, true)));
       return;
     }
     const found = JSON.parse(answer.text) as Figures;
@@ -101,6 +124,7 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
       problem.textContent = `The engine of this page predicts ${timeText(found.report.metrics.step_time_s)} for the run of this report, not ${timeText(before.metrics.step_time_s)}: it was built from other sources than the program. Differences below are then not only those of the changes.`;
     }
     after = found.report;
+    if (found.axes && String(found.axes) !== String(axes)) show(present, (axes = found.axes));
     const milliseconds = Math.round(performance.now() - start);
     status.textContent =
       now.size === 0
@@ -118,7 +142,7 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
     undo.disabled = !history.canUndo;
     redo.disabled = !history.canRedo;
     reset.disabled = now.size === 0;
-    show((key) => now.get(key) ?? original(key));
+    show(present, axes);
     changesShown.replaceChildren(chips(now, original, change));
     command.show(commandOf(given.command, all()));
     const fragment = fragmentOf(now);
@@ -169,8 +193,8 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
     h(
       'div',
       { class: 'columns' },
-      h('div', {}, place, h('div', { class: 'controls' }, h('span', { class: 'buttons' }, undo, redo, reset, link), charts), changesShown),
-      h('div', { class: 'results' }, table, problem, chart.element),
+      h('div', {}, place, h('div', { class: 'controls' }, h('span', { class: 'buttons' }, undo, redo, reset, fit, link), charts), changesShown),
+      h('div', { class: 'results' }, table, problem, remedy, chart.element),
     ),
     status,
     command.element,

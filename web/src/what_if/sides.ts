@@ -4,7 +4,7 @@ import { timeAxis } from '../axes';
 import { draw } from '../chart';
 import type { Report } from '../document';
 import { h, tip, value, type Child } from '../dom';
-import { bytesText, known, nothing, numberText, percentText, rangeText, signedPercentText, timeText, usdText } from '../format';
+import { bytesText, digits, known, nothing, numberText, percentText, rangeText, signedPercentText, timeText, usdText } from '../format';
 import { arrows } from '../names';
 import { stripes } from '../patterns';
 import { partsLegend, stepParts } from '../run/step';
@@ -34,7 +34,8 @@ const words: { name: string; of: (report: Report) => string }[] = [
 
 export function difference(before: unknown, after: unknown): string {
   if (before === after) return 'none';
-  return known(before) && known(after) && before !== 0 ? signedPercentText(after / before - 1) : nothing;
+  if (!known(before) || !known(after) || before === 0) return nothing;
+  return after / before < 10 ? signedPercentText(after / before - 1) : `${digits(after / before)} times`;
 }
 
 const cell = (...children: Child[]): HTMLElement => h('td', {}, ...children);
