@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/wasm/given_files.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -54,13 +55,14 @@ bool is_same_file(const fs::path& one, const fs::path& other) {
   return name_of(one) == name_of(other);
 }
 
-std::vector<fs::path> files_below(const fs::path& folder) {
+std::vector<fs::path> files_below(const fs::path& folder, int most_depth) {
   std::vector<fs::path> found;
   const auto start = start_of(folder);
   if (start.empty()) return found;
   for (auto file = files().lower_bound(start); file != files().end() && file->first.starts_with(start);
        ++file)
-    found.emplace_back(file->first);
+    if (std::ranges::count(file->first.substr(start.size()), '/') <= most_depth)
+      found.emplace_back(file->first);
   return found;
 }
 
