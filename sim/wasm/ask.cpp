@@ -16,7 +16,6 @@
 #include "sim/report/page/run_document.hpp"
 #include "sim/report/run/json.hpp"
 #include "sim/run/simulate.hpp"
-#include "sim/run/whole_timeline.hpp"
 #include "sim/wasm/given_files.hpp"
 
 namespace {
@@ -62,8 +61,7 @@ void write_report(std::ostream& out, const std::string& name) {
 /// The document of the same run's report.html, and the scenario as `yaml`.
 void write_page(std::ostream& out, const std::string& name) {
   const auto run = simulate(load_scenario(name, state().overrides, state().data()));
-  const auto whole = with_whole_timeline(run, "auto");
-  report::write_run_document(out, run, whole ? *whole : run, GRADWAY_VERSION, questions_of(run),
+  report::write_run_document(out, run, "auto", GRADWAY_VERSION, questions_of(run),
                              scenario_yaml(name, state().overrides, state().data()));
 }
 

@@ -10,6 +10,7 @@
 #include "sim/report/format/words.hpp"
 #include "sim/report/page/page_parts.hpp"
 #include "sim/report/run/json.hpp"
+#include "sim/run/whole_timeline.hpp"
 
 namespace gradway::report {
 
@@ -45,9 +46,10 @@ nlohmann::ordered_json run_document(const Run& run, const Run& drawn, std::strin
   return data;
 }
 
-void write_run_document(std::ostream& out, const Run& run, const Run& drawn, std::string_view version,
-                        const RunQuestions& questions, const std::string& yaml) {
-  auto document = run_document(run, drawn, version, questions);
+void write_run_document(std::ostream& out, const Run& run, const std::string& engine,
+                        std::string_view version, const RunQuestions& questions, const std::string& yaml) {
+  const auto whole = with_whole_timeline(run, engine);
+  auto document = run_document(run, whole ? *whole : run, version, questions);
   document["yaml"] = yaml;
   out << document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

@@ -29,8 +29,9 @@ nlohmann::ordered_json headline(const Run& run);
 nlohmann::ordered_json run_document(const Run& run, const Run& drawn, std::string_view version,
                                     const RunQuestions& questions);
 
-/// Writes the same for a page that asked for this run. @param yaml its scenario
-void write_run_document(std::ostream& out, const Run& run, const Run& drawn, std::string_view version,
-                        const RunQuestions& questions, const std::string& yaml);
+/// Writes the same for a page that has asked for this run, with all its micro-batches if they can be drawn.
+/// @param engine that has simulated it @param yaml its scenario
+void write_run_document(std::ostream& out, const Run& run, const std::string& engine,
+                        std::string_view version, const RunQuestions& questions, const std::string& yaml);
 
 }  // namespace gradway::report
