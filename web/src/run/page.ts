@@ -7,6 +7,8 @@ import * as text from '../format';
 import { answer, basis, misfit, tiles, title, warnings, what, type Tile } from '../header';
 import { arrows } from '../names';
 import { coded } from '../summary';
+import type { Source } from '../what_if/asker';
+import { sourceInPage } from '../what_if/in_worker';
 import { whatIf } from '../what_if/panel';
 import { buckets } from './buckets';
 import { links } from './links';
@@ -134,7 +136,8 @@ function replaceable(data: RunDocument): { element: HTMLElement; show: (shown: R
   return { element, show };
 }
 
-export function runPage(data: RunDocument): HTMLElement[] {
+/** @param open gives what answers questions on other settings */
+export function runPage(data: RunDocument, open: () => Promise<Source> = sourceInPage): HTMLElement[] {
   const { report, what_if: given } = data;
   const { model, hardware, strategy } = data.headline;
   const below = given && replaceable(data);
@@ -145,7 +148,7 @@ export function runPage(data: RunDocument): HTMLElement[] {
     headline(report),
     bottleneck(report),
     warnings(coded(report)),
-    ...(below ? [whatIf(data, given, below.show), below.element] : details(data)),
+    ...(below ? [whatIf(data, given, open, below.show), below.element] : details(data)),
   ];
   return parts.filter((part): part is HTMLElement => part !== null);
 }

@@ -1,80 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the engine in a worker. A new question replaces one that is not answered yet.
-import { compile, unpack, type Answer, type Files, type Question } from './engine';
+// Asks one question at a time. Of the questions that arrive meanwhile only the latest is asked next.
+import type { Answer, Question } from './engine';
 import type { Field } from './schema';
 
-/** The worker's script, which the build inserts. */
-declare const WORKER: string;
+/** How far the work on a question is. */
+export interface Progress {
+  /** 0 to 1; null: unknown. */
+  share: number | null;
+  text: string;
+}
 
-/** A longer question is one for the program. */
-const longest_s = 20;
+/** What answers questions: the engine in the page, or a server. */
+export interface Answering {
+  /** Starts the work on a question, while no other is being answered.
+   * @returns ends the work, which then is not answered */
+  start(question: Question, answered: (answer: Answer) => void, progress: (progress: Progress) => void): () => void;
+}
 
-/** What the page carries for what-ifs, unpacked. */
-export interface Package {
-  engine: WebAssembly.Module;
-  files: Files;
+/** What a panel of other settings needs. */
+export interface Source {
+  asker: Asker;
   /** JSON Schema of a scenario. */
   schema: Field;
+  /** Names of the platforms. */
+  platforms: string[];
 }
-
-export async function unpackPackage(): Promise<Package> {
-  const text = (id: string): string => document.getElementById(id)!.textContent!;
-  const [engine, packed] = await Promise.all([compile(text('engine')), unpack(text('files'))]);
-  return { engine, ...(JSON.parse(new TextDecoder().decode(packed)) as Pick<Package, 'files' | 'schema'>) };
-}
-
-/** How long a replaced question may still take: ending its worker costs more than waiting for a short one. */
-const patience_ms = 300;
 
 interface Waiting {
   question: Question;
   answered: (answer: Answer) => void;
+  progress: (progress: Progress) => void;
 }
 
-/** Asks one question at a time. Of the questions that arrive meanwhile only the latest is asked next; the others get no answer. */
-class Asker {
-  private worker: Worker | undefined;
+/** How long a replaced question may still take: ending its work costs more than waiting for a short one. */
+const patience_ms = 300;
+
+export class Asker {
   private current: Waiting | undefined;
   private next: Waiting | undefined;
-  private limit: ReturnType<typeof setTimeout> | undefined;
-  private readonly url = URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }));
+  private end: () => void = () => undefined;
+  private patience: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly given: Package) {}
+  constructor(private readonly answering: Answering) {}
 
-  ask(asked: Waiting): void {
+  /** A question that another one replaces gets no answer. */
+  ask(question: Question, answered: (answer: Answer) => void, progress: (progress: Progress) => void = () => undefined): void {
+    const asked = { question, answered, progress };
     if (!this.current) return this.start(asked);
-    if (!this.next) {
-      clearTimeout(this.limit);
-      this.limit = setTimeout(() => this.giveUp(), patience_ms);
-    }
+    if (!this.next) this.patience = setTimeout(() => this.replace(), patience_ms);
     this.next = asked;
+  }
+
+  /** Gives up all questions. */
+  cancel(): void {
+    this.next = undefined;
+    if (this.current) this.replace();
   }
 
   private start(asked: Waiting): void {
     this.current = asked;
-    this.worker ??= new Worker(this.url);
-    this.worker.onmessage = (event: MessageEvent<Answer>) => this.end(event.data);
-    this.worker.onerror = (event) => this.giveUp(`The engine in this page stopped: ${event.message}`);
-    this.limit = setTimeout(() => this.giveUp(), longest_s * 1000);
-    this.worker.postMessage({ engine: this.given.engine, files: this.given.files, question: asked.question });
+    this.end = this.answering.start(
+      asked.question,
+      (answer) => this.finish(answer),
+      (progress) => this.next ?? asked.progress(progress),
+    );
   }
 
-  private giveUp(text = `The engine in this page gave up after ${longest_s} s.`): void {
-    this.worker?.terminate();
-    this.worker = undefined;
-    this.end({ status: 3, text });
+  private replace(): void {
+    this.end();
+    this.finish();
   }
 
-  private end(answer: Answer): void {
-    clearTimeout(this.limit);
+  private finish(answer?: Answer): void {
+    clearTimeout(this.patience);
     const { current, next } = this;
     this.current = this.next = undefined;
     if (next) this.start(next);
-    else current?.answered(answer);
+    else if (answer) current?.answered(answer);
   }
-}
-
-export function asker(given: Package): (question: Question, answered: (answer: Answer) => void) => void {
-  const one = new Asker(given);
-  return (question, answered) => one.ask({ question, answered });
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The controls of a what-if: a slider or a choice for the keys that are changed most, and a field for every other key.
 import { button, h } from '../dom';
-import type { Files } from './engine';
 import { fieldOf, keysOf, type Field } from './schema';
 
 interface Knob {
@@ -75,16 +74,9 @@ function stops(key: string, field: Field, value: string): string[] {
   return [...all, value].sort((a, b) => parseFloat(a) - parseFloat(b));
 }
 
-/** Names of the platforms among the files. */
-const platforms = (files: Files): string[] =>
-  Object.keys(files)
-    .map((name) => /^\/platforms\/([^/]+)\.yaml$/.exec(name)?.[1])
-    .filter((name): name is string => name !== undefined)
-    .sort();
-
 /** The values of a choice; null: the key has a slider. */
-function options(key: string, field: Field, files: Files): string[] | null {
-  if (key === 'platform') return platforms(files);
+function options(key: string, field: Field, platforms: string[]): string[] | null {
+  if (key === 'platform') return platforms;
   const either = field.anyOf ?? [field];
   const values = either.flatMap((one) => (one.enum ? one.enum.map(String) : one.type === 'boolean' ? ['true', 'false'] : []));
   return values.length > 0 ? values : null;
@@ -159,12 +151,12 @@ function other(schema: Field, change: Change): HTMLElement {
 }
 
 /** All controls. @param valueOf value of a key at present; '': it has its default */
-export function controls(schema: Field, files: Files, change: Change): { element: HTMLElement; show(valueOf: (key: string) => string): void } {
+export function controls(schema: Field, platforms: string[], change: Change): { element: HTMLElement; show(valueOf: (key: string) => string): void } {
   const made: (Control & { key: string })[] = [];
   const make = (knob: Knob): HTMLElement | null => {
     const field = fieldOf(schema, knob.key);
     if (!field) return null;
-    const values = options(knob.key, field, files);
+    const values = options(knob.key, field, platforms);
     const control = values ? chooser(knob, values, field.description ?? '', change) : slider(knob, field, change);
     made.push({ ...control, key: knob.key });
     return control.element;

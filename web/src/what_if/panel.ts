@@ -2,9 +2,11 @@
 // What if: other settings, simulated in the page. Its changes are in the link's fragment, which is sent nowhere.
 import { section } from '../chart';
 import type { Report, RunDocument } from '../document';
+import { copied } from '../copied';
 import { button, choice, h } from '../dom';
 import { timeText } from '../format';
-import { asker, unpackPackage, type Package } from './asker';
+import { working } from '../working';
+import type { Source } from './asker';
 import { changed, changesOf, commandOf, fragmentOf, History, isSame, noChanges, type Changes } from './changes';
 import type { Answer } from './engine';
 import { chips, controls } from './knobs';
@@ -21,33 +23,16 @@ export interface WhatIf {
   roots: string[];
   /** The command that runs the scenario, without its overrides. */
   command: string;
+  /** The scenario of the run of this report, if it is known: then the run is not simulated again. */
+  yaml?: string;
 }
 
 /** The engine's answer: the document of a run, with the scenario as YAML. */
 type ChangedDocument = RunDocument & { yaml: string };
 
-/** A text with a button that copies it. */
-function copied(label: string): { element: HTMLElement; show(text: string): void } {
-  const text = h('pre', { class: 'code', tabindex: 0, role: 'region', 'aria-label': label });
-  const copy = button('Copy', `Copy: ${label}`, async () => {
-    try {
-      await navigator.clipboard.writeText(text.textContent!);
-      copy.textContent = 'Copied';
-    } catch {
-      getSelection()!.selectAllChildren(text); // to be copied by hand
-    }
-  });
-  return {
-    element: h('div', { class: 'copied' }, h('span', { class: 'hint' }, label), copy, text),
-    show(next) {
-      copy.textContent = 'Copy';
-      text.textContent = next;
-    },
-  };
-}
-
-/** @param redraw shows another run in the charts below */
-export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocument) => void): HTMLElement {
+/** @param open gives what answers questions
+ * @param redraw shows another run in the charts below */
+export function whatIf(data: RunDocument, given: WhatIf, open: () => Promise<Source>, redraw: (shown: RunDocument) => void): HTMLElement {
   const before = data.report;
   const history = new History(changesOf(location.hash) ?? noChanges);
   let now: Changes = history.now; // of a slider in motion, too
@@ -55,10 +40,9 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
   let latest: RunDocument = data;
   let below: 'changed' | 'report' = 'changed';
   let inCharts: RunDocument = data;
-  let ask: ReturnType<typeof asker> | undefined;
   let asked = ''; // the last question
   let idle: ReturnType<typeof setTimeout> | undefined;
-  let whole: Package | undefined;
+  let source: Source | undefined;
   let show: (valueOf: (key: string) => string) => void = () => {};
 
   const status = h('p', { class: 'status', role: 'status' }, 'Starting the engine …');
@@ -73,13 +57,19 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
   const redo = button('Redo', 'Redo the change', () => step(() => history.redo()));
   const reset = button('Reset', 'Take back all changes', () => step(() => history.add(noChanges)));
   const link = button('Copy link', 'Copy a link to this page with these changes', () => void navigator.clipboard.writeText(location.href).catch(() => (status.textContent = 'The address of this page is the link.')));
+  const work = working(() => {
+    source!.asker.cancel();
+    asked = '';
+    rest();
+    status.textContent = 'Cancelled: the figures are those of the settings before.';
+  });
   const charts = choice('Charts below show', [['changed', 'the changed run'], ['report', 'the run of this report']], below, (chosen) => {
     below = chosen as typeof below;
     drawBelow();
   });
 
   /** Of the run of this report; '': its default. */
-  const original = (key: string): string => given.set.filter(([one]) => one === key).pop()?.[1] ?? (valueOf(before.scenario, key) || String(fieldOf(whole!.schema, key)?.default ?? ''));
+  const original = (key: string): string => given.set.filter(([one]) => one === key).pop()?.[1] ?? (valueOf(before.scenario, key) || String(fieldOf(source!.schema, key)?.default ?? ''));
   const all = (): [string, string][] => [...given.set.filter(([key]) => !now.has(key)), ...now];
 
   function drawBelow(): void {
@@ -87,32 +77,40 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
     if (wanted !== inCharts) redraw((inCharts = wanted));
   }
 
+  function rest(): void {
+    work.end();
+    panel.classList.remove('busy');
+  }
+
   function take(answer: Answer, start: number): void {
     const hasFailed = answer.status !== 0;
     const line = commandOf(given.command, all());
     problem.hidden = !hasFailed;
-    document.getElementById('what-if')!.classList.remove('busy');
+    rest();
     if (hasFailed) {
       status.textContent = 'No answer for these settings.';
       problem.textContent = `${answer.text.trim()}\n\nWith the program: ${line}`;
       return;
     }
-    const found = JSON.parse(answer.text) as ChangedDocument;
+    showRun(JSON.parse(answer.text) as ChangedDocument, timeText((performance.now() - start) / 1000));
+  }
+
+  /** @param taken how long it was simulated; '': it was known */
+  function showRun(found: ChangedDocument, taken: string): void {
     if (now.size === 0 && found.report.metrics.step_time_s !== before.metrics.step_time_s) {
       problem.hidden = false;
       problem.textContent = `The engine of this page predicts ${timeText(found.report.metrics.step_time_s)} for the run of this report, not ${timeText(before.metrics.step_time_s)}: it was built from other sources than the program. Differences below are then not only those of the changes.`;
     }
     after = found.report;
     latest = now.size === 0 ? data : found;
-    const milliseconds = Math.round(performance.now() - start);
     status.textContent =
       now.size === 0
-        ? `Ready: the run of this report, simulated in ${milliseconds} ms.`
-        : `A step takes ${timeText(after.metrics.step_time_s)} instead of ${timeText(before.metrics.step_time_s)} (${difference(before.metrics.step_time_s, after.metrics.step_time_s)}). Simulated in ${milliseconds} ms.`;
+        ? `Ready: the run of this report${taken && `, simulated in ${taken}`}.`
+        : `A step takes ${timeText(after.metrics.step_time_s)} instead of ${timeText(before.metrics.step_time_s)} (${difference(before.metrics.step_time_s, after.metrics.step_time_s)}). Simulated in ${taken}.`;
     table.replaceChildren(sides(before, after));
     chart.redraw();
     yaml.show(found.yaml);
-    document.getElementById('what-if')!.dataset.shown = fragmentOf(now);
+    panel.dataset.shown = fragmentOf(now);
     clearTimeout(idle);
     idle = setTimeout(drawBelow, 250);
   }
@@ -130,9 +128,16 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
     const question = JSON.stringify(all());
     if (question === asked) return;
     asked = question;
-    document.getElementById('what-if')!.classList.add('busy');
     const start = performance.now();
-    ask!({ scenario: given.scenario, set: all(), roots: given.roots }, (answer) => take(answer, start));
+    if (now.size === 0 && given.yaml !== undefined) {
+      source!.asker.cancel();
+      problem.hidden = true;
+      rest();
+      return showRun({ ...data, yaml: given.yaml }, '');
+    }
+    panel.classList.add('busy');
+    work.start();
+    source!.asker.ask({ scenario: given.scenario, set: all(), roots: given.roots }, (answer) => take(answer, start), work.show);
   }
 
   function step(move: () => void): void {
@@ -148,9 +153,8 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
 
   async function start(): Promise<void> {
     try {
-      whole = await unpackPackage();
-      ask = asker(whole);
-      const made = controls(whole.schema, whole.files, change);
+      source = await open();
+      const made = controls(source.schema, source.platforms, change);
       show = made.show;
       place.replaceChildren(made.element);
       update(history.now);
@@ -170,6 +174,7 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
       h('div', { class: 'results' }, table, problem, chart.element),
     ),
     status,
+    work.element,
     command.element,
     h('details', {}, h('summary', {}, 'As a scenario'), yaml.element),
   );
@@ -180,10 +185,12 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
     event.preventDefault();
     step(() => (isRedo ? history.redo() : history.undo()));
   });
-  window.addEventListener('hashchange', () => {
+  const follow = (): void => {
+    if (!panel.isConnected) return window.removeEventListener('hashchange', follow);
     const linked = changesOf(location.hash);
-    if (linked && ask && !isSame(linked, now)) step(() => history.add(linked));
-  });
+    if (linked && source && !isSame(linked, now)) step(() => history.add(linked));
+  };
+  window.addEventListener('hashchange', follow);
   table.replaceChildren(sides(before, before));
   void start();
   return panel;
