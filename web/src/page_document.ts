@@ -3,5 +3,6 @@
 import type { CampaignDocument } from './campaign/document';
 import type { CampaignsDocument } from './campaigns/document';
 import type { CompareDocument, ExplainDocument, LayoutsDocument, OptimizeDocument, RunDocument, SweepDocument, ValidateDocument } from './document';
+import type { UiDocument } from './ui/document';
 
-export type PageDocument = ExplainDocument | OptimizeDocument | LayoutsDocument | RunDocument | CampaignDocument | CampaignsDocument | SweepDocument | CompareDocument | ValidateDocument;
+export type PageDocument = ExplainDocument | OptimizeDocument | LayoutsDocument | RunDocument | CampaignDocument | CampaignsDocument | SweepDocument | CompareDocument | ValidateDocument | UiDocument;
