@@ -100,7 +100,8 @@ TEST_CASE("models, scenarios, storage and datasets are listed as JSON, too", "[c
   CHECK(json.status == 0);
   CHECK(json.errors.empty());
   std::string names;
-  for (const auto& one : nlohmann::json::parse(json.output).at(kind)) {
+  const auto document = Json::parse(json.output);
+  for (const auto& one : document.at(kind)) {
     names += one.at("name").get<std::string>() + '\n';
     CHECK_FALSE(one.at("description").get<std::string>().empty());
   }

@@ -162,7 +162,7 @@ checks('a sweep of two keys, from the form to the page, its command and its rows
   await shot(page, 'ui-sweep');
   await page.getByLabel('First key', { exact: true }).fill('job.gpus');
   await page.getByLabel('Values of the first key').fill('4..2');
-  await page.getByRole('button', { name: 'Sweep' }).click();
+  await page.getByRole('button', { name: 'Sweep', exact: true }).click();
   await page.locator('pre.problem').waitFor();
   assert.match(await page.locator('pre.problem').textContent(), /error: .*job\.gpus/);
 });
