@@ -1,5 +1,5 @@
 # Files that `cmake --install` installs below a prefix. gradway finds its data relative to the program: PREFIX/bin/gradway uses
-# PREFIX/share/gradway, and the SimGrid module in PREFIX/lib/gradway.
+# PREFIX/share/gradway, and its modules in PREFIX/lib/gradway.
 
 # The program writes its manual page and its shell completions itself, so they are always up to date.
 set(written ${CMAKE_BINARY_DIR}/written-by-gradway)
@@ -11,7 +11,7 @@ add_custom_command(TARGET gradway POST_BUILD
   COMMAND gradway completion fish > ${written}/gradway.fish VERBATIM)
 
 install(TARGETS gradway DESTINATION bin)
-install(TARGETS gradway_simgrid DESTINATION lib/gradway)
+install(TARGETS gradway_http gradway_simgrid DESTINATION lib/gradway)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/models ${PROJECT_SOURCE_DIR}/platforms ${PROJECT_SOURCE_DIR}/scenarios
   DESTINATION share/gradway FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/calibration/results DESTINATION share/gradway/calibration FILES_MATCHING PATTERN "*.yaml")

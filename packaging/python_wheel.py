@@ -31,7 +31,7 @@ def build_wheel(wheel_directory: str, config_settings: dict | None = None, metad
     if not build:
         build = ROOT / "build/release"
         say("cmake", "--preset", "release", "-S", str(ROOT))
-        say("cmake", "--build", str(build), "--target", "gradway", "gradway_simgrid")
+        say("cmake", "--build", str(build), "--target", "gradway", "gradway_http", "gradway_simgrid")
     info = f"gradway-{version}.dist-info"
     metadata = (f"Metadata-Version: 2.1\nName: gradway\nVersion: {version}\nSummary: simulator of distributed training steps\n"
                 "License: Apache-2.0\nRequires-Python: >=3.10\n")

@@ -43,6 +43,11 @@ std::span<const Command> commands() {
               "MFU         TFLOP/s divided by the GPU's dense peak in the job's precision\n"
               "met         the whole prediction interval keeps a limit\n"
               "may be met  a part of the prediction interval keeps a limit"},
+      Command{"ui", "simulate other settings and sweeps in a browser, with a server on this machine",
+              "gradway ui                  # prints the address to open; Ctrl-C ends it\n"
+              "gradway ui article/g6e      # opens this scenario at once\n"
+              "gradway ui mine.yaml --port 8080",
+              add_ui, "", not_an_example},
       Command{"explain", "show what bounds a step, and what faster hardware or other settings would gain",
               "gradway explain article/g6e\n"
               "gradway explain article/p4d --set job.gpus=4 --json\n"

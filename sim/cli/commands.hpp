@@ -35,6 +35,7 @@ std::span<const Command> commands();
 Action add_init(CLI::App& app);
 Action add_capture(CLI::App& app);
 Action add_run(CLI::App& app);
+Action add_ui(CLI::App& app);
 Action add_explain(CLI::App& app);
 Action add_sweep(CLI::App& app);
 Action add_compare(CLI::App& app);

@@ -198,8 +198,14 @@ struct Listing {
 constexpr std::array listings{Listing{"platforms", list_platforms}, Listing{"gpus", list_gpus},
                               Listing{"calibrations", list_calibrations}, Listing{"keys", list_keys}};
 
-void list_sentences(const ListedKind& kind, const CommandContext& context) {
+void list_sentences(const ListedKind& kind, bool json, const CommandContext& context) {
   const auto names = list_names(kind.kind, context.data);
+  if (json) {
+    std::vector<report::ListedSentence> listed;
+    const auto data = with_file_cache(context.data);
+    for (const auto& name : names) listed.push_back({name, description(kind, name, data)});
+    return report::write_sentences_json(context.results, kind.name, listed);
+  }
   std::size_t width = 0;
   for (const auto& name : names) width = std::max(width, report::columns_of(name));
   for (const auto& name : names) {
@@ -227,10 +233,7 @@ Status list(const ListArguments& arguments, const CommandContext& context) {
   const auto kind = std::ranges::find(described_kinds, what, &ListedKind::name);
   if (kind == described_kinds.end())
     refuse(fmt::format("there is no list of '{}'", what), suggestion(what, listed_kinds()));
-  if (json)
-    refuse(fmt::format("'gradway list {}' does not have '--json'", what),
-           "only platforms, gpus, calibrations, prices and keys can be listed as JSON");
-  list_sentences(*kind, context);
+  list_sentences(*kind, json, context);
   return Status::done;
 }
 
@@ -250,8 +253,7 @@ Action add_list(CLI::App& app) {
                  "platforms, gpus, models, scenarios, calibrations, prices, storage, datasets, or keys (of "
                  "scenarios)")
       ->required();
-  app.add_flag("--json", arguments->json,
-               "print one JSON document; for platforms, gpus, calibrations, prices and keys only");
+  app.add_flag("--json", arguments->json, "print one JSON document");
   app.add_option("--older-than", arguments->older_than, "prices: only those older than this, such as 90d")
       ->type_name("DAYS");
   app.add_option("--today", arguments->today, "prices: date for their age (default: the machine's)")

@@ -62,8 +62,10 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   gradway::cli::remove_foreign_variables();
-  if (argc == 2 && argv[1] == gradway::cli::serve_mark) {
-    gradway::cli::serve();
+  if (const bool has_progress = argc == 3 && argv[2] == gradway::cli::progress_mark;
+      (argc == 2 || has_progress) && argv[1] == gradway::cli::serve_mark) {
+    using gradway::cli::ServedProgress;
+    gradway::cli::serve(has_progress ? ServedProgress::lines : ServedProgress::silent);
     return static_cast<int>(Status::done);
   }
   std::ostringstream results;

@@ -46,6 +46,9 @@ struct PlanArguments {
   int seeds = 200;
   int jobs = 0;
   bool json = false;
+  bool page_data = false;
+  std::string answer;    ///< a kind of question of the page; empty: none
+  std::string question;  ///< that is answered
 };
 
 /// The clusters that are named: each platform with each number of GPUs.
@@ -131,7 +134,6 @@ report::PlanPage page_of(const PlanArguments& arguments, const std::string& mode
     }
   }
   page.platforms = one_node_of_each(list_names(DataKind::platform, data), data);
-  add_plan_files(page, data);
   return page;
 }
 
@@ -183,19 +185,28 @@ void check_page(const std::string& out, bool replaces) {
 }
 
 Status plan(const PlanArguments& arguments, const CommandContext& context) {
+  if (!arguments.answer.empty()) {
+    answer_plan(context.results, arguments.answer, arguments.question, with_file_cache(context.data));
+    return Status::done;
+  }
   check_page(arguments.out, arguments.force);
   check_known("--framework", arguments.framework, "framework",
               {planned_frameworks.begin(), planned_frameworks.end()});
   auto data = with_file_cache(context.data);
-  const bool simulates = arguments.out.empty() ||
+  const bool simulates = (arguments.out.empty() && !arguments.page_data) ||
                          !(arguments.model.empty() || arguments.platforms.empty() || arguments.gpus.empty() ||
                            (arguments.tokens.empty() && arguments.samples.empty()));
   if (simulates) check_complete(arguments);
   TrainingPlan plan{};
   if (!arguments.model.empty()) plan = plan_of(arguments, data);
+  if (arguments.page_data) {
+    report::write_plan_document(context.results, page_of(arguments, plan.model, data), GRADWAY_VERSION);
+    return Status::done;
+  }
   const auto status = simulates ? simulate_plan(arguments, plan, data, context) : Status::done;
   if (!arguments.out.empty()) {
-    const auto page = page_of(arguments, plan.model, data);
+    auto page = page_of(arguments, plan.model, data);
+    add_plan_files(page, data);
     write_file(arguments.out, arguments.force,
                [&](std::ostream& out) { report::write_page(out, page, GRADWAY_VERSION); });
     context.messages << printable(arguments.out) << '\n';
@@ -247,6 +258,13 @@ Action add_plan(CLI::App& app) {
   add_overrides(app, arguments->set);
   add_jobs(app, arguments->jobs);
   app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
+  add_page_data(app, arguments->page_data)->excludes("--json")->excludes("--out");
+  // For the page that `gradway ui` serves; not in the help.
+  auto* question = app.add_option("--question", arguments->question)->group("");
+  app.add_option("--answer", arguments->answer)
+      ->group("")
+      ->check(CLI::IsMember{std::vector<std::string>{plan_kinds.begin(), plan_kinds.end()}})
+      ->needs(question);
   return [arguments](const CommandContext& context) { return plan(*arguments, context); };
 }
 

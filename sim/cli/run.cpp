@@ -11,8 +11,10 @@
 #include "sim/cli/shell/progress.hpp"
 #include "sim/cli/shell/training_options.hpp"
 #include "sim/cli/shell/what_if.hpp"
+#include "sim/config/scenario_yaml.hpp"
 #include "sim/files/gzip_stream.hpp"
 #include "sim/report/page/page.hpp"
+#include "sim/report/page/run_document.hpp"
 #include "sim/report/run/json.hpp"
 #include "sim/report/run/terminal.hpp"
 #include "sim/report/trace/trace.hpp"
@@ -35,6 +37,7 @@ struct RunArguments {
   bool json = false;
   bool no_folding = false;
   bool verbose = false;
+  bool page_data = false;
   bool what_if = false;
 };
 
@@ -76,6 +79,9 @@ Status run(const RunArguments& arguments, const CLI::App& app, const CommandCont
   };
   if (arguments.json) {
     write_json(context.results);
+  } else if (arguments.page_data) {
+    report::write_run_document(context.results, finished, arguments.engine, GRADWAY_VERSION, questions,
+                               scenario_yaml(arguments.scenario, overrides, data));
   } else {
     const auto detail = arguments.verbose ? report::Detail::full : report::Detail::brief;
     report::write_text(context.results, finished, context.style, detail, questions);
@@ -131,6 +137,7 @@ Action add_run(CLI::App& app) {
       ->excludes("--region")
       ->excludes("--terms");
   app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
+  add_page_data(app, arguments->page_data)->excludes("--json");
   return [arguments, &app](const CommandContext& context) { return run(*arguments, app, context); };
 }
 

@@ -35,6 +35,7 @@ struct SweepArguments {
   int jobs = 0;
   bool json = false;
   bool csv = false;
+  bool page_data = false;
   bool no_folding = false;
 };
 
@@ -148,9 +149,10 @@ class Sweeper {
     if (makes_documents()) outcome.report = std::move(text);
   }
 
-  /// Whether the sweep is written as JSON. A shard is not, because its points are merged from the cache.
+  /// Whether the sweep is written as JSON or as a page. A shard is not, because its points are merged from
+  /// the cache.
   bool makes_documents() const {
-    return arguments_.shard.empty() && (arguments_.json || !arguments_.out.empty());
+    return arguments_.shard.empty() && (arguments_.json || arguments_.page_data || !arguments_.out.empty());
   }
 
   /// A digest of everything that a report depends on: the program, its input and its options.
@@ -213,6 +215,8 @@ void write_sweep(const report::Sweep& sweep, const SweepArguments& arguments, bo
     json(context.results);
   } else if (arguments.csv) {
     csv(context.results);
+  } else if (arguments.page_data) {
+    report::write_sweep_document(context.results, sweep, GRADWAY_VERSION);
   } else {
     report::write_table(context.results, sweep, context.style);
   }
@@ -305,6 +309,7 @@ Action add_sweep(CLI::App& app) {
       ->disable_flag_override();
   app.add_flag("--json", arguments->json, "print all reports as one JSON document")->disable_flag_override();
   app.add_flag("--csv", arguments->csv, "print one row per point as CSV")->disable_flag_override();
+  add_page_data(app, arguments->page_data)->excludes("--json")->excludes("--csv")->excludes("--shard");
   return [arguments, &app](const CommandContext& context) { return sweep(*arguments, app, context); };
 }
 

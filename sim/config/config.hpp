@@ -31,8 +31,7 @@ class FileCache;
 struct DataPath {
   std::vector<std::filesystem::path> roots;  ///< GRADWAY_PATH in its order, then the installed data
   std::shared_ptr<FileCache> read{};         ///< cache of files that were read; null: none
-  /// Texts that replace scenarios and files of cases of these names, and files of data folders, such as
-  /// "models/mine.yaml".
+  /// Texts that replace files of these names, such as "models/mine.yaml", for programs that call gradway.
   std::map<std::string, std::string> texts{};
 };
 

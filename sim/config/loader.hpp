@@ -62,7 +62,9 @@ class Loader {
   template <class Read>
   auto once(DataKind kind, const FoundFile& file, const std::string& name, const Read& read)
       -> std::invoke_result_t<const Read&, Problems&> {
-    return read_ && !file.text ? read_->once(kind, file, name, folder_, problems_, read) : read(problems_);
+    const bool may_be_stale = read_ && read_->outlives_texts() && lookup_.has_other_texts();
+    return read_ && !file.text && !may_be_stale ? read_->once(kind, file, name, folder_, problems_, read)
+                                                : read(problems_);
   }
 
   template <class Read>

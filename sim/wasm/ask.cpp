@@ -18,7 +18,6 @@
 #include "sim/report/page/run_document.hpp"
 #include "sim/report/run/json.hpp"
 #include "sim/run/simulate.hpp"
-#include "sim/run/whole_timeline.hpp"
 #include "sim/study/search/largest_batch.hpp"
 #include "sim/wasm/given_files.hpp"
 
@@ -88,8 +87,7 @@ void write_figures(std::ostream& out, const std::string& name) {
 /// The document of the same run's report.html, and the scenario as `yaml`.
 void write_page(std::ostream& out, const std::string& name) {
   const auto [run, questions] = answered(name);
-  const auto whole = with_whole_timeline(run, "auto");
-  report::write_run_document(out, run, whole ? *whole : run, GRADWAY_VERSION, questions, yaml_of(name));
+  report::write_run_document(out, run, "auto", GRADWAY_VERSION, questions, yaml_of(name));
 }
 
 /// Answers a question: on the scenario whose name was handed over, or of the planner.

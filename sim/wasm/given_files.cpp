@@ -69,12 +69,12 @@ bool is_same_file(const fs::path& one, const fs::path& other) {
   return name_of(one) == name_of(other);
 }
 
-std::vector<fs::path> files_below(const fs::path& folder) {
+std::vector<fs::path> files_below(const fs::path& folder, int most_depth) {
   std::vector<fs::path> found;
   const auto start = start_of(folder);
   if (start.empty()) return found;
   for (auto name = names().lower_bound(start); name != names().end() && name->starts_with(start); ++name)
-    found.emplace_back(*name);
+    if (std::ranges::count(name->substr(start.size()), '/') <= most_depth) found.emplace_back(*name);
   return found;
 }
 

@@ -91,11 +91,24 @@ TEST_CASE("platforms are listed with what they are, as a table and as JSON", "[c
   CHECK(p5.at("network").at("kind") == "efa");
   CHECK(p5.at("price").at("usd_per_node_hour") == 55.04);
   CHECK(named("dgx-h100").at("price").is_null());
+}
 
-  const auto refused = run_gradway({"list", "models", "--json"});
-  CHECK(refused.status == 2);
-  CHECK(refused.output.empty());
-  CHECK_THAT(refused.errors, Contains("'gradway list models' does not have '--json'"));
+TEST_CASE("models, scenarios, storage and datasets are listed as JSON, too", "[cli][list]") {
+  const auto kind = GENERATE(as<std::string>{}, "models", "scenarios", "storage", "datasets");
+  CAPTURE(kind);
+  const auto json = run_gradway({"list", kind, "--json"});
+  CHECK(json.status == 0);
+  CHECK(json.errors.empty());
+  std::string names;
+  const auto document = Json::parse(json.output);
+  for (const auto& one : document.at(kind)) {
+    names += one.at("name").get<std::string>() + '\n';
+    CHECK_FALSE(one.at("description").get<std::string>().empty());
+  }
+  std::string listed;
+  std::istringstream lines{run_gradway({"list", kind}).output};
+  for (std::string line; std::getline(lines, line);) listed += line.substr(0, line.find(' ')) + '\n';
+  CHECK(names == listed);
 }
 
 TEST_CASE("the keys of a scenario are listed, as text and as JSON", "[cli][list]") {

@@ -45,7 +45,8 @@ TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
        "  hint: did you mean 'validate'? (see 'gradway --help')\n"},
       {{"frobnicate"},
        "error: 'gradway' has no command 'frobnicate'\n"
-       "  hint: known: init, capture, run, explain, sweep, compare, campaign, optimize, validate, diagnose, "
+       "  hint: known: init, capture, run, ui, explain, sweep, compare, campaign, optimize, validate, "
+       "diagnose, "
        "watch, "
        "calibrate, import, "
        "export, show, list, schema, "

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
+#include "sim/config/find/lookup.hpp"
 #include "tests/support/config_files.hpp"
 
 using namespace gradway;
@@ -131,6 +132,46 @@ TEST_CASE("a text can stand for a scenario", "[config][lookup]") {
         }).starts_with("made up:4:32: error: '1x' is not a whole number"));
   const std::vector<Override> mended{{"job.batch_per_gpu", "3"}};
   CHECK(load_scenario("made up", mended, data).job.batch_per_gpu == 3);
+}
+
+TEST_CASE("a text can stand for a file that the scenario names", "[config][lookup]") {
+  const TemporaryFolder here;
+  here.write("based.yaml", "schema: 1\nsource: made up\nbased_on: base\n");
+  auto data = with_refreshing_file_cache(DataPath{{good}});
+  const auto name = GENERATE(as<std::string>{}, "mine.yaml", "models/mine.yaml");
+  const auto parameters_of = [&](const std::string& model) {
+    const auto file = (here.path() / "run.yaml").string();
+    data.texts[file] = "schema: 1\nmodel: " + model + "\nplatform: lab\njob: { gpus: 1, batch_per_gpu: 1 }\n";
+    return load_scenario(file, {}, data).model.parameter_count();
+  };
+  CAPTURE(name);
+  CHECK(test::message_of([&] { parameters_of("mine"); }).find("unknown model 'mine'") != std::string::npos);
+  for (const int parameters : {4, 3}) {
+    data.texts[name] = model_of(parameters);
+    CHECK(parameters_of("mine") == parameters);
+    // What a file is based on may be another text at the next call.
+    data.texts["base.yaml"] = model_of(parameters + 4);
+    CHECK(parameters_of("based") == parameters + 4);
+  }
+}
+
+TEST_CASE("a text of a scenario does not stand for its model of the same name", "[config][lookup]") {
+  DataPath data{{good}};
+  data.texts["words.yaml"] = "schema: 1\nmodel: words\nplatform: lab\njob: { gpus: 2, batch_per_gpu: 1 }\n";
+  CHECK(load_scenario("words.yaml", {}, data).model.name == "words");
+}
+
+TEST_CASE("the scenarios in a folder are those that have keys of scenarios", "[config][lookup]") {
+  const TemporaryFolder here;
+  here.write("run.yaml", "schema: 1\nmodel: m\nplatform: lab\njob: { gpus: 1, batch_per_gpu: 1 }\n");
+  here.write("a.yaml", "schema: 1\nbased_on: run\njob: { gpus: 2 }\n");
+  here.write("m.yaml", model_of(4));
+  here.write("cases.yaml", "schema: 1\nsource: made up\ncases: []\n");
+  here.write("notes.yaml", "bread: 1\n");
+  here.write("below/run.yaml", "schema: 1\nmodel: m\nplatform: lab\n");
+  here.write("run.txt", "schema: 1\nmodel: m\n");
+  CHECK(config::scenario_files(here.path()) == std::vector<std::string>{"a.yaml", "run.yaml"});
+  CHECK(config::scenario_files(here.path() / "none").empty());
 }
 
 TEST_CASE("the GPU of a platform is looked up in gpus/ beside it", "[config][lookup]") {

@@ -28,16 +28,16 @@ function themeButton(): HTMLButtonElement {
   return toggle;
 }
 
-/** The line at the top, with a link to each section. */
-export function bar(data: PageDocument, parts: HTMLElement[]): HTMLElement {
+/** The line at the top, with a link to each section. @param name what it begins with */
+export function bar(data: PageDocument, parts: HTMLElement[], name: HTMLElement = h('span', { class: 'name' }, `gradway ${data.kind}`)): HTMLElement {
   const sections = parts.flatMap((part) => [part, ...part.querySelectorAll<HTMLElement>('section')]);
   const links = sections
-    .filter((part) => part.id && part.querySelector('.about'))
+    .filter((part) => part.id && part.querySelector(':scope > .about'))
     .map((part) => h('a', { href: `#${part.id}` }, part.querySelector('.about')!.textContent!));
   return h(
     'div',
     { class: 'bar' },
-    h('span', { class: 'name' }, `gradway ${data.kind}`),
+    name,
     h('nav', { 'aria-label': 'Sections' }, ...links),
     themeButton(),
   );

@@ -13,9 +13,11 @@ import { printing } from './print';
 import { planPage } from './plan/page';
 import { runPage } from './run/page';
 import { sweepPage } from './sweep/page';
+import type { UiDocument } from './ui/document';
+import { uiPage } from './ui/page';
 import { validatePage } from './validate/page';
 
-function contents(data: PageDocument): HTMLElement[] {
+function contents(data: Exclude<PageDocument, UiDocument>): HTMLElement[] {
   switch (data.kind) {
     case 'run':
       return runPage(data);
@@ -48,10 +50,14 @@ function show(page: HTMLElement, text: string): void {
     return;
   }
   const data = JSON.parse(text) as PageDocument;
-  document.title = `${data.title} – gradway ${data.kind}`;
-  const parts = contents(data);
-  page.append(bar(data, parts), h('main', {}, ...parts), footer(data));
-  mountCharts();
+  if (data.kind === 'ui') {
+    uiPage(page, data);
+  } else {
+    document.title = `${data.title} – gradway ${data.kind}`;
+    const parts = contents(data);
+    page.append(bar(data, parts), h('main', {}, ...parts), footer(data));
+    mountCharts();
+  }
   printing();
   document.documentElement.dataset.ready = '';
 }

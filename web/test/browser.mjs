@@ -65,14 +65,16 @@ export function openedOnce(one, view) {
     });
 }
 
-/** A page opened without a network; `wrongs` gathers errors and requests, and must stay empty. */
-async function open(one, { width = 1280, height = 900, theme = 'light', touch = false } = {}) {
-  const context = await browser.newContext({ offline: true, viewport: { width, height }, colorScheme: theme, hasTouch: touch, deviceScaleFactor: 1 });
+/** A page opened without a network, or with its server alone; `wrongs` gathers errors and requests, and must stay empty. */
+export async function open(one, { width = 1280, height = 900, theme = 'light', touch = false } = {}) {
+  const isServed = one.url.startsWith('http:');
+  const isOwn = (url) => url.replace(/#.*/, '') === one.url || (isServed && url.startsWith(one.url));
+  const context = await browser.newContext({ offline: !isServed, viewport: { width, height }, colorScheme: theme, hasTouch: touch, deviceScaleFactor: 1 });
   const page = await context.newPage();
   const wrongs = [];
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && wrongs.push(`console: ${message.text()}`));
   page.on('pageerror', (error) => wrongs.push(`error: ${error.stack ?? error}`));
-  page.on('request', (request) => request.url().replace(/#.*/, '') !== one.url && !/^(data|blob):/.test(request.url()) && wrongs.push(`request: ${request.url()}`));
+  page.on('request', (request) => !isOwn(request.url()) && !/^(data|blob):/.test(request.url()) && wrongs.push(`request: ${request.url()}`));
   await page.goto(one.url);
   await page.waitForSelector('html[data-ready]', { timeout: 30000 });
   return { page, wrongs, close: () => context.close() };

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/base/progress.hpp"
 #include "sim/config/config.hpp"
 #include "sim/report/format/style.hpp"
 
@@ -24,6 +25,7 @@ struct CommandContext {
   std::size_t progress_columns = 0;  ///< width of a progress line on standard error; 0: none is shown
   DataPath data;
   TimelineCache* timelines = nullptr;  ///< of earlier commands of this process; null: none
+  ProgressCallback on_progress{};      ///< gets the progress of long work instead of a terminal; may be empty
 };
 
 /// Style of standard output: plain and 80 columns wide unless it is a terminal. Respects NO_COLOR.

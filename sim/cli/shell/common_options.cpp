@@ -109,4 +109,9 @@ std::optional<double> percentage(std::string_view option, const std::optional<st
   return percent / 100;
 }
 
+CLI::Option* add_page_data(CLI::App& app, bool& page_data) {
+  return app.add_flag("--page-data", page_data, "print the data of report.html as JSON")
+      ->disable_flag_override();
+}
+
 }  // namespace gradway::cli

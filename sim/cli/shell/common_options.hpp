@@ -10,7 +10,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace gradway::cli {
 
@@ -46,5 +47,8 @@ void add_price_list_options(CLI::App& app, PriceChoice& choice);
 /// An option in percent, with or without its sign, as a fraction; nothing if it is not given.
 /// @throws ConfigError if it is not a percentage
 std::optional<double> percentage(std::string_view option, const std::optional<std::string>& text);
+
+/// Adds `--page-data`. @return the option
+CLI::Option* add_page_data(CLI::App& app, bool& page_data);
 
 }  // namespace gradway::cli

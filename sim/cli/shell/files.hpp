@@ -15,6 +15,9 @@ struct OutputFile {
   std::function<void(std::ostream&)> write;
 };
 
+/// Whether a path is that of a folder or of something below it. @pre both are without links and ".."
+bool is_below(const std::filesystem::path& path, const std::filesystem::path& folder);
+
 /// @throws ConfigError if the path exists and is not a folder
 void check_folder(const std::filesystem::path& folder);
 

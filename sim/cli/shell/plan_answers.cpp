@@ -59,15 +59,11 @@ void answer_model(std::ostream& out, const std::string& text, const DataPath&) {
 
 void answer_plan(std::ostream& out, std::string_view kind, const std::string& question,
                  const DataPath& data) {
-  struct Kind {
-    std::string_view name;
-    void (*answer)(std::ostream&, const std::string&, const DataPath&);
-  };
-  constexpr std::array kinds{Kind{"layout", answer_layout}, Kind{"campaigns", answer_campaigns},
-                             Kind{"scenario", answer_scenario}, Kind{"model", answer_model}};
-  const auto found = std::ranges::find(kinds, kind, &Kind::name);
-  expects(found != kinds.end(), "the planner asks questions of these kinds only");
-  found->answer(out, question, data);
+  constexpr std::array answers{answer_layout, answer_campaigns, answer_scenario, answer_model};
+  static_assert(answers.size() == plan_kinds.size());
+  const auto at = static_cast<std::size_t>(std::ranges::find(plan_kinds, kind) - plan_kinds.begin());
+  expects(at < answers.size(), "the planner asks questions of these kinds only");
+  answers.at(at)(out, question, data);
 }
 
 std::string model_of_config(const TextFile& config) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <iosfwd>
 #include <string>
 #include <string_view>
@@ -9,6 +10,9 @@
 #include "sim/files/text_file.hpp"
 
 namespace gradway::cli {
+
+/// Kinds of questions of the planner's page.
+inline constexpr std::array<std::string_view, 4> plan_kinds{"layout", "campaigns", "scenario", "model"};
 
 /// Answers a question of the planner's page (web/DATA.md), in the browser or from a server.
 /// @param kind layout: the layout of the question's first cluster; campaigns: on all clusters, whose layouts

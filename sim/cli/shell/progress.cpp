@@ -48,14 +48,14 @@ void announce_large_platform(const CommandContext& context, const Platform& plat
 
 Progress::Progress(const CommandContext& context, std::string what, std::size_t count)
     : context_{context}, what_{std::move(what)}, count_{count} {
-  if (context_.progress_columns > 0)
+  if (is_watched())
     painter_ = std::jthread{[this](const std::stop_token& stop) { paint_until_stopped(stop); }};
 }
 
 Progress::Progress(const CommandContext& context, WithoutTerminal without_terminal)
     : Progress{context, "starting", 0} {
   without_terminal_ = without_terminal;
-  if (!is_terminal() && without_terminal == WithoutTerminal::lines)
+  if (!is_watched() && without_terminal == WithoutTerminal::lines)
     painter_ = std::jthread{[this](const std::stop_token& stop) { paint_until_stopped(stop); }};
 }
 
@@ -74,7 +74,7 @@ void Progress::step() {
 }
 
 ProgressCallback Progress::callback() {
-  if (!is_terminal() && without_terminal_ == WithoutTerminal::silent) return {};
+  if (!is_watched() && without_terminal_ == WithoutTerminal::silent) return {};
   return [this](std::string_view what, std::optional<double> done) {
     const std::scoped_lock lock{mutex_};
     if (what != what_) {
@@ -88,9 +88,13 @@ ProgressCallback Progress::callback() {
 /// Runs in a thread of its own, because long work does not report progress all the time.
 void Progress::paint_until_stopped(const std::stop_token& stop) {
   std::unique_lock lock{mutex_};
-  for (auto wait = is_terminal() ? delay_of_first_line : line_interval;;
-       wait = is_terminal() ? repaint_interval : line_interval) {
+  const auto interval = is_watched() ? repaint_interval : line_interval;
+  for (auto wait = is_terminal() ? delay_of_first_line : interval;; wait = interval) {
     if (ends_.wait_for(lock, stop, wait, [&] { return stop.stop_requested(); })) return;
+    if (context_.on_progress) {
+      context_.on_progress(words(), share_);
+      continue;
+    }
     if (!is_terminal()) {
       context_.messages << "gradway: " << words() << std::endl;
       continue;

@@ -20,12 +20,13 @@ namespace gradway::cli {
 void announce_large_platform(const CommandContext& context, const Platform& platform);
 
 /// A line on the terminal with the progress and the remaining time of long work. It appears after a second
-/// and is erased by the destructor. Thread-safe.
+/// and is erased by the destructor. The same words go to the context's `on_progress`, if it has one.
+/// Thread-safe.
 class Progress {
  public:
   /// For work with parts to count: "point 12 of 400" with a bar.
   Progress(const CommandContext& context, std::string what, std::size_t count);
-  /// If standard error is not a terminal: no output, or a line every 5 seconds.
+  /// If there is neither a terminal nor `on_progress`: no output, or a line every 5 seconds.
   enum class WithoutTerminal { silent, lines };
   /// For work that reports its progress to `callback()`.
   explicit Progress(const CommandContext& context,
@@ -46,6 +47,8 @@ class Progress {
   std::string words() const;
 
   bool is_terminal() const { return context_.progress_columns > 0; }
+  /// Whether somebody watches all the time.
+  bool is_watched() const { return is_terminal() || context_.on_progress; }
 
   const CommandContext& context_;
   WithoutTerminal without_terminal_ = WithoutTerminal::silent;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <fstream>
+#include <iostream>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -56,7 +57,12 @@ struct Kept {
   TimelineCache timelines{};
 };
 
-void answer(const Request& request, Kept& kept, std::ostream& answers) {
+void write_progress(std::string_view words, std::optional<double> share) {
+  std::cerr << fmt::format("{} {} {}\n", progress_mark, share ? fmt::format("{:.4f}", *share) : "-", words)
+            << std::flush;
+}
+
+void answer(const Request& request, Kept& kept, const ProgressCallback& on_progress, std::ostream& answers) {
   std::vector<const char*> arguments;
   for (const auto& argument : request.arguments) arguments.push_back(argument.c_str());
   std::ostringstream results;
@@ -66,6 +72,7 @@ void answer(const Request& request, Kept& kept, std::ostream& answers) {
     context.data.texts = request.texts;
     context.data.read = kept.files.read;
     context.timelines = &kept.timelines;
+    context.on_progress = on_progress;
     return parse_command_line(static_cast<int>(arguments.size()), arguments.data())(context);
   });
   messages << failure.text;
@@ -89,11 +96,13 @@ std::string detach_stream(int stream) {
 
 }  // namespace
 
-void serve() {
+void serve(ServedProgress progress) {
   std::ifstream requests{detach_stream(STDIN_FILENO)};
   std::ofstream answers{detach_stream(STDOUT_FILENO)};
   Kept kept;
-  while (const auto request = next_request(requests)) answer(*request, kept, answers);
+  const auto on_progress =
+      progress == ServedProgress::lines ? ProgressCallback{write_progress} : ProgressCallback{};
+  while (const auto request = next_request(requests)) answer(*request, kept, on_progress, answers);
 }
 
 }  // namespace gradway::cli

@@ -5,8 +5,11 @@
 
 namespace gradway::cli {
 
-/// The argument with which the Python package starts the program. It is not an option for users.
+/// The argument with which the Python package and `gradway ui` start the program. It is not an option for
+/// users. A second argument, `progress_mark`, asks for progress.
 inline constexpr std::string_view serve_mark = "--serve";
+inline constexpr std::string_view progress_mark = "progress";
+enum class ServedProgress : char { silent, lines };
 
 /// Runs command lines for another program, one after the other. Requests are read from standard input until
 /// it ends, and answers are written to standard output. Commands find both streams empty.
@@ -16,6 +19,8 @@ inline constexpr std::string_view serve_mark = "--serve";
 /// is terminated by NUL. The answer is a line "STATUS RESULTS MESSAGES PROBLEMS" with the exit status and
 /// three numbers of bytes, then the bytes of standard output, of standard error, and of the problems of the
 /// input as JSON (`report::write_json`).
-void serve();
+/// @param progress lines: while a command runs, each line "progress SHARE WORDS" on standard error says how
+/// far it is; SHARE is a fraction, or "-" if it is unknown
+void serve(ServedProgress progress);
 
 }  // namespace gradway::cli

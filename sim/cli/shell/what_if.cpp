@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
+#include "sim/cli/shell/files.hpp"
 #include "sim/config/find/file_cache.hpp"
 #include "sim/config/yaml/disk.hpp"
 #include "sim/config/yaml/source_file.hpp"
@@ -26,11 +27,6 @@ fs::path resolved_path(const fs::path& path) {
   std::error_code ignored;
   auto resolved = fs::weakly_canonical(path, ignored);
   return resolved.empty() ? path : resolved;
-}
-
-bool is_below(const fs::path& file, const fs::path& folder) {
-  const auto relative = file.lexically_relative(folder);
-  return !relative.empty() && *relative.begin() != "..";
 }
 
 std::string text_in(const fs::path& file) {

@@ -27,6 +27,9 @@ class FileCache {
 
   explicit FileCache(Changes changes) : changes_{changes} {}
 
+  /// Whether it serves several commands, each with texts of its own that replace files.
+  bool outlives_texts() const { return changes_ == Changes::noticed; }
+
   /// The result of `read`, or the cached one, with its notes and digest added to `problems`. A file may be
   /// read as several types.
   /// @param name passed to the reader and part of its result

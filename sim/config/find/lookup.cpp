@@ -91,23 +91,25 @@ const Place& place_of(DataKind kind) {
 }
 
 /// The top-level keys of a file; none if it is invalid YAML, which is reported when the file is read.
-std::set<std::string> top_keys(const fs::path& path) {
+std::set<std::string> top_keys(const fs::path& path, const std::string* text = nullptr) {
   Problems ignored;
   std::set<std::string> keys;
-  const auto node = ignored.attempt([&] { return parse_yaml(read_source(path, ""), ignored); });
+  const auto node = ignored.attempt([&] {
+    return parse_yaml(text ? SourceText{"", *text} : read_source(path, ""), ignored);
+  });
   for (const auto& entry : node.entries) keys.insert(entry.key);
   return keys;
 }
 
+bool has_marks(const std::set<std::string>& keys, const Place& place) {
+  return std::ranges::any_of(
+      place.marks, [&](std::string_view mark) { return !mark.empty() && keys.contains(std::string{mark}); });
+}
+
 /// A file next to the scenario can have the name of its model and be a scenario. Their keys distinguish them.
-bool is_another_kind(const fs::path& path, DataKind kind) {
-  const auto keys = top_keys(path);
-  const auto has = [&keys](std::string_view mark) {
-    return !mark.empty() && keys.contains(std::string{mark});
-  };
-  if (std::ranges::any_of(place_of(kind).marks, has)) return false;
-  return std::ranges::any_of(places,
-                             [&](const Place& other) { return std::ranges::any_of(other.marks, has); });
+bool is_another_kind(const std::set<std::string>& keys, DataKind kind) {
+  if (has_marks(keys, place_of(kind))) return false;
+  return std::ranges::any_of(places, [&](const Place& other) { return has_marks(keys, other); });
 }
 
 bool is_name(const Place& place, const std::string& text) {
@@ -177,9 +179,6 @@ FoundFile before_installed(FoundFile found, const Place& place, const std::strin
 
 std::optional<FoundFile> find_in_data(const Place& place, const std::string& name, const DataPath& data) {
   const auto file = fs::path{place.folder} / fmt::format("{}{}", name, place.ending);
-  const auto shown = file.generic_string();
-  if (const auto text = data.texts.find(shown); text != data.texts.end())
-    return FoundFile{file, shown, text->second};
   for (const auto& root : data.roots) {
     if (is_file(root / file))
       return before_installed({root / file, shown_name(root, file)}, place, name, data);
@@ -198,7 +197,19 @@ std::optional<FoundFile> find_next_to(const Place& place, const std::string& nam
   const auto in_a_folder_of_data =
       fs::path{place.folder}.filename() / fmt::format("{}{}", name, place.ending);
   if (is_file(folder.path / in_a_folder_of_data)) return at(in_a_folder_of_data);
-  if (is_file(folder.path / alone) && !is_another_kind(folder.path / alone, place.kind)) return at(alone);
+  if (is_file(folder.path / alone) && !is_another_kind(top_keys(folder.path / alone), place.kind))
+    return at(alone);
+  return std::nullopt;
+}
+
+/// A text that replaces a file of this name, beside the scenario or in its folder of data.
+std::optional<FoundFile> find_in_texts(const Place& place, const std::string& name, const DataPath& data) {
+  const auto in_its_folder = fmt::format("{}/{}{}", place.folder, name, place.ending);
+  for (const auto& file : {in_its_folder, name + ".yaml"}) {
+    const auto text = data.texts.find(file);
+    if (text == data.texts.end() || is_another_kind(top_keys(file, &text->second), place.kind)) continue;
+    return FoundFile{file, file, text->second};
+  }
   return std::nullopt;
 }
 
@@ -206,12 +217,16 @@ std::optional<FoundFile> find_next_to(const Place& place, const std::string& nam
 
 Lookup::Lookup(const FoundFile& first, const DataPath& data)
     : first_folder_{FoundFile{first.path.parent_path(), fs::path{first.shown}.parent_path().string()}},
-      data_{&data} {}
+      data_{&data},
+      has_other_texts_{std::ranges::any_of(
+          data.texts, [&](const auto& text) { return text.first != first.path.generic_string(); })} {}
 
 FoundFile Lookup::find(DataKind kind, const std::string& name, const Where& where) const {
   const auto& place = place_of(kind);
   check_name(place, name, is_name(place, name) ? std::string{} : near_hint(kind, name), where);
   const auto file = fmt::format("{}{}", name, place.ending);
+  if (const auto found = find_in_texts(place, name, *data_))
+    return before_installed(*found, place, name, *data_);
   if (first_folder_) {
     if (const auto found = find_next_to(place, name, *first_folder_))
       return before_installed(*found, place, name, *data_);
@@ -297,6 +312,7 @@ FoundFile find_file(DataKind kind, const std::string& file, const Lookup& all, c
       return {path, path.generic_string()};
   }
   const auto bare = file.ends_with(".yaml") ? without_ending(file) : file;
+  if (const auto found = find_in_texts(place, bare, all.data())) return *found;
   if (const auto found = find_in_data(place, bare, all.data())) return *found;
   if (is_folder(file)) return {file, file};
   if (is_in_working_folder(place, bare))
@@ -309,6 +325,18 @@ FoundFile find_file(DataKind kind, const std::string& file, const Lookup& all, c
 FoundFile find_file(DataKind kind, const std::string& file, const DataPath& data, const Where& where,
                     const fs::path& from) {
   return find_file(kind, file, Lookup{data}, where, from);
+}
+
+std::vector<std::string> scenario_files(const fs::path& folder) {
+  std::vector<std::string> found;
+  for (const auto& file : files_below(folder, 0)) {
+    if (file.extension() != ".yaml") continue;
+    const auto keys = top_keys(file);
+    if (has_marks(keys, place_of(DataKind::scenario)) && !keys.contains("cases"))
+      found.push_back(file.filename().string());
+  }
+  std::ranges::sort(found);
+  return found;
 }
 
 }  // namespace gradway::config

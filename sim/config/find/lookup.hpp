@@ -44,12 +44,17 @@ class Lookup {
 
   const DataPath& data() const { return *data_; }
 
+  /// Whether texts may replace files that the first file names. What is read may then differ from what was
+  /// read before under the same name.
+  bool has_other_texts() const { return has_other_texts_; }
+
  private:
   std::string hint_of_kind(DataKind kind, const std::string& name) const;
   std::vector<std::string> platforms_with(const std::string& gpu) const;
 
   std::optional<FoundFile> first_folder_;
   const DataPath* data_;
+  bool has_other_texts_ = false;
   mutable std::map<DataKind, std::vector<std::string>> names_;
 };
 
@@ -61,5 +66,8 @@ FoundFile find_file(DataKind kind, const std::string& file, const DataPath& data
 /// The same, with a lookup that is shared by many files.
 FoundFile find_file(DataKind kind, const std::string& file, const Lookup& all, const Where& where,
                     const std::filesystem::path& from);
+
+/// The names of the scenarios in a folder, but not in folders within, sorted.
+std::vector<std::string> scenario_files(const std::filesystem::path& folder);
 
 }  // namespace gradway::config

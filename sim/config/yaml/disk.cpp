@@ -34,12 +34,12 @@ bool is_same_file(const fs::path& one, const fs::path& other) {
   return fs::equivalent(one, other, ignored);
 }
 
-std::vector<fs::path> files_below(const fs::path& folder) {
+std::vector<fs::path> files_below(const fs::path& folder, int most_depth) {
   std::vector<fs::path> found;
   std::error_code error;
   auto file = fs::recursive_directory_iterator{folder, fs::directory_options::skip_permission_denied, error};
   for (; !error && file != fs::recursive_directory_iterator{}; file.increment(error)) {
-    if (file.depth() > 8) file.pop(error);
+    if (file.depth() > most_depth) file.pop(error);
     if (error || file == fs::recursive_directory_iterator{}) break;
     if (is_file(file->path())) found.push_back(file->path());
   }

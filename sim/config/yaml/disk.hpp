@@ -18,9 +18,9 @@ bool is_folder(const std::filesystem::path& path);
 /// Whether both are the same file, such as by a link.
 bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other);
 
-/// All files in a folder and, to a depth of 8, in folders within, in any order. Unreadable folders are
-/// skipped.
-std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder);
+/// All files in a folder and, to a depth, in folders within, in any order. Unreadable folders are skipped.
+/// @param most_depth 0: no folders within
+std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder, int most_depth = 8);
 
 /// Content of a file, or a longer part of it than `most` bytes. Empty if it cannot be read.
 std::optional<std::string> read_bytes(const std::filesystem::path& path, std::size_t most);

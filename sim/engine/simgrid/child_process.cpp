@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,9 +11,9 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
-#include <utility>
 
 #include "sim/base/problem.hpp"
+#include "sim/base/process.hpp"
 
 namespace gradway {
 
@@ -27,67 +26,33 @@ constexpr off_t most_last_words = 2000;
 /// (Ctrl-Z) does not count.
 constexpr Seconds poll_time{0.05};
 
-class File {
- public:
-  explicit File(int descriptor) : descriptor_{descriptor} {}
-  File(File&& other) noexcept : descriptor_{std::exchange(other.descriptor_, -1)} {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  File& operator=(File&&) = delete;
-  ~File() { close(); }
-
-  int descriptor() const { return descriptor_; }
-  void close() {
-    if (const int open = std::exchange(descriptor_, -1); open >= 0) ::close(open);
+/// @return false if there is nothing to read after `most_time`
+bool wait_for(const FileDescriptor& file, Seconds most_time) {
+  pollfd descriptor{file.get(), POLLIN, 0};
+  for (Seconds waited{}; waited < most_time; waited += poll_time) {
+    const int ready = ::poll(&descriptor, 1, static_cast<int>(poll_time.value() * 1e3));
+    if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
   }
+  return false;
+}
 
-  /// Appends all bytes up to the end. @return false if nothing arrived for `most_time`
-  bool read_all(std::string& text, Seconds most_time = Seconds::infinite()) const {
-    char buffer[65536];
-    while (wait(most_time)) {
-      const ssize_t count = ::read(descriptor_, buffer, sizeof buffer);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return true;
-      text.append(buffer, static_cast<std::size_t>(count));
-    }
-    return false;
-  }
-
-  bool write_all(const char* bytes, std::size_t size) const {
-    while (size > 0) {
-      const ssize_t count = ::write(descriptor_, bytes, size);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return false;
-      bytes += count;
-      size -= static_cast<std::size_t>(count);
-    }
-    return true;
-  }
-
- private:
-  /// @return false if there is nothing to read after `most_time`
-  bool wait(Seconds most_time) const {
-    pollfd descriptor{descriptor_, POLLIN, 0};
-    for (Seconds waited{}; waited < most_time; waited += poll_time) {
-      const int ready = ::poll(&descriptor, 1, static_cast<int>(poll_time.value() * 1e3));
-      if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
-    }
-    return false;
-  }
-
-  int descriptor_;
-};
+/// Appends all bytes up to the end. @return false if nothing arrived for `most_time`
+bool read_all(const FileDescriptor& file, std::string& text, Seconds most_time = Seconds::infinite()) {
+  while (wait_for(file, most_time))
+    if (!file.read_some(text)) return true;
+  return false;
+}
 
 [[noreturn]] void refuse(const char* what) {
   throw SimulationError{fmt::format("cannot run a child process: {}: {}", what, std::strerror(errno))};
 }
 
 /// Runs in the child; never returns.
-[[noreturn]] void run_as_child(const std::function<std::string()>& work, const File& results,
-                               const File& printed) {
+[[noreturn]] void run_as_child(const std::function<std::string()>& work, const FileDescriptor& results,
+                               const FileDescriptor& printed) {
   for (const int signal : {SIGABRT, SIGSEGV, SIGFPE, SIGILL, SIGTERM, SIGINT}) std::signal(signal, SIG_DFL);
-  ::dup2(printed.descriptor(), STDOUT_FILENO);
-  ::dup2(printed.descriptor(), STDERR_FILENO);
+  ::dup2(printed.get(), STDOUT_FILENO);
+  ::dup2(printed.get(), STDERR_FILENO);
   const std::string result = work();
   const std::uint64_t size = result.size();
   const bool sent = results.write_all(reinterpret_cast<const char*>(&size), sizeof size) &&
@@ -95,21 +60,11 @@ class File {
   ::_exit(sent ? 0 : 1);
 }
 
-std::string fate_of(pid_t child) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return "unknown";
-  }
-  if (WIFSIGNALED(status))
-    return fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
-  return fmt::format("exit status {}", WEXITSTATUS(status));
-}
-
-std::string end_of(const File& printed) {
-  const off_t size = ::lseek(printed.descriptor(), 0, SEEK_END);
-  ::lseek(printed.descriptor(), size > most_last_words ? size - most_last_words : 0, SEEK_SET);
+std::string end_of(const FileDescriptor& printed) {
+  const off_t size = ::lseek(printed.get(), 0, SEEK_END);
+  ::lseek(printed.get(), size > most_last_words ? size - most_last_words : 0, SEEK_SET);
   std::string text;
-  printed.read_all(text);
+  read_all(printed, text);
   return text;
 }
 
@@ -121,10 +76,10 @@ ChildResult run_in_child(const std::function<std::string()>& work, Seconds most_
   std::unique_lock lock{one_fork_at_a_time};
   int ends[2];
   if (::pipe(ends) != 0) refuse("no pipe");
-  const File incoming{ends[0]};
-  File outgoing{ends[1]};
-  const File printed{::memfd_create("printed", MFD_CLOEXEC)};
-  if (printed.descriptor() < 0) refuse("no memory for its output");
+  const FileDescriptor incoming{ends[0]};
+  FileDescriptor outgoing{ends[1]};
+  const FileDescriptor printed{::memfd_create("printed", MFD_CLOEXEC)};
+  if (printed.get() < 0) refuse("no memory for its output");
   const pid_t child = ::fork();
   if (child < 0) refuse("no process");
   if (child == 0) run_as_child(work, outgoing, printed);
@@ -133,7 +88,7 @@ ChildResult run_in_child(const std::function<std::string()>& work, Seconds most_
 
   ChildResult left;
   std::string bytes;
-  left.out_of_time = !incoming.read_all(bytes, most_time);
+  left.out_of_time = !read_all(incoming, bytes, most_time);
   if (left.out_of_time) ::kill(child, SIGKILL);
   left.fate = fate_of(child);
   left.last_words = end_of(printed);

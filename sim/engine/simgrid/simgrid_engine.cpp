@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sim/base/contract.hpp"
+#include "sim/base/module.hpp"
 #include "sim/base/problem.hpp"
 #include "sim/engine/simgrid/child_process.hpp"
 
@@ -37,10 +38,7 @@ std::vector<Seconds> unpack(const char* bytes, std::size_t count) {
 }  // namespace
 
 AnswerFromSimgrid* load_simgrid(const char* file) {
-  // Never unloaded: SimGrid keeps global state. Loading a file again gives the same handle.
-  void* const module = ::dlopen(file, RTLD_NOW | RTLD_LOCAL);
-  if (module == nullptr) refuse_load();
-  void* const function = ::dlsym(module, simgrid_function);
+  void* const function = module_function(file, simgrid_function);
   if (function == nullptr) refuse_load();
   return reinterpret_cast<AnswerFromSimgrid*>(function);
 }

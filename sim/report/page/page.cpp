@@ -41,14 +41,21 @@ std::string_view engine() {
   return {gradway_engine_begin, static_cast<std::size_t>(gradway_engine_end - gradway_engine_begin)};
 }
 
-/// The files and the schema of a scenario, by gzip.
-std::string packed(const std::map<std::string, std::string>& files) {
+std::string dumped(const Json& data) {
+  return data.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json scenario_schema() {
   std::ostringstream schema;
   write_scenario_schema(schema);
-  const Json all{{"files", files}, {"schema", Json::parse(schema.str())}};
+  return Json::parse(schema.str());
+}
+
+/// The files and the schema of a scenario, by gzip.
+std::string packed(const std::map<std::string, std::string>& files) {
+  const Json all{{"files", files}, {"schema", scenario_schema()}};
   std::ostringstream out;
-  write_gzip(out,
-             [&](std::ostream& text) { text << all.dump(-1, ' ', false, Json::error_handler_t::replace); });
+  write_gzip(out, [&](std::ostream& text) { text << dumped(all); });
   return std::move(out).str();
 }
 
@@ -65,7 +72,7 @@ void write_page(std::ostream& out, const Json& data,
   };
   write_until(R"(<script id="data" type="application/json">)");
   // "</script>" or "<!--" in a name must not end the data, so every '<' is escaped.
-  for (const char c : data.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+  for (const char c : dumped(data)) {
     if (c == '<') {
       out << "\\u003c";
     } else {
@@ -111,6 +118,26 @@ std::string title_of(const Sweep& sweep) {
   return fmt::format("{}: {}", sweep.scenario, keys_in_words(sweep.axes));
 }
 
+Json sweep_document(const Sweep& sweep, std::string_view version) {
+  auto data = start_of("sweep", sweep.scenario, title_of(sweep), version);
+  data["sweep"] = sweep_points_json(sweep);
+  return data;
+}
+
+/// The policy of report.html, as its template has it. @pre has_page()
+std::string_view policy_of_file() {
+  constexpr std::string_view start = R"(Content-Security-Policy" content=")";
+  const auto at = page().find(start);
+  expects(at != std::string_view::npos, "the page has a policy");
+  const auto rest = page().substr(at + start.size());
+  return rest.substr(0, rest.find('"'));
+}
+
+/// A file may ask nobody; a served page asks the server that it comes from.
+std::string policy_in_served_page() {
+  return fmt::format("{}; connect-src 'self'", policy_of_file());
+}
+
 }  // namespace
 
 bool has_page() {
@@ -153,9 +180,15 @@ void write_page(std::ostream& out, const CampaignPoints& points, std::string_vie
 }
 
 void write_page(std::ostream& out, const Sweep& sweep, std::string_view version) {
-  auto data = start_of("sweep", sweep.scenario, title_of(sweep), version);
-  data["sweep"] = sweep_points_json(sweep);
-  write_page(out, data);
+  write_page(out, sweep_document(sweep, version));
+}
+
+void write_sweep_document(std::ostream& out, const Sweep& sweep, std::string_view version) {
+  std::ostringstream csv;
+  write_csv(csv, sweep);
+  auto data = sweep_document(sweep, version);
+  data["csv"] = std::move(csv).str();
+  out << dumped(data);
 }
 
 void write_page(std::ostream& out, const PlatformComparison& compared, std::string_view version) {
@@ -204,6 +237,24 @@ void write_page(std::ostream& out, const LayoutSearchReport& search_report, std:
                fmt::format("Layouts of {} on {}", search_report.model, search_report.hardware), version);
   data["layouts"] = json_document(search_report, version).json();
   write_page(out, data);
+}
+
+void write_served_page(std::ostream& out, const UiStart& start, std::string_view version) {
+  auto data = start_of("ui", start.scenario, "Scenarios", version);
+  data["command"] = start.command;
+  data["scenarios"] = start.scenarios;
+  data["own"] = start.own;
+  data["platforms"] = start.platforms;
+  data["schema_of_scenarios"] = scenario_schema();
+  std::ostringstream page;
+  write_page(page, data);
+  const auto text = std::move(page).str();
+  const auto at = text.find(policy_of_file());
+  out << text.substr(0, at) << policy_in_served_page() << text.substr(at + policy_of_file().size());
+}
+
+std::string policy_of_served_page() {
+  return policy_in_served_page() + "; frame-ancestors 'none'";  // which a page cannot set itself
 }
 
 }  // namespace gradway::report

@@ -47,6 +47,23 @@ struct PlanPage {
   std::map<std::string, std::string> files{};  ///< the same
 };
 
+/// The document of this page alone.
+void write_plan_document(std::ostream& out, const PlanPage& plan, std::string_view version);
+
+/// What the pages of `gradway ui` begin with.
+struct UiStart {
+  std::string scenario;                ///< that is shown at once; "": the list
+  std::string command;                 ///< that starts the server again
+  std::vector<std::string> scenarios;  ///< names of the data folders
+  std::vector<std::string> own;        ///< files of the working folder
+  std::vector<std::string> platforms;  ///< names of the data folders
+};
+
+/// Writes a page that asks the server that it comes from. @pre has_page()
+void write_served_page(std::ostream& out, const UiStart& start, std::string_view version);
+/// The value of its header Content-Security-Policy. @pre has_page()
+std::string policy_of_served_page();
+
 // Each function writes report.html: a self-contained file that opens without a network. The page computes
 // nothing; web/DATA.md describes its data. @pre has_page(). @param version of gradway
 
@@ -57,6 +74,8 @@ void write_page(std::ostream& out, const Run& run, const Run& drawn, std::string
 void write_page(std::ostream& out, const Campaign& campaign, std::string_view version);
 void write_page(std::ostream& out, const CampaignPoints& points, std::string_view version);
 void write_page(std::ostream& out, const Sweep& sweep, std::string_view version);
+/// Writes the data of that page, with the sweep as CSV in `csv`.
+void write_sweep_document(std::ostream& out, const Sweep& sweep, std::string_view version);
 void write_page(std::ostream& out, const PlatformComparison& compared, std::string_view version);
 /// @param command that runs the explained scenario
 void write_page(std::ostream& out, const Explanation& explanation, const RunCommand& command,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <ostream>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -48,6 +49,10 @@ Json plan_document(const PlanPage& plan, std::string_view version) {
                   {"failures", failures},
                   {"roots", plan.roots}};
   return data;
+}
+
+void write_plan_document(std::ostream& out, const PlanPage& plan, std::string_view version) {
+  out << plan_document(plan, version).dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 }  // namespace gradway::report

@@ -12,6 +12,7 @@
 #include "sim/report/format/words.hpp"
 #include "sim/report/page/page_parts.hpp"
 #include "sim/report/run/json.hpp"
+#include "sim/run/whole_timeline.hpp"
 
 namespace gradway::report {
 
@@ -59,7 +60,8 @@ std::vector<std::string_view> axes_of(const Model& model) {
   return axes;
 }
 
-void write_with(std::ostream& out, nlohmann::ordered_json document, const std::string& yaml) {
+void write_with(std::ostream& out, const Run& run, nlohmann::ordered_json document, const std::string& yaml) {
+  document["axes"] = axes_of(run.scenario.model);
   document["yaml"] = yaml;
   out << document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
@@ -68,14 +70,13 @@ void write_with(std::ostream& out, nlohmann::ordered_json document, const std::s
 
 void write_figures(std::ostream& out, const Run& run, std::string_view version, const RunQuestions& questions,
                    const std::string& yaml) {
-  write_with(
-      out, {{"report", json_document(run, version, questions).json()}, {"axes", axes_of(run.scenario.model)}},
-      yaml);
+  write_with(out, run, {{"report", json_document(run, version, questions).json()}}, yaml);
 }
 
-void write_run_document(std::ostream& out, const Run& run, const Run& drawn, std::string_view version,
-                        const RunQuestions& questions, const std::string& yaml) {
-  write_with(out, run_document(run, drawn, version, questions), yaml);
+void write_run_document(std::ostream& out, const Run& run, const std::string& engine,
+                        std::string_view version, const RunQuestions& questions, const std::string& yaml) {
+  const auto whole = with_whole_timeline(run, engine);
+  write_with(out, run, run_document(run, whole ? *whole : run, version, questions), yaml);
 }
 
 }  // namespace gradway::report

@@ -34,8 +34,9 @@ nlohmann::ordered_json run_document(const Run& run, const Run& drawn, std::strin
 void write_figures(std::ostream& out, const Run& run, std::string_view version, const RunQuestions& questions,
                    const std::string& yaml);
 
-/// Writes the document for a page that asked for this run. @param yaml the scenario
-void write_run_document(std::ostream& out, const Run& run, const Run& drawn, std::string_view version,
-                        const RunQuestions& questions, const std::string& yaml);
+/// Writes the whole document with the same keys, with all micro-batches if they can be drawn.
+/// @param engine that has simulated the run
+void write_run_document(std::ostream& out, const Run& run, const std::string& engine,
+                        std::string_view version, const RunQuestions& questions, const std::string& yaml);
 
 }  // namespace gradway::report

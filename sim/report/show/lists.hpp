@@ -4,6 +4,7 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/cost/calibration.hpp"
@@ -48,5 +49,15 @@ void write_platforms(std::ostream& out, std::vector<ListedPlatform> listed, cons
 
 /// The same as one JSON document, in the same order; unknown values are null.
 void write_platforms_json(std::ostream& out, std::vector<ListedPlatform> listed);
+
+/// A file of a folder of data files, and what it is.
+struct ListedSentence {
+  std::string name;
+  std::string sentence;
+};
+
+/// One JSON document. @param kind "scenarios"
+void write_sentences_json(std::ostream& out, std::string_view kind,
+                          const std::vector<ListedSentence>& listed);
 
 }  // namespace gradway::report

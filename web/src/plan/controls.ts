@@ -34,6 +34,7 @@ function fileField(label: string, take: (name: string, text: string) => void): H
   area.addEventListener('dragover', (event) => event.preventDefault());
   area.addEventListener('drop', (event) => {
     event.preventDefault();
+    event.stopPropagation();
     void read(event.dataTransfer?.files[0]);
   });
   return area;

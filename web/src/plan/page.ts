@@ -61,7 +61,7 @@ function layoutsTable(rows: [Cluster, FoundLayout][]): Table {
 }
 
 /** @param makeEngine where questions go; workers of this page if not given */
-export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () => new Pool(Math.max(1, Math.min(mostWorkers, (navigator.hardwareConcurrency || 2) - 1)))): HTMLElement[] {
+export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () => new Pool(Math.max(1, Math.min(mostWorkers, navigator.hardwareConcurrency || 2)), data.plan.roots)): HTMLElement[] {
   const before = data.plan.choices;
   let choices = choicesOf(location.hash, before) ?? before;
   const own: Files = {};
@@ -191,7 +191,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     if (code !== 0) return fail(model.trim());
     const base = name.replace(/\.json$/i, '').replace(/[^A-Za-z0-9_.-]/g, '_').replace(/^[.]+/, '') || 'model';
     const free = base === 'config' ? 'my_model' : base;
-    own[`${data.plan.roots[0] ?? '/'}models/${free}.yaml`] = model;
+    own[engine.fileOf(free)] = model;
     layouts.clear();
     form.addModel(free);
     change({ model: free, sequence: '' });

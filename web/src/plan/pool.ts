@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the engine in several workers at a time.
-import { packedParts, workerUrl } from '../what_if/asker';
+import { packedParts, workerUrl } from '../what_if/in_worker';
 import type { Answer, PlanQuestion } from '../what_if/engine';
 import type { Message, Package, Reply } from '../what_if/worker';
 
@@ -14,6 +14,8 @@ export interface PlanEngine {
   /** Rejected if the engine cannot run here. */
   ready: Promise<unknown>;
   ask(question: PlanQuestion): Promise<Answer>;
+  /** The name of the file of a model of the reader. */
+  fileOf(model: string): string;
   /** Gives up all questions but these, whose answers nobody waits for any more. */
   keep(isWanted: (question: PlanQuestion) => boolean): void;
 }
@@ -26,7 +28,11 @@ export class Pool implements PlanEngine {
   private queue: Waiting[] = [];
   private whole: Package | undefined;
 
-  constructor(private readonly size: number) {
+  /** @param roots data folders that precede the installed data */
+  constructor(
+    private readonly size: number,
+    private readonly roots: string[],
+  ) {
     const first = new Worker(workerUrl());
     this.ready = new Promise((found, failed) => {
       first.onmessage = ({ data }: MessageEvent<Reply>) => {
@@ -41,6 +47,10 @@ export class Pool implements PlanEngine {
       };
     });
     this.send(first, { packed: packedParts() });
+  }
+
+  fileOf(model: string): string {
+    return `${this.roots[0] ?? '/'}models/${model}.yaml`;
   }
 
   ask(question: PlanQuestion): Promise<Answer> {

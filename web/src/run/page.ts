@@ -7,6 +7,8 @@ import * as text from '../format';
 import { answer, basis, misfit, tiles, title, warnings, what, type Tile } from '../header';
 import { arrows } from '../names';
 import { coded } from '../summary';
+import type { Source } from '../what_if/asker';
+import { sourceInPage } from '../what_if/in_worker';
 import { whatIf } from '../what_if/panel';
 import { buckets } from './buckets';
 import { links } from './links';
@@ -134,10 +136,11 @@ function replaceable(data: RunDocument): { element: HTMLElement; show: (shown: R
   return { element, show };
 }
 
-export function runPage(data: RunDocument): HTMLElement[] {
+/** @param open gives what answers questions on other settings */
+export function runPage(data: RunDocument, open: () => Source = sourceInPage): HTMLElement[] {
   const { report, what_if: given } = data;
   const { model, hardware, strategy } = data.headline;
-  const panel = given && whatIf(data, given, (shown) => below!.show(shown)); // starts the engine, before anything is drawn
+  const panel = given && whatIf(data, given, open(), (shown) => below!.show(shown)); // starts the engine, before anything is drawn
   const below = given && replaceable(data);
   const parts = [
     report.does_not_fit ? misfit(report.does_not_fit) : null,

@@ -1,107 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the engine in a worker. A new question replaces one that is not answered yet.
+// Asks one question at a time. Of the questions that arrive meanwhile only the latest is asked next.
 import type { Answer, Question } from './engine';
-import type { Message, Package, Reply } from './worker';
+import type { Field } from './schema';
 
-/** The worker's script, which the build inserts. */
-declare const WORKER: string;
-
-/** The script of a worker that answers questions. */
-export const workerUrl = (): string => URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }));
-
-/** What the page carries, for the first worker to unpack. */
-export function packedParts(): { engine: string; files: string } {
-  const text = (id: string): string => document.getElementById(id)!.textContent!;
-  return { engine: text('engine'), files: text('files') };
+/** How far the work on a question is. */
+export interface Progress {
+  /** 0 to 1; null: unknown. */
+  share: number | null;
+  text: string;
 }
 
-/** A longer question is one for the program. */
-const longest_s = 20;
+/** What answers questions: the engine in the page, or a server. */
+export interface Answering {
+  /** Starts the work on a question, while no other is being answered.
+   * @returns ends the work, which then is not answered */
+  start(question: Question, answered: (answer: Answer) => void, progress: (progress: Progress) => void): () => void;
+}
 
-/** How long a replaced question may still take: ending its worker costs more than waiting for a short one. */
-const patience_ms = 300;
+/** What can be asked. */
+export interface Described {
+  /** JSON Schema of a scenario. */
+  schema: Field;
+  /** Names of the platforms. */
+  platforms: string[];
+}
+
+/** What a panel of other settings needs. Questions may be asked before it is known what can be asked. */
+export interface Source {
+  asker: Asker;
+  described: Promise<Described>;
+}
 
 interface Waiting {
   question: Question;
   answered: (answer: Answer) => void;
+  progress: (progress: Progress) => void;
 }
 
-/** Asks one question at a time. Of the questions that arrive meanwhile only the latest is asked next; the others get no answer. */
-class Asker {
-  private worker: Worker | undefined;
+/** How long a replaced question may still take: ending its work costs more than waiting for a short one. */
+const patience_ms = 300;
+
+export class Asker {
   private current: Waiting | undefined;
   private next: Waiting | undefined;
-  private limit: ReturnType<typeof setTimeout> | undefined;
-  private whole: Package | undefined;
-  private readonly url = workerUrl();
+  private end: () => void = () => undefined;
+  private patience: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly unpacked: (whole: Package | Error) => void) {
-    this.startWorker();
-  }
+  constructor(private readonly answering: Answering) {}
 
-  ask(asked: Waiting): void {
+  /** A question that another one replaces gets no answer. */
+  ask(question: Question, answered: (answer: Answer) => void, progress: (progress: Progress) => void = () => undefined): void {
+    const asked = { question, answered, progress };
     if (!this.current) return this.start(asked);
-    if (!this.next) {
-      clearTimeout(this.limit);
-      this.limit = setTimeout(() => this.giveUp(), patience_ms);
-    }
+    if (!this.next) this.patience = setTimeout(() => this.replace(), patience_ms);
     this.next = asked;
   }
 
-  private send(message: Message): void {
-    this.worker!.postMessage(message);
-  }
-
-  /** The first worker unpacks what the page carries. */
-  private first(): Message {
-    return this.whole ? { whole: this.whole } : { packed: packedParts() };
-  }
-
-  private startWorker(): void {
-    this.worker = new Worker(this.url);
-    this.worker.onmessage = ({ data }: MessageEvent<Reply>) => {
-      if ('answer' in data) return this.end(data.answer);
-      if ('whole' in data) return this.unpacked((this.whole = data.whole));
-      clearTimeout(this.limit);
-      this.unpacked(new Error(data.failure));
-    };
-    this.worker.onerror = (event) => this.giveUp(`The engine in this page stopped: ${event.message}`);
-    this.send(this.first());
+  /** Gives up all questions. */
+  cancel(): void {
+    this.next = undefined;
+    if (this.current) this.replace();
   }
 
   private start(asked: Waiting): void {
     this.current = asked;
-    if (!this.worker) this.startWorker();
-    this.limit = setTimeout(() => this.giveUp(), longest_s * 1000);
-    this.send({ question: asked.question });
+    this.end = this.answering.start(
+      asked.question,
+      (answer) => this.finish(answer),
+      (progress) => this.next ?? asked.progress(progress),
+    );
   }
 
-  private giveUp(text = `The engine in this page gave up after ${longest_s} s.`): void {
-    this.worker?.terminate();
-    this.worker = undefined;
-    this.end({ status: 3, text });
+  private replace(): void {
+    this.end();
+    this.finish();
   }
 
-  private end(answer: Answer): void {
-    clearTimeout(this.limit);
+  private finish(answer?: Answer): void {
+    clearTimeout(this.patience);
     const { current, next } = this;
     this.current = this.next = undefined;
     if (next) this.start(next);
-    else current?.answered(answer);
+    else if (answer) current?.answered(answer);
   }
-}
-
-/** The engine of this page. Questions may be asked before it is unpacked. */
-export interface Engine {
-  unpacked: Promise<Package>;
-  ask(question: Question, answered: (answer: Answer) => void): void;
-}
-
-/** Starts the engine, which is then unpacked while the page draws. */
-export function startEngine(): Engine {
-  let one: Asker;
-  const unpacked = new Promise<Package>((found, failed) => {
-    one = new Asker((whole) => (whole instanceof Error ? failed(whole) : found(whole)));
-  });
-  return { unpacked, ask: (question, answered) => one.ask({ question, answered }) };
 }

@@ -49,11 +49,11 @@ function decoded(text: string): string {
 }
 
 /** A word for a shell, quoted if it has characters that a shell would interpret; as shell_word of the program. */
-const shellWord = (word: string): string => (/^[\w\-.,=/:+%@]+$/.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`);
+export const shellWord = (word: string): string => (/^[\w\-.,=/:+%@]+$/.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`);
 
-/** A command with the keys that it sets. */
-export const commandOf = (command: string, set: readonly [string, string][]): string =>
-  [command, ...set.map(([key, value]) => `--set ${shellWord(`${key}=${value}`)}`)].join(' ');
+/** A command with the keys that it sets, and those that it varies. */
+export const commandOf = (command: string, set: readonly [string, string][], vary: readonly string[] = []): string =>
+  [command, ...set.map(([key, value]) => `--set ${shellWord(`${key}=${value}`)}`), ...vary.map((text) => `--vary ${shellWord(text)}`)].join(' ');
 
 /** Changes with a history. */
 export class History {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The controls of a what-if: a slider or a choice for the keys that are changed most, and a field for every other key.
 import { button, h } from '../dom';
-import type { Files } from './engine';
 import { fieldOf, isOfKind, keysOf, type Field } from './schema';
 
 interface Knob {
@@ -102,13 +101,6 @@ function stops(key: string, field: Field, valueOf: ValueOf): string[] {
   return value === '' || found.includes(value) ? found : [...found, value].sort((a, b) => parseFloat(a) - parseFloat(b));
 }
 
-/** Names of the platforms among the files, without those for analysis, whose GPUs take no time. */
-const platforms = (files: Files): string[] =>
-  Object.keys(files)
-    .map((name) => /^\/platforms\/([^/]+)\.yaml$/.exec(name)?.[1])
-    .filter((name): name is string => name !== undefined && !name.startsWith('synthetic-'))
-    .sort();
-
 /** Strategies of a training with the keys that any scenario has. */
 function kinds(all: string[], valueOf: ValueOf): string[] {
   const isOne = Number(valueOf('job.gpus')) === product(degrees, valueOf); // model
@@ -116,9 +108,9 @@ function kinds(all: string[], valueOf: ValueOf): string[] {
 }
 
 /** The values of a choice; null: the key has a slider. */
-function options({ key, words }: Knob, field: Field, files: Files): ((valueOf: ValueOf) => string[]) | null {
+function options({ key, words }: Knob, field: Field, platforms: string[]): ((valueOf: ValueOf) => string[]) | null {
   if (words) return () => Object.keys(words);
-  if (key === 'platform') return () => platforms(files);
+  if (key === 'platform') return () => platforms;
   const either = field.anyOf ?? [field];
   const values = either.flatMap((one) => (one.enum ? one.enum.map(String) : one.type === 'boolean' ? ['true', 'false'] : []));
   if (values.length === 0) return null;
@@ -197,12 +189,12 @@ function other(schema: Field, change: Change): HTMLElement {
 }
 
 /** All controls. `show` with the axes of a layout along which the model can be distributed; all if they are not known. */
-export function controls(schema: Field, files: Files, change: Change): { element: HTMLElement; show(valueOf: ValueOf, axes?: string[]): void } {
+export function controls(schema: Field, platforms: string[], change: Change): { element: HTMLElement; show(valueOf: ValueOf, axes?: string[]): void } {
   const made: (Control & { key: string })[] = [];
   const make = (knob: Knob): HTMLElement | null => {
     const field = fieldOf(schema, knob.key);
     if (!field) return null;
-    const values = options(knob, field, files);
+    const values = options(knob, field, platforms);
     const control = values ? chooser(knob, values, field.description ?? '', change) : slider(knob, field, change);
     made.push({ ...control, key: knob.key });
     return control.element;

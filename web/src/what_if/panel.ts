@@ -5,13 +5,13 @@ import { copied } from '../copied';
 import type { Report, RunDocument } from '../document';
 import { button, choice, h } from '../dom';
 import { timeText } from '../format';
-import { startEngine } from './asker';
+import { working } from '../working';
+import type { Described, Source } from './asker';
 import { changed, changesOf, commandOf, fragmentOf, History, isSame, noChanges, restricted, type Changes } from './changes';
 import type { Answer, Question, Wanted } from './engine';
 import { chips, controls } from './knobs';
 import { fieldOf, isOfKind, valueOf } from './schema';
 import { bars, difference, sides } from './sides';
-import type { Package } from './worker';
 
 /** What `gradway run --what-if` adds to the document. */
 export interface WhatIf {
@@ -23,6 +23,8 @@ export interface WhatIf {
   roots: string[];
   /** The command that runs the scenario, without its overrides. */
   command: string;
+  /** The scenario of the run of this report, if it is known: then the run is not simulated again. */
+  yaml?: string;
 }
 
 /** The engine's answer: the report, with the scenario as YAML, and the axes of a layout along which the model can be distributed. */
@@ -37,18 +39,18 @@ function proposed(error: string): [key: string, value: string] | null {
 /** How long nothing may change before charts are redrawn. */
 const idle_ms = 250;
 
-/** @param redraw shows another run in the charts below */
-export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocument) => void): HTMLElement {
+/** @param source what answers questions
+ * @param redraw shows another run in the charts below */
+export function whatIf(data: RunDocument, given: WhatIf, { asker, described }: Source, redraw: (shown: RunDocument) => void): HTMLElement {
   const before = data.report;
   const history = new History(changesOf(location.hash) ?? noChanges);
-  const engine = startEngine();
   let now: Changes = history.now; // of a slider in motion, too
   let after: Report = before;
   let below: 'changed' | 'report' = 'changed';
   let inCharts = ''; // of what changes; '': of none
   let asked = ''; // the changes of the last question
   let idle: ReturnType<typeof setTimeout> | undefined;
-  let whole: Package | undefined;
+  let known: Described | undefined;
   let axes: string[] | undefined;
   let show: ReturnType<typeof controls>['show'] = () => {};
 
@@ -66,25 +68,31 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
   const reset = button('Reset', 'Take back all changes', () => step(() => history.add(noChanges)));
   const fit = button('Largest batch that fits', 'Set the largest batch whose memory fits into the GPUs', () => {
     clearTimeout(idle);
-    panel.classList.add('busy');
+    begin();
     asked = '';
-    engine.ask({ ...question('figures'), fit: true }, (answer) => {
-      panel.classList.remove('busy');
+    asker.ask({ ...question('figures'), fit: true }, (answer) => {
+      rest();
       if (answer.status) return take(answer, 0);
       change('job.batch_per_gpu', String((JSON.parse(answer.text) as Figures).report.largest_batch!.batch_per_gpu), true);
-    });
+    }, work.show);
   });
   const link = button('Copy link', 'Copy a link to this page with these changes', () => void navigator.clipboard.writeText(location.href).catch(() => (status.textContent = 'The address of this page is the link.')));
+  const work = working(() => {
+    asker.cancel();
+    asked = '';
+    rest();
+    status.textContent = 'Cancelled: the figures are those of the settings before.';
+  });
   const charts = choice('Charts below show', [['changed', 'the changed run'], ['report', 'the run of this report']], below, (chosen) => {
     below = chosen as typeof below;
     drawBelow();
   });
 
   /** Of the run of this report; '': its default. */
-  const original = (key: string): string => given.set.filter(([one]) => one === key).pop()?.[1] ?? (valueOf(before.scenario, key) || String(fieldOf(whole!.schema, key)?.default ?? ''));
+  const original = (key: string): string => given.set.filter(([one]) => one === key).pop()?.[1] ?? (valueOf(before.scenario, key) || String(fieldOf(known!.schema, key)?.default ?? ''));
   const present = (key: string): string => now.get(key) ?? original(key);
   /** Whether the chosen strategy has the key. */
-  const isOfStrategy = (changes: Changes, key: string): boolean => !whole || isOfKind(whole.schema, changes.get('strategy.kind') ?? original('strategy.kind'), key);
+  const isOfStrategy = (changes: Changes, key: string): boolean => !known || isOfKind(known.schema, changes.get('strategy.kind') ?? original('strategy.kind'), key);
   const all = (): [string, string][] => [...given.set.filter(([key]) => !now.has(key) && isOfStrategy(now, key)), ...now];
   const question = (wanted: Wanted): Question => ({ scenario: given.scenario, set: all(), roots: given.roots, wanted });
 
@@ -98,11 +106,20 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
     };
     if (wanted === '') return show(data);
     if (panel.classList.contains('busy')) return; // the answer to a newer question draws them
-    engine.ask(question('page'), ({ status: failed, text }) => {
+    asker.ask(question('page'), ({ status: failed, text }) => {
       if (below === 'report' || wanted !== fragmentOf(now)) return;
       if (failed) status.textContent += ' The charts below are those of an earlier run, because these could not be drawn.';
       else show(JSON.parse(text) as RunDocument);
     });
+  }
+
+  function begin(): void {
+    work.start();
+    panel.classList.add('busy');
+  }
+  function rest(): void {
+    work.end();
+    panel.classList.remove('busy');
   }
 
   function take(answer: Answer, start: number): void {
@@ -110,7 +127,7 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
     const line = commandOf(given.command, all());
     problem.hidden = !hasFailed;
     remedy.replaceChildren();
-    panel.classList.remove('busy');
+    rest();
     if (hasFailed) {
       status.textContent = 'No answer for these settings.';
       problem.textContent = `${answer.text.trim()}\n\nWith the program: ${line}`;
@@ -118,18 +135,21 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
       if (set) remedy.replaceChildren(button(`Set ${set[0]} to ${set[1]}`, `Set ${set[0]} to ${set[1]}, as proposed`, () => change(...set, true)));
       return;
     }
-    const found = JSON.parse(answer.text) as Figures;
+    showRun(JSON.parse(answer.text) as Figures, `, simulated in ${timeText((performance.now() - start) / 1000)}`);
+  }
+
+  /** @param taken how long it was simulated; '': it was known */
+  function showRun(found: Figures, taken: string): void {
     if (now.size === 0 && found.report.metrics.step_time_s !== before.metrics.step_time_s) {
       problem.hidden = false;
       problem.textContent = `The engine of this page predicts ${timeText(found.report.metrics.step_time_s)} for the run of this report, not ${timeText(before.metrics.step_time_s)}: it was built from other sources than the program. Differences below are then not only those of the changes.`;
     }
     after = found.report;
     if (found.axes && String(found.axes) !== String(axes)) show(present, (axes = found.axes));
-    const milliseconds = Math.round(performance.now() - start);
     status.textContent =
       now.size === 0
-        ? `Ready: the run of this report, simulated in ${milliseconds} ms.`
-        : `A step takes ${timeText(after.metrics.step_time_s)} instead of ${timeText(before.metrics.step_time_s)} (${difference(before.metrics.step_time_s, after.metrics.step_time_s)}). Simulated in ${milliseconds} ms.`;
+        ? `Ready: the run of this report${taken}.`
+        : `A step takes ${timeText(after.metrics.step_time_s)} instead of ${timeText(before.metrics.step_time_s)} (${difference(before.metrics.step_time_s, after.metrics.step_time_s)})${taken}.`;
     table.replaceChildren(sides(before, after));
     chart.redraw();
     yaml.show(found.yaml);
@@ -156,9 +176,15 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
     if (wanted === asked) return;
     asked = wanted;
     clearTimeout(idle);
-    panel.classList.add('busy');
+    if (now.size === 0 && given.yaml !== undefined) {
+      asker.cancel();
+      problem.hidden = true;
+      rest();
+      return showRun({ ...data, yaml: given.yaml }, '');
+    }
+    begin();
     const start = performance.now();
-    engine.ask(question('figures'), (answer) => take(answer, start));
+    asker.ask(question('figures'), (answer) => take(answer, start), work.show);
   }
 
   function step(move: () => void): void {
@@ -176,8 +202,8 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
   async function start(): Promise<void> {
     try {
       askFigures();
-      whole = await engine.unpacked;
-      const made = controls(whole.schema, whole.files, change);
+      known = await described;
+      const made = controls(known.schema, known.platforms, change);
       show = made.show;
       place.replaceChildren(made.element);
       update(history.now);
@@ -197,6 +223,7 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
       h('div', { class: 'results' }, table, problem, remedy, chart.element),
     ),
     status,
+    work.element,
     command.element,
     h('details', {}, h('summary', {}, 'As a scenario'), yaml.element),
   );
@@ -207,10 +234,12 @@ export function whatIf(data: RunDocument, given: WhatIf, redraw: (shown: RunDocu
     event.preventDefault();
     step(() => (isRedo ? history.redo() : history.undo()));
   });
-  window.addEventListener('hashchange', () => {
+  const follow = (): void => {
+    if (!panel.isConnected) return window.removeEventListener('hashchange', follow);
     const linked = changesOf(location.hash);
-    if (linked && whole && !isSame(linked, now)) step(() => history.add(linked));
-  });
+    if (linked && known && !isSame(linked, now)) step(() => history.add(linked));
+  };
+  window.addEventListener('hashchange', follow);
   table.replaceChildren(sides(before, before));
   void start();
   return panel;

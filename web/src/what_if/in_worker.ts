@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine that the page carries, in a worker.
+import { Asker, type Answering, type Source } from './asker';
+import type { Answer, Files, Question } from './engine';
+import type { Message, Package, Reply } from './worker';
+
+/** The worker's script, which the build inserts. */
+declare const WORKER: string;
+
+/** The script of a worker that answers questions. */
+export const workerUrl = (): string => URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }));
+
+/** What the page carries, for the first worker to unpack. */
+export function packedParts(): { engine: string; files: string } {
+  const text = (id: string): string => document.getElementById(id)!.textContent!;
+  return { engine: text('engine'), files: text('files') };
+}
+
+/** A longer question is one for the program. */
+const longest_s = 20;
+
+class InWorker implements Answering {
+  private worker: Worker | undefined;
+  private whole: Package | undefined;
+  private limit: ReturnType<typeof setTimeout> | undefined;
+  private answered: (answer: Answer) => void = () => undefined;
+  private readonly url = workerUrl();
+
+  /** @param unpacked called once a worker has unpacked what the page carries, or cannot */
+  constructor(private readonly unpacked: (whole: Package | Error) => void) {
+    this.begin();
+  }
+
+  start(question: Question, answered: (answer: Answer) => void): () => void {
+    this.answered = answered;
+    const worker = this.worker ?? this.begin();
+    this.limit = setTimeout(() => this.giveUp(`The engine in this page gave up after ${longest_s} s.`), longest_s * 1000);
+    this.send(worker, { question });
+    return () => this.end();
+  }
+
+  private send(worker: Worker, message: Message): void {
+    worker.postMessage(message);
+  }
+
+  private begin(): Worker {
+    const worker = (this.worker = new Worker(this.url));
+    worker.onmessage = ({ data }: MessageEvent<Reply>) => this.receive(data);
+    worker.onerror = (event) => this.giveUp(`The engine in this page stopped: ${event.message}`);
+    this.send(worker, this.whole ? { whole: this.whole } : { packed: packedParts() });
+    return worker;
+  }
+
+  private receive(reply: Reply): void {
+    if ('whole' in reply) return this.unpacked((this.whole = reply.whole));
+    clearTimeout(this.limit);
+    if ('failure' in reply) this.unpacked(new Error(reply.failure));
+    else this.answered(reply.answer);
+  }
+
+  private end(): void {
+    clearTimeout(this.limit);
+    this.worker?.terminate();
+    this.worker = undefined;
+  }
+
+  private giveUp(text: string): void {
+    this.end();
+    this.answered({ status: 3, text });
+  }
+}
+
+/** Names of the platforms among the files, without those for analysis, whose GPUs take no time. */
+const platformsAmong = (files: Files): string[] =>
+  Object.keys(files)
+    .map((name) => /^\/platforms\/([^/]+)\.yaml$/.exec(name)?.[1])
+    .filter((name): name is string => name !== undefined && !name.startsWith('synthetic-'))
+    .sort();
+
+/** Starts the engine of this page, which is then unpacked while the page draws. */
+export function sourceInPage(): Source {
+  let answering: InWorker;
+  const described = new Promise<Package>((found, failed) => {
+    answering = new InWorker((whole) => (whole instanceof Error ? failed(whole) : found(whole)));
+  }).then(({ schema, files }) => ({ schema, platforms: platformsAmong(files) }));
+  return { asker: new Asker(answering!), described };
+}
