@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/nearest.hpp"
+#include "sim/base/number.hpp"
 #include "sim/base/printable.hpp"
 
 namespace gradway {
@@ -26,7 +27,7 @@ constexpr std::size_t most_notes = 200;
 std::optional<double> number_of(std::string_view text) {
   double value = 0;
   const auto* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  const auto [rest, error] = read_number(text.data(), end, value);
   if (error != std::errc{} || rest != end || !std::isfinite(value)) return std::nullopt;
   return value;
 }
