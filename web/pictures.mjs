@@ -16,7 +16,7 @@ const tasks = {
   batch: (panel) => panel.getByRole('button', { name: 'Set the largest batch' }).click(),
 };
 for (const [name, act] of Object.entries(tasks)) {
-  const page = await (await browser.newContext({ offline: true, viewport: { width: 1000, height: 1000 }, deviceScaleFactor: 0.8 })).newPage();
+  const page = await (await browser.newContext({ offline: true, viewport: { width: 1000, height: 1000 }, deviceScaleFactor: 0.72 })).newPage();
   const start = performance.now();
   await page.goto(pathToFileURL(resolve(report)).href);
   const panel = page.locator('#what-if');
@@ -29,6 +29,6 @@ for (const [name, act] of Object.entries(tasks)) {
   await page.waitForFunction(() => !document.querySelector('#what-if.busy'));
   await panel.evaluate((one) => one.scrollIntoView());
   const { x, y, width } = await panel.boundingBox();
-  await page.screenshot({ path: join(folder, `what-if-${name}.png`), clip: { x, y: Math.max(y, 0), width, height: 470 } });
+  await page.screenshot({ path: join(folder, `what-if-${name}.png`), clip: { x, y: Math.max(y, 0), width, height: 540 } });
 }
 await browser.close();

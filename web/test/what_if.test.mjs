@@ -166,6 +166,9 @@ for (const one of withEngine.filter(({ name }) => name.endsWith('what-if'))) {
       await panel(page).getByRole('button', { name: 'Set job.gpus to 4' }).click();
       await answered(page, '#set:platform=h200-4x&job.gpus=4');
       assert.equal(await panel(page).getByRole('button', { name: /^Set job.gpus/ }).count(), 0);
+      await page.evaluate(() => (location.hash = '#set:job.gpus=2&strategy.kind=none'));
+      await panel(page).getByRole('button', { name: 'Set strategy.kind to ddp' }).click();
+      await answered(page, '#set:job.gpus=2');
       await panel(page).getByRole('button', { name: 'Take back all changes' }).click();
       await answered(page, '');
     });

@@ -71,21 +71,29 @@ function integers({ minimum = 1, maximum = 2 ** 20 }: Field, value: string): str
   return all;
 }
 
-/** The degrees of the layout whose product divides the number of GPUs. */
-const degrees = ['parallel.tensor', 'parallel.pipeline', 'parallel.context'];
 const product = (keys: string[], valueOf: ValueOf): number => keys.reduce((all, key) => all * (Number(valueOf(key)) || 1), 1);
+
+/** Ranks that hold one model: the product of these degrees of the layout divides the GPUs. */
+const ofModel = ['parallel.tensor', 'parallel.pipeline', 'parallel.context'];
+/** The same for the experts of all stages. */
+const ofExperts = ['parallel.expert', 'parallel.expert_tensor', 'parallel.pipeline'];
+const degrees = [...ofModel, ...ofExperts];
 
 /** Numbers of GPUs that the layout divides. */
 function gpus(valueOf: ValueOf): string[] {
-  const unit = product(degrees, valueOf);
+  const [model, experts] = [product(ofModel, valueOf), product(ofExperts, valueOf)];
+  let unit = model;
+  while (unit % experts !== 0) unit += model;
   return integers({}, String(Number(valueOf('job.gpus')) / unit)).map((count) => String(Number(count) * unit));
 }
 
 /** Values of a degree with which the layout divides the GPUs. */
 function divisors(key: string, field: Field, valueOf: ValueOf): string[] {
-  const others = key === 'parallel.expert' ? ['parallel.expert_tensor', 'parallel.pipeline'] : degrees.filter((other) => other !== key);
-  const rest = Number(valueOf('job.gpus')) / product(others, valueOf);
-  return integers(field, valueOf(key)).filter((degree) => rest % Number(degree) === 0);
+  const isDivided = (degree: string): boolean => {
+    const now: ValueOf = (one) => (one === key ? degree : valueOf(one));
+    return [ofModel, ofExperts].every((keys) => Number(valueOf('job.gpus')) % product(keys, now) === 0);
+  };
+  return integers(field, valueOf(key)).filter(isDivided);
 }
 
 /** The values of a slider with the present one, in order. */
@@ -103,7 +111,7 @@ function stops(key: string, field: Field, valueOf: ValueOf): string[] {
 
 /** Strategies of a training with the keys that any scenario has. */
 function kinds(all: string[], valueOf: ValueOf): string[] {
-  const isOne = Number(valueOf('job.gpus')) === product(degrees, valueOf); // model
+  const isOne = Number(valueOf('job.gpus')) === product(ofModel, valueOf); // model
   return all.filter((kind) => kind !== 'collective' && kind !== 'local_sgd' && (kind !== 'none' || isOne));
 }
 

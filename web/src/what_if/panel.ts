@@ -10,6 +10,7 @@ import type { Described, Source } from './asker';
 import { changed, changesOf, commandOf, fragmentOf, History, isSame, noChanges, restricted, type Changes } from './changes';
 import type { Answer, Question, Wanted } from './engine';
 import { chips, controls } from './knobs';
+import { proposed } from './proposal';
 import { fieldOf, isOfKind, valueOf } from './schema';
 import { bars, difference, sides } from './sides';
 
@@ -29,12 +30,6 @@ export interface WhatIf {
 
 /** The engine's answer: the report, with the scenario as YAML, and the axes of a layout along which the model can be distributed. */
 type Figures = Pick<RunDocument, 'report'> & { yaml: string; axes?: string[] };
-
-/** The change that the hint of an error proposes, such as "hint: job.gpus 4 would fit"; null: it proposes none. */
-function proposed(error: string): [key: string, value: string] | null {
-  const found = /^ *hint: (?:set )?([a-z_]+\.[a-z_]+) (?:to )?([\w.]+)(?: would fit| or more)?(?:,.*)?$/m.exec(error);
-  return found && [found[1]!, found[2]!];
-}
 
 /** How long nothing may change before charts are redrawn. */
 const idle_ms = 250;
@@ -131,7 +126,7 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described }: S
     if (hasFailed) {
       status.textContent = 'No answer for these settings.';
       problem.textContent = `${answer.text.trim()}\n\nWith the program: ${line}`;
-      const set = proposed(answer.text);
+      const set = whole && proposed(answer.text, whole.schema);
       if (set) remedy.replaceChildren(button(`Set ${set[0]} to ${set[1]}`, `Set ${set[0]} to ${set[1]}, as proposed`, () => change(...set, true)));
       return;
     }
