@@ -100,7 +100,11 @@ export function controls({ plan }: PlanDocument, change: (changed: Partial<Choic
     h('fieldset', {}, h('legend', {}, 'Limits'), h('div', { class: 'controls' }, text('deadline', 'Deadline', '30 days'), text('budget', 'Budget', '1M USD'))),
   );
   const summary = element.querySelector<HTMLElement>('.platforms > summary')!;
-  shown.push(({ platforms }) => (summary.textContent = `Platforms: ${listOf(platforms).join(', ') || 'none chosen'}`));
+  const details = summary.parentElement as HTMLDetailsElement;
+  shown.push(({ platforms }) => {
+    summary.textContent = `Platforms: ${listOf(platforms).join(', ') || 'none chosen'}`;
+    if (platforms === '') details.open = true;
+  });
   return {
     element,
     show: (choices) => shown.forEach((one) => one(choices)),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The planner: a training on several clusters side by side, with layouts, days, dollars and failures.
 import { daysAgainstDollars } from '../campaigns/scatter';
-import { nameOf, pointsTable } from '../campaigns/table';
+import { pointsTable } from '../campaigns/table';
 import type { CampaignPoint } from '../campaigns/document';
 import { mountCharts, section } from '../chart';
 import { copied } from '../copied';
@@ -26,6 +26,8 @@ const isFound = (one: Found | undefined): one is FoundLayout => one !== undefine
 /** The reason of a failure, without "error:" and the place. */
 const reasonOf = (text: string): string => text.trim().replace(/^error: /, '');
 
+const clusterText = ({ set }: CampaignPoint): string => `${set.platform} with ${counted(Number(set['job.gpus']), 'GPU')}`;
+
 /** What the chosen clusters answer, in one sentence. */
 function sentenceOf(all: Campaigns): string {
   const { limits, best, cheapest, fastest, tied } = all;
@@ -36,9 +38,9 @@ function sentenceOf(all: Campaigns): string {
   const shown = hasLimits ? best! : (cheapest ?? tied?.cheapest?.runs[0] ?? fastest ?? tied?.fastest?.runs[0]);
   if (shown === null || shown === undefined) return 'No cluster can train it.';
   const run = all.runs[shown]!;
-  const others = tied?.cheapest?.runs.includes(shown) ? tied.cheapest.runs.filter((one) => one !== shown).map((one) => nameOf(all.runs[one]!, all)) : [];
+  const others = tied?.cheapest?.runs.includes(shown) ? tied.cheapest.runs.filter((one) => one !== shown).map((one) => clusterText(all.runs[one]!)) : [];
   const word = run.estimate?.usd ? 'cheapest' : 'fastest';
-  return `The ${word}${hasLimits ? ` ${asked}` : ''}: ${nameOf(run, all)} GPUs, ${figures(run)}${others.length > 0 ? `; tied in cost with ${others.join('; ')}` : ''}.`;
+  return `The ${word}${hasLimits ? ` ${asked}` : ''} is ${clusterText(run)}: ${figures(run)}${others.length > 0 ? `, tied in cost with ${others.join(', ')}` : ''}.`;
 }
 
 /** The layouts of the clusters. */
@@ -67,7 +69,8 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
   const own: Files = {};
   const layouts = new Map<string, Found>();
   const asked = new Set<string>();
-  let campaignsAsked = '';
+  let campaignsAsked = ''; // the last question
+  let isSimulating = false;
   const engine = makeEngine();
 
   const status = h('p', { class: 'status', role: 'status' }, 'Starting the engine …');
@@ -112,7 +115,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     results.replaceChildren(
       ...[
         chart,
-        section('runs', 'Days and dollars', 'Each cluster with failures, checkpoints and restarts', tableOf(pointsTable(all))),
+        section('runs', 'Table', 'Each cluster with failures, checkpoints and restarts', tableOf(pointsTable(all))),
         section('layouts', 'Layouts', 'The layout of each cluster that certainly fits', tableOf(layoutsTable(rows)), h('p', { class: 'controls' }, ...rows.map(([cluster, layout]) => button(`Scenario for ${cluster.platform}, ${cluster.gpus} GPUs`, `Show the scenario for ${cluster.platform}, ${cluster.gpus} GPUs`, () => void showDetails(cluster, layout)))), details),
         failed.length > 0 ? section('failed', 'Not possible', counted(failed.length, 'cluster'), h('ul', {}, ...failed)) : null,
       ].filter((part): part is HTMLElement => part !== null),
@@ -120,23 +123,28 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     mountCharts();
   }
 
+  /** Simulates the campaigns of the layouts so far; those that come meanwhile are simulated after that. */
   function askCampaigns(): void {
     const rows = found();
-    if (rows.length === 0) return;
+    if (rows.length === 0 || isSimulating) return;
     if (choices.data === '') return fail('Say how many tokens, such as 300B, or how many samples.');
     const question = campaignQuestion(choices, isText(), seeds, rows);
     if (question === campaignsAsked) return;
     campaignsAsked = question;
+    isSimulating = true;
     const start = performance.now();
     void ask('campaigns', question).then((got) => {
-      if (question !== campaignsAsked) return;
-      fail(got.status === 0 ? '' : got.text.trim());
-      if (got.status !== 0) return report();
-      const all = JSON.parse(got.text) as Campaigns;
-      const wrong = all.runs.every((run) => run.error) ? all.runs[0]?.error : undefined;
-      if (wrong) fail(wrong.trim());
-      showResults(all);
-      report(`${counted(rows.length, 'campaign')} simulated in ${Math.round(performance.now() - start)} ms.`);
+      isSimulating = false;
+      const isNow = question === campaignQuestion(choices, isText(), seeds, rows);
+      if (isNow) fail(got.status === 0 ? '' : got.text.trim());
+      if (isNow && got.status === 0) {
+        const all = JSON.parse(got.text) as Campaigns;
+        const wrong = all.runs.every((run) => run.error) ? all.runs[0]?.error : undefined;
+        if (wrong) fail(wrong.trim());
+        showResults(all);
+      }
+      report(`${counted(rows.length, 'campaign')} simulated in ${timeText((performance.now() - start) / 1000)}.`);
+      askCampaigns();
     });
   }
 
@@ -146,7 +154,8 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     const known = all.filter((cluster) => layouts.has(key(cluster))).length;
     status.textContent = known < all.length ? `Searching layouts: ${known} of ${all.length} done.` : done;
     const panel = document.getElementById('plan');
-    if (panel) panel.dataset.shown = known < all.length || done === '' ? '' : 'yes';
+    const isCurrent = campaignsAsked === campaignQuestion(choices, isText(), seeds, found());
+    if (panel) panel.dataset.shown = known < all.length || done === '' || !isCurrent ? '' : fragmentOf(choices, before) || '#plan';
   }
 
   function update(): void {

@@ -126,7 +126,7 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described }: S
     if (hasFailed) {
       status.textContent = 'No answer for these settings.';
       problem.textContent = `${answer.text.trim()}\n\nWith the program: ${line}`;
-      const set = whole && proposed(answer.text, whole.schema);
+      const set = known && proposed(answer.text, known.schema);
       if (set) remedy.replaceChildren(button(`Set ${set[0]} to ${set[1]}`, `Set ${set[0]} to ${set[1]}, as proposed`, () => change(...set, true)));
       return;
     }
