@@ -61,11 +61,30 @@ export interface Drawn {
 const paperWidth = 680;
 
 const live = h('div', { class: 'hidden', 'aria-live': 'polite' });
-const mounts: (() => void)[] = [];
+const mounts: ((() => void) & { area: HTMLElement })[] = [];
 const drawnCharts = new Map<HTMLElement, EChartsType>();
 
 /** Draws all charts created so far, whose elements must be in the page, and forgets those that were removed from it. */
 export function mountCharts(): void {
+  prepare();
+  for (const mount of mounts.splice(0)) mount();
+}
+
+/** The same, in a task for each chart, so that the page reacts meanwhile: first those in sight, the others after `later`. */
+export async function mountChartsInTurn(later: Promise<unknown>): Promise<void> {
+  prepare();
+  const all = mounts.splice(0);
+  const isInSight = all.map(({ area }) => area.getBoundingClientRect().top < window.innerHeight);
+  for (const now of [true, false]) {
+    if (!now) await later;
+    for (const mount of all.filter((_, i) => isInSight[i] === now)) {
+      await new Promise((next) => setTimeout(next));
+      mount();
+    }
+  }
+}
+
+function prepare(): void {
   if (!live.isConnected) document.body.append(live);
   for (const [area, chart] of drawnCharts) {
     if (area.isConnected) continue;
@@ -73,7 +92,6 @@ export function mountCharts(): void {
     drawnCharts.delete(area);
   }
   forgetRemoved();
-  for (const mount of mounts.splice(0)) mount();
 }
 
 function base(colours: Palette): Option {
@@ -132,7 +150,8 @@ export function draw(spec: Chart): Drawn {
     chart.resize({ width, height });
     chart.setOption({ ...base(colours), ...merged(base(colours), spec.option(colours, width)) }, { notMerge: true });
   };
-  mounts.push(() => {
+  const mount = (): void => {
+    if (!area.isConnected) return;
     area.style.height = `${spec.height(area.clientWidth)}px`;
     chart = init(area, null, { renderer: spec.renderer ?? 'svg', devicePixelRatio: Math.max(2, window.devicePixelRatio) });
     drawnCharts.set(area, chart);
@@ -145,7 +164,8 @@ export function draw(spec: Chart): Drawn {
       width = area.clientWidth;
       redraw();
     }).observe(area);
-  });
+  };
+  mounts.push(Object.assign(mount, { area }));
   onTheme(redraw, area);
   return { element, redraw, setLabel: (label) => area.setAttribute('aria-label', label) };
 }

@@ -2,7 +2,7 @@
 // The page: reads its document and shows it by its kind.
 import { campaignPage } from './campaign/page';
 import { campaignsPage } from './campaigns/page';
-import { mountCharts } from './chart';
+import { mountChartsInTurn } from './chart';
 import { comparePage } from './compare/page';
 import type { PageDocument } from './page_document';
 import { h } from './dom';
@@ -16,6 +16,7 @@ import { sweepPage } from './sweep/page';
 import type { UiDocument } from './ui/document';
 import { uiPage } from './ui/page';
 import { validatePage } from './validate/page';
+import { engineRests } from './what_if/in_worker';
 
 function contents(data: Exclude<PageDocument, UiDocument>): HTMLElement[] {
   switch (data.kind) {
@@ -44,7 +45,7 @@ function contents(data: Exclude<PageDocument, UiDocument>): HTMLElement[] {
   }
 }
 
-function show(page: HTMLElement, text: string): void {
+async function show(page: HTMLElement, text: string): Promise<void> {
   if (text.trim() === '') {
     page.append(h('p', { class: 'box warnings' }, 'This page was written without its data.'));
     return;
@@ -56,10 +57,10 @@ function show(page: HTMLElement, text: string): void {
     document.title = `${data.title} – gradway ${data.kind}`;
     const parts = contents(data);
     page.append(bar(data, parts), h('main', {}, ...parts), footer(data));
-    mountCharts();
+    await mountChartsInTurn(engineRests());
   }
   printing();
   document.documentElement.dataset.ready = '';
 }
 
-show(document.getElementById('page')!, document.getElementById('data')!.textContent ?? '');
+void show(document.getElementById('page')!, document.getElementById('data')!.textContent ?? '');

@@ -76,11 +76,19 @@ interface Exports {
   gradway_answer_size(): number;
 }
 
-/** The bytes of a text that holds them in base64, compressed by gzip. */
-export function unpacked(packed: string): Response {
+/** The bytes of a text in base64; newer browsers do this natively, in a tenth of the time. */
+function bytesOf(packed: string): Uint8Array<ArrayBuffer> {
+  const native = (Uint8Array as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;
+  if (native) return native.call(Uint8Array, packed);
   const coded = atob(packed);
   const bytes = new Uint8Array(coded.length);
   for (let i = 0; i < coded.length; ++i) bytes[i] = coded.charCodeAt(i);
+  return bytes;
+}
+
+/** The bytes of a text that holds them in base64, compressed by gzip. */
+export function unpacked(packed: string): Response {
+  const bytes = bytesOf(packed);
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')), { headers: { 'Content-Type': 'application/wasm' } });
 }
 

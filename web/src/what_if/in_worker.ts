@@ -26,8 +26,12 @@ class InWorker implements Answering {
   private answered: (answer: Answer) => void = () => undefined;
   private readonly url = workerUrl();
 
-  /** @param unpacked called once a worker has unpacked what the page carries, or cannot */
-  constructor(private readonly unpacked: (whole: Package | Error) => void) {
+  /** @param unpacked called once a worker has unpacked what the page carries, or cannot
+   * @param rests called after each answer */
+  constructor(
+    private readonly unpacked: (whole: Package | Error) => void,
+    private readonly rests: () => void,
+  ) {
     this.begin();
   }
 
@@ -56,6 +60,7 @@ class InWorker implements Answering {
     clearTimeout(this.limit);
     if ('failure' in reply) this.unpacked(new Error(reply.failure));
     else this.answered(reply.answer);
+    this.rests();
   }
 
   private end(): void {
@@ -67,6 +72,7 @@ class InWorker implements Answering {
   private giveUp(text: string): void {
     this.end();
     this.answered({ status: 3, text });
+    this.rests();
   }
 }
 
@@ -77,11 +83,18 @@ const platformsAmong = (files: Files): string[] =>
     .filter((name): name is string => name !== undefined && !name.startsWith('synthetic-'))
     .sort();
 
+let firstAnswer: Promise<void> = Promise.resolve();
+
+/** Resolved when the engine of this page has given its first answer, or cannot give any; at once without one. */
+export const engineRests = (): Promise<void> => firstAnswer;
+
 /** Starts the engine of this page, which is then unpacked while the page draws. */
 export function sourceInPage(): Source {
   let answering: InWorker;
+  let rest: () => void;
+  firstAnswer = new Promise((rests) => (rest = rests));
   const described = new Promise<Package>((found, failed) => {
-    answering = new InWorker((whole) => (whole instanceof Error ? failed(whole) : found(whole)));
+    answering = new InWorker((whole) => (whole instanceof Error ? failed(whole) : found(whole)), () => rest());
   }).then(({ schema, files }) => ({ schema, platforms: platformsAmong(files) }));
   return { asker: new Asker(answering!), described };
 }
