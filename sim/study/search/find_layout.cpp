@@ -17,7 +17,7 @@ namespace gradway {
 namespace {
 
 constexpr double margin = 0.02;   // a layout that is faster by less is not looked for
-constexpr double similar = 1.05;  // ratio of bounds that are in the same group
+constexpr double bound_ratio = 1.05;  // ratio of bounds that are in the same group
 constexpr int patience = 8;      // simulations in a row that find nothing faster, after which the search ends
 constexpr int most_passes = 16;  // of a step, relative to those of the fastest so far
 
@@ -77,7 +77,7 @@ class LayoutFinder {
     if (cuts.empty()) return;
     const auto least = cuts.front().at_least;
     std::ranges::stable_sort(cuts, {}, [&](const Cut& one) {
-      const auto group = std::floor(std::log(one.at_least / least) / std::log(similar));
+      const auto group = std::floor(std::log(one.at_least / least) / std::log(bound_ratio));
       return std::tuple{group, passes_of(one.jobs.back()), one.at_least};
     });
     in_vain_ = 0;

@@ -61,7 +61,8 @@ export function controls({ plan }: PlanDocument, change: (changed: Partial<Choic
   const model = select('model', 'Model', [['', 'choose a model'], ...models]);
   const modelList = model.querySelector('select')!;
 
-  const boxes = plan.platforms.map((platform) => {
+  // Synthetic platforms are for analysis.
+  const boxes = plan.platforms.filter(({ gpu }) => gpu !== 'ideal').map((platform) => {
     const box = h('input', { type: 'checkbox', value: platform.name, 'data-platform': platform.name });
     box.addEventListener('change', () => change({ platforms: boxes.filter(({ box: one }) => one.checked).map(({ box: one }) => one.value).join(',') }));
     return { box, platform, row: h('label', { class: 'platform' }, box, h('span', {}, platform.name, ' ', h('span', { class: 'hint' }, describe(platform)))) };

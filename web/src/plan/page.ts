@@ -28,6 +28,8 @@ const reasonOf = (text: string): string => text.trim().replace(/^error: /, '');
 
 const clusterText = ({ set }: CampaignPoint): string => `${set.platform} with ${counted(Number(set['job.gpus']), 'GPU')}`;
 
+const misses = ({ limits }: CampaignPoint): boolean => (limits?.late_s ?? 0) > 0 || (limits?.over_usd ?? 0) > 0;
+
 /** What the chosen clusters answer, in one sentence. */
 function sentenceOf(all: Campaigns): string {
   const { limits, best, cheapest, fastest, tied } = all;
@@ -38,7 +40,7 @@ function sentenceOf(all: Campaigns): string {
   const shown = hasLimits ? best! : (cheapest ?? tied?.cheapest?.runs[0] ?? fastest ?? tied?.fastest?.runs[0]);
   if (shown === null || shown === undefined) return 'No cluster can train it.';
   const run = all.runs[shown]!;
-  const others = tied?.cheapest?.runs.includes(shown) ? tied.cheapest.runs.filter((one) => one !== shown).map((one) => clusterText(all.runs[one]!)) : [];
+  const others = tied?.cheapest?.runs.includes(shown) ? tied.cheapest.runs.filter((one) => one !== shown && !misses(all.runs[one]!)).map((one) => clusterText(all.runs[one]!)) : [];
   const word = run.estimate?.usd ? 'cheapest' : 'fastest';
   return `The ${word}${hasLimits ? ` ${asked}` : ''} is ${clusterText(run)}: ${figures(run)}${others.length > 0 ? `, tied in cost with ${others.join(', ')}` : ''}.`;
 }
