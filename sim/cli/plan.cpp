@@ -23,6 +23,7 @@
 #include "sim/report/campaign/plan_points.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/scenario/campaign.hpp"
+#include "sim/scenario/failure_models.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -80,13 +81,13 @@ std::string named_model(const std::string& model, DataPath& data) {
 }
 
 TrainingPlan plan_of(const PlanArguments& arguments, DataPath& data) {
-  constexpr int most_samples = 1'000'000'000;
+  constexpr int largest_batch = 1'000'000'000;
   TrainingPlan plan{.model = named_model(arguments.model, data),
                     .framework = arguments.framework,
                     .failures = arguments.failures,
                     .set = parse_overrides(arguments.set)};
   plan.global_batch =
-      value_of("--global-batch", arguments.global_batch, config::integer(1, most_samples)).value_or(0);
+      value_of("--global-batch", arguments.global_batch, config::integer(1, largest_batch)).value_or(0);
   const auto add = [&](std::string_view option, const char* key, const std::string& value) {
     if (!value.empty()) plan.set.push_back(given_by(option, key, value));
   };
@@ -165,7 +166,8 @@ Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, c
     write_distinct_failures(failures, context.messages);
     return status_of(failures);
   }
-  for (std::size_t i = 0; i < failures.size(); ++i) all.points[i].error = failures[i].text;
+  for (std::size_t i = 0; i < failures.size(); ++i)
+    all.points[i].error = fmt::format("{}", fmt::join(failures[i].reasons, "; "));
   report::rank(all);
   if (arguments.json) {
     report::write_json(context.results, all, GRADWAY_VERSION);
@@ -192,6 +194,9 @@ Status plan(const PlanArguments& arguments, const CommandContext& context) {
   check_page(arguments.out, arguments.force);
   check_known("--framework", arguments.framework, "framework",
               {planned_frameworks.begin(), planned_frameworks.end()});
+  std::vector<std::string> failures{"none"};
+  failures.insert(failures.end(), failure_model_names().begin(), failure_model_names().end());
+  check_known("--failures", arguments.failures, "model of failures", failures);
   auto data = with_file_cache(context.data);
   const bool simulates = (arguments.out.empty() && !arguments.page_data) ||
                          !(arguments.model.empty() || arguments.platforms.empty() || arguments.gpus.empty() ||

@@ -6,6 +6,9 @@
 #include <ostream>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "sim/base/contract.hpp"
 #include "sim/cli/shell/failure.hpp"
 #include "sim/cli/shell/option_value.hpp"
@@ -36,10 +39,11 @@ void answer_campaigns(std::ostream& out, const std::string& text, const DataPath
   auto all = report::points_of(question.plan, question.clusters, limits);
   for_each_in_parallel(all.points.size(), hardware_threads(), [&](std::size_t i) {
     auto& point = all.points[i];
-    point.error = failure_of([&] {
-                    report::simulate_on(point, question.plan, question.clusters[i], all.questions, data);
-                    return Status::done;
-                  }).text;
+    const auto failure = failure_of([&] {
+      report::simulate_on(point, question.plan, question.clusters[i], all.questions, data);
+      return Status::done;
+    });
+    point.error = fmt::format("{}", fmt::join(failure.reasons, "; "));
   });
   report::rank(all);
   report::write_json(out, all, GRADWAY_VERSION);

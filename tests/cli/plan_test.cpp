@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// `gradway plan` as its users call it: its figures are those of a campaign, and what it lacks is said.
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+using namespace gradway::testing;
+using Catch::Matchers::Contains;
+using Json = nlohmann::json;
+
+namespace {
+
+std::vector<std::string> plan(std::vector<std::string> more) {
+  std::vector<std::string> arguments{"plan",   "--model", "gpt_124m", "--platforms", "aws-p5.48xlarge",
+                                     "--gpus", "8",       "--seeds",  "50"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+Json planned(std::vector<std::string> more) {
+  more.emplace_back("--json");
+  const auto outcome = run_gradway(plan(std::move(more)));
+  CAPTURE(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  return Json::parse(outcome.output);
+}
+
+std::string error_of(const std::vector<std::string>& arguments) {
+  const auto outcome = run_gradway(arguments);
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.empty());
+  return outcome.errors;
+}
+
+/// A question of the page, with the layout that was found.
+Json question(const Json& layout) {
+  return {{"model", "gpt_124m"},
+          {"framework", "pytorch"},
+          {"global_batch", 0},
+          {"failures", "llama3"},
+          {"set", {{"campaign.tokens", "10B"}}},
+          {"deadline", "1 day"},
+          {"budget", ""},
+          {"seeds", 50},
+          {"clusters", {{{"platform", "aws-p5.48xlarge"}, {"gpus", 8}, {"layout", layout}}}}};
+}
+
+std::string answer(const std::string& kind, const Json& asked) {
+  const auto outcome = run_gradway({"plan", "--answer=" + kind, "--question=" + asked.dump()});
+  CAPTURE(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  return outcome.output;
+}
+
+}  // namespace
+
+TEST_CASE("a plan's days and dollars are those of a campaign of its scenario", "[cli][plan]") {
+  const auto found = planned({"--tokens", "10B", "--deadline", "1 day"});
+  const auto& run = found.at("runs").at(0);
+  CHECK(found.at("best") == 0);
+
+  const auto layout = Json::parse(answer("layout", question(Json::array())));
+  const auto asked = question(layout.at("layout"));
+  CHECK(layout.at("words") == run.at("layout"));
+  CHECK(Json::parse(answer("campaigns", asked)).at("runs") == found.at("runs"));
+
+  const TemporaryFolder folder;
+  folder.write("plan.yaml", answer("scenario", asked));
+  World there;
+  there.folder = folder.path();
+  const auto outcome = run_gradway({"campaign", "./plan.yaml", "--seeds", "50", "--json"}, there);
+  CAPTURE(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  const auto campaign = Json::parse(outcome.output);
+  CHECK(campaign.at("estimate") == run.at("estimate"));
+}
+
+TEST_CASE("a config.json is planned by the name of its folder or file", "[cli][plan]") {
+  const TemporaryFolder folder;
+  const auto* config = R"({"model_type": "llama", "hidden_size": 512, "intermediate_size": 1024,
+    "num_hidden_layers": 4, "num_attention_heads": 8, "num_key_value_heads": 8, "vocab_size": 1000,
+    "max_position_embeddings": 1024, "tie_word_embeddings": false, "rms_norm_eps": 1e-5, "hidden_act": "silu"})";
+  folder.write("tiny/config.json", config);
+  const auto outcome =
+      run_gradway({"plan", "--model", (folder.path() / "tiny/config.json").string(), "--platforms",
+                   "aws-p5.48xlarge", "--gpus", "8", "--tokens", "1B", "--seeds", "20"});
+  CAPTURE(outcome.errors);
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.output, Contains("tiny\n") && Contains("data 8"));
+}
+
+TEST_CASE("platforms that cannot run a plan are listed with the reason", "[cli][plan]") {
+  const auto outcome =
+      run_gradway({"plan", "--model", "llama3_70b", "--platforms", "aws-p5.48xlarge,aws-p6-b200.48xlarge",
+                   "--gpus", "8", "--tokens", "1B", "--seeds", "20", "--global-batch", "8"});
+  CAPTURE(outcome.errors, outcome.output);
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.output, Contains("no layout fits"));
+}
+
+TEST_CASE("what a plan lacks is said, with an example", "[cli][plan]") {
+  CHECK_THAT(error_of({"plan"}),
+             Contains("'gradway plan' needs --model") && Contains("gradway plan --model llama3_8b"));
+  CHECK_THAT(error_of({"plan", "--model", "gpt_124m"}), Contains("'gradway plan' needs --platforms"));
+  CHECK_THAT(error_of(plan({})), Contains("'gradway plan' needs --tokens or --samples"));
+  CHECK_THAT(error_of({"plan", "--model", "llama3_8", "--platforms", "aws-p5.48xlarge", "--gpus", "8",
+                       "--tokens", "1B"}),
+             Contains("llama3_8b"));
+  CHECK_THAT(error_of({"plan", "--model", "gpt_124m", "--platforms", "aws-p5.48xlarg", "--gpus", "8",
+                       "--tokens", "1B"}),
+             Contains("aws-p5.48xlarge"));
+  CHECK_THAT(error_of(plan({"--tokens", "1B", "--framework", "megatrom"})), Contains("megatron"));
+  CHECK_THAT(error_of(plan({"--tokens", "1B", "--failures", "llama4"})), Contains("llama3"));
+  CHECK_THAT(error_of(plan({"--tokens", "1B", "--deadline", "soon"})), Contains("--deadline"));
+  CHECK_THAT(error_of(plan({"--tokens", "ten"})), Contains("tokens"));
+}
