@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gradway.wasm answers what `gradway run --json` prints, byte for byte:  node engine_test.mjs GRADWAY GRADWAY_WASM
+// gradway.wasm answers what `gradway run --json` and the questions of `gradway plan` print, byte for byte:  node engine_test.mjs GRADWAY GRADWAY_WASM
 //
 // Every shipped scenario, as it is and with overrides, in node; some of them and the times in headless Chromium.
 // CHROMIUM     the browser; /usr/bin/chromium if not given
@@ -95,6 +95,39 @@ function summary(answers) {
 
 /** Takes the program 5 GB; WebAssembly has 4 GB. */
 const tooLarge = 'published/mlperf-llama31-405b-base';
+
+/** Trainings for which the planner asks: two frameworks, a model that cannot be distributed, a spot price, a mistake. */
+const plans = [
+  { model: 'gpt_124m', framework: 'pytorch', set: [['campaign.tokens', '10B'], ['campaign.terms', 'on_demand']], failures: 'llama3', deadline: '4 days', budget: '2k USD', platforms: ['aws-p5.48xlarge', 'aws-p4d.24xlarge'] },
+  { model: 'llama2_7b', framework: 'megatron', set: [['job.sequence', '2048'], ['campaign.tokens', '10B'], ['campaign.terms', 'spot']], failures: 'rsc-1', deadline: '', budget: '', platforms: ['gcp-a3-megagpu-8g'] },
+  { model: 'resnet50', framework: 'pytorch', set: [['campaign.samples', '90M']], failures: 'none', deadline: '1 h', budget: '', platforms: ['aws-g6e.48xlarge', 'aws-p4d.24xlarge'] },
+  { model: 'resnet51', framework: 'pytorch', set: [], failures: 'none', deadline: '', budget: 'abc', platforms: ['aws-p4d.24xlarge'] },
+];
+
+/** The planner's questions in the order of the page: a layout of each cluster, then the campaigns with them, and a scenario. */
+async function comparePlan({ platforms, ...plan }) {
+  const answer = async (kind, clusters) => {
+    const text = JSON.stringify({ global_batch: 0, seeds: 20, ...plan, clusters });
+    const { status, stdout, stderr } = spawnSync(program, ['plan', `--answer=${kind}`, `--question=${text}`], { cwd: work, encoding: 'utf8' });
+    const found = await ask(engine, given, { plan: kind, text, roots: [], own: {} });
+    compare(`plan: ${kind} of ${plan.model}`, plan, { status, text: status === 0 ? stdout : stderr }, found);
+    return found;
+  };
+  const clusters = [];
+  for (const platform of platforms) {
+    const { status, text } = await answer('layout', [{ platform, gpus: 8, layout: [] }]);
+    clusters.push({ platform, gpus: 8, layout: status === 0 ? JSON.parse(text).layout : [] });
+  }
+  await answer('campaigns', clusters);
+  await answer('scenario', clusters);
+}
+
+for (const plan of plans) await comparePlan(plan);
+const config = readFileSync(join(root, 'tests/import/data/hf-llama-7b.json'), 'utf8');
+for (const text of [config, config.replace('"llama"', '"lama"').replace('LlamaForCausalLM', 'X'), '{', '[]']) {
+  const { status, stdout, stderr } = spawnSync(program, ['plan', '--answer=model', `--question=${text}`], { cwd: work, encoding: 'utf8' });
+  compare('plan: model', {}, { status, text: status === 0 ? stdout : stderr }, await ask(engine, given, { plan: 'model', text, roots: [], own: {} }));
+}
 
 const inNode = [];
 for (const scenario of scenarios) {

@@ -6,7 +6,7 @@ import { tiles, title, type Tile } from '../header';
 import { tableOf } from '../table';
 import type { CampaignsDocument } from './document';
 import { daysAgainstDollars } from './scatter';
-import { nameOf, pointsTable } from './table';
+import { meetsLimits, nameOf, pointsTable } from './table';
 
 export function campaignsPage({ title: name, campaigns: all }: CampaignsDocument): HTMLElement[] {
   const { runs, limits, fastest, cheapest, tied, best } = all;
@@ -19,7 +19,7 @@ export function campaignsPage({ title: name, campaigns: all }: CampaignsDocument
     const text = isCost ? usdText : spanText;
     return { name: word, text: text(figure.median), exact: figure.median, notes: [nameOf(run, all), `90 % interval: ${rangeText([figure.low, figure.high], text)}`] };
   };
-  const kept = runs.filter(({ limits: one }) => one && !(known(one.late_s) && one.late_s > 0) && !(known(one.over_usd) && one.over_usd > 0)).length;
+  const kept = runs.filter(meetsLimits).length;
   const parts = [
     title(name, [counted(runs.length, 'campaign'), hasLimits ? `${asked}, by ${percentText(limits.sure)} of the runs` : ''].filter(Boolean).join(' · ')),
     tiles([

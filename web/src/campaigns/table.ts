@@ -25,6 +25,9 @@ export const missedText = (over: number | null | undefined, kept: number | null 
   return `${over > 0 ? `${text(over)} ${word}, ` : ''}met by ${percentText(kept)}`;
 };
 
+/** Enough of its runs are in time and within the budget. */
+export const meetsLimits = ({ limits }: CampaignPoint): boolean => limits !== undefined && !(known(limits.late_s) && limits.late_s > 0) && !(known(limits.over_usd) && limits.over_usd > 0);
+
 export function pointsTable(all: CampaignPoints): Table {
   const { vary, runs, limits } = all;
   const hasErrors = runs.some((run) => run.error);

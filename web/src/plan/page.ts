@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The planner: a training on several clusters side by side, with layouts, days, dollars and failures.
 import { daysAgainstDollars } from '../campaigns/scatter';
-import { pointsTable } from '../campaigns/table';
+import { meetsLimits, pointsTable } from '../campaigns/table';
 import type { CampaignPoint } from '../campaigns/document';
 import { mountCharts, section } from '../chart';
 import { copied } from '../copied';
@@ -18,6 +18,8 @@ import { Pool, type PlanEngine } from './pool';
 /** Simulated runs of each campaign. */
 const seeds = 100;
 const mostWorkers = 4;
+/** Clusters that the answer names besides the cheapest. */
+const mostNamed = 2;
 
 type Found = FoundLayout | { error: string };
 
@@ -27,8 +29,6 @@ const isFound = (one: Found | undefined): one is FoundLayout => one !== undefine
 const reasonOf = (text: string): string => text.trim().replace(/^error: /, '');
 
 const clusterText = ({ set }: CampaignPoint): string => `${set.platform} with ${counted(Number(set['job.gpus']), 'GPU')}`;
-
-const misses = ({ limits }: CampaignPoint): boolean => (limits?.late_s ?? 0) > 0 || (limits?.over_usd ?? 0) > 0;
 
 /** What the chosen clusters answer, in one sentence. */
 function sentenceOf(all: Campaigns): string {
@@ -40,9 +40,10 @@ function sentenceOf(all: Campaigns): string {
   const shown = hasLimits ? best! : (cheapest ?? tied?.cheapest?.runs[0] ?? fastest ?? tied?.fastest?.runs[0]);
   if (shown === null || shown === undefined) return 'No cluster can train it.';
   const run = all.runs[shown]!;
-  const others = tied?.cheapest?.runs.includes(shown) ? tied.cheapest.runs.filter((one) => one !== shown && !misses(all.runs[one]!)).map((one) => clusterText(all.runs[one]!)) : [];
+  const others = tied?.cheapest?.runs.includes(shown) ? tied.cheapest.runs.map((one) => all.runs[one]!).filter((one) => one !== run && meetsLimits(one)) : [];
   const word = run.estimate?.usd ? 'cheapest' : 'fastest';
-  return `The ${word}${hasLimits ? ` ${asked}` : ''} is ${clusterText(run)}: ${figures(run)}${others.length > 0 ? `, tied in cost with ${others.join(', ')}` : ''}.`;
+  const tiedText = others.length > mostNamed ? counted(others.length, 'other cluster') : others.map(clusterText).join(' and ');
+  return `The ${word}${hasLimits ? ` ${asked}` : ''} is ${clusterText(run)}: ${figures(run)}${others.length > 0 ? `, tied in cost with ${tiedText}` : ''}.`;
 }
 
 /** The layouts of the clusters. */
@@ -155,9 +156,8 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     const all = clustersOf(choices);
     const known = all.filter((cluster) => layouts.has(key(cluster))).length;
     status.textContent = known < all.length ? `Searching layouts: ${known} of ${all.length} done.` : done;
-    const panel = document.getElementById('plan');
     const isCurrent = campaignsAsked === campaignQuestion(choices, isText(), seeds, found());
-    if (panel) panel.dataset.shown = known < all.length || done === '' || !isCurrent ? '' : fragmentOf(choices, before) || '#plan';
+    panel.dataset.shown = known < all.length || done === '' || !isCurrent ? '' : fragmentOf(choices, before) || '#plan';
   }
 
   function update(): void {
@@ -168,6 +168,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     fail('');
     if (gap) {
       status.textContent = gap;
+      panel.dataset.shown = '';
       return;
     }
     const wanted = new Set(clustersOf(choices).map(key));
