@@ -16,7 +16,7 @@
 namespace gradway {
 namespace {
 
-constexpr double margin = 0.02;   // a layout that is faster by less is not looked for
+constexpr double margin = 0.02;       // a layout that is faster by less is not looked for
 constexpr double bound_ratio = 1.05;  // ratio of bounds that are in the same group
 constexpr int patience = 8;      // simulations in a row that find nothing faster, after which the search ends
 constexpr int most_passes = 16;  // of a step, relative to those of the fastest so far
