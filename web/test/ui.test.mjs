@@ -167,6 +167,26 @@ checks('a sweep of two keys, from the form to the page, its command and its rows
   assert.match(await page.locator('pre.problem').textContent(), /error: .*job\.gpus/);
 });
 
+checks('the planner is reached from the list, and the program answers it', '', async (page) => {
+  await page.getByRole('link', { name: 'layouts, days, dollars and failures' }).click();
+  const plan = page.locator('#plan');
+  await plan.getByLabel('Model').selectOption('gpt_124m');
+  assert.match(page.url(), /\?plan(#|$)/);
+  await plan.getByLabel('Tokens, or samples').fill('1B');
+  await plan.getByLabel('GPUs', { exact: true }).fill('8');
+  await plan.locator('[data-platform="aws-p4d.24xlarge"]').check();
+  const answered = () => page.waitForFunction(() => /platforms=aws-p4d/.test(document.getElementById('plan')?.dataset.shown ?? ''), undefined, { timeout: 120000 });
+  const row = () => page.locator('#runs tbody tr [data-value]').evaluateAll((all) => all.map((one) => Number(one.dataset.value)));
+  await answered();
+  const { estimate } = JSON.parse(gradway('plan', '--model', 'gpt_124m', '--tokens', '1B', '--gpus', '8', '--platforms', 'aws-p4d.24xlarge', '--seeds', '100', '--json')).runs[0];
+  const shown = await row();
+  for (const value of [estimate.seconds.median, estimate.seconds.low, estimate.usd.median, estimate.usd.low]) assert.ok(shown.includes(value), `${value} of ${shown}`);
+  await shot(page, 'ui-plan');
+  await page.reload();
+  await answered();
+  assert.deepEqual(await row(), shown, 'the address has all choices');
+});
+
 checks('long work shows how far it is, and can be cancelled', `?scenario=h200-4x%2Fgpt_small&vary=${encodeURIComponent('job.batch_per_gpu=1..1000')}&vary=steps%3D20..119`, async (page) => {
   await page.waitForFunction(() => /^point [1-9]\d* of 100000/.test(document.querySelector('.working .hint')?.textContent ?? ''));
   assert.notEqual(await page.locator('.working progress').getAttribute('value'), null, 'the share is known');

@@ -205,6 +205,8 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     const free = base === 'config' ? 'my_model' : base;
     own[engine.fileOf(free)] = model;
     layouts.clear();
+    engine.keep(({ plan }) => plan !== 'layout'); // another file of this name may be searched
+    asked.clear();
     form.addModel(free);
     change({ model: free, sequence: '' });
   }
