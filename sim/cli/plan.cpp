@@ -264,10 +264,12 @@ Action add_plan(CLI::App& app) {
   add_jobs(app, arguments->jobs);
   app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
   add_page_data(app, arguments->page_data)->excludes("--json")->excludes("--out");
-  // For the page that `gradway ui` serves; not in the help.
-  auto* question = app.add_option("--question", arguments->question)->group("");
-  app.add_option("--answer", arguments->answer)
-      ->group("")
+  auto* question = app.add_option("--question", arguments->question,
+                                  "with --answer: the question, as web/DATA.md describes it")
+                       ->type_name("JSON");
+  app.add_option("--answer", arguments->answer,
+                 fmt::format("answer a question of the planner's page: {}", fmt::join(plan_kinds, ", ")))
+      ->type_name("KIND")
       ->check(CLI::IsMember{std::vector<std::string>{plan_kinds.begin(), plan_kinds.end()}})
       ->needs(question);
   return [arguments](const CommandContext& context) { return plan(*arguments, context); };

@@ -57,9 +57,11 @@ TEST_CASE("problems of changes are those of the scenario", "[report][page]") {
 TEST_CASE("the answer to a page is the document of a run, with the scenario", "[report][page]") {
   const auto run = simulate(load_scenario("article/g6e", {}, data));
   std::ostringstream out;
-  report::write_run_document(out, run, run, "1", {}, "schema: 1\n");
+  report::write_run_document(out, run, "auto", "1", {}, "schema: 1\n");
   auto answer = nlohmann::ordered_json::parse(out.str());
   CHECK(answer["yaml"] == "schema: 1\n");
+  CHECK(answer["axes"] == nlohmann::ordered_json{"pipeline", "tensor"});
   answer.erase("yaml");
+  answer.erase("axes");
   CHECK(answer == report::run_document(run, run, "1", {}));
 }

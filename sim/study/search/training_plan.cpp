@@ -12,6 +12,7 @@
 #include "sim/run/simulate.hpp"
 #include "sim/study/search/first_scenario.hpp"
 #include "sim/study/search/largest_batch.hpp"
+#include "sim/workload/blocks.hpp"
 
 namespace gradway {
 namespace {
@@ -46,10 +47,15 @@ void complete_campaign(std::vector<Override>& set, const TrainingPlan& plan, int
     set.push_back({"campaign.spot.model", "advisor-10-20"});
 }
 
+/// Whether layouts are searched. FSDP wraps blocks, so that PyTorch's layouts need some.
+bool has_layouts(const TrainingPlan& plan, const Model& model) {
+  return can_be_distributed(model) && (plan.framework == "megatron" || blocks_of(model).count > 0);
+}
+
 std::string strategy_for(const TrainingPlan& plan, const Model& model, int gpus) {
   if (plan.framework == "megatron") return "distributed_optimizer";
   if (gpus == 1) return "none";
-  return can_be_distributed(model) ? "fsdp" : "ddp";
+  return has_layouts(plan, model) ? "fsdp" : "ddp";
 }
 
 /// The largest power of two that fits and divides the samples of a GPU.
@@ -111,7 +117,7 @@ int samples_per_step(const TrainingPlan& plan, const Scenario& scenario) {
 LayoutOnCluster layout_on(const TrainingPlan& plan, const Cluster& cluster, const DataPath& data) {
   auto scenario = scenario_on(plan, {cluster.platform, cluster.gpus, {}}, data).load();
   const auto samples = samples_per_step(plan, scenario);
-  if (!can_be_distributed(scenario.model)) return replicated(std::move(scenario), samples);
+  if (!has_layouts(plan, scenario.model)) return replicated(std::move(scenario), samples);
   auto found = find_layout(scenario, samples, "fluid");
   if (found.ranked.empty()) {
     const auto& gpu = scenario.platform.gpu_models.front();
