@@ -39,15 +39,16 @@ std::string error_of(const std::vector<std::string>& arguments) {
 
 /// A question of the page, with the layout that was found.
 Json question(const Json& layout) {
-  return {{"model", "gpt_124m"},
-          {"framework", "pytorch"},
-          {"global_batch", 0},
-          {"failures", "llama3"},
-          {"set", {{"campaign.tokens", "10B"}}},
-          {"deadline", "1 day"},
-          {"budget", ""},
-          {"seeds", 50},
-          {"clusters", {{{"platform", "aws-p5.48xlarge"}, {"gpus", 8}, {"layout", layout}}}}};
+  return {
+      {"model", "gpt_124m"},
+      {"framework", "pytorch"},
+      {"global_batch", 0},
+      {"failures", "llama3"},
+      {"set", Json::array({Json::array({"campaign.tokens", "10B"})})},
+      {"deadline", "1 day"},
+      {"budget", ""},
+      {"seeds", 50},
+      {"clusters", Json::array({Json{{"platform", "aws-p5.48xlarge"}, {"gpus", 8}, {"layout", layout}}})}};
 }
 
 std::string answer(const std::string& kind, const Json& asked) {

@@ -45,7 +45,7 @@ TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
        "  hint: did you mean 'validate'? (see 'gradway --help')\n"},
       {{"frobnicate"},
        "error: 'gradway' has no command 'frobnicate'\n"
-       "  hint: known: init, capture, run, ui, explain, sweep, compare, campaign, optimize, validate, "
+       "  hint: known: init, capture, run, ui, explain, sweep, compare, campaign, plan, optimize, validate, "
        "diagnose, "
        "watch, "
        "calibrate, import, "
@@ -141,7 +141,8 @@ TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
       {{"help", "zzz"},
        "error: there is no topic or command 'zzz'\n"
        "  hint: known: scenario, names, units, platforms, calibrations, strategies, layouts, sweep, "
-       "warnings, exit-status, init, capture, run, explain, compare, campaign, optimize, validate, diagnose, "
+       "warnings, exit-status, init, capture, run, ui, explain, compare, campaign, plan, optimize, validate, "
+       "diagnose, "
        "watch, "
        "calibrate, import, "
        "export, show, list, schema, help, "

@@ -167,19 +167,17 @@ double real(const Node& node, double least, double most) {
   return *value;
 }
 
-double times_as_fast_or_none(const Node& node) {
-  const bool is_none = node.kind == Node::Kind::scalar && !node.quoted && number_of<double>(node.text) == 0.0;
-  return is_none ? 0 : times_as_fast(node);
-}
+namespace {
 
-double times_as_fast(const Node& node) {
+/// @param least "1e-6", for the message
+double speed_up(const Node& node, std::string_view least) {
   const auto& word = scalar(node, "a speed-up");
   const auto value = node.quoted ? std::nullopt : number_of<double>(word);
   if (value && *value >= smallest_speed && *value <= largest_speed) return *value;
   if (value && std::isinf(*value) && *value > 0)
     fail(node.where, fmt::format("'{}' is not a speed-up", word), "write a large one such as 1e9");
   if (value && !std::isnan(*value)) {
-    fail(node.where, fmt::format("a speed-up must be from 1e-6 to 1e12, found '{}'", word),
+    fail(node.where, fmt::format("a speed-up must be from {} to 1e12, found '{}'", least, word),
          *value > largest_speed ? "1e9 is practically infinitely fast"
                                 : "0.5 means half as fast, 1 means unchanged");
   }
@@ -187,6 +185,17 @@ double times_as_fast(const Node& node) {
       word.ends_with('x') && number_of<double>(std::string_view{word}.substr(0, word.size() - 1));
   fail(node.where, fmt::format("'{}' is not a speed-up", word),
        has_sign ? fmt::format("write {}", word.substr(0, word.size() - 1)) : "write a number such as 2");
+}
+
+}  // namespace
+
+double times_as_fast_or_none(const Node& node) {
+  const bool is_none = node.kind == Node::Kind::scalar && !node.quoted && number_of<double>(node.text) == 0.0;
+  return is_none ? 0 : speed_up(node, "0");
+}
+
+double times_as_fast(const Node& node) {
+  return speed_up(node, "1e-6");
 }
 
 std::int64_t whole(const Node& node, std::int64_t least, std::int64_t most) {

@@ -38,10 +38,14 @@ class LayoutFinder {
 
   LayoutSearchResult run(std::vector<Job> candidates) {
     found_.candidates = candidates.size();
-    std::erase_if(candidates, [&](const Job& job) { return !is_typical(job); });
+    const auto variants =
+        std::ranges::stable_partition(candidates, [&](const Job& job) { return is_typical(job); });
+    variants_.assign(variants.begin(), variants.end());
+    candidates.erase(variants.begin(), variants.end());
     const auto cuts = cuts_of(std::move(candidates));
     search(cuts, true);
     if (found_.ranked.empty()) search(cuts, false);
+    try_variants();
     try_selective_checkpoints();
     rank();
     return std::move(found_);
@@ -85,8 +89,8 @@ class LayoutFinder {
       if (!is_done() && may_be_faster(cut.at_least) && !is_too_deep(cut)) try_cut(cut, surely);
   }
 
-  /// Of the layouts that differ in the number of chunks, and in how often shards are repeated, one each:
-  /// 1f1b, or chunks of two blocks; shards over all ranks. Others differ by 1 to 2 %.
+  /// Of the layouts that differ in the number of chunks, and in how often shards are repeated, one each at
+  /// first: 1f1b, or chunks of two blocks; shards over all ranks. Others differ by 1 to 2 %.
   bool is_typical(const Job& job) const {
     const auto* fsdp = std::get_if<Fsdp>(&job.strategy);
     if (fsdp != nullptr && fsdp->replicate > 1) return false;
@@ -145,10 +149,27 @@ class LayoutFinder {
     }
   }
 
+  /// Tries other numbers of chunks, and shards that are repeated, on the fastest.
+  void try_variants() {
+    if (found_.ranked.empty()) return;
+    const auto best = fastest().job;
+    const auto is_variant = [&](const Job& job) {
+      return kind_of(job) == kind_of(best) && job.layout.pipeline == best.layout.pipeline &&
+             job.batch_per_gpu == best.batch_per_gpu;
+    };
+    const auto surely = fastest().verdict == MemoryVerdict::fits;
+    for (const auto& job : variants_)
+      if (is_variant(job)) simulate(job, surely);
+  }
+
+  const LayoutResult& fastest() const {
+    return *std::ranges::min_element(found_.ranked, {},
+                                     [](const LayoutResult& one) { return one.metrics.step_time; });
+  }
+
   void try_selective_checkpoints() {
     if (found_.ranked.empty()) return;
-    const auto& best = *std::ranges::min_element(
-        found_.ranked, {}, [](const LayoutResult& one) { return one.metrics.step_time; });
+    const auto& best = fastest();
     if (const auto job = with_selective_checkpoints(written_.model, best.job))
       simulate(*job, best.verdict == MemoryVerdict::fits);
   }
@@ -171,6 +192,7 @@ class LayoutFinder {
   const Scenario& written_;
   const std::string& engine_;
   std::map<Kind, RequirementEstimator> estimators_;
+  std::vector<Job> variants_;  ///< that are not typical
   LayoutSearchResult found_;
   Seconds best_ = Seconds::infinite();
   double passes_of_best_ = 0;

@@ -112,9 +112,9 @@ LayoutSearchResult search_layouts(const Scenario& written, int global_batch, std
                                   const ProgressCallback& on_progress = {},
                                   const std::function<bool()>& is_stopped = {});
 
-/// Finds a layout that certainly fits and takes at most 2 % longer than the fastest such one, in a tenth of
-/// the time of `search_layouts`: what cannot be faster by more than that is not planned, and no variants are
-/// tried. If none certainly fits, the same of those that may fit.
+/// Finds a layout that certainly fits and is close to the fastest such one, in a fraction of the time of
+/// `search_layouts` (sim/decisions/0063-find-a-layout-fast-for-plans.md). If none certainly fits, the same of
+/// those that may fit.
 /// @return `ranked` has the layouts that were simulated; what does not fit is listed only if nothing fits
 /// @throws ConfigError if no layout exists
 LayoutSearchResult find_layout(const Scenario& written, int global_batch, const std::string& engine);
