@@ -4,14 +4,15 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
 #include "sim/compute/memory_range.hpp"
-#include "sim/run/simulate.hpp"
 #include "sim/study/search/first_scenario.hpp"
 #include "sim/study/search/largest_batch.hpp"
+#include "sim/study/search/layout_requirements.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway {
@@ -67,15 +68,11 @@ int batch_of_replica(const Scenario& scenario, int samples) {
 }
 
 LayoutResult simulated(const Scenario& scenario) {
-  const auto run = simulate(scenario, "fluid");
-  return {.job = run.scenario.job,
-          .metrics = run.measured.metrics,
-          .range = run.range,
-          .errors = run.errors,
-          .memory = run.measured.memory.needed(),
-          .verdict = memory_range(run.scenario, run.measured.memory).verdict,
-          .basis = run.basis,
-          .warnings = run.warnings};
+  auto tried = simulate_layout(scenario, scenario.job, Seconds::infinite(), "fluid");
+  if (auto* result = std::get_if<LayoutResult>(&tried)) return std::move(*result);
+  refuse_plan(fmt::format("the job does not fit into the memory of each {}",
+                          scenario.platform.gpu_models.front().name),
+              "use GPUs with more memory");
 }
 
 LayoutOnCluster replicated(Scenario scenario, int global_batch) {
