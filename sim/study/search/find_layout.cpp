@@ -143,6 +143,9 @@ class LayoutFinder {
           in_vain_ = 0;
         }
         found_.ranked.push_back(std::move(*result));
+      } else if (const auto needs = std::get<BeyondLimits>(tried).needs) {  // with NCCL's buffers
+        ++found_.do_not_fit;
+        found_.unfit.push_back({job, *needs});
       }
     } catch (const ConfigError& error) {
       found_.refused.push_back({job, error.problems().front().what});
