@@ -39,7 +39,7 @@ std::string new_token() {
   return token;
 }
 
-/// Compares in a time that does not tell how much of a guess is right.
+/// Compares in constant time, so that the duration reveals nothing of the token.
 bool is_equal(std::string_view one, std::string_view other) {
   if (one.size() != other.size()) return false;
   unsigned differences = 0;
@@ -153,7 +153,7 @@ HttpAnswer Site::page() const {
 
 void Site::answer_question(const QuestionKind& kind, const Question& question, const SendPart& send) {
   allowed_.check(question);
-  // Sent without news, too: only so is it noticed that nobody waits any more.
+  // Sent even without progress: if it fails, the client has disconnected.
   const auto goes_on = [&](std::string_view progress) {
     return !ending_ && send(fmt::format("progress {}\n", progress.empty() ? "- starting" : progress));
   };

@@ -133,7 +133,7 @@ std::string_view policy_of_file() {
   return rest.substr(0, rest.find('"'));
 }
 
-/// A file may ask nobody; a served page asks the server that it comes from.
+/// A page in a file may contact no address; a served page may contact its own server.
 std::string policy_in_served_page() {
   return fmt::format("{}; connect-src 'self'", policy_of_file());
 }

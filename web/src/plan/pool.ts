@@ -16,7 +16,7 @@ export interface PlanEngine {
   ask(question: PlanQuestion): Promise<Answer>;
   /** The name of the file of a model of the reader. */
   fileOf(model: string): string;
-  /** Gives up all questions but these, whose answers nobody waits for any more. */
+  /** Cancels all other questions. */
   keep(isWanted: (question: PlanQuestion) => boolean): void;
 }
 
