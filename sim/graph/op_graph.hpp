@@ -20,6 +20,7 @@ enum class OpKind : std::uint8_t {
   join,   ///< ends as soon as all its predecessors have ended
   delay,  ///< lasts `latency`, independently of other ops
   flow,   ///< lasts `latency`, then moves `amount` over a path that it shares with other flows
+  hold,   ///< moves nothing, but counts as in flow for its contender until the op `until` ends
 };
 
 /// One op. The units of `amount` and `cap` depend on the resources of the path: bytes and bytes per second on
@@ -32,7 +33,8 @@ struct Op {
   double weight = 1;                 ///< flow only; a flow of weight 2 gets twice the rate of one of weight 1
   std::uint32_t path = absent;       ///< flow only; index into OpGraph's paths
   std::uint32_t queue = absent;      ///< serves one op at a time, in order of readiness, then of id
-  std::uint32_t contender = absent;  ///< flow only; index into OpGraph's contenders
+  std::uint32_t contender = absent;  ///< flow and hold only; index into OpGraph's contenders
+  std::uint32_t until = absent;      ///< hold only: an op that depends on all that the hold depends on
   Seconds on{};                      ///< endless flow only: time after which it pauses; zero: never
   Seconds period{};  ///< endless flow only: time from one start to the next; zero: it does not start again
   Origin origin{};
@@ -75,6 +77,7 @@ class OpGraph {
     expects(op.latency >= Seconds{0} && op.amount >= 0 && op.cap > 0 && op.weight > 0,
             "latency and amount of an op must not be negative, its cap and weight must be positive");
     expects(op.kind != OpKind::flow || op.path < paths_.size(), "a flow must have a path");
+    expects((op.kind == OpKind::hold) == (op.until < ops_.size()), "a hold, and no other op, ends with another op");
     expects(op.queue == Op::absent || op.queue < queues_.size(), "the queue of an op must exist");
     expects(op.contender == Op::absent || op.contender < contenders_.size(),
             "the contender of an op must exist");

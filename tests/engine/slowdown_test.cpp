@@ -159,6 +159,31 @@ TEST_CASE("a collective waits for the kernels that hold its GPUs, and not for th
   CHECK(end_of(timeline, next) == closed_form(8e-3));
 }
 
+TEST_CASE("a collective that waits for another GPU slows the kernels beside it", "[engine][slowdown]") {
+  const std::string engine = GENERATE("simgrid", "fluid");
+  Node node;
+  const OpId own = node.add_kernel(2e-3, 0, 1);
+  const OpId others = node.add_kernel(6e-3, 1, 1);
+  const OpId reduce = node.add_collective(0.04e9, 40e9, 1);
+  node.graph.add_edge(own, reduce);
+  node.graph.add_edge(others, reduce);
+  Op wait;
+  wait.kind = OpKind::hold;
+  wait.contender = node.graph.add_contender({collective, 1, {0}});
+  wait.until = static_cast<std::uint32_t>(reduce.index());
+  const OpId hold = node.graph.add(wait);
+  node.graph.add_edge(own, hold);
+  const OpId beside = node.add_kernel(8e-3, 0, 2);
+  node.graph.add_edge(own, beside);
+
+  const Timeline timeline = run_with(engine, node.platform, node.graph);
+
+  // It waits from 2 ms to 6 ms and then moves for 1 ms: the kernel beside it does 2.5 ms of work in 5 ms.
+  CHECK(end_of(timeline, reduce) == closed_form(7e-3));
+  CHECK(end_of(timeline, hold) == closed_form(7e-3));
+  CHECK(end_of(timeline, beside) == closed_form(12.5e-3));
+}
+
 TEST_CASE("a kernel that begins at the same date does not hold a collective", "[engine][slowdown]") {
   const std::string engine = GENERATE("simgrid", "fluid");
   Node node;

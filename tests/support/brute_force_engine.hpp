@@ -65,7 +65,7 @@ class BruteForceEngine final : public Engine {
 
     void settle() {
       for (bool changed = true; changed;) {
-        while (release_what_waits() || release_what_is_held()) {
+        while (release_what_waits() || release_what_is_held() || end_holds()) {
         }
         changed = serve_queues();
       }
@@ -90,6 +90,18 @@ class BruteForceEngine final : public Engine {
         if (state[op] != State::held || !std::all_of(holders[op].begin(), holders[op].end(), ended)) continue;
         changed = true;
         begin(op);
+      }
+      return changed;
+    }
+
+    bool end_holds() {
+      bool changed = false;
+      for (std::size_t op = 0; op < graph.size(); ++op) {
+        const Op& it = graph.ops()[op];
+        if (it.kind != OpKind::hold || state[op] != State::in_flow || state[it.until] != State::ended) continue;
+        changed = true;
+        state[op] = State::ended;
+        end[op] = now;
       }
       return changed;
     }
@@ -140,7 +152,11 @@ class BruteForceEngine final : public Engine {
     void go_on(std::size_t op) {
       const Op& it = graph.ops()[op];
       const bool moves = it.kind == OpKind::flow && it.amount > 0 && state[op] == State::in_latency;
-      if (moves && (std::isfinite(it.cap) || has_limit(graph.path(it.path)))) {
+      if (it.kind == OpKind::hold) {
+        state[op] = State::in_flow;
+        since[op] = now;
+        left[op] = std::numeric_limits<double>::infinity();
+      } else if (moves && (std::isfinite(it.cap) || has_limit(graph.path(it.path)))) {
         state[op] = State::in_flow;
         since[op] = now;
         left[op] = it.amount;
@@ -161,14 +177,14 @@ class BruteForceEngine final : public Engine {
       for (const Resource& resource : platform.resources) capacities.push_back(resource.capacity);
       std::vector<BruteForceFlow> flows;
       for (std::size_t op = 0; op < graph.size(); ++op) {
-        if (state[op] != State::in_flow) continue;
+        if (state[op] != State::in_flow || graph.ops()[op].kind == OpKind::hold) continue;
         flows.push_back({graph.path(graph.ops()[op].path), graph.ops()[op].weight, effective_cap(op)});
       }
       const auto of_flows = brute_force_rates(capacities, flows);
-      std::vector<double> of_ops(graph.size(), 0);
+      std::vector<double> of_ops(graph.size(), 1);  // a hold has infinitely much left
       std::size_t flow = 0;
       for (std::size_t op = 0; op < graph.size(); ++op)
-        if (state[op] == State::in_flow) of_ops[op] = of_flows[flow++];
+        if (state[op] == State::in_flow && graph.ops()[op].kind != OpKind::hold) of_ops[op] = of_flows[flow++];
       return of_ops;
     }
 

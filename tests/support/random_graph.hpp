@@ -88,6 +88,19 @@ inline Op random_op(Dice& dice, const RandomShape& shape, const OpGraph& graph) 
   return op;
 }
 
+/// Collectives that wait for the other predecessors of an op.
+inline void add_random_holds(Dice& dice, const RandomShape& shape, OpGraph& graph) {
+  const auto edges = graph.edges();
+  for (const auto& edge : edges) {
+    if (!dice.chance(0.1)) continue;
+    Op hold;
+    hold.kind = OpKind::hold;
+    hold.contender = static_cast<std::uint32_t>(shape.gpus + dice.roll(2));
+    hold.until = static_cast<std::uint32_t>(edge.after.index());
+    graph.add_edge(edge.before, graph.add(hold));
+  }
+}
+
 /// A graph without deadlocks. Many ops have no predecessors and start at the same time.
 inline RandomCase random_case(std::uint64_t seed, const RandomShape& shape) {
   Dice dice{seed};
@@ -105,6 +118,7 @@ inline RandomCase random_case(std::uint64_t seed, const RandomShape& shape) {
     const OpId op = made.graph.add(random_op(dice, shape, made.graph));
     while (i > 0 && dice.chance(shape.edge_share)) made.graph.add_edge(OpId{dice.roll(i)}, op);
   }
+  add_random_holds(dice, shape, made.graph);
   return made;
 }
 

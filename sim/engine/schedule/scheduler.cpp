@@ -85,9 +85,21 @@ void Scheduler::begin(OpId id) {
   const Op& op = graph_.op(id);
   timeline_.start[id.index()] = now_;
   if (!op.is_endless()) ++active_;
+  if (op.kind == OpKind::hold && progress_[op.until] != Progress::ended) {
+    progress_[id.index()] = Progress::in_flow;
+    sides_.enter(id, now_);
+    holds_[op.until].push_back(id);
+    return;
+  }
   progress_[id.index()] = Progress::in_latency;
   if (op.kind == OpKind::join || op.latency == Seconds{0}) return due(id);
   backend_.start_timer(id, now_ + op.latency);
+}
+
+void Scheduler::end_holds(OpId until) {
+  const auto ended = holds_.extract(static_cast<std::uint32_t>(until.index()));
+  if (ended.empty()) return;
+  for (const OpId hold : ended.mapped()) end(hold);
 }
 
 /// The latency or the flow of the op has ended.
@@ -125,6 +137,7 @@ void Scheduler::end(OpId id) {
   timeline_.end[id.index()] = now_;
   ++ended_;
   --active_;
+  if (!holds_.empty()) end_holds(id);
   if (op.queue != Op::absent) {
     queues_[op.queue].holder = Op::absent;
     touched_queues_.push_back(op.queue);

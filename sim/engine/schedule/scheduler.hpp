@@ -60,6 +60,7 @@ class Scheduler {
   void start(OpId op);
   void begin(OpId op);
   void release_held(OpId kernel);
+  void end_holds(OpId until);
   void advance(OpId op);
   void end(OpId op);
   void turn_on_or_off(OpId op);
@@ -86,6 +87,7 @@ class Scheduler {
   std::vector<OpId> starting_flows_;
   std::unordered_map<std::uint32_t, std::vector<OpId>>
       held_by_;  ///< by kernel: collectives that wait for its end
+  std::unordered_map<std::uint32_t, std::vector<OpId>> holds_;  ///< in flow, by the op that ends them
   std::unordered_map<std::uint32_t, std::size_t>
       holders_left_;  ///< by held collective: kernels that have not ended
 };
