@@ -159,6 +159,7 @@ ScenarioParallel = TypedDict("ScenarioParallel", {
     "pipeline": int,
     "virtual": int,
     "schedule": Literal["gpipe", "1f1b", "interleaved", "looped_bfs", "zb_h1", "zb_v", "dual_pipe_v"],
+    "messages": Literal["planned", "as_needed"],
     "tables": Literal["table_wise", "row_wise"],
     "replicate": int,
     "order": str,

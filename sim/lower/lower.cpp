@@ -376,7 +376,27 @@ class Lowering {
       const auto previous = end_of(actor, program, *instance.previous);
       if (previous != rendezvous.previous) graph_.add_edge(previous, rendezvous.ready);
     }
+    if (call.waits_beside_kernels && rendezvous.ready != rendezvous.end)
+      add_hold(actor, program, group, rendezvous.ready, origin);
     program.ends.push_back(rendezvous.end);
+  }
+
+  /// The multiprocessors that a call occupies on the actor's GPU until all members have come to it.
+  void add_hold(const ActorState& actor, const ProgramState& program, GroupId group, OpId until, Origin origin) {
+    const auto number = static_cast<std::uint32_t>(actor.id.index());
+    const auto [side, is_new] = hold_sides_.try_emplace({group, number}, Op::absent);
+    if (is_new) side->second = contention_.collective_side(graph_, communicators_.of(group), {number});
+    if (side->second == Op::absent) return;
+    Op op;
+    op.kind = OpKind::hold;
+    op.contender = side->second;
+    op.until = static_cast<std::uint32_t>(until.index());
+    op.origin = origin;
+    op.origin.activity = Activity::marker;
+    const auto hold = graph_.add(op);
+    connect(actor, program, hold);
+    const auto& previous = program.cursor.current().previous;
+    if (previous) graph_.add_edge(end_of(actor, program, *previous), hold);
   }
 
   Rendezvous add_rendezvous(GroupId group, const Call& call, const Origin& origin) {
@@ -461,6 +481,7 @@ class Lowering {
   std::vector<ProgramState> programs_;               ///< by program
   std::vector<int> callers_;                         ///< by representative group: simulated members
   std::vector<std::vector<Rendezvous>> rendezvous_;  ///< by representative group: its calls so far
+  std::map<std::pair<GroupId, std::uint32_t>, std::uint32_t> hold_sides_;  ///< by representative group and actor
   std::vector<ChannelState> channels_;               ///< by representative channel
 };
 

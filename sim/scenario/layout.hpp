@@ -24,6 +24,16 @@ constexpr std::string_view name_of(Schedule schedule) {
   return schedule_words[static_cast<std::size_t>(schedule)];
 }
 
+/// In what order a rank with several chunks receives. @source torch/distributed/pipelining/schedules.py
+enum class Messages : std::uint8_t {
+  planned,   ///< as PyTorch 2.11 plans before training, on one stream: `receives_of_rank`
+  as_needed  ///< each pass its own input, as PyTorch 2.6 nearly does: it exchanges messages after each pass
+};
+inline constexpr std::array<std::string_view, 2> message_words{"planned", "as_needed"};
+constexpr std::string_view name_of(Messages messages) {
+  return message_words[static_cast<std::size_t>(messages)];
+}
+
 /// Tensor-parallel communication that overlaps with matrix products. @source Megatron-LM,
 /// core/tensor_parallel/layers.py; PyTorch, torch/distributed/_symmetric_memory and
 /// torch/_inductor/fx_passes/micro_pipeline_tp.py
@@ -62,6 +72,7 @@ struct Layout {
   int pipeline = 1;  ///< pipeline stages, each with some of the layers
   int chunks = 1;    ///< chunks of the model on each pipeline rank (virtual stages)
   Schedule schedule = Schedule::one_f_one_b;
+  Messages messages = Messages::planned;  ///< PyTorch, several chunks only
   int expert = 1;               ///< ranks that share the experts of a layer, in their own grid
   int expert_tensor = 1;        ///< ranks that share each expert
   double expert_imbalance = 1;  ///< rows of the busiest rank's experts over the mean of all ranks

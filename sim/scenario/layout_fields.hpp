@@ -81,6 +81,11 @@ constexpr auto fields_of(std::type_identity<Layout>) {
       field("schedule", &Layout::schedule, value::Words{"a schedule", schedule_words},
             "order in which a pipeline rank processes micro-batches; gradway show plan draws it",
             {.is_echoed = has_stages}),
+      field("messages", &Layout::messages, value::Words{"an order of messages", message_words},
+            "PyTorch's pipelines of several chunks per rank: planned: a rank sends and receives in the order "
+            "that PyTorch 2.11 plans before training, and a message waits for those before it; as_needed: "
+            "each pass receives its own input, nearly as in PyTorch 2.6",
+            {.is_echoed = [](const Layout& layout) { return layout.messages != Layout{}.messages; }}),
       field(
           "tables", &Layout::tables, value::Words{"a sharding of tables", table_sharding_words},
           "how the ranks divide the embedding tables of a recommendation model: table_wise: each table is on "

@@ -153,6 +153,7 @@ export interface ScenarioParallel {
   pipeline?: number;
   virtual?: number;
   schedule?: 'gpipe' | '1f1b' | 'interleaved' | 'looped_bfs' | 'zb_h1' | 'zb_v' | 'dual_pipe_v';
+  messages?: 'planned' | 'as_needed';
   tables?: 'table_wise' | 'row_wise';
   replicate?: number;
   order?: string;

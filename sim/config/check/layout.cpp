@@ -60,6 +60,7 @@ class CheckLayout {
     check_ranks();
     check_model();
     if (layout_.pipeline > 1) check_pipeline();
+    if (layout_.messages != Layout{}.messages) check_messages();
   }
 
  private:
@@ -100,6 +101,13 @@ class CheckLayout {
         add(key, fmt::format("{} has no effect: parallel.pipeline is 1", key),
             "leave it out, or set parallel.pipeline");
     }
+  }
+
+  void check_messages() {
+    if (layout_.pipeline > 1 && layout_.chunks > 1 && job_.framework == Framework::pytorch) return;
+    add("parallel.messages",
+        "parallel.messages has no effect: it applies to PyTorch's pipelines of several chunks per rank only",
+        "leave it out, or write 'framework: pytorch' and set parallel.pipeline and parallel.virtual");
   }
 
   void refuse_without_context() {

@@ -94,8 +94,9 @@ const std::vector<Replacement>& replacements() {
   static const std::vector<Replacement> all = {
       {"strategy", "comm_hook", [](std::string_view hook) { return hook != "powersgd"; }, {"powersgd_rank"}},
       {"parallel", "tensor", is_one, {"sequence", "overlap"}},
-      {"parallel", "pipeline", is_one, {"virtual", "schedule"}},
+      {"parallel", "pipeline", is_one, {"virtual", "schedule", "messages"}},
       {"parallel", "schedule", has_one_chunk_or_two, {"virtual"}},
+      {"parallel", "virtual", is_one, {"messages"}},
       {"parallel", "context", is_one, {"context_method"}},
       {"parallel", "expert", is_one, {"expert_imbalance", "expert_skew", "expert_rows"}}};
   return all;

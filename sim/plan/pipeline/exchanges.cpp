@@ -11,21 +11,28 @@
 
 namespace gradway {
 
-Exchanges::Exchanges(const Layout& layout, Framework framework, const RankPart& stage, TaskList& tasks)
+Exchanges::Exchanges(const Job& job, const RankPart& stage, TaskList& tasks)
     : stage_{stage},
       tasks_{tasks},
-      pipeline_{pipeline_of(layout)},
-      framework_{framework},
+      pipeline_{pipeline_of(job.layout)},
+      framework_{job.framework},
       is_blocking_{
           framework_ == Framework::deepspeed ||
           (framework_ == Framework::megatron && pipeline_.chunks == 1 && !pipeline_.splits_backward())},
-      shares_{framework_ == Framework::deepspeed && !layout.sequence ? layout.tensor : 1} {
+      shares_{framework_ == Framework::deepspeed && !job.layout.sequence ? job.layout.tensor : 1} {
   if (shares_ > 1) gathers_ = tasks.add_stream("parts of messages");
+  std::optional<StreamId> common;
+  if (framework_ == Framework::pytorch && pipeline_.chunks > 1 && job.layout.messages == Messages::planned) {
+    common = tasks.add_stream("messages");
+    receives_ = receives_of_rank(pipeline_, stage.rank, job.accumulate);
+    received_.resize(receives_.size());
+  }
   auto slot = stage.first_slot;
   for (const auto& hop : hops_of(pipeline_)) {
     if (hop.from != stage.rank && hop.to != stage.rank) continue;
     const auto* what = hop.is_backward ? "gradients" : "activations";
-    neighbours_.push_back({hop, slot, tasks.add_stream(fmt::format("{} {} to {}", what, hop.from, hop.to))});
+    neighbours_.push_back(
+        {hop, slot, common ? *common : tasks.add_stream(fmt::format("{} {} to {}", what, hop.from, hop.to))});
     ++slot.index;
   }
   tied_slot_ = slot;
@@ -41,20 +48,14 @@ const Exchanges::Neighbour* Exchanges::find(int from, int to, bool is_backward) 
 
 /// The rank whose output the pass needs.
 const Exchanges::Neighbour* Exchanges::source_of(const ChunkPass& turn) const {
-  const auto stage = pipeline_.stage_of(stage_.rank, turn.chunk);
-  const bool is_forward = turn.pass == Pass::forward;
-  if (turn.pass == Pass::weight_gradients || stage == (is_forward ? 0 : pipeline_.stages() - 1))
-    return nullptr;
-  return find(pipeline_.rank_of(is_forward ? stage - 1 : stage + 1), stage_.rank, !is_forward);
+  const auto source = pipeline_.source_of(turn.pass, pipeline_.stage_of(stage_.rank, turn.chunk));
+  return source ? find(pipeline_.rank_of(*source), stage_.rank, turn.pass != Pass::forward) : nullptr;
 }
 
 /// The rank that needs the output of the pass.
 const Exchanges::Neighbour* Exchanges::target_of(const ChunkPass& turn) const {
-  const auto stage = pipeline_.stage_of(stage_.rank, turn.chunk);
-  const bool is_forward = turn.pass == Pass::forward;
-  if (turn.pass == Pass::weight_gradients || stage == (is_forward ? pipeline_.stages() - 1 : 0))
-    return nullptr;
-  return find(stage_.rank, pipeline_.rank_of(is_forward ? stage + 1 : stage - 1), !is_forward);
+  const auto target = pipeline_.target_of(turn.pass, pipeline_.stage_of(stage_.rank, turn.chunk));
+  return target ? find(stage_.rank, pipeline_.rank_of(*target), turn.pass != Pass::forward) : nullptr;
 }
 
 /// Size of the message that a pass sends or receives.
@@ -76,7 +77,7 @@ std::vector<RankGroup> groups_inside(const Layout& layout) {
 TaskId Exchanges::transfer(const Neighbour& with, Bytes size, const char* what, std::vector<TaskId> after) {
   Task task;
   task.name = fmt::format("{} {}", what, with.hop.is_backward ? "gradients" : "activations");
-  task.work = Call{CollectiveKind::send, Bytes{size.value() / shares_}, with.slot};
+  task.work = Call{CollectiveKind::send, Bytes{size.value() / shares_}, with.slot, !receives_.empty()};
   task.phase = Phase::communication;
   task.stream = with.stream;
   task.launch = tasks_.cpu(ddp_cpu.all_reduce);
@@ -133,6 +134,12 @@ std::optional<TaskId> Exchanges::before(const std::vector<ChunkPass>& turns, std
     if (turn == 0) exchange(nullptr, &turns.front(), {});
     return std::nullopt;
   }
+  if (!receives_.empty()) {
+    for (const auto later : receives_[turn])
+      received_[later] =
+          transfer(*source_of(turns[later]), size_for(turns[later], false), "receive", computed_);
+    return received_[turn];
+  }
   const auto* source = source_of(turns[turn]);
   if (!source) return std::nullopt;
   return transfer(*source, size_for(turns[turn], false), "receive", {});
@@ -142,8 +149,9 @@ void Exchanges::after(const std::vector<ChunkPass>& turns, std::size_t turn, std
   if (is_blocking_) {
     exchange(&turns[turn], turn + 1 < turns.size() ? &turns[turn + 1] : nullptr, computed);
   } else if (const auto* target = target_of(turns[turn])) {
-    transfer(*target, size_for(turns[turn], true), "send", std::move(computed));
+    transfer(*target, size_for(turns[turn], true), "send", computed);
   }
+  computed_ = std::move(computed);
 }
 
 void Exchanges::reduce_tied() {

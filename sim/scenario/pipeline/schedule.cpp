@@ -181,6 +181,102 @@ std::vector<ChunkPass> dual_pipe_v(const Pipeline& pipeline, int rank, int micro
   return schedule.take();
 }
 
+/// Entries of PyTorch's list of a rank besides its passes, by the pass that they precede: chunks whose parameters
+/// FSDP gathers ahead or releases, for the next three chunks, and reductions of gradients. They take a turn each,
+/// with or without FSDP.
+std::vector<int> other_entries(const std::vector<ChunkPass>& passes, int chunks, int micro_batches) {
+  constexpr std::size_t gathered_ahead = 3;
+  std::vector<int> entries(passes.size(), 0);
+  std::vector<int> passes_left(static_cast<std::size_t>(chunks), micro_batches);
+  std::vector<int> gathered;
+  for (std::size_t k = 0; k < passes.size(); ++k) {
+    std::vector<int> next;
+    for (auto later = k; later < passes.size() && next.size() < gathered_ahead; ++later)
+      if (std::ranges::find(next, passes[later].chunk) == next.end()) next.push_back(passes[later].chunk);
+    const auto misses = [](const std::vector<int>& all) {
+      return [&](int chunk) { return std::ranges::find(all, chunk) == all.end(); };
+    };
+    entries[k] += static_cast<int>(std::ranges::count_if(gathered, misses(next)) +
+                                   std::ranges::count_if(next, misses(gathered)));
+    gathered = std::move(next);
+    const auto pass = passes[k].pass;
+    const bool adds_gradients = pass == Pass::backward || pass == Pass::weight_gradients;
+    const bool is_last = adds_gradients && --passes_left[static_cast<std::size_t>(passes[k].chunk)] == 0;
+    if (is_last && k + 1 < passes.size()) ++entries[k + 1];
+  }
+  return entries;
+}
+
+/// The passes of all ranks, one of each rank in turn.
+class PassesInTurn {
+ public:
+  PassesInTurn(const Pipeline& pipeline, int micro_batches)
+      : pipeline_{pipeline}, micro_batches_{micro_batches} {
+    for (auto& sent : sent_) sent.assign(static_cast<std::size_t>(pipeline.stages() * micro_batches), false);
+    for (int rank = 0; rank < pipeline.ranks; ++rank) {
+      auto& one = ranks_.emplace_back(passes_of_rank(pipeline, rank, micro_batches));
+      one.receives.resize(one.passes.size());
+      one.other_entries = other_entries(one.passes, pipeline.chunks, micro_batches);
+    }
+  }
+
+  std::vector<std::vector<std::size_t>> receives_of(int rank) {
+    for (bool goes_on = true; goes_on;) {
+      goes_on = false;
+      for (int one = 0; one < pipeline_.ranks; ++one) goes_on |= take_turn(one);
+    }
+    return std::move(ranks_[static_cast<std::size_t>(rank)].receives);
+  }
+
+ private:
+  struct Rank {
+    std::vector<ChunkPass> passes;
+    std::size_t next = 0;
+    std::vector<int> other_entries{};  ///< by pass: left before it
+    std::vector<std::vector<std::size_t>> receives{};
+  };
+
+  std::vector<bool>::reference has_sent(Pass pass, int to_stage, int micro_batch) {
+    const auto message = static_cast<std::size_t>(to_stage * micro_batches_ + micro_batch);
+    return sent_[pass == Pass::forward ? 0 : 1][message];
+  }
+
+  /// @return false if the rank must wait for others, or has done all passes
+  bool take_turn(int rank) {
+    auto& one = ranks_[static_cast<std::size_t>(rank)];
+    if (one.next == one.passes.size()) return false;
+    const auto first = one.next;
+    if (one.other_entries[first] > 0) return one.other_entries[first]-- > 0;
+    const auto end = first + (one.passes[first].overlaps_next ? 2 : 1);
+    for (auto k = first; k < end; ++k) {
+      const auto& pass = one.passes[k];
+      const auto stage = pipeline_.stage_of(rank, pass.chunk);
+      if (pipeline_.source_of(pass.pass, stage) && !has_sent(pass.pass, stage, pass.micro_batch)) return false;
+    }
+    one.next = end;
+    for (auto k = first; k < end; ++k) send(rank, one.passes[k]);
+    return true;
+  }
+
+  void send(int rank, const ChunkPass& pass) {
+    const auto stage = pipeline_.target_of(pass.pass, pipeline_.stage_of(rank, pass.chunk));
+    if (!stage) return;
+    has_sent(pass.pass, *stage, pass.micro_batch) = true;
+    if (pipeline_.rank_of(*stage) == rank) return;
+    auto& target = ranks_[static_cast<std::size_t>(pipeline_.rank_of(*stage))];
+    const auto needed = std::ranges::find_if(target.passes, [&](const ChunkPass& one) {
+      return one.micro_batch == pass.micro_batch && one.chunk == pipeline_.chunk_of(*stage) &&
+             (one.pass == Pass::forward) == (pass.pass == Pass::forward) && one.pass != Pass::weight_gradients;
+    });
+    target.receives[target.next].push_back(static_cast<std::size_t>(needed - target.passes.begin()));
+  }
+
+  Pipeline pipeline_;
+  int micro_batches_;
+  std::vector<Rank> ranks_;
+  std::array<std::vector<bool>, 2> sent_;  ///< forward and backward, by stage of the target and micro-batch
+};
+
 }  // namespace
 
 int Pipeline::stage_of(int rank, int chunk) const {
@@ -189,6 +285,17 @@ int Pipeline::stage_of(int rank, int chunk) const {
 
 int Pipeline::rank_of(int stage) const {
   return is_v_shaped() && stage >= ranks ? 2 * ranks - 1 - stage : stage % ranks;
+}
+
+std::optional<int> Pipeline::source_of(Pass pass, int stage) const {
+  const bool is_forward = pass == Pass::forward;
+  if (pass == Pass::weight_gradients || stage == (is_forward ? 0 : stages() - 1)) return std::nullopt;
+  return is_forward ? stage - 1 : stage + 1;
+}
+
+std::optional<int> Pipeline::target_of(Pass pass, int stage) const {
+  if (pass == Pass::weight_gradients) return std::nullopt;
+  return source_of(pass == Pass::forward ? Pass::backward : Pass::forward, stage);
 }
 
 Pipeline pipeline_of(const Layout& layout) {
@@ -212,6 +319,11 @@ std::vector<ChunkPass> passes_of_rank(const Pipeline& pipeline, int rank, int mi
       return dual_pipe_v(pipeline, rank, micro_batches);
   }
   violate("the schedule is known", std::source_location::current());
+}
+
+std::vector<std::vector<std::size_t>> receives_of_rank(const Pipeline& pipeline, int rank,
+                                                       int micro_batches) {
+  return PassesInTurn{pipeline, micro_batches}.receives_of(rank);
 }
 
 }  // namespace gradway

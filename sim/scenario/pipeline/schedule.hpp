@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/graph/workload.hpp"
@@ -31,6 +33,10 @@ struct Pipeline {
   int stage_of(int rank, int chunk) const;
   int rank_of(int stage) const;
   int chunk_of(int stage) const { return stage / ranks; }
+  /// The stage whose output the pass needs on `stage`; none if it needs no other's.
+  std::optional<int> source_of(Pass pass, int stage) const;
+  /// The stage that needs the output of the pass on `stage`; none if no other does.
+  std::optional<int> target_of(Pass pass, int stage) const;
   /// Whether parameter gradients are computed in separate passes.
   bool splits_backward() const { return is_v_shaped() || schedule == Schedule::zb_h1; }
 };
@@ -48,5 +54,11 @@ Pipeline pipeline_of(const Layout& layout);
 /// * zb_v, dual_pipe_v: two chunks in the shape of a V
 /// @pre interleaved: micro-batches are a multiple of the ranks; dual_pipe_v: at least twice the ranks
 std::vector<ChunkPass> passes_of_rank(const Pipeline& pipeline, int rank, int micro_batches);
+
+/// The order in which PyTorch receives with several chunks per rank: for each pass of a rank, those whose inputs
+/// it asks for just before, as indices of `passes_of_rank`. PyTorch plans all messages before training. It goes
+/// through the ranks, one pass of each in turn, and lets the target of a pass receive after what that has done so
+/// far. @source torch/distributed/pipelining/schedules.py (PyTorch 2.11), _add_send_recv
+std::vector<std::vector<std::size_t>> receives_of_rank(const Pipeline& pipeline, int rank, int micro_batches);
 
 }  // namespace gradway
