@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `gradway plan` as its users call it: its figures are those of a campaign, and what it lacks is said.
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,17 @@ TEST_CASE("a config.json is planned by the name of its folder or file", "[cli][p
   CAPTURE(outcome.errors);
   CHECK(outcome.status == 0);
   CHECK_THAT(outcome.output, Contains("tiny\n") && Contains("data 8"));
+}
+
+TEST_CASE("more GPUs than a platform has are refused on each platform of fixed size", "[cli][plan]") {
+  for (const auto* platform : {"workstation-4x-rtx-4090", "h200-1x", "lambda-cloud-8x-v100"}) {
+    CAPTURE(platform);
+    CHECK_THAT(error_of({"plan", "--model", "llama3_8b", "--platforms", platform, "--gpus", "64", "--tokens",
+                         "300B"}),
+               Contains("job.gpus 64 is more than the "));
+  }
+  CHECK_THAT(error_of({"init", "--model", "gpt2", "--platform", "workstation-4x-rtx-4090", "--gpus", "32"}),
+             Contains("job.gpus 32 is more than the 4 GPUs of the platform"));
 }
 
 TEST_CASE("platforms that cannot run a plan are listed with the reason", "[cli][plan]") {
