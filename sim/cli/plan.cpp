@@ -54,13 +54,12 @@ struct PlanArguments {
 
 /// The clusters that are named: each platform with each number of GPUs.
 std::vector<Cluster> clusters_of(const PlanArguments& arguments, const DataPath& data) {
-  constexpr int most_gpus = 1 << 20;
   std::vector<Cluster> clusters;
   if (arguments.platforms.empty()) return clusters;
   for (const auto& platform : platforms_of(arguments.platforms, data)) {
     check_known("--platforms", platform, "platform", list_names(DataKind::platform, data));
     for (const auto& gpus : list_of("--gpus", arguments.gpus))
-      clusters.push_back({platform, *value_of("--gpus", gpus, config::integer(1, most_gpus)), {}});
+      clusters.push_back({platform, *value_of("--gpus", gpus, config::integer(1, most_planned_gpus)), {}});
   }
   return clusters;
 }
@@ -81,13 +80,13 @@ std::string named_model(const std::string& model, DataPath& data) {
 }
 
 TrainingPlan plan_of(const PlanArguments& arguments, DataPath& data) {
-  constexpr int largest_batch = 1'000'000'000;
   TrainingPlan plan{.model = named_model(arguments.model, data),
                     .framework = arguments.framework,
                     .failures = arguments.failures,
                     .set = parse_overrides(arguments.set)};
   plan.global_batch =
-      value_of("--global-batch", arguments.global_batch, config::integer(1, largest_batch)).value_or(0);
+      value_of("--global-batch", arguments.global_batch, config::integer(1, most_samples_per_step))
+          .value_or(0);
   const auto add = [&](std::string_view option, const char* key, const std::string& value) {
     if (!value.empty()) plan.set.push_back(given_by(option, key, value));
   };
@@ -251,7 +250,7 @@ Action add_plan(CLI::App& app) {
       ->type_name("NAME");
   app.add_option("--seeds", arguments->seeds, "number of simulated runs per cluster (default: 200)")
       ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(CLI::Range(1, most_planned_seeds));
   app.add_option("--sequence", arguments->sequence, "tokens per sample (default: the model's)")
       ->type_name("N");
   app.add_option(

@@ -107,6 +107,31 @@ TEST_CASE("more GPUs than a platform has are refused on each platform of fixed s
              Contains("job.gpus 32 is more than the 4 GPUs of the platform"));
 }
 
+TEST_CASE("damaged questions are refused in a line", "[cli][plan]") {
+  const auto asked = [](const std::string& text) {
+    return error_of({"plan", "--answer=layout", "--question=" + text});
+  };
+  const auto with = [](const char* key, const Json& value) {
+    auto changed = question(Json::array());
+    changed[key] = value;
+    return changed.dump();
+  };
+  const auto on = [&](const Json& platform, const Json& gpus) {
+    return with("clusters", {{{"platform", platform}, {"gpus", gpus}, {"layout", Json::array()}}});
+  };
+  const std::string damaged =
+      "error: the question of the page is damaged\n"
+      "  hint: load the page again; web/DATA.md describes questions\n";
+  for (const auto& text :
+       {std::string{"{"}, std::string{"{}"}, with("model", 5), with("clusters", Json::array()),
+        with("set", 1), with("seeds", 1e300), on("dgx-h100", -64), on("dgx-h100", 1.5)})
+    CHECK(asked(text) == damaged);
+  for (const auto* path : {"/etc/passwd", "../x.yaml", "models/gpt_124m.yaml", "README.md"}) {
+    CHECK_THAT(asked(with("model", path)), Contains("model") && !Contains("root:"));
+    CHECK_THAT(asked(on(path, 8)), Contains("platform") && !Contains("root:"));
+  }
+}
+
 TEST_CASE("platforms that cannot run a plan are listed with the reason", "[cli][plan]") {
   const auto outcome =
       run_gradway({"plan", "--model", "llama3_70b", "--platforms", "aws-p5.48xlarge,aws-p6-b200.48xlarge",

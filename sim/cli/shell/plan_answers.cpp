@@ -24,13 +24,13 @@ namespace gradway::cli {
 namespace {
 
 void answer_layout(std::ostream& out, const std::string& text, const DataPath& data) {
-  const auto question = report::read_plan_question(text);
+  const auto question = report::read_plan_question(text, data);
   const auto found = layout_on(question.plan, question.clusters.front(), data);
   report::write_plan_layout(out, found, GRADWAY_VERSION);
 }
 
 void answer_campaigns(std::ostream& out, const std::string& text, const DataPath& data) {
-  const auto question = report::read_plan_question(text);
+  const auto question = report::read_plan_question(text, data);
   const CampaignQuestions limits{
       .seeds = question.seeds,
       .deadline = value_of("deadline", question.deadline, config::time_span),
@@ -50,7 +50,7 @@ void answer_campaigns(std::ostream& out, const std::string& text, const DataPath
 }
 
 void answer_scenario(std::ostream& out, const std::string& text, const DataPath& data) {
-  const auto question = report::read_plan_question(text);
+  const auto question = report::read_plan_question(text, data);
   const auto planned = scenario_on(question.plan, question.clusters.front(), data);
   out << scenario_yaml(planned.name, planned.set, planned.data);
 }
