@@ -96,6 +96,14 @@ TEST_CASE("a config.json is planned by the name of its folder or file", "[cli][p
   CHECK_THAT(outcome.output, Contains("tiny\n") && Contains("data 8"));
 }
 
+TEST_CASE("captured models are planned", "[cli][plan]") {
+  const auto outcome = run_gradway({"plan", "--model", "unet_860m", "--platforms", "aws-p5.48xlarge",
+                                    "--gpus", "8", "--samples", "1M", "--seeds", "20"});
+  CAPTURE(outcome.errors);
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.output, Contains("unet_860m\n"));
+}
+
 TEST_CASE("more GPUs than a platform has are refused on each platform of fixed size", "[cli][plan]") {
   for (const auto* platform : {"workstation-4x-rtx-4090", "h200-1x", "lambda-cloud-8x-v100"}) {
     CAPTURE(platform);
