@@ -115,6 +115,12 @@ TEST_CASE("more GPUs than a platform has are refused on each platform of fixed s
              Contains("job.gpus 32 is more than the 4 GPUs of the platform"));
 }
 
+TEST_CASE("errors of a plan's batch name the option", "[cli][plan]") {
+  CHECK(error_of(plan({"--tokens", "1B", "--global-batch", "1000000000"})) ==
+        "error: 1000000000 samples per step need 3906250 micro-batches on each GPU, more than 10000\n"
+        "  hint: give '--global-batch' fewer samples\n");
+}
+
 TEST_CASE("damaged questions are refused in a line", "[cli][plan]") {
   const auto asked = [](const std::string& text) {
     return error_of({"plan", "--answer=layout", "--question=" + text});

@@ -117,6 +117,12 @@ TEST_CASE("a platform of fixed size refuses more GPUs than it has", "[study]") {
   CHECK(fixed >= 3);
 }
 
+TEST_CASE("samples per step that need too many micro-batches are refused", "[study]") {
+  auto plan = small_plan();
+  plan.global_batch = 1'000'000'000;
+  CHECK(message_of(plan, {"dgx-h100", 8, {}}).ends_with(" micro-batches on each GPU, more than 10000"));
+}
+
 TEST_CASE("a campaign of a plan has failures, and storage for its checkpoints", "[study]") {
   auto plan = small_plan();
   plan.set = {{"campaign.tokens", "10B"}};
