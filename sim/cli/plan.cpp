@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -64,6 +66,29 @@ std::vector<Cluster> clusters_of(const PlanArguments& arguments, const DataPath&
   return clusters;
 }
 
+/// Refuses keys that a plan sets after `--set`, or whose values its table shows.
+void check_set(const std::vector<Override>& set) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> options{
+      {{"model", "--model"},
+       {"platform", "--platforms"},
+       {"job.gpus", "--gpus"},
+       {"job.framework", "--framework"},
+       {"job.global_batch", "--global-batch"},
+       {"job.batch_per_gpu", "--global-batch"},
+       {"job.accumulate", "--global-batch"},
+       {"job.sequence", "--sequence"},
+       {"campaign.tokens", "--tokens"},
+       {"campaign.samples", "--samples"},
+       {"campaign.terms", "--terms"},
+       {"campaign.failures.model", "--failures"}}};
+  for (const auto& one : set)
+    for (const auto& [key, option] : options)
+      if (one.key == key || one.key == key.substr(0, key.find('.')))
+        refuse(fmt::format("'--set {}': a plan has its own {}", one.key, key),
+               fmt::format("give '{}' instead{}", option,
+                           one.key == key ? "" : fmt::format(", and other keys as '--set {}.KEY'", one.key)));
+}
+
 /// Makes a model of a file available by the name of the file. @return its name
 std::string named_model(const std::string& model, DataPath& data) {
   const std::filesystem::path file{model};
@@ -84,6 +109,7 @@ TrainingPlan plan_of(const PlanArguments& arguments, DataPath& data) {
                     .framework = arguments.framework,
                     .failures = arguments.failures,
                     .set = parse_overrides(arguments.set)};
+  check_set(plan.set);
   plan.global_batch =
       value_of("--global-batch", arguments.global_batch, config::integer(1, most_samples_per_step))
           .value_or(0);

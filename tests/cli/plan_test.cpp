@@ -115,6 +115,22 @@ TEST_CASE("more GPUs than a platform has are refused on each platform of fixed s
              Contains("job.gpus 32 is more than the 4 GPUs of the platform"));
 }
 
+TEST_CASE("a plan refuses --set of what its options set", "[cli][plan]") {
+  const auto refused = [](const std::string& set) {
+    return error_of(plan({"--tokens", "1B", "--set", set}));
+  };
+  CHECK(refused("job.gpus=32") ==
+        "error: '--set job.gpus': a plan has its own job.gpus\n  hint: give '--gpus' instead\n");
+  CHECK(refused("job={gpus: 32}") ==
+        "error: '--set job': a plan has its own job.gpus\n"
+        "  hint: give '--gpus' instead, and other keys as '--set job.KEY'\n");
+  for (const auto* one : {"model=gpt2", "platform=dgx-h100", "job.framework=megatron", "job.global_batch=8",
+                          "job.batch_per_gpu=8", "job.accumulate=2", "job.sequence=512", "campaign.tokens=2B",
+                          "campaign.samples=1M", "campaign.terms=spot", "campaign.failures.model=llama3",
+                          "campaign={epochs: 1}"})
+    CHECK_THAT(refused(one), Contains("': a plan has its own "));
+}
+
 TEST_CASE("errors of a plan's batch name the option", "[cli][plan]") {
   CHECK(error_of(plan({"--tokens", "1B", "--global-batch", "1000000000"})) ==
         "error: 1000000000 samples per step need 3906250 micro-batches on each GPU, more than 10000\n"
