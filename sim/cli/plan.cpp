@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <string_view>
@@ -23,6 +24,7 @@
 #include "sim/config/yaml/goal_quantities.hpp"
 #include "sim/config/yaml/scalars.hpp"
 #include "sim/report/campaign/plan_points.hpp"
+#include "sim/report/format/text.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/scenario/campaign.hpp"
 #include "sim/scenario/failure_models.hpp"
@@ -89,8 +91,16 @@ void check_set(const std::vector<Override>& set) {
                            one.key == key ? "" : fmt::format(", and other keys as '--set {}.KEY'", one.key)));
 }
 
+/// The name of a file without the characters that names of models cannot have.
+std::string safe_name(std::string name) {
+  for (auto& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '.' && c != '-') c = '_';
+  name.erase(0, name.find_first_not_of('.'));
+  return name.empty() ? "model" : name;
+}
+
 /// Makes a model of a file available by the name of the file. @return its name
-std::string named_model(const std::string& model, DataPath& data) {
+std::string named_model(const std::string& model, DataPath& data, const CommandContext& context) {
   const std::filesystem::path file{model};
   const auto is_json = file.extension() == ".json";
   if (!is_json && file.extension() != ".yaml") {
@@ -99,13 +109,19 @@ std::string named_model(const std::string& model, DataPath& data) {
   }
   auto name = file.stem().string();
   if (is_json && name == "config") name = std::filesystem::absolute(file).parent_path().filename().string();
-  const auto text = read_text_file(model);
-  data.texts[fmt::format("models/{}.yaml", name)] = is_json ? model_of_config(text) : text.content;
+  name = safe_name(std::move(name));
+  auto text = read_text_file(model);
+  if (is_json) {
+    auto imported = model_of_config(text);
+    for (const auto& note : imported.notes) warn(context, note);
+    text.content = std::move(imported.yaml);
+  }
+  data.texts[fmt::format("models/{}.yaml", name)] = std::move(text.content);
   return name;
 }
 
-TrainingPlan plan_of(const PlanArguments& arguments, DataPath& data) {
-  TrainingPlan plan{.model = named_model(arguments.model, data),
+TrainingPlan plan_of(const PlanArguments& arguments, DataPath& data, const CommandContext& context) {
+  TrainingPlan plan{.model = named_model(arguments.model, data, context),
                     .framework = arguments.framework,
                     .failures = arguments.failures,
                     .set = parse_overrides(arguments.set)};
@@ -178,6 +194,14 @@ void check_complete(const PlanArguments& arguments) {
   if (arguments.samples.empty()) need(arguments.tokens, "--tokens or --samples");
 }
 
+/// "llama3_8b: 8,192 tokens per sample, 512 samples per step"
+std::string title_of(const TrainingPlan& plan, const Scenario& scenario) {
+  const auto tokens = scenario.model.tokens_per_sample;
+  return fmt::format("{}: {}{} samples per step", plan.model,
+                     tokens > 0 ? fmt::format("{} tokens per sample, ", report::thousands_text(tokens)) : "",
+                     report::thousands_text(samples_per_step(plan, scenario)));
+}
+
 Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, const DataPath& data,
                      const CommandContext& context) {
   auto clusters = clusters_of(arguments, data);
@@ -186,7 +210,8 @@ Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, c
                                 .deadline = value_of("--deadline", arguments.deadline, config::time_span),
                                 .budget_usd = value_of("--budget", arguments.budget, config::dollars)});
   const auto failures = simulate_all(all, plan, clusters, arguments, data, context);
-  if (std::ranges::find(failures, Status::done, &Failure::status) == failures.end()) {
+  const auto done = std::ranges::find(failures, Status::done, &Failure::status);
+  if (done == failures.end()) {
     raise_wrong_input(failures);
     write_distinct_failures(failures, context.messages);
     return status_of(failures);
@@ -194,6 +219,8 @@ Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, c
   for (std::size_t i = 0; i < failures.size(); ++i)
     all.points[i].error = fmt::format("{}", fmt::join(failures[i].reasons, "; "));
   report::rank(all);
+  const auto& simulated = clusters[static_cast<std::size_t>(done - failures.begin())];
+  all.scenario = title_of(plan, scenario_on(plan, simulated, data).load());
   if (arguments.json) {
     report::write_json(context.results, all, GRADWAY_VERSION);
   } else {
@@ -228,7 +255,7 @@ Status plan(const PlanArguments& arguments, const CommandContext& context) {
                            (arguments.tokens.empty() && arguments.samples.empty()));
   if (simulates) check_complete(arguments);
   TrainingPlan plan{};
-  if (!arguments.model.empty()) plan = plan_of(arguments, data);
+  if (!arguments.model.empty()) plan = plan_of(arguments, data, context);
   if (arguments.page_data) {
     report::write_plan_document(context.results, page_of(arguments, plan.model, data), GRADWAY_VERSION);
     return Status::done;

@@ -93,7 +93,23 @@ TEST_CASE("a config.json is planned by the name of its folder or file", "[cli][p
                    "aws-p5.48xlarge", "--gpus", "8", "--tokens", "1B", "--seeds", "20"});
   CAPTURE(outcome.errors);
   CHECK(outcome.status == 0);
-  CHECK_THAT(outcome.output, Contains("tiny\n") && Contains("data 8"));
+  CHECK_THAT(outcome.output,
+             Contains("tiny: 1,024 tokens per sample, 4,096 samples per step\n") && Contains("data 8"));
+}
+
+TEST_CASE("a plan warns of what the model of a config.json expresses differently", "[cli][plan]") {
+  const TemporaryFolder folder;
+  folder.write("my model (v2).json", R"({"model_type": "llama", "hidden_size": 512, "intermediate_size": 1024,
+    "num_hidden_layers": 4, "num_attention_heads": 8, "vocab_size": 1000, "max_position_embeddings": 1024,
+    "attention_dropout": 0.1})");
+  const auto file = (folder.path() / "my model (v2).json").string();
+  const auto imported = run_gradway({"import", "hf", file});
+  CHECK_THAT(imported.errors, Contains("warning: "));
+  const auto outcome = run_gradway({"plan", "--model", file, "--platforms", "aws-p5.48xlarge", "--gpus", "8",
+                                    "--tokens", "1B", "--seeds", "20"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.errors == imported.errors);
+  CHECK_THAT(outcome.output, Contains("my_model__v2_: "));
 }
 
 TEST_CASE("captured models are planned", "[cli][plan]") {
@@ -101,7 +117,7 @@ TEST_CASE("captured models are planned", "[cli][plan]") {
                                     "--gpus", "8", "--samples", "1M", "--seeds", "20"});
   CAPTURE(outcome.errors);
   CHECK(outcome.status == 0);
-  CHECK_THAT(outcome.output, Contains("unet_860m\n"));
+  CHECK_THAT(outcome.output, Contains("unet_860m: 1,024 samples per step\n"));
 }
 
 TEST_CASE("more GPUs than a platform has are refused on each platform of fixed size", "[cli][plan]") {

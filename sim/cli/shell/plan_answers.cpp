@@ -56,7 +56,7 @@ void answer_scenario(std::ostream& out, const std::string& text, const DataPath&
 }
 
 void answer_model(std::ostream& out, const std::string& text, const DataPath&) {
-  out << model_of_config({"config.json", text});
+  out << model_of_config({"config.json", text}).yaml;
 }
 
 }  // namespace
@@ -70,10 +70,11 @@ void answer_plan(std::ostream& out, std::string_view kind, const std::string& qu
   answers.at(at)(out, question, data);
 }
 
-std::string model_of_config(const TextFile& config) {
+ImportedModel model_of_config(const TextFile& config) {
   const auto draft = draft_of_hugging_face(read_json_settings(config), {});
-  auto model = model_yaml(draft);
-  check_reads_back(DataKind::model, model, draft.file);
+  ImportedModel model{model_yaml(draft), {}};
+  check_reads_back(DataKind::model, model.yaml, draft.file);
+  for (const auto& note : draft.notes) model.notes.push_back(to_text(note));
   return model;
 }
 
