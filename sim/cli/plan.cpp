@@ -4,6 +4,7 @@
 #include <cctype>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -20,6 +21,7 @@
 #include "sim/cli/shell/option_value.hpp"
 #include "sim/cli/shell/plan_answers.hpp"
 #include "sim/cli/shell/what_if.hpp"
+#include "sim/config/read/prices.hpp"
 #include "sim/config/scenario_yaml.hpp"
 #include "sim/config/yaml/goal_quantities.hpp"
 #include "sim/config/yaml/scalars.hpp"
@@ -48,7 +50,7 @@ struct PlanArguments {
   std::string deadline;
   std::string budget;
   std::vector<std::string> set;
-  int seeds = 200;
+  std::optional<int> seeds;  ///< 200 if not given
   int jobs = 0;
   bool json = false;
   bool page_data = false;
@@ -56,16 +58,46 @@ struct PlanArguments {
   std::string question;  ///< that is answered
 };
 
+std::vector<std::string> known_platforms(const PlanArguments& arguments, const DataPath& data) {
+  if (arguments.platforms.empty()) return {};
+  auto platforms = platforms_of(arguments.platforms, data);
+  const auto known = list_names(DataKind::platform, data);
+  for (const auto& one : platforms) check_known("--platforms", one, "platform", known);
+  return platforms;
+}
+
+std::vector<int> numbers_of_gpus(const PlanArguments& arguments) {
+  std::vector<int> numbers;
+  if (arguments.gpus.empty()) return numbers;
+  for (const auto& one : list_of("--gpus", arguments.gpus))
+    numbers.push_back(*value_of("--gpus", one, config::integer(1, most_planned_gpus)));
+  return numbers;
+}
+
 /// The clusters that are named: each platform with each number of GPUs.
 std::vector<Cluster> clusters_of(const PlanArguments& arguments, const DataPath& data) {
+  const auto numbers = numbers_of_gpus(arguments);
   std::vector<Cluster> clusters;
-  if (arguments.platforms.empty()) return clusters;
-  for (const auto& platform : platforms_of(arguments.platforms, data)) {
-    check_known("--platforms", platform, "platform", list_names(DataKind::platform, data));
-    for (const auto& gpus : list_of("--gpus", arguments.gpus))
-      clusters.push_back({platform, *value_of("--gpus", gpus, config::integer(1, most_planned_gpus)), {}});
-  }
+  for (const auto& platform : known_platforms(arguments, data))
+    for (const auto gpus : numbers) clusters.push_back({platform, gpus, {}});
   return clusters;
+}
+
+CampaignQuestions questions_of(const PlanArguments& arguments) {
+  constexpr int default_seeds = 200;
+  return {.seeds = arguments.seeds.value_or(default_seeds),
+          .deadline = value_of("--deadline", arguments.deadline, config::time_span),
+          .budget_usd = value_of("--budget", arguments.budget, config::dollars)};
+}
+
+/// Checks the values that are not read when a page is written without a simulation.
+void check_quantities(const PlanArguments& arguments) {
+  questions_of(arguments);
+  value_of("--global-batch", arguments.global_batch, config::integer(1, most_samples_per_step));
+  value_of("--sequence", arguments.sequence, config::integer(1, 1 << 24));
+  value_of("--tokens", arguments.tokens, config::tokens);
+  value_of("--samples", arguments.samples, config::samples);
+  value_of("--terms", arguments.terms, config::one_of("payment terms", config::all_terms));
 }
 
 /// Refuses keys that a plan sets after `--set`, or whose values its table shows.
@@ -152,14 +184,12 @@ std::vector<Failure> simulate_all(report::CampaignPoints& all, const TrainingPla
 /// The choices that the page starts with.
 std::vector<std::pair<std::string, std::string>> choices_of(const PlanArguments& arguments,
                                                             const std::string& model, const DataPath& data) {
-  const auto platforms =
-      arguments.platforms.empty() ? std::vector<std::string>{} : platforms_of(arguments.platforms, data);
   return {{"model", model},
           {"framework", arguments.framework},
           {"sequence", arguments.sequence},
           {"global_batch", arguments.global_batch},
           {"data", arguments.tokens.empty() ? arguments.samples : arguments.tokens},
-          {"platforms", fmt::format("{}", fmt::join(platforms, ","))},
+          {"platforms", fmt::format("{}", fmt::join(known_platforms(arguments, data), ","))},
           {"gpus", arguments.gpus},
           {"terms", arguments.terms.empty() ? std::string{terms_words.front()} : arguments.terms},
           {"failures", arguments.failures},
@@ -202,13 +232,9 @@ std::string title_of(const TrainingPlan& plan, const Scenario& scenario) {
                      report::thousands_text(samples_per_step(plan, scenario)));
 }
 
-Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, const DataPath& data,
-                     const CommandContext& context) {
-  auto clusters = clusters_of(arguments, data);
-  auto all = report::points_of(plan, clusters,
-                               {.seeds = arguments.seeds,
-                                .deadline = value_of("--deadline", arguments.deadline, config::time_span),
-                                .budget_usd = value_of("--budget", arguments.budget, config::dollars)});
+Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, std::vector<Cluster> clusters,
+                     const DataPath& data, const CommandContext& context) {
+  auto all = report::points_of(plan, clusters, questions_of(arguments));
   const auto failures = simulate_all(all, plan, clusters, arguments, data, context);
   const auto done = std::ranges::find(failures, Status::done, &Failure::status);
   if (done == failures.end()) {
@@ -229,13 +255,17 @@ Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, c
   return status_of(failures) == Status::bug ? Status::bug : Status::done;
 }
 
-/// @param out the page's file; empty: none is written
-void check_page(const std::string& out, bool replaces) {
-  if (out.empty()) return;
+void check_page(const PlanArguments& arguments) {
+  if (arguments.out.empty()) return;
+  if (!arguments.set.empty() || arguments.seeds)
+    refuse(fmt::format("'--out' conflicts with '{}', which the page does not have",
+                       arguments.seeds ? "--seeds" : "--set"),
+           "leave one of them out");
   check_has_engine();
-  if (!out.ends_with(".html"))
-    refuse(fmt::format("'--out {}' is not the name of a page", printable(out)), "write it as plan.html");
-  check_file(out, replaces);
+  if (!arguments.out.ends_with(".html"))
+    refuse(fmt::format("'--out {}' is not the name of a page", printable(arguments.out)),
+           "write it as plan.html");
+  check_file(arguments.out, arguments.force);
 }
 
 Status plan(const PlanArguments& arguments, const CommandContext& context) {
@@ -243,7 +273,7 @@ Status plan(const PlanArguments& arguments, const CommandContext& context) {
     answer_plan(context.results, arguments.answer, arguments.question, with_file_cache(context.data));
     return Status::done;
   }
-  check_page(arguments.out, arguments.force);
+  check_page(arguments);
   check_known("--framework", arguments.framework, "framework",
               {planned_frameworks.begin(), planned_frameworks.end()});
   std::vector<std::string> failures{"none"};
@@ -254,13 +284,16 @@ Status plan(const PlanArguments& arguments, const CommandContext& context) {
                          !(arguments.model.empty() || arguments.platforms.empty() || arguments.gpus.empty() ||
                            (arguments.tokens.empty() && arguments.samples.empty()));
   if (simulates) check_complete(arguments);
+  auto clusters = clusters_of(arguments, data);
+  check_quantities(arguments);
   TrainingPlan plan{};
   if (!arguments.model.empty()) plan = plan_of(arguments, data, context);
   if (arguments.page_data) {
     report::write_plan_document(context.results, page_of(arguments, plan.model, data), GRADWAY_VERSION);
     return Status::done;
   }
-  const auto status = simulates ? simulate_plan(arguments, plan, data, context) : Status::done;
+  const auto status =
+      simulates ? simulate_plan(arguments, plan, std::move(clusters), data, context) : Status::done;
   if (!arguments.out.empty()) {
     auto page = page_of(arguments, plan.model, data);
     add_plan_files(page, data);

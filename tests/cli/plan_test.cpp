@@ -178,6 +178,25 @@ TEST_CASE("damaged questions are refused in a line", "[cli][plan]") {
   }
 }
 
+TEST_CASE("a page is not written with wrong values", "[cli][plan]") {
+  const TemporaryFolder folder;
+  const auto page = (folder.path() / "plan.html").string();
+  const auto refused = [&](const char* option, const char* value) {
+    return error_of({"plan", "--out", page, option, value});
+  };
+  CHECK_THAT(refused("--deadline", "4 dys"), Contains("--deadline"));
+  CHECK_THAT(refused("--budget", "much"), Contains("--budget"));
+  CHECK_THAT(refused("--platforms", "nosuch"), Contains("'--platforms nosuch'"));
+  CHECK_THAT(refused("--gpus", "many"), Contains("--gpus"));
+  CHECK_THAT(refused("--tokens", "ten"), Contains("--tokens"));
+  CHECK_THAT(refused("--terms", "never"), Contains("--terms"));
+  CHECK(refused("--set", "foo=1") ==
+        "error: '--out' conflicts with '--set', which the page does not have\n"
+        "  hint: leave one of them out\n");
+  CHECK_THAT(refused("--seeds", "5"), Contains("'--out' conflicts with '--seeds'"));
+  CHECK_FALSE(std::filesystem::exists(page));
+}
+
 TEST_CASE("platforms that cannot run a plan are listed with the reason", "[cli][plan]") {
   const auto outcome =
       run_gradway({"plan", "--model", "llama3_70b", "--platforms", "aws-p5.48xlarge,aws-p6-b200.48xlarge",
