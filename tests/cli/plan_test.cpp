@@ -112,6 +112,16 @@ TEST_CASE("a plan warns of what the model of a config.json expresses differently
   CHECK_THAT(outcome.output, Contains("my_model__v2_: "));
 }
 
+TEST_CASE("lists of a plan may have spaces after commas", "[cli][plan]") {
+  auto arguments = plan({"--tokens", "1B", "--json"});
+  arguments[4] = "aws-p5.48xlarge, aws-p5en.48xlarge";
+  arguments[6] = "8, 16";
+  const auto outcome = run_gradway(arguments);
+  CAPTURE(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  CHECK(Json::parse(outcome.output).at("runs").size() == 4);
+}
+
 TEST_CASE("captured models are planned", "[cli][plan]") {
   const auto outcome = run_gradway({"plan", "--model", "unet_860m", "--platforms", "aws-p5.48xlarge",
                                     "--gpus", "8", "--samples", "1M", "--seeds", "20"});
