@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -136,7 +137,16 @@ std::string named_model(const std::string& model, DataPath& data, const CommandC
   const std::filesystem::path file{model};
   const auto is_json = file.extension() == ".json";
   if (!is_json && file.extension() != ".yaml") {
-    check_known("--model", model, "model", list_names(DataKind::model, data));
+    const auto known = list_names(DataKind::model, data);
+    std::error_code ignored;
+    if (std::ranges::find(known, model) == known.end() && std::filesystem::exists(file, ignored)) {
+      if (std::filesystem::is_directory(file, ignored))
+        refuse(fmt::format("'--model {}' is a folder", model),
+               fmt::format("give '{}'", (file / "config.json").string()));
+      refuse(fmt::format("'--model {}' is not the name of a model", model),
+             "give a .yaml file, or a config.json of Hugging Face");
+    }
+    check_known("--model", model, "model", known);
     return model;
   }
   auto name = file.stem().string();
@@ -344,7 +354,9 @@ Action add_plan(CLI::App& app) {
          "page to write, plan.html: it plans other trainings without gradway; what is not given here is "
          "chosen there")
       ->type_name("FILE");
-  app.add_flag("--force", arguments->force, "replace an existing page")->disable_flag_override();
+  app.add_flag("--force", arguments->force, "replace an existing page")
+      ->disable_flag_override()
+      ->needs("--out");
   add_overrides(app, arguments->set);
   add_jobs(app, arguments->jobs);
   app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
@@ -352,11 +364,13 @@ Action add_plan(CLI::App& app) {
   auto* question = app.add_option("--question", arguments->question,
                                   "with --answer: the question, as web/DATA.md describes it")
                        ->type_name("JSON");
-  app.add_option("--answer", arguments->answer,
-                 fmt::format("answer a question of the planner's page: {}", fmt::join(plan_kinds, ", ")))
-      ->type_name("KIND")
-      ->check(CLI::IsMember{std::vector<std::string>{plan_kinds.begin(), plan_kinds.end()}})
-      ->needs(question);
+  auto* answer =
+      app.add_option("--answer", arguments->answer,
+                     fmt::format("answer a question of the planner's page: {}", fmt::join(plan_kinds, ", ")))
+          ->type_name("KIND")
+          ->check(CLI::IsMember{std::vector<std::string>{plan_kinds.begin(), plan_kinds.end()}})
+          ->needs(question);
+  question->needs(answer);
   return [arguments](const CommandContext& context) { return plan(*arguments, context); };
 }
 

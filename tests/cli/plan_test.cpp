@@ -227,6 +227,16 @@ TEST_CASE("what a plan lacks is said, with an example", "[cli][plan]") {
   CHECK_THAT(error_of({"plan", "--model", "gpt_124m", "--platforms", "aws-p5.48xlarg", "--gpus", "8",
                        "--tokens", "1B"}),
              Contains("aws-p5.48xlarge"));
+  const TemporaryFolder folder;
+  const auto name = folder.path().string();
+  CHECK(error_of({"plan", "--model", name, "--platforms", "dgx-h100", "--gpus", "8", "--tokens", "1B"}) ==
+        "error: '--model " + name + "' is a folder\n  hint: give '" + name + "/config.json'\n");
+  CHECK(error_of(
+            {"plan", "--model", "/dev/null", "--platforms", "dgx-h100", "--gpus", "8", "--tokens", "1B"}) ==
+        "error: '--model /dev/null' is not the name of a model\n"
+        "  hint: give a .yaml file, or a config.json of Hugging Face\n");
+  CHECK_THAT(error_of({"plan", "--force"}), Contains("--force requires --out"));
+  CHECK_THAT(error_of({"plan", "--question", "{}"}), Contains("--question requires --answer"));
   CHECK_THAT(error_of(plan({"--tokens", "1B", "--framework", "megatrom"})), Contains("megatron"));
   CHECK_THAT(error_of(plan({"--tokens", "1B", "--failures", "llama4"})), Contains("llama3"));
   CHECK_THAT(error_of(plan({"--tokens", "1B", "--deadline", "soon"})), Contains("--deadline"));
