@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,10 +22,12 @@
 #include "sim/cli/shell/option_value.hpp"
 #include "sim/cli/shell/plan_answers.hpp"
 #include "sim/cli/shell/what_if.hpp"
+#include "sim/config/read/prices.hpp"
 #include "sim/config/scenario_yaml.hpp"
 #include "sim/config/yaml/goal_quantities.hpp"
 #include "sim/config/yaml/scalars.hpp"
 #include "sim/report/campaign/plan_points.hpp"
+#include "sim/report/format/text.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/scenario/campaign.hpp"
 #include "sim/scenario/failure_models.hpp"
@@ -44,7 +51,7 @@ struct PlanArguments {
   std::string deadline;
   std::string budget;
   std::vector<std::string> set;
-  int seeds = 200;
+  std::optional<int> seeds;  ///< 200 if not given
   int jobs = 0;
   bool json = false;
   bool page_data = false;
@@ -52,42 +59,118 @@ struct PlanArguments {
   std::string question;  ///< that is answered
 };
 
+std::vector<std::string> known_platforms(const PlanArguments& arguments, const DataPath& data) {
+  if (arguments.platforms.empty()) return {};
+  auto platforms = platforms_of(arguments.platforms, data);
+  const auto known = list_names(DataKind::platform, data);
+  for (const auto& one : platforms) check_known("--platforms", one, "platform", known);
+  return platforms;
+}
+
+std::vector<int> numbers_of_gpus(const PlanArguments& arguments) {
+  std::vector<int> numbers;
+  if (arguments.gpus.empty()) return numbers;
+  for (const auto& one : list_of("--gpus", arguments.gpus))
+    numbers.push_back(*value_of("--gpus", one, config::integer(1, most_planned_gpus)));
+  return numbers;
+}
+
 /// The clusters that are named: each platform with each number of GPUs.
 std::vector<Cluster> clusters_of(const PlanArguments& arguments, const DataPath& data) {
-  constexpr int most_gpus = 1 << 20;
+  const auto numbers = numbers_of_gpus(arguments);
   std::vector<Cluster> clusters;
-  if (arguments.platforms.empty()) return clusters;
-  for (const auto& platform : platforms_of(arguments.platforms, data)) {
-    check_known("--platforms", platform, "platform", list_names(DataKind::platform, data));
-    for (const auto& gpus : list_of("--gpus", arguments.gpus))
-      clusters.push_back({platform, *value_of("--gpus", gpus, config::integer(1, most_gpus)), {}});
-  }
+  for (const auto& platform : known_platforms(arguments, data))
+    for (const auto gpus : numbers) clusters.push_back({platform, gpus, {}});
   return clusters;
 }
 
+CampaignQuestions questions_of(const PlanArguments& arguments) {
+  constexpr int default_seeds = 200;
+  return {.seeds = arguments.seeds.value_or(default_seeds),
+          .deadline = value_of("--deadline", arguments.deadline, config::time_span),
+          .budget_usd = value_of("--budget", arguments.budget, config::dollars)};
+}
+
+/// Checks the values that are not read when a page is written without a simulation.
+void check_quantities(const PlanArguments& arguments) {
+  questions_of(arguments);
+  value_of("--global-batch", arguments.global_batch, config::integer(1, most_samples_per_step));
+  value_of("--sequence", arguments.sequence, config::integer(1, 1 << 24));
+  value_of("--tokens", arguments.tokens, config::tokens);
+  value_of("--samples", arguments.samples, config::samples);
+  value_of("--terms", arguments.terms, config::one_of("payment terms", config::all_terms));
+}
+
+/// Refuses keys that a plan sets after `--set`, or whose values its table shows.
+void check_set(const std::vector<Override>& set) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> options{
+      {{"model", "--model"},
+       {"platform", "--platforms"},
+       {"job.gpus", "--gpus"},
+       {"job.framework", "--framework"},
+       {"job.global_batch", "--global-batch"},
+       {"job.batch_per_gpu", "--global-batch"},
+       {"job.accumulate", "--global-batch"},
+       {"job.sequence", "--sequence"},
+       {"campaign.tokens", "--tokens"},
+       {"campaign.samples", "--samples"},
+       {"campaign.terms", "--terms"},
+       {"campaign.failures.model", "--failures"}}};
+  for (const auto& one : set)
+    for (const auto& [key, option] : options)
+      if (one.key == key || one.key == key.substr(0, key.find('.')))
+        refuse(fmt::format("'--set {}': a plan has its own {}", one.key, key),
+               fmt::format("give '{}' instead{}", option,
+                           one.key == key ? "" : fmt::format(", and other keys as '--set {}.KEY'", one.key)));
+}
+
+/// The name of a file without the characters that names of models cannot have.
+std::string safe_name(std::string name) {
+  for (auto& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '.' && c != '-') c = '_';
+  name.erase(0, name.find_first_not_of('.'));
+  return name.empty() ? "model" : name;
+}
+
 /// Makes a model of a file available by the name of the file. @return its name
-std::string named_model(const std::string& model, DataPath& data) {
+std::string named_model(const std::string& model, DataPath& data, const CommandContext& context) {
   const std::filesystem::path file{model};
   const auto is_json = file.extension() == ".json";
   if (!is_json && file.extension() != ".yaml") {
-    check_known("--model", model, "model", list_names(DataKind::model, data));
+    const auto known = list_names(DataKind::model, data);
+    std::error_code ignored;
+    if (std::ranges::find(known, model) == known.end() && std::filesystem::exists(file, ignored)) {
+      if (std::filesystem::is_directory(file, ignored))
+        refuse(fmt::format("'--model {}' is a folder", model),
+               fmt::format("give '{}'", (file / "config.json").string()));
+      refuse(fmt::format("'--model {}' is not the name of a model", model),
+             "give a .yaml file, or a config.json of Hugging Face");
+    }
+    check_known("--model", model, "model", known);
     return model;
   }
   auto name = file.stem().string();
   if (is_json && name == "config") name = std::filesystem::absolute(file).parent_path().filename().string();
-  const auto text = read_text_file(model);
-  data.texts[fmt::format("models/{}.yaml", name)] = is_json ? model_of_config(text) : text.content;
+  name = safe_name(std::move(name));
+  auto text = read_text_file(model);
+  if (is_json) {
+    auto imported = model_of_config(text);
+    for (const auto& note : imported.notes) warn(context, note);
+    text.content = std::move(imported.yaml);
+  }
+  data.texts[fmt::format("models/{}.yaml", name)] = std::move(text.content);
   return name;
 }
 
-TrainingPlan plan_of(const PlanArguments& arguments, DataPath& data) {
-  constexpr int largest_batch = 1'000'000'000;
-  TrainingPlan plan{.model = named_model(arguments.model, data),
+TrainingPlan plan_of(const PlanArguments& arguments, DataPath& data, const CommandContext& context) {
+  TrainingPlan plan{.model = named_model(arguments.model, data, context),
                     .framework = arguments.framework,
                     .failures = arguments.failures,
                     .set = parse_overrides(arguments.set)};
+  check_set(plan.set);
   plan.global_batch =
-      value_of("--global-batch", arguments.global_batch, config::integer(1, largest_batch)).value_or(0);
+      value_of("--global-batch", arguments.global_batch, config::integer(1, most_samples_per_step))
+          .value_or(0);
   const auto add = [&](std::string_view option, const char* key, const std::string& value) {
     if (!value.empty()) plan.set.push_back(given_by(option, key, value));
   };
@@ -111,14 +194,12 @@ std::vector<Failure> simulate_all(report::CampaignPoints& all, const TrainingPla
 /// The choices that the page starts with.
 std::vector<std::pair<std::string, std::string>> choices_of(const PlanArguments& arguments,
                                                             const std::string& model, const DataPath& data) {
-  const auto platforms =
-      arguments.platforms.empty() ? std::vector<std::string>{} : platforms_of(arguments.platforms, data);
   return {{"model", model},
           {"framework", arguments.framework},
           {"sequence", arguments.sequence},
           {"global_batch", arguments.global_batch},
           {"data", arguments.tokens.empty() ? arguments.samples : arguments.tokens},
-          {"platforms", fmt::format("{}", fmt::join(platforms, ","))},
+          {"platforms", fmt::format("{}", fmt::join(known_platforms(arguments, data), ","))},
           {"gpus", arguments.gpus},
           {"terms", arguments.terms.empty() ? std::string{terms_words.front()} : arguments.terms},
           {"failures", arguments.failures},
@@ -153,15 +234,20 @@ void check_complete(const PlanArguments& arguments) {
   if (arguments.samples.empty()) need(arguments.tokens, "--tokens or --samples");
 }
 
-Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, const DataPath& data,
-                     const CommandContext& context) {
-  auto clusters = clusters_of(arguments, data);
-  auto all = report::points_of(plan, clusters,
-                               {.seeds = arguments.seeds,
-                                .deadline = value_of("--deadline", arguments.deadline, config::time_span),
-                                .budget_usd = value_of("--budget", arguments.budget, config::dollars)});
+/// "llama3_8b: 8,192 tokens per sample, 512 samples per step"
+std::string title_of(const TrainingPlan& plan, const Scenario& scenario) {
+  const auto tokens = scenario.model.tokens_per_sample;
+  return fmt::format("{}: {}{} samples per step", plan.model,
+                     tokens > 0 ? fmt::format("{} tokens per sample, ", report::thousands_text(tokens)) : "",
+                     report::thousands_text(samples_per_step(plan, scenario)));
+}
+
+Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, std::vector<Cluster> clusters,
+                     const DataPath& data, const CommandContext& context) {
+  auto all = report::points_of(plan, clusters, questions_of(arguments));
   const auto failures = simulate_all(all, plan, clusters, arguments, data, context);
-  if (std::ranges::find(failures, Status::done, &Failure::status) == failures.end()) {
+  const auto done = std::ranges::find(failures, Status::done, &Failure::status);
+  if (done == failures.end()) {
     raise_wrong_input(failures);
     write_distinct_failures(failures, context.messages);
     return status_of(failures);
@@ -169,6 +255,8 @@ Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, c
   for (std::size_t i = 0; i < failures.size(); ++i)
     all.points[i].error = fmt::format("{}", fmt::join(failures[i].reasons, "; "));
   report::rank(all);
+  const auto& simulated = clusters[static_cast<std::size_t>(done - failures.begin())];
+  all.scenario = title_of(plan, scenario_on(plan, simulated, data).load());
   if (arguments.json) {
     report::write_json(context.results, all, GRADWAY_VERSION);
   } else {
@@ -177,13 +265,17 @@ Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, c
   return status_of(failures) == Status::bug ? Status::bug : Status::done;
 }
 
-/// @param out the page's file; empty: none is written
-void check_page(const std::string& out, bool replaces) {
-  if (out.empty()) return;
+void check_page(const PlanArguments& arguments) {
+  if (arguments.out.empty()) return;
+  if (!arguments.set.empty() || arguments.seeds)
+    refuse(fmt::format("'--out' conflicts with '{}', which the page does not have",
+                       arguments.seeds ? "--seeds" : "--set"),
+           "leave one of them out");
   check_has_engine();
-  if (!out.ends_with(".html"))
-    refuse(fmt::format("'--out {}' is not the name of a page", printable(out)), "write it as plan.html");
-  check_file(out, replaces);
+  if (!arguments.out.ends_with(".html"))
+    refuse(fmt::format("'--out {}' is not the name of a page", printable(arguments.out)),
+           "write it as plan.html");
+  check_file(arguments.out, arguments.force);
 }
 
 Status plan(const PlanArguments& arguments, const CommandContext& context) {
@@ -191,7 +283,7 @@ Status plan(const PlanArguments& arguments, const CommandContext& context) {
     answer_plan(context.results, arguments.answer, arguments.question, with_file_cache(context.data));
     return Status::done;
   }
-  check_page(arguments.out, arguments.force);
+  check_page(arguments);
   check_known("--framework", arguments.framework, "framework",
               {planned_frameworks.begin(), planned_frameworks.end()});
   std::vector<std::string> failures{"none"};
@@ -202,13 +294,16 @@ Status plan(const PlanArguments& arguments, const CommandContext& context) {
                          !(arguments.model.empty() || arguments.platforms.empty() || arguments.gpus.empty() ||
                            (arguments.tokens.empty() && arguments.samples.empty()));
   if (simulates) check_complete(arguments);
+  auto clusters = clusters_of(arguments, data);
+  check_quantities(arguments);
   TrainingPlan plan{};
-  if (!arguments.model.empty()) plan = plan_of(arguments, data);
+  if (!arguments.model.empty()) plan = plan_of(arguments, data, context);
   if (arguments.page_data) {
     report::write_plan_document(context.results, page_of(arguments, plan.model, data), GRADWAY_VERSION);
     return Status::done;
   }
-  const auto status = simulates ? simulate_plan(arguments, plan, data, context) : Status::done;
+  const auto status =
+      simulates ? simulate_plan(arguments, plan, std::move(clusters), data, context) : Status::done;
   if (!arguments.out.empty()) {
     auto page = page_of(arguments, plan.model, data);
     add_plan_files(page, data);
@@ -251,7 +346,7 @@ Action add_plan(CLI::App& app) {
       ->type_name("NAME");
   app.add_option("--seeds", arguments->seeds, "number of simulated runs per cluster (default: 200)")
       ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(CLI::Range(1, most_planned_seeds));
   app.add_option("--sequence", arguments->sequence, "tokens per sample (default: the model's)")
       ->type_name("N");
   app.add_option(
@@ -259,7 +354,9 @@ Action add_plan(CLI::App& app) {
          "page to write, plan.html: it plans other trainings without gradway; what is not given here is "
          "chosen there")
       ->type_name("FILE");
-  app.add_flag("--force", arguments->force, "replace an existing page")->disable_flag_override();
+  app.add_flag("--force", arguments->force, "replace an existing page")
+      ->disable_flag_override()
+      ->needs("--out");
   add_overrides(app, arguments->set);
   add_jobs(app, arguments->jobs);
   app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
@@ -267,11 +364,13 @@ Action add_plan(CLI::App& app) {
   auto* question = app.add_option("--question", arguments->question,
                                   "with --answer: the question, as web/DATA.md describes it")
                        ->type_name("JSON");
-  app.add_option("--answer", arguments->answer,
-                 fmt::format("answer a question of the planner's page: {}", fmt::join(plan_kinds, ", ")))
-      ->type_name("KIND")
-      ->check(CLI::IsMember{std::vector<std::string>{plan_kinds.begin(), plan_kinds.end()}})
-      ->needs(question);
+  auto* answer =
+      app.add_option("--answer", arguments->answer,
+                     fmt::format("answer a question of the planner's page: {}", fmt::join(plan_kinds, ", ")))
+          ->type_name("KIND")
+          ->check(CLI::IsMember{std::vector<std::string>{plan_kinds.begin(), plan_kinds.end()}})
+          ->needs(question);
+  question->needs(answer);
   return [arguments](const CommandContext& context) { return plan(*arguments, context); };
 }
 

@@ -282,6 +282,10 @@ Calibration load_calibration(const std::string& name, const DataPath& data) {
   return calibration;
 }
 
+void check_name(DataKind kind, const std::string& name, const DataPath& data) {
+  config::Lookup{data}.find(kind, name, {});
+}
+
 std::vector<std::string> list_names(DataKind kind, const DataPath& data) {
   return Lookup{data}.names(kind);
 }

@@ -134,6 +134,10 @@ std::string load_source_of_prices(const std::string& name, const DataPath& data)
 /// @throws ConfigError with every problem, at its place in the text
 void check_text(DataKind kind, const std::string& text);
 
+/// For names that may not be paths.
+/// @throws ConfigError unless a text or a file of the data folders has this name
+void check_name(DataKind kind, const std::string& name, const DataPath& data);
+
 /// The names of all files of a kind in the data folders, sorted, without duplicates. Unreadable folders are
 /// skipped.
 std::vector<std::string> list_names(DataKind kind, const DataPath& data);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "sim/base/contract.hpp"
 #include "sim/nccl/mesh_rings.hpp"
 #include "sim/nccl/nvlink_rings.hpp"
 
@@ -188,6 +189,7 @@ Nodes gpus_by_domain(const Platform& platform, const GpuNumbers& gpus) {
 
 int node_count(const Platform& platform, int gpus) {
   const auto last = static_cast<std::size_t>(gpus) - 1;
+  expects(last < platform.gpus.size(), "the platform has these GPUs");
   return platform.device(platform.gpus[last]).node + 1;
 }
 

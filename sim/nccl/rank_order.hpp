@@ -20,7 +20,7 @@ GpuNumbers first_gpus(int count);
 /// GPUs by NCCL's nodes, in order: a node, or all nodes that NVSwitches join.
 std::vector<GpuNumbers> gpus_by_domain(const Platform& platform, const GpuNumbers& gpus);
 
-/// Number of machines with the first `gpus` GPUs.
+/// Number of machines with the first `gpus` GPUs. @pre the platform has them
 int node_count(const Platform& platform, int gpus);
 
 /// The orders in which rings visit the GPUs: node by node, inside a node along NVLinks if they form a ring,

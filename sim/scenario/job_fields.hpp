@@ -18,6 +18,8 @@ inline bool reads_values(const Job& job) {
   return job.host_reads > 0;
 }
 
+inline constexpr int most_accumulated = 10000;  // micro-batches per step
+
 /// The keys of `job`.
 constexpr auto fields_of(std::type_identity<Job>) {
   return std::tuple{
@@ -35,7 +37,7 @@ constexpr auto fields_of(std::type_identity<Job>) {
             "format of parameters, gradients and optimizer states on the ranks, with every strategy. bf16 "
             "and fp16: as after model.to(bfloat16), without autocast and without fp32 master weights",
             {.affects = {.kernels = true}}),
-      field("accumulate", &Job::accumulate, value::Whole{1, 10000},
+      field("accumulate", &Job::accumulate, value::Whole{1, most_accumulated},
             "number of micro-batches per optimizer step (gradient accumulation, DDP's no_sync)"),
       CustomField{
           "global_batch", value::Whole{1, 1'000'000'000},

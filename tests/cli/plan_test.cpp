@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `gradway plan` as its users call it: its figures are those of a campaign, and what it lacks is said.
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -92,7 +93,118 @@ TEST_CASE("a config.json is planned by the name of its folder or file", "[cli][p
                    "aws-p5.48xlarge", "--gpus", "8", "--tokens", "1B", "--seeds", "20"});
   CAPTURE(outcome.errors);
   CHECK(outcome.status == 0);
-  CHECK_THAT(outcome.output, Contains("tiny\n") && Contains("data 8"));
+  CHECK_THAT(outcome.output,
+             Contains("tiny: 1,024 tokens per sample, 4,096 samples per step\n") && Contains("data 8"));
+}
+
+TEST_CASE("a plan warns of what the model of a config.json expresses differently", "[cli][plan]") {
+  const TemporaryFolder folder;
+  folder.write("my model (v2).json", R"({"model_type": "llama", "hidden_size": 512, "intermediate_size": 1024,
+    "num_hidden_layers": 4, "num_attention_heads": 8, "vocab_size": 1000, "max_position_embeddings": 1024,
+    "attention_dropout": 0.1})");
+  const auto file = (folder.path() / "my model (v2).json").string();
+  const auto imported = run_gradway({"import", "hf", file});
+  CHECK_THAT(imported.errors, Contains("warning: "));
+  const auto outcome = run_gradway({"plan", "--model", file, "--platforms", "aws-p5.48xlarge", "--gpus", "8",
+                                    "--tokens", "1B", "--seeds", "20"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.errors == imported.errors);
+  CHECK_THAT(outcome.output, Contains("my_model__v2_: "));
+}
+
+TEST_CASE("lists of a plan may have spaces after commas", "[cli][plan]") {
+  auto arguments = plan({"--tokens", "1B", "--json"});
+  arguments[4] = "aws-p5.48xlarge, aws-p5en.48xlarge";
+  arguments[6] = "8, 16";
+  const auto outcome = run_gradway(arguments);
+  CAPTURE(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  CHECK(Json::parse(outcome.output).at("runs").size() == 4);
+}
+
+TEST_CASE("captured models are planned", "[cli][plan]") {
+  const auto outcome = run_gradway({"plan", "--model", "unet_860m", "--platforms", "aws-p5.48xlarge",
+                                    "--gpus", "8", "--samples", "1M", "--seeds", "20"});
+  CAPTURE(outcome.errors);
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.output, Contains("unet_860m: 1,024 samples per step\n"));
+}
+
+TEST_CASE("more GPUs than a platform has are refused on each platform of fixed size", "[cli][plan]") {
+  for (const auto* platform : {"workstation-4x-rtx-4090", "h200-1x", "lambda-cloud-8x-v100"}) {
+    CAPTURE(platform);
+    CHECK_THAT(error_of({"plan", "--model", "llama3_8b", "--platforms", platform, "--gpus", "64", "--tokens",
+                         "300B"}),
+               Contains("job.gpus 64 is more than the "));
+  }
+  CHECK_THAT(error_of({"init", "--model", "gpt2", "--platform", "workstation-4x-rtx-4090", "--gpus", "32"}),
+             Contains("job.gpus 32 is more than the 4 GPUs of the platform"));
+}
+
+TEST_CASE("a plan refuses --set of what its options set", "[cli][plan]") {
+  const auto refused = [](const std::string& set) {
+    return error_of(plan({"--tokens", "1B", "--set", set}));
+  };
+  CHECK(refused("job.gpus=32") ==
+        "error: '--set job.gpus': a plan has its own job.gpus\n  hint: give '--gpus' instead\n");
+  CHECK(refused("job={gpus: 32}") ==
+        "error: '--set job': a plan has its own job.gpus\n"
+        "  hint: give '--gpus' instead, and other keys as '--set job.KEY'\n");
+  for (const auto* one : {"model=gpt2", "platform=dgx-h100", "job.framework=megatron", "job.global_batch=8",
+                          "job.batch_per_gpu=8", "job.accumulate=2", "job.sequence=512", "campaign.tokens=2B",
+                          "campaign.samples=1M", "campaign.terms=spot", "campaign.failures.model=llama3",
+                          "campaign={epochs: 1}"})
+    CHECK_THAT(refused(one), Contains("': a plan has its own "));
+}
+
+TEST_CASE("errors of a plan's batch name the option", "[cli][plan]") {
+  CHECK(error_of(plan({"--tokens", "1B", "--global-batch", "1000000000"})) ==
+        "error: 1000000000 samples per step need 3906250 micro-batches on each GPU, more than 10000\n"
+        "  hint: give '--global-batch' fewer samples\n");
+}
+
+TEST_CASE("damaged questions are refused in a line", "[cli][plan]") {
+  const auto asked = [](const std::string& text) {
+    return error_of({"plan", "--answer=layout", "--question=" + text});
+  };
+  const auto with = [](const char* key, const Json& value) {
+    auto changed = question(Json::array());
+    changed[key] = value;
+    return changed.dump();
+  };
+  const auto on = [&](const Json& platform, const Json& gpus) {
+    return with("clusters", {{{"platform", platform}, {"gpus", gpus}, {"layout", Json::array()}}});
+  };
+  const std::string damaged =
+      "error: the question of the page is damaged\n"
+      "  hint: load the page again; web/DATA.md describes questions\n";
+  for (const auto& text :
+       {std::string{"{"}, std::string{"{}"}, with("model", 5), with("clusters", Json::array()),
+        with("set", 1), with("seeds", 1e300), on("dgx-h100", -64), on("dgx-h100", 1.5)})
+    CHECK(asked(text) == damaged);
+  for (const auto* path : {"/etc/passwd", "../x.yaml", "models/gpt_124m.yaml", "README.md"}) {
+    CHECK_THAT(asked(with("model", path)), Contains("model") && !Contains("root:"));
+    CHECK_THAT(asked(on(path, 8)), Contains("platform") && !Contains("root:"));
+  }
+}
+
+TEST_CASE("a page is not written with wrong values", "[cli][plan]") {
+  const TemporaryFolder folder;
+  const auto page = (folder.path() / "plan.html").string();
+  const auto refused = [&](const char* option, const char* value) {
+    return error_of({"plan", "--out", page, option, value});
+  };
+  CHECK_THAT(refused("--deadline", "4 dys"), Contains("--deadline"));
+  CHECK_THAT(refused("--budget", "much"), Contains("--budget"));
+  CHECK_THAT(refused("--platforms", "nosuch"), Contains("'--platforms nosuch'"));
+  CHECK_THAT(refused("--gpus", "many"), Contains("--gpus"));
+  CHECK_THAT(refused("--tokens", "ten"), Contains("--tokens"));
+  CHECK_THAT(refused("--terms", "never"), Contains("--terms"));
+  CHECK(refused("--set", "foo=1") ==
+        "error: '--out' conflicts with '--set', which the page does not have\n"
+        "  hint: leave one of them out\n");
+  CHECK_THAT(refused("--seeds", "5"), Contains("'--out' conflicts with '--seeds'"));
+  CHECK_FALSE(std::filesystem::exists(page));
 }
 
 TEST_CASE("platforms that cannot run a plan are listed with the reason", "[cli][plan]") {
@@ -115,6 +227,16 @@ TEST_CASE("what a plan lacks is said, with an example", "[cli][plan]") {
   CHECK_THAT(error_of({"plan", "--model", "gpt_124m", "--platforms", "aws-p5.48xlarg", "--gpus", "8",
                        "--tokens", "1B"}),
              Contains("aws-p5.48xlarge"));
+  const TemporaryFolder folder;
+  const auto name = folder.path().string();
+  CHECK(error_of({"plan", "--model", name, "--platforms", "dgx-h100", "--gpus", "8", "--tokens", "1B"}) ==
+        "error: '--model " + name + "' is a folder\n  hint: give '" + name + "/config.json'\n");
+  CHECK(error_of(
+            {"plan", "--model", "/dev/null", "--platforms", "dgx-h100", "--gpus", "8", "--tokens", "1B"}) ==
+        "error: '--model /dev/null' is not the name of a model\n"
+        "  hint: give a .yaml file, or a config.json of Hugging Face\n");
+  CHECK_THAT(error_of({"plan", "--force"}), Contains("--force requires --out"));
+  CHECK_THAT(error_of({"plan", "--question", "{}"}), Contains("--question requires --answer"));
   CHECK_THAT(error_of(plan({"--tokens", "1B", "--framework", "megatrom"})), Contains("megatron"));
   CHECK_THAT(error_of(plan({"--tokens", "1B", "--failures", "llama4"})), Contains("llama3"));
   CHECK_THAT(error_of(plan({"--tokens", "1B", "--deadline", "soon"})), Contains("--deadline"));

@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <fmt/format.h>
+
 #include "sim/config/config.hpp"
 #include "sim/config/scenario_yaml.hpp"
 #include "sim/study/search/layout_requirements.hpp"
@@ -99,6 +101,26 @@ TEST_CASE("models without blocks are replicated", "[study]") {
 TEST_CASE("a plan refuses what cannot run, with a reason", "[study]") {
   CHECK(message_of({.model = "llama3_405b", .global_batch = 8, .set = {}}, {"aws-p5.48xlarge", 8, {}})
             .starts_with("no layout fits: the smallest needs"));
+}
+
+TEST_CASE("a platform of fixed size refuses more GPUs than it has", "[study]") {
+  constexpr int gpus = 1024;
+  int fixed = 0;
+  for (const auto& name : list_names(DataKind::platform, plan_data)) {
+    const auto size = load_platform(name, gpus, plan_data).gpus.size();
+    if (size >= gpus) continue;
+    ++fixed;
+    CHECK(message_of(small_plan(), {name, gpus, {}}) ==
+          fmt::format("job.gpus {} is more than the {} GPU{} of the platform", gpus, size,
+                      size == 1 ? "" : "s"));
+  }
+  CHECK(fixed >= 3);
+}
+
+TEST_CASE("samples per step that need too many micro-batches are refused", "[study]") {
+  auto plan = small_plan();
+  plan.global_batch = 1'000'000'000;
+  CHECK(message_of(plan, {"dgx-h100", 8, {}}).ends_with(" micro-batches on each GPU, more than 10000"));
 }
 
 TEST_CASE("a campaign of a plan has failures, and storage for its checkpoints", "[study]") {

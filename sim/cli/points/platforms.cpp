@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/cli/commands.hpp"
+#include "sim/config/yaml/scalars.hpp"
 #include "sim/study/compare/sweep.hpp"
 
 namespace gradway::cli {
@@ -15,7 +16,8 @@ namespace gradway::cli {
 std::vector<std::string> list_of(std::string_view option, const std::string& text) {
   auto values = values_of_list(option, text);
   for (auto value = values.begin(); value != values.end(); ++value) {
-    if (value->find_first_not_of(' ') == std::string::npos)
+    *value = std::string{config::trim(*value)};
+    if (value->empty())
       refuse(fmt::format("'{} {}' has an empty value", option, text), "write values between the commas");
     if (std::find(values.begin(), value, *value) != value)
       refuse(fmt::format("'{} {}' has '{}' twice", option, text, *value), "give each value once");

@@ -24,13 +24,13 @@ namespace gradway::cli {
 namespace {
 
 void answer_layout(std::ostream& out, const std::string& text, const DataPath& data) {
-  const auto question = report::read_plan_question(text);
+  const auto question = report::read_plan_question(text, data);
   const auto found = layout_on(question.plan, question.clusters.front(), data);
   report::write_plan_layout(out, found, GRADWAY_VERSION);
 }
 
 void answer_campaigns(std::ostream& out, const std::string& text, const DataPath& data) {
-  const auto question = report::read_plan_question(text);
+  const auto question = report::read_plan_question(text, data);
   const CampaignQuestions limits{
       .seeds = question.seeds,
       .deadline = value_of("deadline", question.deadline, config::time_span),
@@ -50,13 +50,13 @@ void answer_campaigns(std::ostream& out, const std::string& text, const DataPath
 }
 
 void answer_scenario(std::ostream& out, const std::string& text, const DataPath& data) {
-  const auto question = report::read_plan_question(text);
+  const auto question = report::read_plan_question(text, data);
   const auto planned = scenario_on(question.plan, question.clusters.front(), data);
   out << scenario_yaml(planned.name, planned.set, planned.data);
 }
 
 void answer_model(std::ostream& out, const std::string& text, const DataPath&) {
-  out << model_of_config({"config.json", text});
+  out << model_of_config({"config.json", text}).yaml;
 }
 
 }  // namespace
@@ -70,10 +70,11 @@ void answer_plan(std::ostream& out, std::string_view kind, const std::string& qu
   answers.at(at)(out, question, data);
 }
 
-std::string model_of_config(const TextFile& config) {
+ImportedModel model_of_config(const TextFile& config) {
   const auto draft = draft_of_hugging_face(read_json_settings(config), {});
-  auto model = model_yaml(draft);
-  check_reads_back(DataKind::model, model, draft.file);
+  ImportedModel model{model_yaml(draft), {}};
+  check_reads_back(DataKind::model, model.yaml, draft.file);
+  for (const auto& note : draft.notes) model.notes.push_back(to_text(note));
   return model;
 }
 

@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/config/config.hpp"
 #include "sim/files/text_file.hpp"
@@ -20,7 +21,12 @@ inline constexpr std::array<std::string_view, 4> plan_kinds{"layout", "campaigns
 /// @param question JSON; with kind model the text of the config.json
 void answer_plan(std::ostream& out, std::string_view kind, const std::string& question, const DataPath& data);
 
-/// The model of a config.json of Hugging Face, as YAML.
-std::string model_of_config(const TextFile& config);
+struct ImportedModel {
+  std::string yaml;
+  std::vector<std::string> notes;  ///< what the model expresses differently, each on a line
+};
+
+/// The model of a config.json of Hugging Face.
+ImportedModel model_of_config(const TextFile& config);
 
 }  // namespace gradway::cli

@@ -19,7 +19,6 @@
 namespace gradway::config {
 namespace {
 
-constexpr int most_accumulated = 10000;
 constexpr int most_samples = 1'000'000'000;  // per step
 
 constexpr auto profiled = choices_of<Precision>(profile_words::precisions);

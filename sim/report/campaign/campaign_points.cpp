@@ -180,7 +180,8 @@ void add_layout(CampaignPoint& point, const Scenario& scenario) {
   point.set.emplace_back("strategy", json["strategy"].dump());
   for (const auto* key : {"batch_per_gpu", "accumulate"})
     point.set.emplace_back(fmt::format("job.{}", key), json["job"][key].dump());
-  point.set.emplace_back("job.recompute", std::string{name_of(job.recompute)});
+  if (!scenario.model.captured)  // a capture contains what is recomputed
+    point.set.emplace_back("job.recompute", std::string{name_of(job.recompute)});
 }
 
 void add_answers(CampaignPoint& point, const Run& run, const CampaignAnswers& answers) {

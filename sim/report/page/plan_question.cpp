@@ -2,6 +2,7 @@
 #include "sim/report/page/plan_question.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <ostream>
 #include <utility>
 
@@ -16,6 +17,18 @@ namespace gradway::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+[[noreturn]] void refuse_damaged() {
+  throw ConfigError{Problem{
+      {}, "the question of the page is damaged", {}, "load the page again; web/DATA.md describes questions"}};
+}
+
+int whole(const Json& json, int least, int most) {
+  if (!json.is_number_integer()) refuse_damaged();
+  const auto value = json.get<std::int64_t>();
+  if (value < least || value > most) refuse_damaged();
+  return static_cast<int>(value);
+}
 
 std::vector<Override> overrides_of(const Json& pairs) {
   std::vector<Override> overrides;
@@ -41,21 +54,34 @@ Json search_json(const LayoutOnCluster& found, std::string_view version) {
       .json();
 }
 
-}  // namespace
-
-PlanQuestion read_plan_question(std::string_view text) {
-  const auto json = Json::parse(text);
+PlanQuestion question_of(const Json& json) {
   PlanQuestion question{.plan = {.model = json.at("model"),
                                  .framework = json.at("framework"),
-                                 .global_batch = json.at("global_batch"),
+                                 .global_batch = whole(json.at("global_batch"), 0, most_samples_per_step),
                                  .failures = json.at("failures"),
                                  .set = overrides_of(json.at("set"))},
                         .clusters = {},
                         .deadline = json.at("deadline"),
                         .budget = json.at("budget"),
-                        .seeds = json.at("seeds")};
+                        .seeds = whole(json.at("seeds"), 1, most_planned_seeds)};
   for (const auto& one : json.at("clusters"))
-    question.clusters.push_back({one.at("platform"), one.at("gpus"), overrides_of(one.at("layout"))});
+    question.clusters.push_back(
+        {one.at("platform"), whole(one.at("gpus"), 1, most_planned_gpus), overrides_of(one.at("layout"))});
+  if (question.clusters.empty()) refuse_damaged();
+  return question;
+}
+
+}  // namespace
+
+PlanQuestion read_plan_question(std::string_view text, const DataPath& data) {
+  PlanQuestion question;
+  try {
+    question = question_of(Json::parse(text));
+  } catch (const Json::exception&) {
+    refuse_damaged();
+  }
+  check_name(DataKind::model, question.plan.model, data);
+  for (const auto& one : question.clusters) check_name(DataKind::platform, one.platform, data);
   return question;
 }
 

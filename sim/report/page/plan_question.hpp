@@ -20,8 +20,10 @@ struct PlanQuestion {
   int seeds = 1;
 };
 
-/// Reads a question: the key `question` of the kind `plan` in web/DATA.md.
-PlanQuestion read_plan_question(std::string_view json);
+/// Reads a question: see the kind `plan` in web/DATA.md. Its model and platforms are names, not paths, so that
+/// a page cannot read other files.
+/// @throws ConfigError for a damaged question and unknown names
+PlanQuestion read_plan_question(std::string_view json, const DataPath& data);
 
 /// Writes the layout that was chosen for a cluster, and the search for it: see web/DATA.md.
 void write_plan_layout(std::ostream& out, const LayoutOnCluster& found, std::string_view version);

@@ -156,6 +156,12 @@ Traits traits_of(const Model& model) {
           .has_blocks = !is_recorded(model) && model.tokens_per_sample > 0};
 }
 
+/// Of all nodes: the request may have more GPUs than a platform of fixed size.
+int gpus_per_node(const Platform& platform) {
+  const auto gpus = static_cast<int>(platform.gpus.size());
+  return gpus / node_count(platform, gpus);
+}
+
 /// Settings by framework and model.
 class Recipes {
  public:
@@ -166,8 +172,7 @@ class Recipes {
         gpu_{platform.gpu_models.front()},
         framework_{framework_of(request)},
         precision_{is_recorded(model) ? "" : precision_for(gpu_)},
-        gpus_of_node_{static_cast<int>(platform.gpus.size()) /
-                      std::max(1, node_count(platform, request.gpus))} {}
+        gpus_of_node_{gpus_per_node(platform)} {}
 
   CommonSettings common(const TrainingSetup& setup) const {
     CommonSettings found{.precision = precision_, .optimizer = is_recorded(model_) ? "" : "adamw"};

@@ -10,6 +10,7 @@
 
 #include "sim/base/problem.hpp"
 #include "sim/compute/memory_range.hpp"
+#include "sim/scenario/job_fields.hpp"
 #include "sim/study/search/first_scenario.hpp"
 #include "sim/study/search/largest_batch.hpp"
 #include "sim/study/search/layout_requirements.hpp"
@@ -75,6 +76,13 @@ LayoutResult simulated(const Scenario& scenario) {
               "use GPUs with more memory");
 }
 
+void check_accumulated(const Job& job, int global_batch) {
+  if (job.accumulate > most_accumulated)
+    refuse_plan(fmt::format("{} samples per step need {} micro-batches on each GPU, more than {}",
+                            global_batch, job.accumulate, most_accumulated),
+                "give '--global-batch' fewer samples");
+}
+
 LayoutOnCluster replicated(Scenario scenario, int global_batch) {
   auto& job = scenario.job;
   if (global_batch % job.gpus != 0)
@@ -83,6 +91,7 @@ LayoutOnCluster replicated(Scenario scenario, int global_batch) {
   const auto samples = global_batch / job.gpus;
   if (!is_recorded(scenario.model)) job.batch_per_gpu = batch_of_replica(scenario, samples);
   job.accumulate = std::max(1, samples / job.batch_per_gpu);
+  check_accumulated(job, global_batch);
   auto chosen = simulated(scenario);
   return {std::move(scenario), std::move(chosen), {}};
 }
@@ -124,6 +133,7 @@ LayoutOnCluster layout_on(const TrainingPlan& plan, const Cluster& cluster, cons
                 "use more GPUs, or GPUs with more memory");
   }
   auto chosen = found.ranked.front();
+  check_accumulated(chosen.job, samples);
   scenario.job = chosen.job;
   return {std::move(scenario), std::move(chosen), std::move(found)};
 }

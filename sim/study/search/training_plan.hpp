@@ -14,6 +14,11 @@ namespace gradway {
 /// Frameworks whose recipes and layouts a plan can have.
 inline constexpr std::array<std::string_view, 2> planned_frameworks{"pytorch", "megatron"};
 
+// The largest values that a plan may have.
+inline constexpr int most_planned_gpus = 1 << 20;
+inline constexpr int most_samples_per_step = 1'000'000'000;
+inline constexpr int most_planned_seeds = 1'000'000;
+
 /// A training for which hardware is to be chosen.
 struct TrainingPlan {
   std::string model;
