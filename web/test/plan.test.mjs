@@ -121,11 +121,20 @@ for (const one of withEngine.filter(({ name }) => name.endsWith('plan'))) {
       assert.deepEqual(await shownRuns(page), expected, 'a file of the same name replaces it');
     });
 
+    checks('a config.json does not take the name of a shipped model', async (page) => {
+      await give(page, 'gpt2.json', JSON.stringify(config));
+      await answered(page, '#plan:model=gpt2_own');
+    });
+
     checks('mistakes say what to do, and the page stays usable', async (page) => {
       await panel(page).getByRole('button', { name: 'Take back all choices' }).click();
       await answered(page, '#plan');
-      await write(page, 'gpus', 'x');
-      await page.waitForFunction(() => /“x” is not a number of GPUs: write numbers such as 64, 128\./.test(document.querySelector('#plan .status').textContent));
+      for (const [gpus, wrong] of [['x', 'x'], ['1,024', '024']]) {
+        await write(page, 'gpus', gpus);
+        await page.waitForFunction((text) => document.querySelector('#plan .status').textContent === `“${text}” is not a number of GPUs: write numbers such as 64, 1024, without separators of thousands.`, wrong);
+        assert.equal(await page.locator('#plan-answer').textContent(), '', 'no answer of earlier choices is left');
+        assert.equal(await page.locator('#plan-results').textContent(), '');
+      }
       await write(page, 'gpus', '8');
       await answered(page, '#plan');
       await write(page, 'data', '');

@@ -28,8 +28,11 @@ export function fragmentOf(choices: Choices, before: Choices): string {
 /** Each value once. */
 export const listOf = (text: string): string[] => [...new Set(text.split(',').map((one) => one.trim()).filter(Boolean))];
 
-/** A number as people write it, "1,024" too; NaN if it is none. */
-const integer = (text: string): number => (/^\d[\d\s_]*$/.test(text) ? Number(text.replace(/[\s_]/g, '')) : NaN);
+/** A number as people write it, "1 024" too; NaN if it is none. A zero in front is the rest of "1,024", whose comma separates values. */
+const integer = (text: string): number => (/^[1-9][\d\s_]*$/.test(text) ? Number(text.replace(/[\s_]/g, '')) : NaN);
+
+/** Samples per step, "1,024" too: there is one value only. */
+const samplesPerStep = (text: string): number => integer(text.replace(/,(?=\d{3}(?!\d))/g, ''));
 
 /** Every platform with every number of GPUs. */
 export const clustersOf = ({ platforms, gpus }: Choices): Cluster[] => listOf(platforms).flatMap((platform) => listOf(gpus).map((count) => ({ platform, gpus: integer(count) })));
@@ -40,8 +43,8 @@ export function missing(choices: Choices): string {
   if (listOf(choices.platforms).length === 0) return 'Choose at least one platform.';
   if (listOf(choices.gpus).length === 0) return 'Say how many GPUs, such as 64 or 64, 128.';
   const wrong = listOf(choices.gpus).find((count) => !(integer(count) >= 1));
-  if (wrong !== undefined) return `“${wrong}” is not a number of GPUs: write numbers such as 64, 128.`;
-  if (choices.global_batch !== '' && !(integer(choices.global_batch) >= 1)) return `“${choices.global_batch}” is not a number of samples per step.`;
+  if (wrong !== undefined) return `“${wrong}” is not a number of GPUs: write numbers such as 64, 1024, without separators of thousands.`;
+  if (choices.global_batch !== '' && !(samplesPerStep(choices.global_batch) >= 1)) return `“${choices.global_batch}” is not a number of samples per step.`;
   return '';
 }
 
@@ -49,7 +52,7 @@ export function missing(choices: Choices): string {
 const job = ({ model, framework, sequence, global_batch: batch }: Choices) => ({
   model,
   framework,
-  global_batch: batch === '' ? 0 : integer(batch),
+  global_batch: batch === '' ? 0 : samplesPerStep(batch),
   set: sequence === '' ? [] : [['job.sequence', sequence]],
 });
 

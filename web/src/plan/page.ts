@@ -70,6 +70,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
   const before = data.plan.choices;
   let choices = choicesOf(location.hash, before) ?? before;
   const own: Files = {};
+  const ownModels = new Map<string, string>(); // YAML by name
   const layouts = new Map<string, Found>();
   const asked = new Set<string>();
   let campaignsAsked = ''; // the last question
@@ -81,11 +82,13 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
   const sentence = h('div', { id: 'plan-answer' });
   const results = h('div', { id: 'plan-results' });
   const yaml = copied('The scenario of this cluster: save it as plan.yaml');
+  const modelYaml = copied('The model: save it in the folder models beside plan.yaml');
   const command = copied('The command that simulates it in detail');
-  const details = h('div', { id: 'plan-details', hidden: true }, h('p', { class: 'hint' }), yaml.element, command.element);
+  const details = h('div', { id: 'plan-details', hidden: true }, h('p', { class: 'hint' }), yaml.element, modelYaml.element, command.element);
 
   const ask = (plan: PlanQuestion['plan'], text: string): Promise<Answer> => engine.ask({ plan, text, roots: data.plan.roots, own });
-  const isText = (): boolean => data.plan.models.find(({ name }) => name === choices.model)?.is_text ?? true;
+  /** Text models have a vocabulary. */
+  const isText = (): boolean => data.plan.models.find(({ name }) => name === choices.model)?.is_text ?? /^vocabulary:/m.test(ownModels.get(choices.model) ?? 'vocabulary:');
   const key = (cluster: Cluster): string => layoutQuestion(choices, cluster);
   const found = (): [Cluster, FoundLayout][] =>
     clustersOf(choices).flatMap((cluster): [Cluster, FoundLayout][] => {
@@ -98,18 +101,34 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     problem.textContent = text;
   }
 
+  /** @param why there is no plan; '': another part of the page says it */
+  function showNoPlan(why: string): void {
+    fail(why);
+    sentence.replaceChildren();
+    results.replaceChildren();
+  }
+
+  /** Dims what belongs to earlier choices. */
+  function dim(isEarlier: boolean): void {
+    for (const part of [sentence, results]) part.classList.toggle('earlier', isEarlier);
+  }
+
   async function showDetails(cluster: Cluster, layout: FoundLayout): Promise<void> {
     const { status: code, text } = await ask('scenario', campaignQuestion(choices, isText(), seeds, [[cluster, layout]]));
     details.hidden = false;
     details.querySelector('.hint')!.textContent = `${cluster.platform}, ${cluster.gpus} GPUs: ${layout.words}`;
     yaml.show(text);
-    command.show(code === 0 ? `gradway campaign plan.yaml${choices.deadline ? ` --deadline '${choices.deadline}'` : ''}${choices.budget ? ` --budget '${choices.budget}'` : ''} --out result` : '');
+    const model = ownModels.get(choices.model);
+    modelYaml.element.hidden = model === undefined;
+    if (model !== undefined) modelYaml.show(`# models/${choices.model}.yaml\n${model}`);
+    command.show(code === 0 ? `gradway campaign plan.yaml --seeds ${seeds}${choices.deadline ? ` --deadline '${choices.deadline}'` : ''}${choices.budget ? ` --budget '${choices.budget}'` : ''} --out result` : '');
     details.scrollIntoView({ block: 'nearest' });
   }
 
   function showResults(all: Campaigns): void {
     const rows = found();
-    sentence.replaceChildren(answer(sentenceOf(all)));
+    dim(false);
+    sentence.replaceChildren(...(all.runs.every((run) => run.error) ? [] : [answer(sentenceOf(all))]));
     const failed = clustersOf(choices).flatMap((cluster) => {
       const one = layouts.get(key(cluster));
       return one && 'error' in one ? [h('li', {}, `${cluster.platform}, ${counted(cluster.gpus, 'GPU')}: ${reasonOf(one.error)}`)] : [];
@@ -130,7 +149,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
   function askCampaigns(): void {
     const rows = found();
     if (rows.length === 0 || isSimulating) return;
-    if (choices.data === '') return fail('Say how many tokens, such as 300B, or how many samples.');
+    if (choices.data === '') return showNoPlan('Say how many tokens, such as 300B, or how many samples.');
     const question = campaignQuestion(choices, isText(), seeds, rows);
     if (question === campaignsAsked) return;
     campaignsAsked = question;
@@ -139,8 +158,9 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     void ask('campaigns', question).then((got) => {
       isSimulating = false;
       const isNow = question === campaignQuestion(choices, isText(), seeds, rows);
-      if (isNow) fail(got.status === 0 ? '' : got.text.trim());
+      if (isNow && got.status !== 0) showNoPlan(got.text.trim());
       if (isNow && got.status === 0) {
+        fail('');
         const all = JSON.parse(got.text) as Campaigns;
         const wrong = all.runs.every((run) => run.error) ? all.runs[0]?.error : undefined;
         if (wrong) fail(wrong.trim());
@@ -153,6 +173,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
 
   /** @param done said when nothing is left to do */
   function report(done = ''): void {
+    if (missing(choices)) return; // which the status says
     const all = clustersOf(choices);
     const known = all.filter((cluster) => layouts.has(key(cluster))).length;
     status.textContent = known < all.length ? `Searching layouts: ${known} of ${all.length} done.` : done;
@@ -166,7 +187,9 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     if (fragment || location.hash.startsWith('#plan:')) window.history.replaceState(null, '', fragment || '#plan');
     const gap = missing(choices);
     fail('');
+    dim(true);
     if (gap) {
+      showNoPlan('');
       status.textContent = gap;
       panel.dataset.shown = '';
       return;
@@ -182,7 +205,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
         asked.delete(text);
         if (!wantedNow().has(text)) return;
         report();
-        if (found().length === 0 && wantedNow().size === [...wantedNow()].filter((one) => layouts.has(one)).length) fail((layouts.get(text) as { error: string }).error.trim());
+        if (found().length === 0 && wantedNow().size === [...wantedNow()].filter((one) => layouts.has(one)).length) showNoPlan((layouts.get(text) as { error: string }).error.trim());
         askCampaigns();
       });
     }
@@ -202,7 +225,9 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     const { status: code, text: model } = await ask('model', text);
     if (code !== 0) return fail(model.trim());
     const base = name.replace(/\.json$/i, '').replace(/[^A-Za-z0-9_.-]/g, '_').replace(/^[.]+/, '') || 'model';
-    const free = base === 'config' ? 'my_model' : base;
+    const wanted = base === 'config' ? 'my_model' : base;
+    const free = data.plan.models.some((one) => one.name === wanted) ? `${wanted}_own` : wanted; // a link with the name of a shipped model means that
+    ownModels.set(free, model);
     own[engine.fileOf(free)] = model;
     layouts.clear();
     engine.keep(({ plan }) => plan !== 'layout'); // another file of this name may be searched

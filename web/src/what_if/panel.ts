@@ -121,10 +121,11 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described }: S
     const hasFailed = answer.status !== 0;
     const line = commandOf(given.command, all());
     problem.hidden = !hasFailed;
+    panel.classList.toggle('unanswered', hasFailed);
     remedy.replaceChildren();
     rest();
     if (hasFailed) {
-      status.textContent = 'No answer for these settings.';
+      status.textContent = 'No answer for these settings. The figures are those of the settings before.';
       problem.textContent = `${answer.text.trim()}\n\nWith the program: ${line}`;
       const set = known && proposed(answer.text, known.schema);
       if (set) remedy.replaceChildren(button(`Set ${set[0]} to ${set[1]}`, `Set ${set[0]} to ${set[1]}, as proposed`, () => change(...set, true)));
