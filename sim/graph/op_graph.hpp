@@ -77,7 +77,8 @@ class OpGraph {
     expects(op.latency >= Seconds{0} && op.amount >= 0 && op.cap > 0 && op.weight > 0,
             "latency and amount of an op must not be negative, its cap and weight must be positive");
     expects(op.kind != OpKind::flow || op.path < paths_.size(), "a flow must have a path");
-    expects((op.kind == OpKind::hold) == (op.until < ops_.size()), "a hold, and no other op, ends with another op");
+    expects((op.kind == OpKind::hold) == (op.until < ops_.size()),
+            "a hold, and no other op, ends with another op");
     expects(op.queue == Op::absent || op.queue < queues_.size(), "the queue of an op must exist");
     expects(op.contender == Op::absent || op.contender < contenders_.size(),
             "the contender of an op must exist");

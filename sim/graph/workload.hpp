@@ -50,8 +50,8 @@ struct Call {
   CollectiveKind kind = CollectiveKind::all_reduce;
   Bytes bytes{};  ///< size of the buffer on each rank (all-gather, reduce-scatter: of the larger one)
   Slot group{};
-  bool waits_beside_kernels = false;  ///< other work of the actor runs while it waits for the other members: its
-                                      ///< kernel then occupies multiprocessors from when it could start
+  bool waits_beside_kernels = false;  ///< other work of the actor runs while it waits for the other members:
+                                      ///< its kernel then occupies multiprocessors from when it could start
   auto operator<=>(const Call&) const = default;
 };
 

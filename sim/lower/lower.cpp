@@ -382,7 +382,8 @@ class Lowering {
   }
 
   /// The multiprocessors that a call occupies on the actor's GPU until all members have come to it.
-  void add_hold(const ActorState& actor, const ProgramState& program, GroupId group, OpId until, Origin origin) {
+  void add_hold(const ActorState& actor, const ProgramState& program, GroupId group, OpId until,
+                Origin origin) {
     const auto number = static_cast<std::uint32_t>(actor.id.index());
     const auto [side, is_new] = hold_sides_.try_emplace({group, number}, Op::absent);
     if (is_new) side->second = contention_.collective_side(graph_, communicators_.of(group), {number});
@@ -481,8 +482,9 @@ class Lowering {
   std::vector<ProgramState> programs_;               ///< by program
   std::vector<int> callers_;                         ///< by representative group: simulated members
   std::vector<std::vector<Rendezvous>> rendezvous_;  ///< by representative group: its calls so far
-  std::map<std::pair<GroupId, std::uint32_t>, std::uint32_t> hold_sides_;  ///< by representative group and actor
-  std::vector<ChannelState> channels_;               ///< by representative channel
+  std::map<std::pair<GroupId, std::uint32_t>, std::uint32_t>
+      hold_sides_;                      ///< by representative group and actor
+  std::vector<ChannelState> channels_;  ///< by representative channel
 };
 
 }  // namespace

@@ -61,12 +61,13 @@ class Replay {
     std::uint32_t times;  ///< that its path names the resource
   };
 
-  /// Events of the flows on links, and of kernels, which contend with them.
+  /// Events of the flows on links, and of kernels and holds, which contend with them or with each other.
   std::vector<Event> events() const {
     std::vector<Event> found;
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       const Op& op = graph_.ops()[i];
-      if (op.kind != OpKind::flow || op.amount == 0) continue;
+      const bool moves = op.kind == OpKind::flow && op.amount > 0;
+      if (!moves && op.kind != OpKind::hold) continue;
       if (op.contender == Op::absent && !is_on_links(op)) continue;
       const auto index = static_cast<std::uint32_t>(i);
       if (op.on > Seconds{}) {
@@ -93,8 +94,9 @@ class Replay {
   }
 
   bool is_on_links(const Op& op) const {
-    return std::ranges::any_of(paths_.uses(op.path),
-                               [&](const auto& use) { return is_shared_[use.resource]; });
+    return op.kind == OpKind::flow && std::ranges::any_of(paths_.uses(op.path), [&](const auto& use) {
+             return is_shared_[use.resource];
+           });
   }
 
   void begin(const Event& event) {

@@ -73,11 +73,11 @@ struct Layout {
   int chunks = 1;    ///< chunks of the model on each pipeline rank (virtual stages)
   Schedule schedule = Schedule::one_f_one_b;
   Messages messages = Messages::planned;  ///< PyTorch, several chunks only
-  int expert = 1;               ///< ranks that share the experts of a layer, in their own grid
-  int expert_tensor = 1;        ///< ranks that share each expert
-  double expert_imbalance = 1;  ///< rows of the busiest rank's experts over the mean of all ranks
-  double expert_skew = 0;       ///< exponent of Zipf's law of the rows of experts; 0: equal rows
-  ExpertRows expert_rows{};     ///< as measured; empty: equal rows
+  int expert = 1;                         ///< ranks that share the experts of a layer, in their own grid
+  int expert_tensor = 1;                  ///< ranks that share each expert
+  double expert_imbalance = 1;            ///< rows of the busiest rank's experts over the mean of all ranks
+  double expert_skew = 0;                 ///< exponent of Zipf's law of the rows of experts; 0: equal rows
+  ExpertRows expert_rows{};               ///< as measured; empty: equal rows
   ExpertDispatch expert_dispatch = ExpertDispatch::all_to_all;
   bool fp8_dispatch = false;                       ///< rows are sent to experts in fp8
   std::optional<double> expert_capacity_factor{};  ///< capacity of an expert over its even share of the rows

@@ -98,7 +98,8 @@ class BruteForceEngine final : public Engine {
       bool changed = false;
       for (std::size_t op = 0; op < graph.size(); ++op) {
         const Op& it = graph.ops()[op];
-        if (it.kind != OpKind::hold || state[op] != State::in_flow || state[it.until] != State::ended) continue;
+        if (it.kind != OpKind::hold || state[op] != State::in_flow || state[it.until] != State::ended)
+          continue;
         changed = true;
         state[op] = State::ended;
         end[op] = now;
@@ -184,7 +185,8 @@ class BruteForceEngine final : public Engine {
       std::vector<double> of_ops(graph.size(), 1);  // a hold has infinitely much left
       std::size_t flow = 0;
       for (std::size_t op = 0; op < graph.size(); ++op)
-        if (state[op] == State::in_flow && graph.ops()[op].kind != OpKind::hold) of_ops[op] = of_flows[flow++];
+        if (state[op] == State::in_flow && graph.ops()[op].kind != OpKind::hold)
+          of_ops[op] = of_flows[flow++];
       return of_ops;
     }
 

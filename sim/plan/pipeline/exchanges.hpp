@@ -30,13 +30,14 @@ struct RankPart {
 ///
 /// PyTorch's pipelining, and Megatron's with several chunks per rank or split backward passes (its fork
 /// zero-bubble-pipeline-parallelism), post a receive when the CPU reaches the pass that needs it, and send
-/// when a pass has ended; only the GPU waits. With several chunks per rank, PyTorch plans all messages of a rank
-/// in one order (`receives_of_rank`), on one stream: a message waits for those before it and for the pass before
-/// it, and while it waits for the other rank, its kernel occupies multiprocessors beside the passes. Megatron's 1F1B exchanges messages between two passes and
-/// blocks the CPU: the output of the last pass is sent and the input of the next one received, both at once
-/// if they go to the same neighbour. DeepSpeed sends and receives one by one; each of the ranks that share
-/// layers sends its part of the activations and of their gradients, and the receiving ranks gather the parts
-/// (pipe_partitioned, grad_partitioned).
+/// when a pass has ended; only the GPU waits. With several chunks per rank, PyTorch plans all messages of a
+/// rank in one order (`receives_of_rank`), on one stream: a message waits for those before it and for the
+/// pass before it, and while it waits for the other rank, its kernel occupies multiprocessors beside the
+/// passes. Megatron's 1F1B exchanges messages between two passes and blocks the CPU: the output of the last
+/// pass is sent and the input of the next one received, both at once if they go to the same neighbour.
+/// DeepSpeed sends and receives one by one; each of the ranks that share layers sends its part of the
+/// activations and of their gradients, and the receiving ranks gather the parts (pipe_partitioned,
+/// grad_partitioned).
 /// @source torch/distributed/pipelining/schedules.py, megatron/core/pipeline_parallel/p2p_communication.py
 /// (batch_p2p_sync) and, of the fork at 425b42e5, zb_schedules.py; deepspeed/runtime/pipe/engine.py
 class Exchanges {

@@ -181,9 +181,9 @@ std::vector<ChunkPass> dual_pipe_v(const Pipeline& pipeline, int rank, int micro
   return schedule.take();
 }
 
-/// Entries of PyTorch's list of a rank besides its passes, by the pass that they precede: chunks whose parameters
-/// FSDP gathers ahead or releases, for the next three chunks, and reductions of gradients. They take a turn each,
-/// with or without FSDP.
+/// Entries of PyTorch's list of a rank besides its passes, by the pass that they precede: chunks whose
+/// parameters FSDP gathers ahead or releases, for the next three chunks, and reductions of gradients. They
+/// take a turn each, with or without FSDP.
 std::vector<int> other_entries(const std::vector<ChunkPass>& passes, int chunks, int micro_batches) {
   constexpr std::size_t gathered_ahead = 3;
   std::vector<int> entries(passes.size(), 0);
@@ -251,7 +251,8 @@ class PassesInTurn {
     for (auto k = first; k < end; ++k) {
       const auto& pass = one.passes[k];
       const auto stage = pipeline_.stage_of(rank, pass.chunk);
-      if (pipeline_.source_of(pass.pass, stage) && !has_sent(pass.pass, stage, pass.micro_batch)) return false;
+      if (pipeline_.source_of(pass.pass, stage) && !has_sent(pass.pass, stage, pass.micro_batch))
+        return false;
     }
     one.next = end;
     for (auto k = first; k < end; ++k) send(rank, one.passes[k]);
@@ -266,7 +267,8 @@ class PassesInTurn {
     auto& target = ranks_[static_cast<std::size_t>(pipeline_.rank_of(*stage))];
     const auto needed = std::ranges::find_if(target.passes, [&](const ChunkPass& one) {
       return one.micro_batch == pass.micro_batch && one.chunk == pipeline_.chunk_of(*stage) &&
-             (one.pass == Pass::forward) == (pass.pass == Pass::forward) && one.pass != Pass::weight_gradients;
+             (one.pass == Pass::forward) == (pass.pass == Pass::forward) &&
+             one.pass != Pass::weight_gradients;
     });
     target.receives[target.next].push_back(static_cast<std::size_t>(needed - target.passes.begin()));
   }

@@ -11,7 +11,7 @@
 namespace gradway {
 namespace {
 
-/// The graph with a join in place of each collective.
+/// The graph with a join in place of each collective, and of those that wait for others.
 OpGraph without_collectives(const OpGraph& graph) {
   OpGraph rest;
   rest.reserve(graph.size(), graph.edges().size());
@@ -19,7 +19,7 @@ OpGraph without_collectives(const OpGraph& graph) {
   for (const auto& queue : graph.queues()) rest.add_queue(queue);
   for (const auto& side : graph.contenders()) rest.add_contender(side);
   for (const auto& op : graph.ops()) {
-    if (op.origin.activity != Activity::collective) {
+    if (op.origin.activity != Activity::collective && op.kind != OpKind::hold) {
       rest.add(op);
       continue;
     }
