@@ -32,7 +32,7 @@ export const bytesText = (bytes: Maybe): string => scaled(bytes, sizes, '0 B');
 export const rateText = (rate: Maybe): string => scaled(rate, sizes, '0 B/s', '/s');
 export const countText = (count: Maybe): string => (known(count) ? count.toLocaleString('en-GB') : nothing);
 export const numberText = (value: Maybe): string => (known(value) ? digits(value) : nothing);
-export const usdText = (usd: Maybe): string => (known(usd) ? `${Number(digits(usd)).toLocaleString('en-US', { maximumFractionDigits: 20 })} USD` : nothing);
+export const usdText = (usd: Maybe): string => (known(usd) ? `${usd >= 1000 ? countText(Math.round(usd)) : digits(usd)} USD` : nothing);
 
 /** A share with one decimal: 83.1 %. */
 export const percentText = (fraction: Maybe): string => (known(fraction) ? `${(fraction * 100).toFixed(1)} %` : nothing);

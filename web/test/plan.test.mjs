@@ -2,7 +2,7 @@
 // The planner in a page with the engine: its answers are the program's; links, models of the reader, mistakes, hostile files, keyboard.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -21,8 +21,8 @@ function gradway(...words) {
 }
 
 /** The program's plan for these choices. */
-const planned = ({ model, platforms, gpus, data, deadline }) =>
-  JSON.parse(gradway('plan', '--model', model, '--platforms', platforms, '--gpus', gpus, '--tokens', data, ...(deadline ? ['--deadline', deadline] : []), '--seeds', String(seeds), '--json'));
+const planned = ({ model, platforms, gpus, data, deadline, option = '--tokens' }) =>
+  JSON.parse(gradway('plan', '--model', model, '--platforms', platforms, '--gpus', gpus, option, data, ...(deadline ? ['--deadline', deadline] : []), '--seeds', String(seeds), '--json'));
 
 const panel = (page) => page.locator('#plan');
 const problem = (page) => panel(page).getByRole('alert');
@@ -30,6 +30,9 @@ const field = (page, key) => panel(page).locator(`[data-choice="${key}"]`);
 
 /** Waits until the page shows the answer to these choices, as in the link. */
 const answered = (page, shown) => page.waitForFunction((wanted) => document.getElementById('plan')?.dataset.shown === wanted, shown, { timeout: 120000 });
+
+/** Waits until its status line says this. */
+const says = (page, words) => page.waitForFunction(([source]) => new RegExp(source).test(document.querySelector('#plan .status').textContent), [words.source], { timeout: 120000 });
 
 async function write(page, key, value) {
   await field(page, key).fill(value);
@@ -52,6 +55,7 @@ const expectedRuns = ({ runs }) =>
 
 /** A small model of Hugging Face. */
 const config = { architectures: ['LlamaForCausalLM'], model_type: 'llama', hidden_size: 768, intermediate_size: 2048, num_hidden_layers: 6, num_attention_heads: 12, num_key_value_heads: 12, max_position_embeddings: 1024, hidden_act: 'silu', tie_word_embeddings: false, vocab_size: 32000 };
+const imageConfig = { architectures: ['ViTForImageClassification'], model_type: 'vit', hidden_size: 384, image_size: 224, intermediate_size: 1536, num_attention_heads: 6, num_channels: 3, num_hidden_layers: 6, patch_size: 16, hidden_act: 'gelu' };
 const give = (page, name, text) => panel(page).locator('input[type=file]').setInputFiles({ name, mimeType: 'application/json', buffer: Buffer.from(text) });
 
 const withEngine = ofKind('plan');
@@ -121,20 +125,92 @@ for (const one of withEngine.filter(({ name }) => name.endsWith('plan'))) {
       assert.deepEqual(await shownRuns(page), expected, 'a file of the same name replaces it');
     });
 
-    checks('a config.json does not take the name of a shipped model', async (page) => {
-      await give(page, 'gpt2.json', JSON.stringify(config));
-      await answered(page, '#plan:model=gpt2_own');
+    checks('its scenario runs with the program, beside the file of the model, and its link asks for the file', async (page) => {
+      const shown = (await shownRuns(page))[1];
+      await page.getByRole('button', { name: `Show the scenario for ${shown.platform}, 8 GPUs` }).click();
+      await page.locator('#plan-details').waitFor();
+      const text = (name) => page.getByRole('region', { name }).textContent();
+      const folder = mkdtempSync(join(work, 'own-'));
+      mkdirSync(join(folder, 'models'));
+      writeFileSync(join(folder, 'plan.yaml'), await text('The scenario of this cluster'));
+      writeFileSync(join(folder, 'models', 'tiny.yaml'), await text('Its model: save it as models/tiny.yaml'));
+      const words = (await text('The command that simulates it')).replace(/^gradway /, '"$GRADWAY" ').replace(/--out result$/, '--json');
+      const { status, stdout, stderr } = spawnSync('bash', ['-c', words], { cwd: folder, encoding: 'utf8', env: { ...process.env, GRADWAY: program } });
+      assert.equal(status, 0, stderr);
+      const { estimate } = JSON.parse(stdout);
+      assert.deepEqual([estimate.seconds.median, estimate.usd.median], [shown.seconds, shown.usd]);
+      const address = page.url();
+      await page.goto('about:blank');
+      await page.goto(address);
+      await says(page, /^Choose another model, or the config\.json of “tiny”, which this page does not have\.$/);
+    });
+
+    checks('a config.json with the name of another model does not replace it', async (page) => {
+      await give(page, 'gpt_124m.json', JSON.stringify(config));
+      await answered(page, '#plan:model=gpt_124m-own');
+      writeFileSync(join(work, 'other.json'), JSON.stringify(config));
+      assert.deepEqual(await shownRuns(page), expectedRuns(planned({ ...choices, model: 'other.json' })));
+    });
+
+    checks('a config.json of a model of images is planned with samples', async (page) => {
+      await give(page, 'images.json', JSON.stringify(imageConfig));
+      await answered(page, '#plan:model=images');
+      writeFileSync(join(work, 'images.json'), JSON.stringify(imageConfig));
+      assert.deepEqual(await shownRuns(page), expectedRuns(planned({ ...choices, model: 'images.json', option: '--samples' })));
+    });
+
+    checks('answers of earlier settings are marked, and cannot be used', async (page) => {
+      const isMarked = async () => {
+        const earlier = await page.locator('#plan-earlier').isVisible();
+        assert.equal(await page.locator('#plan-results').evaluate(({ inert }) => inert), earlier);
+        return earlier;
+      };
+      await panel(page).getByRole('button', { name: 'Take back all choices' }).click();
+      assert.ok(await isMarked());
+      await answered(page, '#plan');
+      assert.ok(!(await isMarked()));
+      await write(page, 'budget', 'abc');
+      await problem(page).waitFor();
+      assert.ok(await isMarked());
+      await write(page, 'budget', '');
+      await answered(page, '#plan');
+      assert.ok(!(await isMarked()));
+      await write(page, 'data', '20B');
+      await write(page, 'global_batch', 'x');
+      await says(page, /^“x” is not a number of samples per step: write a number such as 1024\.$/);
+      await page.waitForTimeout(3000); // the answer to the question before
+      await says(page, /^“x” is not/);
+      assert.ok(await isMarked());
+      await panel(page).getByRole('button', { name: 'Take back all choices' }).click();
+      await answered(page, '#plan');
+    });
+
+    checks('commas are separators of thousands where they can only be that', async (page) => {
+      await write(page, 'gpus', '64,128');
+      await says(page, /^“64,128” can be one number or several: write 64128, or 64, 128 with spaces\.$/);
+      await write(page, 'gpus', '8, 008');
+      await says(page, /^“008” is not a number of GPUs/);
+      await write(page, 'gpus', '1,024');
+      await write(page, 'global_batch', '4,096');
+      await answered(page, '#plan:global_batch=4%2C096&gpus=1%2C024');
+      assert.deepEqual((await shownRuns(page)).map(({ gpus }) => gpus), ['1024', '1024']);
+      await panel(page).getByRole('button', { name: 'Take back all choices' }).click();
+      await answered(page, '#plan');
+    });
+
+    checks('an error of all clusters is shown with its hint, and no answer', async (page) => {
+      await write(page, 'data', '30 bananas');
+      await page.waitForFunction(() => /^30 bananas: error: unknown multiple 'bananas'[^]*hint: use k, M, B/.test(document.querySelector('#plan .problem').textContent), undefined, { timeout: 120000 });
+      assert.equal(await page.locator('#answer').count(), 0);
+      await write(page, 'data', choices.data);
+      await answered(page, '#plan');
     });
 
     checks('mistakes say what to do, and the page stays usable', async (page) => {
       await panel(page).getByRole('button', { name: 'Take back all choices' }).click();
       await answered(page, '#plan');
-      for (const [gpus, wrong] of [['x', 'x'], ['1,024', '024']]) {
-        await write(page, 'gpus', gpus);
-        await page.waitForFunction((text) => document.querySelector('#plan .status').textContent === `“${text}” is not a number of GPUs: write numbers such as 64, 1024, without separators of thousands.`, wrong);
-        assert.equal(await page.locator('#plan-answer').textContent(), '', 'no answer of earlier choices is left');
-        assert.equal(await page.locator('#plan-results').textContent(), '');
-      }
+      await write(page, 'gpus', 'x');
+      await page.waitForFunction(() => /“x” is not a number of GPUs: write numbers such as 64, 128\./.test(document.querySelector('#plan .status').textContent));
       await write(page, 'gpus', '8');
       await answered(page, '#plan');
       await write(page, 'data', '');
@@ -214,8 +290,7 @@ for (const one of withEngine) {
       await write(page, 'data', '1M');
       await write(page, 'gpus', '8');
       await panel(page).locator('[data-platform="aws-p4d.24xlarge"]').check();
-      await problem(page).waitFor();
-      assert.match(await problem(page).textContent(), /model 'hostile'/);
+      await answered(page, '#plan:model=hostile&data=1M&platforms=aws-p4d.24xlarge&gpus=8');
       assert.deepEqual(await traces(page), clean);
     });
 

@@ -206,9 +206,28 @@ for (const one of withEngine.filter(({ name }) => name.endsWith('what-if'))) {
       const text = await problem.textContent();
       assert.match(text, /parallel\.tensor/);
       assert.match(text, /With the program: gradway run .*--set parallel\.tensor=3$/);
+      const earlier = panel(page).getByText('The figures and charts are those of earlier settings.');
+      assert.ok(await earlier.isVisible());
+      assert.ok(await panel(page).getByText('As a scenario').isHidden());
       await page.evaluate(() => (location.hash = '#set:'));
       await answered(page, '');
       assert.ok(await problem.isHidden());
+      assert.ok(await earlier.isHidden());
+    });
+
+    checks('memory has the verdict of the program', async (page) => {
+      const memory = () => panel(page).locator('[data-figure="Memory"] td').last().textContent();
+      assert.equal(await memory(), 'fits');
+      await page.evaluate(() => (location.hash = '#set:job.batch_per_gpu=900'));
+      await answered(page, '#set:job.batch_per_gpu=900');
+      assert.equal(await memory(), native(await commandOf(page)).does_not_fit);
+      const { largest_batch: largest } = native(`${one.data.what_if.command} --fit`);
+      const tight = `#set:job.batch_per_gpu=${largest.batch_per_gpu + 1}`;
+      await page.evaluate((to) => (location.hash = to), tight);
+      await answered(page, tight);
+      assert.equal(await memory(), 'tight');
+      await page.evaluate(() => (location.hash = '#set:'));
+      await answered(page, '');
     });
 
     checks('every control has a name and is reached by the keyboard', async (page) => {

@@ -28,23 +28,48 @@ export function fragmentOf(choices: Choices, before: Choices): string {
 /** Each value once. */
 export const listOf = (text: string): string[] => [...new Set(text.split(',').map((one) => one.trim()).filter(Boolean))];
 
-/** A number as people write it, "1 024" too; NaN if it is none. A zero in front is the rest of "1,024", whose comma separates values. */
-const integer = (text: string): number => (/^[1-9][\d\s_]*$/.test(text) ? Number(text.replace(/[\s_]/g, '')) : NaN);
+const mostGpus = 2 ** 20;
+const plain = /^[1-9]\d*$/;
+const grouped = /^[1-9]\d{0,2}([,\s_]\d{3})+$/;
+const ungrouped = (text: string): string => text.replace(/[,\s_]/g, '');
 
-/** Samples per step, "1,024" too: there is one value only. */
-const samplesPerStep = (text: string): number => integer(text.replace(/,(?=\d{3}(?!\d))/g, ''));
+/** A number as people write it, "1,024" too; NaN if it is none. */
+const integer = (text: string): number => (plain.test(text) || grouped.test(text) ? Number(ungrouped(text)) : NaN);
+
+/** Numbers with commas between them: "64, 128", "1,024, 2,048". Without a space, "64,128" may be meant as one number: then it is one text,
+ * as is all else that is no number. */
+function countsOf(text: string): (number | string)[] {
+  const counts = text.split(/,(?=\s)|,$/).map((one) => one.trim()).filter(Boolean).flatMap((one) => {
+    const isOneOrMore = grouped.test(one) && Number(ungrouped(one)) <= mostGpus;
+    const parts = isOneOrMore ? [one] : one.split(',');
+    return parts.map((part) => (plain.test(part) || (isOneOrMore && /\D0/.test(part)) ? integer(part) : part));
+  });
+  return [...new Set(counts)];
+}
+
+/** Why a text is no number of GPUs, and what to write. */
+const wrongCount = (text: string): string =>
+  grouped.test(text)
+    ? `“${text}” can be one number or several: write ${ungrouped(text)}, or ${text.split(/\D/).join(', ')} with spaces.`
+    : `“${text}” is not a number of GPUs: write numbers such as 64, 128.`;
+
+/** The choices of the program, whose lists have no spaces. */
+export const spaced = (choices: Choices): Choices => ({ ...choices, gpus: listOf(choices.gpus).join(', ') });
 
 /** Every platform with every number of GPUs. */
-export const clustersOf = ({ platforms, gpus }: Choices): Cluster[] => listOf(platforms).flatMap((platform) => listOf(gpus).map((count) => ({ platform, gpus: integer(count) })));
+export const clustersOf = ({ platforms, gpus }: Choices): Cluster[] =>
+  listOf(platforms).flatMap((platform) => countsOf(gpus).flatMap((count) => (typeof count === 'number' ? [{ platform, gpus: count }] : [])));
 
-/** Why nothing can be planned yet; '': nothing is missing. */
-export function missing(choices: Choices): string {
+/** Why nothing can be planned yet; '': nothing is missing. @param isModel whether the page has a model of this name */
+export function missing(choices: Choices, isModel: (name: string) => boolean): string {
   if (choices.model === '') return 'Choose a model.';
+  if (!isModel(choices.model)) return `Choose another model, or the config.json of “${choices.model}”, which this page does not have.`;
   if (listOf(choices.platforms).length === 0) return 'Choose at least one platform.';
-  if (listOf(choices.gpus).length === 0) return 'Say how many GPUs, such as 64 or 64, 128.';
-  const wrong = listOf(choices.gpus).find((count) => !(integer(count) >= 1));
-  if (wrong !== undefined) return `“${wrong}” is not a number of GPUs: write numbers such as 64, 1024, without separators of thousands.`;
-  if (choices.global_batch !== '' && !(samplesPerStep(choices.global_batch) >= 1)) return `“${choices.global_batch}” is not a number of samples per step.`;
+  const counts = countsOf(choices.gpus);
+  if (counts.length === 0) return 'Say how many GPUs, such as 64 or 64, 128.';
+  const wrong = counts.find((count): count is string => typeof count === 'string');
+  if (wrong !== undefined) return wrongCount(wrong);
+  if (choices.global_batch !== '' && Number.isNaN(integer(choices.global_batch))) return `“${choices.global_batch}” is not a number of samples per step: write a number such as 1024.`;
   return '';
 }
 
@@ -52,7 +77,7 @@ export function missing(choices: Choices): string {
 const job = ({ model, framework, sequence, global_batch: batch }: Choices) => ({
   model,
   framework,
-  global_batch: batch === '' ? 0 : samplesPerStep(batch),
+  global_batch: batch === '' ? 0 : integer(batch),
   set: sequence === '' ? [] : [['job.sequence', sequence]],
 });
 
@@ -61,13 +86,19 @@ const noLimits = { deadline: '', budget: '', failures: 'none', seeds: 1 };
 export const layoutQuestion = (choices: Choices, cluster: Cluster): string =>
   JSON.stringify({ ...job(choices), ...noLimits, clusters: [{ ...cluster, layout: [] }] });
 
-/** @param isText the model's samples are sequences of tokens */
-export function campaignQuestion(choices: Choices, isText: boolean, seeds: number, clusters: [Cluster, FoundLayout][]): string {
+/** The keys of a campaign, too. @param isText the model's samples are sequences of tokens */
+const campaign = (choices: Choices, isText: boolean) => {
   const { set, ...rest } = job(choices);
-  const campaign = [[isText ? 'campaign.tokens' : 'campaign.samples', choices.data], ['campaign.terms', choices.terms]];
+  return { ...rest, set: [...set, [isText ? 'campaign.tokens' : 'campaign.samples', choices.data], ['campaign.terms', choices.terms]] };
+};
+
+/** Its answer says what is wrong with a campaign's keys, with a hint. */
+export const checkQuestion = (choices: Choices, isText: boolean, cluster: Cluster): string =>
+  JSON.stringify({ ...campaign(choices, isText), ...noLimits, clusters: [{ ...cluster, layout: [] }] });
+
+export function campaignQuestion(choices: Choices, isText: boolean, seeds: number, clusters: [Cluster, FoundLayout][]): string {
   return JSON.stringify({
-    ...rest,
-    set: [...set, ...campaign],
+    ...campaign(choices, isText),
     failures: choices.failures,
     deadline: choices.deadline,
     budget: choices.budget,

@@ -9,8 +9,9 @@ import { button, h } from '../dom';
 import { bytesText, counted, known, nothing, numberText, percentText, rangeText, spanText, timeText, usdText } from '../format';
 import { answer, title } from '../header';
 import { cell, tableOf, type Table } from '../table';
+import { shellWord } from '../what_if/changes';
 import type { Answer, Files, PlanQuestion } from '../what_if/engine';
-import { campaignQuestion, choicesOf, clustersOf, fragmentOf, layoutQuestion, missing, type Cluster } from './choices';
+import { campaignQuestion, checkQuestion, choicesOf, clustersOf, fragmentOf, layoutQuestion, missing, spaced, type Cluster } from './choices';
 import { controls } from './controls';
 import type { Campaigns, Choices, FoundLayout, PlanDocument } from './document';
 import { Pool, type PlanEngine } from './pool';
@@ -28,7 +29,18 @@ const isFound = (one: Found | undefined): one is FoundLayout => one !== undefine
 /** The reason of a failure, without "error:" and the place. */
 const reasonOf = (text: string): string => text.trim().replace(/^error: /, '');
 
+/** A failure without the options of the program. */
+const withoutOptions = (text: string): string => text.trim().replace(/^--set [a-z_.]+=/gm, '');
+
 const clusterText = ({ set }: CampaignPoint): string => `${set.platform} with ${counted(Number(set['job.gpus']), 'GPU')}`;
+
+const clusterName = ({ platform, gpus }: Cluster): string => `${platform}, ${counted(gpus, 'GPU')}`;
+
+function copiedText(label: string, text: string): HTMLElement {
+  const { element, show } = copied(label);
+  show(text);
+  return element;
+}
 
 /** What the chosen clusters answer, in one sentence. */
 function sentenceOf(all: Campaigns): string {
@@ -67,13 +79,13 @@ function layoutsTable(rows: [Cluster, FoundLayout][]): Table {
 
 /** @param makeEngine where questions go; workers of this page if not given */
 export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () => new Pool(Math.max(1, Math.min(mostWorkers, navigator.hardwareConcurrency || 2)), data.plan.roots)): HTMLElement[] {
-  const before = data.plan.choices;
+  const before = spaced(data.plan.choices);
   let choices = choicesOf(location.hash, before) ?? before;
   const own: Files = {};
-  const ownModels = new Map<string, string>(); // YAML by name
   const layouts = new Map<string, Found>();
   const asked = new Set<string>();
   let campaignsAsked = ''; // the last question
+  let shown: { settings: string; all: Campaigns } | undefined; // in the results
   let isSimulating = false;
   const engine = makeEngine();
 
@@ -81,14 +93,16 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
   const problem = h('pre', { class: 'code problem', role: 'alert', hidden: true });
   const sentence = h('div', { id: 'plan-answer' });
   const results = h('div', { id: 'plan-results' });
-  const yaml = copied('The scenario of this cluster: save it as plan.yaml');
-  const modelYaml = copied('The model: save it in the folder models beside plan.yaml');
-  const command = copied('The command that simulates it in detail');
-  const details = h('div', { id: 'plan-details', hidden: true }, h('p', { class: 'hint' }), yaml.element, modelYaml.element, command.element);
+  const earlier = h('p', { class: 'box', id: 'plan-earlier', hidden: true }, 'The answers below are those of earlier settings.');
+  const details = h('div', { id: 'plan-details', hidden: true });
 
   const ask = (plan: PlanQuestion['plan'], text: string): Promise<Answer> => engine.ask({ plan, text, roots: data.plan.roots, own });
-  /** Text models have a vocabulary. */
-  const isText = (): boolean => data.plan.models.find(({ name }) => name === choices.model)?.is_text ?? /^vocabulary:/m.test(ownModels.get(choices.model) ?? 'vocabulary:');
+  const listed = (name: string) => data.plan.models.find((one) => one.name === name);
+  const ownText = (name: string): string | undefined => own[engine.fileOf(name)];
+  const isModel = (name: string): boolean => name === before.model || listed(name) !== undefined || ownText(name) !== undefined;
+  /** Models of text say how many tokens a sample has. */
+  const isText = (): boolean => /^sequence:/m.test(ownText(choices.model) ?? '') || (listed(choices.model)?.is_text ?? ownText(choices.model) === undefined);
+  const settings = (): string => JSON.stringify([choices, own]);
   const key = (cluster: Cluster): string => layoutQuestion(choices, cluster);
   const found = (): [Cluster, FoundLayout][] =>
     clustersOf(choices).flatMap((cluster): [Cluster, FoundLayout][] => {
@@ -101,99 +115,104 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     problem.textContent = text;
   }
 
-  /** @param why there is no plan; '': another part of the page says it */
-  function showNoPlan(why: string): void {
-    fail(why);
-    sentence.replaceChildren();
-    results.replaceChildren();
-  }
-
-  /** Dims what belongs to earlier choices. */
-  function dim(isEarlier: boolean): void {
-    for (const part of [sentence, results]) part.classList.toggle('earlier', isEarlier);
+  /** Answers of other settings than the present ones are marked, and cannot be used. */
+  function mark(): void {
+    const isEarlier = shown !== undefined && shown.settings !== settings();
+    earlier.hidden = !isEarlier;
+    for (const part of [sentence, results]) part.inert = isEarlier;
   }
 
   async function showDetails(cluster: Cluster, layout: FoundLayout): Promise<void> {
+    const asked = settings();
     const { status: code, text } = await ask('scenario', campaignQuestion(choices, isText(), seeds, [[cluster, layout]]));
+    if (asked !== settings()) return;
+    const ownModel = ownText(choices.model);
+    const limits = (['deadline', 'budget'] as const).filter((limit) => choices[limit] !== '').map((limit) => ` --${limit} ${shellWord(choices[limit])}`);
     details.hidden = false;
-    details.querySelector('.hint')!.textContent = `${cluster.platform}, ${cluster.gpus} GPUs: ${layout.words}`;
-    yaml.show(text);
-    const model = ownModels.get(choices.model);
-    modelYaml.element.hidden = model === undefined;
-    if (model !== undefined) modelYaml.show(`# models/${choices.model}.yaml\n${model}`);
-    command.show(code === 0 ? `gradway campaign plan.yaml --seeds ${seeds}${choices.deadline ? ` --deadline '${choices.deadline}'` : ''}${choices.budget ? ` --budget '${choices.budget}'` : ''} --out result` : '');
+    details.replaceChildren(
+      h('p', { class: 'hint' }, `${clusterName(cluster)}: ${layout.words}`),
+      copiedText('The scenario of this cluster: save it as plan.yaml', text),
+      ...(ownModel === undefined ? [] : [copiedText(`Its model: save it as models/${choices.model}.yaml, in a folder beside plan.yaml`, ownModel)]),
+      ...(code === 0 ? [copiedText('The command that simulates it in detail', `gradway campaign plan.yaml --seeds ${seeds}${limits.join('')} --out result`)] : []),
+    );
     details.scrollIntoView({ block: 'nearest' });
   }
 
   function showResults(all: Campaigns): void {
     const rows = found();
-    dim(false);
-    sentence.replaceChildren(...(all.runs.every((run) => run.error) ? [] : [answer(sentenceOf(all))]));
+    const hasRun = all.runs.some((run) => !run.error);
+    if (shown?.settings !== settings()) details.hidden = true;
+    shown = { settings: settings(), all };
+    mark();
+    sentence.replaceChildren(...(hasRun ? [answer(sentenceOf(all))] : []));
     const failed = clustersOf(choices).flatMap((cluster) => {
       const one = layouts.get(key(cluster));
-      return one && 'error' in one ? [h('li', {}, `${cluster.platform}, ${counted(cluster.gpus, 'GPU')}: ${reasonOf(one.error)}`)] : [];
+      return one && 'error' in one ? [h('li', {}, `${clusterName(cluster)}: ${reasonOf(one.error)}`)] : [];
     });
-    const chart = daysAgainstDollars(all);
+    const buttons = rows.map(([cluster, layout]) => button(`Scenario for ${clusterName(cluster)}`, `Show the scenario for ${clusterName(cluster)}`, () => void showDetails(cluster, layout)));
     results.replaceChildren(
       ...[
-        chart,
-        section('runs', 'Table', 'Each cluster with failures, checkpoints and restarts', tableOf(pointsTable(all))),
-        section('layouts', 'Layouts', 'The layout of each cluster that certainly fits', tableOf(layoutsTable(rows)), h('p', { class: 'controls' }, ...rows.map(([cluster, layout]) => button(`Scenario for ${cluster.platform}, ${cluster.gpus} GPUs`, `Show the scenario for ${cluster.platform}, ${cluster.gpus} GPUs`, () => void showDetails(cluster, layout)))), details),
+        hasRun ? daysAgainstDollars(all) : null,
+        hasRun ? section('runs', 'Table', 'Each cluster with failures, checkpoints and restarts', tableOf(pointsTable(all))) : null,
+        section('layouts', 'Layouts', 'The layout of each cluster that certainly fits', tableOf(layoutsTable(rows)), h('p', { class: 'controls' }, ...buttons), details),
         failed.length > 0 ? section('failed', 'Not possible', counted(failed.length, 'cluster'), h('ul', {}, ...failed)) : null,
       ].filter((part): part is HTMLElement => part !== null),
     );
     mountCharts();
   }
 
+  /** Says why no campaign could be simulated: at once without a hint, then with it. */
+  async function explain(all: Campaigns, cluster: Cluster): Promise<void> {
+    const now = settings();
+    fail([...new Set(all.runs.map((run) => reasonOf(run.error!)))].join('\n'));
+    const { status: code, text } = await ask('layout', checkQuestion(choices, isText(), cluster));
+    if (code !== 0 && now === settings()) fail(withoutOptions(text));
+  }
+
   /** Simulates the campaigns of the layouts so far; those that come meanwhile are simulated after that. */
   function askCampaigns(): void {
     const rows = found();
     if (rows.length === 0 || isSimulating) return;
-    if (choices.data === '') return showNoPlan('Say how many tokens, such as 300B, or how many samples.');
+    if (choices.data === '') return fail('Say how many tokens, such as 300B, or how many samples.');
     const question = campaignQuestion(choices, isText(), seeds, rows);
     if (question === campaignsAsked) return;
     campaignsAsked = question;
     isSimulating = true;
     const start = performance.now();
+    const asked = settings();
     void ask('campaigns', question).then((got) => {
       isSimulating = false;
-      const isNow = question === campaignQuestion(choices, isText(), seeds, rows);
-      if (isNow && got.status !== 0) showNoPlan(got.text.trim());
-      if (isNow && got.status === 0) {
-        fail('');
-        const all = JSON.parse(got.text) as Campaigns;
-        const wrong = all.runs.every((run) => run.error) ? all.runs[0]?.error : undefined;
-        if (wrong) fail(wrong.trim());
-        showResults(all);
+      if (asked === settings()) {
+        fail(got.status === 0 ? '' : got.text.trim());
+        if (got.status === 0) {
+          const all = JSON.parse(got.text) as Campaigns;
+          showResults(all);
+          if (all.runs.every((run) => run.error)) void explain(all, rows[0]![0]);
+        }
+        report(`${counted(rows.length, 'campaign')} simulated in ${timeText((performance.now() - start) / 1000)}.`);
       }
-      report(`${counted(rows.length, 'campaign')} simulated in ${timeText((performance.now() - start) / 1000)}.`);
       askCampaigns();
     });
   }
 
   /** @param done said when nothing is left to do */
   function report(done = ''): void {
-    if (missing(choices)) return; // which the status says
+    const gap = missing(choices, isModel);
     const all = clustersOf(choices);
     const known = all.filter((cluster) => layouts.has(key(cluster))).length;
-    status.textContent = known < all.length ? `Searching layouts: ${known} of ${all.length} done.` : done;
+    status.textContent = gap || (known < all.length ? `Searching layouts: ${known} of ${all.length} done.` : done);
     const isCurrent = campaignsAsked === campaignQuestion(choices, isText(), seeds, found());
-    panel.dataset.shown = known < all.length || done === '' || !isCurrent ? '' : fragmentOf(choices, before) || '#plan';
+    panel.dataset.shown = gap || known < all.length || done === '' || !isCurrent ? '' : fragmentOf(choices, before) || '#plan';
   }
 
   function update(): void {
     form.show(choices);
     const fragment = fragmentOf(choices, before);
     if (fragment || location.hash.startsWith('#plan:')) window.history.replaceState(null, '', fragment || '#plan');
-    const gap = missing(choices);
     fail('');
-    dim(true);
-    if (gap) {
-      showNoPlan('');
-      status.textContent = gap;
-      panel.dataset.shown = '';
-      return;
-    }
+    mark();
+    report();
+    if (missing(choices, isModel)) return;
     const wanted = new Set(clustersOf(choices).map(key));
     engine.keep(({ plan, text }) => plan !== 'layout' || wanted.has(text));
     for (const text of asked) if (!wanted.has(text)) asked.delete(text);
@@ -203,13 +222,13 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
       void ask('layout', text).then((got) => {
         layouts.set(text, got.status === 0 ? (JSON.parse(got.text) as FoundLayout) : { error: got.text });
         asked.delete(text);
-        if (!wantedNow().has(text)) return;
+        if (missing(choices, isModel) || !wantedNow().has(text)) return;
         report();
-        if (found().length === 0 && wantedNow().size === [...wantedNow()].filter((one) => layouts.has(one)).length) showNoPlan((layouts.get(text) as { error: string }).error.trim());
+        if (got.status !== 0 && shown?.settings === settings()) showResults(shown.all);
+        if (found().length === 0 && wantedNow().size === [...wantedNow()].filter((one) => layouts.has(one)).length) fail((layouts.get(text) as { error: string }).error.trim());
         askCampaigns();
       });
     }
-    report();
     askCampaigns();
   }
   const wantedNow = (): Set<string> => new Set(clustersOf(choices).map(key));
@@ -225,9 +244,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     const { status: code, text: model } = await ask('model', text);
     if (code !== 0) return fail(model.trim());
     const base = name.replace(/\.json$/i, '').replace(/[^A-Za-z0-9_.-]/g, '_').replace(/^[.]+/, '') || 'model';
-    const wanted = base === 'config' ? 'my_model' : base;
-    const free = data.plan.models.some((one) => one.name === wanted) ? `${wanted}_own` : wanted; // a link with the name of a shipped model means that
-    ownModels.set(free, model);
+    const free = base === 'config' ? 'my_model' : listed(base) || base === before.model ? `${base}-own` : base;
     own[engine.fileOf(free)] = model;
     layouts.clear();
     engine.keep(({ plan }) => plan !== 'layout'); // another file of this name may be searched
@@ -238,13 +255,18 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
 
   const form = controls(data, change, (name, text) => void take(name, text));
   const reset = button('Reset', 'Take back all choices', () => change(before));
-  const link = button('Copy link', 'Copy a link to this page with these choices', () => void navigator.clipboard.writeText(location.href).catch(() => (status.textContent = 'The address of this page is the link.')));
+  const link = button('Copy link', 'Copy a link to this page with these choices', async () => {
+    const isCopied = await navigator.clipboard.writeText(location.href).then(() => true, () => false);
+    const words = [!isCopied && 'The address of this page is the link.', ownText(choices.model) !== undefined && `Whoever opens the link needs the file of “${choices.model}”, too.`].filter(Boolean);
+    if (words.length > 0) status.textContent = words.join(' ');
+  });
   const panel = section('plan', 'Plan', 'Choose a model, hardware and limits', form.element, h('div', { class: 'controls' }, h('span', { class: 'buttons' }, reset, link)), status, problem);
   window.addEventListener('hashchange', () => {
     const linked = choicesOf(location.hash, before);
     if (linked) change(linked);
   });
+  if (before.model !== '' && !listed(before.model)) form.addModel(before.model);
   form.show(choices);
   engine.ready.then(update, (error) => (status.textContent = `The engine cannot run in this browser: ${error instanceof Error ? error.message : error}. Use the program: gradway plan --help, or gradway ui`));
-  return [title(data.title, 'Layouts, days and dollars of a training on different hardware, with failures'), panel, sentence, results];
+  return [title(data.title, 'Layouts, days and dollars of a training on different hardware, with failures'), panel, earlier, sentence, results];
 }

@@ -6,8 +6,8 @@ import { fieldOf, isOfKind, keysOf, type Field } from './schema';
 interface Knob {
   key: string;
   label: string;
-  /** What the values of a choice are called; other values are not offered. */
-  words?: Record<string, string>;
+  /** The values of a choice and what they are called; other values are not offered. */
+  words?: ReadonlyMap<string, string>;
 }
 
 const groups: { name: string; knobs: Knob[] }[] = [
@@ -26,7 +26,7 @@ const groups: { name: string; knobs: Knob[] }[] = [
     name: 'Hardware',
     knobs: [
       { key: 'platform', label: 'Platform' },
-      { key: 'faster.nvlink', label: 'GPUs are connected by', words: { '1': 'NVLink, if the platform has it', '0': 'PCIe, without NVLink' } },
+      { key: 'faster.nvlink', label: 'GPUs are connected by', words: new Map([['1', 'NVLink, if the platform has it'], ['0', 'PCIe, without NVLink']]) },
       { key: 'faster.gpu', label: 'Speed of GPUs' },
       { key: 'faster.network', label: 'Bandwidth of the network' },
       { key: 'faster.nvlink', label: 'Bandwidth of NVLink' },
@@ -117,7 +117,7 @@ function kinds(all: string[], valueOf: ValueOf): string[] {
 
 /** The values of a choice; null: the key has a slider. */
 function options({ key, words }: Knob, field: Field, platforms: string[]): ((valueOf: ValueOf) => string[]) | null {
-  if (words) return () => Object.keys(words);
+  if (words) return () => [...words.keys()];
   if (key === 'platform') return () => platforms;
   const either = field.anyOf ?? [field];
   const values = either.flatMap((one) => (one.enum ? one.enum.map(String) : one.type === 'boolean' ? ['true', 'false'] : []));
@@ -143,7 +143,7 @@ function chooser({ key, label, words }: Knob, valuesFor: (valueOf: ValueOf) => s
       const value = valueOf(key);
       const values = valuesFor(valueOf);
       const all = values.includes(value) ? values : [value, ...values];
-      select.replaceChildren(...all.map((one) => h('option', { value: one, selected: one === value }, (words?.[one] ?? one) || 'default')));
+      select.replaceChildren(...all.map((one) => h('option', { value: one, selected: one === value }, (words?.get(one) ?? one) || 'default')));
       select.value = value;
     },
   };

@@ -51,12 +51,14 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described }: S
 
   const status = h('p', { class: 'status', role: 'status' }, 'Starting the engine …');
   const problem = h('pre', { class: 'code problem', role: 'alert', hidden: true });
+  const earlier = h('p', { class: 'hint', hidden: true }, 'The figures and charts are those of earlier settings.');
   const remedy = h('p', { class: 'buttons' });
   const table = h('div', {});
   const changesShown = h('div', {});
   const place = h('div', {});
   const command = copied('The command for this run');
   const yaml = copied('The scenario with these changes, as YAML');
+  const scenario = h('details', {}, h('summary', {}, 'As a scenario'), yaml.element);
   const chart = bars(before, () => after);
   const undo = button('Undo', 'Undo the last change', () => step(() => history.undo()));
   const redo = button('Redo', 'Redo the change', () => step(() => history.redo()));
@@ -76,6 +78,7 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described }: S
     asker.cancel();
     asked = '';
     rest();
+    mark();
     status.textContent = 'Cancelled: the figures are those of the settings before.';
   });
   const charts = choice('Charts below show', [['changed', 'the changed run'], ['report', 'the run of this report']], below, (chosen) => {
@@ -117,15 +120,23 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described }: S
     panel.classList.remove('busy');
   }
 
+  /** Figures of other settings than the present ones are marked. */
+  function mark(): void {
+    const isEarlier = (panel.dataset.shown ?? '') !== fragmentOf(now);
+    panel.classList.toggle('earlier', isEarlier);
+    earlier.hidden = !isEarlier;
+    scenario.hidden = isEarlier;
+  }
+
   function take(answer: Answer, start: number): void {
     const hasFailed = answer.status !== 0;
     const line = commandOf(given.command, all());
     problem.hidden = !hasFailed;
-    panel.classList.toggle('unanswered', hasFailed);
     remedy.replaceChildren();
     rest();
     if (hasFailed) {
-      status.textContent = 'No answer for these settings. The figures are those of the settings before.';
+      mark();
+      status.textContent = 'No answer for these settings.';
       problem.textContent = `${answer.text.trim()}\n\nWith the program: ${line}`;
       const set = known && proposed(answer.text, known.schema);
       if (set) remedy.replaceChildren(button(`Set ${set[0]} to ${set[1]}`, `Set ${set[0]} to ${set[1]}, as proposed`, () => change(...set, true)));
@@ -150,6 +161,7 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described }: S
     chart.redraw();
     yaml.show(found.yaml);
     panel.dataset.shown = fragmentOf(now);
+    mark();
     idle = setTimeout(drawBelow, idle_ms);
   }
 
@@ -216,12 +228,12 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described }: S
       'div',
       { class: 'columns' },
       h('div', {}, place, h('div', { class: 'controls' }, h('span', { class: 'buttons' }, undo, redo, reset, fit, link), charts), changesShown),
-      h('div', { class: 'results' }, table, problem, remedy, chart.element),
+      h('div', { class: 'results' }, earlier, table, problem, remedy, chart.element),
     ),
     status,
     work.element,
     command.element,
-    h('details', {}, h('summary', {}, 'As a scenario'), yaml.element),
+    scenario,
   );
   panel.addEventListener('keydown', (event) => {
     if (!(event.ctrlKey || event.metaKey) || (event.target as HTMLElement).matches('input[type=text]')) return;

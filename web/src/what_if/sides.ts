@@ -28,7 +28,7 @@ const figures: Figure[] = [
 
 const words: { name: string; of: (report: Report) => string }[] = [
   { name: '90 % interval of the step', of: ({ interval }) => rangeText(interval.step_time_s) },
-  { name: 'Memory', of: ({ fits, does_not_fit: why, memory_verdict: verdict }) => (fits === false ? (why ?? 'does not fit') : (verdict ?? 'fits')) },
+  { name: 'Memory', of: ({ fits, does_not_fit: why, memory_verdict: verdict }) => why ?? verdict ?? (fits === false ? 'does not fit' : 'activations are unknown') },
   { name: 'Bottleneck', of: ({ bottleneck }) => arrows(bottleneck.resource) },
 ];
 
