@@ -271,7 +271,6 @@ void check_page(const PlanArguments& arguments) {
     refuse(fmt::format("'--out' conflicts with '{}', which the page does not have",
                        arguments.seeds ? "--seeds" : "--set"),
            "leave one of them out");
-  check_has_engine();
   if (!arguments.out.ends_with(".html"))
     refuse(fmt::format("'--out {}' is not the name of a page", printable(arguments.out)),
            "write it as plan.html");
@@ -296,6 +295,7 @@ Status plan(const PlanArguments& arguments, const CommandContext& context) {
   if (simulates) check_complete(arguments);
   auto clusters = clusters_of(arguments, data);
   check_quantities(arguments);
+  if (!arguments.out.empty()) check_has_engine();
   TrainingPlan plan{};
   if (!arguments.model.empty()) plan = plan_of(arguments, data, context);
   if (arguments.page_data) {
