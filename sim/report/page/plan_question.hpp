@@ -20,8 +20,8 @@ struct PlanQuestion {
   int seeds = 1;
 };
 
-/// Reads a question: see the kind `plan` in web/DATA.md. Its model and platforms are names, not paths, so that
-/// a page cannot read other files.
+/// Reads a question: see the kind `plan` in web/DATA.md. Its model and platforms are names, not paths, so
+/// that a page cannot read other files.
 /// @throws ConfigError for a damaged question and unknown names
 PlanQuestion read_plan_question(std::string_view json, const DataPath& data);
 
