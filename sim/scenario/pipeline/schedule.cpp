@@ -211,8 +211,8 @@ std::vector<int> other_entries(const std::vector<ChunkPass>& passes, int chunks,
 class PassesInTurn {
  public:
   PassesInTurn(const Pipeline& pipeline, int micro_batches)
-      : pipeline_{pipeline}, micro_batches_{micro_batches} {
-    for (auto& sent : sent_) sent.assign(static_cast<std::size_t>(pipeline.stages() * micro_batches), false);
+      : pipeline_{pipeline}, micro_batches_{static_cast<std::size_t>(micro_batches)} {
+    for (auto& sent : sent_) sent.assign(static_cast<std::size_t>(pipeline.stages()) * micro_batches_, false);
     for (int rank = 0; rank < pipeline.ranks; ++rank) {
       auto& one = ranks_.emplace_back(passes_of_rank(pipeline, rank, micro_batches));
       one.receives.resize(one.passes.size());
@@ -237,7 +237,8 @@ class PassesInTurn {
   };
 
   std::vector<bool>::reference has_sent(Pass pass, int to_stage, int micro_batch) {
-    const auto message = static_cast<std::size_t>(to_stage * micro_batches_ + micro_batch);
+    const auto message =
+        static_cast<std::size_t>(to_stage) * micro_batches_ + static_cast<std::size_t>(micro_batch);
     return sent_[pass == Pass::forward ? 0 : 1][message];
   }
 
@@ -274,7 +275,7 @@ class PassesInTurn {
   }
 
   Pipeline pipeline_;
-  int micro_batches_;
+  std::size_t micro_batches_;
   std::vector<Rank> ranks_;
   std::array<std::vector<bool>, 2> sent_;  ///< forward and backward, by stage of the target and micro-batch
 };
