@@ -60,7 +60,7 @@ class StepBuilder {
         model_{scenario.job.layout, part, tasks_},
         gradients_{scenario.model, costs, passes_.rank(), part, sync, tasks_, model_} {
     for (const auto& layer : passes_.rank().model.layers) scaled_layers_ += layer.takes_fp8 ? 1 : 0;
-    if (part) exchanges_.emplace(scenario.job, *part, tasks_);
+    if (part) exchanges_.emplace(scenario.job.layout, scenario.job.framework, *part, tasks_);
   }
 
   Program run() {

@@ -162,12 +162,17 @@ StagePrograms stage_programs(const Scenario& scenario, const ComputeCosts& costs
   if (pipeline.rank_of(pipeline.stages() - 1) != 0) parts.tied = tied_bytes(whole);
   whole = with_tied_copies(whole, pipeline);
   const auto messages = messages_of(whole, costs, pipeline.stages());
+  const bool plans_messages = scenario.job.framework == Framework::pytorch && layout.chunks > 1 &&
+                              layout.messages == Messages::planned;
+  auto receives = plans_messages ? planned_receives(pipeline, scenario.job.accumulate)
+                                 : std::vector<Receives>(static_cast<std::size_t>(pipeline.ranks));
   for (int rank = 0; rank < pipeline.ranks; ++rank) {
     RankPart part{.rank = rank,
                   .whole = &whole,
                   .part = part_of(whole, pipeline, rank),
                   .messages = messages,
-                  .tied = parts.tied};
+                  .tied = parts.tied,
+                  .receives = std::move(receives[static_cast<std::size_t>(rank)])};
     const RankScenario of_rank{scenario, part.part.model};
     const auto sync = make_stage_sync(of_rank, whole, part.part.layers);
     parts.partitions = sync->groups();

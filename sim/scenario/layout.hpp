@@ -26,7 +26,7 @@ constexpr std::string_view name_of(Schedule schedule) {
 
 /// In what order a rank with several chunks receives. @source torch/distributed/pipelining/schedules.py
 enum class Messages : std::uint8_t {
-  planned,   ///< as PyTorch 2.11 plans before training, on one stream: `receives_of_rank`
+  planned,   ///< as PyTorch 2.11 plans before training, on one stream: `planned_receives`
   as_needed  ///< each pass its own input, as PyTorch 2.6 nearly does: it exchanges messages after each pass
 };
 inline constexpr std::array<std::string_view, 2> message_words{"planned", "as_needed"};

@@ -123,12 +123,9 @@ TEST_CASE("PyTorch receives in one order, and so the first micro-batch delays th
   // What PyTorch 2.11 plans for rank 0 of 2, two chunks each, 4 micro-batches: after its first pass it
   // receives the input of its first pass through the second chunk, which needs a pass of each rank.
   const Pipeline of_two{Schedule::interleaved, 2, 2};
-  const std::vector<std::vector<std::size_t>> first{{},  {2},  {3},  {}, {5},  {},   {7},  {8},
-                                                    {9}, {10}, {11}, {}, {12}, {13}, {14}, {15}};
-  const std::vector<std::vector<std::size_t>> second{{0},  {1}, {2},  {4}, {6},  {7}, {8},  {9},
-                                                     {10}, {},  {12}, {},  {14}, {},  {15}, {}};
-  CHECK(receives_of_rank(of_two, 0, 4) == first);
-  CHECK(receives_of_rank(of_two, 1, 4) == second);
+  const Receives first{{}, {2}, {3}, {}, {5}, {}, {7}, {8}, {9}, {10}, {11}, {}, {12}, {13}, {14}, {15}};
+  const Receives second{{0}, {1}, {2}, {4}, {6}, {7}, {8}, {9}, {10}, {}, {12}, {}, {14}, {}, {15}, {}};
+  CHECK(planned_receives(of_two, 4) == std::vector<Receives>{first, second});
 
   // The lists of messages of PyTorch 2.11, played with passes of 0.5 and 1 ms by a program of its own. In any
   // order of messages, 4 ranks would take 28.5 ms.

@@ -11,22 +11,19 @@
 
 namespace gradway {
 
-Exchanges::Exchanges(const Job& job, const RankPart& stage, TaskList& tasks)
+Exchanges::Exchanges(const Layout& layout, Framework framework, const RankPart& stage, TaskList& tasks)
     : stage_{stage},
       tasks_{tasks},
-      pipeline_{pipeline_of(job.layout)},
-      framework_{job.framework},
+      pipeline_{pipeline_of(layout)},
+      framework_{framework},
       is_blocking_{
           framework_ == Framework::deepspeed ||
           (framework_ == Framework::megatron && pipeline_.chunks == 1 && !pipeline_.splits_backward())},
-      shares_{framework_ == Framework::deepspeed && !job.layout.sequence ? job.layout.tensor : 1} {
+      shares_{framework_ == Framework::deepspeed && !layout.sequence ? layout.tensor : 1},
+      received_(stage.receives.size()) {
   if (shares_ > 1) gathers_ = tasks.add_stream("parts of messages");
   std::optional<StreamId> common;
-  if (framework_ == Framework::pytorch && pipeline_.chunks > 1 && job.layout.messages == Messages::planned) {
-    common = tasks.add_stream("messages");
-    receives_ = receives_of_rank(pipeline_, stage.rank, job.accumulate);
-    received_.resize(receives_.size());
-  }
+  if (!stage.receives.empty()) common = tasks.add_stream("messages");
   auto slot = stage.first_slot;
   for (const auto& hop : hops_of(pipeline_)) {
     if (hop.from != stage.rank && hop.to != stage.rank) continue;
@@ -77,7 +74,7 @@ std::vector<RankGroup> groups_inside(const Layout& layout) {
 TaskId Exchanges::transfer(const Neighbour& with, Bytes size, const char* what, std::vector<TaskId> after) {
   Task task;
   task.name = fmt::format("{} {}", what, with.hop.is_backward ? "gradients" : "activations");
-  task.work = Call{CollectiveKind::send, Bytes{size.value() / shares_}, with.slot, !receives_.empty()};
+  task.work = Call{CollectiveKind::send, Bytes{size.value() / shares_}, with.slot, !stage_.receives.empty()};
   task.phase = Phase::communication;
   task.stream = with.stream;
   task.launch = tasks_.cpu(ddp_cpu.all_reduce);
@@ -134,8 +131,8 @@ std::optional<TaskId> Exchanges::before(const std::vector<ChunkPass>& turns, std
     if (turn == 0) exchange(nullptr, &turns.front(), {});
     return std::nullopt;
   }
-  if (!receives_.empty()) {
-    for (const auto later : receives_[turn])
+  if (!stage_.receives.empty()) {
+    for (const auto later : stage_.receives[turn])
       received_[later] =
           transfer(*source_of(turns[later]), size_for(turns[later], false), "receive", computed_);
     return received_[turn];

@@ -22,8 +22,9 @@ struct RankPart {
   std::vector<Bytes> messages{};  ///< by stage: activations of a micro-batch that it sends on
   Bytes tied{};                   ///< gradients of parameters shared by the first and the last rank
   std::array<Slot, rank_group_words.size()> slots{};  ///< by `RankGroup`, for groups of the layout
-  Slot scales{};      ///< group of all ranks of a stage, which share fp8 scales
-  Slot first_slot{};  ///< first group of the pipeline: its hops, then tied parameters
+  Receives receives{};  ///< as PyTorch plans them; empty if each pass receives its own input
+  Slot scales{};        ///< group of all ranks of a stage, which share fp8 scales
+  Slot first_slot{};    ///< first group of the pipeline: its hops, then tied parameters
 };
 
 /// Messages between a pipeline rank and its neighbours.
@@ -31,7 +32,7 @@ struct RankPart {
 /// PyTorch's pipelining, and Megatron's with several chunks per rank or split backward passes (its fork
 /// zero-bubble-pipeline-parallelism), post a receive when the CPU reaches the pass that needs it, and send
 /// when a pass has ended; only the GPU waits. With several chunks per rank, PyTorch plans all messages of a
-/// rank in one order (`receives_of_rank`), on one stream: a message waits for those before it and for the
+/// rank in one order (`planned_receives`), on one stream: a message waits for those before it and for the
 /// pass before it, and while it waits for the other rank, its kernel occupies multiprocessors beside the
 /// passes. Megatron's 1F1B exchanges messages between two passes and blocks the CPU: the output of the last
 /// pass is sent and the input of the next one received, both at once if they go to the same neighbour.
@@ -43,7 +44,7 @@ struct RankPart {
 class Exchanges {
  public:
   /// @param stage, tasks must outlive this
-  Exchanges(const Job& job, const RankPart& stage, TaskList& tasks);
+  Exchanges(const Layout& layout, Framework framework, const RankPart& stage, TaskList& tasks);
 
   /// @return tasks that the first kernel of the pass waits for
   std::optional<TaskId> before(const std::vector<ChunkPass>& turns, std::size_t turn);
@@ -75,9 +76,8 @@ class Exchanges {
   bool is_blocking_;
   int shares_;  ///< parts of a message, one for each rank that shares layers
   StreamId gathers_{0};
-  std::vector<std::vector<std::size_t>> receives_;  ///< by pass; empty if each pass receives for itself
-  std::vector<std::optional<TaskId>> received_;     ///< by pass that needs the message
-  std::vector<TaskId> computed_{};                  ///< tasks after which the last pass is complete
+  std::vector<std::optional<TaskId>> received_;  ///< planned receives, by pass that needs the message
+  std::vector<TaskId> computed_{};               ///< tasks after which the last pass is complete
   std::vector<Neighbour> neighbours_;
   Slot tied_slot_{};
 };

@@ -181,24 +181,34 @@ std::vector<ChunkPass> dual_pipe_v(const Pipeline& pipeline, int rank, int micro
   return schedule.take();
 }
 
+/// By pass, the chunks of this and the following passes, the next first, at most `most`.
+std::vector<std::vector<int>> next_chunks(const std::vector<ChunkPass>& passes, std::size_t most) {
+  std::vector<std::vector<int>> next(passes.size());
+  std::vector<int> all;
+  for (auto k = passes.size(); k-- > 0;) {
+    std::erase(all, passes[k].chunk);
+    all.insert(all.begin(), passes[k].chunk);
+    next[k].assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(most, all.size())));
+  }
+  return next;
+}
+
 /// Entries of PyTorch's list of a rank besides its passes, by the pass that they precede: chunks whose
 /// parameters FSDP gathers ahead or releases, for the next three chunks, and reductions of gradients. They
 /// take a turn each, with or without FSDP.
 std::vector<int> other_entries(const std::vector<ChunkPass>& passes, int chunks, int micro_batches) {
   constexpr std::size_t gathered_ahead = 3;
+  const auto missing_in = [](const std::vector<int>& all) {
+    return [&](int chunk) { return std::ranges::find(all, chunk) == all.end(); };
+  };
   std::vector<int> entries(passes.size(), 0);
   std::vector<int> passes_left(static_cast<std::size_t>(chunks), micro_batches);
   std::vector<int> gathered;
+  auto next = next_chunks(passes, gathered_ahead);
   for (std::size_t k = 0; k < passes.size(); ++k) {
-    std::vector<int> next;
-    for (auto later = k; later < passes.size() && next.size() < gathered_ahead; ++later)
-      if (std::ranges::find(next, passes[later].chunk) == next.end()) next.push_back(passes[later].chunk);
-    const auto misses = [](const std::vector<int>& all) {
-      return [&](int chunk) { return std::ranges::find(all, chunk) == all.end(); };
-    };
-    entries[k] += static_cast<int>(std::ranges::count_if(gathered, misses(next)) +
-                                   std::ranges::count_if(next, misses(gathered)));
-    gathered = std::move(next);
+    entries[k] += static_cast<int>(std::ranges::count_if(gathered, missing_in(next[k])) +
+                                   std::ranges::count_if(next[k], missing_in(gathered)));
+    gathered = std::move(next[k]);
     const auto pass = passes[k].pass;
     const bool adds_gradients = pass == Pass::backward || pass == Pass::weight_gradients;
     const bool is_last = adds_gradients && --passes_left[static_cast<std::size_t>(passes[k].chunk)] == 0;
@@ -212,20 +222,26 @@ class PassesInTurn {
  public:
   PassesInTurn(const Pipeline& pipeline, int micro_batches)
       : pipeline_{pipeline}, micro_batches_{static_cast<std::size_t>(micro_batches)} {
-    for (auto& sent : sent_) sent.assign(static_cast<std::size_t>(pipeline.stages()) * micro_batches_, false);
+    const auto messages = static_cast<std::size_t>(pipeline.stages()) * micro_batches_;
+    for (auto& of : messages_) of.resize(messages);
     for (int rank = 0; rank < pipeline.ranks; ++rank) {
       auto& one = ranks_.emplace_back(passes_of_rank(pipeline, rank, micro_batches));
       one.receives.resize(one.passes.size());
       one.other_entries = other_entries(one.passes, pipeline.chunks, micro_batches);
+      for (std::size_t k = 0; k < one.passes.size(); ++k)
+        if (const auto& pass = one.passes[k]; pass.pass != Pass::weight_gradients)
+          message_to(pass.pass, pipeline.stage_of(rank, pass.chunk), pass.micro_batch).needed_by = k;
     }
   }
 
-  std::vector<std::vector<std::size_t>> receives_of(int rank) {
+  std::vector<Receives> receives() {
     for (bool goes_on = true; goes_on;) {
       goes_on = false;
       for (int one = 0; one < pipeline_.ranks; ++one) goes_on |= take_turn(one);
     }
-    return std::move(ranks_[static_cast<std::size_t>(rank)].receives);
+    std::vector<Receives> all;
+    for (auto& one : ranks_) all.push_back(std::move(one.receives));
+    return all;
   }
 
  private:
@@ -233,13 +249,18 @@ class PassesInTurn {
     std::vector<ChunkPass> passes;
     std::size_t next = 0;
     std::vector<int> other_entries{};  ///< by pass: left before it
-    std::vector<std::vector<std::size_t>> receives{};
+    Receives receives{};
   };
 
-  std::vector<bool>::reference has_sent(Pass pass, int to_stage, int micro_batch) {
-    const auto message =
-        static_cast<std::size_t>(to_stage) * micro_batches_ + static_cast<std::size_t>(micro_batch);
-    return sent_[pass == Pass::forward ? 0 : 1][message];
+  struct Message {
+    bool is_sent = false;
+    std::size_t needed_by = 0;  ///< pass of the rank of its stage
+  };
+
+  Message& message_to(Pass pass, int stage, int micro_batch) {
+    const auto place =
+        static_cast<std::size_t>(stage) * micro_batches_ + static_cast<std::size_t>(micro_batch);
+    return messages_[pass == Pass::forward ? 0 : 1][place];
   }
 
   /// @return false if the rank must wait for others, or has done all passes
@@ -252,7 +273,7 @@ class PassesInTurn {
     for (auto k = first; k < end; ++k) {
       const auto& pass = one.passes[k];
       const auto stage = pipeline_.stage_of(rank, pass.chunk);
-      if (pipeline_.source_of(pass.pass, stage) && !has_sent(pass.pass, stage, pass.micro_batch))
+      if (pipeline_.source_of(pass.pass, stage) && !message_to(pass.pass, stage, pass.micro_batch).is_sent)
         return false;
     }
     one.next = end;
@@ -263,21 +284,18 @@ class PassesInTurn {
   void send(int rank, const ChunkPass& pass) {
     const auto stage = pipeline_.target_of(pass.pass, pipeline_.stage_of(rank, pass.chunk));
     if (!stage) return;
-    has_sent(pass.pass, *stage, pass.micro_batch) = true;
+    auto& message = message_to(pass.pass, *stage, pass.micro_batch);
+    message.is_sent = true;
     if (pipeline_.rank_of(*stage) == rank) return;
     auto& target = ranks_[static_cast<std::size_t>(pipeline_.rank_of(*stage))];
-    const auto needed = std::ranges::find_if(target.passes, [&](const ChunkPass& one) {
-      return one.micro_batch == pass.micro_batch && one.chunk == pipeline_.chunk_of(*stage) &&
-             (one.pass == Pass::forward) == (pass.pass == Pass::forward) &&
-             one.pass != Pass::weight_gradients;
-    });
-    target.receives[target.next].push_back(static_cast<std::size_t>(needed - target.passes.begin()));
+    target.receives[target.next].push_back(message.needed_by);
   }
 
   Pipeline pipeline_;
   std::size_t micro_batches_;
   std::vector<Rank> ranks_;
-  std::array<std::vector<bool>, 2> sent_;  ///< forward and backward, by stage of the target and micro-batch
+  std::array<std::vector<Message>, 2> messages_;  ///< forward and backward, by stage of the target and
+                                                  ///< micro-batch
 };
 
 }  // namespace
@@ -324,9 +342,8 @@ std::vector<ChunkPass> passes_of_rank(const Pipeline& pipeline, int rank, int mi
   violate("the schedule is known", std::source_location::current());
 }
 
-std::vector<std::vector<std::size_t>> receives_of_rank(const Pipeline& pipeline, int rank,
-                                                       int micro_batches) {
-  return PassesInTurn{pipeline, micro_batches}.receives_of(rank);
+std::vector<Receives> planned_receives(const Pipeline& pipeline, int micro_batches) {
+  return PassesInTurn{pipeline, micro_batches}.receives();
 }
 
 }  // namespace gradway

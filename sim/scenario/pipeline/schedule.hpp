@@ -55,11 +55,14 @@ Pipeline pipeline_of(const Layout& layout);
 /// @pre interleaved: micro-batches are a multiple of the ranks; dual_pipe_v: at least twice the ranks
 std::vector<ChunkPass> passes_of_rank(const Pipeline& pipeline, int rank, int micro_batches);
 
-/// The order in which PyTorch receives with several chunks per rank: for each pass of a rank, those whose
-/// inputs it asks for just before, as indices of `passes_of_rank`. PyTorch plans all messages before
-/// training. It goes through the ranks, one pass of each in turn, and lets the target of a pass receive after
-/// what that has done so far. @source torch/distributed/pipelining/schedules.py (PyTorch 2.11),
+/// By pass of a rank, the passes whose inputs it begins to receive just before it, as indices of
+/// `passes_of_rank`.
+using Receives = std::vector<std::vector<std::size_t>>;
+
+/// The order in which PyTorch receives with several chunks per rank, by rank. PyTorch plans all messages
+/// before training. It goes through the ranks, one pass of each in turn, and lets the target of a pass
+/// receive after what that has done so far. @source torch/distributed/pipelining/schedules.py (PyTorch 2.11),
 /// _add_send_recv
-std::vector<std::vector<std::size_t>> receives_of_rank(const Pipeline& pipeline, int rank, int micro_batches);
+std::vector<Receives> planned_receives(const Pipeline& pipeline, int micro_batches);
 
 }  // namespace gradway

@@ -11,7 +11,7 @@
 namespace gradway {
 namespace {
 
-/// The graph with a join in place of each collective, and of those that wait for others.
+/// The graph with a join in place of each collective and of each hold.
 OpGraph without_collectives(const OpGraph& graph) {
   OpGraph rest;
   rest.reserve(graph.size(), graph.edges().size());
