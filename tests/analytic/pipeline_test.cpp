@@ -137,6 +137,34 @@ TEST_CASE("PyTorch receives in one order, and so the first micro-batch delays th
   CHECK(step_ms(scenario, engine) == closed(expected));
 }
 
+TEST_CASE("receives that wait slow the passes beside them, and none begins before the optimizer has ended",
+          "[analytic][pipeline]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  auto scenario = pipeline(Schedule::interleaved, 2, 2, 4, {.transfer = 0.01});
+  scenario.job.framework = Framework::pytorch;
+  scenario.platform.collectives = CollectiveRules::nccl;
+  scenario.platform.gpu_models.front().ideal = false;  // so that the CPU issues the next step meanwhile
+  scenario.model.optimizer_time = 10_ms;
+  const auto undisturbed = step_ms(scenario, engine);
+  scenario.calibration.contention = {{.transport = Transport::p2p,
+                                      .precision = Precision::fp32,
+                                      .kernel_slowdown = 1.5,
+                                      .collective_slowdown = 1,
+                                      .measured_on = "",
+                                      .source = "test"}};
+  const auto run = simulate(scenario, engine);
+  CHECK(run.measured.metrics.step_time.value() * 1e3 > undisturbed + 1);
+  int slowed = 0;
+  for (std::size_t i = 0; i < run.ops.size(); ++i) {
+    const auto& origin = run.ops.ops()[i].origin;
+    const auto lasts = (run.timeline.end[i] - run.timeline.start[i]).value() * 1e3;
+    // beside it, the last gradients are sent, which takes 22 us
+    if (origin.phase == Phase::optimizer && lasts > 0) CHECK(lasts == Approx(10).margin(0.022 / 2));
+    if (origin.activity == Activity::kernel && origin.phase == Phase::forward && lasts > 0.6) ++slowed;
+  }
+  CHECK(slowed > 0);
+}
+
 TEST_CASE("gradients of parameters fill the bubble of ZB-H1", "[analytic][pipeline]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const int p = GENERATE(2, 4, 8);

@@ -132,6 +132,8 @@ std::optional<TaskId> Exchanges::before(const std::vector<ChunkPass>& turns, std
     return std::nullopt;
   }
   if (!stage_.receives.empty()) {
+    // A message waits for the stream of the passes: at the start of a step, for the optimizer of the last.
+    if (turn == 0) computed_ = {tasks_.wait("step begins", Phase::communication, {})};
     for (const auto later : stage_.receives[turn])
       received_[later] =
           transfer(*source_of(turns[later]), size_for(turns[later], false), "receive", computed_);
