@@ -209,9 +209,14 @@ std::vector<std::pair<std::string, std::string>> choices_of(const PlanArguments&
 
 report::PlanPage page_of(const PlanArguments& arguments, const std::string& model, const DataPath& data) {
   report::PlanPage page{.choices = choices_of(arguments, model, data)};
+  const auto add = [&](const std::string& name) {
+    page.models.emplace_back(name, load_model(name, data).tokens_per_sample > 0);
+  };
+  if (!model.empty()) add(model);
   for (const auto& name : list_names(DataKind::model, data)) {
+    if (name == model) continue;
     try {
-      page.models.emplace_back(name, load_model(name, data).tokens_per_sample > 0);
+      add(name);
     } catch (const ConfigError&) {  // the page cannot use it
     }
   }

@@ -97,6 +97,21 @@ TEST_CASE("a config.json is planned by the name of its folder or file", "[cli][p
              Contains("tiny: 1,024 tokens per sample, 4,096 samples per step\n") && Contains("data 8"));
 }
 
+TEST_CASE("a page lists the model of a file, and whether its samples are sequences of tokens",
+          "[cli][plan]") {
+  const TemporaryFolder folder;
+  std::filesystem::copy_file(GRADWAY_SOURCE_DIR "/models/resnet50.yaml", folder.path() / "images.yaml");
+  folder.write("broken.yaml", "schema: 1\nlayers: 3\n");
+  const auto page_of = [&](const char* file) {
+    return run_gradway({"plan", "--model", (folder.path() / file).string(), "--page-data"});
+  };
+  const auto page = page_of("images.yaml");
+  CHECK(page.errors == "");
+  CHECK_THAT(page.output, Contains(R"({"name":"images","is_text":false})") &&
+                              Contains(R"({"name":"gpt2","is_text":true})"));
+  CHECK(page_of("broken.yaml").status == 2);
+}
+
 TEST_CASE("a plan warns of what the model of a config.json expresses differently", "[cli][plan]") {
   const TemporaryFolder folder;
   folder.write("my model (v2).json", R"({"model_type": "llama", "hidden_size": 512, "intermediate_size": 1024,

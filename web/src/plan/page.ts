@@ -99,7 +99,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
   const ask = (plan: PlanQuestion['plan'], text: string): Promise<Answer> => engine.ask({ plan, text, roots: data.plan.roots, own });
   const listed = (name: string) => data.plan.models.find((one) => one.name === name);
   const ownText = (name: string): string | undefined => own[engine.fileOf(name)];
-  const isModel = (name: string): boolean => name === before.model || listed(name) !== undefined || ownText(name) !== undefined;
+  const isModel = (name: string): boolean => listed(name) !== undefined || ownText(name) !== undefined;
   /** Models of text say how many tokens a sample has. */
   const isText = (): boolean => /^sequence:/m.test(ownText(choices.model) ?? '') || (listed(choices.model)?.is_text ?? ownText(choices.model) === undefined);
   const settings = (): string => JSON.stringify([choices, own]);
@@ -244,7 +244,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     const { status: code, text: model } = await ask('model', text);
     if (code !== 0) return fail(model.trim());
     const base = name.replace(/\.json$/i, '').replace(/[^A-Za-z0-9_.-]/g, '_').replace(/^[.]+/, '') || 'model';
-    const free = base === 'config' ? 'my_model' : listed(base) || base === before.model ? `${base}-own` : base;
+    const free = base === 'config' ? 'my_model' : listed(base) ? `${base}-own` : base;
     own[engine.fileOf(free)] = model;
     layouts.clear();
     engine.keep(({ plan }) => plan !== 'layout'); // another file of this name may be searched
@@ -265,7 +265,6 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     const linked = choicesOf(location.hash, before);
     if (linked) change(linked);
   });
-  if (before.model !== '' && !listed(before.model)) form.addModel(before.model);
   form.show(choices);
   engine.ready.then(update, (error) => (status.textContent = `The engine cannot run in this browser: ${error instanceof Error ? error.message : error}. Use the program: gradway plan --help, or gradway ui`));
   return [title(data.title, 'Layouts, days and dollars of a training on different hardware, with failures'), panel, earlier, sentence, results];
