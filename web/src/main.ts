@@ -16,7 +16,7 @@ import { sweepPage } from './sweep/page';
 import type { UiDocument } from './ui/document';
 import { uiPage } from './ui/page';
 import { validatePage } from './validate/page';
-import { engineRests } from './what_if/in_worker';
+import { whenEngineRests } from './what_if/in_worker';
 
 function contents(data: Exclude<PageDocument, UiDocument>): HTMLElement[] {
   switch (data.kind) {
@@ -57,7 +57,7 @@ async function show(page: HTMLElement, text: string): Promise<void> {
     document.title = `${data.title} – gradway ${data.kind}`;
     const parts = contents(data);
     page.append(bar(data, parts), h('main', {}, ...parts), footer(data));
-    await mountChartsInTurn(engineRests());
+    await mountChartsInTurn(whenEngineRests());
   }
   printing();
   document.documentElement.dataset.ready = '';

@@ -121,7 +121,7 @@ for (const one of withEngine.filter(({ name }) => name.endsWith('plan'))) {
       await give(page, 'tiny.json', larger);
       writeFileSync(join(work, 'tiny.json'), larger);
       const expected = expectedRuns(planned({ ...choices, model: 'tiny.json' }));
-      await page.waitForFunction((seconds) => document.querySelector(`#runs [data-value="${seconds}"]`), expected.at(-1).seconds, { timeout: 120000 });
+      await page.waitForFunction((all) => all.every(({ seconds }) => document.querySelector(`#runs [data-value="${seconds}"]`)), expected, { timeout: 120000 });
       assert.deepEqual(await shownRuns(page), expected, 'a file of the same name replaces it');
     });
 

@@ -6,7 +6,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { openedOnce, pages, shot } from './browser.mjs';
+import { pathToFileURL } from 'node:url';
+import { open, openedOnce, pages, shot } from './browser.mjs';
 
 const work = mkdtempSync(join(tmpdir(), 'gradway-'));
 after(() => rmSync(work, { recursive: true }));
@@ -53,10 +54,20 @@ for (const one of withEngine.filter(({ name }) => name.endsWith('what-if'))) {
 
     checks('the engine in the page predicts the run of the report', async (page) => {
       await answered(page, '');
-      assert.match(await panel(page).locator('.status').textContent(), /^Ready: /);
+      await panel(page).getByText('The engine of this page predicts the same step.').waitFor();
       assert.ok(await panel(page).locator('.problem').isHidden());
       assert.equal(await figure(page, 'Step time'), metrics.step_time_s);
       assert.equal(page.url(), one.url, 'an unchanged page has no fragment');
+    });
+
+    test('the page says if its engine predicts something else than the program did', async () => {
+      const file = join(work, 'other.html');
+      const step = `"step_time_s":${metrics.step_time_s}`;
+      assert.ok(one.text.includes(step));
+      writeFileSync(file, one.text.replaceAll(step, `"step_time_s":${metrics.step_time_s * 1.25}`));
+      const { page, close } = await open({ ...one, url: pathToFileURL(file).href });
+      await panel(page).locator('.problem').getByText('it was built from other sources than the program').waitFor();
+      await close();
     });
 
     checks('a slider moved by the keyboard changes figures, charts, command, scenario and link', async (page) => {

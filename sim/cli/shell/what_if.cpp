@@ -13,6 +13,7 @@
 #include "sim/base/problem.hpp"
 #include "sim/cli/shell/files.hpp"
 #include "sim/config/find/file_cache.hpp"
+#include "sim/config/scenario_yaml.hpp"
 #include "sim/config/yaml/disk.hpp"
 #include "sim/config/yaml/source_file.hpp"
 #include "sim/report/format/text.hpp"
@@ -92,6 +93,7 @@ report::WhatIfFiles what_if_files(const std::string& scenario, const std::vector
                             .set = {},
                             .roots = {},
                             .command = "gradway run " + report::shell_word(scenario),
+                            .yaml = scenario_yaml(scenario, overrides, data),
                             .files = {}};
   for (const auto& [key, value, where] : overrides) given.set.emplace_back(key, value);
   Packing packing{data};

@@ -155,7 +155,9 @@ void write_page(std::ostream& out, const Run& run, const Run& drawn, std::string
   data["what_if"] = {{"scenario", what_if->scenario},
                      {"set", what_if->set},
                      {"roots", what_if->roots},
-                     {"command", what_if->command}};
+                     {"command", what_if->command},
+                     {"yaml", what_if->yaml}};
+  data["axes"] = layout_axes(run.scenario.model);
   write_page(out, data, &what_if->files);
 }
 

@@ -34,6 +34,7 @@ struct WhatIfFiles {
   std::vector<std::pair<std::string, std::string>> set;  ///< overrides of the run
   std::vector<std::string> roots;            ///< data folders among the files that precede the installed data
   std::string command;                       ///< that runs the scenario, without its overrides
+  std::string yaml;                          ///< the scenario with the overrides
   std::map<std::string, std::string> files;  ///< texts by name; those of the installed data start with '/'
 };
 

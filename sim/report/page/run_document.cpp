@@ -48,10 +48,7 @@ nlohmann::ordered_json run_document(const Run& run, const Run& drawn, std::strin
   return data;
 }
 
-namespace {
-
-/// The axes of a layout along which the model can be distributed.
-std::vector<std::string_view> axes_of(const Model& model) {
+std::vector<std::string_view> layout_axes(const Model& model) {
   if (model.profile) return {};
   std::vector<std::string_view> axes{"pipeline"};
   if (model.tensor) axes.emplace_back("tensor");
@@ -60,8 +57,10 @@ std::vector<std::string_view> axes_of(const Model& model) {
   return axes;
 }
 
+namespace {
+
 void write_with(std::ostream& out, const Run& run, nlohmann::ordered_json document, const std::string& yaml) {
-  document["axes"] = axes_of(run.scenario.model);
+  document["axes"] = layout_axes(run.scenario.model);
   document["yaml"] = yaml;
   out << document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

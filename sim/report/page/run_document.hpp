@@ -4,6 +4,7 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -28,6 +29,9 @@ nlohmann::ordered_json headline(const Run& run);
 /// @param drawn the same run, with all its micro-batches if they can be drawn
 nlohmann::ordered_json run_document(const Run& run, const Run& drawn, std::string_view version,
                                     const RunQuestions& questions);
+
+/// The axes of a layout along which the model can be distributed: `axes` of the document.
+std::vector<std::string_view> layout_axes(const Model& model);
 
 /// Writes the report alone, the scenario as `yaml`, and as `axes` those of a layout along which the model can
 /// be distributed, for a page that asked for this run. @param yaml the scenario

@@ -46,7 +46,7 @@ export class Pool implements PlanEngine {
         }
       };
     });
-    this.send(first, { packed: packedParts() });
+    void packedParts().then((packed) => this.send(first, { packed }));
   }
 
   fileOf(model: string): string {

@@ -29,6 +29,9 @@ export interface Described {
 export interface Source {
   asker: Asker;
   described: Promise<Described>;
+  /** Answers a question ahead of others that are alike, whose answers then come sooner: browsers compile the engine during its first answer.
+   * None comes if that is interrupted. */
+  rehearse?: (question: Question, rehearsed: (answer: Answer) => void) => void;
 }
 
 interface Waiting {

@@ -10,8 +10,9 @@ declare const WORKER: string;
 /** The script of a worker that answers questions. */
 export const workerUrl = (): string => URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }));
 
-/** What the page carries, for the first worker to unpack. */
-export function packedParts(): { engine: string; files: string } {
+/** What the page carries, for the first worker to unpack. The browser reads it after this script, which can draw meanwhile. */
+export async function packedParts(): Promise<{ engine: string; files: string }> {
+  if (document.readyState === 'loading') await new Promise((read) => document.addEventListener('DOMContentLoaded', read, { once: true }));
   const text = (id: string): string => document.getElementById(id)!.textContent!;
   return { engine: text('engine'), files: text('files') };
 }
@@ -24,23 +25,29 @@ class InWorker implements Answering {
   private whole: Package | undefined;
   private limit: ReturnType<typeof setTimeout> | undefined;
   private answered: (answer: Answer) => void = () => undefined;
+  private rehearsed: (answer: Answer) => void = () => undefined;
   private readonly url = workerUrl();
+  private rests: () => void = () => undefined;
+  /** Resolved while no question is being answered. */
+  rest: Promise<void> = Promise.resolve();
 
-  /** @param unpacked called once a worker has unpacked what the page carries, or cannot
-   * @param rests called after each answer */
-  constructor(
-    private readonly unpacked: (whole: Package | Error) => void,
-    private readonly rests: () => void,
-  ) {
+  /** @param unpacked called once a worker has unpacked what the page carries, or cannot */
+  constructor(private readonly unpacked: (whole: Package | Error) => void) {
     this.begin();
   }
 
   start(question: Question, answered: (answer: Answer) => void): () => void {
     this.answered = answered;
+    this.rest = new Promise((rests) => (this.rests = rests));
     const worker = this.worker ?? this.begin();
     this.limit = setTimeout(() => this.giveUp(`The engine in this page gave up after ${longest_s} s.`), longest_s * 1000);
     this.send(worker, { question });
     return () => this.end();
+  }
+
+  rehearse(question: Question, rehearsed: (answer: Answer) => void): void {
+    this.rehearsed = rehearsed;
+    if (this.worker) this.send(this.worker, { rehearsal: question });
   }
 
   private send(worker: Worker, message: Message): void {
@@ -51,12 +58,14 @@ class InWorker implements Answering {
     const worker = (this.worker = new Worker(this.url));
     worker.onmessage = ({ data }: MessageEvent<Reply>) => this.receive(data);
     worker.onerror = (event) => this.giveUp(`The engine in this page stopped: ${event.message}`);
-    this.send(worker, this.whole ? { whole: this.whole } : { packed: packedParts() });
+    if (this.whole) this.send(worker, { whole: this.whole });
+    else void packedParts().then((packed) => this.send(worker, { packed }));
     return worker;
   }
 
   private receive(reply: Reply): void {
     if ('whole' in reply) return this.unpacked((this.whole = reply.whole));
+    if ('rehearsed' in reply) return this.rehearsed(reply.rehearsed);
     clearTimeout(this.limit);
     if ('failure' in reply) this.unpacked(new Error(reply.failure));
     else this.answered(reply.answer);
@@ -67,12 +76,12 @@ class InWorker implements Answering {
     clearTimeout(this.limit);
     this.worker?.terminate();
     this.worker = undefined;
+    this.rests();
   }
 
   private giveUp(text: string): void {
     this.end();
     this.answered({ status: 3, text });
-    this.rests();
   }
 }
 
@@ -83,18 +92,17 @@ const platformsAmong = (files: Files): string[] =>
     .filter((name): name is string => name !== undefined && !name.startsWith('synthetic-'))
     .sort();
 
-let firstAnswer: Promise<void> = Promise.resolve();
+let engineRests = (): Promise<unknown> => Promise.resolve();
 
-/** Resolved when the engine of this page has given its first answer, or cannot give any; at once without one. */
-export const engineRests = (): Promise<void> => firstAnswer;
+/** Resolved when the engine of this page is unpacked and has answered what it has been asked. */
+export const whenEngineRests = (): Promise<unknown> => engineRests();
 
 /** Starts the engine of this page, which is then unpacked while the page draws. */
 export function sourceInPage(): Source {
   let answering: InWorker;
-  let rest: () => void;
-  firstAnswer = new Promise((rests) => (rest = rests));
   const described = new Promise<Package>((found, failed) => {
-    answering = new InWorker((whole) => (whole instanceof Error ? failed(whole) : found(whole)), () => rest());
+    answering = new InWorker((whole) => (whole instanceof Error ? failed(whole) : found(whole)));
   }).then(({ schema, files }) => ({ schema, platforms: platformsAmong(files) }));
-  return { asker: new Asker(answering!), described };
+  engineRests = () => Promise.allSettled([described, answering.rest]);
+  return { asker: new Asker(answering!), described, rehearse: (question, rehearsed) => answering.rehearse(question, rehearsed) };
 }

@@ -24,19 +24,22 @@ export interface WhatIf {
   roots: string[];
   /** The command that runs the scenario, without its overrides. */
   command: string;
-  /** The scenario of the run of this report, if it is known: then the run is not simulated again. */
-  yaml?: string;
+  /** The scenario of the run of this report. */
+  yaml: string;
 }
 
 /** The engine's answer: the report, with the scenario as YAML, and the axes of a layout along which the model can be distributed. */
 type Figures = Pick<RunDocument, 'report'> & { yaml: string; axes?: string[] };
+
+const starting = 'Starting the engine …';
+const ready = 'Ready: the run of this report';
 
 /** How long nothing may change before charts are redrawn. */
 const idle_ms = 250;
 
 /** @param source what answers questions
  * @param redraw shows another run in the charts below */
-export function whatIf(data: RunDocument, given: WhatIf, { asker, described }: Source, redraw: (shown: RunDocument) => void): HTMLElement {
+export function whatIf(data: RunDocument, given: WhatIf, { asker, described, rehearse }: Source, redraw: (shown: RunDocument) => void): HTMLElement {
   const before = data.report;
   const history = new History(changesOf(location.hash) ?? noChanges);
   let now: Changes = history.now; // of a slider in motion, too
@@ -49,7 +52,7 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described }: S
   let axes: string[] | undefined;
   let show: ReturnType<typeof controls>['show'] = () => {};
 
-  const status = h('p', { class: 'status', role: 'status' }, 'Starting the engine …');
+  const status = h('p', { class: 'status', role: 'status' }, starting);
   const problem = h('pre', { class: 'code problem', role: 'alert', hidden: true });
   const earlier = h('p', { class: 'hint', hidden: true }, 'The figures and charts are those of earlier settings.');
   const remedy = h('p', { class: 'buttons' });
@@ -145,17 +148,28 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described }: S
     showRun(JSON.parse(answer.text) as Figures, `, simulated in ${timeText((performance.now() - start) / 1000)}`);
   }
 
+  /** Tells if the engine does not simulate the run of this report, or predicts something else than the program that wrote it. */
+  function compare({ status: failed, text }: Answer): void {
+    if (now.size > 0) return;
+    const predicted = failed ? undefined : (JSON.parse(text) as Figures).report.metrics.step_time_s;
+    if (predicted === before.metrics.step_time_s) {
+      status.textContent = `${ready}. The engine of this page predicts the same step.`;
+      return;
+    }
+    problem.hidden = false;
+    problem.textContent =
+      predicted === undefined
+        ? `The engine of this page cannot simulate the run of this report.\n\n${text.trim()}`
+        : `The engine of this page predicts ${timeText(predicted)} for the run of this report, not ${timeText(before.metrics.step_time_s)}: it was built from other sources than the program. Differences below are then not only those of the changes.`;
+  }
+
   /** @param taken how long it was simulated; '': it was known */
   function showRun(found: Figures, taken: string): void {
-    if (now.size === 0 && found.report.metrics.step_time_s !== before.metrics.step_time_s) {
-      problem.hidden = false;
-      problem.textContent = `The engine of this page predicts ${timeText(found.report.metrics.step_time_s)} for the run of this report, not ${timeText(before.metrics.step_time_s)}: it was built from other sources than the program. Differences below are then not only those of the changes.`;
-    }
     after = found.report;
     if (found.axes && String(found.axes) !== String(axes)) show(present, (axes = found.axes));
     status.textContent =
       now.size === 0
-        ? `Ready: the run of this report${taken}.`
+        ? known ? `${ready}.` : starting
         : `A step takes ${timeText(after.metrics.step_time_s)} instead of ${timeText(before.metrics.step_time_s)} (${difference(before.metrics.step_time_s, after.metrics.step_time_s)})${taken}.`;
     table.replaceChildren(sides(before, after));
     chart.redraw();
@@ -184,7 +198,7 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described }: S
     if (wanted === asked) return;
     asked = wanted;
     clearTimeout(idle);
-    if (now.size === 0 && given.yaml !== undefined) {
+    if (now.size === 0) {
       asker.cancel();
       problem.hidden = true;
       rest();
@@ -215,6 +229,9 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described }: S
       show = made.show;
       place.replaceChildren(made.element);
       update(history.now);
+      if (now.size > 0) return;
+      status.textContent = `${ready}.`;
+      rehearse?.(question('figures'), compare);
     } catch (error) {
       status.textContent = `The engine cannot run in this browser: ${error instanceof Error ? error.message : error}. Use the program: ${commandOf(given.command, given.set)}`;
     }

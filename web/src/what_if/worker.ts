@@ -11,14 +11,15 @@ export interface Package {
   schema: Field;
 }
 
-/** The first message has the package, as the texts of the page or as an earlier worker unpacked it; each other message a question. */
-export type Message = { packed: { engine: string; files: string } } | { whole: Package } | { question: Question | PlanQuestion };
+/** One message has the package: as the texts of the page, or as an earlier worker unpacked it. Others have questions, which wait for it. */
+export type Message = { packed: { engine: string; files: string } } | { whole: Package } | { question: Question | PlanQuestion } | { rehearsal: Question };
 
 /** The package, if the message had the texts of the page; then the answer to each question. */
-export type Reply = { whole: Package } | { failure: string } | { answer: Answer };
+export type Reply = { whole: Package } | { failure: string } | { answer: Answer } | { rehearsed: Answer };
 
 const scope = self as unknown as { onmessage: (event: MessageEvent<Message>) => void; postMessage(reply: Reply): void };
-let ready: Promise<{ engine: WebAssembly.Module; files: GivenFiles }>;
+let give: (given: Promise<{ engine: WebAssembly.Module; files: GivenFiles }>) => void;
+const ready = new Promise<{ engine: WebAssembly.Module; files: GivenFiles }>((found) => (give = found));
 
 async function unpack(texts: { engine: string; files: string }): Promise<Package> {
   const [engine, rest] = await Promise.all([compile(texts.engine), unpacked(texts.files).json() as Promise<Pick<Package, 'files' | 'schema'>>]);
@@ -29,17 +30,20 @@ const given = ({ engine, files }: Package) => ({ engine, files: new GivenFiles(f
 
 scope.onmessage = ({ data }) => {
   if ('whole' in data) {
-    ready = Promise.resolve(given(data.whole));
+    give(Promise.resolve(given(data.whole)));
   } else if ('packed' in data) {
     const whole = unpack(data.packed);
-    ready = whole.then(given);
+    give(whole.then(given));
     whole.then(
       (unpacked) => scope.postMessage({ whole: unpacked }),
       (error) => scope.postMessage({ failure: error instanceof Error ? error.message : String(error) }),
     );
   } else {
     ready.then(
-      async ({ engine, files }) => scope.postMessage({ answer: await ask(engine, files, data.question) }),
+      async ({ engine, files }) => {
+        const answer = await ask(engine, files, 'question' in data ? data.question : data.rehearsal);
+        scope.postMessage('question' in data ? { answer } : { rehearsed: answer });
+      },
       () => {}, // the page knows that the engine cannot be unpacked
     );
   }
