@@ -14,7 +14,8 @@ import type { Answer, Files, PlanQuestion } from '../what_if/engine';
 import { campaignQuestion, checkQuestion, choicesOf, clustersOf, fragmentOf, layoutQuestion, missing, spaced, type Cluster } from './choices';
 import { controls } from './controls';
 import type { Campaigns, Choices, FoundLayout, PlanDocument } from './document';
-import { Pool, type PlanEngine } from './pool';
+import { Pool } from './pool';
+import type { PlanEngine } from './turns';
 
 /** Simulated runs of each campaign. */
 const seeds = 100;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the program that serves this page. sim/cli/ui/ describes questions and answers.
 import type { Answering, Progress } from '../what_if/asker';
-import type { PlanEngine } from '../plan/pool';
+import { Turns, type PlanEngine } from '../plan/turns';
 import type { Answer, Files, PlanQuestion, Question } from '../what_if/engine';
 
 /** A question of one of the server's kinds. */
@@ -94,15 +94,15 @@ export class Server {
 /** Asks the server a few questions of the planner at a time, so that it answers them on all of its cores. */
 export class ServerPlanner implements PlanEngine {
   readonly ready = Promise.resolve();
-  private readonly busy = new Map<PlanQuestion, AbortController>();
-  private queue: { question: PlanQuestion; answered: (answer: Answer) => void }[] = [];
+  private readonly turns: Turns;
 
   /** @param left aborted when the page shows something else */
-  constructor(
-    private readonly server: Server,
-    private readonly size: number,
-    left: AbortSignal,
-  ) {
+  constructor(server: Server, size: number, left: AbortSignal) {
+    this.turns = new Turns(size, ({ plan, text, own }, answered) => {
+      const up = new AbortController();
+      void server.ask(`plan-${plan}`, { scenario: '', set: [], plan: text, files: own }, up.signal).then((answer) => answer && answered(answer));
+      return () => up.abort();
+    });
     left.addEventListener('abort', () => this.keep(() => false));
   }
 
@@ -111,27 +111,10 @@ export class ServerPlanner implements PlanEngine {
   }
 
   ask(question: PlanQuestion): Promise<Answer> {
-    return new Promise((answered) => {
-      this.queue.push({ question, answered });
-      this.next();
-    });
+    return this.turns.ask(question);
   }
 
   keep(isWanted: (question: PlanQuestion) => boolean): void {
-    this.queue = this.queue.filter(({ question }) => isWanted(question));
-    for (const [question, up] of this.busy) if (!isWanted(question)) up.abort();
-  }
-
-  private next(): void {
-    while (this.queue.length > 0 && this.busy.size < this.size) {
-      const { question, answered } = this.queue.shift()!;
-      const up = new AbortController();
-      this.busy.set(question, up);
-      void this.server.ask(`plan-${question.plan}`, { scenario: '', set: [], plan: question.text, files: question.own }, up.signal).then((answer) => {
-        this.busy.delete(question);
-        if (answer) answered(answer);
-        this.next();
-      });
-    }
+    this.turns.keep(isWanted);
   }
 }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks a few questions at a time; the others wait for their turn.
+import type { Answer, PlanQuestion } from '../what_if/engine';
+
+/** Where the planner's questions go: to workers of this page, or to a program that serves it. */
+export interface PlanEngine {
+  /** Rejected if the engine cannot run here. */
+  ready: Promise<unknown>;
+  ask(question: PlanQuestion): Promise<Answer>;
+  /** The name of the file of a model of the reader. */
+  fileOf(model: string): string;
+  /** Cancels all other questions. */
+  keep(isWanted: (question: PlanQuestion) => boolean): void;
+}
+
+export class Turns {
+  private readonly busy = new Map<PlanQuestion, () => void>();
+  private queue: { question: PlanQuestion; answered: (answer: Answer) => void }[] = [];
+
+  /** @param size questions at a time
+   * @param start starts the work on a question. It returns what ends the work, which then is not answered */
+  constructor(
+    private readonly size: number,
+    private readonly start: (question: PlanQuestion, answered: (answer: Answer) => void) => () => void,
+  ) {}
+
+  ask(question: PlanQuestion): Promise<Answer> {
+    return new Promise((answered) => {
+      this.queue.push({ question, answered });
+      this.next();
+    });
+  }
+
+  keep(isWanted: (question: PlanQuestion) => boolean): void {
+    this.queue = this.queue.filter(({ question }) => isWanted(question));
+    for (const [question, end] of this.busy) {
+      if (isWanted(question)) continue;
+      this.busy.delete(question);
+      end();
+    }
+    this.next();
+  }
+
+  private next(): void {
+    while (this.queue.length > 0 && this.busy.size < this.size) {
+      const { question, answered } = this.queue.shift()!;
+      const end = this.start(question, (answer) => {
+        this.busy.delete(question);
+        answered(answer);
+        this.next();
+      });
+      this.busy.set(question, end);
+    }
+  }
+}
