@@ -51,6 +51,19 @@ class OpsOfSteps {
     return true;
   }
 
+  /// Whether nothing begins or ends later than in the other step, apart from `later`.
+  bool is_no_later(std::size_t step, std::size_t other, Seconds later, Seconds slack) const {
+    const auto count = first_[step + 1] - first_[step];
+    if (first_[other + 1] - first_[other] != count) return false;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto a = first_[step] + i;
+      const auto b = first_[other] + i;
+      if (timeline_.start[a] - timeline_.start[b] - later > slack) return false;
+      if (timeline_.end[a] - timeline_.end[b] - later > slack) return false;
+    }
+    return true;
+  }
+
  private:
   const OpGraph& ops_;
   const Timeline& timeline_;
@@ -78,22 +91,34 @@ std::vector<StepWindow> step_windows(const Workload& workload, const OpGraph& op
 std::optional<StepWindow> repeating_steps(const Workload& workload, const OpGraph& ops,
                                           const Timeline& timeline, Drift drift) {
   const auto windows = step_windows(workload, ops, timeline);
-  const auto last = windows.size() - 1 - static_cast<std::size_t>(workload.after_reported);
   const OpsOfSteps of_steps{ops, timeline, workload.steps};
   const auto turns = static_cast<std::size_t>(workload.turns());
-  for (auto period = turns; 2 * period <= last; period += turns) {
-    const auto window = joined(windows, last, period);
-    const auto length = window.to - window.from;
-    const auto slack = length * (drift == Drift::none ? same : smallest_drift);
-    const auto cpu_slack = drift == Drift::none ? Seconds::infinite() : slack;
-    const auto before = windows[last - period].to - windows[last - 2 * period].to;
-    if (std::abs((length - before).value()) > slack.value()) continue;
-    bool repeats = true;
-    for (auto step = last; repeats && step + period > last; --step)
-      repeats = of_steps.are_alike(step, step - period, length, slack, cpu_slack);
-    if (repeats) return window;
-  }
-  return std::nullopt;
+  const auto slack_of = [&](Seconds length) {
+    return length * (drift == Drift::none ? same : smallest_drift);
+  };
+  const auto repeated_until = [&](std::size_t last) -> std::optional<StepWindow> {
+    for (auto period = turns; 2 * period <= last; period += turns) {
+      const auto window = joined(windows, last, period);
+      const auto length = window.to - window.from;
+      const auto slack = slack_of(length);
+      const auto cpu_slack = drift == Drift::none ? Seconds::infinite() : slack;
+      const auto before = windows[last - period].to - windows[last - 2 * period].to;
+      if (std::abs((length - before).value()) > slack.value()) continue;
+      bool repeats = true;
+      for (auto step = last; repeats && step + period > last; --step)
+        repeats = of_steps.are_alike(step, step - period, length, slack, cpu_slack);
+      if (repeats) return window;
+    }
+    return std::nullopt;
+  };
+  const auto last = windows.size() - 1 - static_cast<std::size_t>(workload.after_reported);
+  if (const auto window = repeated_until(last); window || last == 0) return window;
+  const auto earlier = repeated_until(last - 1);
+  const auto before = last > 1 ? repeated_until(last - 2) : std::nullopt;
+  if (!earlier || !before || before->steps != earlier->steps) return std::nullopt;
+  const auto length = earlier->to - earlier->from;
+  const auto steps = static_cast<std::size_t>(earlier->steps);
+  return of_steps.is_no_later(last, last - steps, length, slack_of(length)) ? earlier : std::nullopt;
 }
 
 std::optional<StepWindow> periodic_steps(const Workload& workload, const OpGraph& ops,

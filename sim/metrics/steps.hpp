@@ -48,6 +48,10 @@ enum class Drift {
 /// steps before them in all work of GPUs and links. Mostly one; several where steps alternate because the CPU
 /// may be ahead by many launches. Empty if nothing repeats, or the run is too short.
 ///
+/// The last of these steps may be shorter, and is then left out: ranks of a pipeline begin the next step
+/// while others end theirs, and nothing follows the last one. Three steps, or three periods, before it must
+/// be alike.
+///
 /// With a small drift no op, of CPUs neither, may be later by more than 0.01 % of the length L. No later
 /// steps are then longer than 1.0001 L: if every op of a period ends at most d after that of the period
 /// before, each op of the next period does so, too, as long as times only move together with those of the ops

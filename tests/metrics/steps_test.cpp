@@ -62,6 +62,15 @@ TEST_CASE("steps behind the reported ones do not count") {
   CHECK(run.repeating()->step == 2);
 }
 
+TEST_CASE("a last step that is shorter because none follows it does not count") {
+  const Kernels run{{5, 2, 2, 2, 1.9}};
+  REQUIRE(run.repeating());
+  CHECK(run.repeating()->step == 3);
+  CHECK(run.repeating()->each().value() == Approx(2));
+  CHECK_FALSE(Kernels{{5, 2, 2, 2, 2.1}}.repeating());  // the CPU may have lost its lead
+  CHECK_FALSE(Kernels{{5, 2, 2, 1}}.repeating());       // two steps may alternate with a shorter one
+}
+
 TEST_CASE("steps of one length that hold other things do not repeat") {
   Kernels run{{5, 2, 2}};
   // A second kernel, under way at another time of each step.
