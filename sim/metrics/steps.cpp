@@ -34,37 +34,35 @@ class OpsOfSteps {
   /// lead may grow for many steps after nothing waits for it.
   /// @param cpu_slack how much later it may be
   bool are_alike(std::size_t step, std::size_t other, Seconds later, Seconds slack, Seconds cpu_slack) const {
-    const auto count = first_[step + 1] - first_[step];
-    if (first_[other + 1] - first_[other] != count) return false;
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto a = first_[step] + i;
-      const auto b = first_[other] + i;
-      const auto activity = ops_.ops()[a].origin.activity;
-      const auto start = timeline_.start[a] - timeline_.start[b] - later;
-      const auto end = timeline_.end[a] - timeline_.end[b] - later;
-      if (activity == Activity::launch || activity == Activity::marker) {
-        if (end > cpu_slack) return false;
-        continue;
-      }
-      if (std::abs(start.value()) > slack.value() || std::abs(end.value()) > slack.value()) return false;
-    }
-    return true;
+    return all_ops(step, other, later, [&](Activity activity, Seconds start, Seconds end) {
+      if (activity == Activity::launch || activity == Activity::marker) return end <= cpu_slack;
+      return std::abs(start.value()) <= slack.value() && std::abs(end.value()) <= slack.value();
+    });
   }
 
   /// Whether nothing begins or ends later than in the other step, apart from `later`.
   bool is_no_later(std::size_t step, std::size_t other, Seconds later, Seconds slack) const {
+    return all_ops(step, other, later,
+                   [&](Activity, Seconds start, Seconds end) { return start <= slack && end <= slack; });
+  }
+
+ private:
+  /// Whether both steps have the same ops, each of which agrees with that of the other step.
+  /// @param agrees gets how much later than `later` an op starts and ends
+  template <class Agrees>
+  bool all_ops(std::size_t step, std::size_t other, Seconds later, const Agrees& agrees) const {
     const auto count = first_[step + 1] - first_[step];
     if (first_[other + 1] - first_[other] != count) return false;
     for (std::size_t i = 0; i < count; ++i) {
       const auto a = first_[step] + i;
       const auto b = first_[other] + i;
-      if (timeline_.start[a] - timeline_.start[b] - later > slack) return false;
-      if (timeline_.end[a] - timeline_.end[b] - later > slack) return false;
+      const auto start = timeline_.start[a] - timeline_.start[b] - later;
+      const auto end = timeline_.end[a] - timeline_.end[b] - later;
+      if (!agrees(ops_.ops()[a].origin.activity, start, end)) return false;
     }
     return true;
   }
 
- private:
   const OpGraph& ops_;
   const Timeline& timeline_;
   std::vector<std::size_t> first_;  ///< op by step, and the end
