@@ -14,6 +14,8 @@ import contextlib
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
+from gradway._errors import GradwayError
+from gradway._process import ask
 from gradway.capture._errors import CaptureError
 from gradway.capture._file import text_of
 from gradway.capture._recorder import Finished, Recorder
@@ -40,10 +42,20 @@ class Capture:
 
     def save(self, path: str | Path) -> Path:
         """Writes the model file; `model: NAME` of a scenario names it."""
-        path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(self.text())
-        return path
+        return write_model(Path(path), self.text())
+
+
+def write_model(path: Path, text: str) -> Path:
+    """Writes a model file that gradway can read, if it is there to be asked."""
+    try:
+        answer = ask(["show", "model", "captured.yaml"], {"captured.yaml": text})
+    except GradwayError:  # captures need no program
+        answer = None
+    if answer and answer.status != 0:
+        raise CaptureError(f"gradway cannot read the captured step, and nothing was written:\n{answer.messages.rstrip()}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
 
 
 def _allows_tf32(torch: Any) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import runpy
+import shlex
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
-from gradway.capture import Capture, CaptureError, _allows_tf32
+from gradway.capture import Capture, CaptureError, _allows_tf32, write_model
 from gradway.capture._file import with_second
 from gradway.capture._recorder import Finished, Recorder
 from gradway.capture._recording import Operation
@@ -39,8 +40,15 @@ def summary(capture: Capture, path: Path, seconds: float) -> str:
     lines = [f"captured in {seconds:.1f} s: {operations} operations, {trained / 1e6:,.1f} million parameters, {shape}, "
              f"{recording.optimizer_class}" + (f", autocast {recording.autocast}" if recording.autocast else "")]
     lines += [f"warning: {warning}" for warning in recording.warnings]
-    lines.append(f"written to {path}; next: gradway show model {path}")
+    lines.append(f"written to {_shell_word(str(path))}; next: gradway show model {_shell_word(str(path))}")
     return "\n".join(lines)
+
+
+def _shell_word(text: str) -> str:
+    """A word of a command to paste, without characters that a terminal obeys."""
+    if text.isprintable():
+        return shlex.quote(text)
+    return "$'" + "".join(chr(byte) if 32 <= byte < 127 and byte not in b"'\\" else f"\\x{byte:02x}" for byte in os.fsencode(text)) + "'"
 
 
 def _elements(shape: tuple[int, ...]) -> int:
@@ -85,15 +93,14 @@ def main(words: list[str] | None = None) -> int:
         sys.argv = argv
     capture = Capture(recorder.recording, f"{os.path.basename(asked.program)}, captured with {recorder.recording.framework}",
                       _allows_tf32(recorder.torch))
-    if asked.add:
-        path = Path(asked.output or asked.add)
-        try:
-            path.write_text(with_second(Path(asked.add).read_text(), capture.text(), asked.add))
-        except CaptureError as error:
-            print(f"gradway capture: {error}", file=sys.stderr)
-            return 2
-    else:
-        capture.save(path)
+    try:
+        if asked.add:
+            path = write_model(Path(asked.output or asked.add), with_second(Path(asked.add).read_text(), capture.text(), asked.add))
+        else:
+            capture.save(path)
+    except CaptureError as error:
+        print(f"gradway capture: {error}", file=sys.stderr)
+        return 2
     print(summary(capture, path, time.time() - started))
     return 0
 

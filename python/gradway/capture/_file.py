@@ -219,4 +219,4 @@ def with_second(first: str, second: str, name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+    return "'" + "".join(one if one.isprintable() else "\ufffd" for one in text).replace("'", "''") + "'"

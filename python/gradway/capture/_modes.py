@@ -2,28 +2,16 @@
 """Modes of PyTorch that place the program's tensors on meta and record their operations."""
 from __future__ import annotations
 
-import sys
 from typing import Any, NoReturn
 
 from gradway.capture import _recorder
-from gradway.capture._errors import CaptureError
+from gradway.capture._errors import CaptureError, place_of_program
 
 _HOST = ("cpu", None)
 
 
 def _is_gpu(device: Any) -> bool:
     return device is not None and str(device).startswith(("cuda", "meta"))
-
-
-def place_of_program() -> str:
-    """The line of the user's program that is running, for messages."""
-    frame: Any = sys._getframe(1)
-    while frame is not None:
-        file = frame.f_code.co_filename
-        if "/gradway/capture/" not in file and "/torch/" not in file and "<frozen" not in file and not file.startswith("<"):
-            return f"{file}:{frame.f_lineno}"
-        frame = frame.f_back
-    return "the program"
 
 
 def modes(recorder: "_recorder.Recorder") -> list[Any]:
@@ -258,7 +246,7 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
             if name.startswith(("_foreach_", "_fused_", "_amp_")):
                 lists = [item for item in (*args, *named.values()) if isinstance(item, (list, tuple)) and item
                          and isinstance(item[0], torch.Tensor) and item[0].is_meta]
-                totals = tuple(_recorder.Tensor(_recorder._DTYPES.get(str(item[0].dtype).removeprefix("torch."), "fp32"),
+                totals = tuple(_recorder.Tensor(_recorder.number_format(item[0].dtype),
                                                 (sum(value.numel() for value in item),), "", len(item)) for item in lists)
                 if totals:
                     recorder.record(name, on_gpu, results, lists=totals)
@@ -281,16 +269,21 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
 
     def notes_of(name: str, args: Any, named: Any) -> dict[str, str]:
         notes: dict[str, str] = {}
+
+        def sides(values: Any) -> str:
+            """One value may stand for all sides, as in padding="valid"."""
+            return "x".join(map(str, values if len(values) > 1 else list(values) * (args[0].dim() - 2)))
+
         if name in ("mm", "addmm", "bmm", "baddbmm") and torch.backends.cuda.matmul.allow_tf32 and args[-1].dtype == torch.float32:
             return {"tf32": ""}
         if name in ("convolution", "_convolution"):
             stride, padding, _, transposed, _, groups = args[3:9]
-            notes = {"stride": "x".join(map(str, stride)), "pad": "x".join(map(str, padding)), "groups": str(groups)}
+            notes = {"stride": sides(stride), "pad": sides(padding), "groups": str(groups)}
             if transposed:
                 notes["transposed"] = ""
         elif name == "convolution_backward":
             stride, padding, _, transposed, _, groups, mask = args[4:11]
-            notes = {"stride": "x".join(map(str, stride)), "pad": "x".join(map(str, padding)), "groups": str(groups)}
+            notes = {"stride": sides(stride), "pad": sides(padding), "groups": str(groups)}
             if transposed:
                 notes["transposed"] = ""
         if name.startswith("convolution") and torch.backends.cudnn.allow_tf32 and args[0].dtype == torch.float32:

@@ -16,8 +16,8 @@ import weakref
 from typing import Any, Callable, Iterator
 
 from gradway.capture._autocast import Autocast
-from gradway.capture._errors import CaptureError
-from gradway.capture._recording import Moment, Operation, Parameter, Ready, Recording, Tensor
+from gradway.capture._errors import CaptureError, place_of_program
+from gradway.capture._recording import Moment, Operation, Parameter, Ready, Recording, Tensor, as_words
 
 _BLOCK = 512  # bytes: PyTorch's allocator rounds up to it
 _LARGEST_REAL = 4096  # elements: larger tensors of floating-point numbers never get data
@@ -30,7 +30,10 @@ class Finished(BaseException):
 
 
 _DTYPES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16", "float64": "fp64", "int64": "int64", "int32": "int32",
-           "int16": "int16", "int8": "int8", "uint8": "int8", "bool": "bool", "float8_e4m3fn": "fp8", "float8_e5m2": "fp8"}
+           "int16": "int16", "int8": "int8", "uint8": "int8", "uint16": "int16", "uint32": "int32", "uint64": "int64", "bool": "bool",
+           "float8_e4m3fn": "fp8", "float8_e5m2": "fp8", "float8_e4m3fnuz": "fp8", "float8_e5m2fnuz": "fp8", "float8_e8m0fnu": "fp8",
+           "complex32": "fp32", "complex64": "fp64"}  # complex numbers move as many bytes as these
+_MOST_SAMPLES = 1_000_000
 # Launch no kernel and return no view.
 _FREE = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_unsafe_view", "lift_fresh", "detach", "alias", "set_",
          "resize_", "_local_scalar_dense", "is_same_size", "detach_", "_reshape_alias", "device", "record_stream", "requires_grad_",
@@ -47,6 +50,14 @@ _FACTORIES = ("empty", "zeros", "ones", "full", "arange", "linspace", "eye", "em
 _OPTIMIZERS = {"SGD": "sgd", "Adam": "adamw", "AdamW": "adamw", "NAdam": "adamw", "RAdam": "adamw", "Adam8bit": "adamw_8bit",
                "AdamW8bit": "adamw_8bit", "PagedAdamW8bit": "adamw_8bit", "Lion": "lion", "LAMB": "lamb", "FusedLAMB": "lamb",
                "FusedAdam": "adamw_fused", "Muon": "muon"}
+
+
+def number_format(dtype: Any) -> str:
+    """The word of a model file for a type of PyTorch with as many bytes."""
+    name = str(dtype).removeprefix("torch.")
+    if name not in _DTYPES:
+        raise CaptureError(f"{place_of_program()}: numbers of the format {name} cannot be recorded; use another one for the capture")
+    return _DTYPES[name]
 
 
 def _import_torch() -> Any:
@@ -113,7 +124,7 @@ class Recorder:
         shape, stride = tuple(int(side) for side in tensor.shape), tensor.stride()
         if as_read and 0 in stride:
             shape = tuple(1 if step == 0 else side for side, step in zip(shape, stride))
-        return Tensor(_DTYPES.get(str(tensor.dtype).removeprefix("torch."), "fp32"), shape, self._layout(tensor, shape, stride))
+        return Tensor(number_format(tensor.dtype), shape, self._layout(tensor, shape, stride))
 
     def _layout(self, tensor: Any, shape: tuple[int, ...], stride: tuple[int, ...]) -> str:
         if tensor.is_contiguous():
@@ -178,6 +189,8 @@ class Recorder:
             return None
         made_by = tuple(self._producer[key] for key in keys if key in self._producer)
         as_read = name not in _BY_SHAPE
+        if not as_read and any(tensor.is_complex() for tensor in inputs):
+            raise CaptureError(f"{place_of_program()}: {name} of complex numbers cannot be recorded; write it with real ones")
         operation = Operation(name, self._phase, self._module(), lists or tuple(self.describe(tensor, as_read) for tensor in inputs),
                               () if lists else tuple(map(self.describe, outputs)), notes or {}, varies, made_by=made_by)
         for key in made:
@@ -198,7 +211,7 @@ class Recorder:
         if id(root) in self._names:
             return
         self._roots.append(root)
-        for path, module in root.named_modules():
+        for path, module in as_words(root.named_modules()):
             self._names.setdefault(id(module), path)
             self._module_refs.append(module)
         self._find_blocks(root)
@@ -206,13 +219,13 @@ class Recorder:
     def _find_blocks(self, root: Any) -> None:
         nn = self.torch.nn
         found: list[str] = []
-        for path, module in root.named_modules():
+        for path, module in as_words(root.named_modules()):
             if any(path == block or path.startswith(block + ".") for block in found):
                 continue
             if not isinstance(module, (nn.ModuleList, nn.Sequential, nn.ModuleDict)) and not path:
                 if not isinstance(module, nn.Module):
                     continue
-            children = list(module.named_children())
+            children = list(as_words(module.named_children()))
             own = [(name, child) for name, child in children if not type(child).__module__.startswith("torch.nn.modules")
                    or type(child).__name__.startswith("Transformer")]
             kinds: dict[type, int] = {}
@@ -249,7 +262,7 @@ class Recorder:
         self.recording.keeps_gradients = any(parameter.grad is not None for parameter in module.parameters())
 
     def _watch_gradients(self, module: Any) -> None:
-        for name, parameter in module.named_parameters():
+        for name, parameter in as_words(module.named_parameters()):
             if id(parameter) in self._hooked or not parameter.requires_grad or not self.torch.is_grad_enabled():
                 continue
             self._hooked[id(parameter)] = parameter
@@ -305,6 +318,9 @@ class Recorder:
         if not any(isinstance(operation, Ready) for operation in recording.operations):
             raise CaptureError("no parameter had a gradient before the optimizer's step: call the model, the loss's backward() and "
                                "optimizer.step() within the captured step, with parameters that require gradients")
+        if not 1 <= recording.batch <= _MOST_SAMPLES:
+            raise CaptureError(f"a micro-batch of {recording.batch} samples, by the first dimension of the model's first argument, is not "
+                               f"possible: give its samples with --batch (batch_size in Python), 1 to {_MOST_SAMPLES:,}")
         recording.accumulate = self._micro_steps + 1
         if self.autocast.used:
             recording.autocast = sorted(self.autocast.used)[0]
@@ -319,12 +335,12 @@ class Recorder:
         recording.buffers.clear()
         known: set[int] = set()
         for root in self._roots:
-            for name, parameter in root.named_parameters():
+            for name, parameter in as_words(root.named_parameters()):
                 if id(parameter) not in known:
                     known.add(id(parameter))
                     shape = self.describe(parameter)
                     recording.parameters.append(Parameter(name, shape.dtype, shape.shape, bool(parameter.requires_grad)))
-            for name, buffer in root.named_buffers():
+            for name, buffer in as_words(root.named_buffers()):
                 if id(buffer) not in known:
                     known.add(id(buffer))
                     shape = self.describe(buffer)
@@ -431,6 +447,11 @@ class Recorder:
         if self._optimizer is None:
             self._optimizer = optimizer
         if optimizer is not self._optimizer:
+            kinds = f"{type(self._optimizer).__name__} and {type(optimizer).__name__}"
+            if self._has_root_run:
+                raise CaptureError(f"{place_of_program()}: the program trains with two optimizers in turn ({kinds}), as GANs do; a capture "
+                                   "records the step of one: let the program step one of them only")
+            self.warn(f"two optimizers ({kinds}): all parameters are predicted with the first one")
             return
         self._steps += 1
         self._grad_functions.clear()

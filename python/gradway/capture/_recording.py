@@ -2,7 +2,15 @@
 """The records of a training step, as `_recorder` writes them."""
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from typing import Any, Iterable, Iterator
+
+
+def as_words(parts: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Parts of a model with names that are one word of a model file: other characters are written as in a URL."""
+    for name, part in parts:
+        yield re.sub(r"[\s#%\[\]]|[^\w!-~]|^-$", lambda found: "".join(f"%{byte:02x}" for byte in found[0].encode(errors="replace")), name), part
 
 
 @dataclass(frozen=True)
