@@ -7,8 +7,9 @@
 namespace gradway {
 
 /// Calls `work(i)` for each i below `count` on up to `threads` threads at a time, in order of i as threads
-/// become free. Returns when all calls have returned.
-/// @pre `work` does not throw and is safe to call from several threads; threads >= 1
+/// become free. Returns when all calls have returned. After a call that throws no other begins.
+/// @throws what the call with the lowest i threw
+/// @pre `work` is safe to call from several threads; threads >= 1
 void for_each_in_parallel(std::size_t count, int threads, const std::function<void(std::size_t)>& work);
 
 /// Number of hardware threads of this machine, at least 1.

@@ -46,3 +46,15 @@ TEST_CASE("parallel work is done once per index for any number of threads") {
   for (const auto& count : done) CHECK(count == 1);
   for_each_in_parallel(0, threads, [](std::size_t) { throw std::logic_error{"nothing to do"}; });
 }
+
+TEST_CASE("parallel work that fails throws what its first part threw, for any number of threads") {
+  const int threads = GENERATE(1, 2, 7, 100);
+  std::vector<std::atomic<int>> done(50);
+  const auto work = [&](std::size_t i) {
+    ++done[i];
+    if (i % 7 == 3) throw std::runtime_error{std::to_string(i)};
+  };
+  CHECK_THROWS_WITH(for_each_in_parallel(done.size(), threads, work), "3");
+  for (const auto& count : done) CHECK(count <= 1);
+  CHECK(done[3] == 1);
+}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/study/campaign/phase_steps.hpp"
 
-#include <exception>
 #include <map>
 #include <optional>
 #include <string>
@@ -89,16 +88,8 @@ std::vector<PhaseSteps> phase_steps(const Run& run, int threads) {
     for (const auto& step : phase.steps)
       if (places.emplace(step->digest, different.size()).second) different.push_back(step.get());
   std::vector<StepVariant> steps(different.size());
-  std::vector<std::exception_ptr> errors(different.size());
-  for_each_in_parallel(different.size(), threads, [&](std::size_t i) {
-    try {
-      steps[i] = step_of(simulate(*different[i]));
-    } catch (...) {
-      errors[i] = std::current_exception();
-    }
-  });
-  for (const auto& error : errors)
-    if (error) std::rethrow_exception(error);
+  for_each_in_parallel(different.size(), threads,
+                       [&](std::size_t i) { steps[i] = step_of(simulate(*different[i])); });
   const double unit = settings.tokens ? run.measured.metrics.tokens_per_sample.value_or(1) : 1;
   std::vector<PhaseSteps> phases;
   for (const auto& phase : scenario.phases) {

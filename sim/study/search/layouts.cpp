@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <map>
 #include <optional>
 #include <set>
@@ -64,21 +63,6 @@ class LayoutSearch {
 
   bool is_stopped() const { return !found_.ranked.empty() && is_stopped_ && is_stopped_(); }
 
-  /// Runs work in parallel. @throws the error of the first that failed
-  template <class Work>
-  void each(std::size_t count, const Work& work) {
-    std::vector<std::exception_ptr> failures(count);
-    for_each_(count, [&](std::size_t i) {
-      try {
-        work(i);
-      } catch (...) {
-        failures[i] = std::current_exception();
-      }
-    });
-    for (const auto& failure : failures)
-      if (failure) std::rethrow_exception(failure);
-  }
-
   /// Estimates the candidates of a kind together, because they share the costs of kernels.
   void estimate_all(std::vector<Job> candidates) {
     std::map<Kind, std::vector<Job>> by_kind;
@@ -92,7 +76,7 @@ class LayoutSearch {
     };
     std::vector<Answers> answers(kinds.size());
     report_progress(on_progress_, "estimating the memory of layouts");
-    each(kinds.size(), [&](std::size_t i) {
+    for_each_(kinds.size(), [&](std::size_t i) {
       RequirementEstimator estimator{written_};
       auto& [fitting, unfit, do_not_fit] = answers[i];
       std::map<decltype(cut_of(written_.job)), bool> too_large;
@@ -195,7 +179,7 @@ class LayoutSearch {
     const auto keys = unsearched_keys(written_.model, written_.platform.gpu_models.front(), best.job);
     std::vector<std::optional<LayoutResult>> tried(keys.size());
     report_progress(on_progress_, "trying keys that are not searched");
-    each(keys.size(), [&](std::size_t i) {
+    for_each_(keys.size(), [&](std::size_t i) {
       auto job = best.job;
       keys[i].change(job);
       tried[i] = simulate_if_feasible(job, best.metrics.step_time * (1 - least_reported_gain));
@@ -233,7 +217,7 @@ class LayoutSearch {
       std::string reason;
     };
     std::vector<std::variant<LayoutResult, BeyondLimits, Refused>> results(jobs.size());
-    each(jobs.size(), [&](std::size_t i) {
+    for_each_(jobs.size(), [&](std::size_t i) {
       try {
         std::visit([&](auto&& tried) { results[i] = std::move(tried); },
                    simulate_one(jobs[i].job, limit_of(jobs[i])));

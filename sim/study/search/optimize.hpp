@@ -70,7 +70,7 @@ struct Optimum {
 inline constexpr double flatness = 0.01;
 
 /// Calls its second argument for each index below the first, possibly in parallel, and returns when all calls
-/// have returned. The calls do not throw.
+/// have returned. Throws what the first call that fails throws, as `for_each_in_parallel` does.
 using ForEach = std::function<void(std::size_t, const std::function<void(std::size_t)>&)>;
 
 /// A representative of the strategies that differ only in DDP's buckets, or in the prefetches of a sharded

@@ -2,7 +2,6 @@
 #include "sim/study/search/setting_simulator.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <optional>
 
 #include "sim/base/problem.hpp"
@@ -60,18 +59,8 @@ void SettingSimulator::try_all(const std::vector<Setting>& settings) {
   }
   const std::vector<std::pair<Key, const Setting*>> work{fresh.begin(), fresh.end()};
   std::vector<std::optional<SettingResult>> results(work.size());
-  std::vector<std::exception_ptr> failures(work.size());
-  for_each_(work.size(), [&](std::size_t i) {
-    try {
-      results[i] = simulate_one(*work[i].second);
-    } catch (...) {
-      failures[i] = std::current_exception();
-    }
-  });
-  for (std::size_t i = 0; i < work.size(); ++i) {
-    if (failures[i]) std::rethrow_exception(failures[i]);
-    tried_.emplace(work[i].first, std::move(*results[i]));
-  }
+  for_each_(work.size(), [&](std::size_t i) { results[i] = simulate_one(*work[i].second); });
+  for (std::size_t i = 0; i < work.size(); ++i) tried_.emplace(work[i].first, std::move(*results[i]));
 }
 
 SettingResult SettingSimulator::get(const Setting& setting) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <exception>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -30,19 +29,12 @@ using ChangeInput = std::function<void(InputSettings&)>;
 std::vector<Metrics> simulated(const Scenario& scenario, const std::vector<ChangeInput>& changes,
                                std::string_view engine, int threads) {
   std::vector<Metrics> metrics(changes.size());
-  std::vector<std::exception_ptr> errors(changes.size());
   for_each_in_parallel(changes.size(), threads, [&](std::size_t i) {
-    try {
-      auto changed = scenario;
-      changes[i](changed.job.input);
-      changed.platform = with_loaders(std::move(changed.platform), changed.job);
-      metrics[i] = simulate(std::move(changed), engine).measured.metrics;
-    } catch (...) {
-      errors[i] = std::current_exception();
-    }
+    auto changed = scenario;
+    changes[i](changed.job.input);
+    changed.platform = with_loaders(std::move(changed.platform), changed.job);
+    metrics[i] = simulate(std::move(changed), engine).measured.metrics;
   });
-  for (const auto& error : errors)
-    if (error) std::rethrow_exception(error);
   return metrics;
 }
 
