@@ -140,7 +140,7 @@ std::vector<report::DiagnosisSection> sections_of(const DiagnoseArguments& argum
     const auto log = read_nccl_logs(arguments.nccl_logs);
     std::ostringstream text;
     report::write_nccl_log(text, log, basis.platform_name,
-                           check_communicators(log, basis.platform_name, context), style);
+                           check_nccl_log(log, basis.platform_name, context.data), style);
     sections.push_back({"What NCCL chose", text.str()});
   }
   if (!arguments.samples.empty()) {

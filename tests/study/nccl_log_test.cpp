@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -26,7 +28,7 @@ struct Job {
   std::string variables{};  ///< Lines of NCCL.
 };
 
-NcclLog log_of(const Job& job) {
+std::string text_of(const Job& job) {
   const auto ranks = 8 * job.nodes;
   std::string text;
   for (int rank = 0; rank < ranks; ++rank) {
@@ -45,18 +47,23 @@ NcclLog log_of(const Job& job) {
                         job.channels, job.nvls_channels);
     text += start + communicator + "COMPLETE\n";
   }
+  return text;
+}
+
+/// Of several files.
+NcclLog read(const std::vector<std::string>& texts) {
   NcclLogReader reader;
-  std::istringstream lines{text};
-  reader.read(lines);
+  for (const auto& text : texts) {
+    std::istringstream lines{text};
+    reader.read(lines);
+  }
   return reader.finish("job.log");
 }
 
 CheckedCommunicator checked(const Job& job, const std::string& name) {
-  const auto log = log_of(job);
+  const auto log = read({text_of(job)});
   REQUIRE(log.communicators.size() == 1);
-  Calibration calibration;
-  const auto platform = load_platform(name, 8 * job.nodes, data, &calibration);
-  return check_nccl_log(log, log.communicators[0], platform, calibration);
+  return check_nccl_log(log, name, data)[0];
 }
 
 const NcclComparison& find(const CheckedCommunicator& checked, NcclAspect aspect) {
@@ -149,7 +156,63 @@ TEST_CASE("NVLS that is off and few channels are found") {
 }
 
 TEST_CASE("a log with more ranks on a node than the platform has GPUs is refused") {
-  const auto log = log_of({.nodes = 1});
-  CHECK_THROWS_WITH(nodes_of(log.communicators[0], 4, "h200-4x"),
-                    Contains("the log has 8 ranks on 1 node, but a node of 'h200-4x' has 4 GPUs"));
+  CHECK_THROWS_WITH(
+      checked({.nodes = 1}, "h200-4x"),
+      Contains("--platform: error: the log has 8 ranks on a node, but a node of 'h200-4x' has 4 GPUs") &&
+          Contains("choose the platform that the job ran on"));
+}
+
+TEST_CASE("a log of more nodes than the platform has is refused") {
+  CHECK_THROWS_WITH(checked({.nodes = 2}, "hgx-8x-h100"),
+                    Contains("the log has 2 nodes, but 'hgx-8x-h100' has 1 node"));
+  CHECK_THROWS_WITH(checked({.nodes = 4}, "two-sites-8x-h100"),
+                    Contains("the log has 4 nodes, but 'two-sites-8x-h100' has 2 nodes"));
+  // A single line: nobody knows how many nodes there are.
+  const auto* line = "a:1:2 [0] NCCL INFO Channel 00/0 : 15[7] -> 0[0] [receive] via NET/IB/0\n";
+  CHECK_THROWS_WITH(check_nccl_log(read({line}), "h200-4x", data),
+                    Contains("the log has 16 ranks, but 'h200-4x' has 4 GPUs"));
+}
+
+TEST_CASE("ranks of two nodes whose hosts have the same name are placed in order") {
+  auto text = text_of({.nvls_channels = 16});
+  const auto expected = check_nccl_log(read({text}), "dgx-h100", data)[0];
+  for (auto at = text.find("node-1:"); at != std::string::npos; at = text.find("node-1:")) text[at + 5] = '0';
+  const std::string nodes = "node-0:0:0 [0] NCCL INFO comm 0x10 rank 0 nRanks 16 nNodes 2 localRanks 8\n";
+  const auto same = check_nccl_log(read({text, nodes}), "dgx-h100", data)[0];
+  REQUIRE(same.comparisons.size() == expected.comparisons.size());
+  for (std::size_t i = 0; i < same.comparisons.size(); ++i) {
+    CHECK(same.comparisons[i].agrees == expected.comparisons[i].agrees);
+    CHECK(same.comparisons[i].pairs == expected.comparisons[i].pairs);
+  }
+}
+
+TEST_CASE("every log is compared with every shipped platform, or does not fit on it") {
+  int compared = 0;
+  int refused = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator{GRADWAY_SOURCE_DIR "/tests/import/data/nccl-logs"}) {
+    CAPTURE(entry.path().filename());
+    NcclLogReader reader;
+    std::ifstream lines{entry.path()};
+    reader.read(lines);
+    NcclLog log;
+    try {
+      log = reader.finish("log");
+    } catch (const ConfigError&) {
+      continue;  // it has no communicator
+    }
+    for (const auto& platform : list_names(DataKind::platform, data)) {
+      CAPTURE(platform);
+      try {
+        const auto checked = check_nccl_log(log, platform, data);
+        CHECK(checked.size() == log.communicators.size());
+        ++compared;
+      } catch (const ConfigError& error) {
+        CHECK_THAT(error.what(), Contains("--platform: error: the log has "));
+        ++refused;
+      }
+    }
+  }
+  CHECK(compared > 500);
+  CHECK(refused > 100);
 }

@@ -7,7 +7,6 @@
 #include "sim/cli/commands.hpp"
 #include "sim/cli/import/formats.hpp"
 #include "sim/cli/import/nccl_log.hpp"
-#include "sim/config/config.hpp"
 #include "sim/files/compressed_file.hpp"
 #include "sim/report/nccl_log/nccl_log.hpp"
 #include "sim/study/nccl_log/check_nccl_log.hpp"
@@ -25,30 +24,12 @@ NcclLog read_nccl_logs(const std::vector<std::string>& files) {
   return reader.finish(files.front());
 }
 
-std::vector<CheckedCommunicator> check_communicators(const NcclLog& log, const std::string& platform,
-                                                     const CommandContext& context) {
-  const auto node = load_platform(platform, 1, context.data);
-  const auto gpus_per_node = static_cast<int>(node.gpus.size()) / node.nodes;
-  std::vector<CheckedCommunicator> checked;
-  for (const auto& communicator : log.communicators) {
-    if (communicator.ranks < 2) {
-      checked.emplace_back();
-      continue;
-    }
-    const auto nodes = nodes_of(communicator, gpus_per_node, platform);
-    Calibration calibration;
-    const auto built = load_platform(platform, nodes * gpus_per_node, context.data, &calibration);
-    checked.push_back(check_nccl_log(log, communicator, built, calibration));
-  }
-  return checked;
-}
-
 void import_nccl_log(const ImportArguments& arguments, const CommandContext& context) {
   if (!arguments.out.empty())
     refuse("'gradway import nccl-log' does not write a file", "use --json and redirect the output");
   const auto log = read_nccl_logs(arguments.files);
   const auto checked = arguments.platform.empty() ? std::vector<CheckedCommunicator>{}
-                                                  : check_communicators(log, arguments.platform, context);
+                                                  : check_nccl_log(log, arguments.platform, context.data);
   if (arguments.json) {
     report::write_json(context.results, log, arguments.platform, checked);
   } else {

@@ -223,6 +223,8 @@ class NcclLogReader::Reading {
   static void count_nodes(NcclLogCommunicator& communicator) {
     for (const auto& [connection, channels] : communicator.ways)
       communicator.ranks = std::max({communicator.ranks, connection.from + 1, connection.to + 1});
+    if (communicator.nodes && (*communicator.nodes < 1 || *communicator.nodes > communicator.ranks))
+      communicator.nodes.reset();
     if (communicator.nodes || static_cast<int>(communicator.seen.size()) != communicator.ranks) return;
     std::set<std::string> hosts;
     for (const auto& [rank, process] : communicator.seen) hosts.insert(process.host);

@@ -6,11 +6,13 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "sim/base/problem.hpp"
 #include "sim/config/read/nccl_variables.hpp"
+#include "sim/files/text_file.hpp"
 #include "sim/nccl/alone_time.hpp"
 #include "sim/nccl/communicator.hpp"
 
@@ -22,37 +24,62 @@ using Variables = std::map<std::string, std::string>;
 /// Rates that NCCL prints differ from those of the platform by rounding, and for PCIe by encoding overhead.
 constexpr double least_share_of_expected = 0.75;
 
-/// The GPU of each rank: the k-th GPU of its node, by the number that the process printed, else in order.
-GpuNumbers place_ranks(const NcclLogCommunicator& communicator, int nodes, std::size_t gpus_per_node) {
+/// As printed, or those of a platform that its ranks fill.
+int nodes_of(const NcclLogCommunicator& communicator, int gpus_per_node) {
+  return communicator.nodes.value_or((communicator.ranks + gpus_per_node - 1) / gpus_per_node);
+}
+
+/// Ranks by node: by the names of their hosts if these tell the nodes apart, else in order.
+std::vector<std::vector<std::size_t>> ranks_by_node(const NcclLogCommunicator& communicator,
+                                                    std::size_t nodes) {
   const auto ranks = static_cast<std::size_t>(communicator.ranks);
-  const bool all_seen = communicator.seen.size() == ranks;
-  const auto per_node = (ranks + static_cast<std::size_t>(nodes) - 1) / static_cast<std::size_t>(nodes);
-  std::vector<std::string> hosts;
-  std::vector<std::vector<std::size_t>> members(static_cast<std::size_t>(nodes));
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    auto node = rank / per_node;
-    if (all_seen) {
-      const auto& host = communicator.seen.at(static_cast<int>(rank)).host;
-      auto found = std::ranges::find(hosts, host);
-      if (found == hosts.end()) found = hosts.insert(hosts.end(), host);
-      node = static_cast<std::size_t>(found - hosts.begin());
-    }
-    members[std::min(node, members.size() - 1)].push_back(rank);
+  std::map<std::string_view, std::size_t> hosts;
+  std::vector<std::vector<std::size_t>> by_host;
+  for (const auto& [rank, process] : communicator.seen) {
+    const auto [host, is_new] = hosts.emplace(process.host, by_host.size());
+    if (is_new) by_host.emplace_back();
+    by_host[host->second].push_back(static_cast<std::size_t>(rank));
   }
-  GpuNumbers gpus(ranks);
-  for (std::size_t node = 0; node < members.size(); ++node) {
-    std::set<std::size_t> numbers;
-    for (const auto rank : members[node]) {
+  if (communicator.seen.size() == ranks && by_host.size() == nodes) return by_host;
+  std::vector<std::vector<std::size_t>> in_order(nodes);
+  for (std::size_t rank = 0; rank < ranks; ++rank) in_order[rank * nodes / ranks].push_back(rank);
+  return in_order;
+}
+
+/// The GPU of each rank: the k-th GPU of its node, by the number that the process printed, else in order.
+/// @throws ConfigError if the platform has too few nodes, or its nodes too few GPUs
+GpuNumbers place_ranks(const NcclLogCommunicator& communicator, const Platform& platform) {
+  const auto refuse_few = [&](const std::string& needed, std::string_view part, std::size_t count,
+                              std::string_view unit) {
+    refuse_at({"--platform", 0, 0, 0, {}},
+              fmt::format("the log has {}, but {}'{}' has {} {}{}", needed, part, platform.name, count, unit,
+                          count == 1 ? "" : "s"),
+              "choose the platform that the job ran on: gradway list platforms");
+  };
+  const auto gpus_per_node = platform.gpus.size() / static_cast<std::size_t>(platform.nodes);
+  const auto nodes = nodes_of(communicator, static_cast<int>(gpus_per_node));
+  if (nodes > platform.nodes && communicator.nodes)
+    refuse_few(fmt::format("{} nodes", nodes), "", static_cast<std::size_t>(platform.nodes), "node");
+  if (nodes > platform.nodes)
+    refuse_few(fmt::format("{} ranks", communicator.ranks), "", platform.gpus.size(), "GPU");
+  const auto by_node = ranks_by_node(communicator, static_cast<std::size_t>(nodes));
+  GpuNumbers gpus(static_cast<std::size_t>(communicator.ranks));
+  for (std::size_t node = 0; node < by_node.size(); ++node) {
+    const auto& members = by_node[node];
+    if (members.size() > gpus_per_node)
+      refuse_few(fmt::format("{} ranks on a node", members.size()), "a node of ", gpus_per_node, "GPU");
+    std::set<int> numbers;
+    for (const auto rank : members) {
       const auto seen = communicator.seen.find(static_cast<int>(rank));
-      if (seen != communicator.seen.end() && seen->second.gpu)
-        numbers.insert(static_cast<std::size_t>(*seen->second.gpu));
+      if (seen != communicator.seen.end() && seen->second.gpu) numbers.insert(*seen->second.gpu);
     }
-    const bool are_known = numbers.size() == members[node].size() && *numbers.rbegin() < gpus_per_node;
-    for (std::size_t i = 0; i < members[node].size(); ++i) {
-      const auto rank = members[node][i];
+    const bool are_known = numbers.size() == members.size() && std::ranges::all_of(numbers, [&](int number) {
+                             return std::cmp_less(number, gpus_per_node);
+                           });
+    for (std::size_t i = 0; i < members.size(); ++i) {
       const auto local =
-          are_known ? static_cast<std::size_t>(*communicator.seen.at(static_cast<int>(rank)).gpu) : i;
-      gpus[rank] = node * gpus_per_node + local;
+          are_known ? static_cast<std::size_t>(*communicator.seen.at(static_cast<int>(members[i])).gpu) : i;
+      gpus[members[i]] = node * gpus_per_node + local;
     }
   }
   return gpus;
@@ -68,8 +95,7 @@ class Checker {
         calibration_{calibration},
         routes_{platform},
         variables_{config::modelled_variables(log.variables)},
-        gpus_{place_ranks(communicator, platform.nodes,
-                          platform.gpus.size() / static_cast<std::size_t>(platform.nodes))} {}
+        gpus_{place_ranks(communicator, platform)} {}
 
   CheckedCommunicator check() {
     CheckedCommunicator checked;
@@ -360,23 +386,20 @@ class Checker {
 
 }  // namespace
 
-CheckedCommunicator check_nccl_log(const NcclLog& log, const NcclLogCommunicator& communicator,
-                                   const Platform& platform, const Calibration& calibration) {
-  return Checker{log, communicator, platform, calibration}.check();
-}
-
-int nodes_of(const NcclLogCommunicator& communicator, int gpus_per_node, const std::string& platform) {
-  const auto filled = (communicator.ranks + gpus_per_node - 1) / gpus_per_node;
-  const auto nodes = communicator.nodes.value_or(filled);
-  if (nodes < filled) {
-    throw ConfigError{
-        {{"--platform", 0, 0, 0, {}},
-         fmt::format("the log has {} ranks on {} node{}, but a node of '{}' has {} GPU{}", communicator.ranks,
-                     nodes, nodes == 1 ? "" : "s", platform, gpus_per_node, gpus_per_node == 1 ? "" : "s"),
-         {},
-         "choose the platform that the job ran on: gradway list platforms"}};
+std::vector<CheckedCommunicator> check_nccl_log(const NcclLog& log, const std::string& platform,
+                                                const DataPath& data) {
+  const auto node = load_platform(platform, 1, data);
+  const auto gpus_per_node = static_cast<int>(node.gpus.size()) / node.nodes;
+  std::vector<CheckedCommunicator> checked;
+  for (const auto& communicator : log.communicators) {
+    auto& comparisons = checked.emplace_back();
+    if (communicator.ranks < 2) continue;
+    Calibration calibration;
+    const auto nodes = nodes_of(communicator, gpus_per_node);
+    const auto built = load_platform(platform, nodes * gpus_per_node, data, &calibration);
+    comparisons = Checker{log, communicator, built, calibration}.check();
   }
-  return nodes;
+  return checked;
 }
 
 }  // namespace gradway

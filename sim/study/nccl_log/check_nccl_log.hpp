@@ -7,9 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/cost/calibration.hpp"
+#include "sim/config/config.hpp"
 #include "sim/import/nccl_log/nccl_log.hpp"
-#include "sim/platform/platform.hpp"
 
 namespace gradway {
 
@@ -50,13 +49,11 @@ struct CheckedCommunicator {
   std::optional<NcclLogEffect> effect;  ///< Empty if the log agrees with the platform.
 };
 
-/// Compares a communicator of a log with what NCCL is expected to choose on a platform.
-/// @pre the communicator has at least two ranks, which fit on the nodes: see `nodes_of`
-CheckedCommunicator check_nccl_log(const NcclLog& log, const NcclLogCommunicator& communicator,
-                                   const Platform& platform, const Calibration& calibration);
-
-/// Number of nodes of a communicator: as printed, or those of a platform that its ranks fill.
-/// @throws ConfigError if a node of the platform has too few GPUs for the ranks of a node of the log
-int nodes_of(const NcclLogCommunicator& communicator, int gpus_per_node, const std::string& platform);
+/// Compares each communicator of a log with what NCCL is expected to choose on a platform. There is nothing
+/// to compare for a single rank.
+/// @param platform its name
+/// @throws ConfigError if the platform has too few nodes, or its nodes too few GPUs
+std::vector<CheckedCommunicator> check_nccl_log(const NcclLog& log, const std::string& platform,
+                                                const DataPath& data);
 
 }  // namespace gradway
