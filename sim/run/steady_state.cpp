@@ -52,12 +52,24 @@ Seconds longest_period(const OpGraph& ops) {
   return longest;
 }
 
-[[noreturn]] void fail_to_cover_period(const SteadyRun& run, Seconds period) {
+/// Whether not even the last run would be long enough for two periods, if all its steps were as long as the
+/// longest one so far. All traffic must have slowed a whole step by then.
+bool is_too_long(Seconds period, const SteadyRun& run, int most_steps) {
+  const auto& ops = run.lowered.ops;
+  Seconds begin{};
+  for (std::size_t i = 0; i < first_op_of(0, ops); ++i) begin = std::max(begin, ops.ops()[i].latency);
+  const auto windows = step_windows(run.workload, ops, run.timeline);
+  Seconds longest{};
+  for (const auto& window : windows) longest = std::max(longest, window.each());
+  return windows.back().to >= begin + 2 * longest && period > longest * most_steps / 2;
+}
+
+[[noreturn]] void fail_to_cover_period(int steps, Seconds period) {
   throw SimulationError{fmt::format(
-      "the {} simulated steps do not cover two periods of {:.4g} s of a neighbour's traffic evenly; "
-      "set a shorter traffic.period, or run the job with and without the traffic and weigh the "
-      "two steps",
-      run.workload.steps, period.value())};
+      "{} steps, the most that are simulated, do not cover two periods of {:.4g} s of a neighbour's traffic "
+      "evenly; set a shorter traffic.period, or run the job with and without the traffic and weigh the two "
+      "steps",
+      steps, period.value())};
 }
 
 [[noreturn]] void fail_to_settle(const SteadyRun& run) {
@@ -121,7 +133,10 @@ SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::
     const auto period = run.workload.whole_epoch ? Seconds{} : longest_period(ops);
     if (period > Seconds{}) {
       const auto window = periodic_steps(run.workload, ops, run.timeline, period);
-      if (!window && run.workload.steps >= most_steps_that_vary) fail_to_cover_period(run, period);
+      auto most_steps = run.workload.steps;
+      while (most_steps < most_steps_that_vary) most_steps *= 2;
+      if (!window && (most_steps == run.workload.steps || is_too_long(period, run, most_steps)))
+        fail_to_cover_period(most_steps, period);
       if (!window) continue;
       run.window = *window;
       return run;

@@ -70,6 +70,20 @@ TEST_CASE("traffic that comes and goes costs its share of the time", "[run]") {
   CHECK(with(free * 5, free * 20, "simgrid") == Approx(time).epsilon(1e-9));
 }
 
+TEST_CASE("a period that no run covers is refused after the first steps", "[run]") {
+  int simulated = 0;
+  const auto count = [&](std::string_view what, std::optional<double> done) {
+    if (what == "simulating" && !done) ++simulated;
+  };
+  auto scenario = ring_of_two_nodes(
+      "[{ from: node0.ib0, to: node1.ib0, load: 1, start: 1 ms, end: 3 ms, period: 1000 s }]");
+  CHECK_THROWS_WITH(
+      simulate(std::move(scenario), "auto", FoldRanks::yes, count),
+      Catch::Contains("steps, the most that are simulated, do not cover two periods of 1000 s of a "
+                      "neighbour's traffic evenly; set a shorter traffic.period"));
+  CHECK(simulated == 1);
+}
+
 TEST_CASE("traffic between parts that are not there is the user's error", "[run]") {
   const auto message = [](const std::string& traffic) {
     try {
