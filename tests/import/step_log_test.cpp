@@ -10,6 +10,7 @@
 
 using namespace gradway;
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 
 namespace {
 
@@ -75,6 +76,14 @@ TEST_CASE("logs that leave a question open are refused") {
                     Contains("the log has 0 step times, but at least 20 are needed") &&
                         Contains("hint: name the value that has the step time with --key"));
   CHECK_THROWS_WITH(steps_of("step_time=0 ms\n"), Contains("a step time of 0 is not possible"));
+  for (const auto* line : {"{\"step\": 1e300, \"step_time_s\": 0.1}", "step -1e19 step_time=1 ms"})
+    CHECK_THROWS_WITH(steps_of(line), StartsWith("train.log:1:1: error: a step number of ") &&
+                                          Contains(" is not possible\n") &&
+                                          Contains("\n  hint: correct or remove the line"));
+  CHECK(steps_of(repeated("step info {}: step_time=3 ms")).back().number == 19);
+  CHECK_THROWS_WITH(steps_of("step,step_time_ms\n1e300,3\n"),
+                    StartsWith("train.log:2:1: error: a step number of 1e+300 is not possible"));
+  CHECK(steps_of("step,step_time_ms\n" + repeated("9007199254740{},3")).back().number == 9007199254740119);
   CHECK_THROWS_WITH(steps_of("step_seconds{rank=\"0\"} 0.1\nstep_seconds{rank=\"1\"} 0.1\n"),
                     Contains("train.log:2:1: error: the log has several series") &&
                         Contains("hint: keep the lines of one rank"));

@@ -59,11 +59,11 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(blanks) + 1);
 }
 
-/// The number at the beginning of a text, which is removed with it.
+/// The number at the beginning of a text, which is removed with it. Words such as "info" are none.
 std::optional<double> take_number(std::string_view& text) {
   double value = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (read.ec != std::errc{}) return std::nullopt;
+  if (read.ec != std::errc{} || !std::isfinite(value)) return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
   return value;
 }
@@ -125,6 +125,14 @@ class StepLogReader {
   }
 
  private:
+  /// A step number as written. A double holds those up to 2^53 exactly.
+  std::int64_t step_number(double number) const {
+    constexpr double most = 9007199254740992;
+    if (std::abs(number) > most)
+      refuse(fmt::format("a step number of {:g} is not possible", number), "correct or remove the line");
+    return static_cast<std::int64_t>(number);
+  }
+
   [[noreturn]] void refuse(std::string what, std::string hint) const {
     if (line_ == 0) refuse_at(Where{file_, 0, 0, 0, {}}, std::move(what), std::move(hint));
     refuse_at(Where{file_, line_, 1, static_cast<int>(characters(text_)), shown_line(text_)}, std::move(what),
@@ -137,7 +145,7 @@ class StepLogReader {
     for (const auto name : names_of_number) {
       const auto number = json.find(name);
       if (number == json.end() || !number->is_number()) continue;
-      step.number = number->get<std::int64_t>();
+      step.number = step_number(number->get<double>());
       break;
     }
     for (const auto name : names_of_moment) {
@@ -190,7 +198,7 @@ class StepLogReader {
       if (columns_.size() == cells.size()) {
         if (is_number && is_time(columns_[i])) found = Found{*value, unit ? unit : unit_in_name(columns_[i])};
         if (is_number && std::ranges::find(names_of_number, columns_[i]) != names_of_number.end())
-          step.number = static_cast<std::int64_t>(*value);
+          step.number = step_number(*value);
         if (std::ranges::find(names_of_moment, columns_[i]) != names_of_moment.end())
           step.moment = printable(cells[i]);
       } else if (cells.size() == 1 && is_number && !options_.key) {
@@ -242,7 +250,7 @@ class StepLogReader {
     if (!found) return std::nullopt;
     for (const auto name : names_of_number) {
       if (const auto number = number_after(text, name)) {
-        step.number = static_cast<std::int64_t>(number->value);
+        step.number = step_number(number->value);
         break;
       }
     }
