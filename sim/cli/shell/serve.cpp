@@ -2,6 +2,7 @@
 #include "sim/cli/shell/serve.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -11,6 +12,8 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,6 +21,7 @@
 
 #include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/failure.hpp"
+#include "sim/cli/shell/status.hpp"
 #include "sim/cli/shell/usage.hpp"
 #include "sim/engine/timeline_cache.hpp"
 #include "sim/report/format/json_document.hpp"
@@ -85,20 +89,42 @@ void answer(const Request& request, Kept& kept, const ProgressCallback& on_progr
 }
 
 /// Moves a standard stream to another number and replaces it by /dev/null, so that no command reads or writes
-/// it. @return a file name for the stream
-std::string detach_stream(int stream) {
+/// it. @return that number
+int detach_stream(int stream) {
   const int kept = ::dup(stream);
   const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   ::dup2(nowhere, stream);
   ::close(nowhere);
-  return fmt::format("/dev/fd/{}", kept);
+  return kept;
+}
+
+std::string file_of(int descriptor) {
+  return fmt::format("/dev/fd/{}", descriptor);
+}
+
+/// Ends this program as soon as nobody can read its answers, also in the middle of one: a program that was
+/// ended by force leaves no child at work.
+void end_with_reader(int answers) {
+  const auto watch = [answers] {
+    pollfd file{answers, 0, 0};  // errors are reported without being asked for
+    while (::poll(&file, 1, -1) < 0) {
+    }
+    if ((file.revents & (POLLERR | POLLHUP)) != 0) ::_exit(static_cast<int>(Status::unfinished));
+  };
+  try {
+    std::thread{watch}.detach();
+  } catch (const std::system_error&) {
+    // No thread can be created: the end of the reader is noticed with the answer.
+  }
 }
 
 }  // namespace
 
 void serve(ServedProgress progress) {
-  std::ifstream requests{detach_stream(STDIN_FILENO)};
-  std::ofstream answers{detach_stream(STDOUT_FILENO)};
+  std::ifstream requests{file_of(detach_stream(STDIN_FILENO))};
+  const int output = detach_stream(STDOUT_FILENO);
+  std::ofstream answers{file_of(output)};
+  end_with_reader(output);
   Kept kept;
   const auto on_progress =
       progress == ServedProgress::lines ? ProgressCallback{write_progress} : ProgressCallback{};
