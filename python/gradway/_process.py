@@ -44,6 +44,18 @@ class Answer(NamedTuple):
         return GradwayError(self.messages, self.status)
 
 
+def _question(arguments: Sequence[str], texts: Mapping[str, str]) -> bytes:
+    """What the program is asked. Raises ValueError for text that it cannot be."""
+    words = [*arguments, *(word for pair in texts.items() for word in pair)]
+    if any("\0" in word for word in words):
+        raise ValueError("an argument contains a NUL character")
+    text = f"{len(arguments)} {len(texts)}\n" + "".join(f"{word}\0" for word in words)
+    try:
+        return text.encode(errors="surrogateescape")  # Python's names of files that are not UTF-8 contain such halves
+    except UnicodeEncodeError as error:
+        raise ValueError(f"an argument contains {text[error.start]!a}, which is half of a character") from None
+
+
 class _Process:
     """A running program; sim/cli/shell/serve.hpp describes the protocol. Raises GradwayError if the program ends."""
 
@@ -55,13 +67,9 @@ class _Process:
         assert self._child.stdin and self._child.stdout  # both are pipes
         self._asks, self._answers = self._child.stdin, self._child.stdout
 
-    def ask(self, arguments: Sequence[str], texts: Mapping[str, str]) -> Answer:
-        words = [*arguments, *(word for pair in texts.items() for word in pair)]
-        if any("\0" in word for word in words):
-            raise ValueError("an argument contains a NUL character")
-        question = "".join(f"{word}\0" for word in words)
+    def ask(self, question: bytes) -> Answer:
         try:
-            self._asks.write(f"{len(arguments)} {len(texts)}\n{question}".encode())
+            self._asks.write(question)
             self._asks.flush()
             head = self._answers.readline()
             status, *sizes = map(int, head.split())
@@ -73,6 +81,9 @@ class _Process:
             self._messages.seek(0)
             text = self._messages.read().decode(errors="replace").strip()
             raise GradwayError(f"the program ended with {status}: {text or broken}", status) from broken
+
+    def has_ended(self) -> bool:
+        return self._child.poll() is not None
 
     def end(self) -> None:
         self._child.kill()
@@ -97,11 +108,12 @@ class _Pool:
         self._of_parent: list[_Process] = []
 
     def ask(self, arguments: Sequence[str], texts: Mapping[str, str]) -> Answer:
+        question = _question(arguments, texts)
         # The settings with which a process was started decide how it finds names and paths.
         kind = (program(), os.getcwd(), os.environ.get("GRADWAY_PATH"))
         process = self._take_idle(kind) or _Process(kind[0])
         try:
-            answer = process.ask(arguments, texts)
+            answer = process.ask(question)
         except BaseException:  # also after an interrupt: the next answer would belong to this call
             process.end()
             raise
@@ -114,8 +126,9 @@ class _Pool:
 
     def _take_idle(self, kind: tuple) -> _Process | None:
         with self._lock:
-            old, self._idle = (self._idle, []) if kind != self._kind else ([], self._idle)
-            self._kind = kind
+            alive = [process for process in self._idle if kind == self._kind and not process.has_ended()]
+            old = [process for process in self._idle if process not in alive]
+            self._idle, self._kind = alive, kind
             taken = self._idle.pop() if self._idle else None
         for process in old:
             process.end()

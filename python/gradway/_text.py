@@ -2,17 +2,30 @@
 """Converts Python's values to the YAML that gradway reads."""
 from __future__ import annotations
 
+import functools
 import json
 import re
 from numbers import Integral, Real
-from typing import Any, Iterator, Mapping
+from typing import Any, Callable, Iterator, Mapping
 
 # Text without quotation marks; "8" and 8 are the same for gradway, as in a file.
 _PLAIN = re.compile(r"[A-Za-z0-9_./+-]+( [A-Za-z0-9_./+-]+)*")
 
 
+def _raises_for_cycles(write: Callable[..., str]) -> Callable[..., str]:
+    @functools.wraps(write)
+    def checked(value: Any) -> str:
+        try:
+            return write(value)
+        except RecursionError:
+            raise ValueError("a dict or list contains itself, or is nested too deeply") from None
+
+    return checked
+
+
+@_raises_for_cycles
 def flow(value: Any) -> str:
-    """A value on one line. Raises TypeError for values that a file cannot contain."""
+    """A value on one line. Raises TypeError for values that a file cannot contain, ValueError for cycles."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -37,8 +50,9 @@ def setting(value: Any) -> str:
     return value if isinstance(value, str) else flow(value)
 
 
+@_raises_for_cycles
 def document(values: Mapping[str, Any]) -> str:
-    """A file with these keys, one per line, so that messages can show the line."""
+    """A file with these keys, one per line, so that messages can show the line. Raises like `flow`."""
     return "\n".join(_lines({"schema": 1} | dict(values), "")) + "\n"
 
 
