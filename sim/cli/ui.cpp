@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "sim/base/shell_word.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/ui/http.hpp"
 #include "sim/cli/ui/site.hpp"
@@ -24,7 +25,7 @@ struct UiArguments {
 
 std::string command_of(const UiArguments& arguments) {
   std::string command = "gradway ui";
-  if (!arguments.scenario.empty()) command += " " + report::shell_word(arguments.scenario);
+  if (!arguments.scenario.empty()) command += " " + shell_word(arguments.scenario);
   if (arguments.port != 0) command += fmt::format(" --port {}", arguments.port);
   return command;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/shell_word.hpp"
 #include "sim/compute/profile_costs.hpp"
 #include "sim/config/read/prices.hpp"
 #include "sim/config/yaml/source_file.hpp"
@@ -43,7 +44,7 @@ ScenarioSpec Loader::scenario(const FoundFile& file, const std::vector<Override>
   });
   if (const auto* cases = root.find("cases")) {
     fail(cases->where, "the file is a file of cases, not a scenario",
-         fmt::format("try 'gradway validate {}'", file.shown));
+         "try: gradway validate " + shell_word(file.shown));
   }
   apply_overrides(root, overrides, problems_);
   Reader reader{root, in_file(file.shown), problems_};

@@ -68,7 +68,7 @@ TEST_CASE("the table of layouts has the settings to paste", "[cli][optimize]") {
   const auto megatron = run_gradway(layout_search("megatron", {"--global-batch", "64"}));
   CAPTURE(megatron.errors);
   REQUIRE(megatron.status == 0);
-  for (const auto* part : {"  best ", "--set parallel='{tensor: ", "--tensor-model-parallel-size ",
+  for (const auto* part : {"  best ", "--set 'parallel={tensor: ", "--tensor-model-parallel-size ",
                            "--global-batch-size 64", "--use-distributed-optimizer", "  tried "})
     CHECK_THAT(megatron.output, Contains(part));
   const auto unfused = run_gradway(layout_search("megatron, fusions: none", {}));

@@ -12,6 +12,7 @@ import { step } from './run/step';
 import { coded } from './summary';
 import { cell, tableOf, type Table } from './table';
 import type { Palette } from './theme';
+import { shellWord } from './what_if/changes';
 
 function option(all: Counterfactual[], now: number, colours: Palette, width: number): Option {
   return {
@@ -52,7 +53,7 @@ const helpTable = (all: Counterfactual[]): Table => ({
     cell(one.words, undefined, one.bound ? 'bound' : undefined),
     cell(timeText(one.step_time_s), one.step_time_s),
     cell(percentText(one.gain), one.gain),
-    cell(Object.entries(one.set).map(([key, value]) => `--set ${key}=${value}`).join(' ')),
+    cell(Object.entries(one.set).map(([key, value]) => `--set ${shellWord(`${key}=${value}`)}`).join(' ')),
   ]),
 });
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "sim/base/shell_word.hpp"
 #include "sim/cli/campaign/actions.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/points/points.hpp"
@@ -110,10 +111,8 @@ class StepSimulation {
 
 /// The command of the search, quoted for a shell.
 std::string command_of(const CampaignSearch& search) {
-  auto command = fmt::format("gradway campaign {}", search.arguments.scenario);
-  for (const auto& one : search.fixed)
-    command += one.value.find(' ') == std::string::npos ? fmt::format(" --set {}={}", one.key, one.value)
-                                                        : fmt::format(" --set '{}={}'", one.key, one.value);
+  auto command = "gradway campaign " + shell_word(search.arguments.scenario);
+  for (const auto& one : search.fixed) command += " --set " + shell_word(one.key + "=" + one.value);
   return command;
 }
 

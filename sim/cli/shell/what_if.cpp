@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
+#include "sim/base/shell_word.hpp"
 #include "sim/cli/shell/files.hpp"
 #include "sim/config/find/file_cache.hpp"
 #include "sim/config/scenario_yaml.hpp"
@@ -92,7 +93,7 @@ report::WhatIfFiles what_if_files(const std::string& scenario, const std::vector
   report::WhatIfFiles given{.scenario = "",
                             .set = {},
                             .roots = {},
-                            .command = "gradway run " + report::shell_word(scenario),
+                            .command = "gradway run " + shell_word(scenario),
                             .yaml = scenario_yaml(scenario, overrides, data),
                             .files = {}};
   for (const auto& [key, value, where] : overrides) given.set.emplace_back(key, value);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/shell_word.hpp"
 #include "sim/config/find/document.hpp"
 #include "sim/config/find/scenario_keys.hpp"
 #include "sim/config/read/read.hpp"
@@ -90,7 +91,7 @@ Cases load_cases(const std::string& file, const DataPath& data) {
   const auto root = config::load_document(found, problems);
   if (const auto* job = root.find("job"); job && !root.find("cases")) {
     config::fail(job->where, "the file is a scenario, not a file of cases",
-                 fmt::format("try 'gradway run {}'", found.shown));
+                 "try: gradway run " + shell_word(found.shown));
   }
   config::Reader reader{root, config::in_file(found.shown), problems};
   auto cases = config::read_cases(reader, config::ScenarioFinder{found, data});

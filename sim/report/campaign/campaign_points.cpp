@@ -11,8 +11,10 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/shell_word.hpp"
 #include "sim/report/campaign/campaign.hpp"
 #include "sim/report/format/comparison_json.hpp"
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
@@ -139,8 +141,7 @@ void write_best(std::ostream& out, const CampaignPoints& points, std::string_vie
   const auto& point = points.points[*best];
   out << "\n  command to try\n        " << command;
   const auto add = [&](const std::string& key, const std::string& value) {
-    const bool is_plain = value.find_first_of(" {}'\"&*%") == std::string::npos;
-    out << " --set " << (is_plain ? fmt::format("{}={}", key, value) : fmt::format("'{}={}'", key, value));
+    out << " --set " << shell_word(key + "=" + value);
   };
   for (std::size_t i = 0; i < point.values.size(); ++i) add(points.axes[i].key, point.values[i]);
   for (const auto& [key, value] : point.set) add(key, value);

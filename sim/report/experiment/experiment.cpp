@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/printable.hpp"
+#include "sim/base/shell_word.hpp"
 #include "sim/report/experiment/experiment_parts.hpp"
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/search/snippet.hpp"
 #include "sim/scenario/strategy_words.hpp"

@@ -222,14 +222,6 @@ std::string first_sentence(std::string_view text) {
   return sentence;
 }
 
-std::string shell_word(std::string_view word) {
-  constexpr auto plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,=/:+%@";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) return std::string{word};
-  std::string text = "'";
-  for (const auto c : word) text += c == '\'' ? std::string{"'\\''"} : std::string{c};
-  return text + "'";
-}
-
 std::string csv_cell(const std::string& text) {
   const bool formula = is_formula(text);
   if (!formula && text.find_first_of(",\"\n\r") == std::string::npos) return text;

@@ -58,9 +58,6 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width);
 /// The first sentence, without its full stop. A stop ends a sentence only if a blank follows it.
 std::string first_sentence(std::string_view text);
 
-/// A word for a shell, quoted if it has characters that a shell would interpret.
-std::string shell_word(std::string_view word);
-
 /// A cell of a CSV file, quoted where RFC 4180 requires it. Text that a spreadsheet would evaluate as a
 /// formula gets a leading apostrophe; numbers do not.
 std::string csv_cell(const std::string& text);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/contract.hpp"
+#include "sim/base/shell_word.hpp"
 #include "sim/config/find/scenario_keys.hpp"
 #include "sim/report/format/text.hpp"
 
@@ -117,7 +118,7 @@ void write_commented_scenario(std::ostream& out, const FirstScenario& scenario, 
       "# The comment above each key says what it does and, in brackets, its values. Remove the '#' in front "
       "of\n"
       "# a key to set it. 'gradway list keys' lists all keys.\n",
-      file.empty() ? "FILE" : file);
+      file.empty() ? "FILE" : shell_word(file));
   if (!scenario.recipe.empty())
     for (const auto& line : wrap("Settings as in " + scenario.recipe + ".", widest_comment - 2))
       out << "# " << line << '\n';

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/shell_word.hpp"
 #include "sim/report/format/fields.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
@@ -200,10 +201,8 @@ void write_table(std::ostream& out, const LayoutSearchReport& search_report, con
   write_remarks(out, search_report, style);
   out << '\n' << style.paint(Paint::dim, "  in gradway") << "\n\n";
   std::string options;
-  for (const auto& [key, value] : settings_of(best.job)) {
-    const bool is_map = value.starts_with('{');
-    options += fmt::format("--set {}={}{}{}\n", key, is_map ? "'" : "", value, is_map ? "'" : "");
-  }
+  for (const auto& [key, value] : settings_of(best.job))
+    options += fmt::format("--set {}\n", shell_word(key + "=" + value));
   write_indented(out, options);
   const auto snippet = layout_snippet(best.job, search_report.shape);
   out << '\n' << style.paint(Paint::dim, fmt::format("  in {}", snippet.framework)) << "\n\n";
