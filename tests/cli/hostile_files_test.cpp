@@ -153,14 +153,46 @@ TEST_CASE("a long name with an escape in it does not break a table", "[cli][vali
 TEST_CASE("a file whose name is no text can be simulated", "[cli]") {
   const TemporaryFolder folder;
   folder.write("a\x1b[2J\xff.yaml", content_of(GRADWAY_SOURCE_DIR "/scenarios/article/g6e.yaml"));
-  for (const auto& more : {Words{}, Words{"--json"}}) {
-    Words arguments{"run", "a\x1b[2J\xff.yaml"};
+  const auto results = [&](Words arguments, const Words& more) {
+    arguments.insert(arguments.begin() + 1, "a\x1b[2J\xff.yaml");
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto outcome = run_gradway(arguments, {.folder = folder.path()});
+    CAPTURE(arguments, outcome.errors);
     CHECK(outcome.status == 0);
-    CHECK(outcome.errors.empty());
-    CHECK(first_control(outcome.output, "\n") == std::string::npos);
+    CHECK(first_control(outcome.output + outcome.errors, "\n") == std::string::npos);
+    CHECK(first_bad_byte(outcome.output + outcome.errors) == std::string::npos);
+    return outcome.output;
+  };
+  for (const auto& more : {Words{}, Words{"--json"}, Words{"--out", "page"}}) {
+    results({"run"}, more);
+    results({"explain"}, more);
+    results({"optimize", "--over", "static_graph"}, more);
+    results({"sweep", "--vary", "job.gpus=1,2"}, more);
+    results({"compare", "--platforms", "dgx-h100,dgx-a100"}, more);
   }
+  CHECK_THAT(results({"explain"}, {}), Contains("    gradway run $'a\\x1b[2J\\xff.yaml' --set "));
+  for (const auto* format : {"experiment", "chakra", "kineto"}) {
+    const auto written =
+        run_gradway({"export", format, "a\x1b[2J\xff.yaml", "-o", format}, {.folder = folder.path()});
+    CAPTURE(format, written.errors);
+    CHECK(written.status == 0);
+    CHECK(first_control(written.output + written.errors, "\n") == std::string::npos);
+  }
+  folder.write("scenarios/\xff.yaml", content_of(GRADWAY_SOURCE_DIR "/scenarios/article/g6e.yaml"));
+  CHECK(run_gradway({"list", "scenarios", "--json"}, {.gradway_path = folder.path()}).status == 0);
+}
+
+TEST_CASE("commands to try are quoted for a shell", "[cli][campaign]") {
+  const TemporaryFolder folder;
+  folder.write("my job;x.yaml", content_of(GRADWAY_SOURCE_DIR "/scenarios/campaign/llama2_7b-aws-p5.yaml"));
+  const auto tried = run_gradway({"campaign", "my job;x.yaml", "--seeds", "2", "--set",
+                                  "campaign.checkpoint.interval=2 h", "--vary", "campaign.spares=0,1"},
+                                 {.folder = folder.path()});
+  CAPTURE(tried.errors);
+  CHECK(tried.status == 0);
+  CHECK_THAT(tried.output,
+             Contains("gradway campaign 'my job;x.yaml' --set 'campaign.checkpoint.interval=2 h' --set "
+                      "campaign.spares="));
 }
 
 TEST_CASE("importers refuse what would become a file that gradway refuses", "[cli][import]") {

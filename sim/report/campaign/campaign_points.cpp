@@ -177,10 +177,10 @@ void add_layout(CampaignPoint& point, const Scenario& scenario) {
   const auto& job = scenario.job;
   const auto json = scenario_json(scenario);
   point.layout = describe(job.layout, job);
-  if (json.contains("parallel")) point.set.emplace_back("parallel", json["parallel"].dump());
-  point.set.emplace_back("strategy", json["strategy"].dump());
+  if (json.contains("parallel")) point.set.emplace_back("parallel", serialized(json["parallel"]));
+  point.set.emplace_back("strategy", serialized(json["strategy"]));
   for (const auto* key : {"batch_per_gpu", "accumulate"})
-    point.set.emplace_back(fmt::format("job.{}", key), json["job"][key].dump());
+    point.set.emplace_back(fmt::format("job.{}", key), serialized(json["job"][key]));
   if (!scenario.model.captured)  // a capture contains what is recomputed
     point.set.emplace_back("job.recompute", std::string{name_of(job.recompute)});
 }

@@ -18,7 +18,7 @@ namespace {
 constexpr double ms = 1e3;  // of a second
 
 std::string text_literal(std::string_view text) {
-  return nlohmann::json(std::string{text}).dump();  // also a Python string
+  return serialized(nlohmann::json(std::string{text}));  // also a Python string
 }
 /// Lines of a text four columns to the right.
 std::string indented(const std::string& text) {

@@ -23,7 +23,7 @@ JsonDocument::JsonDocument() : JsonDocument{Json{}} {}
 JsonDocument::JsonDocument(Json json) : json_{std::make_shared<const Json>(std::move(json))} {}
 
 std::string text_of(const JsonDocument& document) {
-  return document.json().dump(2, ' ', false, Json::error_handler_t::replace);
+  return serialized(document.json(), 2);
 }
 
 void write(std::ostream& out, const JsonDocument& document) {
@@ -38,7 +38,7 @@ void write_json(std::ostream& out, const std::vector<Problem>& problems) {
     one["notes"] = Json::array();
     for (const auto& note : problem.notes) one["notes"].push_back(message_json(note.where, note.what));
   }
-  out << all.dump();
+  out << serialized(all);
 }
 
 }  // namespace gradway::report

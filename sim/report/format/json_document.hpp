@@ -13,6 +13,13 @@
 
 namespace gradway::report {
 
+/// JSON as text, on one line or indented. Bytes that are not UTF-8 (possible in names of files, and in
+/// arguments of the command line) are replaced, so that they do not prevent a report.
+template <class Json>
+std::string serialized(const Json& json, int indent = -1) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 /// A JSON document as a value. Copies share it. It is null by default.
 class JsonDocument {
  public:
@@ -25,8 +32,7 @@ class JsonDocument {
   std::shared_ptr<const nlohmann::ordered_json> json_;
 };
 
-/// The document, indented by two spaces per level. Bytes that are not UTF-8 (possible in arguments of the
-/// command line) are replaced, so that they do not prevent a report.
+/// The document, indented by two spaces per level.
 std::string text_of(const JsonDocument& document);
 /// Writes the same, and a line break.
 void write(std::ostream& out, const JsonDocument& document);

@@ -14,6 +14,7 @@
 #include "sim/base/base64.hpp"
 #include "sim/base/contract.hpp"
 #include "sim/files/gzip_stream.hpp"
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/page/page_parts.hpp"
@@ -42,7 +43,7 @@ std::string_view engine() {
 }
 
 std::string dumped(const Json& data) {
-  return data.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return serialized(data);
 }
 
 Json scenario_schema() {

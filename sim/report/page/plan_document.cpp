@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/page/page_parts.hpp"
 #include "sim/report/page/run_document.hpp"
 #include "sim/scenario/campaign.hpp"
@@ -52,7 +53,7 @@ Json plan_document(const PlanPage& plan, std::string_view version) {
 }
 
 void write_plan_document(std::ostream& out, const PlanPage& plan, std::string_view version) {
-  out << plan_document(plan, version).dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+  out << serialized(plan_document(plan, version)) << '\n';
 }
 
 }  // namespace gradway::report

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/campaign/plan_points.hpp"
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/search/layouts.hpp"
 #include "sim/workload/blocks.hpp"
@@ -100,7 +101,7 @@ void write_plan_layout(std::ostream& out, const LayoutOnCluster& found, std::str
       {"memory_needed_bytes", chosen.memory.value()},
       {"memory_verdict", name_of(chosen.verdict)},
       {"search", search_json(found, version)}};
-  out << answer.dump(-1, ' ', false, Json::error_handler_t::replace);
+  out << serialized(answer);
 }
 
 }  // namespace gradway::report

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/page/page_parts.hpp"
 #include "sim/report/run/json.hpp"
@@ -62,7 +63,7 @@ namespace {
 void write_with(std::ostream& out, const Run& run, nlohmann::ordered_json document, const std::string& yaml) {
   document["axes"] = layout_axes(run.scenario.model);
   document["yaml"] = yaml;
-  out << document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  out << serialized(document);
 }
 
 }  // namespace

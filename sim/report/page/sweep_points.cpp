@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/page/page_parts.hpp"
 
 #include <algorithm>
@@ -99,7 +100,7 @@ class PageColumn {
 
  private:
   Json place_of(Json value) {
-    const auto [place, is_new] = places_.emplace(value.dump(), distinct_.size());
+    const auto [place, is_new] = places_.emplace(serialized(value), distinct_.size());
     if (is_new) distinct_.push_back(std::move(value));
     return place->second;
   }

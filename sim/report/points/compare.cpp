@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/format/comparison_json.hpp"
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
 
@@ -85,7 +86,7 @@ Json run_json(const PlatformComparison& compared, std::size_t index, const Ranki
 }
 
 std::string cell(double value) {
-  return Json(value).dump();
+  return serialized(Json(value));
 }
 
 /// value, low, high; empty cells if there is none

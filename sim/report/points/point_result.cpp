@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/format/errors_json.hpp"
+#include "sim/report/format/json_document.hpp"
 
 namespace gradway::report {
 namespace {
@@ -45,7 +46,7 @@ std::string model_in(const Json& scenario) {
   if (!model.is_object()) return model;
   std::vector<std::string> changes;
   for (const auto& [key, value] : model.items())
-    if (key != "based_on") changes.push_back(fmt::format("{}: {}", key, value.dump()));
+    if (key != "based_on") changes.push_back(fmt::format("{}: {}", key, serialized(value)));
   return fmt::format("{} {{{}}}", model.at("based_on").get<std::string>(), fmt::join(changes, ", "));
 }
 

@@ -8,6 +8,7 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/report/format/comparison_json.hpp"
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/format/text.hpp"
 
 namespace gradway::report {
@@ -31,11 +32,11 @@ std::vector<std::string> metric_names(const Sweep& sweep) {
 /// The value as in JSON; empty if it is unknown.
 std::string metric_cell(const PointResult& result, const std::string& name) {
   const auto metric = std::ranges::find(result.metrics, name, &PointMetric::name);
-  return metric != result.metrics.end() && metric->value ? value_json(*metric).dump() : "";
+  return metric != result.metrics.end() && metric->value ? serialized(value_json(*metric)) : "";
 }
 
 std::string in_lines(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return serialized(json, 2);
 }
 
 /// An entry of `runs`: the settings of a point, then its report or its error.

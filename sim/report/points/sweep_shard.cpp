@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/problem.hpp"
+#include "sim/report/format/json_document.hpp"
 
 namespace gradway::report {
 namespace {
@@ -62,7 +63,7 @@ void write_json(std::ostream& out, const SweepShard& shard, std::string_view ver
                  {"shard", shard.shard.number},
                  {"of", shard.shard.of},
                  {"points", std::move(points)}};
-  out << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  out << serialized(all, 2) << '\n';
 }
 
 std::optional<SweepShard> read_shard(std::string_view text) {

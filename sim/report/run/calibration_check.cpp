@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 
@@ -86,7 +87,7 @@ void write_check_json(std::ostream& out, const std::vector<PredictedRow>& rows) 
                                   {"bias", group.bias}});
   }
   document["not_predicted"] = unknown_rows(rows);
-  out << document.dump(2) << '\n';
+  out << serialized(document, 2) << '\n';
 }
 
 }  // namespace gradway::report

@@ -11,6 +11,7 @@
 
 #include "sim/base/quantiles.hpp"
 #include "sim/cost/nccl_model.hpp"
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
@@ -107,8 +108,7 @@ std::string group_of(const Run& run) {
 
 std::string anchor_yaml(const Anchor& anchor) {
   // YAML reads a JSON string as the same text. {} is the shortest text that reads back as the number.
-  const auto source =
-      nlohmann::json(anchor.source).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const auto source = serialized(nlohmann::json(anchor.source));
   return fmt::format(
       "anchor:\n  gpu: {}\n  precision: {}\n  batch: {}\n  optimizer: {}\n  step_time: {} ms\n  source: {}\n",
       anchor.gpu, name_of(anchor.precision), anchor.batch, name_of(anchor.optimizer),

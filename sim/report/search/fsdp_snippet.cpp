@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/search/snippet_parts.hpp"
 
 #include <cstdint>
@@ -237,7 +238,7 @@ std::string deepspeed_config(const Zero& zero, const Job& job) {
   if (zero.communication_dtype) config["communication_data_type"] = name_of(*zero.communication_dtype);
   if (zero.grad_accum_dtype) config["data_types"] = {{"grad_accum_dtype", name_of(*zero.grad_accum_dtype)}};
   config["zero_optimization"] = std::move(of_zero);
-  return config.dump(2) + "\n";
+  return serialized(config, 2) + "\n";
 }
 
 }  // namespace gradway::report

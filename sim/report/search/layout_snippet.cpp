@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/search/layouts.hpp"
@@ -16,7 +17,7 @@ std::string flow_map(const nlohmann::ordered_json& map) {
   std::vector<std::string> entries;
   for (const auto& [key, value] : map.items())
     entries.push_back(
-        fmt::format("{}: {}", key, value.is_string() ? value.get<std::string>() : value.dump()));
+        fmt::format("{}: {}", key, value.is_string() ? value.get<std::string>() : serialized(value)));
   return fmt::format("{{{}}}", fmt::join(entries, ", "));
 }
 

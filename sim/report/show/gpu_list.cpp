@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/show/lists.hpp"
 
 #include <array>
@@ -94,7 +95,7 @@ void write_gpus_json(std::ostream& out, const std::vector<ListedGpu>& listed) {
     }
     json["kernels_timed_on"] = one.gpu_of_kernel_times.empty() ? Json{} : Json(one.gpu_of_kernel_times);
   }
-  out << Json{{"schema", 1}, {"gpus", std::move(gpus)}}.dump(2) << '\n';
+  out << serialized(Json{{"schema", 1}, {"gpus", std::move(gpus)}}, 2) << '\n';
 }
 
 void write_calibrations(std::ostream& out, const std::vector<ListedCalibration>& listed, const Style& style) {
@@ -122,7 +123,7 @@ void write_calibrations_json(std::ostream& out, const std::vector<ListedCalibrat
     json["date"] = one.calibration->date.empty() ? Json{} : Json(one.calibration->date);
     json["measured"] = contents_of(*one.calibration);
   }
-  out << Json{{"schema", 1}, {"calibrations", std::move(calibrations)}}.dump(2) << '\n';
+  out << serialized(Json{{"schema", 1}, {"calibrations", std::move(calibrations)}}, 2) << '\n';
 }
 
 }  // namespace gradway::report

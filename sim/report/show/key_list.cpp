@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/show/show.hpp"
 
 #include <ostream>
@@ -31,7 +32,7 @@ void write_keys_json(std::ostream& out, std::span<const config::ScenarioKey> key
                     {"set", key.is_settable},
                     {"meaning", key.help()}});
   }
-  out << Json{{"schema", 1}, {"keys", std::move(list)}}.dump(2) << '\n';
+  out << serialized(Json{{"schema", 1}, {"keys", std::move(list)}}, 2) << '\n';
 }
 
 }  // namespace gradway::report

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/show/lists.hpp"
 
 #include <algorithm>
@@ -150,7 +151,7 @@ void write_platforms_json(std::ostream& out, std::vector<ListedPlatform> listed)
   sort(listed);
   auto platforms = Json::array();
   for (const auto& one : listed) platforms.push_back(document(one));
-  out << Json{{"schema", 1}, {"platforms", std::move(platforms)}}.dump(2) << '\n';
+  out << serialized(Json{{"schema", 1}, {"platforms", std::move(platforms)}}, 2) << '\n';
 }
 
 }  // namespace gradway::report

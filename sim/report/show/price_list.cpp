@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/format/price.hpp"
 #include "sim/report/format/table.hpp"
 
@@ -45,7 +46,7 @@ void write_prices_json(std::ostream& out, const std::vector<ListedPrice>& listed
     json["days_old"] = one.age ? Json(*one.age) : Json{};
     prices.push_back(std::move(json));
   }
-  out << Json{{"schema", 1}, {"prices", std::move(prices)}}.dump(2) << '\n';
+  out << serialized(Json{{"schema", 1}, {"prices", std::move(prices)}}, 2) << '\n';
 }
 
 }  // namespace gradway::report

@@ -8,6 +8,7 @@
 
 #include "sim/config/find/scenario_keys.hpp"
 #include "sim/config/yaml/quantities.hpp"
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/show/show.hpp"
 
 namespace gradway::report {
@@ -247,7 +248,7 @@ void write_scenario_schema(std::ostream& out) {
         {"then", {{"required", {"platform", "job"}}, {"properties", {{"job", {{"required", {"gpus"}}}}}}}}},
        {{"if", {{"not", {{"anyOf", Json::array({Json{{"required", {"based_on"}}}, calls_one})}}}}},
         {"then", {{"required", {"model"}}, {"properties", {{"job", {{"required", {"batch_per_gpu"}}}}}}}}}});
-  out << file.dump(2) << '\n';
+  out << serialized(file, 2) << '\n';
 }
 
 }  // namespace gradway::report

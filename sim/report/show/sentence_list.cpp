@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/show/lists.hpp"
 
 namespace gradway::report {
@@ -12,7 +13,7 @@ void write_sentences_json(std::ostream& out, std::string_view kind,
   using Json = nlohmann::ordered_json;
   auto list = Json::array();
   for (const auto& [name, sentence] : listed) list.push_back({{"name", name}, {"description", sentence}});
-  out << Json{{"schema", 1}, {std::string{kind}, std::move(list)}}.dump(2) << '\n';
+  out << serialized(Json{{"schema", 1}, {std::string{kind}, std::move(list)}}, 2) << '\n';
 }
 
 }  // namespace gradway::report

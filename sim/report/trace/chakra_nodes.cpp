@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/format/words.hpp"
 
 namespace gradway::report {
@@ -157,7 +158,7 @@ void write_chakra_groups(std::ostream& out, const Workload& workload) {
     auto& members = groups[std::to_string(i)] = nlohmann::ordered_json::array();
     for (const auto member : workload.groups[i].members) members.push_back(member.index());
   }
-  out << groups.dump() << '\n';
+  out << serialized(groups) << '\n';
 }
 
 }  // namespace gradway::report

@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/json_document.hpp"
+
 namespace gradway::report {
 
 std::string json_text(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return serialized(nlohmann::json(text));
 }
 
 std::string trace_time(std::int64_t nanoseconds) {
