@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -46,6 +47,9 @@ Status run_recorder(const std::vector<std::string>& arguments) {
     const auto path = others == nullptr ? folder.string() : fmt::format("{}:{}", folder.string(), others);
     ::setenv("PYTHONPATH", path.c_str(), 1);
   }
+  std::error_code failed;  // The recorder lets this program read what it writes.
+  if (const auto self = std::filesystem::read_symlink("/proc/self/exe", failed); !failed)
+    ::setenv("GRADWAY", self.c_str(), 1);
   std::vector<std::string> words{python, "-m", "gradway.capture"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> command;
@@ -57,6 +61,10 @@ Status run_recorder(const std::vector<std::string>& arguments) {
       ::waitpid(child, &ended, 0) != child || (WIFEXITED(ended) && WEXITSTATUS(ended) == not_found))
     refuse("python3 not found, which runs the program to capture",
            "activate the Python environment in which you train");
+  if (WIFSIGNALED(ended))
+    refuse(
+        fmt::format("the program was ended by signal {} ({})", WTERMSIG(ended), ::strsignal(WTERMSIG(ended))),
+        "run it alone with python3: a library of the program may have failed, or memory run out");
   if (WIFEXITED(ended) && WEXITSTATUS(ended) == 0) return Status::done;
   return Status::wrong_input;
 }
