@@ -102,6 +102,43 @@ const checks = {
     assert.equal((await run('mine.yaml')).status, 0);
   },
 
+  'a body that grows without end, or when it is unpacked, is refused': async () => {
+    const head = (more) => `POST ${token}ask/run HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${more}\r\n`;
+    const chunk = `100000\r\n${'x'.repeat(1 << 20)}\r\n`;
+    for (const [more, part] of [['Transfer-Encoding: chunked\r\n', chunk], ['', 'x'.repeat(1 << 20)]])
+      assert.doesNotMatch(await answerTo(head(more), part, 40), /answer/);
+    assert.match(await answerTo(`${head('Content-Encoding: gzip\r\nContent-Length: 5\r\n')}hello`), /^HTTP\/1\.1 415 /);
+    assert.equal((await run('mine.yaml')).status, 0);
+  },
+
+  'a head that is too long is refused as soon as it is': async () => {
+    const field = `X-Field: ${'y'.repeat(1000)}\r\n`;
+    const begin = `GET ${token} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`;
+    assert.match(await answerTo(`${begin}${field.repeat(15)}\r\n`), /^HTTP\/1\.1 200 /);
+    for (const [first, part] of [[begin, field], ['GET /', 'a'.repeat(1000)], ['', 'x'.repeat(1000)], [`${begin}X: `, 'y'.repeat(1000)]])
+      assert.match(await answerTo(first, part, 17), /^(HTTP\/1\.1 431 |$)/, first);
+    assert.equal((await send(url)).status, 200);
+  },
+
+  'hosts and origins count as they were sent': async () => {
+    const post = (more) => `POST ${token}ask/scenarios HTTP/1.1\r\n${more}Content-Length: 0\r\n\r\n`;
+    const own = `Host: 127.0.0.1:${port}\r\n`;
+    assert.match(await firstLineOf(post(`${own}Origin: http://127.0.0.1:${port}\r\n`)), /^HTTP\/1\.1 200 /);
+    for (const more of [`${own}Origin:\r\n`, `${own}Origin: \r\n`, `Host: 127.0.0.1:${port}\0\r\n`, `Host: 127.0.0.1:${port}\0.evil.example\r\n`, `host : 127.0.0.1:${port}\r\n`])
+      assert.doesNotMatch(await firstLineOf(post(more)), / 200 /, more);
+  },
+
+  'connections that send little do not keep others out': async () => {
+    const slow = Array.from({ length: 60 }, () => connect({ host: '127.0.0.1', port }).on('error', () => {}));
+    const drip = setInterval(() => slow.forEach((socket) => socket.writable && socket.write('G')), 100);
+    try {
+      for (let i = 0; i < 3; ++i) assert.equal((await send(url)).status, 200);
+    } finally {
+      clearInterval(drip);
+      slow.forEach((socket) => socket.destroy());
+    }
+  },
+
   'no other address of this machine listens': async () => {
     const others = Object.values(networkInterfaces()).flat().filter(({ address, scopeid }) => address !== '127.0.0.1' && !scopeid).map(({ address }) => address);
     for (const address of [...others, '127.0.0.2']) {
@@ -279,6 +316,17 @@ async function until(condition) {
   while (!condition()) await new Promise((done) => setTimeout(done, 20));
 }
 
+/** What is answered to a text, and to a part that is sent again and again. */
+async function answerTo(text, part = '', times = 0) {
+  const socket = connect({ host: '127.0.0.1', port });
+  let answer = '';
+  socket.setEncoding('latin1').on('data', (more) => (answer += more));
+  const closed = new Promise((done) => socket.on('error', () => {}).on('close', done));
+  for (const more of [text, ...Array(times).fill(part)]) socket.write(more);
+  await closed;
+  return answer;
+}
+
 /** The first line of the answer to a request that no library would send. */
 async function firstLineOf(text) {
   const socket = connect({ host: '127.0.0.1', port });
@@ -317,6 +365,17 @@ try {
   assert.equal(mistyped.status, 2);
   assert.match(mistyped.stderr, /^article\/g6: error: there is no such file\n  hint: did you mean 'article\/g6e'/);
   assert.equal(gradway('ui', '--port', '70000').status, 2);
+  const killed = await served(program, [], { cwd: folder, env });
+  const asked = request(`${killed.url}ask/sweep`, { method: 'POST', agent: false }).on('error', () => {});
+  asked.end(bodyOf(longSweep));
+  const [response] = await once(asked, 'response');
+  let progress = '';
+  response.on('error', () => {}).on('data', (part) => (progress += part));
+  await until(() => /^progress 0\.\d+ point [1-9]\d* of/m.test(progress));
+  const atWork = childrenOf(killed.pid);
+  assert.ok(atWork.length > 0);
+  await killed.end('SIGKILL');
+  await until(() => atWork.every((pid) => !existsSync(`/proc/${pid}`) || / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))));
 } catch (error) {
   failed += 1;
   console.error(`FAILED: start and end\n${error.stack}`);
