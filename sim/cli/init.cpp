@@ -19,6 +19,7 @@
 #include "sim/cli/shell/files.hpp"
 #include "sim/cli/shell/option_value.hpp"
 #include "sim/cli/shell/read_back.hpp"
+#include "sim/config/find/lookup.hpp"
 #include "sim/config/yaml/scalars.hpp"
 #include "sim/report/search/commented_scenario.hpp"
 
@@ -103,7 +104,8 @@ std::optional<OwnModel> own_model(const std::string& model, const std::string& o
   std::error_code ignored;
   for (const auto& file : {folder / "models" / (name + ".yaml"), folder / (name + ".yaml")}) {
     if (!fs::is_regular_file(file, ignored)) continue;
-    if (!is_file || fs::equivalent(file, model, ignored)) return OwnModel{name, file.string()};
+    if (is_file ? fs::equivalent(file, model, ignored) : config::may_be(DataKind::model, file))
+      return OwnModel{name, file.string()};
   }
   if (is_file && fs::is_regular_file(model, ignored))
     refuse(

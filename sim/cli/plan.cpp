@@ -103,11 +103,12 @@ void check_quantities(const PlanArguments& arguments) {
 
 /// Refuses keys that a plan sets after `--set`, or whose values its table shows.
 void check_set(const std::vector<Override>& set) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> options{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 13> options{
       {{"model", "--model"},
        {"platform", "--platforms"},
        {"job.gpus", "--gpus"},
        {"job.framework", "--framework"},
+       {"strategy.kind", "--framework"},
        {"job.global_batch", "--global-batch"},
        {"job.batch_per_gpu", "--global-batch"},
        {"job.accumulate", "--global-batch"},

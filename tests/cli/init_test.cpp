@@ -88,6 +88,18 @@ TEST_CASE("every key of a first scenario says what it does, and those it offers 
   CHECK(run.status == 0);
 }
 
+TEST_CASE("a first scenario may be named like its model, and stand beside another one", "[cli][init]") {
+  const TemporaryFolder folder;
+  for (const auto* name : {"vit_l_32.yaml", "two.yaml", "vit_l_32.yaml"}) {
+    auto arguments = init("vit_l_32", "dgx-h100", "8");
+    arguments.insert(arguments.end(), {"-o", name, "--force"});
+    const auto written = run_gradway(arguments, {.folder = folder.path()});
+    CHECK(written.errors == "");
+    CHECK(written.status == 0);
+    CHECK(run_gradway({"run", name}, {.folder = folder.path()}).status == 0);
+  }
+}
+
 TEST_CASE("a first scenario that does not fit has a warning", "[cli][init]") {
   const auto made = run_gradway(init("gpt3_175b", "dgx-h100", "8"));
   CHECK(made.status == 0);

@@ -168,7 +168,7 @@ TEST_CASE("a plan refuses --set of what its options set", "[cli][plan]") {
   for (const auto* one : {"model=gpt2", "platform=dgx-h100", "job.framework=megatron", "job.global_batch=8",
                           "job.batch_per_gpu=8", "job.accumulate=2", "job.sequence=512", "campaign.tokens=2B",
                           "campaign.samples=1M", "campaign.terms=spot", "campaign.failures.model=llama3",
-                          "campaign={epochs: 1}"})
+                          "campaign={epochs: 1}", "strategy.kind=ddp"})
     CHECK_THAT(refused(one), Contains("': a plan has its own "));
 }
 

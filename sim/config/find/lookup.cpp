@@ -327,6 +327,10 @@ FoundFile find_file(DataKind kind, const std::string& file, const DataPath& data
   return find_file(kind, file, Lookup{data}, where, from);
 }
 
+bool may_be(DataKind kind, const fs::path& file) {
+  return !is_another_kind(top_keys(file), kind);
+}
+
 std::vector<std::string> scenario_files(const fs::path& folder) {
   std::vector<std::string> found;
   for (const auto& file : files_below(folder, 0)) {

@@ -67,6 +67,9 @@ FoundFile find_file(DataKind kind, const std::string& file, const DataPath& data
 FoundFile find_file(DataKind kind, const std::string& file, const Lookup& all, const Where& where,
                     const std::filesystem::path& from);
 
+/// Whether the top-level keys of a file are of this kind, or of none.
+bool may_be(DataKind kind, const std::filesystem::path& file);
+
 /// The names of the scenarios in a folder, but not in folders within, sorted.
 std::vector<std::string> scenario_files(const std::filesystem::path& folder);
 

@@ -210,12 +210,13 @@ void check_campaign(const ScenarioSpec& scenario, const ModelSpec& model, const 
   if (campaign.terms != Terms::on_demand && !has_price(campaign.terms))
     add(".terms",
         fmt::format("campaign.terms is {}, but the price of such nodes is missing", name_of(campaign.terms)),
-        fmt::format("{}add 'prices: {{ {}: 30 USD/h }}' with the price of a node",
-                    known_terms(platform.description), name_of(campaign.terms)));
+        fmt::format(
+            "{}set campaign.prices.{} to the price of a node, such as '30 USD/h', or use another platform",
+            known_terms(platform.description), name_of(campaign.terms)));
   if (campaign.terms == Terms::spot && campaign.spot && campaign.spot->share < 1 &&
       !has_price(Terms::on_demand))
     add(".spot.share", "some nodes are on demand, but the price of such nodes is missing",
-        "add 'prices: { on_demand: 60 USD/h }' with the price of a node");
+        "set campaign.prices.on_demand to the price of a node, such as '60 USD/h'");
   if (campaign.elastic_from && *campaign.elastic_from > scenario.job.gpus)
     add(".elastic_from",
         fmt::format("campaign.elastic_from {} is more than the {} GPUs of the job", *campaign.elastic_from,

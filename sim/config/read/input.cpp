@@ -2,6 +2,7 @@
 #include "sim/config/read/input.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -72,6 +73,9 @@ Dataset read_dataset(Reader& file, const std::string& name) {
   dataset.name = name;
   dataset.source = source_of(file, name);
   read_fields(file, dataset);
+  if (dataset.samples != std::floor(dataset.samples))
+    file.error(file.value_place("samples"), "a dataset has a whole number of samples",
+               "write a whole number");
   if (dataset.format == SampleFormat::tokens && !dataset.content) dataset.content = SampleContent::text;
   if (dataset.format == SampleFormat::parquet) {
     read_columns(file, dataset);
