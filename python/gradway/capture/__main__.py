@@ -39,7 +39,7 @@ def summary(capture: Capture, path: Path, seconds: float) -> str:
     shape = f"batch {recording.batch}" + (f" x {recording.sequence} tokens" if recording.sequence else "")
     lines = [f"captured in {seconds:.1f} s: {operations} operations, {trained / 1e6:,.1f} million parameters, {shape}, "
              f"{recording.optimizer_class}" + (f", autocast {recording.autocast}" if recording.autocast else "")]
-    lines += [f"warning: {warning}" for warning in recording.warnings]
+    lines += [f"warning: {_shown(warning)}" for warning in recording.warnings]
     lines.append(f"written to {_shell_word(str(path))}; next: gradway show model {_shell_word(str(path))}")
     return "\n".join(lines)
 
@@ -49,6 +49,16 @@ def _shell_word(text: str) -> str:
     if text.isprintable():
         return shlex.quote(text)
     return "$'" + "".join(chr(byte) if 32 <= byte < 127 and byte not in b"'\\" else f"\\x{byte:02x}" for byte in os.fsencode(text)) + "'"
+
+
+def _shown(text: str) -> str:
+    """Text without characters that a terminal obeys."""
+    return "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)
+
+
+def _refuse(why: str) -> int:
+    print(f"gradway capture: {_shown(why)}", file=sys.stderr)
+    return 2
 
 
 def _elements(shape: tuple[int, ...]) -> int:
@@ -64,11 +74,9 @@ def main(words: list[str] | None = None) -> int:
     name = asked.program.rsplit(".", 1)[-1] if asked.module else Path(asked.program).stem
     path = Path(asked.output or f"models/{name}.yaml")
     if not asked.module and not os.path.exists(asked.program):
-        print(f"gradway capture: file '{asked.program}' not found", file=sys.stderr)
-        return 2
+        return _refuse(f"file '{asked.program}' not found")
     if asked.add and not os.path.exists(asked.add):
-        print(f"gradway capture: file '{asked.add}' not found", file=sys.stderr)
-        return 2
+        return _refuse(f"file '{asked.add}' not found")
     recorder: Any = None
     argv, sys.argv = sys.argv, [asked.program, *asked.arguments]
     try:
@@ -83,12 +91,9 @@ def main(words: list[str] | None = None) -> int:
     except Finished:
         pass
     except CaptureError as error:
-        print(f"gradway capture: {error}", file=sys.stderr)
-        return 2
+        return _refuse(str(error))
     except SystemExit as ended:
-        print(f"gradway capture: the program ended ({ended.code}) before its second optimizer step: let it run at least two steps",
-              file=sys.stderr)
-        return 2
+        return _refuse(f"the program ended ({ended.code}) before its second optimizer step: let it run at least two steps")
     finally:
         sys.argv = argv
     capture = Capture(recorder.recording, f"{os.path.basename(asked.program)}, captured with {recorder.recording.framework}",
@@ -99,8 +104,7 @@ def main(words: list[str] | None = None) -> int:
         else:
             capture.save(path)
     except CaptureError as error:
-        print(f"gradway capture: {error}", file=sys.stderr)
-        return 2
+        return _refuse(str(error))
     print(summary(capture, path, time.time() - started))
     return 0
 
