@@ -2,6 +2,7 @@
 #include "sim/import/nccl_log/nccl_log.hpp"
 
 #include <istream>
+#include <map>
 #include <ostream>
 
 #include "sim/cli/commands.hpp"
@@ -25,20 +26,35 @@ NcclLog read_nccl_logs(const std::vector<std::string>& files) {
   return reader.finish(files.front());
 }
 
+namespace {
+
+/// The communicator with numbers for the names of its hosts: a job has many of the same shape.
+NcclLogCommunicator shape_of(NcclLogCommunicator communicator) {
+  std::map<std::string, std::string> names;
+  for (auto& [rank, process] : communicator.seen)
+    process.host = names.emplace(process.host, std::to_string(names.size())).first->second;
+  return communicator;
+}
+
+}  // namespace
+
 std::vector<CheckedCommunicator> check_communicators(const NcclLog& log, const std::string& platform,
                                                      const CommandContext& context) {
   const auto node = load_platform(platform, 1, context.data);
   const auto gpus_per_node = static_cast<int>(node.gpus.size()) / node.nodes;
+  std::map<int, std::pair<Platform, Calibration>> of_nodes;  // by number of nodes
+  std::map<NcclLogCommunicator, CheckedCommunicator> of_shape;
   std::vector<CheckedCommunicator> checked;
   for (const auto& communicator : log.communicators) {
-    if (communicator.ranks < 2) {
-      checked.emplace_back();
-      continue;
+    const auto [known, is_new] = of_shape.try_emplace(shape_of(communicator));
+    if (is_new && communicator.ranks > 1) {
+      const auto nodes = nodes_of(communicator, gpus_per_node, platform);
+      const auto [built, is_first] = of_nodes.try_emplace(nodes);
+      auto& [of_platform, calibration] = built->second;
+      if (is_first) of_platform = load_platform(platform, nodes * gpus_per_node, context.data, &calibration);
+      known->second = check_nccl_log(log, communicator, of_platform, calibration);
     }
-    const auto nodes = nodes_of(communicator, gpus_per_node, platform);
-    Calibration calibration;
-    const auto built = load_platform(platform, nodes * gpus_per_node, context.data, &calibration);
-    checked.push_back(check_nccl_log(log, communicator, built, calibration));
+    checked.push_back(known->second);
   }
   return checked;
 }
