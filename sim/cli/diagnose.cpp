@@ -97,6 +97,40 @@ void check_gpu(const DiagnosisBasis& basis, const JobRun& run, const CommandCont
   }
 }
 
+/// @throws ConfigError if the scenario is of other ranks or of another model than the traces
+void check_job(const Scenario& scenario, const JobRun& run) {
+  const auto& first = run.ranks.front();
+  Where file;
+  file.file = first.file;
+  const auto hint = "give the scenario of the traced job, or leave it out";
+  const bool is_world_known = run.world > 1 || run.collectives.empty();
+  if (is_world_known && scenario.job.gpus != run.world)
+    refuse_at(file,
+              fmt::format("the traces are of a job of {} rank{}, but the scenario has {}", run.world,
+                          run.world == 1 ? "" : "s", scenario.job.gpus),
+              hint);
+  double reduced = 0;  // bytes of gradients in a step
+  for (const auto& one : first.collectives) {
+    const auto& activity = first.activities[static_cast<std::size_t>(one.activity)];
+    const bool is_of_gradients =
+        one.kind == CollectiveKind::all_reduce && activity.phase == ProfiledPhase::backward;
+    if (is_of_gradients && activity.step == 0) reduced += one.bytes;
+  }
+  const auto* const ddp = std::get_if<Ddp>(&scenario.job.strategy);
+  const bool reduces_all = ddp != nullptr && ddp->comm_hook != CommHook::powersgd &&
+                           scenario.job.layout.model_parallel_ranks() == 1;
+  constexpr double least = 0.8 * 2;  // bytes of a parameter's gradient; a few parameters may have none
+  constexpr double most = 1.2 * 4;
+  const auto parameters = static_cast<double>(scenario.model.parameter_count());
+  if (!reduces_all || reduced <= 0 || (reduced >= least * parameters && reduced <= most * parameters)) return;
+  refuse_at(
+      file,
+      fmt::format("the traces reduce {:.4g} MB of gradients in a step, but the model of the scenario has "
+                  "{:.4g} million parameters",
+                  reduced / 1e6, parameters / 1e6),
+      hint);
+}
+
 DiagnosisBasis basis_of(const DiagnoseArguments& arguments, const JobRun& run,
                         const CommandContext& context) {
   DiagnosisBasis basis;
@@ -111,6 +145,7 @@ DiagnosisBasis basis_of(const DiagnoseArguments& arguments, const JobRun& run,
     basis.calibration = scenario.calibration;
     basis.platform = scenario.platform;
     check_gpu(basis, run, context);
+    check_job(scenario, run);
     return basis;
   }
   basis.platform_name = arguments.platform;
@@ -118,11 +153,13 @@ DiagnosisBasis basis_of(const DiagnoseArguments& arguments, const JobRun& run,
     basis.is_platform_assumed = true;
     Where file;
     file.file = run.ranks.front().file;
-    const auto gpu = gpu_name(run.ranks.front().gpu, std::nullopt, list_names(DataKind::gpu, context.data),
-                              file, "the trace");
-    basis.platform_name = platform_with(gpu, run.world, context);
+    const auto& gpu = run.ranks.front().gpu;
+    if (!gpu.empty()) basis.platform_name = platform_with(gpu_file_name(gpu), run.world, context);
     if (basis.platform_name.empty())
-      refuse(fmt::format("no platform has GPUs like '{}'", gpu), "name one with --platform");
+      refuse_at(file,
+                gpu.empty() ? "the trace does not name its GPU"
+                            : fmt::format("no platform has the GPU of the trace, '{}'", gpu),
+                "name a platform with --platform: gradway list platforms");
   }
   basis.platform = load_platform(basis.platform_name, ranks_on(basis.platform_name, run.world, context),
                                  context.data, &basis.calibration);
@@ -208,12 +245,17 @@ Status diagnose_traces(const DiagnoseArguments& arguments, const CommandContext&
     static_cast<void>(load_platform(arguments.platform, 1, context.data));  // Reading traces takes longer.
   KernelNames names;
   std::vector<RankRun> ranks;
+  const auto add = [&](Trace trace, const std::string& file) {
+    auto rank = rank_run(std::move(trace), file, names);
+    check_new_rank(ranks, rank);  // Reading the others takes longer.
+    ranks.push_back(std::move(rank));
+  };
   for (const auto& file : arguments.traces) {
-    if (is_nsys_export(file)) {
-      for (auto& trace : read_nsys(file, file)) ranks.push_back(rank_run(std::move(trace), file, names));
-    } else {
-      ranks.push_back(rank_run(read_trace(file, file), file, names));
+    if (!is_nsys_export(file)) {
+      add(read_trace(file, file), file);
+      continue;
     }
+    for (auto& trace : read_nsys(file, file)) add(std::move(trace), file);
   }
   const auto run = job_run(std::move(ranks), std::move(names));
   const auto basis = basis_of(arguments, run, context);

@@ -141,7 +141,7 @@ class NodeTopology {
   void add_nvlinks() {
     result_.lists_nvlinks = topology_.is_dump;
     std::set<std::string> left_out;
-    std::vector<int> switched;
+    std::vector<int> hidden(gpus_.size());  // NVLinks to the GPU itself
     // Counts as reported by both ends.
     std::map<std::pair<std::size_t, std::size_t>, std::pair<int, int>> pairs;
     for (std::size_t i = 0; i < gpus_.size(); ++i) {
@@ -153,7 +153,7 @@ class NodeTopology {
         const auto other = std::ranges::find(gpus_, link.target, [](const auto* gpu) { return gpu->bus; });
         const auto j = static_cast<std::size_t>(other - gpus_.begin());
         if (j == i) {
-          left_out.insert("NVLinks of a GPU to itself are ignored: the file hides their other end");
+          hidden[i] += link.count;
         } else if (j == gpus_.size()) {
           left_out.insert("NVLinks to GPUs that are not in the file are ignored");
         } else {
@@ -161,12 +161,13 @@ class NodeTopology {
           (i < j ? counts.first : counts.second) += link.count;
         }
       }
-      switched.push_back(to_switch);
+      if (to_switch > 0) layout_.switched.push_back({i, to_switch, "nvswitch"});
     }
-    const auto [least, most] = std::ranges::minmax(switched);
-    layout_.switched = least;
-    if (least != most)
-      left_out.insert("GPUs have different numbers of NVLinks to the NVSwitch: the smallest number is used");
+    const bool are_alike = std::ranges::all_of(
+        layout_.switched, [&](const auto& each) { return each.links == layout_.switched.front().links; });
+    if (!are_alike || (!layout_.switched.empty() && layout_.switched.size() < gpus_.size()))
+      left_out.insert("GPUs have different numbers of NVLinks to the NVSwitch, some of them perhaps none");
+    add_hidden_bridges(hidden, left_out);
     for (const auto& [ends, counts] : pairs) {
       const auto [low, high] = std::minmax(counts.first, counts.second);
       if (low != high && low > 0)
@@ -175,6 +176,19 @@ class NodeTopology {
       layout_.pairs.push_back({ends.first, ends.second, low > 0 ? low : high});
     }
     result_.uncertainties.insert(result_.uncertainties.end(), left_out.begin(), left_out.end());
+  }
+
+  /// Files of clouds hide the other end of NVLinks: each GPU seems to have them to itself. If all GPUs have
+  /// equally many, bridges join every two of them.
+  void add_hidden_bridges(const std::vector<int>& hidden, std::set<std::string>& uncertainties) {
+    if (std::ranges::count(hidden, 0) == std::ssize(hidden)) return;
+    const bool are_pairs =
+        hidden.size() % 2 == 0 && std::ranges::count(hidden, hidden.front()) == std::ssize(hidden);
+    for (std::size_t i = 0; are_pairs && i < hidden.size(); i += 2)
+      layout_.pairs.push_back({i, i + 1, hidden[i]});
+    uncertainties.insert(
+        are_pairs ? "the file has NVLinks of each GPU to itself: bridges between every two GPUs are assumed"
+                  : "NVLinks of a GPU to itself are ignored: the file hides their other end");
   }
 
   const NcclTopology& topology_;

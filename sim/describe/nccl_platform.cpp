@@ -43,7 +43,7 @@ void add_usual_nvlinks(const DescribedGpu& gpu, NcclNodeLayout& node, std::vecto
   auto& layout = node.layout;
   constexpr int first_with_switch = 80;  // Boards of A100 and later GPUs.
   const auto links = nvlink_rate(gpu.compute_capability, gpu.name).of_gpu;
-  const bool has_some = layout.switched > 0 || !layout.pairs.empty();
+  const bool has_some = !layout.switched.empty() || !layout.pairs.empty();
   if (has_some || node.lists_nvlinks || links == 0 || layout.gpus < 2 || !is_on_a_board(gpu.name)) return;
   if (gpu.compute_capability < first_with_switch) {
     node.uncertainties.push_back(
@@ -52,7 +52,7 @@ void add_usual_nvlinks(const DescribedGpu& gpu, NcclNodeLayout& node, std::vecto
                     gpu.name));
     return;
   }
-  layout.switched = links;
+  for (std::size_t gpu = 0; gpu < layout.gpus; ++gpu) layout.switched.push_back({gpu, links, "nvswitch"});
   node.uncertainties.push_back(fmt::format(
       "the file does not list NVLinks: {1} from each GPU to an NVSwitch are assumed, as usual for {0}",
       gpu.name, links));
@@ -71,7 +71,7 @@ std::string gpu_of(const NcclTopology& topology) {
                               {{first->where, "the other GPU is here"}},
                               "a platform has one kind of GPU: describe the nodes of each kind separately"}};
   });
-  return std::string{first == nullptr || !first->device ? std::string_view{} : nvidia_gpu(*first->device)};
+  return std::string{first == nullptr || !first->device ? std::string_view{} : gpu_of_device(*first->device)};
 }
 
 std::optional<int> capability_of(const NcclTopology& topology) {

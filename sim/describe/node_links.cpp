@@ -206,7 +206,7 @@ class MeasuredRating {
   void rate_sockets() {
     const auto all = layout_.of_kind(DeviceKind::socket);
     const auto figure = socket_figure(node_.cpu_vendor, node_.cpu_model);
-    const bool has_nvlinks = layout_.switched > 0 || !layout_.pairs.empty();
+    const bool has_nvlinks = !layout_.switched.empty() || !layout_.pairs.empty();
     for (std::size_t a = 0; a < all.size(); ++a) {
       for (auto b = a + 1; b < all.size(); ++b) {
         std::array<BytesPerSecond, 2> rate{figure.rate, figure.rate};
@@ -256,10 +256,12 @@ class MeasuredRating {
   void rate_nvswitch() {
     std::vector<CopyRate> measured;
     std::optional<CopyRate> nominal;
-    for (std::size_t a = 0; a < layout_.gpus; ++a) {
-      for (std::size_t b = 0; b < layout_.gpus; ++b) {
+    for (const auto& from : layout_.switched) {
+      for (const auto& to : layout_.switched) {
         bool is_measured = false;
-        const auto rate = a == b ? std::nullopt : nvlink_rate(a, b, layout_.switched, is_measured);
+        const auto rate = from.gpu == to.gpu || from.nvswitch != to.nvswitch
+                              ? std::nullopt
+                              : nvlink_rate(from.gpu, to.gpu, from.links, is_measured);
         if (rate && is_measured) measured.push_back(*rate);
         if (rate && !is_measured) nominal = rate;
       }
@@ -267,15 +269,15 @@ class MeasuredRating {
     if (measured.empty() && !nominal) return leave_out_nvlinks();
     const auto used = measured.empty() ? std::vector{*nominal} : measured;
     LinkGroup group{peer_text(used, !measured.empty()), {}};
-    for (std::size_t gpu = 0; gpu < layout_.gpus; ++gpu) {
+    for (const auto& each : layout_.switched) {
       group.links.push_back(
-          {name(gpu), "nvswitch", LinkKind::nvlink, median(used), median(used), layout_.switched});
+          {name(each.gpu), each.nvswitch, LinkKind::nvlink, median(used), median(used), each.links});
     }
     add(std::move(group));
   }
 
   void rate_nvlinks() {
-    if (layout_.switched > 0) return rate_nvswitch();
+    if (!layout_.switched.empty()) rate_nvswitch();
     LinkGroup measured_group;
     LinkGroup nominal_group;
     std::array<std::vector<CopyRate>, 2> rates;  // Nominal, measured.

@@ -17,7 +17,7 @@ constexpr std::size_t cpus_of_a_server = 2;
 class NominalRating {
  public:
   NominalRating(const NodeLayout& layout, const UnmeasuredNode& facts)
-      : layout_{layout}, facts_{facts}, usual_{pcie_transfers(facts.compute_capability)} {}
+      : layout_{layout}, facts_{facts}, usual_{pcie_transfers(facts.compute_capability, facts.gpu)} {}
 
   NodeLinks make() {
     for (const auto kind :
@@ -105,7 +105,7 @@ class NominalRating {
 
   void rate_memories() {
     const auto sockets = layout_.of_kind(DeviceKind::socket);
-    const auto memory = cpu_memory(usual_);
+    const auto memory = cpu_memory(usual_, facts_.gpu);
     const auto share =
         std::min(1.0, static_cast<double>(cpus_of_a_server) / static_cast<double>(sockets.size()));
     const auto shared =
@@ -113,10 +113,10 @@ class NominalRating {
                   : std::string{};
     for (const auto socket : sockets) {
       const auto numa = layout_.parts[socket].numa_node;
-      result_.sockets.push_back({layout_.name(socket), memory.bandwidth * share,
-                                 fmt::format("{}Assumed: {}{}, usual where PCIe has {:g} GT/s.",
-                                             numa ? fmt::format("NUMA node {}. ", *numa) : std::string{},
-                                             memory.source, shared, usual_)});
+      result_.sockets.push_back(
+          {layout_.name(socket), memory.bandwidth * share,
+           fmt::format("{}Assumed: {}{}.", numa ? fmt::format("NUMA node {}. ", *numa) : std::string{},
+                       memory.source, shared)});
     }
   }
 
@@ -140,17 +140,17 @@ class NominalRating {
 
   void rate_nvlinks() {
     const auto nominal = nvlink_rate(facts_.compute_capability, facts_.gpu);
-    const auto source = fmt::format("NVLinks, {:.4g} GB/s each in each direction: {}.",
-                                    nominal.each.value() / 1e9, nominal.source);
-    if (layout_.switched > 0) {
-      const auto rate = layout_.switched * nominal.each;
-      for (std::size_t gpu = 0; gpu < layout_.gpus; ++gpu)
-        add(source, {layout_.name(gpu), "nvswitch", LinkKind::nvlink, rate, rate, layout_.switched});
+    const bool is_amd = facts_.gpu.starts_with("mi");
+    const auto kind = is_amd ? LinkKind::xgmi : LinkKind::nvlink;
+    const auto source = fmt::format("{}, {:.4g} GB/s each in each direction: {}.",
+                                    is_amd ? "XGMI" : "NVLinks", nominal.each.value() / 1e9, nominal.source);
+    for (const auto& each : layout_.switched) {
+      const auto rate = each.links * nominal.each;
+      add(source, {layout_.name(each.gpu), each.nvswitch, kind, rate, rate, each.links});
     }
     for (const auto& pair : layout_.pairs) {
       const auto rate = pair.count * nominal.each;
-      add(source,
-          {layout_.name(pair.one), layout_.name(pair.other), LinkKind::nvlink, rate, rate, pair.count});
+      add(source, {layout_.name(pair.one), layout_.name(pair.other), kind, rate, rate, pair.count});
     }
   }
 

@@ -49,6 +49,8 @@ struct Nvlink {
   std::string_view source;
 };
 constexpr std::string_view ml_engineering = "github.com/stas00/ml-engineering at 744d01e1, network";
+constexpr std::string_view amd_blog =
+    "rocm.blogs.amd.com, Understanding RCCL Bandwidth and xGMI Performance on AMD Instinct MI300X";
 constexpr std::string_view nccl_figure =
     "NCCL's figure for a link (src/graph/topo.h, 2.28.9); no measurement was found";
 constexpr std::array nvlinks{
@@ -59,6 +61,8 @@ constexpr std::array nvlinks{
     Nvlink{81, "", 12_GBps, 0, ""},
     Nvlink{80, "", 22.83_GBps, 12, "274 GB/s over 12 links between two A100 measured"},
     Nvlink{70, "", 20_GBps, 6, ""},
+    Nvlink{0, "mi35", 54.6_GBps, 7, "the share that an MI300X's XGMI links reach, of 76.8 GB/s a link"},
+    Nvlink{0, "mi3", 45.5_GBps, 7, "45.1 to 45.6 GB/s of each of 7 XGMI links of an MI300X measured"},
     Nvlink{0, "", 18_GBps, 4, ""}};
 
 }  // namespace
@@ -86,8 +90,8 @@ NominalRate c2c_rate() {
 
 /// @source NVIDIA's datasheets: Gen3 up to Turing, Gen4 for Ampere and Ada, Gen5 for Hopper; Blackwell
 /// supports Gen6, but no server attaches it with Gen6 (ml-engineering at 744d01e1, as of 2026-07-31)
-double pcie_transfers(int compute_capability) {
-  if (compute_capability >= 90) return 32;
+double pcie_transfers(int compute_capability, std::string_view gpu) {
+  if (compute_capability >= 90 || gpu.starts_with("mi3")) return 32;
   return compute_capability >= 80 ? 16 : 8;
 }
 
@@ -95,17 +99,27 @@ NominalNvlink nvlink_rate(int compute_capability, std::string_view gpu) {
   const auto& found = *std::ranges::find_if(nvlinks, [&](const Nvlink& one) {
     return compute_capability >= one.from_capability && gpu.starts_with(one.gpu);
   });
-  return {
-      found.each, found.of_gpu,
-      found.source.empty() ? std::string{nccl_figure} : fmt::format("{} ({})", found.source, ml_engineering)};
+  return {found.each, found.of_gpu,
+          found.source.empty()     ? std::string{nccl_figure}
+          : gpu.starts_with("mi3") ? fmt::format("{} ({})", found.source, amd_blog)
+                                   : fmt::format("{} ({})", found.source, ml_engineering)};
 }
 
 /// @source channels and modules of the CPUs that such servers have: Xeon 8275CL, EPYC 7R13, Xeon 8480C
 /// (datasheets, not checked by us)
-NominalMemory cpu_memory(double transfers) {
-  if (transfers >= 32) return {307.2_GBps, "8 channels of DDR5-4800 per CPU"};
-  if (transfers >= 16) return {204.8_GBps, "8 channels of DDR4-3200 per CPU"};
-  return {140.8_GBps, "6 channels of DDR4-2933 per CPU"};
+NominalMemory cpu_memory(double transfers, std::string_view gpu) {
+  if (is_on_grace(gpu)) return {512_GBps, "LPDDR5X of a Grace CPU, up to 512 GB/s"};
+  const auto of = [&](BytesPerSecond bandwidth, std::string_view channels) {
+    return NominalMemory{bandwidth,
+                         fmt::format("{} per CPU, usual where PCIe has {:g} GT/s", channels, transfers)};
+  };
+  if (transfers >= 32) return of(307.2_GBps, "8 channels of DDR5-4800");
+  if (transfers >= 16) return of(204.8_GBps, "8 channels of DDR4-3200");
+  return of(140.8_GBps, "6 channels of DDR4-2933");
+}
+
+bool is_on_grace(std::string_view gpu) {
+  return gpu.starts_with("gh200") || gpu.starts_with("gb200") || gpu.starts_with("gb300");
 }
 
 SocketFigure socket_figure(std::string_view vendor, std::optional<int> model) {

@@ -26,10 +26,14 @@ BytesPerSecond nccl_pcie_rate(double transfers, int lanes);
 /// Rates of copies over the C2C link between a Grace CPU and its GPU.
 NominalRate c2c_rate();
 
-/// The fastest PCIe that a GPU supports, in GT/s. @param compute_capability 89 for 8.9
-double pcie_transfers(int compute_capability);
+/// The fastest PCIe that a GPU supports, in GT/s. @param compute_capability 89 for 8.9; 0 for AMD
+/// @param gpu name of the GPU's file
+double pcie_transfers(int compute_capability, std::string_view gpu);
 
-/// The NVLinks of a kind of GPU, and the rate of copies from GPU to GPU per link.
+/// Whether a GPU is attached to a Grace CPU by C2C. @param gpu name of its file
+bool is_on_grace(std::string_view gpu);
+
+/// The NVLinks of a kind of GPU, or XGMI links of AMD, and the rate of copies from GPU to GPU per link.
 struct NominalNvlink {
   BytesPerSecond each{};  ///< Rate of one link in each direction.
   int of_gpu = 0;         ///< Number of links of a GPU on a board with all of them; 0 if unknown.
@@ -39,12 +43,14 @@ struct NominalNvlink {
 /// @param gpu name of the GPU's file
 NominalNvlink nvlink_rate(int compute_capability, std::string_view gpu);
 
-/// The memory of a CPU in servers with a generation of PCIe: its channels times their rate.
+/// The memory of a CPU: its channels times their rate.
 struct NominalMemory {
   BytesPerSecond bandwidth{};
-  std::string source;
+  std::string source;  ///< And where such CPUs are usual.
 };
-NominalMemory cpu_memory(double transfers);
+
+/// The memory of CPUs in servers with a GPU. @param transfers of the GPU's PCIe, in GT/s
+NominalMemory cpu_memory(double transfers, std::string_view gpu);
 
 /// The rate that NCCL assumes for the link between two sockets, in each direction.
 struct SocketFigure {

@@ -31,6 +31,10 @@ struct PlatformDraft {
   std::vector<std::string> closing;      ///< Comments at the end, one per line.
 };
 
+/// Remark on an NVSwitch that follows from the pairs of a matrix.
+inline constexpr auto inferred_nvswitch =
+    "Inferred: an NVSwitch, since the NVLinks of a GPU to all others are more than it has, or are equal.";
+
 /// A platform file as text, with warnings for the user.
 struct WrittenPlatform {
   std::string yaml;

@@ -168,15 +168,20 @@ class PlatformWriter {
     }
     list("root_complexes", names_of(DeviceKind::root_complex));
     list("pcie_switches", names_of(DeviceKind::pcie_switch));
-    if (has_nvswitch()) add("  nvswitches: [nvswitch]\n");
+    list("nvswitches", nvswitches());
     for (const auto& remark : draft_.nic_remarks) comment("  ", remark);
     list("nics", draft_.nics);
   }
 
-  bool has_nvswitch() const {
-    return std::ranges::any_of(draft_.links.groups, [](const LinkGroup& group) {
-      return !group.links.empty() && group.links.front().to == "nvswitch";
-    });
+  std::vector<std::string> nvswitches() const {
+    std::vector<std::string> names;
+    for (const auto& group : draft_.links.groups) {
+      for (const auto& link : group.links) {
+        const bool is_new = names.empty() || names.back() != link.to;
+        if (link.to.starts_with("nvswitch") && is_new) names.push_back(link.to);
+      }
+    }
+    return names;
   }
 
   void write_links() {

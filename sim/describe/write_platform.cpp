@@ -106,9 +106,7 @@ Shape shape_of(const NodeRow& node) {
   shape.layout = node_layout(matrix, {nvlinks_of(node), node.names_nvswitch});
   shape.warnings.insert(shape.warnings.end(), shape.layout.remarks.begin(), shape.layout.remarks.end());
   shape.remarks.insert(shape.remarks.end(), shape.warnings.begin(), shape.warnings.end());
-  if (shape.layout.switched > 0 && !node.names_nvswitch)
-    shape.remarks.emplace_back(
-        "Inferred: an NVSwitch, since all pairs of GPUs have the same number of NVLinks.");
+  if (!shape.layout.switched.empty() && !node.names_nvswitch) shape.remarks.emplace_back(inferred_nvswitch);
   return shape;
 }
 

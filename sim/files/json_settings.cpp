@@ -144,12 +144,29 @@ class Builder final : public nlohmann::json_sax<Json> {
   int values_ = 0;
 };
 
+/// The text with null for what Python's json writes beyond JSON; as long as the original.
+std::string with_finite_numbers(std::string text) {
+  bool is_string = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '\\' && is_string)
+      ++at;
+    else if (text[at] == '"')
+      is_string = !is_string;
+    if (is_string) continue;
+    for (const std::string_view word : {"-Infinity", "Infinity"}) {
+      if (text.compare(at, word.size(), word) != 0) continue;
+      text.replace(at, word.size(), "null" + std::string(word.size() - 4, ' '));
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 SettingsFile read_json_settings(TextFile text) {
   SettingsFile file{std::move(text), {}};
   Builder builder{file};
-  Json::sax_parse(file.text.content, &builder);
+  Json::sax_parse(with_finite_numbers(file.text.content), &builder);
   return file;
 }
 

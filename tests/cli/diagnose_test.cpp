@@ -175,6 +175,30 @@ TEST_CASE("what cannot be diagnosed is refused", "[cli][diagnose]") {
   CHECK_THAT(outcome.errors, Equals(row.message));
 }
 
+TEST_CASE("a scenario of another job than that of the traces is refused", "[cli][diagnose]") {
+  const std::vector<std::string> job{traces + "healthy-r0.json.gz", traces + "healthy-r1.json.gz",
+                                     "--scenario"};
+  const auto with = [&](const std::string& name, const std::vector<std::string>& more) {
+    auto words = job;
+    words.push_back(name);
+    words.insert(words.end(), more.begin(), more.end());
+    return diagnose(words);
+  };
+  const auto ranks = with("article/p4d", {"--set", "platform=aws-p5.48xlarge"});
+  CHECK(ranks.status == 2);
+  CHECK_THAT(ranks.errors, Contains("the traces are of a job of 2 ranks, but the scenario has 8"));
+  const auto model = with(
+      "article/p4d", {"--set", "platform=aws-p5.48xlarge", "--set", "job.gpus=2", "--set", "model=resnet50"});
+  CHECK(model.status == 2);
+  CHECK_THAT(model.errors, Contains("MB of gradients in a step, but the model of the scenario has"));
+}
+
+TEST_CASE("traces of two jobs are refused", "[cli][diagnose]") {
+  const auto outcome = diagnose({traces + "healthy-r0.json.gz", traces + "resnet101-r1.json.gz"});
+  CHECK(outcome.status == 2);
+  CHECK_THAT(outcome.errors, Contains("rank 1 reduces other buffers than rank 0"));
+}
+
 TEST_CASE("a report of a node has traces, NCCL's log and the probe's samples on one page",
           "[cli][diagnose]") {
   const TemporaryFolder folder;

@@ -165,6 +165,39 @@ TEST_CASE("a model_type that gradway does not know is read by its keys", "[cli][
                    "docs/my-model.md shows both\n"));
 }
 
+TEST_CASE("keys that change nothing keep no unknown family from being read", "[cli][import]") {
+  const Desk desk;
+  const std::string base =
+      R"("model_type": "new", "hidden_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4,
+         "vocab_size": 1000, "rms_norm_eps": 1e-6, "intermediate_size": )";
+  REQUIRE(desk.import(base + "512").status == 0);
+  const auto plain = desk.parameters();
+  const std::string more =
+      GENERATE("[512, 512]", R"(512, "use_sliding_window": false, "sliding_window": 4096)",
+               R"(512, "layer_types": ["full_attention"], "sliding_window_pattern": "LG")",
+               R"(512, "moe_layer_freq": 1, "spatial_merge_size": 2)");
+  CAPTURE(more);
+  const auto outcome = desk.import(base + more);
+  INFO(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  CHECK(desk.parameters() == plain);
+  CHECK_THAT(desk.import(base + "[512, 1024]").errors,
+             Contains("invalid value [...] for 'intermediate_size'"));
+}
+
+TEST_CASE("a folder's config.json is read, and what is no such file says what to do", "[cli][import]") {
+  const Desk desk;
+  desk.import(R"("_class_name": "UNet2DConditionModel", "sample_size": 64)");
+  const auto import = [&](const std::string& what) { return desk.run({"import", "hf", what}).errors; };
+  CHECK_THAT(import("."), Contains("config.json:1:") &&
+                              Contains("gradway does not read the models of diffusers, such as this "
+                                       "UNet2DConditionModel\n") &&
+                              Contains("hint: capture your training program: docs/my-program.md"));
+  CHECK_THAT(import("meta-llama/Llama-3.1-8B"),
+             Contains("no such file\n  hint: download it: "
+                      "https://huggingface.co/meta-llama/Llama-3.1-8B/resolve/main/config.json"));
+}
+
 TEST_CASE("windows and dropout of a config.json are those of the model", "[cli][import]") {
   const Desk desk;
   const std::string gemma = R"("model_type": "gemma2")";

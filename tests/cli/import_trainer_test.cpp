@@ -162,6 +162,8 @@ TEST_CASE("what the files say is a strategy, an optimizer and a precision", "[cl
        "stage: 3\n  prefetch_bucket_size: 1.5e7\n"},
       {R"("optimizer": {"type": "Adam", "params": {"torch_adam": true}})", "\noptimizer: adamw\n"},
       {R"("optimizer": {"type": "SGD"})", "\noptimizer: sgd\n"},
+      {R"("optimizer": {"type": "OneBitLamb"})", "\noptimizer: lamb\n"},
+      {R"("steps_per_print": 1)", "\noptimizer: adamw\n"},
       {R"("compile": {"enabled": true})", "compile: true\n"},
   }));
   CAPTURE(settings);
@@ -178,8 +180,12 @@ TEST_CASE("what gradway cannot say of a trainer's file is listed", "[cli][import
        "bf16.bf16_master_weights_and_grads true: gradway keeps master weights, gradients and optimizer "
        "states in one format: fp32 is assumed, which needs more memory"},
       {R"("optimizer": {"type": "OneBitAdam"})",
-       "optimizer.type \"OneBitAdam\": gradway does not support this optimizer, so sgd is assumed; set "
-       "'optimizer: adamw' or 'adamw_fused' in the scenario\n"},
+       "optimizer.type \"OneBitAdam\": gradway does not compress what it sends: it is predicted as "
+       "adamw_fused\n"},
+      {R"("optimizer": {"type": "Adagrad"})",
+       "optimizer.type \"Adagrad\": gradway does not support this optimizer, so adamw is assumed; "
+       "'optimizer' "
+       "in the scenario changes it\n"},
       {R"("zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}})",
        "zero_optimization.offload_param.device \"cpu\": gradway keeps a rank's parameters on its GPU\n"},
       {R"("zero_optimization": {"stage": 3, "offload_optimizer": {"device": "nvme"}})",
@@ -224,6 +230,12 @@ TEST_CASE("a trainer's file that contradicts itself or leaves too much open is r
        "  note: ds.json:2:36: the micro-batch is here\n"
        "  hint: DeepSpeed requires train_batch_size = train_micro_batch_size_per_gpu x "
        "gradient_accumulation_steps x GPUs\n"},
+      {"deepspeed", "{\"train_batch_size\": 32,\n \"train_micro_batch_size_per_gpu\": 32}", where,
+       "ds.json:1:22: error: 32 samples per step are fewer than 32 on each of 8 ranks\n"
+       "    1 | {\"train_batch_size\": 32,\n      |                      ^~\n"
+       "  note: ds.json:2:36: the micro-batch is here\n"
+       "  hint: DeepSpeed requires train_batch_size = train_micro_batch_size_per_gpu x "
+       "gradient_accumulation_steps x GPUs; --gpus 1 fits\n"},
       {"deepspeed", "{\"train_micro_batch_size_per_gpu\": 3}", with(where, {"--batch", "4"}),
        "ds.json:1:36: error: the file has a batch of 3 samples, but --batch is 4\n"
        "    1 | {\"train_micro_batch_size_per_gpu\": 3}\n"
@@ -320,7 +332,7 @@ TEST_CASE("options fill in what Hugging Face's file leaves to the trainer", "[cl
   CHECK_THAT(
       filled.errors,
       Contains("6:5: zero_optimization.reduce_bucket_size \"auto\": the trainer's own code sets the value") &&
-          Contains("optimizer: the file does not name one, so sgd is assumed"));
+          Contains("optimizer: the file does not name one, so adamw is assumed"));
   const auto open = desk.run(with(file, where));
   CHECK(open.status == 2);
   CHECK_THAT(open.errors, Contains("13:37: error: 'train_micro_batch_size_per_gpu' is \"auto\"") &&

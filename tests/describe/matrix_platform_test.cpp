@@ -59,6 +59,38 @@ TEST_CASE("links get the published rates of their kind", "[describe]") {
   CHECK(hopper.rate("cpu1 -> cpu0") == Approx(22));
 }
 
+TEST_CASE("GPUs of an NVSwitch that lost one reach it with the rate of their links", "[describe]") {
+  const auto result = written(
+      "GPU0 GPU1 GPU2 GPU3\nGPU0 X NV18 NODE NV18\nGPU1 NV18 X NODE NV18\nGPU2 NODE NODE X NODE\n"
+      "GPU3 NV18 NV18 NODE X\n",
+      {"b200", 100, ""});
+  const ReadBack node{result.yaml};
+  CHECK(node.rate("gpu3 -> nvswitch") == Approx(746.7).epsilon(1e-3));
+  CHECK(node.cell(0, 3) == "NV18");
+  CHECK(node.cell(0, 2) == "NODE");
+  CHECK_THAT(result.warnings.at(0), Contains("gpu2 has no NVLinks"));
+}
+
+TEST_CASE("a GPU of Grace is attached to it by C2C", "[describe]") {
+  const auto result = written(
+      "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tNV18\t0-71\t0,2-9\nGPU1\tNV18\t X "
+      "\t72-143\t1,10-17\n",
+      {"gb200", 100, ""});
+  const ReadBack node{result.yaml};
+  CHECK(node.rate("rc0 -> gpu0") == Approx(359.05).epsilon(1e-3));
+  CHECK(node.rate("gpu1 -> rc1") == Approx(377.15).epsilon(1e-3));
+  CHECK(node.memory("cpu1") == Approx(512));
+  CHECK_THAT(result.yaml, Contains("cpu_vendor: arm\n"));
+}
+
+TEST_CASE("the driver refuses P2P over PCIe between cards for consumers", "[describe]") {
+  const std::string matrix = "GPU0 GPU1\nGPU0 X PIX\nGPU1 PIX X\n";
+  const auto consumer = written(matrix, {"rtx-4090", 89, ""});
+  CHECK(ReadBack{consumer.yaml}.cell(0, 1) == "PHB");
+  CHECK_THAT(consumer.warnings.at(0), Contains("the driver refuses P2P between these GPUs"));
+  CHECK(ReadBack{written(matrix, {"rtx-6000-ada", 89, ""}).yaml}.cell(0, 1) == "PIX");
+}
+
 TEST_CASE("a host bridge has the rate of all its ports, a switch that of one slot", "[describe]") {
   const ReadBack phb{written("GPU0 GPU1\nGPU0 X PHB\nGPU1 PHB X\n").yaml};
   CHECK(phb.rate("cpu0 -> rc0") == Approx(52.4));

@@ -102,6 +102,44 @@ TEST_CASE("NVLinks of a dump are counted, also if there are none", "[describe]")
                                                   "NVLinks to GPUs that are not in the file are ignored"});
 }
 
+TEST_CASE("NVLinks of each GPU to itself are bridges whose other end is hidden", "[describe]") {
+  std::string cpus = "<cpu numaid=\"0\">\n";
+  for (int i = 0; i < 4; ++i)
+    cpus += fmt::format(
+        "<pci busid=\"000{0}:00:00.0\" class=\"0x030200\"><gpu dev=\"{0}\" sm=\"80\"><nvlink "
+        "target=\"000{0}:00:00.0\" count=\"12\" tclass=\"0x030200\"/></gpu></pci>\n",
+        i);
+  const auto result = written(cpus + "</cpu>\n");
+  const ReadBack node{result.yaml};
+  CHECK(node.cell(0, 1) == "NV12");
+  CHECK(node.cell(1, 2) == "NODE");
+  CHECK(node.cell(2, 3) == "NV12");
+  CHECK(result.warnings ==
+        std::vector<std::string>{"the file has NVLinks of each GPU to itself: bridges between "
+                                 "every two GPUs are assumed"});
+}
+
+TEST_CASE("RCCL's topology has XGMI links", "[describe]") {
+  std::string cpus = "<cpu numaid=\"0\" vendor=\"AuthenticAMD\">\n";
+  for (int i = 0; i < 2; ++i)
+    cpus += fmt::format(
+        "<pci busid=\"000{0}:00:00.0\" class=\"0x120000\" vendor=\"0x1002\" device=\"0x74a1\" "
+        "link_speed=\"32.0 "
+        "GT/s PCIe\" link_width=\"16\"><gpu dev=\"{0}\" sm=\"304\" gcn=\"gfx942\"><xgmi "
+        "target=\"000{1}:00:00.0\" count=\"1\" tclass=\"0x120000\"/></gpu></pci>\n",
+        i, 1 - i);
+  const auto read = std::get<NcclTopology>(
+      read_nccl_xml({"t.xml", "<system version=\"2\">\n" + cpus + "</cpu>\n</system>\n"}).content);
+  CHECK(gpu_of(read) == "AMD Instinct MI300X");
+  CHECK_FALSE(capability_of(read));
+  const auto result = nccl_platform(read, node_layout(read, {}), {"mi300x", 0, ""});
+  CHECK(result.warnings.empty());
+  const ReadBack node{result.yaml};
+  CHECK(node.rate("gpu0 -> gpu1") == Approx(45.5));
+  CHECK(node.rate("rc0 -> gpu0") == Approx(55.4));
+  CHECK_THAT(result.yaml, Contains("kind: xgmi"));
+}
+
 TEST_CASE("the dump of one of our nodes", "[describe]") {
   const auto xml = read_nccl_xml(
       read_text_file(std::string{GRADWAY_SOURCE_DIR} + "/tests/import/data/nccl-topo-4x-h200.xml"));

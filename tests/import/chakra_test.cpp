@@ -176,6 +176,23 @@ TEST_CASE("the work of a rank becomes a profile", "[import][chakra]") {
   CHECK(profile.traced_step.value() == Approx(1.05e-3));
 }
 
+TEST_CASE("orders after nodes that are not in the trace are ignored", "[import][chakra]") {
+  auto nodes = small_trace();
+  nodes[6].ctrl_deps.push_back(99);
+  const auto imported = import_nodes(nodes);
+  CHECK(imported.profile.launches.size() == 5);
+  CHECK(imported.warnings.back() == "control dependencies on nodes that are not in the trace are ignored: 1");
+}
+
+TEST_CASE("traces of other programs in JSON are named", "[import][chakra]") {
+  const auto message = [](const std::string& json) {
+    return message_of([&] { static_cast<void>(chakra_nodes(json, "t.json")); });
+  };
+  CHECK_THAT(message(R"({"schema": "1.0.1", "pid": 1, "nodes": [{"id": 1}]})"),
+             Contains("this is JSON of PyTorch's ExecutionTraceObserver, which gradway does not read"));
+  CHECK_THAT(message(R"({"workload_graph": [{"Id": 1}]})"), Contains("this is JSON of Chakra's feeder"));
+}
+
 TEST_CASE("a trace of Chakra that is not a step of data-parallel training is refused", "[import][chakra]") {
   const std::string remedy = "\n  hint: record a step of data-parallel training on one rank\n";
   CHECK(refusal_of([](auto& nodes) { nodes[6].data_deps.push_back(99); }) ==

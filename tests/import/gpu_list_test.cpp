@@ -19,6 +19,17 @@ TEST_CASE("the GPUs of nvidia-smi -L are found among other lines", "[import]") {
   CHECK(find_gpu_list({"t.txt", "GPU0 GPU1\nGPU 0 is hot\nGPU x: y (UUID: z)\n"}).gpus == 0);
 }
 
+TEST_CASE("programs list GPUs without UUIDs, several in a line, or again", "[import]") {
+  const auto list = find_gpu_list({"t.txt",
+                                   "GPU models and configuration : GPU 0: NVIDIA H200\nGPU 1: NVIDIA H200\n"
+                                   "GPU 0,1,2: NVIDIA H200 \r\nGPU 3: busy\n"});
+  CHECK(list.device == "NVIDIA H200");
+  CHECK(list.gpus == 3);
+  CHECK_FALSE(list.has_instances);
+  CHECK(find_gpu_list({"t.txt", "GPU 0: NVIDIA H200 (UUID: 1)\n  MIG 1g.18gb Device 0: (UUID: 2)\n"})
+            .has_instances);
+}
+
 TEST_CASE("GPUs of two kinds are refused at the second", "[import][errors]") {
   CHECK(message_of([] {
           return find_gpu_list({"t.txt", "GPU 0: Tesla T4 (UUID: 1)\nGPU 1: NVIDIA L4 (UUID: 2)\n"});
@@ -46,6 +57,8 @@ TEST_CASE("drivers' names of GPUs are names of their files", "[import]") {
                             {"NVIDIA H200", "h200"},
                             {"NVIDIA B200", "b200"},
                             {"NVIDIA B300 SXM6 AC", "b300"},
+                            {"AMD Instinct MI300X", "mi300x"},
+                            {"AMD Instinct MI300X VF", "mi300x"},
                             {"NVIDIA GB200", "gb200"},
                             {"NVIDIA GeForce RTX 4090", "rtx-4090"},
                             {"NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtx-pro-6000"}}));
@@ -53,7 +66,8 @@ TEST_CASE("drivers' names of GPUs are names of their files", "[import]") {
 }
 
 TEST_CASE("device numbers are those of the PCI ID Repository", "[import]") {
-  CHECK(nvidia_gpu(0x2335) == "NVIDIA H200");
-  CHECK(gpu_file_name(nvidia_gpu(0x20b0)) == "a100-sxm-40gb");
-  CHECK(nvidia_gpu(0x1234).empty());
+  CHECK(gpu_of_device(0x2335) == "NVIDIA H200");
+  CHECK(gpu_file_name(gpu_of_device(0x20b0)) == "a100-sxm-40gb");
+  CHECK(gpu_file_name(gpu_of_device(0x74b5)) == "mi300x");
+  CHECK(gpu_of_device(0x1234).empty());
 }

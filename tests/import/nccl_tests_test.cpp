@@ -175,6 +175,52 @@ TEST_CASE("rates above any PCIe are those of NVLinks", "[import]") {
   CHECK_THAT(imported.warnings.at(0), Contains("the table is faster than any PCIe"));
 }
 
+TEST_CASE("rates above any network are those of NVLinks between nodes", "[import]") {
+  const auto hosts = ranks(4) + ranks(4, "node-2", 4);
+  const auto imported = import(start + hosts + row("sum -1", 1.75, 3e7));
+  CHECK(imported.runs[0].nodes == 2);
+  CHECK(imported.runs[0].tag == "p2p");
+  CHECK_THAT(imported.warnings.at(0), Contains("the table is faster than any network"));
+  CHECK(import(start + hosts + row("sum -1", 1.75, 1e7)).runs[0].tag == "net");
+  CHECK_THAT(message(start + hosts + row("sum -1", 1.75), {.transport = "shm"}),
+             Contains("ranks on 2 nodes communicate over net, not shm"));
+}
+
+TEST_CASE("excerpts with the last rank only are jobs of their own", "[import]") {
+  const auto excerpt = [](int last, double ratio) {
+    return fmt::format("#  Rank {:2} Group  0 Pid  7 on node device  3 [0x90] NVIDIA H200\n", last) +
+           columns + row("sum -1", ratio);
+  };
+  const auto imported = import(excerpt(7, 1.75) + excerpt(95, 2 * 95.0 / 96));
+  REQUIRE(imported.runs.size() == 2);
+  CHECK(imported.runs[0].ranks == 8);
+  CHECK(imported.runs[0].nodes == 2);
+  CHECK(imported.runs[1].ranks == 96);
+  CHECK(imported.runs[1].nodes == 24);
+  CHECK_THAT(imported.warnings.at(0), Contains("not all ranks are listed: 4 on each node are assumed"));
+  const auto again =
+      import(start + ranks(4) + columns + row("sum -1", 1.5) + columns + row("sum -1", 1.5), p2p);
+  REQUIRE(again.runs.size() == 2);
+  CHECK(again.runs[1].ranks == 4);
+}
+
+TEST_CASE("old versions print the bytes that an all-gather sends to others", "[import]") {
+  const std::string old =
+      "#                                             out-of-place                       in-place\n"
+      "#       size         count    type     time   algbw   busbw  error     time   algbw   busbw  error\n";
+  // 2 MB on two ranks, of which each sends 1 MB in 50 us.
+  const auto imported = import(
+      start + ranks(2) + old + "  2000000 250000 float 50.00 20.00 20.00 0e+00 50.00 20.00 20.00 0e+00\n",
+      {.operation = "all_gather", .transport = "p2p"});
+  CHECK(imported.runs[0].rows.at(0).time.value() == Approx(50e-6));
+}
+
+TEST_CASE("a test that was built without MPI has one rank, whatever its columns", "[import][errors]") {
+  const std::string alone = "  2000000 500000 float sum 50.00 40.00 0.00 0e+00 50.00 40.00 0.00 0e+00\n";
+  CHECK_THAT(message(start + ranks(1) + alone, p2p),
+             Contains("the log has one rank only, so nothing was sent") && Contains("build it with MPI=1"));
+}
+
 TEST_CASE("forced algorithms and protocols are part of the tag", "[import]") {
   const std::string forced = "h:1:2 [0] NCCL INFO NCCL_ALGO set by environment to Tree\n";
   const std::string both = forced + "h:1:2 [0] NCCL INFO NCCL_PROTO set by environment to LL128.\n";

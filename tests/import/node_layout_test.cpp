@@ -21,6 +21,13 @@ std::string way_up(const NodeLayout& layout, std::size_t device) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
+/// The GPUs behind NVSwitches, each with its number of NVLinks.
+std::string switches_of(const NodeLayout& layout) {
+  std::vector<std::string> gpus;
+  for (const auto& each : layout.switched) gpus.push_back(fmt::format("{}:{}", each.gpu, each.links));
+  return fmt::format("{}", fmt::join(gpus, " "));
+}
+
 }  // namespace
 
 TEST_CASE("the cells of a device describe the parts that it shares with others", "[import]") {
@@ -68,22 +75,59 @@ TEST_CASE("an NVSwitch is distinguished from a mesh and from bridges", "[import]
   const std::string four =
       "GPU0 GPU1 GPU2 GPU3\nGPU0 X NV4 NV4 NV4\nGPU1 NV4 X NV4 NV4\nGPU2 NV4 NV4 X NV4\n"
       "GPU3 NV4 NV4 NV4 X\n";
-  CHECK(layout_of(four, {.of_each_gpu = 4}).switched == 4);
-  CHECK(layout_of(four).switched == 4);
+  CHECK(switches_of(layout_of(four, {.of_each_gpu = 4})) == "0:4 1:4 2:4 3:4");
+  CHECK(switches_of(layout_of(four)) == "0:4 1:4 2:4 3:4");
   const auto mesh = layout_of(four, {.of_each_gpu = 12});
-  CHECK(mesh.switched == 0);
+  CHECK(mesh.switched.empty());
   CHECK(mesh.pairs.size() == 6);
 
   const std::string two = "GPU0 GPU1\nGPU0 X NV18\nGPU1 NV18 X\n";
   CHECK(layout_of(two, {.of_each_gpu = 18}).pairs.size() == 1);
-  CHECK(layout_of(two, {.of_each_gpu = 18, .has_switch = true}).switched == 18);
+  CHECK(switches_of(layout_of(two, {.of_each_gpu = 18, .has_switch = true})) == "0:18 1:18");
 
   const auto bridges = layout_of("GPU0 GPU1 GPU2\nGPU0 X NV4 SYS\nGPU1 NV4 X SYS\nGPU2 SYS SYS X\n");
-  CHECK(bridges.switched == 0);
+  CHECK(bridges.switched.empty());
   REQUIRE(bridges.pairs.size() == 1);
   CHECK(bridges.pairs[0].other == 1);
   CHECK(way_up(bridges, 1) == "rc1 cpu0");
   CHECK(way_up(bridges, 2) == "rc2 cpu1");
+}
+
+TEST_CASE("GPUs whose links to each other are more than they have are behind an NVSwitch", "[import]") {
+  const auto one_lost = layout_of(
+      "GPU0 GPU1 GPU2 GPU3\nGPU0 X NV18 NODE NV18\nGPU1 NV18 X NODE NV18\nGPU2 NODE NODE X NODE\n"
+      "GPU3 NV18 NV18 NODE X\n",
+      {.of_each_gpu = 18});
+  CHECK(switches_of(one_lost) == "0:18 1:18 3:18");
+  CHECK(one_lost.pairs.empty());
+  CHECK(one_lost.remarks ==
+        std::vector<std::string>{"gpu2 has no NVLinks, but 3 of the 4 GPUs are on an NVSwitch: check "
+                                 "'nvidia-smi nvlink -s' and the fabric manager"});
+  const std::string boards =
+      "GPU0 GPU1 GPU2 GPU3 GPU4 GPU5\nGPU0 X NV6 NV6 SYS SYS SYS\nGPU1 NV6 X NV6 SYS SYS SYS\n"
+      "GPU2 NV6 NV6 X SYS SYS SYS\nGPU3 SYS SYS SYS X NV6 NV6\nGPU4 SYS SYS SYS NV6 X NV6\n"
+      "GPU5 SYS SYS SYS NV6 NV6 X\n";
+  const auto two_switches = layout_of(boards, {.of_each_gpu = 6});
+  CHECK(switches_of(two_switches) == "0:6 1:6 2:6 3:6 4:6 5:6");
+  CHECK(two_switches.switched[2].nvswitch == "nvswitch0");
+  CHECK(two_switches.switched[3].nvswitch == "nvswitch1");
+  CHECK(two_switches.remarks.empty());
+  const auto two_meshes = layout_of(boards, {.of_each_gpu = 12});
+  CHECK(two_meshes.switched.empty());
+  CHECK(two_meshes.pairs.size() == 6);
+}
+
+TEST_CASE("NICs that are far from all GPUs make no third socket", "[import]") {
+  const auto layout = layout_of(
+      "GPU0 GPU1 NIC0 NIC1 CPU Affinity NUMA Affinity\nGPU0 X SYS SYS SYS 0-3 0\nGPU1 SYS X SYS SYS 4-7 1\n"
+      "NIC0 SYS SYS X SYS\nNIC1 SYS SYS SYS X\n");
+  CHECK(layout.of_kind(DeviceKind::socket).size() == 2);
+  CHECK(layout.name(layout.socket_of(2)) == "cpu1");
+  CHECK(layout.remarks == std::vector<std::string>{
+                              "NIC0 is SYS to all GPUs: it is assumed to be on cpu1; and 1 more such NICs"});
+  for (std::size_t device = 1; device < 4; ++device) CHECK(type_in_tree(layout, 0, device) == PathType::sys);
+  CHECK(type_in_tree(layout, 1, 2) == PathType::sys);
+  CHECK(type_in_tree(layout, 2, 3) == PathType::sys);
 }
 
 TEST_CASE("the matrix takes precedence over NUMA nodes, with a warning", "[import]") {

@@ -98,6 +98,11 @@ TEST_CASE("JSON is read with the places of its values", "[import]") {
   CHECK(json("\xEF\xBB\xBF{\"a\": {}, \"b\": []}") == "{a={} b=[]}");
 }
 
+TEST_CASE("numbers without an end, which Python writes into JSON, are no values", "[import]") {
+  CHECK(json("{\"a\": [0.0, Infinity, -Infinity], \"b\": \"Infinity\"}") ==
+        "{a=[0.0@1:8 Infinity@1:13 -Infinity@1:23] b='Infinity'@1:40}");
+}
+
 TEST_CASE("JSON that cannot be read is refused at its place", "[import][errors]") {
   const auto [text, place, what] = GENERATE(table<std::string, std::string, std::string>({
       {"{\"a\": 1,\n \"a\": 2}", "2:2", "duplicate key 'a'"},

@@ -68,6 +68,50 @@ TEST_CASE("numbers, CSV and metrics are read") {
   CHECK(metric.back().moment == "17000000119");
 }
 
+TEST_CASE("cells in quotes, semicolons and decimal commas are read", "[import]") {
+  const auto quoted =
+      steps_of("\"step\",\"loss, mean\",\"run - train/step_time\"\n" + repeated("{},\"3,1\",0.1523"),
+               {.key = "run - train/step_time", .unit = 1.0_s});
+  CHECK(quoted.size() == 20);
+  CHECK(quoted.back().time.value() == Approx(0.1523));
+  const auto german = steps_of("step;step_time_ms;loss\n" + repeated("{};152,3;3,1"));
+  CHECK(german.size() == 20);
+  CHECK(german.front().number == 100);
+  CHECK(german.front().time.value() == Approx(0.1523));
+}
+
+TEST_CASE("a last line without its end and times that are not numbers are skipped", "[import]") {
+  const std::string half = GENERATE("120,0.", "120,1", "120,15");
+  CHECK(steps_of("step,step_time_ms\n" + repeated("{},152.3") + half).back().number == 119);
+  CHECK(steps_of(repeated("step {} step_time=152.3 ms") + "step 120 step_time=0.0").size() == 20);
+  CHECK(steps_of(repeated("{{\"step\": {}, \"step_time_s\": 0.1}}") + "{\"step\": 120, \"step_time_s\": 0.1}")
+            .size() == 21);
+  CHECK(steps_of(repeated("train_step_seconds 0.1{}") + "train_step_seconds NaN\n").size() == 20);
+  CHECK(steps_of("step,step_time_ms\n" + repeated("{},152.3") + "120,nan\n121,152.3\n").back().number == 121);
+}
+
+TEST_CASE("the steps of several ranks are counted once", "[import]") {
+  const std::string label = GENERATE("[rank{}]:", "{}:", "[1,{}]<stdout>:", "[default{}]:", "rank={}");
+  CAPTURE(label);
+  std::string text;
+  for (int step = 100; step < 120; ++step) {
+    for (int rank = 0; rank < 2; ++rank)
+      text += fmt::format(fmt::runtime(label + " iter {}: time {}ms\n"), rank, step, 150 + rank);
+  }
+  const auto steps = steps_of(text);
+  CHECK(steps.size() == 20);
+  CHECK(steps.back().number == 119);
+  CHECK(steps.back().time.value() == Approx(0.150));
+  // Without labels, two lines on one step.
+  std::string twice;
+  for (int step = 100; step < 120; ++step)
+    twice += fmt::format("iter {0} time 150ms\niter {0} time 151ms\n", step);
+  CHECK(steps_of(twice).size() == 20);
+  // Numbers of steps in front are no ranks, and a restarted job repeats steps.
+  CHECK(steps_of(repeated("{}: loss 3.1, time 152.3ms")).size() == 20);
+  CHECK(steps_of(repeated("iter {} time 150ms") + repeated("iter {} time 150ms")).size() == 40);
+}
+
 TEST_CASE("logs that leave a question open are refused") {
   CHECK_THROWS_WITH(steps_of(repeated("{}")),
                     Contains("train.log:1:1: error: the unit of the step time is unknown") &&

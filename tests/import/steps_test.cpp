@@ -186,6 +186,21 @@ TEST_CASE("several optimizers after one backward pass are one", "[import]") {
         std::vector{forward, forward, forward, backward, backward, optimizer, optimizer});
 }
 
+TEST_CASE("a closure's passes are inside of the optimizer's step", "[import]") {
+  const auto step = small_step();
+  double length = 0;
+  for (const auto& launch : step) length += launch.cpu;
+  const Loop loop{.annotates = false,
+                  .beside = [&](TraceBuilder& trace, int, std::size_t launch, double time) {
+                    if (launch == 0) trace.annotation("Optimizer.step#SGD.step", time, length - 1);
+                  }};
+
+  const auto imported = import_loop(step, loop);
+
+  CHECK(imported.steps_found == 3);
+  CHECK(phases_of(imported.profile) == std::vector{forward, forward, forward, backward, backward, optimizer});
+}
+
 TEST_CASE("launches of a hook on autograd's thread are backward", "[import]") {
   const Loop loop{.beside = [](TraceBuilder& trace, int, std::size_t launch, double time) {
     if (launch == 3) trace.launch({.stream = 8}, time + 0.6, 0.2, time + 1000, 5, 0, autograd_thread);

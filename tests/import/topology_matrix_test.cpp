@@ -49,6 +49,16 @@ TEST_CASE("a matrix is read with tabs, blanks, escapes, legends and other output
        "0-31,6\n4-95 2 "
        "N/A\n",
        {1, 2}},
+      // Tables of Markdown and HTML, cells and names without blanks between them, lists of NUMA nodes.
+      {"| | GPU0 | GPU1 | CPU Affinity | NUMA Affinity |\n| -- | -- | -- | -- | -- |\n"
+       "| **GPU0** | X | PHB | 0-31 | 0 |\n| GPU1 | PHB | X | 0-31 | 1 |\n",
+       {0, 1}},
+      {"<pre><code>$ nvidia-smi topo -m\n&#9;GPU0&#9;GPU1&nbsp;&#160;CPU Affinity&#9;NUMA Affinity\n"
+       "GPU0&#9; X &#9;PHB&#9;0-31&#9;0\nGPU1\xc2\xa0PHB X&#9;0-31&#9;1<br/>\n</code></pre>\n",
+       {0, 1}},
+      {"GPU0GPU1 CPU Affinity NUMA Affinity\nGPU0 XPHB 0-31 0,3-9\nGPU1 PHBX 0-31 1,10-17\n", {0, 1}},
+      // Another matrix behind the first.
+      {"GPU0 GPU1\nGPU0 X PHB\nGPU1 PHB X\n\nGPU0 GPU1\nGPU0 X NS\nGPU1 NS X\n", {{}, {}}},
   }));
   CAPTURE(text);
 
@@ -84,6 +94,10 @@ TEST_CASE("rows and first lines that a narrow terminal broke between cells are w
   CHECK(matrix.numa_nodes == Numa{0, 0, 1});
 }
 
+TEST_CASE("old drivers name SYS otherwise", "[import]") {
+  CHECK(read("GPU0 GPU1\nGPU0 X SOC\nGPU1 SOC X\n").cells[0][1] == sys);
+}
+
 TEST_CASE("NVLinks carry their number", "[import]") {
   const auto matrix = read("\tGPU0\tGPU1\nGPU0\t X \tNV18\nGPU1\tNV18\t X \n");
   CHECK(matrix.cells[0][1] == Connection{PathType::nvlink, 18});
@@ -98,6 +112,10 @@ TEST_CASE("text that is not a matrix is refused at its place", "[import][errors]
       {"GPU0\t X \tPHB\nGPU1\tPHB\t X \n",
        "topo.txt: error: there is no line 'GPU0 GPU1 ...'\n"
        "  hint: give the whole output of `nvidia-smi topo -m`, from its first line on\n"},
+      {"============ Weight between two GPUs =============\n GPU0 GPU1\nGPU0 0 15\nGPU1 15 0\n",
+       "topo.txt: error: this is the output of `rocm-smi --showtopo`, which gradway does not read\n"
+       "  hint: import the topology that RCCL writes (NCCL_TOPO_DUMP_FILE) with 'gradway import "
+       "nccl-topo'\n"},
       {"GPU0 GPU1\nGPU0 X PHB\n",
        "topo.txt:1:6: error: there is no row 'GPU1'\n    1 | GPU0 GPU1\n      |      ^~~~\n"
        "  hint: give the whole output of `nvidia-smi topo -m`, from its first line on\n"},

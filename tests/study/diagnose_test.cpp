@@ -12,6 +12,7 @@
 #include "sim/study/diagnose/diagnose.hpp"
 
 using namespace gradway;
+using Catch::Matchers::Contains;
 
 namespace {
 
@@ -340,6 +341,25 @@ TEST_CASE("few channels are told from host memory by their number and time", "[s
   CHECK(diagnosis.causes[0].way == row.way);
 }
 
+TEST_CASE("traces of different jobs are refused", "[study][diagnose]") {
+  const std::vector<MadeRank> different{{.rank = 0, .ranks = 2, .all_reduce = 1e6},
+                                        {.rank = 1, .ranks = 2, .all_reduce = 2e6}};
+  CHECK_THROWS_WITH(made_job(different),
+                    Contains("rank1.json: error: rank 1 reduces other buffers than rank 0, "
+                             "'rank0.json', in the same group"));
+  const std::vector<MadeRank> twice{{.rank = 0, .ranks = 2}, {.rank = 0, .ranks = 2}};
+  CHECK_THROWS_WITH(made_job(twice), Contains("rank 0 has two traces"));
+}
+
+TEST_CASE("a step time out of reach of the traces is refused, or not called healthy", "[study][diagnose]") {
+  const auto run = made_job({MadeRank{}});  // 20 kernels of a millisecond
+  const auto with = [&](Seconds step_time) { return diagnose(run, basis_on("dgx-h100", 8), step_time); };
+  CHECK_THROWS_WITH(with(9_ms), Contains("less than half of what a GPU of the traces works in a step"));
+  CHECK_THROWS_WITH(with(1.0_s), Contains("more than ten times that of the traces"));
+  CHECK(with(20.5_ms).is_healthy(basis_on("dgx-h100", 8)));
+  CHECK_FALSE(with(40_ms).is_healthy(basis_on("dgx-h100", 8)));
+}
+
 TEST_CASE("two causes share no time", "[study][diagnose]") {
   // The transfer of 12 ms runs during the pause of 20 ms: without the pause, the step takes 12 ms.
   const auto diagnosis =
@@ -432,54 +452,6 @@ TEST_CASE("what was found and what is expected add up to the measured step", "[s
 
   CHECK(milliseconds(diagnosis.expected + found(diagnosis) + diagnosis.unexplained()) ==
         Approx(170).epsilon(1e-12));
-}
-
-TEST_CASE("collectives of a single rank's trace are taken as they are", "[study][diagnose]") {
-  KernelNames names;
-  const auto file = file_of("shm", 0);
-  auto rank = rank_run(read_trace(file, file), file, names);
-  std::vector<RankRun> ranks;
-  ranks.push_back(std::move(rank));
-  const auto diagnosis = diagnosed(job_run(std::move(ranks), std::move(names)));
-
-  REQUIRE_FALSE(diagnosis.causes.empty());
-  CHECK(diagnosis.causes[0].kind == CauseKind::slow_transport);
-  CHECK(diagnosis.causes[0].confidence == Confidence::medium);
-}
-
-TEST_CASE("faults of ResNet-50 on one H200 are named", "[study][diagnose]") {
-  // tests/validation/data/faults/README.md says what was done and what it cost.
-  struct Row {
-    std::string fault;
-    std::vector<std::string> files;
-    std::optional<CauseKind> first;
-  };
-  const auto row =
-      GENERATE(values<Row>({{"healthy", {"healthy"}, std::nullopt},
-                            {"hidden", {"hidden"}, std::nullopt},
-                            {"workers", {"workers"}, CauseKind::late_batches},
-                            {"pageable", {"pageable"}, CauseKind::pageable_copies},
-                            {"fp32", {"fp32"}, CauseKind::wide_precision},
-                            {"hog", {"hog"}, CauseKind::slow_operations},
-                            {"neighbour", {"neighbour"}, CauseKind::shared_gpu},
-                            {"checkpoint", {"checkpoint"}, CauseKind::checkpoint},
-                            {"loader1", {"loader1-r0", "loader1-r1"}, CauseKind::late_batches}}));
-  CAPTURE(row.fault);
-  KernelNames names;
-  std::vector<RankRun> ranks;
-  for (const auto& name : row.files) {
-    const auto file =
-        fmt::format("{}/tests/validation/data/faults/resnet50-{}.json.gz", GRADWAY_SOURCE_DIR, name);
-    ranks.push_back(rank_run(read_trace(file, file), file, names));
-  }
-  const auto run = job_run(std::move(ranks), std::move(names));
-  const auto diagnosis = diagnose(run, basis_on("h200-2x", 2), std::nullopt);
-
-  REQUIRE(diagnosis.causes.empty() == !row.first);
-  if (!row.first) return;
-  CHECK(diagnosis.causes[0].kind == *row.first);
-  CHECK(diagnosis.causes[0].lost > Seconds{});
-  if (row.fault == "loader1") CHECK(diagnosis.causes[0].ranks == std::vector<int>{1});
 }
 
 TEST_CASE("a single rank's trace shows slow collectives by their channels only", "[study][diagnose]") {

@@ -143,6 +143,45 @@ TEST_CASE("sockets instead of InfiniBand are found") {
   CHECK(find(enabled, NcclAspect::network).causes.empty());
 }
 
+TEST_CASE("what follows from a missing network is not a cause of its own") {
+  const auto result = checked({.between = "NET/Socket/0", .channels = 2, .nvls_channels = 16}, "dgx-h100");
+  CHECK_FALSE(find(result, NcclAspect::network).follows_from);
+  CHECK(find(result, NcclAspect::gpudirect).follows_from == NcclAspect::network);
+  CHECK(find(result, NcclAspect::channels).follows_from == NcclAspect::network);
+  CHECK(result.comparisons.back().follows_from);
+  CHECK(find(checked({.between = "NET/IB/0"}, "dgx-h100"), NcclAspect::gpudirect).gpudirect_by ==
+        GpudirectBy::nvidia_driver);
+  CHECK(find(checked({.between = "NET/IB/0"}, "oam-8x-mi300x"), NcclAspect::gpudirect).gpudirect_by ==
+        GpudirectBy::amd_driver);
+  CHECK(find(checked({.between = "NET/AWS Libfabric/0"}, "aws-p5.48xlarge"), NcclAspect::gpudirect)
+            .gpudirect_by == GpudirectBy::network_plugin);
+}
+
+TEST_CASE("NICs that NCCL does not use are counted, and the variable that left them out is named") {
+  const auto result =
+      checked({.channels = 2,
+               .nvls_channels = 16,
+               .variables = "NCCL_IB_HCA set to mlx5_0\nnode-0:0:0 [0] NCCL INFO NET/IB : Using "
+                            "[0]mlx5_0:1/RoCE [RO]; OOB eth0:10.0.0.1<0>"},
+              "dgx-h100");
+  const auto& nics = find(result, NcclAspect::nics);
+  CHECK_FALSE(nics.agrees);
+  CHECK(nics.expected == "8");
+  CHECK(nics.found == "1");
+  CHECK(nics.causes == std::vector<std::string>{"NCCL_IB_HCA=mlx5_0"});
+  CHECK(find(result, NcclAspect::channels).follows_from == NcclAspect::nics);
+}
+
+TEST_CASE("a variable that explains a part of a difference is named") {
+  const auto result = checked({.nodes = 1,
+                               .inside = "NET/IB/0",
+                               .channels = 2,
+                               .variables = "NCCL_P2P_DISABLE set by environment to 1."},
+                              "dgx-h100");
+  CHECK(find(result, NcclAspect::inside_nodes).found == "NET");
+  CHECK(find(result, NcclAspect::inside_nodes).causes == std::vector<std::string>{"NCCL_P2P_DISABLE=1"});
+}
+
 TEST_CASE("NVLS that is off and few channels are found") {
   const auto result = checked({.nodes = 1,
                                .channels = 2,

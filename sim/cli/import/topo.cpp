@@ -19,6 +19,8 @@ void import_topo(const ImportArguments& arguments, const CommandContext& context
                 {},
                 "give the output of `nvidia-smi -L` and `nvidia-smi topo -m` on the same node"}};
   }
+  if (list.has_instances)
+    warn(context, "the list has MIG instances, which gradway does not simulate: whole GPUs are described");
   const auto place = list.gpus > 0 ? list.first : text.whole();
   const auto gpu = described_gpu(list.device, place, "the text", arguments, context);
   finish_platform_import(matrix_platform(matrix, gpu), {}, arguments, context);

@@ -40,9 +40,13 @@ class Importer {
     return profile;
   }
 
+  /// Control dependencies on nodes that are not in the trace.
+  std::size_t dangling() const { return dangling_; }
+
  private:
-  /// Nodes in topological order; nodes that are ready at the same time by start, then by id.
-  std::vector<const ChakraNode*> in_order() const {
+  /// Nodes in topological order; nodes that are ready at the same time by start, then by id. Orders after
+  /// nodes that are not in the trace are ignored, as Chakra's feeder does.
+  std::vector<const ChakraNode*> in_order() {
     std::unordered_map<std::uint64_t, std::size_t> places;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (!places.emplace(nodes_[i].id, i).second)
@@ -54,6 +58,10 @@ class Importer {
       for (const auto* dependencies : {&nodes_[i].ctrl_deps, &nodes_[i].data_deps}) {
         for (const auto id : *dependencies) {
           const auto found = places.find(id);
+          if (found == places.end() && dependencies == &nodes_[i].ctrl_deps) {
+            ++dangling_;
+            continue;
+          }
           if (found == places.end())
             refuse_at(file_,
                       fmt::format("node {} depends on node {}, which is not in the trace", nodes_[i].id, id),
@@ -213,6 +221,7 @@ class Importer {
   std::span<const ChakraNode> nodes_;
   Where file_;
   ProfiledPhase phase_ = ProfiledPhase::forward;
+  std::size_t dangling_ = 0;
 };
 
 }  // namespace
@@ -220,13 +229,17 @@ class Importer {
 ImportedProfile import_chakra(std::span<const ChakraNode> nodes, const std::string& shown,
                               const ImportOptions& options) {
   ImportedProfile result;
-  result.profile = Importer{nodes, shown}.profile(options);
+  Importer importer{nodes, shown};
+  result.profile = importer.profile(options);
   result.steps_found = 1;
   result.notes.source = fmt::format("Chakra execution trace {}, 1 step",
                                     printable(std::filesystem::path{shown}.filename().string()));
   result.warnings = {
       "the trace contains neither the optimizer (the profile assumes sgd) nor what autograd keeps",
       "the CPU's launches are not in the trace and cost nothing"};
+  if (importer.dangling() > 0)
+    result.warnings.push_back(fmt::format(
+        "control dependencies on nodes that are not in the trace are ignored: {}", importer.dangling()));
   return result;
 }
 

@@ -5,13 +5,14 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <fstream>
+#include <istream>
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/base/printable.hpp"
+#include "sim/files/compressed_file.hpp"
 #include "sim/files/text_file.hpp"
 #include "sim/import/chakra/wire.hpp"
 
@@ -280,6 +281,11 @@ std::vector<ChakraNode> json_nodes(std::string_view content, const std::string& 
       const auto length = length_of_value(content.substr(at), shown, nodes.size() + 1);
       const auto json = Json::parse(content.substr(at, length));
       at += length;
+      for (const auto& [key, program] : {std::pair{"nodes", "PyTorch's ExecutionTraceObserver"},
+                                         std::pair{"workload_graph", "Chakra's feeder"}}) {
+        if (is_metadata && json.contains(key))
+          refuse_file(shown, fmt::format("this is JSON of {}, which gradway does not read", program));
+      }
       if (!is_metadata || json.contains("id") || json.contains("type")) nodes.add(node_in(json));
       is_metadata = false;
     }
@@ -350,14 +356,16 @@ std::vector<ChakraNode> chakra_nodes(std::string_view content, const std::string
 
 std::vector<ChakraNode> read_chakra(const std::filesystem::path& file, const std::string& shown) {
   check_regular_file(file, shown);
-  std::error_code error;
-  const auto bytes = std::filesystem::file_size(file, error);
-  if (!error && bytes > most_bytes)
+  CompressedFile packed{file, shown};
+  std::istream in{&packed};
+  std::string content;
+  for (std::array<char, 1 << 16> part{}; in && content.size() <= most_bytes;) {
+    in.read(part.data(), part.size());
+    content.append(part.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  if (content.size() > most_bytes)
     refuse_file(shown, fmt::format("the file has more than {} bytes", most_bytes));
-  std::ifstream in{file, std::ios::binary};
-  std::string content(error ? 0 : bytes, '\0');
-  if (error || !in.read(content.data(), static_cast<std::streamsize>(content.size())))
-    refuse_file(shown, "the file cannot be read");
+  packed.check();
   return chakra_nodes(content, shown);
 }
 

@@ -33,7 +33,7 @@ struct NcclLogRank {
   std::string host;
   std::optional<int> gpu;  ///< Number of the GPU on its node.
 
-  bool operator==(const NcclLogRank&) const = default;
+  auto operator<=>(const NcclLogRank&) const = default;
 };
 
 /// What NCCL printed about a communicator. The log may contain the lines of some ranks only.
@@ -49,6 +49,8 @@ struct NcclLogCommunicator {
   bool has_trees = false;
   bool uses_sharp = false;
   bool is_complete = false;  ///< A rank finished its initialisation.
+
+  auto operator<=>(const NcclLogCommunicator&) const = default;
 };
 
 /// An algorithm that NCCL's tuner chose (subsystem TUNING).

@@ -124,7 +124,7 @@ std::vector<std::string> operations_like(const NcclTestRun& run, std::optional<i
     if (operation.name == "hypercube" || !has_columns_of(run.rows.front(), operation))
       continue;  // not used in practice
     const bool is_one = ratio && std::abs(ratio->value - 1) <= ratio->margin;
-    const bool fits_ratio = !ratio  ? true
+    const bool fits_ratio = !ratio || (is_one && has_sent_bytes(run, operation.name)) ? true
                             : ranks ? std::abs(factor(operation, *ranks) - ratio->value) <= ratio->margin
                             : operation.factor == Factor::one
                                 ? is_one
@@ -134,10 +134,18 @@ std::vector<std::string> operations_like(const NcclTestRun& run, std::optional<i
   return found;
 }
 
+bool has_sent_bytes(const NcclTestRun& run, std::string_view operation) {
+  const auto* const known = find(operation);
+  const auto ratio = bus_ratio(run);
+  return run.is_old && known != nullptr && known->factor == Factor::others && ratio &&
+         std::abs(ratio->value - 1) <= ratio->margin;
+}
+
 bool has_ratio_of(const NcclTestRun& run, std::string_view operation, int ranks) {
   const auto ratio = bus_ratio(run);
   const auto* const known = find(operation);
-  return !ratio || known == nullptr || std::abs(factor(*known, ranks) - ratio->value) <= ratio->margin;
+  return !ratio || has_sent_bytes(run, operation) || known == nullptr ||
+         std::abs(factor(*known, ranks) - ratio->value) <= ratio->margin;
 }
 
 std::optional<int> ranks_by_ratio(const NcclTestRun& run, std::string_view operation) {

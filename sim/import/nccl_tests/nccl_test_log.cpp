@@ -84,12 +84,14 @@ class LogParser {
       run_.program = program_in(text);
     } else if (contains(text, "#") && contains(text, " Rank ") && contains(text, " Pid ") &&
                contains(text, " device ")) {
+      if (!run_.rows.empty()) begin_run();  // An excerpt of another job follows.
       read_rank(text);
     } else if (contains(text, "Out of bounds values")) {
       if (contains(text, "FAILED")) fail_wrong(file_.at(line.offset, text.size()));
       end_table();
     } else if (contains(text, "size") && contains(text, "count") && contains(text, "algbw")) {
-      is_old_ = !contains(text, "#wrong");
+      if (!run_.rows.empty()) begin_table_of_same_ranks();
+      run_.is_old = !contains(text, "#wrong");
       in_table_ = true;
     } else if (const auto program = program_in(text); !program.empty() && !is_from_nccl) {
       next_program_ = program;
@@ -106,7 +108,15 @@ class LogParser {
     }
     if (run_.program.empty()) run_.program = std::exchange(next_program_, "");
     in_table_ = false;
-    is_old_ = false;
+  }
+
+  /// Another table of the same job.
+  void begin_table_of_same_ranks() {
+    auto next = run_;
+    next.rows.clear();
+    next.remarks.clear();
+    begin_run();
+    run_ = std::move(next);
   }
 
   void end_table() {
@@ -194,7 +204,9 @@ class LogParser {
 
   void add(NcclTestRow row) {
     // In old versions the last column is the largest error, not a count.
-    const auto is_wrong = [&](const NcclTestTime& time) { return !is_old_ && time.wrong.value_or(0) != 0; };
+    const auto is_wrong = [&](const NcclTestTime& time) {
+      return !run_.is_old && time.wrong.value_or(0) != 0;
+    };
     if (is_wrong(row.out_of_place) || (row.in_place && is_wrong(*row.in_place))) fail_wrong(row.where);
     if (row.size.value() > 0) {
       run_.rows.push_back(std::move(row));
@@ -214,7 +226,6 @@ class LogParser {
   int rows_of_nothing_ = 0;              ///< Rows of size 0 in this table, and the line of the first one.
   int first_of_nothing_ = 0;
   bool in_table_ = false;
-  bool is_old_ = false;
 };
 
 constexpr std::size_t most_prefix = 3;     // Words of a launcher before a line.

@@ -49,7 +49,8 @@ struct ImportedTests {
 /// Imports a log. The operation is the one named in the log, else the one that fits its columns and the ratio
 /// of its bandwidths, with the file's name as a last resort. Ranks and nodes are the listed ones, or from
 /// NCCL's lines, or from the ratio. The transport is the slowest one in NCCL's lines, or the network between
-/// several nodes, or NVLink if nothing else is as fast.
+/// several nodes, or NVLink if nothing else is as fast. Of an excerpt with the last rank only, nodes follow
+/// from the number of its device.
 /// @throws ConfigError at damaged rows, or if the log lacks something that only the user knows
 ImportedTests import_nccl_test_log(const TextFile& file, const NcclTestOptions& options);
 
@@ -97,7 +98,8 @@ struct NcclTestRun {
   std::map<int, std::pair<std::string, std::string>> ranks;  ///< Host and device of each listed rank.
   std::string gpu;                                           ///< Driver's name of rank 0's GPU.
   bool rccl = false;                                         ///< Of rccl-tests, which names its RCCL.
-  std::optional<int> rank_count;                             ///< From NCCL's own lines.
+  bool is_old = false;            ///< Its table has a column of errors: 2.10 and before.
+  std::optional<int> rank_count;  ///< From NCCL's own lines.
   std::optional<int> node_count;
   std::set<std::string> transports;  ///< From NCCL's own lines: P2P, SHM, NET.
   std::string algorithm;             ///< Forced by NCCL_ALGO; empty if none.
@@ -132,6 +134,9 @@ std::optional<BusRatio> bus_ratio(const NcclTestRun& run);
 /// The operations that fit a run's columns and ratio. @param ranks if known
 /// @source nccl-tests, doc/PERFORMANCE.md and src/*.cu at 2.13
 std::vector<std::string> operations_like(const NcclTestRun& run, std::optional<int> ranks);
+
+/// Whether old versions print the bytes that ranks send to others as both bandwidths of an operation.
+bool has_sent_bytes(const NcclTestRun& run, std::string_view operation);
 
 /// Whether a run has the ratio of an operation.
 bool has_ratio_of(const NcclTestRun& run, std::string_view operation, int ranks);

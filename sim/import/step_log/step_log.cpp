@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 #include <istream>
+#include <limits>
+#include <map>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -90,19 +92,60 @@ struct Found {
   std::optional<Seconds> unit;
 };
 
+/// The cells of a line of CSV. A cell in double quotes may contain the separator.
+std::vector<std::string_view> cells_of(std::string_view line, char separator) {
+  std::vector<std::string_view> cells;
+  for (;;) {
+    line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
+    const auto quote = line.starts_with('"') ? line.find('"', 1) : std::string_view::npos;
+    const auto end = line.find(separator, quote == std::string_view::npos ? 0 : quote);
+    const auto cell = trimmed(line.substr(0, end));
+    const bool is_quoted = cell.size() > 1 && cell.starts_with('"') && cell.ends_with('"');
+    cells.push_back(is_quoted ? cell.substr(1, cell.size() - 2) : cell);
+    if (end == std::string_view::npos) return cells;
+    line.remove_prefix(end + 1);
+  }
+}
+
+/// The rank that a line names, as in "rank=3", or as a label of torchrun, srun or mpirun in front:
+/// "[rank3]:", "3: iter 7", "[1,3]<stdout>: iter 7". Empty if it names none.
+std::string rank_in(std::string_view line) {
+  const auto digits = [](std::string_view text) {
+    return std::string{text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size()))};
+  };
+  const auto text = lower(line);
+  for (auto at = text.find("rank"); at != std::string::npos; at = text.find("rank", at + 1)) {
+    if (at > 0 && is_letter(text[at - 1])) continue;
+    const auto number = text.find_first_not_of(" \"'=:_#", at + 4);
+    if (number == std::string::npos) break;
+    if (auto rank = digits(line.substr(number)); !rank.empty()) return rank;
+  }
+  for (const std::string_view start : {"[1,", "[default", "[", ""}) {
+    if (!line.starts_with(start)) continue;
+    auto rank = digits(line.substr(start.size()));
+    const auto rest = line.substr(start.size() + rank.size());
+    const bool is_label =
+        start.empty() ? rest.starts_with(": ") : rest.starts_with("]:") || rest.starts_with("]<");
+    if (!rank.empty() && is_label) return rank;
+  }
+  return {};
+}
+
 class StepLogReader {
  public:
   StepLogReader(const std::string& file, const StepLogOptions& options) : file_{file}, options_{options} {}
 
-  void read(std::string_view line) {
+  /// @param is_complete A line without its end may still be being written. Of an object, the end is seen.
+  void read(std::string_view line, bool is_complete) {
     ++line_;
     line = trimmed(line);
+    if (!is_complete && !line.starts_with('{')) return;
     text_ = line;
     if (line.empty() || line.starts_with('#')) return;
     LoggedStep step;
-    step.number = static_cast<std::int64_t>(steps_.size());
+    step.number = unnumbered;
     const auto found = line.starts_with('{') ? read_json(line, step) : read_text(line, step);
-    if (!found) return;
+    if (!found || !std::isfinite(found->value)) return;
     const auto unit = found->unit ? found->unit : options_.unit;
     if (!unit) {
       refuse("the unit of the step time is unknown", "give it with --unit: s, ms or us");
@@ -110,16 +153,26 @@ class StepLogReader {
     step.time = found->value * *unit;
     if (!std::isfinite(step.time.value()) || step.time <= Seconds{})
       refuse(fmt::format("a step time of {:g} is not possible", found->value), "correct or remove the line");
+    auto& rank = ranks_.try_emplace(rank_in(line), Rank{static_cast<int>(ranks_.size())}).first->second;
+    const bool is_repeated = rank.last == step.number && step.number != unnumbered;
+    rank.last = step.number;
+    if (is_repeated) return;  // by another rank, or by another line on the same step
+    ++rank.steps;
+    rank_of_step_.push_back(rank.id);
     steps_.push_back(std::move(step));
   }
 
   std::vector<LoggedStep> finish() {
+    keep_longest_rank();
     if (steps_.size() < fewest_steps) {
       line_ = 0;
       refuse(
           fmt::format("the log has {} step times, but at least {} are needed", steps_.size(), fewest_steps),
           options_.key ? fmt::format("check that its lines have '{}'", *options_.key)
                        : "name the value that has the step time with --key");
+    }
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      if (steps_[i].number == unnumbered) steps_[i].number = static_cast<std::int64_t>(i);
     }
     return std::move(steps_);
   }
@@ -131,6 +184,26 @@ class StepLogReader {
     if (std::abs(number) > most)
       refuse(fmt::format("a step number of {:g} is not possible", number), "correct or remove the line");
     return static_cast<std::int64_t>(number);
+  }
+
+  static constexpr auto unnumbered = std::numeric_limits<std::int64_t>::min();
+
+  struct Rank {
+    int id = 0;
+    std::int64_t last = unnumbered;  ///< number of its last step
+    std::size_t steps = 0;
+  };
+
+  /// All ranks of a job take the same steps: those of one are kept. Labels with few lines are no ranks.
+  void keep_longest_rank() {
+    const auto steps = [](const auto& rank) { return rank.second.steps; };
+    const auto longest = std::ranges::max_element(ranks_, {}, steps);
+    if (ranks_.size() < 2 || steps(*longest) < fewest_steps) return;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      if (rank_of_step_[i] == longest->second.id) steps_[kept++] = std::move(steps_[i]);
+    }
+    steps_.resize(kept);
   }
 
   [[noreturn]] void refuse(std::string what, std::string hint) const {
@@ -178,20 +251,19 @@ class StepLogReader {
 
   /// Cells of CSV. The first line without a number names the columns.
   std::optional<Found> read_numbers(std::string_view line, LoggedStep& step) {
-    std::vector<std::string_view> cells;
-    for (auto rest = line;;) {
-      const auto comma = rest.find(',');
-      cells.push_back(trimmed(rest.substr(0, comma)));
-      if (comma == std::string_view::npos) break;
-      rest.remove_prefix(comma + 1);
-    }
-    if (columns_.empty() && std::ranges::any_of(cells, [&](auto cell) { return is_time(cell); })) {
-      columns_.assign(cells.begin(), cells.end());
+    for (const char separator : {',', ';'}) {
+      const auto names = columns_.empty() ? cells_of(line, separator) : std::vector<std::string_view>{};
+      if (std::ranges::none_of(names, [&](auto name) { return is_time(name); })) continue;
+      columns_.assign(names.begin(), names.end());
+      separator_ = separator;
       return std::nullopt;
     }
+    const auto cells = cells_of(line, separator_);
     std::optional<Found> found;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      auto rest = cells[i];
+      std::string text{cells[i]};
+      if (separator_ == ';') std::ranges::replace(text, ',', '.');  // of a decimal number
+      std::string_view rest{text};
       const auto value = take_number(rest);
       const auto unit = unit_at(trimmed(rest));
       const bool is_number = value && (rest.empty() || unit);
@@ -249,7 +321,8 @@ class StepLogReader {
     }
     if (!found) return std::nullopt;
     for (const auto name : names_of_number) {
-      if (const auto number = number_after(text, name)) {
+      const auto number = number_after(text, name);
+      if (number && number->value != found->value) {  // not the time of "time per step"
         step.number = step_number(number->value);
         break;
       }
@@ -284,8 +357,11 @@ class StepLogReader {
   int line_ = 0;
   std::string_view text_;              ///< Of the line.
   std::vector<std::string> columns_;   ///< Of CSV.
+  char separator_ = ',';               ///< Of CSV; with ';', decimals have a comma.
   std::optional<std::string> labels_;  ///< Of the metric.
   std::vector<LoggedStep> steps_;
+  std::map<std::string, Rank> ranks_;
+  std::vector<int> rank_of_step_;
 };
 
 }  // namespace
@@ -293,7 +369,9 @@ class StepLogReader {
 std::vector<LoggedStep> read_step_log(std::istream& lines, const std::string& file,
                                       const StepLogOptions& options) {
   StepLogReader reader{file, options};
-  for (std::string line; std::getline(lines, line);) reader.read(line);
+  for (std::string line; std::getline(lines, line);) {
+    reader.read(line, !lines.eof());
+  }
   return reader.finish();
 }
 

@@ -27,7 +27,8 @@ struct StepLogOptions {
 /// Reads step times, one per line: JSON objects, Prometheus text, CSV with a header, numbers, or lines of
 /// text such as those of Megatron-LM ("elapsed time per iteration (ms): 152.3") and nanoGPT ("time
 /// 152.31ms"). Lines without a step time are skipped. Units follow from the name of the value
-/// ("step_time_s"), from the text, or from the options.
+/// ("step_time_s"), from the text, or from the options. Of several ranks in one log, one is kept; times that
+/// are not numbers, and a last line that is still being written, are skipped.
 /// @param file for messages
 /// @throws ConfigError if a step time is not positive, if its unit is unknown, or if fewer than 20 steps are
 /// found

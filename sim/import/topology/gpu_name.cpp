@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 #include <string_view>
 
 #include "sim/base/nearest.hpp"
@@ -33,19 +34,38 @@ constexpr std::array driver_names{
     DriverName{"rtx-pro-6000-blackwell-server-edition", "rtx-pro-6000"},
     DriverName{"rtx-pro-6000-blackwell-workstation-edition", "rtx-pro-6000"},
     DriverName{"rtx-pro-6000-blackwell-max-q-workstation-edition", "rtx-pro-6000"}};
-constexpr std::array<std::string_view, 2> brand_prefixes{"tesla-", "geforce-"};
+constexpr std::array<std::string_view, 4> brand_prefixes{"tesla-", "geforce-", "amd-", "instinct-"};
+constexpr std::string_view virtual_suffix = "-vf";  // of an AMD GPU in a virtual machine
 
-/// The device's name in a line of the list; empty for other lines.
-std::string_view listed_device(std::string_view line) {
+/// A line of the list: the numbers of its GPUs, and their name; empty for other lines.
+struct ListedGpus {
+  std::vector<std::string_view> numbers;
+  std::string_view device;
+};
+
+ListedGpus listed_gpus(std::string_view line) {
+  constexpr std::string_view title = "GPU models and configuration :";  // vLLM's, before the first GPU
   constexpr std::string_view start = "GPU ";
+  constexpr std::array<std::string_view, 4> makers{"NVIDIA ", "Tesla ", "GeForce ", "Quadro "};
+  if (line.starts_with(title)) line.remove_prefix(title.size());
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
   if (!line.starts_with(start)) return {};
   line.remove_prefix(start.size());
-  const auto digits = line.find_first_not_of("0123456789");
-  if (digits == 0 || digits == std::string_view::npos || line.substr(digits, 2) != ": ") return {};
-  line.remove_prefix(digits + 2);
+  ListedGpus listed;
+  for (bool is_more = true; is_more; is_more = line.starts_with(',')) {
+    if (!listed.numbers.empty()) line.remove_prefix(1);
+    const auto digits = std::min(line.find_first_not_of("0123456789"), line.size());
+    if (digits == 0) return {};
+    listed.numbers.push_back(line.substr(0, digits));
+    line.remove_prefix(digits);
+  }
+  if (!line.starts_with(": ")) return {};
+  line.remove_prefix(2);
   const auto end = line.find(" (UUID:");
-  return end == std::string_view::npos ? std::string_view{} : line.substr(0, end);
+  const bool is_named = std::ranges::any_of(makers, [&](auto maker) { return line.starts_with(maker); });
+  if (end == std::string_view::npos && !is_named) return {};
+  listed.device = line.substr(0, std::min(end, line.find_last_not_of(" \t\r") + 1));
+  return listed;
 }
 
 struct PciName {
@@ -78,7 +98,12 @@ constexpr std::array known_pci_names{PciName{0x1db1, "Tesla V100-SXM2-16GB"},
                                      PciName{0x26b9, "NVIDIA L40S"},
                                      PciName{0x27b8, "NVIDIA L4"},
                                      PciName{0x2901, "NVIDIA B200"},
-                                     PciName{0x2941, "NVIDIA GB200"}};
+                                     PciName{0x2941, "NVIDIA GB200"},
+                                     PciName{0x74a1, "AMD Instinct MI300X"},
+                                     PciName{0x74a5, "AMD Instinct MI325X"},
+                                     PciName{0x74b5, "AMD Instinct MI300X VF"},
+                                     PciName{0x75a0, "AMD Instinct MI350X"},
+                                     PciName{0x75a3, "AMD Instinct MI355X"}};
 
 }  // namespace
 
@@ -99,6 +124,7 @@ std::string gpu_file_name(std::string_view device) {
   for (const auto family : brand_prefixes) {
     if (name.starts_with(family)) name.erase(0, family.size());
   }
+  if (name.ends_with(virtual_suffix)) name.erase(name.size() - virtual_suffix.size());
   if (name.empty()) name = "gpu";
   const auto* const other = std::ranges::find(driver_names, name, &DriverName::device);
   return other == driver_names.end() ? name : std::string{other->file};
@@ -121,15 +147,20 @@ std::string gpu_name(const std::string& device, const std::optional<std::string>
 
 GpuList find_gpu_list(const TextFile& file) {
   GpuList list;
+  std::set<std::string_view> numbers;
   for (const auto& line : lines_of(file.content)) {
-    const auto device = listed_device(line.text);
+    const auto listed = listed_gpus(line.text);
+    const auto device = listed.device;
+    if (list.gpus > 0 && line.text.find("  MIG ") == 0) list.has_instances = true;
     if (device.empty()) continue;
     const auto offset = static_cast<std::size_t>(device.data() - file.content.data());
     const auto where = place_in(line, file.name, offset, device.size());
-    if (list.gpus++ == 0) {
+    if (list.gpus == 0) {
       list.device = device;
       list.first = where;
     }
+    numbers.insert(listed.numbers.begin(), listed.numbers.end());
+    list.gpus = static_cast<int>(numbers.size());  // Programs may list them again.
     if (device == list.device) continue;
     throw ConfigError{
         Problem{where,
@@ -140,7 +171,7 @@ GpuList find_gpu_list(const TextFile& file) {
   return list;
 }
 
-std::string_view nvidia_gpu(int device) {
+std::string_view gpu_of_device(int device) {
   const auto* const found = std::ranges::find(known_pci_names, device, &PciName::device);
   return found == known_pci_names.end() ? std::string_view{} : found->name;
 }

@@ -22,21 +22,24 @@ std::string gpu_file_name(std::string_view device);
 std::string gpu_name(const std::string& device, const std::optional<std::string>& chosen,
                      const std::vector<std::string>& known, const Where& file, std::string_view teller);
 
-/// The GPUs in the output of `nvidia-smi -L`, anywhere in a text.
+/// The GPUs in the output of `nvidia-smi -L`, or of a program that lists them like it, anywhere in a text.
 struct GpuList {
   std::string device;  ///< The driver's name of all of them; empty if the text has no such line.
   int gpus = 0;
-  Where first;  ///< Place of the first line.
+  bool has_instances = false;  ///< A GPU is divided (MIG).
+  Where first;                 ///< Place of the first line.
 };
 
-/// Finds lines such as "GPU 0: NVIDIA H200 (UUID: GPU-...)".
+/// Finds lines such as "GPU 0: NVIDIA H200 (UUID: GPU-...)", "GPU 0: NVIDIA H200" or "GPU 0,1: NVIDIA H200".
 /// @throws ConfigError at a GPU that differs from the first one
 GpuList find_gpu_list(const TextFile& file);
 
 constexpr int nvidia_pci_vendor = 0x10de;
 
-/// The driver's name of the GPU with an NVIDIA device number; empty if unknown.
+constexpr int amd_pci_vendor = 0x1002;
+
+/// The driver's name of the GPU with a device number of NVIDIA or AMD; empty if unknown.
 /// @source the PCI ID Repository, pci-ids.ucw.cz
-std::string_view nvidia_gpu(int device);
+std::string_view gpu_of_device(int device);
 
 }  // namespace gradway

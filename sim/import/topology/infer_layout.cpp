@@ -7,6 +7,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/contract.hpp"
 #include "sim/import/topology/node_sockets.hpp"
@@ -123,22 +124,53 @@ class NodeTopology {
     for (const auto& [numa, part] : order) layout_.parts[part].name = fmt::format("cpu{}", number++);
   }
 
-  void add_nvlinks() {
-    int sum_of_first = 0;
-    bool are_alike = true;
-    for (std::size_t i = 0; i < matrix_.gpus; ++i) {
-      for (auto j = i + 1; j < matrix_.gpus; ++j) {
-        const auto count = matrix_.cells[i][j].nvlinks;
-        are_alike = are_alike && count > 0 && count == matrix_.cells[0][1].nvlinks;
-        if (i == 0) sum_of_first += count;
-        if (count > 0) layout_.pairs.push_back({i, j, count});
+  int nvlinks(std::size_t one, std::size_t other) const { return matrix_.cells[one][other].nvlinks; }
+
+  /// Whether these GPUs, which NVLinks join, are behind an NVSwitch.
+  bool is_switched(const std::vector<std::size_t>& joined) const {
+    int most = 0;  // links of a GPU to all the others
+    bool are_alike = joined.size() > 1;
+    for (const auto one : joined) {
+      int sum = 0;
+      for (const auto other : joined) {
+        sum += nvlinks(one, other);
+        are_alike = are_alike && (one == other || nvlinks(one, other) == nvlinks(joined[0], joined[1]));
       }
+      most = std::max(most, sum);
     }
-    const bool is_mesh = nvlinks_.of_each_gpu == sum_of_first;
-    const bool is_switched = are_alike && (nvlinks_.has_switch || (matrix_.gpus > 2 && !is_mesh));
-    if (layout_.pairs.empty() || !is_switched) return;
-    layout_.switched = layout_.pairs.front().count;
-    layout_.pairs.clear();
+    if (nvlinks_.has_switch && are_alike) return true;
+    if (joined.size() < 3) return false;
+    const bool is_too_many = nvlinks_.of_each_gpu && most > *nvlinks_.of_each_gpu;
+    const bool are_all = joined.size() == matrix_.gpus;
+    return is_too_many || (are_alike && (are_all ? nvlinks_.of_each_gpu != most : !nvlinks_.of_each_gpu));
+  }
+
+  void add_nvlinks() {
+    const auto joined_to = groups_over_nvlinks(matrix_);
+    std::map<std::size_t, std::vector<std::size_t>> joined;
+    for (std::size_t i = 0; i < matrix_.gpus; ++i) joined[joined_to[i]].push_back(i);
+    std::map<std::size_t, std::string> switches;  // by the first of their GPUs
+    for (const auto& [first, gpus] : joined) {
+      if (is_switched(gpus)) switches.emplace(first, fmt::format("nvswitch{}", switches.size()));
+    }
+    if (switches.size() == 1) switches.begin()->second = "nvswitch";
+    std::vector<std::string> left;
+    for (std::size_t i = 0; i < matrix_.gpus; ++i) {
+      const auto nvswitch = switches.find(joined_to[i]);
+      int most = 0;
+      for (std::size_t j = 0; j < matrix_.gpus; ++j) {
+        most = std::max(most, nvlinks(i, j));
+        if (j > i && nvlinks(i, j) > 0 && nvswitch == switches.end())
+          layout_.pairs.push_back({i, j, nvlinks(i, j)});
+      }
+      if (most == 0) left.push_back(layout_.name(i));
+      if (nvswitch != switches.end()) layout_.switched.push_back({i, most, nvswitch->second});
+    }
+    if (switches.empty() || left.empty()) return;
+    layout_.remarks.push_back(fmt::format(
+        "{} {} no NVLinks, but {} of the {} GPUs are on an NVSwitch: check 'nvidia-smi nvlink -s' "
+        "and the fabric manager",
+        fmt::join(left, ", "), left.size() == 1 ? "has" : "have", layout_.switched.size(), matrix_.gpus));
   }
 
   /// Adds one remark for all observations of a kind.
@@ -163,7 +195,14 @@ class NodeTopology {
       }
     }
     remark(pairs, "pairs");
-    if (std::ranges::any_of(layout_.parts, &LayoutPart::is_across)) {
+    std::vector<std::string> assumed;
+    for (auto nic = matrix_.gpus; nic < matrix_.size(); ++nic) {
+      if (!sockets_of_.is_assumed(nic)) continue;
+      assumed.push_back(fmt::format("{} is SYS to all GPUs: it is assumed to be on {}", layout_.name(nic),
+                                    layout_.name(layout_.socket_of(nic))));
+    }
+    remark(assumed, "NICs");
+    if (has_gpus_across()) {
       layout_.remarks.emplace_back(
           "the matrix shows SYS between devices of one NUMA node: they are assumed to reach its memory over "
           "links like those between sockets");
@@ -178,6 +217,13 @@ class NodeTopology {
                       layout_.name(gpu), *matrix_.numa_nodes[gpu], *socket.numa_node));
     }
     remark(moved, "GPUs");
+  }
+
+  bool has_gpus_across() const {
+    for (std::size_t part = 0; part < layout_.parts.size(); ++part) {
+      if (layout_.parts[part].is_across && !layout_.gpus_below(part).empty()) return true;
+    }
+    return false;
   }
 
   static constexpr int most_numa = std::numeric_limits<int>::max();

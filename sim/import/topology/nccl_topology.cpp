@@ -36,9 +36,10 @@ class TopologyParser {
   NcclTopology parse() {
     const auto root = file_.root();
     topology_.where = file_.at(root);
-    if (const auto version = file_.attribute(root, "version"); !version.empty() && version != "1") {
+    if (const auto version = file_.attribute(root, "version");
+        !version.empty() && version != "1" && version != "2") {
       refuse_at(file_.at(root, "version"), fmt::format("unknown version '{}' of the file", version),
-                "gradway reads version 1, which NCCL up to 2.30 writes");
+                "gradway reads version 1, which NCCL up to 2.30 writes, and version 2 of RCCL");
     }
     for (const auto& child : root.children()) {
       if (is(child, "cpu")) {
@@ -94,8 +95,9 @@ class TopologyParser {
     if (pci.bus.empty())
       refuse_at(pci.where, "the <pci> has no 'busid'",
                 "expected the bus of the device, such as 0000:10:1c.0");
-    const bool is_nvidia = file_.whole(node, "vendor", 0, 0xFFFF) == nvidia_pci_vendor;
-    if (is_nvidia) pci.device = file_.whole(node, "device", 0, 0xFFFF);
+    const auto vendor = file_.whole(node, "vendor", 0, 0xFFFF);
+    const bool is_nvidia = vendor == nvidia_pci_vendor;
+    if (is_nvidia || vendor == amd_pci_vendor) pci.device = file_.whole(node, "device", 0, 0xFFFF);
     read_link(node, pci);
     for (const auto& child : node.children()) {
       if (is(child, "pci")) {
@@ -151,9 +153,10 @@ class TopologyParser {
   NcclGpu read_gpu(const xml_node& node) {
     NcclGpu gpu;
     gpu.dev = file_.whole(node, "dev", 0, 1 << 16);
-    gpu.sm = file_.whole(node, "sm", 10, 999);
+    // RCCL writes AMD's architecture beside, and its number of multiprocessors here.
+    if (!node.attribute("gcn")) gpu.sm = file_.whole(node, "sm", 10, 999);
     for (const auto& child : node.children()) {
-      if (is(child, "nvlink")) {
+      if (is(child, "nvlink") || is(child, "xgmi")) {
         gpu.nvlinks.push_back(read_nvlink(child));
       } else if (is(child, "c2c")) {
         gpu.has_c2c = true;

@@ -31,7 +31,7 @@ struct NcclGraph {
 /// @source NCCL 2.30.7, src/graph/search.cc
 std::vector<NcclGraph> read_nccl_graphs(const XmlFile& file);
 
-/// The NVLinks from a GPU to one other device.
+/// The NVLinks, or XGMI links of AMD, from a GPU to one other device.
 struct NcclNvlink {
   enum class End { gpu, nvswitch, cpu };
   End to = End::gpu;
@@ -43,7 +43,7 @@ struct NcclNvlink {
 /// Data of a GPU.
 struct NcclGpu {
   std::optional<int> dev;  ///< Its number.
-  std::optional<int> sm;   ///< Compute capability, 89 for 8.9.
+  std::optional<int> sm;   ///< Compute capability, 89 for 8.9; empty for AMD.
   std::vector<NcclNvlink> nvlinks;
   bool has_c2c = false;  ///< It has a link to a Grace CPU.
 };
@@ -59,7 +59,7 @@ struct NcclPci {
   enum class Kind { gpu, nic, bridge, other, unnamed };  ///< unnamed: of unknown kind, without children.
   Kind kind = Kind::unnamed;
   std::string bus;                  ///< In lower case.
-  std::optional<int> device;        ///< PCI device number, for devices by NVIDIA.
+  std::optional<int> device;        ///< PCI device number, for devices by NVIDIA and AMD.
   std::optional<double> transfers;  ///< GT/s of its link.
   std::optional<int> lanes;
   NcclGpu gpu;
@@ -88,7 +88,7 @@ struct NcclTopology {
 };
 
 /// @throws ConfigError if it is not such a file
-/// @source NCCL 2.30.7, src/graph/xml.cc and topo.cc
+/// @source NCCL 2.30.7, src/graph/xml.cc and topo.cc; github.com/ROCm/rccl, tools/topo_expl/models
 NcclTopology read_nccl_topology(const XmlFile& file);
 
 /// A file that NCCL writes: a node's topology, or the graphs found in it.

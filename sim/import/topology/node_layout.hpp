@@ -28,14 +28,21 @@ struct NvlinkPair {
   int count = 0;
 };
 
+/// NVLinks from a GPU to an NVSwitch.
+struct SwitchedGpu {
+  std::size_t gpu = 0;
+  int links = 0;
+  std::string nvswitch;  ///< Its name: GPUs of boards that no NVLink joins have switches of their own.
+};
+
 /// The topology of a node, without rates.
 struct NodeLayout {
   std::vector<LayoutPart> parts;  ///< GPUs in order, then NICs, then their parents.
   std::size_t gpus = 0;
   std::size_t nics = 0;
-  std::vector<NvlinkPair> pairs;     ///< Empty without NVLinks, or with an NVSwitch.
-  int switched = 0;                  ///< NVLinks from each GPU to an NVSwitch; 0 if there is none.
-  std::vector<std::string> remarks;  ///< Facts of the matrix that a layout cannot express.
+  std::vector<NvlinkPair> pairs;      ///< Of GPUs that are not behind an NVSwitch.
+  std::vector<SwitchedGpu> switched;  ///< In order of GPUs.
+  std::vector<std::string> remarks;   ///< Facts of the matrix that a layout cannot express.
 
   /// The ancestors of a part, nearest first.
   std::vector<std::size_t> above(std::size_t part) const;
@@ -69,7 +76,8 @@ struct NvlinkFacts {
 ///
 /// There is an NVSwitch if the source names one, or if all pairs of three or more GPUs have the same number
 /// of NVLinks and that number is not the number of links of a GPU divided by its peers (which would be a full
-/// mesh).
+/// mesh). Of GPUs that NVLinks join while others of the node have none or are joined among themselves, it is
+/// inferred if a GPU's links to all of them are more than it has.
 /// @source the legend of `nvidia-smi topo -m`
 NodeLayout node_layout(const TopologyMatrix& matrix, const NvlinkFacts& nvlinks);
 

@@ -6,18 +6,31 @@
 
 namespace gradway {
 
-DeviceGroups groups_within(const TopologyMatrix& matrix, PathType furthest) {
+namespace {
+
+/// Groups of devices that connections of some types join, also through other devices.
+template <class Joins>
+DeviceGroups joined_groups(const TopologyMatrix& matrix, const Joins& joins) {
   DeviceGroups group(matrix.size());
   std::iota(group.begin(), group.end(), std::size_t{0});
   for (std::size_t i = 0; i < matrix.size(); ++i) {
     for (std::size_t j = i + 1; j < matrix.size(); ++j) {
-      const auto type = matrix.cells[i][j].type;
-      if (type == PathType::nvlink || type > furthest || group[i] == group[j]) continue;
+      if (!joins(matrix.cells[i][j].type) || group[i] == group[j]) continue;
       const auto [first, second] = std::minmax(group[i], group[j]);
       std::ranges::replace(group, std::size_t{second}, std::size_t{first});
     }
   }
   return group;
+}
+
+}  // namespace
+
+DeviceGroups groups_within(const TopologyMatrix& matrix, PathType furthest) {
+  return joined_groups(matrix, [&](PathType type) { return type != PathType::nvlink && type <= furthest; });
+}
+
+DeviceGroups groups_over_nvlinks(const TopologyMatrix& matrix) {
+  return joined_groups(matrix, [](PathType type) { return type == PathType::nvlink; });
 }
 
 NodeSockets::NodeSockets(const TopologyMatrix& matrix)
@@ -37,9 +50,10 @@ NodeSockets::NodeSockets(const TopologyMatrix& matrix)
 }
 
 bool NodeSockets::is_split(std::size_t device) const {
-  return std::ranges::any_of(island_, [&](const auto& one) {
-    return socket_.at(one.first) == socket(device) && one.second != island(device);
-  });
+  return is_assumed(device) || std::ranges::any_of(island_, [&](const auto& one) {
+           return socket_.at(one.first) == socket(device) && one.second != island(device) &&
+                  !assumed_.contains(one.first);
+         });
 }
 
 bool NodeSockets::has_gpus(std::size_t group) const {
@@ -67,6 +81,16 @@ void NodeSockets::place(std::size_t group) {
     if (other == group || !share_socket(group, other)) continue;
     socket_[group] = socket;
     break;
+  }
+  // A NIC alone does not make a third CPU.
+  constexpr std::size_t cpus_of_a_server = 2;
+  std::set<std::size_t> sockets;
+  for (const auto& [other, socket] : socket_) {
+    if (other != group) sockets.insert(socket);
+  }
+  if (socket_[group] == group && !has_gpus(group) && sockets.size() >= cpus_of_a_server) {
+    socket_[group] = *sockets.rbegin();
+    assumed_.insert(group);
   }
   for (const auto& [other, island] : island_) {
     if (other == group || socket_[other] != socket_[group]) continue;

@@ -16,6 +16,9 @@ using DeviceGroups = std::vector<std::size_t>;  ///< For each device, the first 
 /// Groups of devices that are connected over PCIe by `furthest` or better, also through other devices.
 DeviceGroups groups_within(const TopologyMatrix& matrix, PathType furthest);
 
+/// Groups of GPUs that NVLinks join, also through others of the group.
+DeviceGroups groups_over_nvlinks(const TopologyMatrix& matrix);
+
 /// The socket of each device, and its island: the devices of the socket that it reaches without a link like
 /// those between sockets. Sockets and islands are identified by their first device.
 class NodeSockets {
@@ -26,6 +29,8 @@ class NodeSockets {
   std::size_t socket(std::size_t device) const { return socket_.at(near_[device]); }
   /// The island of a device: devices of a socket that are not SYS to each other.
   std::size_t island(std::size_t device) const { return island_.at(near_[device]); }
+  /// Whether the socket of a NIC is assumed, since it is SYS to all GPUs of a node with GPUs on two sockets.
+  bool is_assumed(std::size_t device) const { return assumed_.contains(near_[device]); }
   /// Whether the device's socket has several islands.
   bool is_split(std::size_t device) const;
   /// The NUMA node of the device's socket, if the matrix has that of all GPUs.
@@ -45,6 +50,7 @@ class NodeSockets {
   std::set<std::pair<std::size_t, std::size_t>> linked_;  ///< Pairs of groups with NVLinks between them.
   std::map<std::size_t, std::size_t> socket_;             ///< Socket of each group, by the first group on it.
   std::map<std::size_t, std::size_t> island_;
+  std::set<std::size_t> assumed_;  ///< Groups whose socket is assumed.
 };
 
 }  // namespace gradway

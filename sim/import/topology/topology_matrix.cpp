@@ -33,10 +33,35 @@ std::optional<int> number_behind(std::string_view word, std::string_view start, 
 std::optional<Connection> read_cell(std::string_view text) {
   const auto type = static_cast<PathType>(std::ranges::find(path_words, text) - path_words.begin());
   if (type < PathType::net && type != PathType::nvlink) return Connection{type, 0};
+  if (text == "SOC") return Connection{PathType::sys, 0};  // of drivers before 2018
   const auto links =
       number_behind(text, path_words[static_cast<std::size_t>(PathType::nvlink)], most_nvlinks);
   if (!links || *links == 0) return std::nullopt;
   return Connection{PathType::nvlink, *links};
+}
+
+/// Length of the cell or of the name of a device with which a text starts; 0 if it starts with neither.
+std::size_t length_of_part(std::string_view text) {
+  for (const std::string_view start : {"NV", "GPU", "NIC"}) {
+    const auto end = std::min(text.find_first_not_of("0123456789", start.size()), text.size());
+    if (text.starts_with(start) && end > start.size()) return end;
+  }
+  for (const std::string_view cell : {"NODE", "PIX", "PXB", "PHB", "SYS", "SOC", "X"}) {
+    if (text.starts_with(cell)) return cell.size();
+  }
+  return 0;
+}
+
+/// The cells and names that a copy without blanks between them joined: "NODENODE", "NIC11NIC12".
+std::vector<MatrixWord> separated(const MatrixWord& word) {
+  std::vector<MatrixWord> parts;
+  for (std::size_t at = 0; at < word.text.size();) {
+    const auto length = length_of_part(std::string_view{word.text}.substr(at));
+    if (length == 0) return {word};
+    parts.push_back({word.text.substr(at, length), word.column + static_cast<int>(at), word.line});
+    at += length;
+  }
+  return parts;
 }
 
 /// Whether the word may be a name at the start of a line, if a terminal broke the header.
@@ -59,11 +84,19 @@ class MatrixParser {
   TopologyMatrix parse() {
     const auto header = std::ranges::find_if(lines_, is_header);
     if (header == lines_.end()) fail({}, "there is no line 'GPU0 GPU1 ...'", std::string{expected_matrix});
+    const bool is_of_amd = std::ranges::any_of(
+        lines_, [](const auto& each) { return each.text.find("between two GPUs ===") != std::string::npos; });
+    if (is_of_amd)
+      fail({}, "this is the output of `rocm-smi --showtopo`, which gradway does not read",
+           "import the topology that RCCL writes (NCCL_TOPO_DUMP_FILE) with 'gradway import nccl-topo'");
     auto line = read_header(static_cast<std::size_t>(header - lines_.begin()));
     matrix_.cells.resize(devices_.size());
     rows_.resize(devices_.size());
     matrix_.numa_nodes.resize(matrix_.gpus);
-    while (line < lines_.size()) line = read_line(line);
+    const auto is_complete = [&] {  // What follows is another matrix, such as that of `topo -p2p`.
+      return is_header(lines_[line]) && std::ranges::none_of(rows_, &std::vector<MatrixWord>::empty);
+    };
+    while (line < lines_.size() && !is_complete()) line = read_line(line);
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       if (rows_[i].empty())
         fail(devices_[i], fmt::format("there is no row '{}'", devices_[i].text),
@@ -211,13 +244,15 @@ class MatrixParser {
                               rows_[i].end());
       const bool has_all = words.size() >= affinities_.size();
       const bool starts_with_cpus =
-          has_all || (!words.empty() && words[0].text.find_first_of(",-") != std::string::npos);
+          has_all || (!words.empty() && words[0].text.find(',') != std::string::npos);
       // A list of CPUs that a line break cut in two is two words: the columns after it count from the end.
       const auto at = has_all ? words.size() - affinities_.size() + index
                               : index - (starts_with_cpus || index == 0 ? 0 : 1);
       if (at < words.size()) text = words[at].text;
     }
-    matrix_.numa_nodes[i] = number_behind(text, "", static_cast<int>(most_columns_of_matrix));
+    // Of a list, "0,3-9", the first one has the CPUs: the others are memory of GPUs (Grace).
+    matrix_.numa_nodes[i] =
+        number_behind(text.substr(0, text.find(',')), "", static_cast<int>(most_columns_of_matrix));
   }
 
   void check_symmetry() const {
@@ -244,8 +279,23 @@ class MatrixParser {
 
 using namespace std::string_view_literals;
 
-/// Escape sequences without their first character: underline on, all off.
-constexpr std::array bare_escapes{"[4m"sv, "[0m"sv, "[24m"sv};
+/// Marks within words: escape sequences without their first character (underline on, all off), and bold text
+/// of Markdown.
+constexpr std::array bare_escapes{"[4m"sv, "[0m"sv, "[24m"sv, "**"sv};
+/// Between words of tables in Markdown and HTML.
+constexpr std::array marked_blanks{"|"sv, "&#9;"sv, "&nbsp;"sv, "&#160;"sv, "\xc2\xa0"sv};
+
+/// Position after a blank, a mark between words or a tag such as "<pre>" that begins at `at`; `at` itself if
+/// there is none.
+std::size_t end_of_blank(std::string_view text, std::size_t at) {
+  if (static_cast<unsigned char>(text[at]) <= ' ') return at + 1;
+  for (const auto mark : marked_blanks) {
+    if (text.substr(at).starts_with(mark)) return at + mark.size();
+  }
+  if (text[at] != '<') return at;
+  const auto end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz/", at + 1);
+  return end < text.size() && end > at + 1 && text[end] == '>' ? end + 1 : at;
+}
 
 /// Position after the escape sequence that begins at `at`, such as ESC[4m; `at` itself if there is none.
 std::size_t end_of_escape(std::string_view text, std::size_t at) {
@@ -269,13 +319,16 @@ std::vector<MatrixWord> words_of(std::string_view line, int number) {
       at = end;
       continue;
     }
-    const bool is_blank = static_cast<unsigned char>(line[at]) <= ' ';
+    const auto after_blank = end_of_blank(line, at);
+    const bool is_blank = after_blank != at;
     if (!is_blank && !is_open) words.push_back({"", static_cast<int>(at) + 1, number});
     if (!is_blank) words.back().text += line[at];
     is_open = !is_blank;
-    ++at;
+    at = is_blank ? after_blank : at + 1;
   }
-  return words;
+  std::vector<MatrixWord> all;
+  for (const auto& word : words) std::ranges::move(separated(word), std::back_inserter(all));
+  return all;
 }
 
 }  // namespace

@@ -29,9 +29,9 @@ struct TopologyMatrix {
   std::size_t size() const { return cells.size(); }
 };
 
-/// Reads the output of `nvidia-smi topo -m`, also if pasted: cells separated by tabs or blanks, with or
-/// without affinity columns, legends, terminal escapes and other output around it, and with lines that a
-/// narrow terminal broke between cells.
+/// Reads the output of `nvidia-smi topo -m`, also if pasted: cells separated by tabs or blanks, or as a table
+/// of Markdown or HTML, with or without affinity columns, legends, terminal escapes and other output around
+/// it, and with lines that a narrow terminal broke between cells. Of several matrices the first is read.
 /// @param file names the text in messages.
 /// @throws ConfigError at the line and column of what is not such a matrix
 TopologyMatrix read_topology_matrix(std::string_view text, const std::string& file);

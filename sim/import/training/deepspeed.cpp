@@ -112,6 +112,16 @@ constexpr std::array element_keys{
     ElementsKey{"zero_optimization.stage3_param_persistence_threshold",
                 "zero_optimization.param_persistence_threshold", "param_persistence_threshold", 3}};
 
+/// An optimizer that compresses its communication, with the states of another.
+/// @source DeepSpeed 0.18, runtime/fp16/onebit
+struct CompressedOptimizer {
+  std::string_view name;
+  Optimizer states;
+};
+constexpr std::array compressed_optimizers{CompressedOptimizer{"OneBitAdam", Optimizer::adamw_fused},
+                                           CompressedOptimizer{"ZeroOneAdam", Optimizer::adamw_fused},
+                                           CompressedOptimizer{"OneBitLamb", Optimizer::lamb}};
+
 /// Keys that gradway uses, to suggest one for a misspelled key.
 constexpr std::string_view used_deepspeed_keys =
     "train_batch_size train_micro_batch_size_per_gpu gradient_accumulation_steps bf16.enabled "
@@ -332,20 +342,29 @@ class Deepspeed {
   void read_optimizer() {
     const auto type = settings_.text({"optimizer.type"});
     const bool is_torch = settings_.boolean({"optimizer.params.torch_adam"}).value_or(false);
-    if (!type) {
-      settings_.note_missing(
-          "optimizer: the file does not name one, so sgd is assumed; set 'optimizer: adamw' or 'adamw_fused' "
-          "in the scenario");
-      return;
+    draft_.optimizer = name_of(Optimizer::adamw);
+    if (!type)
+      return settings_.note_missing(
+          "optimizer: the file does not name one, so adamw is assumed, which trainers set by default; "
+          "'optimizer' "
+          "in the scenario changes it");
+    if (const auto* const row = std::ranges::find(compressed_optimizers, *type, &CompressedOptimizer::name);
+        row != compressed_optimizers.end()) {
+      draft_.optimizer = name_of(row->states);
+      return settings_.note(
+          {"optimizer.type"},
+          fmt::format("gradway does not compress what it sends: it is predicted as {}", draft_.optimizer));
     }
     draft_.optimizer = optimizer_word(*type, !is_torch);
     const bool has_momentum = settings_.number({"optimizer.params.momentum"}, 0).value_or(0) > 0;
     if (draft_.optimizer == name_of(Optimizer::sgd) && has_momentum)
       draft_.optimizer = name_of(Optimizer::sgd_momentum);
-    if (draft_.optimizer.empty())
-      settings_.note({"optimizer.type"},
-                     "gradway does not support this optimizer, so sgd is assumed; set 'optimizer: adamw' or "
-                     "'adamw_fused' in the scenario");
+    if (!draft_.optimizer.empty()) return;
+    draft_.optimizer = name_of(Optimizer::adamw);
+    settings_.note(
+        {"optimizer.type"},
+        "gradway does not support this optimizer, so adamw is assumed; 'optimizer' in the scenario "
+        "changes it");
   }
 
   TrainerSettings settings_;

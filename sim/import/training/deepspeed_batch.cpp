@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/import/training/trainer_settings.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace gradway {
@@ -91,10 +93,15 @@ DeepSpeedBatch deepspeed_batch(TrainerSettings& settings, const DraftOptions& op
   const auto ranks = ranks_of(settings, options, given, split);
   if (!complete(settings, given, ranks)) return {};
   if (given.train > 0 && given.train != given.micro * given.accumulate * ranks) {
-    settings.problem(settings.where({train_key}),
-                     fmt::format("{} samples per step are not {} x {} x {} ranks", given.train, given.micro,
-                                 given.accumulate, ranks),
-                     std::string{rule}, notes);
+    const auto of_rank = given.micro * std::max(1LL, given.accumulate);
+    const auto fitting = of_rank > 0 && given.train % of_rank == 0 ? given.train / of_rank * split : 0;
+    settings.problem(
+        settings.where({train_key}),
+        given.accumulate == 0 ? fmt::format("{} samples per step are fewer than {} on each of {} ranks",
+                                            given.train, given.micro, ranks)
+                              : fmt::format("{} samples per step are not {} x {} x {} ranks", given.train,
+                                            given.micro, given.accumulate, ranks),
+        fitting > 0 ? fmt::format("{}; --gpus {} fits", rule, fitting) : std::string{rule}, notes);
     return {};
   }
   check_job_numbers(settings, given.micro, given.accumulate);

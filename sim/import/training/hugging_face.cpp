@@ -351,8 +351,21 @@ void refuse_unknown(Model& model, const std::string& type, const std::vector<std
       where_to_describe);
 }
 
+/// Marks keys as read that change nothing of a decoder, because of their value or of another key.
+void note_idle_keys(Model& model) {
+  const Spellings every_layer = {"moe_layer_freq"};
+  model.require(every_layer, model.number(every_layer, 1) == 1, "gradway requires experts in all layers");
+  if (!model.flag({"use_sliding_window"}, true)) model.settings.find({"sliding_window"});
+  if (model.settings.has({"layer_types"})) model.settings.find({"sliding_window_pattern"});
+}
+
 void read_family(Model& model) {
   const auto type = model.settings.text({"model_type"});
+  if (const auto name = model.settings.text({"_class_name"}); name && !type)
+    return model.settings.problem(
+        model.settings.where({"_class_name"}),
+        fmt::format("gradway does not read the models of diffusers, such as this {}", *name),
+        "capture your training program: docs/my-program.md");
   if (!type)
     return model.settings.problem(model.settings.whole(), "the file has no 'model_type'",
                                   "give the config.json in the folder of a model's weights");
@@ -370,6 +383,7 @@ void read_family(Model& model) {
       {"model_type"},
       "unknown to gradway, so the model is read by its keys as a decoder like Llama; compare its "
       "number of parameters ('gradway show model') with the published one");
+  note_idle_keys(model);
   model.settings.refuse_unknown({ignored_hugging_face_keys, unused_hugging_face_keys, {}}, where_to_describe);
 }
 

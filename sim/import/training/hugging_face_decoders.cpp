@@ -338,6 +338,7 @@ Family family_of_keys(Model& model) {
   family.gated = !family.layer_norm || activation == "silu" || activation == "swish";
   family.norm_bias = family.layer_norm && !family.gated;
   family.attention_bias = family.norm_bias;
+  family.gate = model.flag({"attn_output_gate"}, false);
   for (const auto* key : {"use_qk_norm", "qk_norm", "qk_layernorm"}) {
     if (!model.settings.has({key})) continue;
     family.qk_norm = "true";

@@ -45,6 +45,7 @@ inline constexpr std::string_view ignored_hugging_face_keys =
     "use_weighted_layer_sum scale_embedding apply_spec_augment label_smoothing alibi_bias_max "
     "attention_hidden_size embedding_size layer_norm_elementwise_affine max_source_positions "
     "max_sequence_length "
+    "projector_hidden_act spatial_merge_size input_jitter_noise mamba_ssm_dtype "
     "is_causal gradient_checkpointing_every use_cache_quantization multi_query";
 
 /// Keys that gradway does not use, or only in part, and what it does instead.
@@ -70,6 +71,8 @@ inline constexpr auto unused_hugging_face_keys = std::to_array<UnusedKey>({
     {"attn_config.qk_ln", "false", "gradway does not normalize queries and keys of MPT"},
     {"gradient_checkpointing", "false", "job.recompute of a scenario sets whether blocks are recomputed"},
     {"use_bidirectional_attention", "false", "gradway's attention is causal, which is half the work"},
+    {"mtp_num_hidden_layers", "0",
+     "gradway does not support multi-token prediction: its layers are left out"},
     {"num_mtp_layers", "0", "gradway does not support multi-token prediction: its layers are left out"},
     {"position_embedding_type", "absolute", "gradway's BERT has learned positions"},
 });

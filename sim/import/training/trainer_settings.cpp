@@ -32,6 +32,17 @@ std::optional<double> number_of(std::string_view text) {
   return value;
 }
 
+/// The number of a setting, or the one that a list has for each layer.
+std::optional<double> single_number(const FileSetting& setting) {
+  if (setting.kind == FileSetting::Kind::number) return number_of(setting.text);
+  if (setting.kind != FileSetting::Kind::list || setting.entries.empty()) return std::nullopt;
+  const auto& first = setting.entries.front();
+  const bool are_same = std::ranges::all_of(setting.entries, [&](const FileSetting& entry) {
+    return entry.kind == FileSetting::Kind::number && entry.text == first.text;
+  });
+  return are_same ? number_of(first.text) : std::nullopt;
+}
+
 bool same(std::string_view a, std::string_view b) {
   const auto x = number_of(a);
   return a == b || (x && x == number_of(b));
@@ -146,7 +157,7 @@ bool TrainerSettings::is_automatic(Spellings keys) const {
 std::optional<int> TrainerSettings::whole_number(Spellings keys, int least, int most) {
   const auto* setting = find(keys);
   if (setting == nullptr) return std::nullopt;
-  const auto value = setting->kind == Kind::number ? number_of(setting->text) : std::nullopt;
+  const auto value = single_number(*setting);
   if (value && *value >= least && *value <= most && *value == std::floor(*value))
     return static_cast<int>(*value);
   problem(place(*setting), fmt::format("invalid value {1} for '{0}'", setting->key, shown(*setting)),
@@ -157,7 +168,7 @@ std::optional<int> TrainerSettings::whole_number(Spellings keys, int least, int 
 std::optional<double> TrainerSettings::number(Spellings keys, double least) {
   const auto* setting = find(keys);
   if (setting == nullptr) return std::nullopt;
-  const auto value = setting->kind == Kind::number ? number_of(setting->text) : std::nullopt;
+  const auto value = single_number(*setting);
   if (value && *value >= least) return value;
   problem(place(*setting), fmt::format("invalid value {1} for '{0}'", setting->key, shown(*setting)),
           fmt::format("expected a number of at least {}", least));

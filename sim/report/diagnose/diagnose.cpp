@@ -206,8 +206,12 @@ std::string verdict_text(const JobRun& run, const DiagnosisBasis& basis, const D
                        percent_text(lost / diagnosis.measured));
   if (basis.step && diagnosis.measured > basis.step->high)
     return "slower than predicted, for a reason that the traces do not show";
-  if (!diagnosis.possible.empty()) return "healthy, if what follows is meant";
-  return "healthy: nothing was found that costs 2 % of the step or more";
+  if (diagnosis.is_slower_than_traced())
+    return "slower than the traces, for a reason that they do not show: trace steps that are as slow";
+  const std::string unjudged =
+      diagnosis.has_unjudged_collectives() ? "; collectives of unknown size were not judged" : "";
+  if (!diagnosis.possible.empty()) return "healthy, if what follows is meant" + unjudged;
+  return "healthy: nothing was found that costs 2 % of the step or more" + unjudged;
 }
 
 void write_diagnosis(std::ostream& out, const JobRun& run, const DiagnosisBasis& basis,

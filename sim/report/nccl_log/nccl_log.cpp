@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <ostream>
 #include <sstream>
 
@@ -56,6 +57,8 @@ std::string_view aspect_name(NcclAspect aspect) {
       return "transport between nodes";
     case NcclAspect::network:
       return "network";
+    case NcclAspect::nics:
+      return "NICs of a node";
     case NcclAspect::gpudirect:
       return "GPUDirect RDMA";
     case NcclAspect::nvls:
@@ -70,8 +73,26 @@ std::string_view aspect_name(NcclAspect aspect) {
   return "";
 }
 
+std::string gpudirect_remedy(const NcclComparison& comparison) {
+  switch (comparison.gpudirect_by) {
+    case GpudirectBy::nvidia_driver:
+      return std::ranges::count(comparison.evidence, NcclRemark::gpudirect_disabled) > 0
+                 ? "load the module nvidia-peermem, or use a kernel with DMA-BUF"
+                 : "check the module nvidia-peermem, PCIe ACS, and that each GPU has a NIC near it";
+    case GpudirectBy::amd_driver:
+      return "check that amdgpu and the NIC's driver share peer memory (ib_peer_mem or DMA-BUF), PCIe ACS, "
+             "and "
+             "that each GPU has a NIC near it";
+    case GpudirectBy::network_plugin:
+      return "check the network's plug-in and its driver: they decide whether NICs reach the memory of GPUs";
+  }
+  return "";
+}
+
 /// What explains a difference and what to do about it.
 std::string explanation(const NcclComparison& comparison) {
+  if (comparison.follows_from)
+    return fmt::format("this follows from the difference in {}", aspect_name(*comparison.follows_from));
   if (!comparison.causes.empty()) {
     return fmt::format("{} {} set: leave {} out", fmt::join(comparison.causes, " and "),
                        comparison.causes.size() == 1 ? "is" : "are",
@@ -85,16 +106,15 @@ std::string explanation(const NcclComparison& comparison) {
   }
   if (has(NcclRemark::no_infiniband_device))
     return "NCCL found no InfiniBand device: check the drivers, and the devices of the container";
-  if (has(NcclRemark::gpudirect_disabled))
-    return "load the module nvidia-peermem, or use a kernel with DMA-BUF";
+  if (comparison.aspect == NcclAspect::gpudirect) return gpudirect_remedy(comparison);
   switch (comparison.aspect) {
     case NcclAspect::inside_nodes:
       return "check NVLinks with 'nvidia-smi nvlink -s', PCIe ACS, and CUDA_VISIBLE_DEVICES of the ranks";
     case NcclAspect::network:
       return has(NcclRemark::no_network_plugin) ? "NCCL did not find the network's plug-in libnccl-net.so"
                                                 : "check which network NCCL may use";
-    case NcclAspect::gpudirect:
-      return "check the module nvidia-peermem, PCIe ACS, and that each GPU has a NIC near it";
+    case NcclAspect::nics:
+      return "check which NICs the container has, whether their ports are up, and NCCL_IB_HCA";
     case NcclAspect::nvls:
       return "check the fabric manager, and that the GPUs support multicast";
     case NcclAspect::nvlinks:
@@ -102,6 +122,7 @@ std::string explanation(const NcclComparison& comparison) {
     case NcclAspect::pcie:
       return "check width and generation with 'nvidia-smi -q', or NCCL could not read them in the VM";
     case NcclAspect::between_nodes:
+    case NcclAspect::gpudirect:
     case NcclAspect::channels:
       return "nothing in the log explains this";
   }
@@ -193,17 +214,15 @@ void write_nccl_log(std::ostream& out, const NcclLog& log, const std::string& pl
   write_job(out, log, style);
   // A job has many communicators of the same shape: of pipelines, of groups of shards.
   std::vector<std::pair<std::string, int>> texts;
+  std::map<std::string, std::size_t> places;  // of texts
   for (std::size_t i = 0; i < log.communicators.size(); ++i) {
     std::ostringstream text;
     write_communicator(text, log.communicators[i], style);
     if (i < checked.size() && !checked[i].comparisons.empty())
       write_checked(text, platform, checked[i], style);
-    const auto same = std::ranges::find(texts, text.str(), &std::pair<std::string, int>::first);
-    if (same == texts.end()) {
-      texts.emplace_back(text.str(), 1);
-    } else {
-      ++same->second;
-    }
+    const auto [place, is_new] = places.emplace(text.str(), texts.size());
+    if (is_new) texts.emplace_back(place->first, 0);
+    ++texts[place->second].second;
   }
   for (const auto& [text, times] : texts)
     out << '\n' << (times == 1 ? "communicator" : fmt::format("{} communicators, each", times)) << text;

@@ -18,8 +18,8 @@ Json optional_json(const std::optional<int>& value) {
 }
 
 std::string_view key_of(NcclAspect aspect) {
-  constexpr std::array<std::string_view, 8> keys{"inside_nodes", "between_nodes", "network", "gpudirect",
-                                                 "nvls",         "channels",      "nvlinks", "pcie"};
+  constexpr std::array<std::string_view, 9> keys{
+      "inside_nodes", "between_nodes", "network", "nics", "gpudirect", "nvls", "channels", "nvlinks", "pcie"};
   return keys[static_cast<std::size_t>(aspect)];
 }
 
@@ -60,6 +60,7 @@ Json checked_json(const CheckedCommunicator& checked) {
               {"found", each.found},
               {"agrees", each.agrees},
               {"causes", each.causes}};
+    if (each.follows_from) json["follows_from"] = key_of(*each.follows_from);
     if (each.example) {
       json["pairs"] = each.pairs;
       json["differing"] = each.differing;

@@ -165,8 +165,10 @@ void find_reads(const JobRun& run, const Places& waits, std::vector<Candidate>& 
   }
   if (reads.empty()) return;
   auto candidate = candidate_of(run, CauseKind::host_reads, reads, -1);
-  // Reading the loss once per step is usual.
-  candidate.cause.confidence = candidate.cause.events > 1 ? Confidence::high : Confidence::low;
+  // Reading the loss once per step is usual. A read may wait for ranks whose traces are not given.
+  const bool may_wait_for_ranks = !run.is_whole() && !run.collectives.empty();
+  candidate.cause.confidence =
+      candidate.cause.events > 1 && !may_wait_for_ranks ? Confidence::high : Confidence::low;
   for (const auto& place : reads) {
     const auto& item = item_at(run, place);
     if (!item.reads_value) continue;

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "sim/base/problem.hpp"
 #include "sim/cost/framework_cost.hpp"
 
 namespace gradway {
@@ -194,10 +195,35 @@ void weigh(const JobRun& run, std::vector<Candidate> candidates, RunTimes& times
   diagnosis.expected = step;
 }
 
+/// The profiler lengthens the CPU's work only, up to some times. A step is at least as long as its work on a
+/// GPU.
+void check_step_time(Seconds step_time, const Diagnosis& diagnosis, const ReplayedRun& replayed) {
+  constexpr double faster_clocks = 0.5;
+  constexpr double most_stalls = 10;
+  const auto least = faster_clocks * *std::ranges::max_element(replayed.busy);
+  const auto most = most_stalls * diagnosis.traced;
+  if (step_time >= least && step_time <= most) return;
+  throw ConfigError{Problem{
+      Where{"--step-time", 0, 0, 0, {}},
+      step_time < least ? "the step time is less than half of what a GPU of the traces works in a step"
+                        : "the step time is more than ten times that of the traces",
+      {},
+      "give the time of the steps that were traced, without the profiler"}};
+}
+
 }  // namespace
 
 bool Diagnosis::is_healthy(const DiagnosisBasis& basis) const {
-  return causes.empty() && (!basis.step || measured <= basis.step->high);
+  return causes.empty() && !is_slower_than_traced() && (!basis.step || measured <= basis.step->high);
+}
+
+bool Diagnosis::is_slower_than_traced() const {
+  constexpr double usual_difference = 1.1;  // between steps of a run
+  return measured > usual_difference * std::max(traced, replayed);
+}
+
+bool Diagnosis::has_unjudged_collectives() const {
+  return std::ranges::any_of(collectives, [](const auto& each) { return !each.expected; });
 }
 
 double Diagnosis::lost_share() const {
@@ -225,6 +251,7 @@ Diagnosis diagnose(const JobRun& run, const DiagnosisBasis& basis, std::optional
   diagnosis.replayed = replayed.step;
   diagnosis.measured = step_time.value_or(replayed.step);
   for (const auto& rank : run.ranks) diagnosis.traced = std::max(diagnosis.traced, traced_step(rank));
+  if (step_time) check_step_time(*step_time, diagnosis, replayed);
   std::vector<Candidate> candidates;
   find_cpu_causes(run, candidates);
   find_gpu_causes(run, basis, candidates);

@@ -63,6 +63,10 @@ struct Diagnosis {
   std::vector<ClassTimes> classes;
 
   bool is_healthy(const DiagnosisBasis& basis) const;
+  /// The measured step is longer than under the profiler, which only ever lengthens it.
+  bool is_slower_than_traced() const;
+  /// Collectives of unknown size are not compared with NCCL's model.
+  bool has_unjudged_collectives() const;
   /// Share of the step that the causes cost.
   double lost_share() const;
   /// `measured` without `expected` and what was found.
@@ -73,6 +77,7 @@ struct Diagnosis {
 /// difference between two replays, with and without it, so that time which something else hides anyway does
 /// not count. They are removed one after the other, the most expensive first: no time counts twice.
 /// @param step_time measured without the profiler
+/// @throws ConfigError if the step time is out of reach of the traces
 Diagnosis diagnose(const JobRun& run, const DiagnosisBasis& basis, std::optional<Seconds> step_time);
 
 }  // namespace gradway

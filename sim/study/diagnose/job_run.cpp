@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -42,6 +43,45 @@ void number(std::vector<RankRun>& ranks) {
   }
 }
 
+/// The reductions of a rank, by group and step: kinds and bytes. All ranks of a group take part in them.
+using Reductions = std::map<std::string, std::vector<std::vector<std::pair<CollectiveKind, double>>>>;
+
+Reductions reductions_of(const RankRun& rank) {
+  Reductions reductions;
+  for (const auto& one : rank.collectives) {
+    const bool reduces = one.kind == CollectiveKind::all_reduce || one.kind == CollectiveKind::reduce_scatter;
+    // Where groups are unknown, only data parallelism lets all ranks reduce the same.
+    if (!reduces && one.kind != CollectiveKind::broadcast && one.group.empty()) return {};
+    if (!reduces) continue;
+    auto& steps = reductions[one.group];
+    steps.resize(rank.steps.size());
+    const auto step = rank.activities[static_cast<std::size_t>(one.activity)].step;
+    steps[static_cast<std::size_t>(step)].emplace_back(one.kind, one.bytes);
+  }
+  return reductions;
+}
+
+/// Compares the reductions of ranks of one group: no step of different jobs has the same ones.
+void check_reductions(const std::vector<RankRun>& ranks) {
+  std::map<std::string, std::pair<const RankRun*, Reductions::mapped_type>> known;
+  for (const auto& rank : ranks) {
+    for (auto& [group, steps] : reductions_of(rank)) {
+      const auto [other, is_new] = known.try_emplace(group, &rank, steps);
+      if (is_new) continue;
+      const auto& [first, expected] = other->second;
+      bool is_same = false;
+      for (std::size_t step = 0; step < steps.size(); ++step) is_same |= steps[step] == expected[step];
+      if (is_same) continue;
+      refuse_trace(
+          rank,
+          fmt::format("rank {} reduces other buffers than rank {}, '{}', in the same group: {} and {} "
+                      "reductions in the first step",
+                      rank.rank, first->rank, first->file, steps[0].size(), expected[0].size()),
+          "give the traces of one job, of the same steps");
+    }
+  }
+}
+
 void check(const std::vector<RankRun>& ranks) {
   for (std::size_t i = 1; i < ranks.size(); ++i) {
     const auto& first = ranks.front();
@@ -51,10 +91,7 @@ void check(const std::vector<RankRun>& ranks) {
                    fmt::format("this trace is of a job of {} rank{}, but '{}' of {}", other.ranks,
                                other.ranks == 1 ? "" : "s", first.file, first.ranks),
                    "give the traces of one job");
-    if (other.rank == ranks[i - 1].rank)
-      refuse_trace(other,
-                   fmt::format("rank {} has two traces: '{}' is one, too", other.rank, ranks[i - 1].file),
-                   "give one trace per rank");
+    check_new_rank(std::span{ranks}.first(i), other);
     if (other.steps.size() != first.steps.size())
       refuse_trace(
           other,
@@ -62,6 +99,7 @@ void check(const std::vector<RankRun>& ranks) {
                       other.steps.size() == 1 ? "" : "s", first.rank, first.steps.size()),
           "record the same steps on all ranks");
   }
+  check_reductions(ranks);
 }
 
 /// Matches the k-th collective of a group in a step on all ranks.
@@ -150,6 +188,13 @@ void add_cpu_work(JobRun& run) {
 }
 
 }  // namespace
+
+void check_new_rank(std::span<const RankRun> ranks, const RankRun& added) {
+  const auto same = std::ranges::find(ranks, added.rank, &RankRun::rank);
+  if (added.is_rank_known && same != ranks.end())
+    refuse_trace(added, fmt::format("rank {} has two traces: '{}' is one, too", added.rank, same->file),
+                 "give one trace per rank");
+}
 
 JobRun job_run(std::vector<RankRun> ranks, KernelNames names) {
   number(ranks);

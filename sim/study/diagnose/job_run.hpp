@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/study/diagnose/rank_run.hpp"
@@ -54,8 +55,12 @@ struct JobRun {
 
 /// Joins the traces of a job: checks that they belong together, aligns their clocks by the ends of their
 /// collectives, matches collectives, and separates the contention of kernels with collectives.
-/// @throws ConfigError if ranks occur twice or differ in their number of steps or in their job
+/// @throws ConfigError if ranks occur twice or differ in their number of steps, in their job or in their
+/// reductions
 JobRun job_run(std::vector<RankRun> ranks, KernelNames names);
+
+/// @throws ConfigError if a rank has a trace already @param ranks whose traces were read
+void check_new_rank(std::span<const RankRun> ranks, const RankRun& added);
 
 /// The times of a job's parts that a replay uses, in nanoseconds. Causes change them.
 struct RunTimes {

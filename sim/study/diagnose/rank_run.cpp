@@ -181,8 +181,18 @@ void find_main_stream(RankRun& run) {
   run.main_stream = most == busy.end() ? 0 : most->first;
 }
 
-/// Gaps between kernels of a stream that were launched well before the earlier one ended.
-void measure_gap(const std::vector<const TracedLaunch*>& launches, RankRun& run) {
+/// The starts of all activities of a trace by stream, in order.
+std::map<std::int64_t, std::vector<std::int64_t>> starts_by_stream(const Trace& trace) {
+  std::map<std::int64_t, std::vector<std::int64_t>> starts;
+  for (const auto& activity : trace.activities) starts[activity.stream].push_back(activity.start);
+  for (auto& [stream, of_stream] : starts) std::ranges::sort(of_stream);
+  return starts;
+}
+
+/// Gaps between kernels of a stream that were launched well before the earlier one ended. Where a trace was
+/// cut, kernels without a launch may fill a gap.
+void measure_gap(const Trace& trace, const std::vector<const TracedLaunch*>& launches, RankRun& run) {
+  const auto starts = starts_by_stream(trace);
   constexpr std::int64_t well_ahead = 20'000;
   constexpr double shortest_interruption = 50'000;
   std::map<std::int32_t, const RunActivity*> last;
@@ -191,7 +201,11 @@ void measure_gap(const std::vector<const TracedLaunch*>& launches, RankRun& run)
     auto& activity = run.activities[i];
     if (activity.work == WorkClass::collective) continue;
     const auto*& before = last[activity.stream];
-    if (before != nullptr && launches[i]->call->end() + well_ahead < before->end()) {
+    const auto& of_stream = starts.at(launches[i]->activity->stream);
+    const auto next =
+        before == nullptr ? of_stream.end() : std::ranges::upper_bound(of_stream, before->start);
+    const bool is_next = next != of_stream.end() && *next == activity.start;
+    if (is_next && launches[i]->call->end() + well_ahead < before->end()) {
       gaps.push_back(std::max<std::int64_t>(0, activity.start - before->end()));
       activity.interruption = static_cast<double>(gaps.back());
     }
@@ -298,7 +312,7 @@ RankRun rank_run(Trace trace, const std::string& shown, KernelNames& names) {
   }
   run.precision = precision_of(run);
   find_main_stream(run);
-  measure_gap(launches, run);
+  measure_gap(trace, launches, run);
   add_program(trace, launches, names, run);
   add_unknown(trace, run);
   return run;

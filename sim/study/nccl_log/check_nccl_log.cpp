@@ -106,6 +106,7 @@ class Checker {
     check_nvls();
     check_channels();
     check_topology();
+    std::ranges::stable_partition(comparisons_, [](const auto& each) { return !each.follows_from; });
     if (std::ranges::any_of(comparisons_, [](const auto& each) { return !each.agrees; })) add_effect(checked);
     checked.comparisons = std::move(comparisons_);
     return checked;
@@ -139,6 +140,16 @@ class Checker {
     return found;
   }
 
+  /// The variables that change an expectation, but not to what was found.
+  std::vector<std::string> part_causes(const Pair& pair) const {
+    std::vector<std::string> found;
+    for (const auto& [name, value] : variables_) {
+      if (expected(pair, nccl_settings({{name, value}})) != expected(pair, {}))
+        found.push_back(fmt::format("{}={}", name, log_.variables.at(name)));
+    }
+    return found;
+  }
+
   /// Adds a variable that gradway does not model if its value has the effect that was found.
   void add_cause_if(NcclComparison& comparison, std::string_view name, std::string_view value) const {
     const auto set = log_.variables.find(std::string{name});
@@ -157,7 +168,7 @@ class Checker {
       if (is_inside(connection) == inside) found[{connection.from, connection.to}] = connection.transport;
     }
     if (found.empty()) return;
-    NcclComparison comparison{aspect, {}, {}, true, static_cast<int>(found.size()), 0, {}, {}, {}};
+    NcclComparison comparison{aspect, {}, {}, true, static_cast<int>(found.size())};
     std::optional<std::pair<Pair, Transport>> different;
     for (const auto& [pair, transport] : found) {
       const auto wanted = expected(pair, {});
@@ -175,6 +186,7 @@ class Checker {
       comparison.example = {different->first.from, different->first.to};
       comparison.causes = causes(
           [&](const auto& settings) { return expected(different->first, settings) == different->second; });
+      if (comparison.causes.empty()) comparison.causes = part_causes(different->first);
       if (inside) add_evidence(comparison, NcclRemark::p2p_not_enabled);
       if (inside) is_slower_inside_ = different->second;
     }
@@ -219,7 +231,7 @@ class Checker {
     const auto names = network_names(platform_.network->kind);
     if (names.empty()) return;
     const auto& name = *found.begin();
-    NcclComparison comparison{NcclAspect::network, std::string{names.front()}, name, true, 0, 0, {}, {}, {}};
+    NcclComparison comparison{NcclAspect::network, std::string{names.front()}, name};
     comparison.agrees = std::ranges::any_of(names, [&](auto known) { return name.starts_with(known); });
     if (!comparison.agrees) {
       add_cause_if(comparison, "NCCL_IB_DISABLE", "1");
@@ -227,6 +239,27 @@ class Checker {
       add_cause_if(comparison, "NCCL_NET_PLUGIN", "none");
       add_evidence(comparison, NcclRemark::no_infiniband_device);
       add_evidence(comparison, NcclRemark::no_network_plugin);
+      network_problem_ = NcclAspect::network;
+    }
+    comparisons_.push_back(std::move(comparison));
+    if (!network_problem_) check_nics();
+  }
+
+  /// Each NIC of a node, by the name of its port; nodes of a job have equal names.
+  void check_nics() {
+    const auto is_of_first_node = [&](const Device& device) {
+      return device.kind == DeviceKind::nic && device.node <= 0;
+    };
+    const auto expected = std::ranges::count_if(platform_.devices, is_of_first_node);
+    const auto found = std::ssize(log_.nics);
+    if (found == 0 || expected == 0) return;
+    NcclComparison comparison{NcclAspect::nics, fmt::format("{}", expected), fmt::format("{}", found),
+                              found >= expected};
+    if (!comparison.agrees) {
+      const auto chosen = log_.variables.find("NCCL_IB_HCA");
+      if (chosen != log_.variables.end())
+        comparison.causes.push_back(fmt::format("{}={}", chosen->first, chosen->second));
+      network_problem_ = NcclAspect::nics;
     }
     comparisons_.push_back(std::move(comparison));
   }
@@ -252,15 +285,8 @@ class Checker {
     }
     if (pairs == 0) return;
     const bool expected = is_direct({}, *example);
-    NcclComparison comparison{NcclAspect::gpudirect,
-                              expected ? "yes" : "no",
-                              direct > 0 ? "yes" : "no",
-                              (direct > 0) == expected,
-                              pairs,
-                              0,
-                              {},
-                              {},
-                              {}};
+    NcclComparison comparison{NcclAspect::gpudirect, expected ? "yes" : "no", direct > 0 ? "yes" : "no",
+                              (direct > 0) == expected, pairs};
     if (!comparison.agrees) {
       comparison.differing = expected ? pairs - direct : direct;
       comparison.example = {example->from, example->to};
@@ -270,6 +296,13 @@ class Checker {
       if (expected) add_cause_if(comparison, "NCCL_IB_CUDA_SUPPORT", "0");
       if (expected) add_cause_if(comparison, "NCCL_DMABUF_ENABLE", "0");
       has_gpudirect_ = direct > 0;
+      // Without the expected network there is nothing that could write into GPUs.
+      if (expected && network_problem_ == NcclAspect::network) comparison.follows_from = network_problem_;
+      comparison.gpudirect_by =
+          platform_.gpu_models.front().is_amd() ? GpudirectBy::amd_driver
+          : platform_.network->kind == NetworkKind::infiniband || platform_.network->kind == NetworkKind::roce
+              ? GpudirectBy::nvidia_driver
+              : GpudirectBy::network_plugin;
     }
     comparisons_.push_back(std::move(comparison));
   }
@@ -282,8 +315,8 @@ class Checker {
     const bool found = *communicator_.nvls_channels > 0;
     // @source NCCL 2.28.9, src/transport/nvls.cc (ncclNvlsInit): at least three GPUs
     const bool expected = communicator_.ranks > 2 && has_nvls({});
-    NcclComparison comparison{
-        NcclAspect::nvls, expected ? "yes" : "no", found ? "yes" : "no", found == expected, 0, 0, {}, {}, {}};
+    NcclComparison comparison{NcclAspect::nvls, expected ? "yes" : "no", found ? "yes" : "no",
+                              found == expected};
     if (!comparison.agrees) {
       comparison.causes = causes([&](const auto& settings) { return has_nvls(settings) == found; });
       lacks_nvls_ = expected;
@@ -308,18 +341,12 @@ class Checker {
     const Communicator as_expected{routes_, as_found(), calibration_, gpus_};
     const auto expected = search_channels(as_expected.facts(), {}).count;
     const auto found = *communicator_.collective_channels;
-    NcclComparison comparison{NcclAspect::channels,
-                              fmt::format("{}", expected),
-                              fmt::format("{}", found),
-                              2 * found > expected,
-                              0,
-                              0,
-                              {},
-                              {},
-                              {}};
+    NcclComparison comparison{NcclAspect::channels, fmt::format("{}", expected), fmt::format("{}", found),
+                              2 * found > expected};
     if (!comparison.agrees) {
       comparison.causes = causes(
           [&](const auto& settings) { return settings.max_channels && *settings.max_channels <= found; });
+      if (comparison.causes.empty()) comparison.follows_from = network_problem_;
       found_channels_ = found;
     }
     comparisons_.push_back(std::move(comparison));
@@ -335,15 +362,8 @@ class Checker {
     }
     const auto compare = [&](NcclAspect aspect, double expected, double found) {
       if (expected == 0) return;
-      comparisons_.push_back({aspect,
-                              fmt::format("{:.4g} GB/s", expected),
-                              fmt::format("{:.4g} GB/s", found),
-                              found >= least_share_of_expected * expected,
-                              0,
-                              0,
-                              {},
-                              {},
-                              {}});
+      comparisons_.push_back({aspect, fmt::format("{:.4g} GB/s", expected), fmt::format("{:.4g} GB/s", found),
+                              found >= least_share_of_expected * expected});
     };
     const auto gpu = device(0);
     double links = 0;
@@ -381,8 +401,17 @@ class Checker {
   std::optional<Transport> is_slower_inside_;  ///< instead of the expected one
   std::optional<bool> has_gpudirect_;          ///< contrary to the expectation
   bool lacks_nvls_ = false;
-  std::optional<int> found_channels_;  ///< fewer than expected
+  std::optional<NcclAspect> network_problem_;  ///< of the network or its NICs, with consequences
+  std::optional<int> found_channels_;          ///< fewer than expected
 };
+
+/// The communicator with numbers for the names of its hosts: a job has many of the same shape.
+NcclLogCommunicator shape_of(NcclLogCommunicator communicator) {
+  std::map<std::string, std::string> names;
+  for (auto& [rank, process] : communicator.seen)
+    process.host = names.emplace(process.host, std::to_string(names.size())).first->second;
+  return communicator;
+}
 
 }  // namespace
 
@@ -390,14 +419,19 @@ std::vector<CheckedCommunicator> check_nccl_log(const NcclLog& log, const std::s
                                                 const DataPath& data) {
   const auto node = load_platform(platform, 1, data);
   const auto gpus_per_node = static_cast<int>(node.gpus.size()) / node.nodes;
+  std::map<int, std::pair<Platform, Calibration>> by_nodes;
+  std::map<NcclLogCommunicator, CheckedCommunicator> by_shape;
   std::vector<CheckedCommunicator> checked;
   for (const auto& communicator : log.communicators) {
-    auto& comparisons = checked.emplace_back();
-    if (communicator.ranks < 2) continue;
-    Calibration calibration;
-    const auto nodes = nodes_of(communicator, gpus_per_node);
-    const auto built = load_platform(platform, nodes * gpus_per_node, data, &calibration);
-    comparisons = Checker{log, communicator, built, calibration}.check();
+    const auto [known, is_new] = by_shape.try_emplace(shape_of(communicator));
+    if (is_new && communicator.ranks > 1) {
+      const auto nodes = nodes_of(communicator, gpus_per_node);
+      const auto [place, is_first] = by_nodes.try_emplace(nodes);
+      auto& [built, calibration] = place->second;
+      if (is_first) built = load_platform(platform, nodes * gpus_per_node, data, &calibration);
+      known->second = Checker{log, communicator, built, calibration}.check();
+    }
+    checked.push_back(known->second);
   }
   return checked;
 }

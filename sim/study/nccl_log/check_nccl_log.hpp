@@ -17,6 +17,7 @@ enum class NcclAspect : std::uint8_t {
   inside_nodes,   ///< transport between GPUs of a node
   between_nodes,  ///< transport between GPUs of different nodes
   network,        ///< kind of the network
+  nics,           ///< number of NICs of a node that NCCL uses
   gpudirect,      ///< NICs read and write the memory of GPUs
   nvls,           ///< reductions in NVSwitches
   channels,       ///< number of channels of collectives
@@ -24,17 +25,22 @@ enum class NcclAspect : std::uint8_t {
   pcie,           ///< rate of a GPU's PCIe link
 };
 
+/// What lets NICs reach the memory of GPUs.
+enum class GpudirectBy : std::uint8_t { nvidia_driver, amd_driver, network_plugin };
+
 /// What NCCL did, and what was expected of the platform without any variables.
 struct NcclComparison {
   NcclAspect aspect{};
-  std::string expected;
-  std::string found;
+  std::string expected{};
+  std::string found{};
   bool agrees = true;
   int pairs = 0;      ///< Connected pairs of ranks that were compared; 0: not of pairs.
   int differing = 0;  ///< Pairs that differ.
-  std::optional<std::pair<int, int>> example;  ///< Ranks of a pair that differs.
-  std::vector<std::string> causes;             ///< Variables in the log that explain the difference.
-  std::vector<NcclRemark> evidence;            ///< What NCCL printed about it.
+  std::optional<std::pair<int, int>> example{};  ///< Ranks of a pair that differs.
+  std::vector<std::string> causes{};             ///< Variables in the log that explain the difference.
+  std::vector<NcclRemark> evidence{};            ///< What NCCL printed about it.
+  std::optional<NcclAspect> follows_from{};      ///< Another difference, which is the cause of this one.
+  GpudirectBy gpudirect_by{};                    ///< Of gpudirect.
 };
 
 /// A large all-reduce of the communicator, alone on the platform.

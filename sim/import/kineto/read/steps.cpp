@@ -23,13 +23,14 @@ bool has_backward(std::span<const TracedLaunch> launches) {
   return std::ranges::any_of(launches, &TracedLaunch::in_backward);
 }
 
-/// The optimizer's steps in order. Several optimizers that follow one backward pass count as one.
+/// The optimizer's steps in order. Several optimizers that follow one backward pass count as one. With a
+/// closure, as Lightning passes one, the passes are inside of the optimizer's step.
 std::vector<Span> optimizer_steps(const Trace& trace, std::vector<TracedLaunch>& launches) {
   std::vector<Span> steps(trace.optimizer_steps.begin(), trace.optimizer_steps.end());
   std::ranges::sort(steps, {}, &Span::start);
   std::vector<Span> merged;
   for (const auto& step : steps) {
-    if (!merged.empty() && !has_backward(between(launches, merged.back().end(), step.start))) {
+    if (!merged.empty() && !has_backward(between(launches, merged.back().end(), step.end()))) {
       merged.back().duration = std::max(merged.back().end(), step.end()) - merged.back().start;
     } else {
       merged.push_back(step);

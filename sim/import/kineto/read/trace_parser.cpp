@@ -70,6 +70,10 @@ class Handler final : public nlohmann::json_sax<Json> {
   }
   bool start_array(std::size_t) override {
     enter_level();
+    if (depth_ == 1)
+      refuse_at(file_.whole(),
+                "this is a list of events without GPU kernels, as torch.autograd.profiler writes it",
+                "record with torch.profiler of a PyTorch that was built with Kineto, as its wheels are");
     if (depth_ == 2) begin_section();
     if (section_ == Section::events) event_.begin_list(record_depth());
     return true;
