@@ -353,8 +353,9 @@ void check_scenario_key(const std::string& key, const Where& where) {
       const auto inner = name.substr(0, name.find('.') + 1);
       if (inner == group) of_group.push_back(name);
     }
-    hint = fmt::format("known: {}; 'gradway list keys' describes them", fmt::join(of_group, ", "));
-    if (of_group.empty()) hint = "'gradway list keys' lists all keys";
+    hint = of_group.empty()
+               ? "'gradway list keys' lists all keys"
+               : fmt::format("{}; 'gradway list keys' describes them", suggestion(key, of_group));
   }
   fail(where, fmt::format("unknown key '{}'", key), hint);
 }
