@@ -169,18 +169,24 @@ Status report_failures(const report::PlatformComparison& compared, const std::ve
 }
 
 /// Whether there is neither a platform nor a file of this name.
-bool is_unknown_platform(const std::string& platform, const DataPath& data) {
-  const auto known = list_names(DataKind::platform, data);
+bool is_unknown_platform(const std::string& platform, const ComparisonRequest& request) {
   std::error_code ignored;
-  return std::ranges::find(known, platform) == known.end() && !std::filesystem::exists(platform, ignored);
+  if (std::filesystem::exists(platform, ignored)) return false;
+  try {
+    find_name(DataKind::platform, platform, request.data, {}, request.arguments.scenario);
+    return false;
+  } catch (const ConfigError&) {
+    return true;
+  }
 }
 
 /// The failures of platforms that do not exist.
 std::vector<Failure> unknown_platforms(const std::vector<Combination>& combinations,
-                                       const std::vector<Failure>& failures, const DataPath& data) {
+                                       const std::vector<Failure>& failures,
+                                       const ComparisonRequest& request) {
   std::vector<Failure> found;
   for (std::size_t i = 0; i < combinations.size(); ++i) {
-    if (failures[i].status == Status::wrong_input && is_unknown_platform(combinations[i].platform, data))
+    if (failures[i].status == Status::wrong_input && is_unknown_platform(combinations[i].platform, request))
       found.push_back(failures[i]);
   }
   return found;
@@ -221,7 +227,7 @@ Status compare(const CompareArguments& arguments, const CLI::App& app, const Com
   auto combinations = combinations_of(arguments, context.data);
   const auto failures = run_points(context, "combination", combinations.size(), arguments.jobs,
                                    [&](std::size_t i) { run(combinations[i], request); });
-  if (const auto unknown = unknown_platforms(combinations, failures, context.data); !unknown.empty())
+  if (const auto unknown = unknown_platforms(combinations, failures, request); !unknown.empty())
     return report_failures({}, unknown, context.messages);
   auto compared = sorted(combinations, failures);
   compared.goal = request.goal;

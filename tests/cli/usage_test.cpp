@@ -155,8 +155,9 @@ TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
        "it "
        "asks\n"},
       {{"init", "--model", "gpt2", "--platform", "p5", "--gpus", "8"},
-       "error: '--platform p5': there is no platform of this name\n  hint: did you mean "
-       "'aws-p5.48xlarge'?\n"},
+       "--platform p5: error: unknown platform 'p5': there is no 'platforms/p5.yaml' next to your file or in "
+       "the "
+       "data folders\n  hint: did you mean 'aws-p5.48xlarge'?\n"},
       {{"init", "--model", "gpt2", "--platform", "dgx-h100", "--gpus", "8", "--strategy", "fsdp2"},
        "error: '--strategy fsdp2': there is no strategy of this name\n  hint: did you mean 'fsdp'?\n"},
       {{"init", "--model", "gpt2", "--platform", "dgx-h100", "--gpus", "eight"},

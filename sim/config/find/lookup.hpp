@@ -19,17 +19,20 @@ struct FoundFile {
   std::string instead_of{};           ///< installed file that it replaces; "": none
 };
 
-/// Looks up names: next to the first file of a run, then in the data folders.
+/// Looks up names: next to the first file of a run, in the working folder, then in the data folders.
 class Lookup {
  public:
   /// @param first file whose folder is searched first. @param data must outlive this.
   Lookup(const FoundFile& first, const DataPath& data);
 
-  /// Searches the data folders only.
+  /// Searches the working folder and the data folders only.
   explicit Lookup(const DataPath& data) : data_{&data} {}
 
   /// @throws ConfigError at `where` for an unknown name, with the nearest known one.
   FoundFile find(DataKind kind, const std::string& name, const Where& where) const;
+
+  /// The same; none for an unknown name.
+  std::optional<FoundFile> known_file(DataKind kind, const std::string& name) const;
 
   /// Names of all files of a kind, sorted, without duplicates. The first call searches for them and reads
   /// files to distinguish their kinds. Not thread-safe.
@@ -52,7 +55,7 @@ class Lookup {
   std::string hint_of_kind(DataKind kind, const std::string& name) const;
   std::vector<std::string> platforms_with(const std::string& gpu) const;
 
-  std::optional<FoundFile> first_folder_;
+  std::vector<FoundFile> folders_{{}};  ///< searched before the data folders; "": the working folder
   const DataPath* data_;
   bool has_other_texts_ = false;
   mutable std::map<DataKind, std::vector<std::string>> names_;
