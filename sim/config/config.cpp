@@ -287,6 +287,10 @@ std::filesystem::path find_name(DataKind kind, const std::string& name, const Da
   return Lookup{FoundFile{scenario, scenario}, data}.find(kind, name, where).path;
 }
 
+std::string gpu_of_platform(const std::string& platform, const DataPath& data) {
+  return Lookup{data}.gpu_of(platform);
+}
+
 std::vector<std::string> list_names(DataKind kind, const DataPath& data) {
   return Lookup{data}.names(kind);
 }

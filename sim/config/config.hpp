@@ -140,6 +140,9 @@ void check_text(DataKind kind, const std::string& text);
 std::filesystem::path find_name(DataKind kind, const std::string& name, const DataPath& data,
                                 const Where& where = {}, const std::string& scenario = {});
 
+/// The GPU that a platform names; "" if its file has an error.
+std::string gpu_of_platform(const std::string& platform, const DataPath& data);
+
 /// The names of all files of a kind in the working folder's folders of data and in the data folders, sorted,
 /// without duplicates. Unreadable folders are skipped.
 std::vector<std::string> list_names(DataKind kind, const DataPath& data);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <optional>
 #include <set>
 
@@ -262,7 +263,9 @@ std::string Lookup::hint_of_kind(DataKind kind, const std::string& name) const {
   }
   if (kind != DataKind::platform || !near_names(name, names(kind)).empty()) return "";
   for (const auto& word : gpu_words(name)) {
-    auto found = platforms_with(word);
+    std::vector<std::string> found;
+    std::ranges::copy_if(names(kind), std::back_inserter(found),
+                         [&](const std::string& platform) { return is_gpu_model(gpu_of(platform), word); });
     if (found.empty()) continue;
     const bool is_model_parallel = found.size() > most_platforms;
     if (is_model_parallel) found.resize(most_platforms);
@@ -272,18 +275,13 @@ std::string Lookup::hint_of_kind(DataKind kind, const std::string& name) const {
   return "";
 }
 
-/// Platforms whose GPU name starts with a word such as "h100".
-std::vector<std::string> Lookup::platforms_with(const std::string& gpu) const {
-  std::vector<std::string> found;
-  for (const auto& name : names(DataKind::platform)) {
-    Problems ignored;
-    const auto node = ignored.attempt([&] {
-      return load_with_base(DataKind::platform, find(DataKind::platform, name, {}), *this, ignored);
-    });
-    const auto* entry = node.find("gpu");
-    if (entry != nullptr && entry->value.text.starts_with(gpu)) found.push_back(name);
-  }
-  return found;
+std::string Lookup::gpu_of(const std::string& platform) const {
+  Problems ignored;
+  const auto node = ignored.attempt([&] {
+    return load_with_base(DataKind::platform, find(DataKind::platform, platform, {}), *this, ignored);
+  });
+  const auto* entry = node.find("gpu");
+  return entry == nullptr ? "" : entry->value.text;
 }
 
 const std::vector<std::string>& Lookup::names(DataKind kind) const {

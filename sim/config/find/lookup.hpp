@@ -45,6 +45,9 @@ class Lookup {
   /// The same, but empty instead of all names.
   std::string near_hint(DataKind kind, const std::string& name) const;
 
+  /// The GPU that a platform names; "" if its file has an error.
+  std::string gpu_of(const std::string& platform) const;
+
   const DataPath& data() const { return *data_; }
 
   /// Whether texts may replace files that the first file names. What is read may then differ from what was
@@ -53,8 +56,6 @@ class Lookup {
 
  private:
   std::string hint_of_kind(DataKind kind, const std::string& name) const;
-  std::vector<std::string> platforms_with(const std::string& gpu) const;
-
   std::vector<FoundFile> folders_{{}};  ///< searched before the data folders; "": the working folder
   const DataPath* data_;
   bool has_other_texts_ = false;
