@@ -130,6 +130,18 @@ TEST_CASE("the sequence of a sample is the number of positions unless it is give
                       "changes it\n"));
 }
 
+TEST_CASE("a folder of weights stands for its config.json, and nothing is downloaded", "[cli][import]") {
+  const Desk desk;
+  const auto keys = R"({"model_type": "bert", "max_position_embeddings": 512})";
+  desk.folder.write("weights/config.json", keys);
+  CHECK(desk.run({"import", "hf", "weights"}).errors ==
+        desk.run({"import", "hf", "weights/config.json"}).errors);
+  CHECK_THAT(
+      desk.run({"import", "hf", "meta-llama/Llama-3.1-8B"}).errors,
+      Contains("error: there is no file 'meta-llama/Llama-3.1-8B'\n  hint: gradway downloads nothing: save "
+               "https://huggingface.co/meta-llama/Llama-3.1-8B/raw/main/config.json"));
+}
+
 TEST_CASE("a Hugging Face model that gradway cannot describe is refused", "[cli][import][errors]") {
   struct Row {
     std::string keys;
@@ -152,6 +164,9 @@ TEST_CASE("a Hugging Face model that gradway cannot describe is refused", "[cli]
       {R"("hidden_size": 64)",
        "config.json: error: the file has no 'model_type'\n"
        "  hint: give the config.json in the folder of a model's weights\n"},
+      {R"("_class_name": "UNet2DConditionModel")",
+       "config.json: error: the file has no 'model_type'\n"
+       "  hint: models of diffusers are not read: record a step of your program with 'gradway capture'\n"},
       {R"("model_type": "llama", "num_hidden_layers": "many", "hidden_act": "xielu")",
        "config.json:1:46: error: invalid value \"many\" for 'num_hidden_layers'\n"
        "    1 | {\"model_type\": \"llama\", \"num_hidden_layers\": \"many\", \"hidden_act\": \"xielu\"}\n"

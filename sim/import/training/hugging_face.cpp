@@ -353,9 +353,14 @@ void refuse_unknown(Model& model, const std::string& type, const std::vector<std
 
 void read_family(Model& model) {
   const auto type = model.settings.text({"model_type"});
-  if (!type)
-    return model.settings.problem(model.settings.whole(), "the file has no 'model_type'",
-                                  "give the config.json in the folder of a model's weights");
+  if (!type) {
+    const bool is_diffusers = model.settings.text({"_class_name"}).has_value();
+    return model.settings.problem(
+        model.settings.whole(), "the file has no 'model_type'",
+        is_diffusers
+            ? "models of diffusers are not read: record a step of your program with 'gradway capture'"
+            : "give the config.json in the folder of a model's weights");
+  }
   if (read_known(model, *type)) return;
   const auto missing = missing_decoder_keys(model);
   if (!missing.empty()) return refuse_unknown(model, *type, missing);
