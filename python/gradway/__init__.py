@@ -16,11 +16,11 @@ environment variable GRADWAY names another one. It keeps running between calls, 
 reads a file again only after it has changed. Only `gradway.capture` (with your PyTorch) and `gradway.StepLog` run in Python
 itself.
 """
-from gradway._commands import ScenarioLike, call, campaign, compare, optimize, optimize_layout, report, run, sweep, validate
+from gradway._commands import ScenarioLike, call, campaign, compare, optimize, optimize_layout, plan, report, run, sweep, validate
 from gradway._errors import GradwayError, InputError, Note, Problem, SimulationError
 from gradway._results import (
-    Bottleneck, Campaign, Case, Comparison, FailedPoint, Layout, LayoutOptimum, LeftOut, Link, Metrics, Optimum, Run, Setting,
-    Spread, Sweep, Validation,
+    Bottleneck, Campaign, Case, Comparison, FailedPoint, Layout, LayoutOptimum, LeftOut, Link, Metrics, Optimum, Plan, PlannedCluster, Run,
+    Setting, Spread, Sweep, Validation,
 )
 from gradway._scenario import Scenario
 from gradway._step_log import StepLog
@@ -28,6 +28,6 @@ from gradway.capture import Capture, CaptureError, capture
 
 __all__ = [
     "Bottleneck", "Campaign", "Capture", "CaptureError", "Case", "Comparison", "FailedPoint", "GradwayError", "InputError", "Layout", "LayoutOptimum", "LeftOut",
-    "Link", "Metrics", "Note", "Optimum", "Problem", "Run", "Scenario", "ScenarioLike", "Setting", "SimulationError", "Spread", "StepLog", "Sweep",
-    "Validation", "call", "campaign", "capture", "compare", "optimize", "optimize_layout", "report", "run", "sweep", "validate",
+    "Link", "Metrics", "Note", "Optimum", "Plan", "PlannedCluster", "Problem", "Run", "Scenario", "ScenarioLike", "Setting", "SimulationError", "Spread", "StepLog", "Sweep",
+    "Validation", "call", "campaign", "capture", "compare", "optimize", "optimize_layout", "plan", "report", "run", "sweep", "validate",
 ]

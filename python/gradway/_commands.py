@@ -8,7 +8,7 @@ import os
 from typing import Any, Iterable, Mapping, Sequence, Union
 
 from gradway._process import Answer, ask
-from gradway._results import Campaign, Comparison, LayoutOptimum, Optimum, Run, Sweep, Validation
+from gradway._results import Campaign, Comparison, LayoutOptimum, Optimum, Plan, Run, Sweep, Validation
 from gradway._scenario import Scenario
 from gradway._shards import merged
 from gradway._text import document, setting
@@ -93,22 +93,41 @@ def validate(cases: CasesLike, *, set: Mapping[str, Any] | None = None) -> Valid
     return Validation.of(_document("validate", cases, set, [], name="cases", texts=texts))
 
 
-def compare(scenario: ScenarioLike, platforms: str | Iterable[str], *, gpus: int | str | Iterable[int] | None = None,
+def compare(scenario: ScenarioLike, platforms: str | Iterable[str] | None = None, *, gpu: str | Iterable[str] | None = None, gpus: int | str | Iterable[int] | None = None,
             set: Mapping[str, Any] | None = None, engine: str = "fluid", jobs: int | None = None,
             tokens: float | str | None = None, samples: float | str | None = None, deadline: str | None = None,
             budget: str | None = None, prices: str | os.PathLike[str] | None = None, price_date: str | None = None,
             region: str | None = None, terms: str | None = None) -> Comparison:
     """Compares platforms, the cheapest first, as `gradway compare`.
 
-    platforms: names from `gradway list platforms`, or patterns such as "aws-*".
+    platforms: names from `gradway list platforms`, or patterns such as "aws-*" of names and GPUs; all if None.
+    gpu: only platforms with these GPUs, such as "h100".
     gpus: numbers of GPUs to use on each platform; that of the scenario if None. Otherwise as in `sweep` and `run`.
 
     Combinations that cannot run, or miss the deadline or the budget, are in `left_out`. Raises InputError if none can run.
     """
-    options = _options(platforms=_list(platforms), gpus=None if gpus is None else _list(gpus), engine=engine, jobs=jobs,
+    options = _options(platforms=_list(platforms), gpu=_list(gpu), gpus=_list(gpus), engine=engine, jobs=jobs,
                        tokens=tokens, samples=samples, deadline=deadline, budget=budget, prices=prices, price_date=price_date,
                        region=region, terms=terms)
     return Comparison.of(_document("compare", scenario, set, options))
+
+
+def plan(model: str | os.PathLike[str], platforms: str | Iterable[str], gpus: int | str | Iterable[int], *, tokens: float | str | None = None,
+         samples: float | str | None = None, sequence: int | None = None, global_batch: int | None = None, framework: str | None = None,
+         deadline: str | None = None, budget: str | None = None, terms: str | None = None, failures: str | None = None,
+         set: Mapping[str, Any] | None = None, seeds: int | None = None, jobs: int | None = None) -> Plan:
+    """Plans a whole training, with layouts, failures, days and dollars, as `gradway plan`.
+
+    model: a name from `gradway list models`, a YAML file, or a config.json of Hugging Face.
+    platforms, gpus: as in `compare`; every platform is planned with every number of GPUs.
+    tokens or samples: the amount of data, such as 300e9. Others have the command's defaults if None.
+
+    Raises InputError if no cluster can run the training.
+    """
+    options = _options(model=model, platforms=_list(platforms), gpus=_list(gpus), tokens=tokens, samples=samples, sequence=sequence,
+                       global_batch=global_batch, framework=framework, deadline=deadline, budget=budget, terms=terms, failures=failures,
+                       seeds=seeds, jobs=jobs)
+    return Plan.of(report("plan", *options, set=set))
 
 
 def campaign(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, engine: str = "auto", seeds: int | None = None,

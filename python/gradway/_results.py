@@ -71,6 +71,7 @@ class Metrics:
     peak_memory_bytes: float
     cost_usd_per_hour: float | None
     cost_usd_per_million_samples: float | None
+    idle_gpus: int | None  #: of the nodes that are paid for; None without a price
     bus_bandwidth_bytes_per_s: float | None  #: of a collective alone
     data_loading_s: float | None  #: from when a loader worker begins a batch until the batch is ready
     first_batch_s: float | None  #: from the start of an epoch
@@ -169,12 +170,13 @@ class FailedPoint:
 
 @dataclass(frozen=True)
 class _Runs(_Document):
-    """Several runs and the best of them; None if several are tied."""
+    """Several runs and the best of them: the first of those that are tied; None if there is none, such as without prices."""
 
     runs: tuple[Run, ...]
     fastest: Run | None  #: most samples per second
     cheapest: Run | None
     shortest_step: Run | None
+    tied: dict[str, tuple[Run, ...]]  #: the runs that share the first place, by "fastest", "cheapest", "shortest_step"; none: one is best alone
     document: dict = field(repr=False)
 
     def records(self) -> list[dict]:
@@ -221,8 +223,9 @@ class Comparison(_Runs):
 
 
 def _leaders(document: dict, runs: Any) -> dict:
-    places = {name: document[name] for name in ("fastest", "cheapest", "shortest_step")}
-    return {name: None if place is None else runs[place] for name, place in places.items()}
+    tied = {name: tuple(runs[place] for place in tie["runs"]) for name, tie in document["tied"].items() if tie}
+    first = {name: tied[name][0] if name in tied else None if document[name] is None else runs[document[name]] for name in document["tied"]}
+    return {**first, "tied": tied}
 
 
 @dataclass(frozen=True)
@@ -326,6 +329,48 @@ class Campaign(_Document):
         """One row per what-if: its mean savings."""
         return [{name: one[name] for name in ("change", "saves_s", "saves_usd")} | {"goodput": one["estimate"]["goodput"]["median"]}
                 for one in self.document["what_ifs"]]
+
+
+@dataclass(frozen=True)
+class PlannedCluster:
+    """A training on a number of GPUs of a platform, with the layout that is fastest there."""
+
+    set: dict[str, Any]  #: platform, job.gpus and the layout, for the argument `set` of `run`
+    layout: str | None
+    error: str | None  #: why it cannot run; the other fields are then None
+    seconds: Spread | None
+    usd: Spread | None  #: None without a price
+    in_time: float | None  #: share of the runs that meet the deadline
+    in_budget: float | None
+
+
+@dataclass(frozen=True)
+class Plan(_Document):
+    """A training planned on several clusters: those that meet the limits first, the cheapest first."""
+
+    clusters: tuple[PlannedCluster, ...]
+    best: PlannedCluster | None  #: the cheapest that meets all limits
+    fastest: PlannedCluster | None  #: the first of those that are tied
+    cheapest: PlannedCluster | None
+    tied: dict[str, tuple[PlannedCluster, ...]]  #: the clusters that share the first place, by "fastest" and "cheapest"
+    document: dict = field(repr=False)
+
+    @classmethod
+    def of(cls, document: dict) -> Plan:
+        def planned(one: dict) -> PlannedCluster:
+            estimate, limits = one.get("estimate") or {}, one.get("limits") or {}
+            spreads = {name: estimate.get(name) and _make(Spread, estimate[name]) for name in ("seconds", "usd")}
+            return _make(PlannedCluster, one, **spreads, in_time=limits.get("deadline_kept"), in_budget=limits.get("budget_kept"))
+
+        clusters = tuple(map(planned, document["runs"]))
+        best = document["best"]
+        return _make(cls, document, clusters=clusters, best=None if best is None else clusters[best], **_leaders(document, clusters))
+
+    def records(self) -> list[dict]:
+        """One row per cluster."""
+        return [{"platform": one.set["platform"], "gpus": _value(one.set["job.gpus"]), "layout": one.layout, "error": one.error,
+                 "days": one.seconds and one.seconds.median / 86400, "usd": one.usd and one.usd.median, "in_time": one.in_time,
+                 "in_budget": one.in_budget} for one in self.clusters]
 
 
 @dataclass(frozen=True)

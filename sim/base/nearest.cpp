@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t shortest_start = 3;
 constexpr std::size_t shortest_part = 2;
 constexpr std::size_t most_near_names = 4;
+constexpr std::size_t most_listed_names = 12;
+constexpr std::size_t listed_of_more = 5;
 
 /// Number of insertions, deletions, replacements and swaps of adjacent letters that turn `a` into `b`
 /// (optimal string alignment distance).
@@ -113,7 +115,14 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
     return fmt::format("did you mean '{}' or '{}'?", fmt::join(near.begin(), near.end() - 1, "', '"),
                        near.back());
   if (candidates.empty()) return "";
-  return fmt::format("known: {}", fmt::join(candidates, ", "));
+  if (candidates.size() <= most_listed_names) return fmt::format("known: {}", fmt::join(candidates, ", "));
+  auto nearest_first = candidates;
+  std::ranges::stable_sort(nearest_first, {}, [&](const std::string& candidate) {
+    return std::pair{edit_distance(name, candidate), candidate.size()};
+  });
+  nearest_first.resize(listed_of_more);
+  return fmt::format("known: {} and {} more", fmt::join(nearest_first, ", "),
+                     candidates.size() - listed_of_more);
 }
 
 }  // namespace gradway

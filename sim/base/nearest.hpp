@@ -17,7 +17,7 @@ std::vector<std::string> near_names(std::string_view name, const std::vector<std
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates);
 
 /// A hint: "did you mean 'x'?" or "did you mean 'x', 'y' or 'z'?" if there are near candidates; else "known:
-/// a, b, c"; "" without candidates.
+/// a, b, c", of more than twelve the five with the smallest edit distance; "" without candidates.
 std::string suggestion(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace gradway

@@ -49,7 +49,7 @@ Status campaign(const CampaignArguments& arguments, const CLI::App& app, const C
 void check_has_campaign(const Scenario& scenario) {
   if (scenario.campaign) return;
   refuse(fmt::format("the scenario '{}' has no campaign", scenario.name),
-         "add the group 'campaign', or give the amount of data: '--set campaign.tokens=300B'");
+         "add the group 'campaign', or give the amount of data: '--tokens 300B'");
 }
 
 Run step_of_campaign(const CampaignArguments& arguments, const std::vector<Override>& overrides,
@@ -78,7 +78,7 @@ Action add_campaign(CLI::App& app) {
   const auto arguments = std::make_shared<CampaignArguments>();
   add_scenario(app, arguments->scenario);
   add_overrides(app, arguments->set);
-  add_shorthands(app, arguments->shorthands);
+  add_shorthands(app, arguments->shorthands, true);
   add_campaign_options(app, *arguments);
   app.add_option("--deadline", arguments->deadline,
                  "time limit, such as '14 days'; adds the share of runs that keep it")

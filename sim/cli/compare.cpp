@@ -26,6 +26,7 @@ namespace {
 struct CompareArguments {
   std::string scenario;
   std::string platforms;
+  std::string gpu;
   std::string gpus;
   std::vector<std::string> set;
   TrainingOptions training;
@@ -57,7 +58,7 @@ std::vector<Combination> combinations_of(const CompareArguments& arguments, cons
   const auto counts =
       arguments.gpus.empty() ? std::vector<std::string>{""} : list_of("--gpus", arguments.gpus);
   std::vector<Combination> combinations;
-  for (const auto& platform : platforms_of(arguments.platforms, data)) {
+  for (const auto& platform : platforms_of(arguments.platforms, data, arguments.gpu)) {
     for (const auto& gpus : counts) combinations.push_back({platform, gpus});
   }
   return combinations;
@@ -169,18 +170,24 @@ Status report_failures(const report::PlatformComparison& compared, const std::ve
 }
 
 /// Whether there is neither a platform nor a file of this name.
-bool is_unknown_platform(const std::string& platform, const DataPath& data) {
-  const auto known = list_names(DataKind::platform, data);
+bool is_unknown_platform(const std::string& platform, const ComparisonRequest& request) {
   std::error_code ignored;
-  return std::ranges::find(known, platform) == known.end() && !std::filesystem::exists(platform, ignored);
+  if (std::filesystem::exists(platform, ignored)) return false;
+  try {
+    find_name(DataKind::platform, platform, request.data, {}, request.arguments.scenario);
+    return false;
+  } catch (const ConfigError&) {
+    return true;
+  }
 }
 
 /// The failures of platforms that do not exist.
 std::vector<Failure> unknown_platforms(const std::vector<Combination>& combinations,
-                                       const std::vector<Failure>& failures, const DataPath& data) {
+                                       const std::vector<Failure>& failures,
+                                       const ComparisonRequest& request) {
   std::vector<Failure> found;
   for (std::size_t i = 0; i < combinations.size(); ++i) {
-    if (failures[i].status == Status::wrong_input && is_unknown_platform(combinations[i].platform, data))
+    if (failures[i].status == Status::wrong_input && is_unknown_platform(combinations[i].platform, request))
       found.push_back(failures[i]);
   }
   return found;
@@ -190,14 +197,13 @@ std::vector<Failure> unknown_platforms(const std::vector<Combination>& combinati
 Status compare_campaigns(const CompareArguments& arguments, const CLI::App& app,
                          const CommandContext& context) {
   if (arguments.csv) refuse("campaigns cannot be written as CSV", "give '--json'");
-  if (!arguments.training.tokens.empty() || !arguments.training.samples.empty())
-    refuse("a campaign has its own amount of data, so '--tokens' and '--samples' cannot be given",
-           "write '--set campaign.tokens=300B'");
-  CampaignSearch search{.arguments = arguments.campaign_choice,
-                        .fixed = fixed_overrides(arguments),
-                        .axes = {{"platform", platforms_of(arguments.platforms, context.data)}},
-                        .is_ranked = true,
-                        .file = "compare.json"};
+  CampaignSearch search{
+      .arguments = arguments.campaign_choice,
+      .fixed = fixed_overrides(arguments),
+      .axes = {{"platform", platforms_of(arguments.platforms, context.data, arguments.gpu)}},
+      .is_ranked = true,
+      .file = "compare.json"};
+  add_campaign_keys(search.fixed, arguments.training);
   if (!arguments.gpus.empty()) search.axes.push_back({"job.gpus", list_of("--gpus", arguments.gpus)});
   auto& choice = search.arguments;
   choice.scenario = arguments.scenario;
@@ -213,6 +219,9 @@ Status compare_campaigns(const CompareArguments& arguments, const CLI::App& app,
 
 Status compare(const CompareArguments& arguments, const CLI::App& app, const CommandContext& context) {
   check_engine(arguments.engine);
+  if (arguments.platforms.empty() && arguments.gpu.empty())
+    refuse("'gradway compare' needs --platforms or --gpu",
+           "such as \"--platforms 'aws-*'\" or '--gpu h100' (see 'gradway compare --help')");
   if (arguments.campaign) return compare_campaigns(arguments, app, context);
   if (arguments.json && arguments.csv) refuse("'--json' and '--csv' are both given", "give one of them");
   const bool writes_files = wants_files(app, arguments.out);
@@ -221,7 +230,7 @@ Status compare(const CompareArguments& arguments, const CLI::App& app, const Com
   auto combinations = combinations_of(arguments, context.data);
   const auto failures = run_points(context, "combination", combinations.size(), arguments.jobs,
                                    [&](std::size_t i) { run(combinations[i], request); });
-  if (const auto unknown = unknown_platforms(combinations, failures, context.data); !unknown.empty())
+  if (const auto unknown = unknown_platforms(combinations, failures, request); !unknown.empty())
     return report_failures({}, unknown, context.messages);
   auto compared = sorted(combinations, failures);
   compared.goal = request.goal;
@@ -249,10 +258,13 @@ Status compare(const CompareArguments& arguments, const CLI::App& app, const Com
 Action add_compare(CLI::App& app) {
   const auto arguments = std::make_shared<CompareArguments>();
   add_scenario(app, arguments->scenario);
-  app.add_option("--platforms", arguments->platforms,
-                 "names from 'gradway list platforms', separated by commas, or patterns such as 'aws-*'")
-      ->type_name("A,B,...")
-      ->required();
+  app.add_option(
+         "--platforms", arguments->platforms,
+         "names from 'gradway list platforms', separated by commas, or patterns such as 'aws-*' of names "
+         "and GPUs")
+      ->type_name("A,B,...");
+  app.add_option("--gpu", arguments->gpu, "only platforms with these GPUs, such as h100 or h200,b200")
+      ->type_name("NAME,...");
   app.add_option("--gpus", arguments->gpus,
                  "numbers of GPUs, such as 8,16 or 1..8, for each platform (default: the scenario's)")
       ->type_name("N,M,...");

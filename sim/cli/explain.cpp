@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
@@ -20,6 +19,7 @@ namespace {
 struct ExplainArguments {
   std::string scenario;
   std::vector<std::string> set;
+  Shorthands shorthands;
   std::string engine = "fluid";  // runs in this process
   PriceChoice price;
   int jobs = 0;
@@ -27,22 +27,12 @@ struct ExplainArguments {
   bool json = false;
 };
 
-/// The command that runs the explained scenario.
-report::RunCommand command_of(const ExplainArguments& arguments) {
-  report::RunCommand command{arguments.scenario, {}};
-  for (const auto& text : arguments.set) {
-    const auto equals = text.find('=');
-    command.set.emplace_back(text.substr(0, equals), text.substr(std::min(equals + 1, text.size())));
-  }
-  return command;
-}
-
-Explanation explained(const ExplainArguments& arguments, const CommandContext& context) {
+Explanation explained(const ExplainArguments& arguments, const std::vector<Override>& overrides,
+                      const CommandContext& context) {
   Progress progress{context};
   const auto on_progress = progress.callback();
   report_progress(on_progress, "reading the scenario and building its platform");
-  const auto scenario =
-      load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data, arguments.price);
+  const auto scenario = load_scenario(arguments.scenario, overrides, context.data, arguments.price);
   announce_large_platform(context, scenario.platform);
   std::optional<StorageTier> drive;
   if (const auto& storage = scenario.job.input.storage; storage && !storage->is_local())
@@ -55,8 +45,10 @@ Explanation explained(const ExplainArguments& arguments, const CommandContext& c
 Status explain(const ExplainArguments& arguments, const CLI::App& app, const CommandContext& context) {
   check_engine(arguments.engine);
   const bool writes_files = wants_files(app, arguments.out);
-  const auto explanation = explained(arguments, context);
-  const auto command = command_of(arguments);
+  const auto overrides = overrides_of(arguments.set, arguments.shorthands);
+  const auto explanation = explained(arguments, overrides, context);
+  report::RunCommand command{arguments.scenario, {}};
+  for (const auto& one : overrides) command.set.emplace_back(one.key, one.value);
   const auto json = [&](std::ostream& out) { report::write_json(out, explanation, GRADWAY_VERSION); };
   if (arguments.json) {
     json(context.results);
@@ -77,6 +69,7 @@ Action add_explain(CLI::App& app) {
   const auto arguments = std::make_shared<ExplainArguments>();
   add_scenario(app, arguments->scenario);
   add_overrides(app, arguments->set);
+  add_shorthands(app, arguments->shorthands);
   add_engine(app, arguments->engine);
   add_price_options(app, arguments->price);
   add_jobs(app, arguments->jobs);

@@ -25,7 +25,7 @@ std::string topic_hint(const std::string& asked) {
   for (const auto& command : commands()) {  // "sweep" is both
     if (std::ranges::find(listed, command.name) == listed.end()) listed.emplace_back(command.name);
   }
-  return suggestion(asked, listed);
+  return suggestion_with_synonyms(asked, listed);
 }
 
 Status help(const std::string& asked, const CLI::App& program, const CommandContext& context) {

@@ -68,8 +68,7 @@ std::string ask_gpus(const CommandContext& context) {
 }
 
 /// Asks for missing arguments on a terminal. @throws ConfigError for missing arguments elsewhere
-void complete(Shorthands& job, const std::vector<std::string>& models,
-              const std::vector<std::string>& platforms, const CommandContext& context) {
+void complete(Shorthands& job, const CommandContext& context) {
   const auto need = [&](std::string& value, const std::string& option, const auto& answer) {
     if (!value.empty()) return;
     if (!can_ask())
@@ -79,59 +78,58 @@ void complete(Shorthands& job, const std::vector<std::string>& models,
           "asks");
     value = answer();
   };
-  need(job.model, "--model NAME",
-       [&] { return ask("model, a name from 'gradway list models'", models, context); });
-  need(job.platform, "--platform NAME",
-       [&] { return ask("platform, a name from 'gradway list platforms'", platforms, context); });
+  need(job.model, "--model NAME", [&] {
+    return ask("model, a name from 'gradway list models'", list_names(DataKind::model, context.data),
+               context);
+  });
+  need(job.platform, "--platform NAME", [&] {
+    return ask("platform, a name from 'gradway list platforms'", list_names(DataKind::platform, context.data),
+               context);
+  });
   need(job.gpus, "--gpus N", [&] { return ask_gpus(context); });
 }
 
-/// A model file of the user in a folder where the scenario finds it by its name.
-struct OwnModel {
+/// A model or a platform: its name in the scenario, and the file that the scenario finds by it.
+struct NamedFile {
   std::string name;
   std::string file;
 };
 
-/// @param model a name or a file @param out the scenario's file; empty: one in the working folder
-/// @throws ConfigError if the model is a file that the scenario would not find
-std::optional<OwnModel> own_model(const std::string& model, const std::string& out) {
+/// @param given a name, or a file
+/// @param out the scenario's file; empty: one in the working folder
+/// @throws ConfigError for an unknown name, and for a file that the scenario would not find
+NamedFile named_file(DataKind kind, const std::string& option, const std::string& given,
+                     const std::string& out, const DataPath& data) {
   namespace fs = std::filesystem;
-  constexpr std::string_view ending = ".yaml";
-  if (model.empty()) return std::nullopt;
-  const bool is_file = model.ends_with(ending);
-  const auto name = is_file ? fs::path{model}.stem().string() : model;
-  const auto folder = fs::path{out}.parent_path();
+  const fs::path file{given};
   std::error_code ignored;
-  for (const auto& file : {folder / "models" / (name + ".yaml"), folder / (name + ".yaml")}) {
-    if (!fs::is_regular_file(file, ignored)) continue;
-    if (is_file ? fs::equivalent(file, model, ignored) : config::may_be(DataKind::model, file))
-      return OwnModel{name, file.string()};
+  if (file.extension() != ".yaml" || !fs::is_regular_file(file, ignored))
+    return {given, find_name(kind, given, data, given_by(option, "", given).where, out).string()};
+  const auto name = file.stem().string();
+  try {
+    if (fs::equivalent(find_name(kind, name, data, {}, out), file, ignored)) return {name, given};
+  } catch (const ConfigError&) {  // explained below
   }
-  if (is_file && fs::is_regular_file(model, ignored))
-    refuse(
-        fmt::format("'--model {}' is not in the folder of the scenario, or in a folder 'models' there, where "
-                    "the scenario finds it by its name",
-                    printable(model)),
-        fmt::format("write the scenario to the folder of the model: '-o {}'",
-                    printable((fs::path{model}.parent_path() / "first.yaml").string())));
-  return std::nullopt;
+  refuse(fmt::format("'{} {}' is not in the folder of the scenario, in the working folder, or in a folder "
+                     "'{}s' there, where the scenario finds it by its name",
+                     option, printable(given), option.substr(2)),
+         fmt::format("write the scenario to the folder of the {}: '-o {}'", option.substr(2),
+                     printable((file.parent_path() / "first.yaml").string())));
 }
 
 Status init(InitArguments arguments, const CommandContext& context) {
   const auto& out = arguments.out;
   if (!out.empty()) check_yaml(out, arguments.force, "scenarios");
-  const auto models = list_names(DataKind::model, context.data);
-  const auto platforms = list_names(DataKind::platform, context.data);
-  const auto own = own_model(arguments.job.model, out);
-  if (!own) check_known("--model", arguments.job.model, "model", models);
-  check_known("--platform", arguments.job.platform, "platform", platforms);
   check_known("--strategy", arguments.strategy, "strategy", strategies_of_training());
   check_known("--framework", arguments.framework, "framework",
               {framework_words.begin(), framework_words.end()});
-  complete(arguments.job, models, platforms, context);
-  const FirstScenarioRequest request{.model = own ? own->name : arguments.job.model,
-                                     .model_file = own ? own->file : "",
-                                     .platform = arguments.job.platform,
+  complete(arguments.job, context);
+  const auto model = named_file(DataKind::model, "--model", arguments.job.model, out, context.data);
+  const auto platform =
+      named_file(DataKind::platform, "--platform", arguments.job.platform, out, context.data);
+  const FirstScenarioRequest request{.model = model.name,
+                                     .model_file = model.file,
+                                     .platform = platform.name,
                                      .gpus = gpus_of(arguments.job.gpus),
                                      .strategy = arguments.strategy,
                                      .framework = arguments.framework};
@@ -160,11 +158,12 @@ Action add_init(CLI::App& app) {
   const auto arguments = std::make_shared<InitArguments>();
   app.add_option(
          "--model", arguments->job.model,
-         "model: a name from 'gradway list models', or a file in the folder of the scenario; asked for on a "
-         "terminal")
+         "model: a name from 'gradway list models', or a file of the working folder or of the scenario's; "
+         "asked for on a terminal")
       ->type_name("NAME");
-  app.add_option("--platform", arguments->job.platform,
-                 "platform: a name from 'gradway list platforms'; asked for on a terminal")
+  app.add_option(
+         "--platform", arguments->job.platform,
+         "platform: a name from 'gradway list platforms', or a file as of a model; asked for on a terminal")
       ->type_name("NAME");
   app.add_option("--gpus", arguments->job.gpus, "number of GPUs; asked for on a terminal")->type_name("N");
   app.add_option("--strategy", arguments->strategy,

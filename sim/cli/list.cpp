@@ -154,7 +154,7 @@ std::vector<report::ListedPrice> newest_prices(const CommandContext& context) {
   for (const auto& list : list_names(DataKind::prices, context.data)) {
     try {
       for (const auto& [platform, prices] : load_price_list(list, context.data))
-        for (const auto& price : prices) add(platform, list, price);
+        for (const auto& price : prices) add(platform, list, of_node(price, std::max(1, gpus[platform])));
     } catch (const ConfigError& error) {
       warn(context, fmt::format("the file of prices '{}' is invalid: {}", list, error.what()));
     }
@@ -232,7 +232,7 @@ Status list(const ListArguments& arguments, const CommandContext& context) {
   }
   const auto kind = std::ranges::find(described_kinds, what, &ListedKind::name);
   if (kind == described_kinds.end())
-    refuse(fmt::format("there is no list of '{}'", what), suggestion(what, listed_kinds()));
+    refuse(fmt::format("there is no list of '{}'", what), suggestion_with_synonyms(what, listed_kinds()));
   list_sentences(*kind, json, context);
   return Status::done;
 }

@@ -62,8 +62,8 @@ struct PlanArguments {
 std::vector<std::string> known_platforms(const PlanArguments& arguments, const DataPath& data) {
   if (arguments.platforms.empty()) return {};
   auto platforms = platforms_of(arguments.platforms, data);
-  const auto known = list_names(DataKind::platform, data);
-  for (const auto& one : platforms) check_known("--platforms", one, "platform", known);
+  for (const auto& one : platforms)
+    find_name(DataKind::platform, one, data, given_by("--platforms", "", one).where);
   return platforms;
 }
 
@@ -147,7 +147,7 @@ std::string named_model(const std::string& model, DataPath& data, const CommandC
       refuse(fmt::format("'--model {}' is not the name of a model", model),
              "give a .yaml file, or a config.json of Hugging Face");
     }
-    check_known("--model", model, "model", known);
+    find_name(DataKind::model, model, data, given_by("--model", "", model).where);
     return model;
   }
   auto name = file.stem().string();

@@ -10,6 +10,7 @@
 #include "sim/cli/commands.hpp"
 #include "sim/cli/shell/argument_words.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/report/show/lists.hpp"
 #include "sim/report/show/show.hpp"
 
 namespace gradway::cli {
@@ -51,23 +52,48 @@ void show_plan(const ShowArguments& arguments, const CommandContext& context) {
   report::write_plan(context.results, scenario, plan(scenario, compute_costs(scenario)), context.style);
 }
 
+void show_gpu(const ShowArguments& arguments, const CommandContext& context) {
+  report::write_gpus(context.results,
+                     {report::ListedGpu{arguments.name, load_gpu(arguments.name, {}, context.data),
+                                        gpu_of_kernel_times(arguments.name, context.data)}},
+                     context.style);
+}
+
 /// A kind of data to show.
 struct ShownKind {
   std::string_view name;
-  bool takes_overrides;
+  DataKind kind;
   void (*show)(const ShowArguments&, const CommandContext&);
+
+  bool takes_overrides() const { return kind == DataKind::scenario; }
 };
-constexpr std::array all_kinds{
-    ShownKind{"platform", false, show_platform}, ShownKind{"calibration", false, show_calibration},
-    ShownKind{"model", false, show_model},       ShownKind{"plan", true, show_plan},
-    ShownKind{"storage", false, show_storage},   ShownKind{"dataset", false, show_dataset}};
+constexpr std::array all_kinds{ShownKind{"platform", DataKind::platform, show_platform},
+                               ShownKind{"gpu", DataKind::gpu, show_gpu},
+                               ShownKind{"model", DataKind::model, show_model},
+                               ShownKind{"calibration", DataKind::calibration, show_calibration},
+                               ShownKind{"plan", DataKind::scenario, show_plan},
+                               ShownKind{"storage", DataKind::storage, show_storage},
+                               ShownKind{"dataset", DataKind::dataset, show_dataset}};
+
+/// Refuses a single word, which may be a name.
+[[noreturn]] void refuse_without_name(const std::string& word, const DataPath& data) {
+  for (const auto& kind : all_kinds) {
+    const auto name = nearest(word, list_names(kind.kind, data));
+    if (!name.empty())
+      refuse("'gradway show' needs a kind and a name",
+             fmt::format("such as 'gradway show {} {}'", kind.name, name));
+  }
+  refuse("'gradway show' needs NAME",
+         "give a name from 'gradway list', or a file; see 'gradway show --help'");
+}
 
 Status show(const ShowArguments& arguments, const CommandContext& context) {
+  if (arguments.name.empty()) refuse_without_name(arguments.kind, context.data);
   const auto kind = std::ranges::find(all_kinds, arguments.kind, &ShownKind::name);
   if (kind == all_kinds.end())
     refuse(fmt::format("'gradway show' does not have the kind '{}'", arguments.kind),
            suggestion(arguments.kind, shown_kinds()));
-  if (!arguments.set.empty() && !kind->takes_overrides) {
+  if (!arguments.set.empty() && !kind->takes_overrides()) {
     refuse(fmt::format("'--set' changes a scenario, not a {}", kind->name),
            "use it with 'gradway show plan SCENARIO --set KEY=VALUE'");
   }
@@ -77,6 +103,11 @@ Status show(const ShowArguments& arguments, const CommandContext& context) {
 
 }  // namespace
 
+std::optional<DataKind> data_shown(const std::string& kind) {
+  const auto known = std::ranges::find(all_kinds, kind, &ShownKind::name);
+  return known == all_kinds.end() ? std::nullopt : std::optional{known->kind};
+}
+
 std::vector<std::string> shown_kinds() {
   std::vector<std::string> names;
   for (const auto& known : all_kinds) names.emplace_back(known.name);
@@ -85,10 +116,9 @@ std::vector<std::string> shown_kinds() {
 
 Action add_show(CLI::App& app) {
   const auto arguments = std::make_shared<ShowArguments>();
-  app.add_option("KIND", arguments->kind, "kind: platform, calibration, model, plan, storage or dataset")
+  app.add_option("KIND", arguments->kind, "kind: platform, gpu, model, calibration, plan, storage or dataset")
       ->required();
-  app.add_option("NAME", arguments->name, "name from 'gradway list', or a file; for a plan, a scenario")
-      ->required();
+  app.add_option("NAME", arguments->name, "name from 'gradway list', or a file; for a plan, a scenario");
   add_overrides(app, arguments->set);
   return [arguments](const CommandContext& context) { return show(*arguments, context); };
 }

@@ -11,6 +11,7 @@
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/files/compressed_file.hpp"
 #include "sim/import/step_log/step_log.hpp"
+#include "sim/report/format/errors_json.hpp"
 #include "sim/report/watch/watch.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/study/watch/watch.hpp"
@@ -43,7 +44,8 @@ std::optional<ExpectedSteps> expected_steps(const WatchArguments& arguments, con
     return std::nullopt;
   }
   const auto run = simulate(load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data));
-  return ExpectedSteps{run.range.low, run.measured.metrics.step_time, run.range.high};
+  return ExpectedSteps{run.range.low, run.measured.metrics.step_time, run.range.high,
+                       report::least_certain_part(run.errors)};
 }
 
 Status watch(const WatchArguments& arguments, const CommandContext& context) {

@@ -96,10 +96,26 @@ bool surely_does_not_fit(const Scenario& scenario, const MemoryUse& memory) {
   return memory_range(scenario, memory).verdict == MemoryVerdict::does_not_fit;
 }
 
+namespace {
+
+/// "35.2 of 48 GB", "8.98 TB of 48 GB"
+std::string two_amounts(Bytes first, std::string_view word, Bytes last) {
+  const auto in_words = [](Bytes amount) {
+    const bool is_large = amount >= Bytes{999.5e9};
+    return std::pair{fmt::format("{:.3g}", amount.value() / (is_large ? 1e12 : 1e9)),
+                     std::string_view{is_large ? " TB" : " GB"}};
+  };
+  const auto [digits, unit] = in_words(first);
+  const auto [last_digits, last_unit] = in_words(last);
+  return fmt::format("{}{} {} {}{}", digits, unit == last_unit ? "" : unit, word, last_digits, last_unit);
+}
+
+}  // namespace
+
 std::string verdict_in_words(const MemoryRange& range) {
-  return fmt::format("{}: {:.3g} of {:.3g} GB on each {} ({:.3g} to {:.3g} GB, most of it {})",
-                     name_of(range.verdict), range.expected.value() / 1e9, range.capacity.value() / 1e9,
-                     range.gpu, range.low.value() / 1e9, range.high.value() / 1e9, range.largest_part);
+  return fmt::format("{}: {} on each {} ({}, most of it {})", name_of(range.verdict),
+                     two_amounts(range.expected, "of", range.capacity), range.gpu,
+                     two_amounts(range.low, "to", range.high), range.largest_part);
 }
 
 std::string verdict_in_words(const Scenario& scenario, const MemoryUse& memory) {

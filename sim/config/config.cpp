@@ -282,8 +282,13 @@ Calibration load_calibration(const std::string& name, const DataPath& data) {
   return calibration;
 }
 
-void check_name(DataKind kind, const std::string& name, const DataPath& data) {
-  config::Lookup{data}.find(kind, name, {});
+std::filesystem::path find_name(DataKind kind, const std::string& name, const DataPath& data,
+                                const Where& where, const std::string& scenario) {
+  return Lookup{FoundFile{scenario, scenario}, data}.find(kind, name, where).path;
+}
+
+std::string gpu_of_platform(const std::string& platform, const DataPath& data) {
+  return Lookup{data}.gpu_of(platform);
 }
 
 std::vector<std::string> list_names(DataKind kind, const DataPath& data) {

@@ -26,8 +26,8 @@ struct Override {
 class FileCache;
 
 /// Folders with models/, platforms/, calibration/results/ and scenarios/; the first one that has a file is
-/// used. The folder of the scenario always precedes them. A file that replaces one of the last folder, the
-/// installed data, is noted in the scenario's warnings.
+/// used. The folder of the scenario and the working folder always precede them. A file that replaces one of
+/// the last folder, the installed data, is noted in the scenario's warnings.
 struct DataPath {
   std::vector<std::filesystem::path> roots;  ///< GRADWAY_PATH in its order, then the installed data
   std::shared_ptr<FileCache> read{};         ///< cache of files that were read; null: none
@@ -134,12 +134,17 @@ std::string load_source_of_prices(const std::string& name, const DataPath& data)
 /// @throws ConfigError with every problem, at its place in the text
 void check_text(DataKind kind, const std::string& text);
 
-/// For names that may not be paths.
-/// @throws ConfigError unless a text or a file of the data folders has this name
-void check_name(DataKind kind, const std::string& name, const DataPath& data);
+/// The file that a name means in a scenario. Paths are not names.
+/// @param scenario the scenario's file, which need not exist; "": one in the working folder
+/// @throws ConfigError at `where` for an unknown name
+std::filesystem::path find_name(DataKind kind, const std::string& name, const DataPath& data,
+                                const Where& where = {}, const std::string& scenario = {});
 
-/// The names of all files of a kind in the data folders, sorted, without duplicates. Unreadable folders are
-/// skipped.
+/// The GPU that a platform names; "" if its file has an error.
+std::string gpu_of_platform(const std::string& platform, const DataPath& data);
+
+/// The names of all files of a kind in the working folder's folders of data and in the data folders, sorted,
+/// without duplicates. Unreadable folders are skipped.
 std::vector<std::string> list_names(DataKind kind, const DataPath& data);
 
 }  // namespace gradway

@@ -95,6 +95,8 @@ void Loader::price(PlatformDescription& platform, const PriceChoice& choice, con
   for (const auto& part : {choice.date, choice.region, choice.terms}) problems_.add_to_digest(part);
   auto prices = problems_.attempt([&] { return load_prices(choice, data, lookup_, problems_); });
   if (const auto own = prices.find(platform.name); own != prices.end()) platform.prices = own->second;
+  const auto* built = std::get_if<BuiltPlatform>(&platform.hardware);
+  for (auto& price : platform.prices) price = of_node(price, built != nullptr ? built->node.gpus : 1);
   platform.price = problems_.attempt([&] { return choose_price(platform.prices, choice, platform.name); });
   platform.price_by_terms = prices_by_terms(platform.prices, choice);
 }

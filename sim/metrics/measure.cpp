@@ -150,8 +150,12 @@ void add_cost(Metrics& metrics, const Scenario& scenario) {
     metrics.loading->usd_per_million_samples =
         storage_usd_per_million_samples(scenario.job.input, metrics.samples_per_s);
   if (!scenario.platform.price) return;
-  metrics.cost_per_hour =
-      scenario.platform.price->per_node * node_count(scenario.platform, scenario.job.gpus);
+  const auto& platform = scenario.platform;
+  const auto nodes = node_count(platform, scenario.job.gpus);
+  const auto is_there = [&](DeviceId gpu) { return platform.device(gpu).node < nodes; };
+  const auto there = static_cast<int>(std::ranges::count_if(platform.gpus, is_there));
+  metrics.cost_per_hour = platform.price->of(scenario.job.gpus, nodes, there / nodes);
+  if (!platform.price->by_gpu) metrics.idle_gpus = there - scenario.job.gpus;
   metrics.cost_usd_per_million_samples = metrics.cost_per_hour->value() / 3600 / metrics.samples_per_s * 1e6;
   if (metrics.loading && metrics.loading->usd_per_million_samples)
     *metrics.cost_usd_per_million_samples += metrics.loading->usd_per_million_samples->sum();

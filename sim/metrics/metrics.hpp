@@ -73,6 +73,7 @@ struct Metrics : StepParts {
   std::optional<Loading> loading{};             ///< of a job whose loaders are simulated
   std::optional<UsdPerHour> cost_per_hour;      ///< of all nodes with ranks, each as a whole
   std::optional<double> cost_usd_per_million_samples;
+  int idle_gpus = 0;  ///< of the nodes that are paid for: without a rank
 };
 
 /// Use of a link or memory in a step.

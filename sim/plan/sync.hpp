@@ -23,7 +23,7 @@ struct StepMoment {
   double ready = 0;      ///< share of gradient elements that the backward pass has made
 };
 
-/// Memory that a sharding strategy holds at a moment, in addition to MemoryOfSync.
+/// Memory that a sharding strategy holds at a moment, in addition to SyncMemory.
 struct HeldMemory {
   Bytes gradients{};
   Bytes gathered{};  ///< gathered parameters, including gathers in progress

@@ -47,7 +47,21 @@ struct Price {
   std::string source;
   Terms terms = Terms::on_demand;
   std::optional<ForeignPrice> foreign{};  ///< what `per_node` was converted from
+  bool by_gpu = false;                    ///< a part of a node can be rented, for its share of the price
+
+  /// Of GPUs on a number of nodes. @param gpus_per_node that are paid for, unless `by_gpu`
+  UsdPerHour of(int gpus, int nodes, int gpus_per_node) const {
+    return per_node * (by_gpu ? static_cast<double>(gpus) / gpus_per_node : nodes);
+  }
 };
+
+/// A price of one GPU as that of a node; others as they are.
+inline Price of_node(Price price, int gpus_per_node) {
+  if (!price.by_gpu) return price;
+  price.per_node = price.per_node * gpus_per_node;
+  if (price.foreign) price.foreign->per_node *= gpus_per_node;
+  return price;
+}
 
 /// One price for each of the terms, as far as they are known.
 using PriceByTerms = std::array<std::optional<Price>, terms_words.size()>;

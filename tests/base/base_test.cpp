@@ -46,6 +46,9 @@ TEST_CASE("misspelt names get a suggestion, unrelated words do not") {
   CHECK(nearest("colour", names).empty());
   CHECK(suggestion("zzz", names) == "known: bandwidth, latency, count");
   CHECK(suggestion("zzz", {}).empty());
+  std::vector<std::string> many;
+  for (char first = 'a'; first <= 'm'; ++first) many.push_back(std::string(4, first));
+  CHECK(suggestion("yyyklm", many) == "known: kkkk, llll, mmmm, aaaa, bbbb and 8 more");
 }
 
 TEST_CASE("names that contain a name as a part are near", "[nearest]") {

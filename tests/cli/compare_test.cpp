@@ -273,6 +273,44 @@ TEST_CASE("a comparison without a platform that keeps the limits has the reasons
              Contains("aws-p4d.24xlarge,") && Contains(",true,\"costs "));
 }
 
+TEST_CASE("GPUs that are paid for and have no rank are named, and instances with one GPU have none",
+          "[cli][compare]") {
+  const std::vector<std::string> one{
+      "compare", "article/p4d", "--platforms", "aws-p5.48xlarge,aws-p5.4xlarge,aws-g5.xlarge", "--gpus", "1"};
+  const auto runs = Json::parse(compare({"--json"}, one).output).at("runs");
+  REQUIRE(runs.size() == 3);
+  for (const auto& run : runs) {
+    const bool is_large = platform_of(run) == "aws-p5.48xlarge";
+    CHECK(run.at("metrics").at("idle_gpus") == (is_large ? 7 : 0));
+    if (platform_of(run) != "aws-g5.xlarge")
+      CHECK(run.at("metrics").at("cost_usd_per_hour") == (is_large ? 55.04 : 6.88));
+  }
+  CHECK(platform_of(runs.back()) == "aws-p5.48xlarge");
+  CHECK_THAT(compare({}, one).output, Contains("are paid for on aws-p5.48xlarge (7 of 8)"));
+  CHECK_THAT(run_gradway({"run", "article/p4d", "--gpus", "7"}).output,
+             Contains("USD per million samples; 1 GPU is paid and idle\n"));
+}
+
+TEST_CASE("platforms are chosen by their GPU, by a pattern or a name", "[cli][compare]") {
+  const auto platforms = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"compare", "article/p4d", "--gpus", "8", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    std::vector<std::string> found;
+    for (const auto& run : Json::parse(run_gradway(arguments).output).at("runs"))
+      found.push_back(platform_of(run));
+    std::ranges::sort(found);
+    return found;
+  };
+  const std::vector<std::string> h100{"aws-p5.48xlarge", "azure-nd96isr-h100-v5"};
+  CHECK(platforms({"--gpu", "h100", "--platforms", "aws-p5.48*,azure-*"}) == h100);
+  CHECK(platforms({"--platforms", "aws-p5.48*,azure-*h100*"}) == h100);
+  CHECK(std::ranges::includes(platforms({"--platforms", "*h100*"}), h100));
+  // An L40S is no L4.
+  CHECK(platforms({"--gpu", "l4", "--platforms", "aws-*48*"}) == std::vector<std::string>{"aws-g6.48xlarge"});
+  CHECK_THAT(run_gradway({"compare", "article/p4d", "--gpu", "h1000"}).errors,
+             Contains("error: no platform has the GPU 'h1000'\n  hint: "));
+}
+
 TEST_CASE("a pattern selects all platforms with a matching name once", "[cli][compare]") {
   const auto pattern = run_gradway({"compare", "article/p4d", "--platforms",
                                     "aws-p4d.24xlarge,aws-p4*,dgx-h?00", "--gpus", "7..8", "--csv"});

@@ -130,6 +130,14 @@ TEST_CASE("the sequence of a sample is the number of positions unless it is give
                       "changes it\n"));
 }
 
+TEST_CASE("a folder of weights stands for its config.json, and nothing is downloaded", "[cli][import]") {
+  const Desk desk;
+  const auto keys = R"({"model_type": "bert", "max_position_embeddings": 512})";
+  desk.folder.write("weights/config.json", keys);
+  CHECK(desk.run({"import", "hf", "weights"}).errors ==
+        desk.run({"import", "hf", "weights/config.json"}).errors);
+}
+
 TEST_CASE("a Hugging Face model that gradway cannot describe is refused", "[cli][import][errors]") {
   struct Row {
     std::string keys;

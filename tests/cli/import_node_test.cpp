@@ -90,6 +90,19 @@ TEST_CASE("logs of nccl-tests become samples that a calibration is fitted to", "
   const auto fitted = desk.run({"calibrate", "fit", "samples.json", "-o", "calibration.yaml"});
   CHECK(fitted.status == 0);
   CHECK_THAT(fitted.output, Contains("P2P all-reduce") && Contains("date unknown"));
+  CHECK(fitted.errors.empty());
+  // Which line the platform needs is said until the platform has it.
+  const std::string box = "schema: 1\nsource: mine\nbased_on: dgx-h100\n";
+  desk.folder.write("platforms/box.yaml", box);
+  const auto fit = [&](const std::string& platform) {
+    return desk.run({"calibrate", "fit", "samples.json", "-o", "calibration/results/box/calibration.yaml",
+                     "--platform", platform, "--force"});
+  };
+  CHECK_THAT(fit("box").errors, Contains("to use it, write 'calibration: box' into platforms/box.yaml\n"));
+  CHECK_THAT(fit("dgx-h100").errors, Contains("to use it, write 'calibration: box' into a platform of yours "
+                                              "with 'based_on: dgx-h100'\n"));
+  desk.folder.write("platforms/box.yaml", box + "calibration: box\n");
+  CHECK(fit("box").errors.empty());
   const auto other =
       desk.import({"nccl-tests", data + "nccl-tests-sendrecv-8x.txt", "--operation", "hypercube"});
   CHECK_THAT(other.errors,

@@ -306,8 +306,9 @@ TEST_CASE("a trainer's file that contradicts itself or leaves too much open is r
       {"torchtitan",
        "a = 1\n",
        {"--platform", "dgx-h1000"},
-       "error: '--platform dgx-h1000': there is no platform of this name\n  hint: did you mean "
-       "'dgx-h100'?\n"},
+       "--platform dgx-h1000: error: unknown platform 'dgx-h1000': there is no 'platforms/dgx-h1000.yaml' "
+       "next to "
+       "your file or in the data folders\n  hint: did you mean 'dgx-h100'?\n"},
       {"torchtitan",
        "a = 1\n",
        {"--batch", "4"},

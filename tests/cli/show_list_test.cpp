@@ -147,25 +147,44 @@ TEST_CASE("own data stands beside the installed data, whatever the working folde
   CHECK(platforms.find("aws-p4d.24xlarge") != std::string::npos);
 }
 
-TEST_CASE("the working folder is no data folder, unless it is said", "[cli][list]") {
+TEST_CASE("all commands find names of the working folder before the data folders", "[cli][list]") {
   const TemporaryFolder folder;
   const auto shipped =
       content_of(std::filesystem::path{GRADWAY_SOURCE_DIR} / "platforms/aws-g6e.48xlarge.yaml");
-  folder.write("platforms/aws-g6e.48xlarge.yaml", shipped + "# mine\n");
-  folder.write("platforms/mine.yaml", shipped);
+  folder.write("platforms/box.yaml", shipped);
+  folder.write("beside.yaml", shipped);
+  folder.write("models/tiny.yaml", "schema: 1\nsource: made up\nbased_on: gpt_124m\nlayers: 2\n");
+  folder.write("hydra.yaml", "defaults: [base]\nlr: 0.1\n");
+  folder.write("gpt_124m.yaml",
+               "schema: 1\nmodel: gpt_124m\nplatform: box\njob: { gpus: 8, batch_per_gpu: 1, precision: bf16 "
+               "}\noptimizer: adamw\n");
+  const auto run = [&](const std::vector<std::string>& arguments) {
+    CAPTURE(arguments);
+    const auto outcome = run_gradway(arguments, {.folder = folder.path()});
+    CHECK(outcome.errors == "");
+    CHECK(outcome.status == 0);
+    return outcome.output;
+  };
 
-  const auto here = run_gradway({"run", "article/g6e"}, {.folder = folder.path()});
-  CHECK(here.output == run_gradway({"run", "article/g6e"}).output);
-  const auto mine = run_gradway({"run", "article/g6e", "--set", "platform=mine"}, {.folder = folder.path()});
-  CHECK(mine.status == 2);
-  const auto shown = run_gradway({"show", "platform", "mine"}, {.folder = folder.path()});
-  CHECK(shown.errors ==
-        "mine: error: there is no such file\n"
-        "  hint: the working folder has it; set GRADWAY_PATH=. to use the working folder as a data folder\n");
-  CHECK_THAT(
-      mine.errors,
-      Contains(
-          "hint: the working folder has it; set GRADWAY_PATH=. to use the working folder as a data folder"));
+  for (const std::string platform : {"box", "beside"}) {
+    run({"show", "platform", platform});
+    run({"run", "article/g6e", "--platform", platform});
+    run({"compare", "article/g6e", "--platforms", platform});
+    run({"init", "--model", "tiny", "--platform", platform, "--gpus", "8"});
+    run({"plan", "--model", "tiny", "--platforms", platform, "--gpus", "8", "--tokens", "1B", "--seeds",
+         "2"});
+  }
+  // Files are names, too, and a scenario or another program's file with the name of a model is no model.
+  CHECK(run({"init", "--model", "models/tiny.yaml", "--platform", "platforms/box.yaml", "--gpus", "8"}) ==
+        run({"init", "--model", "tiny", "--platform", "box", "--gpus", "8"}));
+  run({"init", "--model", "gpt_124m", "--platform", "box", "--gpus", "8"});
+  CHECK_THAT(run({"list", "platforms"}), Contains("\nbox "));
+  CHECK_THAT(run_gradway({"show", "model", "hydra"}, {.folder = folder.path()}).errors,
+             Contains("there is no such file"));
+
+  folder.write("platforms/aws-g6e.48xlarge.yaml", shipped + "# mine\n");
+  CHECK_THAT(run({"run", "article/g6e", "--json"}),
+             Contains("read from 'platforms/aws-g6e.48xlarge.yaml' instead of the file that is shipped"));
 }
 
 TEST_CASE("a name that hides one of gradway's own data is reported", "[cli][list]") {

@@ -82,6 +82,22 @@ TEST_CASE("a file of prices serves the platforms that it names", "[config][price
   CHECK(data.price({.file = "ours", .date = "2025-01-01"}).source == "a talk");
 }
 
+TEST_CASE("a price of a GPU is paid for the GPUs of the job, that of a node for whole nodes",
+          "[config][prices]") {
+  const Data data;
+  const auto by_node = data.price({});
+  CHECK(by_node.of(1, 1, 2).value() == 22);
+  data.folder.write("platforms/prices/by-gpu.yaml",
+                    "schema: 1\nsource: our bills\nprices:\n"
+                    "  - { platform: rented, per_gpu_hour: 3 EUR/h, region: here, date: 2026-01-01 }\n"
+                    "rates: [{ rate: 1.5 USD/EUR, date: 2026-01-01 }]\n");
+  const auto by_gpu = data.price({.file = "by-gpu"});  // a node of 'lab' has two GPUs
+  CHECK(by_gpu.per_node.value() == 9);
+  CHECK(by_gpu.foreign->per_node == 6);
+  CHECK(by_gpu.of(1, 1, 2).value() == 4.5);
+  CHECK(by_gpu.of(3, 2, 2).value() == 13.5);
+}
+
 TEST_CASE("an unknown price is refused with the known ones", "[config][prices]") {
   const Data data;
   CHECK(data.message({.date = "2024-08-17"}) ==

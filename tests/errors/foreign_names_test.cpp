@@ -196,7 +196,8 @@ TEST_CASE("storage by its common names leads to its files", "[errors][names]") {
 }
 
 TEST_CASE("variables of NCCL that gradway does not model are not guessed as others", "[errors][names]") {
-  check({{"nccl.NCCL_IB_DISABLE", "1", "gradway does not model 'NCCL_IB_DISABLE'", "leave it out"},
+  check({{"nccl.NCCL_IB_DISABLE", "1", "gradway does not model 'NCCL_IB_DISABLE'",
+          "leave it out; for sockets choose a platform whose fabric has 'network: tcp'"},
          unknown("nccl.NCCL_P2P_DISABEL", "did you mean 'nccl.NCCL_P2P_DISABLE'?")});
 }
 

@@ -79,7 +79,7 @@ TEST_CASE("a report has the interval, the parts of the memory and the price", "[
   CHECK(report["memory"]["needed_bytes"] == 6'000'000'000);
   CHECK(
       report["price"].dump() ==
-      R"({"usd_per_node_hour":36.0,"terms":"on_demand","region":"here","date":"2026-07-20","source":"a bill","converted_from":null})");
+      R"({"usd_per_node_hour":36.0,"by_gpu":false,"terms":"on_demand","region":"here","date":"2026-07-20","source":"a bill","converted_from":null})");
   CHECK(json_of(testing::made_up_run())["price"].is_null());
 }
 

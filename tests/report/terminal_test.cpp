@@ -9,6 +9,7 @@
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
 #include "sim/report/run/validation.hpp"
+#include "sim/report/watch/watch.hpp"
 #include "tests/report/made_up_run.hpp"
 
 using namespace gradway;
@@ -224,7 +225,7 @@ TEST_CASE("a whole training is shown in days and dollars, with its limits", "[re
   report::write_text(out, run, {}, report::Detail::full, questions);
   CHECK_THAT(
       out.str(),
-      Contains("6400 samples/s\n               3.277 M tokens/s per GPU, 6.554 M tokens/s in total\n") &&
+      Contains("6400 samples/s\n               3,276,800 tokens/s per GPU, 6,553,600 tokens/s in total\n") &&
           Contains("\n  training     10 T tokens in 152,587,891 steps: 17.66 days (15.9 to 21.2 days)\n"
                    "               15,259 USD (13,733 to 18,311)\n"
                    "  deadline     14 days: not met\n"
@@ -242,4 +243,23 @@ TEST_CASE("long times are shown in minutes, hours or days", "[report][terminal]"
   CHECK(report::amount_in_words({.tokens = 1.5e12, .samples = {}}) == "1.5 T tokens");
   CHECK(report::amount_in_words({.tokens = {}, .samples = 90e6}) == "90 M samples");
   CHECK(report::amount_in_words({.tokens = {}, .samples = 500}) == "500 samples");
+}
+
+TEST_CASE("a watched run says whether its steps are as predicted, and what to measure if that is open",
+          "[report][watch]") {
+  const auto said = [](Seconds median) {
+    WatchedRun run{.steps = 100,
+                   .median = median,
+                   .low = median,
+                   .high = median,
+                   .expected = ExpectedSteps{90_ms, 100_ms, 130_ms, "exposed communication (SHM)"}};
+    std::ostringstream out;
+    report::write_watched(out, {}, run, {});
+    return out.str();
+  };
+  CHECK_THAT(said(104_ms), Contains("as expected? yes: 4.0 % longer than predicted\n"));
+  CHECK_THAT(said(125_ms), Contains("it may be: 25.0 % longer than predicted, but inside the prediction") &&
+                               Contains("exposed communication (SHM)"));
+  CHECK_THAT(said(150_ms), Contains("no: 50.0 % longer than predicted, outside the prediction interval\n"));
+  CHECK_THAT(said(80_ms), Contains("20.0 % shorter than predicted, outside the prediction interval"));
 }

@@ -29,6 +29,8 @@ export interface Metrics {
   peak_memory_bytes: number;
   cost_usd_per_hour: number | null;
   cost_usd_per_million_samples: number | null;
+  /** Without a price: none. */
+  idle_gpus?: number;
   bus_bandwidth_bytes_per_s?: number;
   /** For a pipeline. */
   bubble_s?: Maybe;

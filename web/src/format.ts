@@ -31,7 +31,7 @@ export const timeText = (seconds: Maybe): string => scaled(seconds, times, '0 s'
 export const bytesText = (bytes: Maybe): string => scaled(bytes, sizes, '0 B');
 export const rateText = (rate: Maybe): string => scaled(rate, sizes, '0 B/s', '/s');
 export const countText = (count: Maybe): string => (known(count) ? count.toLocaleString('en-GB') : nothing);
-export const numberText = (value: Maybe): string => (known(value) ? digits(value) : nothing);
+export const numberText = (value: Maybe): string => (!known(value) ? nothing : Math.abs(value) >= 1000 && Math.abs(value) < 1e15 ? countText(Math.round(value)) : digits(value));
 export const usdText = (usd: Maybe): string => (known(usd) ? `${usd >= 1000 ? countText(Math.round(usd)) : digits(usd)} USD` : nothing);
 
 /** A share with one decimal: 83.1 %. */
@@ -57,11 +57,12 @@ export function spanText(seconds: Maybe): string {
   return seconds < 172800 ? `${digits(seconds / 3600)} h` : `${digits(seconds / 86400)} days`;
 }
 
-/** "592.5 to 847 ms": the unit once if both have the same. */
+/** "592.5 to 847 ms": the unit once if both have the same; "592.5 ms" if both ends are equal. */
 export function rangeText(range: Range | undefined, text: (value: number) => string = timeText): string {
   if (!range || !known(range[0]) || !known(range[1])) return nothing;
   const low = text(range[0]);
   const high = text(range[1]);
+  if (low === high) return low;
   const cut = low.lastIndexOf(' ');
   return cut > 0 && low.slice(cut) === high.slice(high.lastIndexOf(' ')) ? `${low.slice(0, cut)} to ${high}` : `${low} to ${high}`;
 }

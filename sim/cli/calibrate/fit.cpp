@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <sstream>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -37,6 +39,45 @@ CalibrationTitle title_of(const CalibrateArguments& arguments, const Samples& sa
   return title;
 }
 
+namespace {
+namespace fs = std::filesystem;
+
+/// Whether the platform names the calibration that this file has.
+bool uses(const std::string& platform, const std::string& calibration, const DataPath& data) {
+  try {
+    Calibration measured;
+    load_platform(platform, 1, data, &measured);
+    return measured.name == calibration;
+  } catch (const ConfigError&) {
+    return false;
+  }
+}
+
+/// Says how the platform gets the calibration that was written, unless it has it.
+void write_how_to_attach(const CalibrateArguments& arguments, const CommandContext& context) {
+  const auto& data = context.data;
+  const fs::path out{arguments.out};
+  const bool is_in_own_folder = out.filename() == "calibration.yaml" && out.has_parent_path();
+  const auto name = (is_in_own_folder ? out.parent_path().filename() : out.stem()).string();
+  if (uses(arguments.platform, name, data)) return;
+  std::error_code ignored;
+  const bool is_path = fs::exists(arguments.platform, ignored);
+  const auto file =
+      is_path ? fs::path{arguments.platform} : find_name(DataKind::platform, arguments.platform, data);
+  const bool is_shipped = fs::equivalent(file.parent_path(), data.roots.back() / "platforms", ignored);
+  context.messages << fmt::format(
+      "to use it, write 'calibration: {}' into {}\n", printable(name),
+      is_shipped ? fmt::format("a platform of yours with 'based_on: {}'", printable(arguments.platform))
+                 : printable(file.string()));
+  if (!is_in_own_folder)
+    context.messages << fmt::format(
+        "it is found by this name beside the scenario, in the working folder, and as "
+        "calibration/results/{}/calibration.yaml there\n",
+        printable(name));
+}
+
+}  // namespace
+
 void write_made(const CalibrateArguments& arguments, Calibration calibration, const std::string& input,
                 const CommandContext& context) {
   std::ostringstream text;
@@ -45,6 +86,7 @@ void write_made(const CalibrateArguments& arguments, Calibration calibration, co
   write_file(arguments.out, arguments.force, [&](std::ostream& out) { out << text.view(); });
   calibration.name = printable(arguments.out);
   report::write_calibration(context.results, calibration, context.style);
+  if (!arguments.platform.empty()) write_how_to_attach(arguments, context);
 }
 
 Status fit_samples(const CalibrateArguments& arguments, const CommandContext& context) {

@@ -37,9 +37,6 @@ std::vector<Axis> axes_of(const Scenario& written, const std::vector<Override>& 
 }
 
 void check_options(const OptimizeArguments& arguments) {
-  if (!arguments.training.tokens.empty() || !arguments.training.samples.empty())
-    refuse("a campaign has its own amount of data, so '--tokens' and '--samples' cannot be given",
-           "write '--set campaign.tokens=300B'");
   if (!arguments.search.price.terms.empty())
     refuse("a campaign has its own payment terms, so '--terms' cannot be given",
            fmt::format("write '--set campaign.terms={}'", arguments.search.price.terms));
@@ -63,6 +60,7 @@ Status optimize_campaign(const OptimizeArguments& arguments, const CLI::App& app
                         .global_batch = value_of("--global-batch", arguments.global_batch,
                                                  config::integer(1, most_samples_of_a_step)),
                         .file = "optimize.json"};
+  add_campaign_keys(search.fixed, arguments.training);
   search.arguments.scenario = arguments.search.scenario;
   search.arguments.engine = arguments.engine;
   search.arguments.price = arguments.search.price;

@@ -22,10 +22,11 @@ DraftOptions draft_options(const ImportArguments& arguments, const CommandContex
   options.model = arguments.model;
   options.platform = arguments.platform;
   options.known_models = available_names(DataKind::model, arguments.out, context.data);
-  check_known("--model", options.model, "model", options.known_models);
-  if (!options.platform.empty())
-    check_known("--platform", options.platform, "platform",
-                available_names(DataKind::platform, arguments.out, context.data));
+  const auto check = [&](DataKind kind, const char* option, const std::string& name) {
+    if (!name.empty()) find_name(kind, name, context.data, given_by(option, "", name).where, arguments.out);
+  };
+  check(DataKind::model, "--model", options.model);
+  check(DataKind::platform, "--platform", options.platform);
   if (value_of("--precision", arguments.precision, config::precision))
     options.precision = arguments.precision;
   options.gpus = value_of("--gpus", arguments.gpus, config::integer(1, most_gpus));

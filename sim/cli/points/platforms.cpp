@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/nearest.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/config/yaml/foreign_names.hpp"
 #include "sim/config/yaml/scalars.hpp"
 #include "sim/study/compare/sweep.hpp"
 
@@ -25,21 +27,42 @@ std::vector<std::string> list_of(std::string_view option, const std::string& tex
   return values;
 }
 
-std::vector<std::string> platforms_of(const std::string& text, const DataPath& data) {
-  const std::string option = "--platforms";
+namespace {
+
+/// The platforms whose name, or whose GPU, matches a pattern. @throws ConfigError for none
+std::vector<std::string> matching(const std::string& pattern, const DataPath& data) {
+  std::vector<std::string> found;
+  const auto matches = [&](const std::string& name) {
+    return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+  };
+  for (const auto& one : list_names(DataKind::platform, data))
+    if (matches(one) || matches(gpu_of_platform(one, data))) found.push_back(one);
+  if (found.empty())
+    refuse(fmt::format("no platform matches '--platforms {}', and no GPU of one", pattern),
+           "'gradway list platforms' lists all names");
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::string> platforms_of(const std::string& text, const DataPath& data, const std::string& gpu) {
   std::vector<std::string> platforms;
-  const auto known = list_names(DataKind::platform, data);
-  for (const auto& name : list_of(option, text)) {
+  for (const auto& name : text.empty() ? std::vector<std::string>{"*"} : list_of("--platforms", text)) {
     const bool is_pattern = name.find_first_of("*?[") != std::string::npos;
-    const auto matches = [&](const std::string& one) { return fnmatch(name.c_str(), one.c_str(), 0) == 0; };
-    if (is_pattern && std::ranges::none_of(known, matches))
-      refuse(fmt::format("no platform matches '{} {}'", option, name),
-             "'gradway list platforms' lists all names");
-    for (const auto& one : is_pattern ? known : std::vector{name}) {
-      const bool is_meant = !is_pattern || matches(one);
-      if (is_meant && std::ranges::find(platforms, one) == platforms.end()) platforms.push_back(one);
-    }
+    for (const auto& one : is_pattern ? matching(name, data) : std::vector{name})
+      if (std::ranges::find(platforms, one) == platforms.end()) platforms.push_back(one);
   }
+  if (gpu.empty()) return platforms;
+  const auto models = list_of("--gpu", gpu);
+  std::erase_if(platforms, [&](const std::string& platform) {
+    return std::ranges::none_of(models, [of_platform = gpu_of_platform(platform, data)](const auto& model) {
+      return config::is_gpu_model(of_platform, model);
+    });
+  });
+  if (platforms.empty())
+    refuse(fmt::format("no platform{} has the GPU '{}'",
+                       text.empty() ? "" : fmt::format(" of '--platforms {}'", text), gpu),
+           suggestion(gpu, list_names(DataKind::gpu, data)));
   return platforms;
 }
 

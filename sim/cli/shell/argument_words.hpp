@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,16 +16,20 @@ namespace gradway::cli {
 
 // The words that an argument can be, each from the table that its command reads.
 
-std::vector<std::string> listed_kinds();            ///< of `list`
-std::vector<std::string> shown_kinds();             ///< of `show`
-std::vector<std::string> import_formats();          ///< of `import`
-std::vector<std::string> export_formats();          ///< of `export`
-std::vector<std::string> calibrate_actions();       ///< of `calibrate`
+std::vector<std::string> listed_kinds();                      ///< of `list`
+std::vector<std::string> shown_kinds();                       ///< of `show`
+std::optional<DataKind> data_shown(const std::string& kind);  ///< whose names `show` takes with this kind
+std::vector<std::string> import_formats();                    ///< of `import`
+std::vector<std::string> export_formats();                    ///< of `export`
+std::vector<std::string> calibrate_actions();                 ///< of `calibrate`
 std::vector<std::string> help_topics();             ///< of `help`: topics, commands, then codes of warnings
 std::vector<std::string> shells();                  ///< of `completion`
 std::vector<std::string> engine_names();            ///< of `--engine`
 std::vector<std::string> strategies_of_training();  ///< of `init --strategy`
 std::vector<std::string> all_payment_terms();       ///< of `--terms`
+
+/// `suggestion` of one of these words, which also knows synonyms, such as 'run' for "simulate".
+std::string suggestion_with_synonyms(const std::string& word, const std::vector<std::string>& known);
 
 /// Writes the completions of the last of the words that follow "gradway" on a command line, one per line.
 /// Options and commands are followed by a tab and their help. Names are those of the data folders. Writes

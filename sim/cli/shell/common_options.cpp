@@ -27,7 +27,9 @@ struct Shorthand {
 };
 constexpr std::array shorthands{Shorthand{"--model", "model", "NAME", &Shorthands::model},
                                 Shorthand{"--platform", "platform", "NAME", &Shorthands::platform},
-                                Shorthand{"--gpus", "job.gpus", "N", &Shorthands::gpus}};
+                                Shorthand{"--gpus", "job.gpus", "N", &Shorthands::gpus},
+                                Shorthand{"--tokens", "campaign.tokens", "N", &Shorthands::tokens},
+                                Shorthand{"--samples", "campaign.samples", "N", &Shorthands::samples}};
 
 }  // namespace
 
@@ -37,8 +39,9 @@ std::vector<std::string> engine_names() {
   return names;
 }
 
-void add_shorthands(CLI::App& app, Shorthands& given) {
+void add_shorthands(CLI::App& app, Shorthands& given, bool has_campaign) {
   for (const auto& one : shorthands) {
+    if (one.key.starts_with("campaign.") && !has_campaign) continue;
     app.add_option(std::string{one.option}, given.*one.value,
                    fmt::format("short for --set {}={}", one.key, one.type))
         ->type_name(std::string{one.type});

@@ -26,10 +26,13 @@ struct Shorthands {
   std::string model;
   std::string platform;
   std::string gpus;
+  std::string tokens;
+  std::string samples;
 };
 
 /// Adds `--model`, `--platform` and `--gpus`, short for `--set model=...`, `platform` and `job.gpus`.
-void add_shorthands(CLI::App& app, Shorthands& given);
+/// @param has_campaign also `--tokens` and `--samples`, for `campaign.tokens` and `campaign.samples`
+void add_shorthands(CLI::App& app, Shorthands& given, bool has_campaign = false);
 
 /// The overrides of `--set` and of the shorthands. @throws ConfigError for a key that both give
 std::vector<Override> overrides_of(const std::vector<std::string>& set, const Shorthands& given);

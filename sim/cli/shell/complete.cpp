@@ -67,16 +67,6 @@ constexpr std::array completed{CompletedArgument{"", "SCENARIO", names<DataKind:
                                CompletedArgument{"help", "TOPIC", fixed<help_topics>},
                                CompletedArgument{"completion", "SHELL", fixed<shells>}};
 
-/// The names that `gradway show KIND` accepts.
-struct ShownNames {
-  std::string_view kind;
-  Words (*words)(const DataPath&);
-};
-constexpr std::array shown_names{
-    ShownNames{"platform", names<DataKind::platform>},       ShownNames{"model", names<DataKind::model>},
-    ShownNames{"calibration", names<DataKind::calibration>}, ShownNames{"plan", names<DataKind::scenario>},
-    ShownNames{"storage", names<DataKind::storage>},         ShownNames{"dataset", names<DataKind::dataset>}};
-
 bool takes_keys(std::string_view option) {
   return option == "--set" || option == "--vary" || option == "--over";
 }
@@ -146,8 +136,8 @@ class Completion {
     if (positionals_.size() >= all.size()) return;
     const auto name = all[positionals_.size()]->get_name(true);
     if (app_->get_name() == "show" && name == "NAME") {
-      const auto kind = std::ranges::find(shown_names, positionals_.front(), &ShownNames::kind);
-      if (kind != shown_names.end()) write_words(kind->words(context_.data), "");
+      if (const auto kind = data_shown(positionals_.front()))
+        write_words(list_names(*kind, context_.data), "");
       return;
     }
     write_values(name, "", current_);
@@ -162,7 +152,8 @@ class Completion {
     if (takes_keys(argument)) return write_keys(before, value);
     for (const auto& row : completed) {
       if (row.argument != argument || (!row.command.empty() && row.command != app_->get_name())) continue;
-      const auto comma = argument == "--platforms" ? value.rfind(',') + 1 : 0;  // npos + 1 is 0
+      const auto comma =
+          argument == "--platforms" || argument == "--gpu" ? value.rfind(',') + 1 : 0;  // npos + 1 is 0
       return write_words(row.words(context_.data), before + value.substr(0, comma));
     }
   }

@@ -80,9 +80,10 @@ void write_sweep(std::ostream& out, const report::Style&) {
 void write_names(std::ostream& out, const report::Style&) {
   out << "Scenarios, platforms, models, GPUs, calibrations and prices are files, which are used\n"
          "by name: 'model: gpt2' is the file models/gpt2.yaml. A name is looked up\n\n"
-         "  1. in the folder of the scenario that uses it,\n"
-         "  2. in the folders of GRADWAY_PATH, separated by ':',\n"
-         "  3. in gradway's own data.\n\n"
+         "  1. in the folder of the scenario that uses it, or in models/, platforms/ ... there,\n"
+         "  2. in the working folder, likewise,\n"
+         "  3. in the folders of GRADWAY_PATH, separated by ':',\n"
+         "  4. in gradway's own data.\n\n"
          "'gradway list' lists the names of each kind. An unknown name is an error with similar\n"
          "names as a hint: for 'h100' these are 'h100-sxm' and 'h100-pcie'.\n";
 }

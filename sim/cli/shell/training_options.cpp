@@ -23,6 +23,11 @@ void add_training_options(CLI::App& app, TrainingOptions& choice) {
       ->type_name("USD");
 }
 
+void add_campaign_keys(std::vector<Override>& overrides, const TrainingOptions& choice) {
+  if (!choice.tokens.empty()) overrides.push_back(given_by("--tokens", "campaign.tokens", choice.tokens));
+  if (!choice.samples.empty()) overrides.push_back(given_by("--samples", "campaign.samples", choice.samples));
+}
+
 std::optional<TrainingGoal> training_goal(const TrainingOptions& choice) {
   if (!choice.tokens.empty() && !choice.samples.empty())
     refuse("'--tokens' and '--samples' are both given", "give one of them");

@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "sim/config/config.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/study/compare/training.hpp"
 
@@ -23,6 +25,9 @@ struct TrainingOptions {
 
 /// Adds `--tokens`, `--samples`, `--deadline` and `--budget`.
 void add_training_options(CLI::App& app, TrainingOptions& choice);
+
+/// Adds the keys of a campaign that `--tokens` and `--samples` are short for.
+void add_campaign_keys(std::vector<Override>& overrides, const TrainingOptions& choice);
 
 /// @return none if no option was given @throws ConfigError for invalid values, and for limits without an
 /// amount of data

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <map>
 #include <memory>
 #include <span>
@@ -75,6 +76,16 @@ constexpr std::array options_of_other_programs{
     OptionOfOtherProgram{"--cp", "parallel.context"},
     OptionOfOtherProgram{"--ep", "parallel.expert"}};
 
+/// What other programs, and people, call a command, a list or a topic of help.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> synonyms{{{"simulate", "run"},
+                                                                                 {"predict", "run"},
+                                                                                 {"estimate", "run"},
+                                                                                 {"instances", "platforms"},
+                                                                                 {"ddp", "strategies"},
+                                                                                 {"fsdp", "strategies"},
+                                                                                 {"hsdp", "strategies"},
+                                                                                 {"zero", "strategies"}}};
+
 /// Hint for an option that the command does not have.
 std::string hint_for_option(const CLI::App& app, std::string_view name) {
   const auto names = option_names(app);
@@ -85,6 +96,20 @@ std::string hint_for_option(const CLI::App& app, std::string_view name) {
   const bool is_short = std::ranges::find(names, short_hand) != names.end();
   return fmt::format("write '{}'{}", is_short ? short_hand + " N" : fmt::format("--set {}=VALUE", found->key),
                      found->remark);
+}
+
+/// Hint for a word that no argument takes: a name without its option, or values after a space.
+std::string hint_for_word(const CLI::App& app, const std::string& word) {
+  const auto names = option_names(app);
+  const auto has = [&](std::string_view name) { return std::ranges::find(names, name) != names.end(); };
+  const auto is_first = [](const CLI::Option* option) { return option->get_positional(); };
+  const bool is_value =
+      word.find(',') != std::string::npos || std::isdigit(static_cast<unsigned char>(word.front())) != 0;
+  if (has("--vary") && is_value)
+    return fmt::format("write 'KEY=V1,V2,...' after --vary, with '=' ({})", see_help(app));
+  if (has("--model") && std::ranges::none_of(app.get_options(), is_first))
+    return fmt::format("write '--model {}' ({})", word, see_help(app));
+  return see_help(app);
 }
 
 /// Reports arguments that the command does not have. The arguments of another program may follow those of a
@@ -100,9 +125,9 @@ void check_words(const CLI::App& app) {
     }
     if (app.get_parent() == nullptr) {
       refuse(fmt::format("'gradway' has no command '{}'", word),
-             fmt::format("{} ({})", suggestion(word, command_names()), see_help(app)));
+             fmt::format("{} ({})", suggestion_with_synonyms(word, command_names()), see_help(app)));
     }
-    refuse(fmt::format("unexpected argument '{}' of '{}'", word, typed_name(app)), see_help(app));
+    refuse(fmt::format("unexpected argument '{}' of '{}'", word, typed_name(app)), hint_for_word(app, word));
   }
 }
 
@@ -180,6 +205,13 @@ bool needs(std::string_view command, std::span<const char* const> words) {
 }
 
 }  // namespace
+
+std::string suggestion_with_synonyms(const std::string& word, const std::vector<std::string>& known) {
+  for (const auto& [synonym, meant] : synonyms)
+    if (word == synonym && std::ranges::find(known, meant) != known.end())
+      return fmt::format("did you mean '{}'?", meant);
+  return suggestion(word, known);
+}
 
 Action parse_command_line(int argc, const char* const* argv) {
   // Shared, because the actions read the parsed values.

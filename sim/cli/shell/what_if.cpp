@@ -38,7 +38,10 @@ std::string text_in(const fs::path& file) {
 /// Gives the files of a run their names in the page.
 class Packing {
  public:
-  explicit Packing(const DataPath& data) {
+  /// @param has_working_folder whether the page looks up names in the working folder, as a folder of data
+  Packing(const DataPath& data, bool has_working_folder) {
+    const auto here = resolved_path(".");
+    if (has_working_folder && here != resolved_path(data.roots.back())) roots_.push_back(here);
     for (const auto& root : data.roots) roots_.push_back(resolved_path(root));
     for (std::size_t i = 0; i + 1 < roots_.size(); ++i) names_.push_back(fmt::format("/data-{}/", i + 1));
     names_.emplace_back("/");
@@ -97,14 +100,14 @@ report::WhatIfFiles what_if_files(const std::string& scenario, const std::vector
                             .yaml = scenario_yaml(scenario, overrides, data),
                             .files = {}};
   for (const auto& [key, value, where] : overrides) given.set.emplace_back(key, value);
-  Packing packing{data};
+  const auto found = config::find_file(DataKind::scenario, scenario, data, config::in_file(scenario));
+  Packing packing{data, !is_below(resolved_path(found.path), resolved_path("."))};
   packing.add_installed();
   std::vector<fs::path> read;
   for (const auto& file : data.read->files()) read.push_back(resolved_path(file));
   for (const auto& file : read)
     if (packing.in_data(file)) packing.add(file);
   packing.add_own(read);
-  const auto found = config::find_file(DataKind::scenario, scenario, data, config::in_file(scenario));
   given.scenario = packing.name_of(resolved_path(found.path));
   given.roots = packing.roots();
   given.files = std::move(packing).take();
@@ -113,7 +116,7 @@ report::WhatIfFiles what_if_files(const std::string& scenario, const std::vector
 }
 
 void add_plan_files(report::PlanPage& page, const DataPath& data) {
-  Packing packing{data};
+  Packing packing{data, true};
   packing.add_all_data();
   page.roots = packing.roots();
   page.files = std::move(packing).take();

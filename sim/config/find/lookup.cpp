@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <optional>
 #include <set>
 
@@ -106,10 +107,12 @@ bool has_marks(const std::set<std::string>& keys, const Place& place) {
       place.marks, [&](std::string_view mark) { return !mark.empty() && keys.contains(std::string{mark}); });
 }
 
-/// A file next to the scenario can have the name of its model and be a scenario. Their keys distinguish them.
+/// A file next to the scenario can have the name of its model and be a scenario, or a file of another
+/// program. Their keys distinguish them.
 bool is_another_kind(const std::set<std::string>& keys, DataKind kind) {
-  if (has_marks(keys, place_of(kind))) return false;
-  return std::ranges::any_of(places, [&](const Place& other) { return has_marks(keys, other); });
+  if (keys.empty() || has_marks(keys, place_of(kind))) return false;
+  return !keys.contains("schema") ||
+         std::ranges::any_of(places, [&](const Place& other) { return has_marks(keys, other); });
 }
 
 bool is_name(const Place& place, const std::string& text) {
@@ -148,7 +151,8 @@ std::string name_of(const Place& place, const fs::path& folder, const fs::path& 
 }
 
 void add_names(const Place& place, const fs::path& folder, std::set<std::string>& names) {
-  for (const auto& file : files_below(folder)) {
+  const int most_depth = place.nested ? 8 : place.ending == ".yaml" ? 0 : 1;
+  for (const auto& file : files_below(folder, most_depth)) {
     const auto name = name_of(place, folder, file);
     if (is_name(place, name)) names.insert(name);
   }
@@ -158,13 +162,6 @@ void add_names(const Place& place, const fs::path& folder, std::set<std::string>
 std::string shown_name(const fs::path& root, const fs::path& file) {
   return (root.is_absolute() ? file : root / file).generic_string();
 }
-
-/// The working folder is not a data folder, so that the meaning of a name does not depend on it.
-bool is_in_working_folder(const Place& place, const std::string& name) {
-  return is_file(fs::path{place.folder} / fmt::format("{}{}", name, place.ending));
-}
-constexpr std::string_view how_to_add_working_folder =
-    "the working folder has it; set GRADWAY_PATH=. to use the working folder as a data folder";
 
 /// The file, with a note if it replaces an installed one.
 FoundFile before_installed(FoundFile found, const Place& place, const std::string& name,
@@ -216,7 +213,7 @@ std::optional<FoundFile> find_in_texts(const Place& place, const std::string& na
 }  // namespace
 
 Lookup::Lookup(const FoundFile& first, const DataPath& data)
-    : first_folder_{FoundFile{first.path.parent_path(), fs::path{first.shown}.parent_path().string()}},
+    : folders_{{first.path.parent_path(), fs::path{first.shown}.parent_path().string()}, {}},
       data_{&data},
       has_other_texts_{std::ranges::any_of(
           data.texts, [&](const auto& text) { return text.first != first.path.generic_string(); })} {}
@@ -224,18 +221,20 @@ Lookup::Lookup(const FoundFile& first, const DataPath& data)
 FoundFile Lookup::find(DataKind kind, const std::string& name, const Where& where) const {
   const auto& place = place_of(kind);
   check_name(place, name, is_name(place, name) ? std::string{} : near_hint(kind, name), where);
-  const auto file = fmt::format("{}{}", name, place.ending);
-  if (const auto found = find_in_texts(place, name, *data_))
-    return before_installed(*found, place, name, *data_);
-  if (first_folder_) {
-    if (const auto found = find_next_to(place, name, *first_folder_))
-      return before_installed(*found, place, name, *data_);
-  }
-  if (const auto found = find_in_data(place, name, *data_)) return *found;
+  if (const auto found = known_file(kind, name)) return *found;
   fail(where,
-       fmt::format("unknown {} '{}': there is no '{}/{}' next to your file or in the data folders",
-                   place.noun, name, place.folder, file),
-       is_in_working_folder(place, name) ? std::string{how_to_add_working_folder} : hint_for(kind, name));
+       fmt::format("unknown {} '{}': there is no '{}/{}{}' next to your file or in the data folders",
+                   place.noun, name, place.folder, name, place.ending),
+       hint_for(kind, name));
+}
+
+std::optional<FoundFile> Lookup::known_file(DataKind kind, const std::string& name) const {
+  const auto& place = place_of(kind);
+  auto found = find_in_texts(place, name, *data_);
+  for (const auto& folder : folders_)
+    if (!found) found = find_next_to(place, name, folder);
+  if (found) return before_installed(*found, place, name, *data_);
+  return find_in_data(place, name, *data_);
 }
 
 std::string Lookup::hint_for(DataKind kind, const std::string& name) const {
@@ -264,7 +263,9 @@ std::string Lookup::hint_of_kind(DataKind kind, const std::string& name) const {
   }
   if (kind != DataKind::platform || !near_names(name, names(kind)).empty()) return "";
   for (const auto& word : gpu_words(name)) {
-    auto found = platforms_with(word);
+    std::vector<std::string> found;
+    std::ranges::copy_if(names(kind), std::back_inserter(found),
+                         [&](const std::string& platform) { return is_gpu_model(gpu_of(platform), word); });
     if (found.empty()) continue;
     const bool is_model_parallel = found.size() > most_platforms;
     if (is_model_parallel) found.resize(most_platforms);
@@ -274,18 +275,13 @@ std::string Lookup::hint_of_kind(DataKind kind, const std::string& name) const {
   return "";
 }
 
-/// Platforms whose GPU name starts with a word such as "h100".
-std::vector<std::string> Lookup::platforms_with(const std::string& gpu) const {
-  std::vector<std::string> found;
-  for (const auto& name : names(DataKind::platform)) {
-    Problems ignored;
-    const auto node = ignored.attempt([&] {
-      return load_with_base(DataKind::platform, find(DataKind::platform, name, {}), *this, ignored);
-    });
-    const auto* entry = node.find("gpu");
-    if (entry != nullptr && entry->value.text.starts_with(gpu)) found.push_back(name);
-  }
-  return found;
+std::string Lookup::gpu_of(const std::string& platform) const {
+  Problems ignored;
+  const auto node = ignored.attempt([&] {
+    return load_with_base(DataKind::platform, find(DataKind::platform, platform, {}), *this, ignored);
+  });
+  const auto* entry = node.find("gpu");
+  return entry == nullptr ? "" : entry->value.text;
 }
 
 const std::vector<std::string>& Lookup::names(DataKind kind) const {
@@ -293,9 +289,14 @@ const std::vector<std::string>& Lookup::names(DataKind kind) const {
   if (!is_new) return known->second;
   const auto& place = place_of(kind);
   std::set<std::string> found;
-  if (first_folder_) {
-    add_names(place, first_folder_->path / place.folder, found);
-    add_names(place, first_folder_->path / fs::path{place.folder}.filename(), found);
+  for (const auto& near : folders_) {
+    const auto folder = near.path / place.folder;
+    if (!data_->roots.empty() && is_same_file(folder, data_->roots.back() / place.folder)) continue;
+    add_names(place, folder, found);
+    // In platforms/: its gpus/. Other folders with such a name may hold a million files of other programs.
+    const fs::path whole{place.folder};
+    if (whole.has_parent_path() && near.path.filename() == whole.parent_path().filename())
+      add_names(place, near.path / whole.filename(), found);
   }
   for (const auto& root : data_->roots) add_names(place, root / place.folder, found);
   known->second.assign(found.begin(), found.end());
@@ -312,11 +313,8 @@ FoundFile find_file(DataKind kind, const std::string& file, const Lookup& all, c
       return {path, path.generic_string()};
   }
   const auto bare = file.ends_with(".yaml") ? without_ending(file) : file;
-  if (const auto found = find_in_texts(place, bare, all.data())) return *found;
-  if (const auto found = find_in_data(place, bare, all.data())) return *found;
+  if (const auto found = all.known_file(kind, bare)) return *found;
   if (is_folder(file)) return {file, file};
-  if (is_in_working_folder(place, bare))
-    fail(where, "there is no such file", std::string{how_to_add_working_folder});
   const auto near = all.near_hint(kind, bare);
   fail(where, where.line == 0 ? "there is no such file" : fmt::format("there is no file '{}'", file),
        near.empty() ? fmt::format("write a path, or a name from 'gradway list {}'", place.listed) : near);
@@ -325,10 +323,6 @@ FoundFile find_file(DataKind kind, const std::string& file, const Lookup& all, c
 FoundFile find_file(DataKind kind, const std::string& file, const DataPath& data, const Where& where,
                     const fs::path& from) {
   return find_file(kind, file, Lookup{data}, where, from);
-}
-
-bool may_be(DataKind kind, const fs::path& file) {
-  return !is_another_kind(top_keys(file), kind);
 }
 
 std::vector<std::string> scenario_files(const fs::path& folder) {

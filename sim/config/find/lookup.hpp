@@ -19,17 +19,20 @@ struct FoundFile {
   std::string instead_of{};           ///< installed file that it replaces; "": none
 };
 
-/// Looks up names: next to the first file of a run, then in the data folders.
+/// Looks up names: next to the first file of a run, in the working folder, then in the data folders.
 class Lookup {
  public:
   /// @param first file whose folder is searched first. @param data must outlive this.
   Lookup(const FoundFile& first, const DataPath& data);
 
-  /// Searches the data folders only.
+  /// Searches the working folder and the data folders only.
   explicit Lookup(const DataPath& data) : data_{&data} {}
 
   /// @throws ConfigError at `where` for an unknown name, with the nearest known one.
   FoundFile find(DataKind kind, const std::string& name, const Where& where) const;
+
+  /// The same; none for an unknown name.
+  std::optional<FoundFile> known_file(DataKind kind, const std::string& name) const;
 
   /// Names of all files of a kind, sorted, without duplicates. The first call searches for them and reads
   /// files to distinguish their kinds. Not thread-safe.
@@ -42,6 +45,9 @@ class Lookup {
   /// The same, but empty instead of all names.
   std::string near_hint(DataKind kind, const std::string& name) const;
 
+  /// The GPU that a platform names; "" if its file has an error.
+  std::string gpu_of(const std::string& platform) const;
+
   const DataPath& data() const { return *data_; }
 
   /// Whether texts may replace files that the first file names. What is read may then differ from what was
@@ -50,9 +56,7 @@ class Lookup {
 
  private:
   std::string hint_of_kind(DataKind kind, const std::string& name) const;
-  std::vector<std::string> platforms_with(const std::string& gpu) const;
-
-  std::optional<FoundFile> first_folder_;
+  std::vector<FoundFile> folders_{{}};  ///< searched before the data folders; "": the working folder
   const DataPath* data_;
   bool has_other_texts_ = false;
   mutable std::map<DataKind, std::vector<std::string>> names_;
@@ -66,9 +70,6 @@ FoundFile find_file(DataKind kind, const std::string& file, const DataPath& data
 /// The same, with a lookup that is shared by many files.
 FoundFile find_file(DataKind kind, const std::string& file, const Lookup& all, const Where& where,
                     const std::filesystem::path& from);
-
-/// Whether the top-level keys of a file are of this kind, or of none.
-bool may_be(DataKind kind, const std::filesystem::path& file);
 
 /// The names of the scenarios in a folder, but not in folders within, sorted.
 std::vector<std::string> scenario_files(const std::filesystem::path& folder);

@@ -341,9 +341,9 @@ void check_scenario_key(const std::string& key, const Where& where) {
   const auto dot = key.rfind('.');
   const auto group_name = key.substr(0, dot == std::string::npos ? 0 : dot);
   const auto last = key.substr(dot == std::string::npos ? 0 : dot + 1);
-  if (is_unsupported_nccl_variable(last))
-    fail(where, fmt::format("gradway does not model '{}'", last), "leave it out");
-  auto hint = hint_for_foreign_key(group_name, last);
+  auto hint = hint_for_unsupported_nccl_variable(last);
+  if (!hint.empty()) fail(where, fmt::format("gradway does not model '{}'", last), hint);
+  hint = hint_for_foreign_key(group_name, last);
   if (hint.empty() && !nearest(key, names).empty()) hint = suggestion(key, names);
   if (hint.empty()) {
     // The keys of its group, or the top-level keys.
@@ -353,8 +353,9 @@ void check_scenario_key(const std::string& key, const Where& where) {
       const auto inner = name.substr(0, name.find('.') + 1);
       if (inner == group) of_group.push_back(name);
     }
-    hint = fmt::format("known: {}; 'gradway list keys' describes them", fmt::join(of_group, ", "));
-    if (of_group.empty()) hint = "'gradway list keys' lists all keys";
+    hint = of_group.empty()
+               ? "'gradway list keys' lists all keys"
+               : fmt::format("{}; 'gradway list keys' describes them", suggestion(key, of_group));
   }
   fail(where, fmt::format("unknown key '{}'", key), hint);
 }

@@ -342,8 +342,11 @@ void check_sockets(Reader& nccl, const std::map<std::string, std::string>& value
 
 }  // namespace
 
-bool is_unsupported_nccl_variable(std::string_view name) {
-  return std::ranges::find(not_modelled, upper(name)) != not_modelled.end();
+std::string hint_for_unsupported_nccl_variable(std::string_view name) {
+  if (std::ranges::find(not_modelled, upper(name)) == not_modelled.end()) return "";
+  return upper(name) == "NCCL_IB_DISABLE"
+             ? "leave it out; for sockets choose a platform whose fabric has 'network: tcp'"
+             : "leave it out";
 }
 
 std::map<std::string, std::string> read_nccl(Reader& nccl) {
@@ -355,11 +358,11 @@ std::map<std::string, std::string> read_nccl(Reader& nccl) {
   for (const auto& entry : nccl.entries()) {
     const auto names = names_of_variables();
     if (std::ranges::find(names, entry.key) != names.end()) continue;
-    const bool is_real = is_unsupported_nccl_variable(entry.key);
-    nccl.error(entry.where,
-               is_real ? fmt::format("gradway does not model '{}'", entry.key)
-                       : fmt::format("unknown NCCL variable '{}'", entry.key),
-               is_real ? "leave it out" : suggestion(entry.key, names));
+    const auto hint = hint_for_unsupported_nccl_variable(entry.key);
+    nccl.error(
+        entry.where,
+        fmt::format("{} '{}'", hint.empty() ? "unknown NCCL variable" : "gradway does not model", entry.key),
+        hint.empty() ? suggestion(entry.key, names) : hint);
   }
   check_channels(nccl, values);
   check_sockets(nccl, values);

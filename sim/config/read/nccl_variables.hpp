@@ -19,8 +19,8 @@ std::map<std::string, std::string> read_nccl(Reader& nccl);
 /// values that gradway does not model are left out.
 std::map<std::string, std::string> modelled_variables(const std::map<std::string, std::string>& environment);
 
-/// Whether NCCL has the variable but gradway does not support it.
-bool is_unsupported_nccl_variable(std::string_view name);
+/// What to do instead of setting a variable that NCCL has but gradway does not support; "" for others.
+std::string hint_for_unsupported_nccl_variable(std::string_view name);
 
 /// All variables that `read_nccl` accepts, as keys of a scenario.
 std::vector<ScenarioKey> nccl_keys();

@@ -21,6 +21,11 @@ namespace gradway {
 namespace config {
 namespace {
 
+/// Prices are of a node, or of one of its GPUs.
+std::string key_of_amount(const Reader& entry) {
+  return entry.has("per_gpu_hour") ? "per_gpu_hour" : "per_node_hour";
+}
+
 /// Exchange rates of a file.
 class Rates {
  public:
@@ -51,7 +56,7 @@ class Rates {
     if (nearest != nullptr) return *nearest;
     if (is_complete_)
       entry.error(
-          entry.value_place("per_node_hour"),
+          entry.value_place(key_of_amount(entry)),
           fmt::format("the price is in {}, but this file has no rate of {}", currency, currency),
           fmt::format("add 'rates: [{{ rate: 1.1 USD/{}, date: {}, source: ... }}]' with the rate of a "
                       "day",
@@ -71,12 +76,13 @@ class PriceList {
 
   /// @param source default source of a price; empty: each price requires its own
   Price read(Reader& entry, const std::optional<std::string>& source, const std::string& platform) {
-    const auto [amount, currency] = entry.required("per_node_hour", currency_per_hour);
+    const auto [amount, currency] = entry.required(key_of_amount(entry), currency_per_hour);
     Price price{.per_node = UsdPerHour{amount},
                 .region = entry.required("region", text),
                 .date = entry.required("date", date),
                 .source = source ? entry.optional("source", text, *source) : entry.required("source", text),
-                .terms = entry.optional("terms", one_of("payment terms", all_terms), Terms::on_demand)};
+                .terms = entry.optional("terms", one_of("payment terms", all_terms), Terms::on_demand),
+                .by_gpu = entry.has("per_gpu_hour")};
     if (!entry.is_valid()) return price;
     if (currency != "USD") convert(entry, price, currency);
     const auto where = entry.value_place("date");

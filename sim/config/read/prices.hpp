@@ -15,12 +15,13 @@ namespace gradway::config {
 
 inline constexpr auto all_terms = choices_of<Terms>(terms_words);
 
-/// Reads the `price` of a platform's file, which is one price or a list, and the `rates` of currencies.
+/// Reads the `price` of a platform's file, which is one price or a list, and the `rates` of currencies. Those
+/// of a GPU are not yet those of a node: see `of_node`.
 /// @return in the order of the file
 std::vector<Price> read_prices(Reader& platform);
 
-/// Reads the file of `--prices`: prices by platform, in the order of the file. Problems include unknown
-/// platforms.
+/// Reads the file of `--prices` likewise: prices by platform, in the order of the file. Problems include
+/// unknown platforms.
 std::map<std::string, std::vector<Price>> load_prices(const PriceChoice& choice, const DataPath& data,
                                                       const Lookup& lookup, Problems& problems);
 

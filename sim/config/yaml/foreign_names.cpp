@@ -451,4 +451,8 @@ std::vector<std::string> gpu_words(std::string_view platform) {
   return found;
 }
 
+bool is_gpu_model(std::string_view gpu, std::string_view model) {
+  return gpu.starts_with(model) && (gpu.size() == model.size() || gpu[model.size()] == '-');
+}
+
 }  // namespace gradway::config

@@ -32,4 +32,7 @@ std::vector<std::string> models_alike(std::string_view name, const std::vector<s
 /// Words of a platform's name that may name a GPU: "h100" of "8xH100" and of "coreweave-h100".
 std::vector<std::string> gpu_words(std::string_view platform);
 
+/// Whether a GPU is of this model: "h100-sxm" is an "h100", but "l40s" is no "l4".
+bool is_gpu_model(std::string_view gpu, std::string_view model);
+
 }  // namespace gradway::config

@@ -33,7 +33,7 @@ struct QuantityKind {
 std::span<const QuantityKind> quantity_kinds();
 
 // Parsers for a Reader. All reject missing or wrong units, infinite, negative and implausible values; those
-// without `or_zero` also reject zero.
+// whose names do not end in `_or_zero` also reject zero.
 BytesPerSecond bandwidth(const Node& node);
 Bytes bytes(const Node& node);
 Bytes bytes_or_zero(const Node& node);

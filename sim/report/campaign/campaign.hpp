@@ -30,7 +30,7 @@ struct ShareWords {
   std::string_view label;
   std::string_view meaning;  ///< with the publications that define it so
 };
-/// In the order of the fields of `Shares`.
+/// In the order of the fields of `TimeShares`.
 const std::array<ShareWords, 3>& share_words();
 
 /// A simulated campaign, for the writers.

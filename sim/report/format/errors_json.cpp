@@ -108,6 +108,16 @@ std::string source_in_words(const ErrorSource& source) {
 
 }  // namespace
 
+std::string least_certain_part(const std::vector<PossibleError>& errors) {
+  const auto width = [](const PossibleError& error) { return error.time * error.uncertainty; };
+  const auto worst = std::ranges::max_element(errors, {}, width);
+  if (worst == errors.end()) return "";
+  std::string words{part_words.at(static_cast<std::size_t>(worst->cause.part))};
+  std::ranges::replace(words, '_', ' ');
+  const auto source = source_in_words(worst->source);
+  return source.empty() ? words : fmt::format("{} ({})", words, source);
+}
+
 Json errors_json(const std::vector<PossibleError>& errors) {
   Json list = Json::array();
   for (const auto& error : errors) {

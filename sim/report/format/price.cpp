@@ -17,6 +17,7 @@ std::string basis_of_cost(const Price& price) {
 nlohmann::ordered_json price_json(const std::optional<Price>& price) {
   if (!price) return nullptr;
   nlohmann::ordered_json json{{"usd_per_node_hour", price->per_node.value()},
+                              {"by_gpu", price->by_gpu},
                               {"terms", name_of(price->terms)},
                               {"region", price->region},
                               {"date", price->date},

@@ -160,7 +160,7 @@ std::span<const WarningHelp> warning_help() {
        "Matrix products and convolutions take another time in the job's precision, by an unknown amount.",
        "Set job.precision to that of the profile, or record a step with the job's precision."},
       {"replaced-file", "A file is read instead of one that is shipped with gradway",
-       "A folder of GRADWAY_PATH or of the scenario has a file with the name of a shipped one.", exact,
+       "The scenario's folder, the working folder or one of GRADWAY_PATH has a file of that name.", exact,
        "Rename the file if this is not intended."},
       {"roofline-only", "Compute times come from the GPU's datasheet alone",
        "No kernels were timed on the GPU model or on one that stands for it.",

@@ -81,8 +81,8 @@ PlanQuestion read_plan_question(std::string_view text, const DataPath& data) {
   } catch (const Json::exception&) {
     refuse_damaged();
   }
-  check_name(DataKind::model, question.plan.model, data);
-  for (const auto& one : question.clusters) check_name(DataKind::platform, one.platform, data);
+  find_name(DataKind::model, question.plan.model, data);
+  for (const auto& one : question.clusters) find_name(DataKind::platform, one.platform, data);
   return question;
 }
 

@@ -74,10 +74,12 @@ std::string met_cell(const Training& training) {
   return !met ? "" : *met == LimitStatus::met ? "yes" : "may";
 }
 
-/// "aws-g6e, 8 GPUs on 1 node"
+/// "aws-g6e, 1 GPU on 1 node with 7 more, paid and idle"
 std::string run_in_words(const Alternative& run) {
-  return fmt::format("{}, {} on {}", run.platform, counted_text(run.gpus, "GPU"),
-                     counted_text(run.nodes, "node"));
+  const auto idle = run.metrics.idle_gpus;
+  return fmt::format("{}, {} on {}{}", run.platform, counted_text(run.gpus, "GPU"),
+                     counted_text(run.nodes, "node"),
+                     idle > 0 ? fmt::format(" with {} more, paid and idle", thousands_text(idle)) : "");
 }
 
 /// What the table shows of a run.
@@ -238,16 +240,37 @@ void write_prices(Fields& fields, const PlatformComparison& compared) {
     items.push_back(by_origin.size() == 1 ? origin
                                           : fmt::format("{}: {}", origin, fmt::join(platforms, ", ")));
   fields.add("prices", items);
+  std::vector<std::string> idle;
+  for (const auto& run : compared.runs)
+    if (run.metrics.idle_gpus > 0)
+      add(idle, fmt::format("{} ({} of {})", run.platform, run.metrics.idle_gpus,
+                            run.metrics.idle_gpus + run.gpus));
+  if (!idle.empty())
+    fields.add("idle GPUs", fmt::format("are paid for on {}", fmt::join(idle, ", ")), Paint::yellow);
   if (!missing.empty())
-    fields.add("no price",
-               fmt::format("{}: not ranked by cost; give the price of a node-hour with --price, or a file of "
-                           "prices with --prices",
-                           fmt::join(missing, ", ")),
-               Paint::yellow);
+    fields.add(
+        "no price",
+        fmt::format("{}: not ranked by cost; give a file of prices with --prices", fmt::join(missing, ", ")),
+        Paint::yellow);
 }
 
 std::string gpus_in_words(const std::string& gpus) {
   return gpus.empty() ? "" : fmt::format(", {} GPUs", gpus);
+}
+
+/// Says how many runs wait for the CPU's launches, where a larger batch costs little; "": none.
+std::string launches_in_words(const PlatformComparison& compared) {
+  constexpr double much = 0.2;  // of the step
+  const auto waiting = std::ranges::count_if(compared.runs, [](const Alternative& run) {
+    return run.metrics.launch_bound > run.metrics.step_time * much;
+  });
+  const auto batch = compared.job.batch_per_gpu;
+  return waiting == 0 ? ""
+                      : fmt::format(
+                            "bind a fifth of the step or more on {} of {}: batch_per_gpu {} is small; "
+                            "compare '--set job.batch_per_gpu={}'{} too",
+                            waiting, compared.runs.size(), batch, 2 * batch,
+                            compared.job.compiled ? "" : " and '--set job.compile=true'");
 }
 
 /// Writes the bottlenecks of the fastest and the cheapest run, and what was left out.
@@ -266,6 +289,8 @@ void write_remarks(std::ostream& out, const PlatformComparison& compared, const 
   Fields fields{out, style};
   if (!compared.runs.empty()) out << '\n';
   fields.add("bound by", bounds);
+  if (const auto launches = launches_in_words(compared); !launches.empty())
+    fields.add("launches", launches, Paint::yellow);
   if (const auto unknown = unknown_lossy_steps(compared.job.strategy); unknown && compared.goal)
     fields.add("target", describe(*unknown));
   write_prices(fields, compared);

@@ -129,6 +129,7 @@ Json metrics_json(const Metrics& metrics, int gpus) {
   if (metrics.cost_per_hour) json["cost_usd_per_hour"] = metrics.cost_per_hour->value();
   if (metrics.cost_usd_per_million_samples) {
     json["cost_usd_per_million_samples"] = *metrics.cost_usd_per_million_samples;
+    json["idle_gpus"] = metrics.idle_gpus;
   }
   return json;
 }

@@ -165,6 +165,9 @@ std::string cost_in_words(const Metrics& metrics, const std::optional<Price>& pr
   if (!metrics.cost_usd_per_million_samples) return cost;
   cost += fmt::format(", {:.4g} USD per million samples", *metrics.cost_usd_per_million_samples);
   if (storage) cost += ", of which " + storage_cost_in_words(*storage);
+  if (metrics.idle_gpus > 0)
+    cost += fmt::format("; {} {} paid and idle", counted_text(metrics.idle_gpus, "GPU"),
+                        metrics.idle_gpus == 1 ? "is" : "are");
   return cost;
 }
 
@@ -175,8 +178,8 @@ void add_throughput(Fields& fields, const Run& run) {
   if (!metrics.tokens_per_s) return;
   const auto gpus = run.scenario.job.gpus;
   const auto total =
-      gpus == 1 ? "" : fmt::format(", {} tokens/s in total", count_text(*metrics.tokens_per_s, ""));
-  fields.add("", fmt::format("{} tokens/s per GPU{}", count_text(*metrics.tokens_per_s / gpus, ""), total));
+      gpus == 1 ? "" : fmt::format(", {} tokens/s in total", digits_text(*metrics.tokens_per_s, 4));
+  fields.add("", fmt::format("{} tokens/s per GPU{}", digits_text(*metrics.tokens_per_s / gpus, 4), total));
 }
 
 void add_loading(Fields& fields, const Metrics& metrics, const InputSettings& input) {

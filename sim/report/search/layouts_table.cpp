@@ -182,7 +182,7 @@ void write_table(std::ostream& out, const LayoutSearchReport& search_report, con
   fields.add("step time", fmt::format("{} (90 % prediction interval: {})", time_text(best.metrics.step_time),
                                       range_text(best.range.low, best.range.high)));
   if (const auto& tokens = best.metrics.tokens_per_s)
-    fields.add("throughput", fmt::format("{:.4g} tokens/s per GPU", *tokens / best.job.gpus));
+    fields.add("throughput", fmt::format("{} tokens/s per GPU", digits_text(*tokens / best.job.gpus, 4)));
   if (const auto& cost = best.metrics.cost_usd_per_million_samples)
     fields.add("cost", fmt::format("{:.4g} USD per million samples", *cost));
   if (&best != &found.ranked.front()) {

@@ -290,6 +290,22 @@ std::vector<std::string> left_out(const SettingsSearchReport& found) {
   return items;
 }
 
+/// Settings of the job that often gain more than those that were searched.
+std::vector<std::string> not_searched(const SettingsSearchReport& found) {
+  const auto& job = found.jobs.front();
+  std::vector<std::string> items;
+  const auto add = [&](std::string_view key, bool can_gain, std::string_view words) {
+    if (can_gain && std::ranges::find(found.keys, key) == found.keys.end())
+      items.push_back(fmt::format("--over {}{}", key, words));
+  };
+  add("job.compile", !job.compiled, "=false,true");
+  add("job.batch_per_gpu", true,
+      fmt::format("={},{}: a larger batch, if the training allows it", job.batch_per_gpu,
+                  2 * job.batch_per_gpu));
+  add("optimizer", job.optimizer == Optimizer::adamw, "=adamw,adamw_fused");
+  return items;
+}
+
 void write_remarks(std::ostream& out, const SettingsSearchReport& found, const Style& style) {
   Fields fields{out, style};
   std::vector<std::string> parts;
@@ -305,6 +321,7 @@ void write_remarks(std::ostream& out, const SettingsSearchReport& found, const S
   fields.add("tried", tried + (is_ddp(found) ? "; caps that give the same buckets count as one"
                                              : "; prefetches only with settings within 5 % of the best"));
   fields.add("left out", left_out(found), Paint::yellow);
+  fields.add("not searched", not_searched(found));
   fields.add("warning", with_codes(warnings_of(found)), Paint::yellow);
 }
 

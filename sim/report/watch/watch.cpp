@@ -2,6 +2,7 @@
 #include "sim/report/watch/watch.hpp"
 
 #include <array>
+#include <cmath>
 #include <ostream>
 #include <string_view>
 
@@ -89,6 +90,25 @@ std::string sentence(const std::vector<LoggedStep>& steps, const WatchFinding& f
   return "";
 }
 
+/// Whether the steps are as the prediction says, and what to do if not.
+std::string compared_with_expected(const WatchedRun& run) {
+  constexpr double as_expected = 0.05;
+  const auto& expected = *run.expected;
+  const auto difference = run.median / expected.time - 1;
+  const auto amount = fmt::format("{} {} than predicted", percent_text(std::abs(difference)),
+                                  difference < 0 ? "shorter" : "longer");
+  if (run.median > expected.high) return fmt::format("no: {}, outside the prediction interval", amount);
+  if (run.median < expected.low)
+    return fmt::format("{}, outside the prediction interval: it may describe another job", amount);
+  if (std::abs(difference) <= as_expected) return fmt::format("yes: {}", amount);
+  return fmt::format("it may be: {}, but inside the prediction interval{}", amount,
+                     expected.least_certain.empty()
+                         ? ""
+                         : fmt::format("; the least certain part is {}: a measurement narrows the interval "
+                                       "('gradway help calibrations')",
+                                       expected.least_certain));
+}
+
 }  // namespace
 
 void write_watched(std::ostream& out, const std::vector<LoggedStep>& steps, const WatchedRun& run,
@@ -107,6 +127,7 @@ void write_watched(std::ostream& out, const std::vector<LoggedStep>& steps, cons
   if (run.expected) {
     row("expected", fmt::format("{} (90 % prediction interval: {})", time_text(run.expected->time),
                                 range_text(run.expected->low, run.expected->high)));
+    row("as expected?", compared_with_expected(run));
   }
   if (run.findings.empty()) {
     row("verdict", "healthy: no jump, drift or stall");
@@ -133,7 +154,9 @@ void write_json(std::ostream& out, const std::vector<LoggedStep>& steps, const W
   if (run.expected) {
     json["expected"] = {{"step_time_s", run.expected->time.value()},
                         {"low_s", run.expected->low.value()},
-                        {"high_s", run.expected->high.value()}};
+                        {"high_s", run.expected->high.value()},
+                        {"median_over_step_time", run.median / run.expected->time},
+                        {"least_certain_part", run.expected->least_certain}};
   }
   auto& findings = json["findings"] = Json::array();
   for (const auto& finding : run.findings) {

@@ -11,6 +11,7 @@
 #include "sim/base/problem.hpp"
 #include "sim/base/quantiles.hpp"
 #include "sim/campaign/checkpoint_cost.hpp"
+#include "sim/nccl/rank_order.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
 #include "sim/study/campaign/phase_steps.hpp"
 #include "sim/study/staging/ways_in.hpp"
@@ -298,7 +299,11 @@ void add_terms(CampaignAnswers& answers, const Run& run, const CampaignQuestions
 std::optional<UsdPerHour> price_of_node(const Scenario& scenario, Terms terms) {
   if (const auto& own = scenario.campaign->prices[static_cast<std::size_t>(terms)]) return own;
   const auto price = price_of_platform(scenario, terms);
-  return price ? std::optional{price->per_node} : std::nullopt;
+  if (!price) return std::nullopt;
+  const auto& platform = scenario.platform;
+  const auto nodes = node_count(platform, scenario.job.gpus);
+  const auto gpus_per_node = static_cast<int>(platform.gpus.size()) / platform.nodes;
+  return price->of(scenario.job.gpus, nodes, gpus_per_node) / nodes;
 }
 
 namespace {

@@ -87,9 +87,7 @@ class SearchableSettings {
     for (const auto& key : config::scenario_keys()) {
       if (key.starts_with("nccl.")) candidates.push_back(key);
     }
-    fail({}, what,
-         nearest(name, candidates).empty() ? suggestion("", names) + ", nccl.NAME"
-                                           : suggestion(name, candidates));
+    fail({}, what, suggestion(name, candidates));
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "sim/base/units.hpp"
@@ -35,6 +36,7 @@ struct ExpectedSteps {
   Seconds low{};
   Seconds time{};
   Seconds high{};
+  std::string least_certain{};  ///< Part of the prediction that widens its interval most; "": unknown.
 };
 
 struct WatchedRun {

@@ -113,9 +113,9 @@ class Eager {
   bool fuses_activation() const { return settings_.megatron && gradway::fuses_activation(settings_.fusions); }
   /// Whether separate kernels add the bias of an MLP and apply its activation. Elsewhere the product adds it.
   bool adds_bias_separately() const { return settings_.megatron && !fuses_activation(); }
-  /// Whether operations are written out as in the models of Hugging Face's transformers.
   /// Whether Megatron-Core adds the biases of experts expert by expert, which needs their numbers of rows.
   bool adds_expert_biases() const { return settings_.megatron && !settings_.graph_of_step; }
+  /// Whether operations are written out as in the models of Hugging Face's transformers.
   bool is_hugging_face() const { return settings_.hugging_face && !settings_.megatron; }
   /// A tensor rank's share of a dimension.
   std::int64_t share(std::int64_t of_all) const { return (of_all + settings_.tensor - 1) / settings_.tensor; }

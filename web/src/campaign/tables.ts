@@ -49,9 +49,9 @@ export function terms(report: CampaignReport): HTMLElement | null {
 }
 
 export const definitions = (report: CampaignReport): HTMLElement =>
-  section(
-    'definitions',
-    'Definitions',
-    'Definitions',
+  h(
+    'details',
+    { class: 'box', id: 'definitions', 'data-print': true },
+    h('summary', {}, 'Definitions'),
     h('dl', { class: 'definitions' }, ...Object.entries(report.definitions).flatMap(([key, text]) => [h('dt', {}, report.labels[key] ?? key), h('dd', {}, text)])),
   );

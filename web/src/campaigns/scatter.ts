@@ -45,8 +45,12 @@ function option(all: CampaignPoints, colours: Palette, width: number): Option {
         type: 'scatter',
         z: 5,
         data: shown.map((run) => ({ value: [run.estimate.usd.median, run.estimate.seconds.median], symbol: symbolOf(0), symbolSize: 12, itemStyle: { color: colour(run), borderColor: colours.background, borderWidth: 1 } })),
-        label: { show: width >= 560, position: 'right', color: colours.text, fontSize: 12, formatter: ({ dataIndex }: { dataIndex: number }) => nameOf(shown[dataIndex]!, all), backgroundColor: colours.veil, padding: [1, 2] },
-        labelLayout: { hideOverlap: true, moveOverlap: 'shiftY' },
+        label: { show: width >= 560, position: [9, -17], color: colours.text, fontSize: 12, formatter: ({ dataIndex }: { dataIndex: number }) => nameOf(shown[dataIndex]!, all), backgroundColor: colours.veil, padding: [1, 2] },
+        // Above and beside the whiskers, inside the plot.
+        labelLayout: (item: { labelRect: { x: number; width: number }; rect: { x: number } }) => ({
+          moveOverlap: 'shiftY' as const,
+          ...(item.labelRect.x + item.labelRect.width > width - 4 && { x: item.rect.x - 3, align: 'right' as const }),
+        }),
         emphasis: { itemStyle: { borderColor: colours.text, borderWidth: 2 } },
       },
       whiskers(shown.map((run) => ({ at: [run.estimate.usd.median, run.estimate.seconds.median], x: usdOf(run), y: timeOf(run), colour: colour(run) })), { z: 3 }),

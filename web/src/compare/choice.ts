@@ -11,7 +11,7 @@ export function namer(runs: ComparedRun[]): (run: ComparedRun) => string {
   return (run) => (several ? `${run.scenario.platform} × ${gpusOf(run)}` : run.scenario.platform);
 }
 
-export const fullName = (run: ComparedRun): string => `${run.scenario.platform}, ${counted(gpusOf(run), 'GPU')}`;
+export const fullName = (run: ComparedRun): string => `${run.scenario.platform}, ${counted(gpusOf(run), 'GPU')}${run.metrics.idle_gpus ? ` and ${run.metrics.idle_gpus} idle` : ''}`;
 
 export const platformsOf = (runs: ComparedRun[]): string[] => [...new Set(runs.map((run) => run.scenario.platform))];
 

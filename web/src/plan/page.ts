@@ -6,7 +6,7 @@ import type { CampaignPoint } from '../campaigns/document';
 import { mountCharts, section } from '../chart';
 import { copied } from '../copied';
 import { button, h } from '../dom';
-import { bytesText, counted, known, nothing, numberText, percentText, rangeText, spanText, timeText, usdText } from '../format';
+import { bytesText, counted, known, nothing, numberText, percentText, rangeText, shareText, spanText, timeText, usdText } from '../format';
 import { answer, title } from '../header';
 import { cell, tableOf, type Table } from '../table';
 import { shellWord } from '../what_if/changes';
@@ -54,9 +54,11 @@ function sentenceOf(all: Campaigns): string {
   if (shown === null || shown === undefined) return 'No cluster can train it.';
   const run = all.runs[shown]!;
   const others = tied?.cheapest?.runs.includes(shown) ? tied.cheapest.runs.map((one) => all.runs[one]!).filter((one) => one !== run && meetsLimits(one)) : [];
+  const kept = [run.limits?.deadline_kept, run.limits?.budget_kept].filter(known);
+  const met = hasLimits && kept.length > 0 ? `, met by ${shareText(Math.min(...kept))} of the runs` : '';
   const word = run.estimate?.usd ? 'cheapest' : 'fastest';
   const tiedText = others.length > mostNamed ? counted(others.length, 'other cluster') : others.map(clusterText).join(' and ');
-  return `The ${word}${hasLimits ? ` ${asked}` : ''} is ${clusterText(run)}: ${figures(run)}${others.length > 0 ? `, tied in cost with ${tiedText}` : ''}.`;
+  return `The ${word}${hasLimits ? ` ${asked}` : ''} is ${clusterText(run)}: ${figures(run)}${others.length > 0 ? `, tied in cost with ${tiedText}` : ''}${met}.`;
 }
 
 /** The layouts of the clusters. */

@@ -20,13 +20,14 @@ import { step } from './step';
 import { timeline } from './timeline';
 import { useOverTime } from './use';
 
-function costTile({ metrics }: Report): Tile {
-  const { cost_usd_per_hour: hour, cost_usd_per_million_samples: million } = metrics;
+function costTile({ metrics, fits }: Report): Tile {
+  const { cost_usd_per_hour: hour, cost_usd_per_million_samples: million, idle_gpus: idle } = metrics;
+  if (fits === false) return { name: 'Cost', text: text.nothing, exact: null, notes: ['the job does not fit'] };
   return {
     name: 'Cost',
     text: text.known(hour) ? `${text.digits(hour)} USD/h` : text.nothing,
     exact: hour,
-    notes: [text.known(million) ? h('span', {}, value(text.usdText(million), million), ' per million samples') : 'the price is unknown'],
+    notes: [text.known(million) ? h('span', {}, value(text.usdText(million), million), ' per million samples') : 'the price is unknown', text.known(idle) && idle > 0 && `${text.counted(idle, 'GPU')} ${idle === 1 ? 'is' : 'are'} paid and idle`],
   };
 }
 
@@ -90,20 +91,20 @@ function headline({ metrics, interval, memory, scenario, fits, training }: Repor
       exact: metrics.peak_memory_bytes,
       notes: [text.known(memory.needed_bytes) ? `${text.bytesText(memory.needed_bytes)} with CUDA, NCCL and the allocator` : 'estimate'],
     },
-    costTile({ metrics } as Report),
+    costTile({ metrics, fits } as Report),
     training && trainingTile(training),
   ]);
 }
 
-/** Step time with its interval, throughput and cost. */
-export function runAnswer({ metrics, interval, fits, scenario, training }: Report): HTMLElement {
-  const verb = fits === false ? 'would take' : 'takes';
+/** Step time with its interval, throughput and cost; what does not fit has neither rate nor cost. */
+export function runAnswer({ metrics, interval, fits, does_not_fit: why, scenario, training }: Report): HTMLElement {
+  if (fits === false) return answer(`The job ${why ?? 'does not fit'}. A step would take ${text.timeText(metrics.step_time_s)}.`);
   const range = interval.step_time_s[0] < interval.step_time_s[1] ? ` (90 % prediction interval: ${text.rangeText(interval.step_time_s)})` : '';
   const gpus = scenario.job.gpus;
   const speed = text.known(metrics.tokens_per_s) ? `${text.countText(Math.round(metrics.tokens_per_s / gpus))} tokens/s per GPU` : '';
   const cost = text.known(metrics.cost_usd_per_million_samples) ? `${text.usdText(metrics.cost_usd_per_million_samples)} per million samples` : '';
   const whole = training ? `the whole training takes ${text.spanText(training.seconds)}${text.known(training.cost_usd) ? ` and costs ${text.usdText(training.cost_usd)}` : ''}` : '';
-  return answer(`A step ${verb} ${text.timeText(metrics.step_time_s)}${range}${[speed, cost, whole].filter(Boolean).map((part) => `; ${part}`).join('')}.`);
+  return answer(`A step takes ${text.timeText(metrics.step_time_s)}${range}${[speed, cost, whole].filter(Boolean).map((part) => `; ${part}`).join('')}.`);
 }
 
 export const bottleneck = ({ bottleneck: { resource, why } }: Report): HTMLElement =>

@@ -128,7 +128,7 @@ export function timeline(data: Timeline | undefined): HTMLElement {
     'timeline',
     'Time line',
     name,
-    h('p', { class: 'lead' }, `${sentence(data.ranks)}. `, data.joined_us ? `Neighbours of one phase that are shorter than ${timeText(data.joined_us * 1e-6)} are joined with the gaps between them; trace.json has each. ` : '', repeatedText(data.repeated), h('span', { class: 'hint' }, 'Wheel or pinch to zoom, drag to move, click a slice to keep its details. Keys: + − ← → Home, N and P for the next and previous slice.')),
+    h('p', { class: 'lead' }, `${sentence(data.ranks)}. `, data.joined_us ? `Neighbours of one phase that are shorter than ${timeText(data.joined_us * 1e-6)} are joined with the gaps between them; trace.json.gz has each. ` : '', repeatedText(data.repeated), h('span', { class: 'hint' }, 'Wheel or pinch to zoom, drag to move, click a slice to keep its details. Keys: + − ← → Home, N and P for the next and previous slice.')),
     h('div', { class: 'controls' }, moveButtons(mover), ranksChoice),
     key,
     drawn.element,

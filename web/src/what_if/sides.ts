@@ -26,7 +26,12 @@ const figures: Figure[] = [
   { name: 'Cost per million samples', of: ({ metrics }) => metrics.cost_usd_per_million_samples, text: usdText },
 ];
 
-const words: { name: string; of: (report: Report) => string }[] = [
+interface Words {
+  name: string;
+  of: (report: Report) => string;
+}
+
+const words: Words[] = [
   { name: '90 % interval of the step', of: ({ interval }) => rangeText(interval.step_time_s) },
   { name: 'Memory', of: ({ fits, does_not_fit: why, memory_verdict: verdict }) => why ?? verdict ?? (fits === false ? 'does not fit' : 'activations are unknown') },
   { name: 'Bottleneck', of: ({ bottleneck }) => arrows(bottleneck.resource) },
@@ -38,23 +43,27 @@ export function difference(before: unknown, after: unknown): string {
   return after / before < 10 ? signedPercentText(after / before - 1) : `${digits(after / before)} times`;
 }
 
+/** What does not fit has no price. */
+const priced = (report: Report, { text, of }: Figure): number | null | undefined => (text === usdText && report.fits === false ? null : of(report));
+
 const cell = (...children: Child[]): HTMLElement => h('td', {}, ...children);
 
-/** Figures of both runs. */
+/** Figures of both runs; first the memory, if one does not fit. */
 export function sides(before: Report, after: Report): HTMLElement {
   const shown = figures.filter(({ of }) => known(of(before)) || known(of(after)));
+  const isMemory = ({ name }: { name: string }): boolean => name === 'Memory' && [before, after].some(({ fits }) => fits === false);
   const row = (name: string, ...cells: HTMLElement[]): HTMLElement => h('tr', { 'data-figure': name }, h('th', { scope: 'row' }, name), ...cells);
+  const inWords = ({ name, of }: Words): HTMLElement => row(name, cell(of(before)), h('td', { colspan: 2 }, of(after)));
+  const inFigures = (figure: Figure): HTMLElement => {
+    const [one, other] = [priced(before, figure), priced(after, figure)];
+    return row(figure.name, cell(value(figure.text(one), one)), cell(value(figure.text(other), other)), cell(difference(one, other)));
+  };
   return h(
     'table',
     { class: 'sides' },
     h('caption', { class: 'hidden' }, 'The run of this report and the changed run'),
     h('thead', {}, h('tr', {}, h('td', {}), ...['Report', 'Changed', 'Difference'].map((name) => h('th', { scope: 'col' }, name)))),
-    h(
-      'tbody',
-      {},
-      ...shown.map(({ name, of, text }) => row(name, cell(value(text(of(before)), of(before))), cell(value(text(of(after)), of(after))), cell(difference(of(before), of(after))))),
-      ...words.map(({ name, of }) => row(name, cell(of(before)), h('td', { colspan: 2 }, of(after)))),
-    ),
+    h('tbody', {}, ...words.filter(isMemory).map(inWords), ...shown.map(inFigures), ...words.filter((one) => !isMemory(one)).map(inWords)),
   );
 }
 
