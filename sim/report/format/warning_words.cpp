@@ -162,18 +162,16 @@ struct WarningInWords {
   }
   std::string operator()(const warning::FlashAttention1& /*none*/) const {
     return "FlashAttention 1 was not timed: its published ratio to version 2 is used; long sequences with "
-           "its "
-           "Triton version took up to a third less time";
+           "its Triton version took less time (docs/ACCURACY.md, MPT)";
   }
   std::string operator()(const warning::Fp8NotValidated& /*none*/) const {
     return "fp8: its kernels were timed one by one on an H100, and no step of our own was measured; "
-           "predictions of fifteen published steps are 22 % too short to 41 % too long, half of them within "
-           "9 %";
+           "docs/ACCURACY.md compares published ones";
   }
   std::string operator()(const warning::ExpertsUncertain& experts) const {
     return fmt::format(
-        "experts: {} is assumed; own steps on one GPU take up to a seventh longer than predicted, and few on "
-        "several GPUs were measured",
+        "experts: {} is assumed; steps on one GPU take longer than predicted, and few on several GPUs were "
+        "measured (docs/ACCURACY.md)",
         experts.imbalance > 1
             ? fmt::format("a busiest rank with {:.4g} times the average number of tokens", experts.imbalance)
             : "an equal number of tokens for each expert");
