@@ -93,8 +93,6 @@ TEST_CASE("facts of warnings are in their sentences", "[report][warnings]") {
             warning::ExtrapolatedContention{.measured_on = "h200-4x", .channels = 24, .job_channels = 16}) ==
         "contention between kernels and collectives was measured on h200-4x (not here), with 24 NCCL "
         "channels (here 16)");
-  CHECK(report::describe(warning::KeyWithoutEffect{.key = "input.epoch", .needs = "input.cache"}) ==
-        "input.epoch changes nothing: there is no input.cache");
 }
 
 TEST_CASE("figures of accuracy in warnings are those of docs/ACCURACY.md", "[report][warnings]") {

@@ -101,9 +101,6 @@ std::span<const WarningHelp> warning_help() {
        "as "
        "that of a profile that is moved by the roofline.",
        "Add an anchor (a measured step), or time kernels: calibration/torch/measure_kernels.py."},
-      {"key-without-effect", "A key of the scenario changes nothing",
-       "A key is set that needs another key, or that the chosen storage does not use.", exact,
-       "Remove the key, or set the one that the sentence names."},
       {"launch-bound-profile", "The slow-down of launches by the profiler is unknown",
        "The profiled step looks launch-bound, and no step was measured without the profiler.",
        "Launch times are taken to be off by up to 50 %, which the prediction interval includes.",

@@ -291,18 +291,6 @@ struct WarningInWords {
   std::string operator()(const warning::StaticGraphNotPredicted& /*none*/) const {
     return "strategy.static_graph: its effect is not predicted; measured savings are negligible";
   }
-  std::string operator()(const warning::KeyWithoutEffect& key) const {
-    using Why = warning::KeyWithoutEffect::Why;
-    switch (key.why) {
-      case Why::other_key_missing:
-        return fmt::format("{} changes nothing: there is no {}", key.key, key.needs);
-      case Why::storage_is_local:
-        return fmt::format("{} changes nothing: each node has its own storage", key.key);
-      case Why::storage_has_own_network:
-        return fmt::format("{} changes nothing: the storage has a network of its own", key.key);
-    }
-    return {};
-  }
   std::string operator()(const warning::UnmodelledNcclVariable& variable) const {
     return fmt::format("{}={} is accepted, but not modelled", variable.name, variable.value);
   }
