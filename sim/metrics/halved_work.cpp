@@ -98,8 +98,21 @@ class HalvedDates {
     const auto kind = work_of(op.origin);
     // The latency of a launch is its work; other latencies are not shortened by faster hardware.
     const auto fixed = kind == WorkKind::launches ? 0.0 : std::min(op.latency.value(), took);
-    for (std::size_t of = 0; of < work_kinds; ++of)
-      dates_[i][of] += kind == static_cast<WorkKind>(of) ? fixed + (took - fixed) / 2 : took;
+    const auto rival = kind == WorkKind::kernels ? WorkKind::collectives : WorkKind::kernels;
+    for (std::size_t of = 0; of < work_kinds; ++of) {
+      const auto halved = static_cast<WorkKind>(of);
+      dates_[i][of] += kind == halved    ? fixed + (took - fixed) / 2
+                       : rival == halved ? took - contention(op, took) / 2
+                                         : took;
+    }
+  }
+
+  /// Time by which contention made an op longer, at most.
+  double contention(const Op& op, double took) const {
+    if (op.kind != OpKind::flow || op.contender == Op::absent) return 0;
+    const auto alone = op.amount / op.cap;
+    const auto most = alone * (graph_.contenders()[op.contender].slowdown - 1);
+    return std::clamp(took - op.latency.value() - alone, 0.0, most);
   }
 
   const OpGraph& graph_;

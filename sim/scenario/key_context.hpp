@@ -13,7 +13,7 @@ namespace gradway {
 struct KeyContext {
   const Job& job;
   const Model& model;
-  const Platform& platform;
+  const Platform* platform;          ///< null: not known yet, so that nothing depends on it
   const CampaignSettings& campaign;  ///< the defaults, if the scenario has none
 };
 

@@ -20,8 +20,9 @@ void check_launches(const ScenarioSpec& scenario, const ModelSpec& model, Proble
 /// What the program reads back, and SyncBatchNorm, against model and layout.
 void check_host_reads(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
 void check_recompute(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
-/// Reports keys whose rows say that they lack something. @param platform of the job
-void check_effects(const ScenarioSpec& scenario, const ModelSpec& model, const Platform& platform,
+/// Reports keys whose rows say that they lack something. @param platform of the job; null: not
+/// known yet
+void check_effects(const ScenarioSpec& scenario, const ModelSpec& model, const Platform* platform,
                    Problems& problems);
 /// Reports variables of NCCL that change no collective of the job's GPUs.
 void check_nccl_effects(const ScenarioSpec& scenario, const Platform& platform,

@@ -45,7 +45,7 @@ struct CheckEffects {
 
 }  // namespace
 
-void check_effects(const ScenarioSpec& scenario, const ModelSpec& model, const Platform& platform,
+void check_effects(const ScenarioSpec& scenario, const ModelSpec& model, const Platform* platform,
                    Problems& problems) {
   const auto& job = scenario.job;
   const auto campaign = scenario.campaign.value_or(CampaignSettings{});
