@@ -104,7 +104,7 @@ class Run(_Document):
     metrics: Metrics
     #: 90 % prediction intervals: `step_time_s`, `memory_bytes`; in comparisons also `run_hours`, `run_usd`, `usd_per_million_samples`
     interval: dict[str, tuple[float, float]]
-    fits: bool | None  #: into the GPU's memory; None if its size is unknown
+    fits: bool | None  #: into the GPU's memory; None if it may not fit
     does_not_fit: str | None  #: why
     gpu_memory_bytes: float | None
     memory_verdict: str | None  #: fits, tight, may not fit or does not fit; None if not all activations are known
@@ -427,6 +427,7 @@ class LayoutOptimum(_Document):
     """Layouts, the fastest first."""
 
     layouts: tuple[Layout, ...]
+    recommended: int  #: index of the layout that `code` sets up: the fastest, or one tied with it that certainly fits
     global_batch: int
     candidates: int
     simulated: int

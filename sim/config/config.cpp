@@ -92,6 +92,7 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   check_captured(spec, model, loader.problems());
   check_samples(spec, model, loader);
   check_nvjpeg(spec, gpu.gpu, loader.problems());
+  check_effects(spec, model, nullptr, loader.problems());
   if (spec.faster[HardwarePart::nvlink] == 0)
     platform.description = without_nvlink(std::move(platform.description));
   set_conditions(platform.description, spec.job.network);
@@ -105,6 +106,9 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   }
   check_traffic(spec, built, loader.problems());
   check_storage_network(spec, built, loader.problems());
+  check_effects(spec, model, &built, loader.problems());
+  loader.problems().raise();
+  check_nccl_effects(spec, built, calibration.calibration, loader.problems());
   loader.problems().raise();
   built = with_speeds(std::move(built), spec.faster);
   apply_job(spec.job, model.model);

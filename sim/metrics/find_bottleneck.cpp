@@ -13,8 +13,8 @@ constexpr double saturated = 0.9;
 /// Collectives are bound by latency if it is at least this fraction of their time.
 constexpr double mostly = 0.5;
 
-Bottleneck communication(const Metrics& metrics, const std::vector<ResourceUse>& links,
-                         const std::optional<NcclUse>& nccl, double share) {
+bottleneck::Communication communication(const Metrics& metrics, const std::vector<ResourceUse>& links,
+                                        const std::optional<NcclUse>& nccl, double share) {
   bottleneck::Communication found{.share = share,
                                   .sent = metrics.bytes_sent_per_gpu,
                                   .rate = metrics.bytes_sent_per_gpu / metrics.communication,
@@ -79,21 +79,18 @@ double decoding_share(const Scenario& scenario, const Metrics& metrics) {
   return batch_cost(scenario)->gpu * scenario.job.accumulate / metrics.step_time;
 }
 
-bottleneck::Wait wait_when_idle(const InputSettings& input) {
+/// @param other the wait if no copies for later steps explain it
+bottleneck::Wait wait_for_copies(const InputSettings& input, bottleneck::Wait other) {
   if (input.background_copy > 0_B) return bottleneck::Wait::background_copy;
-  return input.prefetch ? bottleneck::Wait::prefetch : bottleneck::Wait::other;
+  return input.prefetch ? bottleneck::Wait::prefetch : other;
 }
 
 }  // namespace
 
-Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics,
+Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics, const SavedShares& saved,
                            const std::vector<ResourceUse>& links, const std::optional<NcclUse>& nccl) {
-  enum Share { compute, optimizer, exposed, input, launch, idle };
-  const std::array<Seconds, 6> parts{metrics.compute,    metrics.optimizer,    metrics.exposed_communication,
-                                     metrics.input_wait, metrics.launch_bound, metrics.idle};
   if (metrics.step_time == Seconds{}) return bottleneck::EmptyStep{};
-  const auto largest = std::ranges::max_element(parts);
-  const auto share = *largest / metrics.step_time;
+  const auto share_of = [&](Seconds part) { return part / metrics.step_time; };
   const auto& settings = scenario.job.input;
   // A step never waits for a fast enough loader. A late one limits it, however long kernels run.
   constexpr double late = 0.05;
@@ -112,21 +109,30 @@ Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics,
   if (const auto decoding = decoding_share(scenario, metrics);
       decoding > large && metrics.exposed_communication < metrics.compute)
     return bottleneck::GpuDecoding{gpu, decoding};
-  switch (static_cast<Share>(largest - parts.begin())) {
-    case compute:
-      return bottleneck::Kernels{gpu, share};
-    case optimizer:
-      return bottleneck::Optimizer{gpu, share};
-    case exposed:
-      return communication(metrics, links, nccl, share);
-    case input:
-      return bottleneck::Idle{bottleneck::Wait::input_copy, share};
-    case launch:
-      return bottleneck::Idle{bottleneck::Wait::launches, share};
-    case idle:
+  // No faster hardware shortens the latency of collectives.
+  const auto exposed = share_of(metrics.exposed_communication);
+  if (metrics.exposed_communication > std::max({metrics.compute, metrics.optimizer, metrics.input_wait,
+                                                metrics.launch_bound, metrics.idle})) {
+    const auto limit = communication(metrics, links, nccl, exposed);
+    if (std::holds_alternative<bottleneck::Latency>(limit.limit)) return limit;
+  }
+  constexpr double noticeable = 0.01;
+  const auto best = std::ranges::max_element(saved);
+  if (*best < noticeable)
+    return bottleneck::Idle{wait_for_copies(settings, bottleneck::Wait::other), share_of(metrics.idle)};
+  switch (static_cast<WorkKind>(best - saved.begin())) {
+    case WorkKind::kernels:
+      if (metrics.optimizer > metrics.compute) return bottleneck::Optimizer{gpu, share_of(metrics.optimizer)};
+      return bottleneck::Kernels{gpu, share_of(metrics.compute)};
+    case WorkKind::collectives:
+      return communication(metrics, links, nccl, exposed);
+    case WorkKind::launches:
+      return bottleneck::Idle{bottleneck::Wait::launches, share_of(metrics.launch_bound)};
+    case WorkKind::copies:
       break;
   }
-  return bottleneck::Idle{wait_when_idle(settings), share};
+  return bottleneck::Idle{wait_for_copies(settings, bottleneck::Wait::input_copy),
+                          share_of(metrics.input_wait)};
 }
 
 }  // namespace gradway

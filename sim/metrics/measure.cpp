@@ -284,7 +284,8 @@ Measured measure(const Scenario& scenario, const Workload& workload, const Lower
   auto uses = use_of_resources(window, scenario.platform, lowered, timeline);
   std::optional<NcclUse> nccl;
   if (lowered.limit) nccl = {*lowered.limit, latency_of_collectives(window, headline, lowered.ops, timeline)};
-  measured.bottleneck = find_bottleneck(scenario, measured.metrics, uses.links, nccl);
+  const auto saved = shares_saved_by_half(lowered.ops, timeline, window);
+  measured.bottleneck = find_bottleneck(scenario, measured.metrics, saved, uses.links, nccl);
   if (uses.links.size() > most_links_listed) {
     for (std::size_t i = most_links_listed; i < uses.links.size(); ++i)
       measured.links_left_out += 1 + uses.links[i].alike;

@@ -8,6 +8,7 @@
 #include "sim/engine/timeline.hpp"
 #include "sim/graph/workload.hpp"
 #include "sim/lower/lower.hpp"
+#include "sim/metrics/halved_work.hpp"
 #include "sim/metrics/metrics.hpp"
 #include "sim/metrics/steps.hpp"
 #include "sim/nccl/communicator.hpp"
@@ -43,10 +44,11 @@ struct NcclUse {
   Seconds latency{};  ///< total of all collectives of the step
 };
 
-/// Finds the limit of the largest part of the step.
+/// Finds the limit of the step: of the kind of work that would save most of it if it took half as long.
+/// @param saved what each kind would save
 /// @param links sorted by use, busiest first; the demand of a neighbour's traffic counts as use
 /// @param nccl limit of NCCL's collectives if no link is saturated; empty on platforms with ideal collectives
-Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics,
+Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics, const SavedShares& saved,
                            const std::vector<ResourceUse>& links, const std::optional<NcclUse>& nccl);
 
 }  // namespace gradway

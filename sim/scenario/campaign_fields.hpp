@@ -3,10 +3,26 @@
 
 #include "sim/scenario/campaign.hpp"
 #include "sim/scenario/failure_models.hpp"
-#include "sim/scenario/fields.hpp"
+#include "sim/scenario/key_context.hpp"
 
 // The keys of `campaign`, by its groups.
 namespace gradway {
+
+/// What keys of `campaign` need.
+namespace campaign_lacks {
+constexpr bool has_interruptions(const CampaignSettings& campaign) {
+  return campaign.failures || campaign.spot;
+}
+constexpr Lack interruptions(const KeyContext& at) {
+  return lack_unless(has_interruptions(at.campaign), "nothing interrupts the training",
+                     "set campaign.failures or campaign.spot, or leave it out");
+}
+constexpr Lack repeated_failures(const KeyContext& at) {
+  const auto& failures = at.campaign.failures;
+  return lack_unless(failures && (failures->again > 0 || !failures->model.empty()),
+                     "campaign.failures.again is 0", "set it, or leave again_within out");
+}
+}  // namespace campaign_lacks
 
 constexpr auto fields_of(std::type_identity<CheckpointSettings>) {
   using Checkpoint = CheckpointSettings;
@@ -39,7 +55,8 @@ constexpr auto fields_of(std::type_identity<CheckpointSettings>) {
             {.is_echoed = [](const Checkpoint& checkpoint) { return !checkpoint.storage; }}),
       field("read", &Checkpoint::read, value::Amount{value::Unit::bandwidth, "50 GB/s"},
             "bandwidth at which a checkpoint is read; default: the write bandwidth, or the read bandwidth of "
-            "the storage tier"),
+            "the storage tier",
+            {.lack = campaign_lacks::interruptions}),
       field("per_rank", &Checkpoint::per_rank, value::Amount{value::Unit::bandwidth, "2 GB/s"},
             "maximum bandwidth at which one rank writes or reads; default: the bandwidth of the storage"),
       field("overhead", &Checkpoint::overhead, value::Amount{value::Unit::pause, "2 s"},
@@ -61,14 +78,17 @@ constexpr auto fields_of(std::type_identity<CheckpointSettings>) {
 
 constexpr auto fields_of(std::type_identity<RestartSettings>) {
   constexpr auto pause = [](const char* example) { return value::Amount{value::Unit::pause, example}; };
-  return std::tuple{field("detection", &RestartSettings::detection, pause("1 min"),
-                          "time from a failure until the job is stopped"),
-                    field("requeue", &RestartSettings::requeue, pause("2 min"),
-                          "time until the job has its nodes again and its processes start"),
-                    field("communicators", &RestartSettings::communicators, pause("1 min"),
-                          "time until all ranks have initialised their communicators"),
-                    field("loader", &RestartSettings::loader, pause("1 min"),
-                          "time until the data loader delivers the first batch")};
+  return std::tuple{
+      field("detection", &RestartSettings::detection, pause("1 min"),
+            "time from a failure until the job is stopped", {.lack = campaign_lacks::interruptions}),
+      field("requeue", &RestartSettings::requeue, pause("2 min"),
+            "time until the job has its nodes again and its processes start",
+            {.lack = campaign_lacks::interruptions}),
+      field("communicators", &RestartSettings::communicators, pause("1 min"),
+            "time until all ranks have initialised their communicators",
+            {.lack = campaign_lacks::interruptions}),
+      field("loader", &RestartSettings::loader, pause("1 min"),
+            "time until the data loader delivers the first batch", {.lack = campaign_lacks::interruptions})};
 }
 
 inline auto fields_of(std::type_identity<FailureSettings>) {
@@ -84,7 +104,7 @@ inline auto fields_of(std::type_identity<FailureSettings>) {
       field("again", &Failures::again, value::Amount{value::Unit::share, "5 %"},
             "share of restarts that are followed by another failure"),
       field("again_within", &Failures::again_within, value::Amount{value::Unit::span, "10 min"},
-            "longest time from a restart to such a failure")};
+            "longest time from a restart to such a failure", {.lack = campaign_lacks::repeated_failures})};
 }
 
 inline auto fields_of(std::type_identity<SpotSettings>) {
@@ -218,7 +238,8 @@ constexpr auto fields_of(std::type_identity<CampaignSettings>) {
             {.is_echoed = [](const Campaign& it) { return it.spares.has_value(); }}),
       field("elastic_from", &Campaign::elastic_from, value::Whole{1, 1 << 20},
             "minimum number of GPUs with which the training continues after it lost nodes, in whole "
-            "data-parallel replicas and with the same global batch; default: it waits for all nodes"),
+            "data-parallel replicas and with the same global batch; default: it waits for all nodes",
+            {.lack = campaign_lacks::interruptions}),
       field("terms", &Campaign::terms, value::Words{"payment terms", terms_words},
             "payment terms of the nodes"),
       CustomField{"prices", value::Map{}, "price of a node, instead of the platform's own on these terms"},

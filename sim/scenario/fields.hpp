@@ -18,6 +18,19 @@ struct FieldEffects {
   bool exchange = true;   ///< what ranks send, and when
 };
 
+struct KeyContext;
+
+/// Why a key has no effect, and what to write instead. Empty: it has one.
+struct Lack {
+  std::string_view why{};
+  std::string_view remedy{};
+};
+
+/// @param needed whether the scenario has what the key needs
+constexpr Lack lack_unless(bool needed, std::string_view why, std::string_view remedy = "leave it out") {
+  return needed ? Lack{} : Lack{why, remedy};
+}
+
 /// Properties of a key that differ from the usual.
 template <class Settings, class Member>
 struct FieldTraits {
@@ -29,6 +42,8 @@ struct FieldTraits {
   /// Why two jobs that differ only in this key share all prediction errors; empty: they do not.
   std::string_view outside_identity{};
   FieldEffects affects{};
+  /// What the key needs to have an effect; empty: nothing. A value other than the default is else an error.
+  Lack (*lack)(const KeyContext&) = nullptr;
 };
 
 /// A key of a scenario and the member that it fills. The reader, `gradway list keys`, the echo in reports and
@@ -56,6 +71,7 @@ struct CustomField {
   std::string_view default_text{};  ///< value without the key
   bool is_required = false;
   std::string_view outside_identity{};
+  Lack (*lack)(const KeyContext&) = nullptr;  ///< as in FieldTraits, with any value
 };
 
 template <class Row>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sim/scenario/fields.hpp"
-#include "sim/scenario/job.hpp"
+#include "sim/scenario/key_context.hpp"
 
 namespace gradway {
 
@@ -25,6 +24,56 @@ constexpr auto fields_of(std::type_identity<Predicate>) {
           "the rate of a Bloom filter, 1 without statistics")};
 }
 
+/// What keys of `input` need.
+namespace input_lacks {
+constexpr Lack dataset(const KeyContext& at) {
+  return lack_unless(at.job.input.dataset.has_value(), "samples are ready without input.dataset",
+                     "set input.dataset, or leave it out");
+}
+constexpr Lack storage(const KeyContext& at) {
+  return lack_unless(at.job.input.storage.has_value(), "samples are in host memory without input.storage",
+                     "set input.storage, or leave it out");
+}
+constexpr Lack shared_storage(const KeyContext& at) {
+  const auto& input = at.job.input;
+  if (!input.storage) return storage(at);
+  return lack_unless(!input.storage->is_local(), "each node has its own storage");
+}
+constexpr Lack shared_network(const KeyContext& at) {
+  return lack_unless(at.job.input.shares_network, "the storage has its own network",
+                     "write 'storage_network: shared', or leave it out");
+}
+constexpr Lack spread(const KeyContext& at) {
+  if (!at.job.input.dataset) return dataset(at);
+  return lack_unless(at.job.input.dataset->spread > 0, "all samples of the dataset have the same size",
+                     "set 'spread' in the dataset, or leave it out");
+}
+constexpr Lack workers(const KeyContext& at) {
+  if (!at.job.input.dataset) return dataset(at);
+  return lack_unless(at.job.input.loader_workers > 0, "the training process loads the samples itself",
+                     "set input.loader_workers, or leave it out");
+}
+constexpr Lack copies(const KeyContext& at) {
+  return lack_unless(at.job.input.background_copy > Bytes{}, "nothing is copied in the background",
+                     "set input.background_copy, or leave it out");
+}
+constexpr Lack staging(const KeyContext& at) {
+  return lack_unless(at.job.input.staged_from.has_value(), "the dataset is not staged",
+                     "set input.staged_from, or leave it out");
+}
+constexpr Lack staging_or_prefetch(const KeyContext& at) {
+  return lack_unless(at.job.input.staged_from || at.job.input.cache_prefetch,
+                     "nothing is copied between storage tiers",
+                     "set input.staged_from or input.cache_prefetch, or leave it out");
+}
+constexpr Lack first_epoch(const KeyContext& at) {
+  const auto& input = at.job.input;
+  return lack_unless(input.cache || input.persistent_workers || input.stage_in == StageIn::during,
+                     "all epochs are alike without a cache, staging or persistent workers",
+                     "set input.cache, or leave it out");
+}
+}  // namespace input_lacks
+
 /// The keys of `input`.
 constexpr auto fields_of(std::type_identity<InputSettings>) {
   using Input = InputSettings;
@@ -44,11 +93,11 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
             "batches are in pinned host memory, so that their copies overlap with kernels"),
       field("loader", &Input::loader, value::Words{"a loader", loader_words},
             "what makes batches. pytorch: DataLoader; dali: NVIDIA DALI; tf_data: tf.data",
-            {.is_echoed = loads}),
+            {.is_echoed = loads, .lack = input_lacks::dataset}),
       field("loader_workers", &Input::loader_workers, value::Whole{0, 4096},
             "with a dataset: number of loader processes per rank (DataLoader's num_workers; threads of DALI "
             "and tf.data); 0: the training process loads the data; default of tf_data: AUTOTUNE",
-            {.outside_identity = no_own_error}),
+            {.outside_identity = no_own_error, .lack = input_lacks::dataset}),
       field("prefetch", &Input::prefetch, value::WordsOrNone{"a copy start", copy_start_words},
             "when the copy of the next batch starts, on its own stream. ahead: when the CPU issues it; step: "
             "when the GPU begins the step; forward: after the forward pass; none: each batch is copied in "
@@ -56,63 +105,72 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
       field("background_copy", &Input::background_copy, value::Amount{value::Unit::size, "100 MB", "0 MB"},
             "amount of data that each GPU also copies from pinned host memory during every step"),
       field("background_start", &Input::background_start, value::Words{"a copy start", copy_start_words},
-            "with background_copy: when it starts, with the values of input.prefetch"),
+            "with background_copy: when it starts, with the values of input.prefetch",
+            {.lack = input_lacks::copies}),
       field("prefetch_factor", &Input::prefetch_factor, value::Whole{1, 1024},
             "number of batches that each worker loads in advance (DataLoader's prefetch_factor; of DALI and "
             "tf.data: batches in all)",
-            {.is_echoed = loads, .outside_identity = no_own_error}),
+            {.is_echoed = loads, .outside_identity = no_own_error, .lack = input_lacks::workers}),
       field("persistent_workers", &Input::persistent_workers, value::Boolean{},
             "workers are kept from one epoch to the next (DataLoader's persistent_workers); false: each "
             "epoch starts them again",
-            {.is_echoed = loads, .outside_identity = no_own_error}),
+            {.is_echoed = loads, .outside_identity = no_own_error, .lack = input_lacks::dataset}),
       field("worker_start", &Input::worker_start, value::Amount{value::Unit::time, "6 ms", "0 ms"},
             "time that the training process takes to start one worker",
-            {.is_echoed = loads, .outside_identity = stated}),
+            {.is_echoed = loads, .outside_identity = stated, .lack = input_lacks::workers}),
       field("sample_sizes", &Input::draws_sizes, value::Words{"a choice of sample sizes", sample_sizes_words},
             "mean: all samples have the mean size; drawn: the sizes of each batch are drawn with the "
             "dataset's spread",
-            {.is_echoed = loads, .outside_identity = "the same samples, on average or drawn"}),
+            {.is_echoed = loads,
+             .outside_identity = "the same samples, on average or drawn",
+             .lack = input_lacks::spread}),
       field("batch_overhead", &Input::batch_overhead, value::Amount{value::Unit::time, "1 ms", "0 ms"},
             "with a dataset: CPU time of the training process for each batch that it receives",
-            {.is_echoed = loads, .outside_identity = stated}),
+            {.is_echoed = loads, .outside_identity = stated, .lack = input_lacks::dataset}),
       field("batch_overhead_spread", &Input::batch_overhead_spread, value::Real{0, 100},
             "standard deviation of batch_overhead over its mean, drawn for each rank and step",
             {.is_echoed = loads, .outside_identity = stated}),
       field("epoch_steps", &Input::epoch_steps, value::Whole{2, 100000},
             "with a dataset: simulate a whole epoch with this number of steps, from empty queues to its last "
             "batch; default: a step in the middle of an epoch",
-            {.is_echoed = loads, .outside_identity = "the same step, in an epoch that is simulated whole"}),
+            {.is_echoed = loads,
+             .outside_identity = "the same step, in an epoch that is simulated whole",
+             .lack = input_lacks::dataset}),
       CustomField{
           "dataset", value::Name{},
           "dataset that is read during training, or a map with its keys (samples, sample_size, format "
           "...); default: samples are ready in host memory"},
-      CustomField{"columns", value::Names{}, "columns of a Parquet dataset that are read; default: all"},
+      CustomField{"columns", value::Names{}, "columns of a Parquet dataset that are read; default: all", "",
+                  false, "", input_lacks::dataset},
       CustomField{
           "storage", value::Name{},
           "storage tier of the dataset (gradway list storage), or a map with the keys of such a file; "
-          "default: host memory"},
+          "default: host memory",
+          "", false, "", input_lacks::dataset},
       field("storage_network", &Input::shares_network,
             value::Words{"a storage network", storage_network_words},
             "own: the storage has its own NICs; shared: each rank reads samples over the NIC nearest to its "
             "GPU, which NCCL uses as well",
-            {.is_echoed = loads}),
+            {.is_echoed = loads, .lack = input_lacks::shared_storage}),
       field("storage_weight", &Input::storage_weight, value::Real{0.001, 1000},
             "with storage_network shared: weight of each reading worker on a link that it shares with a "
             "collective, whose weight is 1",
-            {.is_echoed = loads, .outside_identity = stated}),
+            {.is_echoed = loads, .outside_identity = stated, .lack = input_lacks::shared_network}),
       CustomField{
           "staged_from", value::Name{},
           "cold tier from which the dataset is copied to input.storage (gradway list storage); default: "
           "it is on input.storage",
-          "", false, "later epochs read from input.storage"},
+          "", false, "", input_lacks::dataset},
       field("stage_in", &Input::stage_in, value::Words{"a time of staging", stage_in_words},
             "with staged_from. before: the job starts when the dataset is copied; during: it starts at once "
             "and reads from the cold tier what is not copied yet",
-            {.is_echoed = stages, .outside_identity = "later epochs read from input.storage"}),
-      field("copy_streams", &Input::copy_streams, value::Whole{1, 100000},
-            "with staged_from or cache_prefetch: requests that each node has in flight for it",
-            {.is_echoed = copies, .outside_identity = no_own_error}),
-      CustomField{"codec", value::Words{"a codec", codec_words}, "lossless compression of samples"},
+            {.is_echoed = stages, .lack = input_lacks::staging}),
+      field(
+          "copy_streams", &Input::copy_streams, value::Whole{1, 100000},
+          "with staged_from or cache_prefetch: requests that each node has in flight for it",
+          {.is_echoed = copies, .outside_identity = no_own_error, .lack = input_lacks::staging_or_prefetch}),
+      CustomField{"codec", value::Words{"a codec", codec_words}, "lossless compression of samples", "", false,
+                  "", input_lacks::dataset},
       field("codec_in", &Input::codec_in, value::Words{"a place of compression", codec_place_words},
             "with codec: where samples are compressed. everywhere: in the store, over the network and in "
             "caches, as of compressed files; store_and_network: nodes decompress what they fetch",
@@ -120,26 +178,29 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
       field("dedup", &Input::dedup, value::Words{"a place of deduplication", dedup_place_words},
             "with duplicates of the dataset: what keeps equal pieces once. store: the storage; cache: caches "
             "as well; network: nodes also fetch only pieces that their caches do not hold",
-            {.is_echoed = loads}),
+            {.is_echoed = loads, .lack = input_lacks::dataset}),
       field("decode", &Input::decode_on_gpu, value::Words{"a decoder", decoder_words},
-            "processor that decodes samples", {.is_echoed = loads}),
+            "processor that decodes samples", {.is_echoed = loads, .lack = input_lacks::dataset}),
       field("hw_decoder_load", &Input::hw_decoder_load, value::Real{0, 1},
             "with loader dali and decode gpu: share of the images that the GPU's JPEG decoder decodes; "
-            "default: 0.65, or 0 without a decoder"),
-      CustomField{"predicate", value::Map{}, "predicate by which a reader of Parquet skips row groups"},
+            "default: 0.65, or 0 without a decoder",
+            {.lack = input_lacks::dataset}),
+      CustomField{"predicate", value::Map{}, "predicate by which a reader of Parquet skips row groups", "",
+                  false, "", input_lacks::dataset},
       field("csv_parser", &Input::csv_parser, value::Words{"a CSV parser", csv_parser_words},
-            "parser of a dataset of format csv", {.is_echoed = is_csv}),
+            "parser of a dataset of format csv", {.is_echoed = is_csv, .lack = input_lacks::dataset}),
       field("access", &Input::access, value::Words{"an order", access_order_words},
-            "order in which samples of a memory-mapped dataset are accessed", {.is_echoed = is_mapped}),
+            "order in which samples of a memory-mapped dataset are accessed",
+            {.is_echoed = is_mapped, .lack = input_lacks::dataset}),
       field("read_ahead", &Input::read_ahead, value::Amount{value::Unit::size, "128 KiB", "0 B"},
             "window that a page fault of a memory-mapped dataset reads (read_ahead_kb of the drive); 0: one "
             "page (MADV_RANDOM)",
-            {.is_echoed = is_mapped}),
+            {.is_echoed = is_mapped, .lack = input_lacks::dataset}),
       field("epoch", &Input::first_epoch, value::Words{"an epoch", epoch_words},
             "first: caches are empty and workers have yet to be started",
-            {.is_echoed = loads, .outside_identity = "the same cache and storage, in another epoch"}),
+            {.is_echoed = loads, .lack = input_lacks::first_epoch}),
       CustomField{"cache", value::Words{"a cache", Cache::kind_words},
-                  "where each node keeps the samples that it has read"},
+                  "where each node keeps the samples that it has read", "", false, "", input_lacks::dataset},
       CustomField{"cache_size", value::Amount{value::Unit::size, "500 GB"}, "size of the cache of each node"},
       CustomField{
           "cache_policy", value::Words{"a cache policy", cache_policy_words},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sim/scenario/fields.hpp"
-#include "sim/scenario/job.hpp"
+#include "sim/scenario/key_context.hpp"
+#include "sim/workload/architectures.hpp"
 
 namespace gradway {
 
@@ -17,6 +17,31 @@ inline std::optional<Fp8Recipe> recipe_that_counts(const Job& job) {
 inline bool reads_values(const Job& job) {
   return job.host_reads > 0;
 }
+
+namespace job_lacks {
+inline Lack host_reads(const KeyContext& at) {
+  return lack_unless(reads_values(at.job), "no values are read back",
+                     "set job.host_reads to their number, or leave it out");
+}
+inline Lack convolutions(const KeyContext& at) {
+  return lack_unless(!at.model.run || has_convolutions(at.model.run), "the model has no convolutions");
+}
+inline Lack attention(const KeyContext& at) {
+  return lack_unless(runs_blocks_again(at.job.recompute) || (at.model.run && has_attention(at.model.run)),
+                     "the kernels of the model have no attention",
+                     "write 'recompute: full', or leave it out");
+}
+inline Lack whole_blocks(const KeyContext& at) {
+  const auto recompute = at.job.recompute;
+  return lack_unless(runs_blocks_again(recompute) && recompute != Recompute::selective_op,
+                     "no whole blocks are recomputed", "leave it out, or write 'recompute: full'");
+}
+inline Lack half_logits(const KeyContext& at) {
+  const auto& job = at.job;
+  return lack_unless(at.model.run && is_half(job.precision) && !half_parameters(job) && !job.fused_loss,
+                     "it applies to a loss under autocast that is not fused");
+}
+}  // namespace job_lacks
 
 inline constexpr int most_accumulated = 10000;  // micro-batches per step
 
@@ -50,7 +75,7 @@ constexpr auto fields_of(std::type_identity<Job>) {
             {.affects = {.kernels = true}}),
       field("memory_format", &Job::channels_last, value::Words{"a memory format", memory_format_words},
             "memory layout of images: NCHW (contiguous) or NHWC (channels_last)",
-            {.affects = {.kernels = true}}),
+            {.affects = {.kernels = true}, .lack = job_lacks::convolutions}),
       field("compile", &Job::compiled, value::Boolean{},
             "torch.compile: operations between matrix products are fused",
             {.affects = {.kernels = true, .launches = true}}),
@@ -80,7 +105,7 @@ constexpr auto fields_of(std::type_identity<Job>) {
             "backward pass; selective_op: everything is recomputed except attention and every second matrix "
             "product (torchtitan); selective: only the core of attention is recomputed, from queries, keys "
             "and values (Megatron)",
-            {.affects = {.kernels = true}}),
+            {.affects = {.kernels = true}, .lack = job_lacks::attention}),
       field("framework", &Job::framework, value::Words{"a framework", framework_words},
             "framework whose communication within the model is simulated: PyTorch (also torchtitan), "
             "Megatron-Core or DeepSpeed",
@@ -93,7 +118,7 @@ constexpr auto fields_of(std::type_identity<Job>) {
       field("float_logits", &Job::float_logits, value::Boolean{},
             "under autocast the loss is computed from logits.float(), as in Hugging Face's models and "
             "torchtitan; false: from the logits as they are, as in nanoGPT; affects memory only",
-            {.outside_identity = "memory only"}),
+            {.outside_identity = "memory only", .lack = job_lacks::half_logits}),
       field("launch_blocking", &Job::launch_blocking, value::Boolean{},
             "CUDA_LAUNCH_BLOCKING=1: the CPU waits for each kernel and collective before it launches the "
             "next one",
@@ -121,14 +146,15 @@ constexpr auto fields_of(std::type_identity<Job>) {
             value::Words{"a phase of the step", host_reads_after_words},
             "with host_reads: when they are read. forward and backward: after that pass of the last "
             "micro-batch; optimizer: at the end of the step",
-            {.is_echoed = reads_values, .affects = {.launches = true}}),
+            {.is_echoed = reads_values, .affects = {.launches = true}, .lack = job_lacks::host_reads}),
       field("host_read_size", &Job::host_read_size, value::Amount{value::Unit::size, "4 B"},
             "with host_reads: size of each value; 4 B is a scalar, outputs and predictions are larger",
-            {.is_echoed = reads_values, .affects = {.launches = true}}),
+            {.is_echoed = reads_values, .affects = {.launches = true}, .lack = job_lacks::host_reads}),
       field("reduced_metrics", &Job::reduced_metrics, value::Whole{0, 100'000},
             "with host_reads: how many of the values are all-reduced over all ranks before they are read",
             {.is_echoed = [](const Job& job) { return job.reduced_metrics > 0; },
-             .affects = {.launches = true}}),
+             .affects = {.launches = true},
+             .lack = job_lacks::host_reads}),
       field("sync_batch_norm", &Job::sync_batch_norm, value::Boolean{},
             "SyncBatchNorm: each BatchNorm exchanges its statistics with all ranks, forward and backward",
             {.is_echoed = [](const Job& job) { return job.sync_batch_norm; },
@@ -161,7 +187,8 @@ constexpr auto fields_of(std::type_identity<Job>) {
       field("recompute_every", &Job::recompute_every, value::Whole{1, 10000},
             "with recompute full: one of every N blocks is recomputed (torchtitan's selective_ac_option)",
             {.is_echoed = [](const Job& job) { return job.recompute_every > 1; },
-             .affects = {.kernels = true}}),
+             .affects = {.kernels = true},
+             .lack = job_lacks::whole_blocks}),
       CustomField{
           "finetune", value::Words{"a fine-tuning method", finetune_words},
           "parameters that are trained. full: all; lora: low-rank adapters of linear layers (PEFT), with all "

@@ -1,35 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sim/platform/network_conditions.hpp"
-#include "sim/scenario/fields.hpp"
+#include "sim/scenario/key_context.hpp"
 
 namespace gradway {
 
 /// The keys of `network`, which the fabric of a platform has as well.
 constexpr auto fields_of(std::type_identity<NetworkConditions>) {
   using Conditions = NetworkConditions;
+  constexpr auto needs_nodes = [](const KeyContext& at) {
+    return lack_unless(at.platform == nullptr || at.platform->nodes > 1,
+                       "all GPUs of the job are in one node",
+                       "leave it out, or set job.gpus to more than one node has");
+  };
+  constexpr auto needs_loss = [](const KeyContext& at) {
+    if (at.platform == nullptr) return Lack{};
+    const auto& network = at.platform->network;
+    return lack_unless(network && network->conditions.loss.value_or(0) > 0,
+                       "no packets are lost between nodes", "leave it out, or set network.loss");
+  };
   return std::tuple{
       field("round_trip", &Conditions::round_trip, value::Amount{value::Unit::pause, "40 ms"},
-            "round-trip time between nodes, or between the leaves of a fabric that has some"),
+            "round-trip time between nodes, or between the leaves of a fabric that has some",
+            {.lack = needs_nodes}),
       field("loss", &Conditions::loss, value::Amount{value::Unit::share, "0.01 %"},
-            "share of packets that are lost between nodes; needs round_trip"),
+            "share of packets that are lost between nodes; needs round_trip", {.lack = needs_nodes}),
       field("window", &Conditions::window, value::Amount{value::Unit::size, "16 MB"},
-            "TCP: window of a connection; default: as large as needed"),
+            "TCP: window of a connection; default: as large as needed", {.lack = needs_nodes}),
       field("congestion", &Conditions::congestion, value::Words{"a congestion control", congestion_words},
-            "TCP: congestion control of the senders; default: cubic"),
+            "TCP: congestion control of the senders; default: cubic", {.lack = needs_loss}),
       field("retransmission", &Conditions::retransmission,
             value::Words{"a way to retransmit", retransmission_words},
             "RDMA: what a sender repeats after a lost packet: all packets since then (go_back_n, the default "
-            "but for EFA), or that packet alone (selective)"),
+            "but for EFA), or that packet alone (selective)",
+            {.lack = needs_loss}),
       field(
           "routing", &Conditions::routing, value::Words{"a routing", routing_words},
           "how leaf switches spread flows over their uplinks: by a static hash of each connection (ecmp), "
           "evenly (adaptive), or by a hash of each path of a connection, among which the sender distributes "
-          "its packets (spray); default: each ring of NCCL has the uplink of its number"),
+          "its packets (spray); default: each ring of NCCL has the uplink of its number",
+          {.lack = needs_nodes}),
       field("paths", &Conditions::paths, value::Whole{1, 256},
             "routing spray: number of paths of a connection, which its NIC limits; default: 64 over EFA, "
-            "required for other networks")};
+            "required for other networks",
+            {.lack = needs_nodes})};
 }
 
 }  // namespace gradway

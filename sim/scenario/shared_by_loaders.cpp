@@ -82,6 +82,10 @@ double cold_share(const InputSettings& input) {
   return input.unstaged.value_or(input.stage_in == StageIn::during && input.first_epoch ? 1 : 0);
 }
 
+const std::optional<StorageTier>& tier_of_reads(const InputSettings& input) {
+  return cold_share(input) > 0 ? input.staged_from : input.storage;
+}
+
 std::optional<SamplesCost> samples_cost(const InputSettings& input) {
   if (!input.dataset || !input.storage || !input.storage->price.is_known()) return std::nullopt;
   constexpr double million = 1e6;

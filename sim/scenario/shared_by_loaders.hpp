@@ -28,6 +28,10 @@ inline constexpr BytesPerSecond hash_rate{1.9e9};
 /// Share of the samples that are not staged yet: all at the start of a job that stages during training.
 double cold_share(const InputSettings& input);
 
+/// The tier that a step waits for, and whose errors its reads have: the cold one while samples are not
+/// staged. Empty: host memory.
+const std::optional<StorageTier>& tier_of_reads(const InputSettings& input);
+
 /// @pre the input has a dataset
 StoredSamples stored_samples(const InputSettings& input);
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/cost/calibration_words.hpp"
-#include "sim/scenario/fields.hpp"
+#include "sim/scenario/key_context.hpp"
 #include "sim/scenario/strategy_words.hpp"
+#include "sim/workload/profile.hpp"
 
 // The keys of `strategy`, by its kind.
 namespace gradway {
@@ -20,6 +22,27 @@ inline constexpr int most_ranks = 1 << 20;
 /// Whether a setting of ZeRO's stage 3 counts.
 constexpr bool splits_parameters(const Zero& zero) {
   return zero.stage == 3;
+}
+
+inline Lack accumulates(const KeyContext& at) {
+  return lack_unless(at.job.accumulate > 1, "job.accumulate is 1", "set job.accumulate, or leave it out");
+}
+inline Lack buffers(const KeyContext& at) {
+  const auto is_norm = [](const Layer& layer) { return layer.role == LayerRole::batch_norm; };
+  const auto& profile = at.model.profile;
+  return lack_unless(profile ? !profile->buffers.empty() : std::ranges::any_of(at.model.layers, is_norm),
+                     "the model has no buffers");
+}
+inline Lack powersgd(const KeyContext& at) {
+  const auto* ddp = std::get_if<Ddp>(&at.job.strategy);
+  return lack_unless(ddp == nullptr || ddp->comm_hook == CommHook::powersgd,
+                     "the communication hook is not powersgd",
+                     "write 'comm_hook: powersgd', or leave it out");
+}
+inline Lack redundancy(const KeyContext& at) {
+  const auto* ddp = std::get_if<Ddp>(&at.job.strategy);
+  return lack_unless(ddp == nullptr || ddp->zero_redundancy, "strategy.zero_redundancy is false",
+                     "write 'zero_redundancy: true', or leave it out");
 }
 }  // namespace strategy_values
 
@@ -43,16 +66,19 @@ constexpr auto fields_of(std::type_identity<Ddp>) {
             "communication hook, which compresses gradients before they are sent"),
       field("powersgd_rank", &Ddp::powersgd_rank, value::Whole{1, 4096},
             "rank of PowerSGD's low-rank approximation (matrix_approximation_rank)",
-            {.is_echoed = [](const Ddp& ddp) { return ddp.comm_hook == CommHook::powersgd; }}),
+            {.is_echoed = [](const Ddp& ddp) { return ddp.comm_hook == CommHook::powersgd; },
+             .lack = strategy_values::powersgd}),
       field("zero_redundancy", &Ddp::zero_redundancy, value::Boolean{},
             "ZeroRedundancyOptimizer: each rank updates whole parameters of its own and broadcasts them",
             {.is_echoed = [](const Ddp& ddp) { return ddp.zero_redundancy; }}),
       field("parameters_as_bucket_view", &Ddp::parameters_as_bucket_view, value::Boolean{},
             "with zero_redundancy: each rank sends its parameters in one message",
-            {.is_echoed = [](const Ddp& ddp) { return ddp.zero_redundancy; }}),
+            {.is_echoed = [](const Ddp& ddp) { return ddp.zero_redundancy; },
+             .lack = strategy_values::redundancy}),
       field("broadcast_buffers", &Ddp::broadcast_buffers, value::Boolean{},
             "rank 0's buffers, such as the running statistics of BatchNorm, are broadcast before each step",
-            {.is_echoed = [](const Ddp& ddp) { return !ddp.broadcast_buffers; }}),
+            {.is_echoed = [](const Ddp& ddp) { return !ddp.broadcast_buffers; },
+             .lack = strategy_values::buffers}),
       field("find_unused_parameters", &Ddp::find_unused_parameters, value::Boolean{},
             "each forward pass ends with a search of the autograd graph for parameters without gradient, "
             "and each backward pass with an all-reduce of which parameters were used",
@@ -86,7 +112,8 @@ constexpr auto sharded_formats() {
       field("reduce_dtype", &Sharded::reduce_dtype, strategy_values::dtype,
             "format in which gradients are reduced; default: the format of the gradients"),
       field("no_sync", &Sharded::no_sync, value::Boolean{},
-            "with gradient accumulation: only the last micro-batch reduces gradients")};
+            "with gradient accumulation: only the last micro-batch reduces gradients",
+            {.lack = strategy_values::accumulates})};
 }
 
 template <class Sharded>

@@ -127,7 +127,7 @@ class Errors {
   const std::string& platform() const { return scenario_.platform.name; }
   const std::string& gpu() const { return scenario_.platform.gpu_models.front().name; }
   ErrorSource source_of_samples() const {
-    const auto& tier = scenario_.job.input.storage;
+    const auto& tier = tier_of_reads(scenario_.job.input);
     if (!tier) return error_source::CachedSamples{platform()};
     return error_source::StorageRate{tier->name};
   }

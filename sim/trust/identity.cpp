@@ -17,6 +17,7 @@
 #include "sim/scenario/job_fields.hpp"
 #include "sim/scenario/layout_fields.hpp"
 #include "sim/scenario/network_fields.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
 #include "sim/scenario/strategy_facts.hpp"
 #include "sim/scenario/strategy_fields.hpp"
 
@@ -143,7 +144,7 @@ JobIdentity identity_of(const Scenario& scenario) {
   samples.add(scenario.platform.name, input.dataset, input.codec, input.codec_in, input.dedup,
               input.decode_on_gpu, input.columns, input.loader, input.hw_decoder_load, input.csv_parser);
   Values storage;
-  storage.add(scenario.platform.name, input.storage, input.shares_network, input.cache, input.columns,
+  storage.add(scenario.platform.name, tier_of_reads(input), input.shares_network, input.cache, input.columns,
               input.codec, input.codec_in, input.dedup, input.access, input.read_ahead, input.predicate);
   return {kernels.hex(), launches.hex(), exchange.hex(), step.hex(), samples.hex(), storage.hex()};
 }

@@ -104,7 +104,7 @@ void add_loading(const Scenario& scenario, Provenance& provenance) {
   provenance.step_basis.making = uncertainty_of_making(dataset);
   provenance.step_basis.reading = uncertainty_of_reading(input);
   provenance.basis.emplace_back(provenance::Samples{dataset.name, dataset.source});
-  if (const auto& storage = input.storage) {
+  if (const auto& storage = tier_of_reads(input)) {
     provenance.basis.emplace_back(provenance::SampleStorage{storage->name, storage->source});
     if (storage->burst)
       provenance.basis.emplace_back(provenance::SustainedRate{storage->name, storage->burst->sustained});
@@ -142,40 +142,12 @@ void add_memory(const Scenario& scenario, const MemoryUse& memory, Provenance& p
   }
 }
 
-/// A setting without effect must not look as if it had been tried.
+/// A setting without effect must not look as if it had been tried. Those that a row of a table names are
+/// errors (config/check/effects.cpp).
 void add_keys_without_effect(const Scenario& scenario, Provenance& provenance) {
-  using warning::KeyWithoutEffect;
   if (const auto* ddp = std::get_if<Ddp>(&scenario.job.strategy);
       ddp && ddp->static_graph && !ddp->find_unused_parameters)
     add(provenance.warnings, warning::StaticGraphNotPredicted{});
-  const auto& input = scenario.job.input;
-  const InputSettings defaults{};
-  const auto needs = [&](bool is_set, std::string_view key, std::string_view other) {
-    if (is_set)
-      add(provenance.warnings, KeyWithoutEffect{.key = std::string{key}, .needs = std::string{other}});
-  };
-  const auto has_no_effect = [&](bool is_set, std::string_view key, KeyWithoutEffect::Why why) {
-    if (is_set) add(provenance.warnings, KeyWithoutEffect{.key = std::string{key}, .why = why});
-  };
-  needs(!input.dataset && input.loader_workers != defaults.loader_workers, "input.loader_workers",
-        "input.dataset");
-  needs(!input.dataset && input.prefetch_factor != defaults.prefetch_factor, "input.prefetch_factor",
-        "input.dataset");
-  needs(!input.dataset && input.decode_on_gpu, "input.decode", "input.dataset");
-  needs(input.background_copy == 0_B && input.background_start != CopyStart::ahead, "input.background_start",
-        "input.background_copy");
-  has_no_effect(input.shares_network && input.storage && input.storage->is_local(), "input.storage_network",
-                KeyWithoutEffect::Why::storage_is_local);
-  needs(!input.storage && input.shares_network, "input.storage_network", "input.storage");
-  has_no_effect(!input.shares_network && input.storage_weight != defaults.storage_weight,
-                "input.storage_weight", KeyWithoutEffect::Why::storage_has_own_network);
-  needs(!input.staged_from && input.stage_in != defaults.stage_in, "input.stage_in", "input.staged_from");
-  needs(!input.staged_from && !input.cache_prefetch && input.copy_streams != defaults.copy_streams,
-        "input.copy_streams", "input.staged_from");
-  needs(!input.dataset && input.persistent_workers, "input.persistent_workers", "input.dataset");
-  needs(!input.dataset && input.worker_start != defaults.worker_start, "input.worker_start", "input.dataset");
-  needs(!input.cache && !input.persistent_workers && input.stage_in == StageIn::before && input.first_epoch,
-        "input.epoch", "input.cache");
   for (const auto& [name, value] : scenario.job.nccl)
     if (!is_modelled(name)) add(provenance.warnings, warning::UnmodelledNcclVariable{name, value});
 }

@@ -131,9 +131,10 @@ double uncertainty_of_reading(const InputSettings& input) {
   // unknown.
   constexpr double of_a_drive = 0.27;
   constexpr double over_a_network = 1;
-  if (!input.storage) return input_uncertainty;
-  if (input.storage->error) return both(uncertainty_of_measured_loaders, *input.storage->error);
-  return input.storage->is_local() ? of_a_drive : over_a_network;
+  const auto& tier = tier_of_reads(input);
+  if (!tier) return input_uncertainty;
+  if (tier->error) return both(uncertainty_of_measured_loaders, *tier->error);
+  return tier->is_local() ? of_a_drive : over_a_network;
 }
 
 std::vector<UncertainPart> uncertain_parts(const Metrics& metrics, const StepBasis& step_basis) {

@@ -299,17 +299,6 @@ struct StaticGraphNotPredicted {
   bool operator==(const StaticGraphNotPredicted&) const = default;
 };
 
-/// A key of the scenario changes nothing.
-struct KeyWithoutEffect {
-  static constexpr std::string_view code = "key-without-effect";
-  enum class Why { other_key_missing, storage_is_local, storage_has_own_network };
-  std::string key;
-  Why why = Why::other_key_missing;
-  std::string needs{};  ///< the missing key
-
-  bool operator==(const KeyWithoutEffect&) const = default;
-};
-
 /// A variable of NCCL is accepted, but not modelled.
 struct UnmodelledNcclVariable {
   static constexpr std::string_view code = "unmodelled-nccl-variable";
@@ -405,25 +394,23 @@ struct LearningChanged {
 
 }  // namespace warning
 
-using Warning =
-    std::variant<warning::ReplacedFile, warning::UnusedKernelTimes, warning::UnusedAnchor,
-                 warning::UntimedOperations, warning::CompiledCapture, warning::WhatIfSpeeds,
-                 warning::LaunchBoundProfile, warning::AnchorOtherBatch, warning::ImplausibleAnchor,
-                 warning::ProfileMovedByRoofline, warning::LaunchesOfOtherHost, warning::ProfileOtherBatch,
-                 warning::ProfileOtherOptimizer, warning::ProfileOtherPrecision, warning::RooflineOnly,
-                 warning::KernelsOfOtherMaker, warning::FlashAttention1, warning::Fp8NotValidated,
-                 warning::ExpertsUncertain, warning::TablesUncertain, warning::FineTuningNotValidated,
-                 warning::OptimizerNotTimed, warning::ChannelsLastFaster, warning::Fp32WithoutTf32,
-                 warning::SharedHostOptimizer, warning::ExtrapolatedCollectives,
-                 warning::ContentionNotMeasured, warning::ExtrapolatedContention, warning::NoHostMemory,
-                 warning::AssumedPageableRate, warning::UnknownPinningCost, warning::UnknownCores,
-                 warning::UnknownDecodeCost, warning::UnknownSampleCost, warning::MeanSampleSize,
-                 warning::UnknownActivations, warning::IncompleteActivations, warning::MemoryTight,
-                 warning::MemoryExceeded, warning::StaticGraphNotPredicted, warning::KeyWithoutEffect,
-                 warning::UnmodelledNcclVariable, warning::AlternatingSteps, warning::NoFailureModel,
-                 warning::UnknownWriteRate, warning::CheckpointsLostWithNode, warning::CheckpointExceedsMttf,
-                 warning::IntervalTooShort, warning::UnfinishedRuns, warning::NoSettingWithinLimits,
-                 warning::UnknownLossySteps, warning::LearningChanged>;
+using Warning = std::variant<
+    warning::ReplacedFile, warning::UnusedKernelTimes, warning::UnusedAnchor, warning::UntimedOperations,
+    warning::CompiledCapture, warning::WhatIfSpeeds, warning::LaunchBoundProfile, warning::AnchorOtherBatch,
+    warning::ImplausibleAnchor, warning::ProfileMovedByRoofline, warning::LaunchesOfOtherHost,
+    warning::ProfileOtherBatch, warning::ProfileOtherOptimizer, warning::ProfileOtherPrecision,
+    warning::RooflineOnly, warning::KernelsOfOtherMaker, warning::FlashAttention1, warning::Fp8NotValidated,
+    warning::ExpertsUncertain, warning::TablesUncertain, warning::FineTuningNotValidated,
+    warning::OptimizerNotTimed, warning::ChannelsLastFaster, warning::Fp32WithoutTf32,
+    warning::SharedHostOptimizer, warning::ExtrapolatedCollectives, warning::ContentionNotMeasured,
+    warning::ExtrapolatedContention, warning::NoHostMemory, warning::AssumedPageableRate,
+    warning::UnknownPinningCost, warning::UnknownCores, warning::UnknownDecodeCost,
+    warning::UnknownSampleCost, warning::MeanSampleSize, warning::UnknownActivations,
+    warning::IncompleteActivations, warning::MemoryTight, warning::MemoryExceeded,
+    warning::StaticGraphNotPredicted, warning::UnmodelledNcclVariable, warning::AlternatingSteps,
+    warning::NoFailureModel, warning::UnknownWriteRate, warning::CheckpointsLostWithNode,
+    warning::CheckpointExceedsMttf, warning::IntervalTooShort, warning::UnfinishedRuns,
+    warning::NoSettingWithinLimits, warning::UnknownLossySteps, warning::LearningChanged>;
 
 /// "memory-tight"
 inline std::string_view code_of(const Warning& warning) {

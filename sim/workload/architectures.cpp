@@ -142,14 +142,15 @@ std::set<AttentionHead> attention_heads_of(const ForwardPass& network) {
 
 namespace {
 
-/// Whether a forward pass launches a kernel of this family and name.
+/// Whether a forward pass launches a kernel of this family and name; "": of any name.
 bool launches(const ForwardPass& network, KernelFamily family, std::string_view what) {
   Eager eager{{}};
   network(eager);
   eager.finish();
   return std::ranges::any_of(eager.operations(), [&](const LayerOperations& layer) {
-    return std::ranges::any_of(
-        layer.forward, [&](const Operation& one) { return one.family == family && one.what == what; });
+    return std::ranges::any_of(layer.forward, [&](const Operation& one) {
+      return one.family == family && (what.empty() || one.what == what);
+    });
   });
 }
 
@@ -157,6 +158,14 @@ bool launches(const ForwardPass& network, KernelFamily family, std::string_view 
 
 bool has_rms_norm_kernels(const ForwardPass& network) {
   return launches(network, KernelFamily::rows, "rms_norm");
+}
+
+bool has_convolutions(const ForwardPass& network) {
+  return launches(network, KernelFamily::convolution, "");
+}
+
+bool has_attention(const ForwardPass& network) {
+  return !attention_heads_of(network).empty();
 }
 
 void set_forward_pass(Model& model, ForwardPass run) {

@@ -137,5 +137,7 @@ std::set<AttentionHead> attention_heads_of(const ForwardPass& network);
 
 /// Whether a network has RMSNorms that run as a single kernel.
 bool has_rms_norm_kernels(const ForwardPass& network);
+bool has_convolutions(const ForwardPass& network);
+bool has_attention(const ForwardPass& network);
 
 }  // namespace gradway

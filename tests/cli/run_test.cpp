@@ -291,7 +291,7 @@ TEST_CASE("a step with experts says how few were measured, and is less sure", "[
   };
   const auto experts = report("deepseek_v2_lite");
   const auto dense = report("llama2_7b");
-  const std::string warning = "take up to a seventh longer than predicted";
+  const std::string warning = "steps on one GPU take longer than predicted";
   CHECK_THAT(experts["warnings"].dump(), Contains(warning));
   CHECK_THAT(dense["warnings"].dump(), !Contains(warning));
   const auto uncertainty = [](const nlohmann::json& of) {

@@ -2,15 +2,20 @@
 // Each warning has a stable code, a sentence and an explanation.
 #include <algorithm>
 #include <cctype>
+#include <fstream>
+#include <map>
+#include <regex>
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/warning_words.hpp"
 
 using namespace gradway;
+using Catch::Matchers::Contains;
 using Catch::Matchers::EndsWith;
 
 namespace {
@@ -88,8 +93,39 @@ TEST_CASE("facts of warnings are in their sentences", "[report][warnings]") {
             warning::ExtrapolatedContention{.measured_on = "h200-4x", .channels = 24, .job_channels = 16}) ==
         "contention between kernels and collectives was measured on h200-4x (not here), with 24 NCCL "
         "channels (here 16)");
-  CHECK(report::describe(warning::KeyWithoutEffect{.key = "input.epoch", .needs = "input.cache"}) ==
-        "input.epoch changes nothing: there is no input.cache");
+}
+
+TEST_CASE("figures of accuracy in warnings are those of docs/ACCURACY.md", "[report][warnings]") {
+  std::ifstream page{GRADWAY_SOURCE_DIR "/docs/ACCURACY.md"};
+  std::map<std::string, double> worst;  // |error| in percent, by the GPU that starts the name of a case
+  const std::regex row{R"((h100|l40s|a100)-\S+ +[\d.]+ ms +[\d.]+ ms +[+-]([\d.]+) %)"};
+  bool is_moved = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("## ")) is_moved = line == "## Moved to another GPU";
+    std::smatch parts;
+    if (is_moved && std::regex_match(line, parts, row))
+      worst[parts[1]] = std::max(worst[parts[1]], std::stod(parts[2]));
+  }
+  const auto expected = [&](const char* gpu) { return fmt::format("{:.0f} %", worst.at(gpu)); };
+  const auto is_moved_help = [](const auto& help) { return help.code == "profile-moved-by-roofline"; };
+  const auto help = std::ranges::find_if(report::warning_help(), is_moved_help);
+  CHECK(std::string{help->error} ==
+        fmt::format("Up to {} from an H200 to an H100, {} to an L40S and {} to an A100.", expected("h100"),
+                    expected("l40s"), expected("a100")));
+  CHECK_THAT(report::describe(warning::ProfileMovedByRoofline{}),
+             Contains(fmt::format("up to {} from an H200 to an H100, {} to an L40S and {} to an A100",
+                                  expected("h100"), expected("l40s"), expected("a100"))));
+  // All other sentences about compared steps have no figures, but name the page.
+  const auto check = [](const std::string& text) {
+    if (text.find("published ones") == std::string::npos &&
+        text.find("published steps") == std::string::npos &&
+        text.find("steps on one GPU") == std::string::npos)
+      return;
+    CAPTURE(text);
+    CHECK_THAT(text, Contains("docs/ACCURACY.md"));
+    CHECK_THAT(text, !Contains("%"));
+  };
+  for (const auto& warning : each_warning()) check(report::describe(warning));
 }
 
 TEST_CASE("each fact of a provenance has a sentence", "[report][provenance]") {

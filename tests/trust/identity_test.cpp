@@ -42,6 +42,8 @@ const std::vector<Settings>& jobs() {
       kind("fsdp", {fp8, {"job.compile", "true"}}),
       kind("fsdp", {{"parallel", "{ tensor: 2, sequence: true }"}, {"job.compile", "true"}}),
       kind("fsdp", {{"parallel", "{ context: 2 }"}}),
+      kind("fsdp",
+           {{"job.accumulate", "8"}, {"parallel", "{ pipeline: 2, virtual: 2, schedule: interleaved }"}}),
       kind("fsdp1", {twice}),
       kind("zero", {{"strategy.stage", "1"}}),
       kind("zero", {{"strategy.stage", "3"}}),
@@ -63,6 +65,10 @@ const std::vector<Settings>& jobs() {
         "{ dataset: { samples: 1000000, sample_size: 100 kB, duplicates: 0.3 }, storage: aws-efs, codec: "
         "zstd, "
         "cache: page_cache, cache_size: 100 GB }"}},
+      {{"model", "resnet50"},
+       {"input",
+        "{ dataset: imagenet-1k, storage: local-nvme, staged_from: aws-efs, stage_in: during, epoch: first "
+        "}"}},
       {{"model", "resnet50"}, {"input", "{ dataset: imagenet-1k-shards, loader: dali, decode: gpu }"}},
       {{"model", "resnet50"},
        {"input", "{ dataset: { samples: 1000000, sample_size: 100 kB, format: csv }, storage: local-nvme }"}},
@@ -77,6 +83,7 @@ const std::vector<Settings>& jobs() {
       {{"platform", "synthetic-pod-1024-full"}, {"job.gpus", "64"}},
       {{"platform", "two-sites-8x-h100"}, {"job.gpus", "16"}},
       {{"platform", "two-sites-8x-h100"}, {"job.gpus", "16"}, {"network", "{ routing: spray, paths: 8 }"}},
+      {{"platform", "two-sites-8x-h100"}, {"job.gpus", "16"}, {"network.loss", "0.001 %"}},
       {{"platform", "nvidia-gb200-nvl72"}, {"job.gpus", "64"}},
       {{"input.background_copy", "100 MB"}},
       {{"job.host_reads", "4"}},

@@ -111,8 +111,8 @@ export interface Report {
   ranks: { all: number; simulated: number };
   metrics: Metrics;
   interval: { step_time_s: Range; [key: string]: Range | null | undefined };
-  /** false: the job would run out of memory; all other values assume enough memory. */
-  fits?: boolean;
+  /** false: the job would run out of memory; all other values assume enough memory. null: it may. */
+  fits?: boolean | null;
   does_not_fit?: string | null;
   /** The 90 % interval of the required memory compared with the GPU's memory; null: some activations are unknown. */
   memory_verdict?: 'fits' | 'tight' | 'may not fit' | 'does not fit' | null;

@@ -20,6 +20,13 @@ void check_launches(const ScenarioSpec& scenario, const ModelSpec& model, Proble
 /// What the program reads back, and SyncBatchNorm, against model and layout.
 void check_host_reads(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
 void check_recompute(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
+/// Reports keys whose rows say that they lack something. @param platform of the job; null: not
+/// known yet
+void check_effects(const ScenarioSpec& scenario, const ModelSpec& model, const Platform* platform,
+                   Problems& problems);
+/// Reports variables of NCCL that change no collective of the job's GPUs.
+void check_nccl_effects(const ScenarioSpec& scenario, const Platform& platform,
+                        const Calibration& calibration, Problems& problems);
 /// Conditions of the network against the platform's fabric.
 void check_network(const ScenarioSpec& scenario, const PlatformSpec& platform, Problems& problems);
 /// Leaves only as many nodes of each NVLink domain to the job as its segments have.

@@ -18,18 +18,7 @@ void check_reads(const ScenarioSpec& scenario, Problems& problems) {
   const auto add = [&](const char* key, std::string what, std::string hint, std::vector<Note> notes = {}) {
     problems.add(Problem{scenario.place(key), std::move(what), std::move(notes), std::move(hint)});
   };
-  if (job.host_reads == 0) {
-    const Job plain;
-    const auto needs = [&](const char* key, bool is_set) {
-      if (is_set)
-        add(key, fmt::format("{} has no effect: no values are read back", key),
-            "set job.host_reads to their number, or leave it out");
-    };
-    needs("job.host_reads_after", job.host_reads_after != plain.host_reads_after);
-    needs("job.host_read_size", job.host_read_size != plain.host_read_size);
-    needs("job.reduced_metrics", job.reduced_metrics > 0);
-    return;
-  }
+  if (job.host_reads == 0) return;
   if (!trains(job.strategy)) {
     add("job.host_reads", "job.host_reads has no effect: strategy.kind collective runs no model",
         "leave it out");

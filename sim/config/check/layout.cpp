@@ -48,19 +48,15 @@ class CheckLayout {
       : scenario_{scenario}, job_{scenario.job}, layout_{job_.layout}, model_{model}, problems_{problems} {}
 
   void run() {
-    if (layout_.pipeline == 1) refuse_without_pipeline();
-    if (layout_.sequence && layout_.tensor == 1) {
-      add("parallel.sequence", "parallel.sequence has no effect: parallel.tensor is 1",
-          "leave it out, or set parallel.tensor");
-    }
     refuse_overlap();
-    refuse_without_context();
+    refuse_load("parallel.expert_imbalance", layout_.expert_imbalance != 1);
+    refuse_load("parallel.expert_skew", layout_.expert_skew != 0);
+    refuse_load("parallel.expert_rows", !layout_.expert_rows.empty());
     if (layout_.expert_capacity_factor || layout_.is_model_parallel()) check_experts();
     if (!layout_.is_model_parallel()) return;
     check_ranks();
     check_model();
     if (layout_.pipeline > 1) check_pipeline();
-    if (layout_.messages != Layout{}.messages) check_messages();
   }
 
  private:
@@ -93,39 +89,10 @@ class CheckLayout {
     }
   }
 
-  void refuse_without_pipeline() {
-    const bool other_schedule = layout_.schedule != Layout{}.schedule;
-    for (const auto& [key, counts] :
-         {std::pair{"parallel.virtual", layout_.chunks > 1}, {"parallel.schedule", other_schedule}}) {
-      if (counts && scenario_.given.contains(key))
-        add(key, fmt::format("{} has no effect: parallel.pipeline is 1", key),
-            "leave it out, or set parallel.pipeline");
-    }
-  }
-
-  void check_messages() {
-    if (layout_.pipeline > 1 && layout_.chunks > 1 && job_.framework == Framework::pytorch) return;
-    add("parallel.messages",
-        "parallel.messages has no effect: it applies to PyTorch's pipelines of several chunks per rank only",
-        "leave it out, or write 'framework: pytorch' and set parallel.pipeline and parallel.virtual");
-  }
-
-  void refuse_without_context() {
-    if (layout_.context == 1 && layout_.context_method != Layout{}.context_method)
-      add("parallel.context_method", "parallel.context_method has no effect: parallel.context is 1",
-          "leave it out, or set parallel.context");
-    refuse_load("parallel.expert_imbalance", layout_.expert_imbalance != 1);
-    refuse_load("parallel.expert_skew", layout_.expert_skew != 0);
-    refuse_load("parallel.expert_rows", !layout_.expert_rows.empty());
-  }
-
-  /// Refuses a key for unequal loads of experts where loads are equal or known.
+  /// Refuses a key for unequal loads of experts where loads are known.
   void refuse_load(const char* key, bool is_set) {
-    if (!is_set) return;
-    if (layout_.expert == 1) {
-      add(key, fmt::format("{} has no effect: parallel.expert is 1", key),
-          "leave it out, or set parallel.expert");
-    } else if (layout_.expert_capacity_factor) {
+    if (!is_set || layout_.expert == 1) return;
+    if (layout_.expert_capacity_factor) {
       add(key,
           fmt::format("{} has no effect: parallel.expert_capacity_factor fixes the rows of each expert", key),
           "leave one of them out", {at("parallel.expert_capacity_factor", "the capacity is set here")});

@@ -56,25 +56,9 @@ void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
   });
 }
 
-/// Reports DDP's keys that have no effect without another key.
+/// Reports DDP's keys that conflict with others or with the model.
 void check_ddp(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const auto& ddp = scenario.ddp;
-  if (ddp.powersgd_rank != 1 && ddp.comm_hook != CommHook::powersgd) {
-    std::vector<Note> notes;
-    if (scenario.given.contains("strategy.comm_hook")) {
-      notes.push_back({scenario.place("strategy.comm_hook"), "the hook is here"});
-    }
-    problems.add(Problem{scenario.place("strategy.powersgd_rank"),
-                         fmt::format("powersgd_rank {} has no effect without the communication hook powersgd",
-                                     ddp.powersgd_rank),
-                         std::move(notes), "write 'comm_hook: powersgd', or leave the rank out"});
-  }
-  if (ddp.parameters_as_bucket_view && !ddp.zero_redundancy) {
-    problems.add(Problem{scenario.place("strategy.parameters_as_bucket_view"),
-                         "parameters_as_bucket_view has no effect without zero_redundancy",
-                         {},
-                         "write 'zero_redundancy: true', or leave it out"});
-  }
   if (ddp.unused_parameters > 0 && !ddp.find_unused_parameters) {
     problems.add(Problem{scenario.place("strategy.unused_parameters"),
                          "DDP stops with an error at the second step if a parameter gets no gradient",

@@ -102,14 +102,6 @@ class CheckFinetune {
 void check_recompute(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const auto& job = scenario.job;
   if (!trains(job.strategy)) return;
-  if (job.recompute_every > 1 &&
-      (!runs_blocks_again(job.recompute) || job.recompute == Recompute::selective_op)) {
-    problems.add(
-        Problem{scenario.place("job.recompute_every"),
-                fmt::format("job.recompute_every has no effect: job.recompute is {}", name_of(job.recompute)),
-                {},
-                "leave it out, or write 'recompute: full'"});
-  }
   if (!runs_blocks_again(job.recompute)) return;
   const auto blocks = blocks_of(model.model).count;
   if (blocks == 0) {

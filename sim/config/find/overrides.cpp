@@ -98,7 +98,10 @@ const std::vector<Replacement>& replacements() {
       {"parallel", "schedule", has_one_chunk_or_two, {"virtual"}},
       {"parallel", "virtual", is_one, {"messages"}},
       {"parallel", "context", is_one, {"context_method"}},
-      {"parallel", "expert", is_one, {"expert_imbalance", "expert_skew", "expert_rows"}}};
+      {"parallel",
+       "expert",
+       is_one,
+       {"expert_imbalance", "expert_skew", "expert_rows", "expert_dispatch", "fp8_dispatch"}}};
   return all;
 }
 

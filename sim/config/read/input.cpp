@@ -220,15 +220,6 @@ void read_input(Reader input, ScenarioSpec& spec) {
   auto dataset = input.optional("dataset", name_or(read_dataset, input.problems()), {});
   result.dataset = std::move(dataset.value);
   spec.dataset = std::move(dataset.name);
-  const bool loads = result.dataset || spec.dataset;
-  const auto needs_dataset = [&](const char* key) {
-    if (loads || !input.has(key)) return;
-    input.error(input.key_place(key), fmt::format("input.{} has no effect without input.dataset", key),
-                "set input.dataset, or leave it out");
-  };
-  for (const auto* key : {"storage", "cache", "codec", "epoch_steps", "columns", "staged_from", "dedup",
-                          "loader", "hw_decoder_load", "predicate", "csv_parser", "access", "read_ahead"})
-    needs_dataset(key);
   result.columns = input.list("columns", text);
   auto storage = input.optional("storage", name_or(read_storage, input.problems()), {});
   result.storage = std::move(storage.value);
@@ -258,6 +249,9 @@ void read_input(Reader input, ScenarioSpec& spec) {
     if (*kind == Cache::Kind::local_nvme) spec.cache = Named{"local-nvme", input.value_place("cache")};
   } else {
     input.forbid("cache_size", "'cache_size' has no effect without 'cache'", "set cache, or leave it out");
+    if (policy != CachePolicy::keeps)
+      input.error(input.value_place("cache_policy"), "'cache_policy' has no effect without 'cache'",
+                  "set cache, or leave it out");
   }
   check_places(input, result);
   input.finish("input");

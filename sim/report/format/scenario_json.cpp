@@ -121,4 +121,9 @@ nlohmann::ordered_json strategy_json(const Strategy& strategy) {
   return json;
 }
 
+nlohmann::ordered_json fits_json(MemoryVerdict verdict) {
+  if (verdict == MemoryVerdict::may_not_fit) return nullptr;
+  return verdict != MemoryVerdict::does_not_fit;
+}
+
 }  // namespace gradway::report

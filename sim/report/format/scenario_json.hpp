@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "sim/campaign/local_sgd.hpp"
+#include "sim/compute/memory_range.hpp"
 #include "sim/scenario/campaign.hpp"
 #include "sim/scenario/job.hpp"
 #include "sim/scenario/local_sgd.hpp"
@@ -13,6 +14,9 @@ namespace gradway::report {
 
 /// The keys of a scenario file, defaults included. The result can be run again.
 nlohmann::ordered_json scenario_json(const Scenario& scenario);
+
+/// Whether a job fits into the memory of its GPUs: null if it may not.
+nlohmann::ordered_json fits_json(MemoryVerdict verdict);
 
 /// The group `input` of a scenario file. Inline datasets and storage are given in full, others by name.
 nlohmann::ordered_json input_json(const InputSettings& input);

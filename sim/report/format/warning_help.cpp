@@ -54,7 +54,7 @@ std::span<const WarningHelp> warning_help() {
       {"experts-uncertain", "Few steps of models with experts were compared with predictions",
        "The model has experts. Their load is equal unless parallel.expert_rows or parallel.expert_imbalance "
        "is set.",
-       "Six own steps on one GPU took up to a seventh longer than predicted.",
+       "docs/ACCURACY.md has all steps with experts; those on one GPU take longer than predicted.",
        "Set parallel.expert_rows to the measured rows of each expert, or add an anchor (a measured step)."},
       {"extrapolated-collectives", "Times of collectives are extrapolated from other measurements",
        "The calibration has no measurement of a collective with the job's operation, ranks, nodes, size, "
@@ -74,7 +74,7 @@ std::span<const WarningHelp> warning_help() {
        "job.finetune is lora or qlora.", unknown, "Measure a step and add it as an anchor."},
       {"flash-attention-1", "FlashAttention 1 was not timed",
        "job.attention is flash1, whose time is that of version 2 times its authors' ratio.",
-       "114 published steps of MPT with its Triton version: up to a third too long from 16,384 tokens on.",
+       "docs/ACCURACY.md has published steps of MPT with its Triton version: too long from 16,384 tokens on.",
        "Add an anchor (a measured step), or use version 2."},
       {"fp32-without-tf32", "Precision fp32 excludes TF32, which PyTorch uses for convolutions by default",
        "job.precision is fp32, the GPU has TF32, and convolutions take a good part of the time.",
@@ -82,7 +82,7 @@ std::span<const WarningHelp> warning_help() {
        "Set job.precision: tf32, or switch torch.backends.cudnn.allow_tf32 off."},
       {"fp8-not-validated", "No measured fp8 step of our own was compared with a prediction",
        "job.precision is fp8. Kernels were timed one by one on an H100.",
-       "Fifteen published steps: 22 % too short to 41 % too long, half of them within 9 %.",
+       "docs/ACCURACY.md has published steps in fp8, each with its error.",
        "Add an anchor (a measured step)."},
       {"implausible-anchor", "The anchor differs too much from the prediction without it",
        "The measured step of the anchor is farther from the unscaled prediction than 999 of 1,000 anchors.",
@@ -101,9 +101,6 @@ std::span<const WarningHelp> warning_help() {
        "as "
        "that of a profile that is moved by the roofline.",
        "Add an anchor (a measured step), or time kernels: calibration/torch/measure_kernels.py."},
-      {"key-without-effect", "A key of the scenario changes nothing",
-       "A key is set that needs another key, or that the chosen storage does not use.", exact,
-       "Remove the key, or set the one that the sentence names."},
       {"launch-bound-profile", "The slow-down of launches by the profiler is unknown",
        "The profiled step looks launch-bound, and no step was measured without the profiler.",
        "Launch times are taken to be off by up to 50 %, which the prediction interval includes.",

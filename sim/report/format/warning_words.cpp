@@ -162,18 +162,16 @@ struct WarningInWords {
   }
   std::string operator()(const warning::FlashAttention1& /*none*/) const {
     return "FlashAttention 1 was not timed: its published ratio to version 2 is used; long sequences with "
-           "its "
-           "Triton version took up to a third less time";
+           "its Triton version took less time (docs/ACCURACY.md, MPT)";
   }
   std::string operator()(const warning::Fp8NotValidated& /*none*/) const {
     return "fp8: its kernels were timed one by one on an H100, and no step of our own was measured; "
-           "predictions of fifteen published steps are 22 % too short to 41 % too long, half of them within "
-           "9 %";
+           "docs/ACCURACY.md compares published ones";
   }
   std::string operator()(const warning::ExpertsUncertain& experts) const {
     return fmt::format(
-        "experts: {} is assumed; own steps on one GPU take up to a seventh longer than predicted, and few on "
-        "several GPUs were measured",
+        "experts: {} is assumed; steps on one GPU take longer than predicted, and few on several GPUs were "
+        "measured (docs/ACCURACY.md)",
         experts.imbalance > 1
             ? fmt::format("a busiest rank with {:.4g} times the average number of tokens", experts.imbalance)
             : "an equal number of tokens for each expert");
@@ -292,18 +290,6 @@ struct WarningInWords {
   }
   std::string operator()(const warning::StaticGraphNotPredicted& /*none*/) const {
     return "strategy.static_graph: its effect is not predicted; measured savings are negligible";
-  }
-  std::string operator()(const warning::KeyWithoutEffect& key) const {
-    using Why = warning::KeyWithoutEffect::Why;
-    switch (key.why) {
-      case Why::other_key_missing:
-        return fmt::format("{} changes nothing: there is no {}", key.key, key.needs);
-      case Why::storage_is_local:
-        return fmt::format("{} changes nothing: each node has its own storage", key.key);
-      case Why::storage_has_own_network:
-        return fmt::format("{} changes nothing: the storage has a network of its own", key.key);
-    }
-    return {};
   }
   std::string operator()(const warning::UnmodelledNcclVariable& variable) const {
     return fmt::format("{}={} is accepted, but not modelled", variable.name, variable.value);

@@ -68,7 +68,7 @@ PointResult result_in(const Json& report) {
   result.step_low = number_or_none(range.at(0));
   result.step_high = number_or_none(range.at(1));
   result.errors = errors_of(report.at("doubts"));
-  if (!report.at("fits").get<bool>()) result.does_not_fit = report.at("does_not_fit");
+  if (const auto& why = report.at("does_not_fit"); !why.is_null()) result.does_not_fit = why;
   result.bottleneck = report.at("bottleneck").at("resource");
   result.provenance = report.at("rests_on");
   result.basis = report.at("basis");

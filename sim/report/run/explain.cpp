@@ -366,26 +366,26 @@ void write_text(std::ostream& out, const Explanation& explanation, const RunComm
 JsonDocument json_document(const Explanation& explanation, std::string_view version) {
   const auto& run = explanation.run;
   const auto step = run.measured.metrics.step_time;
-  const bool it_fits = !surely_does_not_fit(run.scenario, run.measured.memory);
+  const auto memory = memory_range(run.scenario, run.measured.memory);
+  const bool is_possible = memory.verdict != MemoryVerdict::does_not_fit;
   const auto bottleneck = describe(run.measured.bottleneck);
-  Json json{
-      {"schema", 1},
-      {"gradway", version},
-      {"scenario", scenario_json(run.scenario)},
-      {"engine", run.engine},
-      {"step_time_s", step.value()},
-      {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
-      {"fits", it_fits},
-      {"does_not_fit", it_fits ? Json(nullptr) : Json(verdict_in_words(run.scenario, run.measured.memory))},
-      {"bottleneck", {{"resource", bottleneck.resource}, {"why", bottleneck.why}}},
-      {"evidence", evidence_in_words(explanation)},
-      {"exposed", exposed_json(explanation)},
-      {"counterfactuals", answers_json(explanation.helps, step)},
-      {"no_help", answers_json(explanation.no_help, step)},
-      {"slow_gpu", explanation.slow_gpu ? answer_json(*explanation.slow_gpu, step) : Json(nullptr)},
-      {"basis", describe(run.basis)},
-      {"warnings", describe(run.warnings)},
-      {"warning_codes", codes_of(run.warnings)}};
+  Json json{{"schema", 1},
+            {"gradway", version},
+            {"scenario", scenario_json(run.scenario)},
+            {"engine", run.engine},
+            {"step_time_s", step.value()},
+            {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
+            {"fits", fits_json(memory.verdict)},
+            {"does_not_fit", is_possible ? Json(nullptr) : Json(verdict_in_words(memory))},
+            {"bottleneck", {{"resource", bottleneck.resource}, {"why", bottleneck.why}}},
+            {"evidence", evidence_in_words(explanation)},
+            {"exposed", exposed_json(explanation)},
+            {"counterfactuals", answers_json(explanation.helps, step)},
+            {"no_help", answers_json(explanation.no_help, step)},
+            {"slow_gpu", explanation.slow_gpu ? answer_json(*explanation.slow_gpu, step) : Json(nullptr)},
+            {"basis", describe(run.basis)},
+            {"warnings", describe(run.warnings)},
+            {"warning_codes", codes_of(run.warnings)}};
   if (explanation.outer) json["local_sgd"] = outer_loop_json_of(explanation);
   if (const auto& ways = explanation.ways_in) {
     const auto& input = run.scenario.job.input;

@@ -158,7 +158,7 @@ JsonDocument json_document(const Run& run, std::string_view version, const RunQu
   const auto& memory = run.measured.memory;
   const auto& gpu = run.scenario.platform.gpu_models.front();
   const auto range = memory_range(run.scenario, memory);
-  const bool it_fits = range.verdict != MemoryVerdict::does_not_fit;
+  const bool is_possible = range.verdict != MemoryVerdict::does_not_fit;
   Json json{{"schema", 1},
             {"gradway", version},
             {"scenario", scenario_json(run.scenario)},
@@ -168,8 +168,8 @@ JsonDocument json_document(const Run& run, std::string_view version, const RunQu
             {"interval",
              {{"step_time_s", {run.range.low.value(), run.range.high.value()}},
               {"memory_bytes", memory_range_json(run, range)}}},
-            {"fits", it_fits},
-            {"does_not_fit", it_fits ? Json(nullptr) : Json(verdict_in_words(run.scenario, memory))},
+            {"fits", fits_json(range.verdict)},
+            {"does_not_fit", is_possible ? Json(nullptr) : Json(verdict_in_words(run.scenario, memory))},
             {"gpu_memory_bytes", gpu.ideal ? Json(nullptr) : amount(gpu.memory.value())},
             {"memory_verdict", memory_verdict_json(run, range)},
             {"memory_largest_part", range.largest_part},

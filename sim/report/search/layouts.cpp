@@ -75,6 +75,7 @@ JsonDocument json_document(const LayoutSearchReport& search_report, std::string_
                 {"engine", search_report.engine},
                 {"global_batch", search_report.global_batch},
                 {"layouts", std::move(layouts)},
+                {"recommended", found.recommended_index()},
                 {"candidates", found.candidates},
                 {"do_not_fit", found.do_not_fit},
                 {"simulated", found.simulated},

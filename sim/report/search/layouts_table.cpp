@@ -157,7 +157,7 @@ void write_indented(std::ostream& out, const std::string& text) {
 /// Why the fastest layout is not recommended: another is tied with it and leaves free memory.
 std::string tied_with_the_fastest(const LayoutSearchResult& found) {
   const auto& fastest = found.ranked.front();
-  const auto best = static_cast<std::size_t>(&found.recommended() - found.ranked.data());
+  const auto best = found.recommended_index();
   return fmt::format(
       "tied with the fastest, {}, which takes {} and is faster with a probability of {}, but leaves no free "
       "memory ({}: {})",

@@ -323,10 +323,10 @@ bool can_be_distributed(const Model& model) {
   return !model.profile && (model.tensor || pipeline_units(model) > 1);
 }
 
-const LayoutResult& LayoutSearchResult::recommended() const {
+std::size_t LayoutSearchResult::recommended_index() const {
   for (std::size_t i = 0; i < ranked.size(); ++i)
-    if (ranked[i].verdict == MemoryVerdict::fits && leaders.has(i)) return ranked[i];
-  return ranked.front();
+    if (ranked[i].verdict == MemoryVerdict::fits && leaders.has(i)) return i;
+  return 0;
 }
 
 LayoutSearchResult for_candidates(const Scenario& written, int global_batch,

@@ -66,8 +66,9 @@ struct LayoutSearchResult {
   std::size_t slower = 0;     ///< not simulated to the end, because their lower bound is too slow
   std::size_t not_tried = 0;  ///< because the search was stopped
 
-  /// The fastest; if its memory is tight, the fastest that is tied with it and certainly fits.
-  const LayoutResult& recommended() const;
+  /// Index of the fastest; if its memory is tight, of the fastest that is tied with it and certainly fits.
+  std::size_t recommended_index() const;
+  const LayoutResult& recommended() const { return ranked[recommended_index()]; }
 };
 
 /// Layouts of the scenario's job with this global batch, by the rules of its framework:
