@@ -12,6 +12,10 @@ namespace gradway::cli {
 namespace {
 
 constexpr bool not_an_example = false;
+constexpr std::string_view which_of_these =
+    "Which of these: plan chooses layouts for a model and an amount of data, with failures; compare\n"
+    "runs one scenario as written on several platforms; optimize searches its settings or layout on\n"
+    "one; campaign predicts its whole training with failures, checkpoints and spot nodes.";
 
 }  // namespace
 
@@ -67,7 +71,7 @@ std::span<const Command> commands() {
           "gradway compare article/p4d --platforms 'aws-p*' --gpus 8,16\n"
           "gradway compare article/p4d --platforms aws-p4d.24xlarge --gpus 2,4,8 --samples 1.2e9\n"
           "gradway compare article/p4d --platforms aws-g6e.48xlarge,aws-p4d.24xlarge --price-date 2025-03-01",
-          add_compare},
+          add_compare, which_of_these},
       Command{"campaign",
               "predict time and cost of a whole training with failures, checkpoints and spot nodes",
               "gradway campaign campaign/llama2_7b-aws-p5\n"
@@ -75,13 +79,13 @@ std::span<const Command> commands() {
               "gradway campaign campaign/llama2_7b-aws-p5 --set campaign.checkpoint.interval='2 h' --json\n"
               "gradway campaign campaign/llama2_7b-aws-p5 --vary platform=aws-p5.48xlarge,aws-p4d.24xlarge\n"
               "gradway campaign campaign/llama2_7b-aws-p5 --out result",
-              add_campaign},
+              add_campaign, which_of_these},
       Command{"plan", "choose hardware for a training: layouts, days and dollars side by side",
               "gradway plan --model llama3_8b --platforms 'aws-p5*' --gpus 64,128 --tokens 1T\n"
               "gradway plan --model config.json --platforms aws-p5.48xlarge,gcp-a3-megagpu-8g --gpus 256 "
               "--tokens 300B --deadline '30 days' --budget '1M USD'\n"
               "gradway plan --out plan.html    # choose in a page, which works without gradway",
-              add_plan},
+              add_plan, which_of_these},
       Command{
           "optimize", "search for the fastest settings of DDP, FSDP or ZeRO, or for the fastest layout",
           "gradway optimize article/p4d\n"
@@ -89,7 +93,7 @@ std::span<const Command> commands() {
           "gradway optimize article/g6e --over bucket_cap,comm_hook --lossy --json | jq .best.set\n"
           "gradway optimize h200-4x/gpt_small --over bucket_cap --over nccl.NCCL_PROTO=Simple,LL128\n"
           "gradway optimize mine.yaml --layout --global-batch 1024    # tensor, pipeline, data parallelism",
-          add_optimize},
+          add_optimize, which_of_these},
       Command{"validate", "compare predictions with measured step times",
               "gradway validate scenarios/article/cases.yaml\n"
               "gradway validate scenarios/article/cases.yaml --max-mean-error 3%\n"

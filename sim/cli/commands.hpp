@@ -25,7 +25,7 @@ struct Command {
   std::string_view help;      ///< one line
   std::string_view examples;  ///< one per line
   Action (*add)(CLI::App&);   ///< adds the arguments, which have their values when the action runs
-  std::string_view notes{};   ///< meaning of its figures, in lines
+  std::string_view notes{};   ///< what its figures mean, or which command to choose, in lines
   bool is_shown = true;       ///< its first example is in the help of the program
 };
 

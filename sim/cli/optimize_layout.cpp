@@ -75,12 +75,14 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
   auto found = [&] {
     Progress progress{context, Progress::WithoutTerminal::lines};
     const InterruptNote note;
-    return search_layouts(
-        written, samples, rows, arguments.engine,
-        [&](std::size_t count, const std::function<void(std::size_t)>& work) {
-          for_each_in_parallel(count, threads, work);
-        },
-        progress.callback(), InterruptNote::is_interrupted);
+    return search_layouts(written, samples, exact_search(rows),
+                          {.engine = arguments.engine,
+                           .for_each =
+                               [&](std::size_t count, const std::function<void(std::size_t)>& work) {
+                                 for_each_in_parallel(count, threads, work);
+                               },
+                           .on_progress = progress.callback(),
+                           .is_stopped = InterruptNote::is_interrupted});
   }();
   if (found.ranked.empty()) refuse_all(written, found);
   const auto not_tried = found.not_tried;

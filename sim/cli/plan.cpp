@@ -4,6 +4,7 @@
 #include <cctype>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -28,6 +29,8 @@
 #include "sim/config/yaml/scalars.hpp"
 #include "sim/report/campaign/plan_points.hpp"
 #include "sim/report/format/text.hpp"
+#include "sim/report/format/training_text.hpp"
+#include "sim/report/format/words.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/scenario/campaign.hpp"
 #include "sim/scenario/failure_models.hpp"
@@ -91,11 +94,15 @@ CampaignQuestions questions_of(const PlanArguments& arguments) {
           .budget_usd = value_of("--budget", arguments.budget, config::dollars)};
 }
 
+std::optional<int> sequence_of(const PlanArguments& arguments) {
+  return value_of("--sequence", arguments.sequence, config::integer(1, 1 << 24));
+}
+
 /// Checks the values that are not read when a page is written without a simulation.
 void check_quantities(const PlanArguments& arguments) {
   questions_of(arguments);
+  sequence_of(arguments);
   value_of("--global-batch", arguments.global_batch, config::integer(1, most_samples_per_step));
-  value_of("--sequence", arguments.sequence, config::integer(1, 1 << 24));
   value_of("--tokens", arguments.tokens, config::tokens);
   value_of("--samples", arguments.samples, config::samples);
   value_of("--terms", arguments.terms, config::one_of("payment terms", config::all_terms));
@@ -134,7 +141,8 @@ std::string safe_name(std::string name) {
 }
 
 /// Makes a model of a file available by the name of the file. @return its name
-std::string named_model(const std::string& model, DataPath& data, const CommandContext& context) {
+std::string named_model(const PlanArguments& arguments, DataPath& data, const CommandContext& context) {
+  const auto& model = arguments.model;
   const std::filesystem::path file{model};
   const auto is_json = file.extension() == ".json";
   if (!is_json && file.extension() != ".yaml") {
@@ -155,7 +163,7 @@ std::string named_model(const std::string& model, DataPath& data, const CommandC
   name = safe_name(std::move(name));
   auto text = read_text_file(model);
   if (is_json) {
-    auto imported = model_of_config(text);
+    auto imported = model_of_config(text, sequence_of(arguments));
     for (const auto& note : imported.notes) warn(context, note);
     text.content = std::move(imported.yaml);
   }
@@ -164,8 +172,9 @@ std::string named_model(const std::string& model, DataPath& data, const CommandC
 }
 
 TrainingPlan plan_of(const PlanArguments& arguments, DataPath& data, const CommandContext& context) {
-  TrainingPlan plan{.model = named_model(arguments.model, data, context),
+  TrainingPlan plan{.model = named_model(arguments, data, context),
                     .framework = arguments.framework,
+                    .compared_gpus = numbers_of_gpus(arguments),
                     .failures = arguments.failures,
                     .set = parse_overrides(arguments.set)};
   check_set(plan.set);
@@ -186,10 +195,64 @@ TrainingPlan plan_of(const PlanArguments& arguments, DataPath& data, const Comma
 std::vector<Failure> simulate_all(report::CampaignPoints& all, const TrainingPlan& plan,
                                   std::vector<Cluster>& clusters, const PlanArguments& arguments,
                                   const DataPath& data, const CommandContext& context) {
-  return run_points(context, "cluster", clusters.size(), arguments.jobs, [&](std::size_t i) {
-    clusters[i].layout = report::layout_keys(layout_on(plan, clusters[i], data).scenario);
-    report::simulate_on(all.points[i], plan, clusters[i], all.questions, data);
-  });
+  return run_points(
+      context, "cluster", clusters.size(), arguments.jobs,
+      [&](std::size_t i) {
+        clusters[i].layout = report::layout_keys(layout_on(plan, clusters[i], data).scenario);
+        report::simulate_on(all.points[i], plan, clusters[i], all.questions, data);
+      },
+      Progress::WithoutTerminal::lines);
+}
+
+/// Says which numbers of GPUs cannot all be data-parallel, because samples do not divide over them.
+void note_indivisible(report::CampaignPoints& all, const TrainingPlan& plan, int samples) {
+  for (const auto gpus : plan.compared_gpus)
+    if (samples > gpus && samples % gpus != 0)
+      all.notes.push_back(fmt::format(
+          "{} samples per step do not divide over {} GPUs, which limits data parallelism to {} ranks; "
+          "'--global-batch {}' divides",
+          report::thousands_text(samples), report::thousands_text(gpus), std::gcd(samples, gpus),
+          (samples / gpus + (2 * (samples % gpus) >= gpus ? 1 : 0)) * gpus));
+}
+
+/// Plans the best cluster with other choices of the plan, which are not those of a platform.
+/// @return what would save at least 5 % of the time, as notes
+std::vector<std::string> notes_on_other_plans(const report::CampaignPoint& best, const TrainingPlan& plan,
+                                              const Scenario& scenario, const CampaignQuestions& questions,
+                                              const DataPath& data) {
+  constexpr double least_gain = 0.05;
+  constexpr int more_samples = 4;
+  constexpr double much_waiting = 0.05;  // share of the step in bubbles
+  std::vector<std::pair<std::string, TrainingPlan>> others;
+  if (scenario.model.experts.number > 0) {
+    auto other = plan;
+    other.framework = plan.framework == "pytorch" ? "megatron" : "pytorch";
+    others.emplace_back(fmt::format("--framework {}", other.framework), other);
+  }
+  if (best.bubble.value_or(0) > much_waiting) {
+    auto larger = plan;
+    larger.global_batch = more_samples * samples_per_step(plan, scenario);
+    others.emplace_back(fmt::format("--global-batch {}", larger.global_batch), larger);
+  }
+  std::vector<std::string> notes;
+  for (const auto& [option, other] : others) {
+    Cluster cluster{best.values.front(), std::stoi(best.values.back()), {}};
+    report::CampaignPoint point{best.values};
+    const auto failure = failure_of([&] {
+      cluster.layout = report::layout_keys(layout_on(other, cluster, data).scenario);
+      report::simulate_on(point, other, cluster, questions, data);
+      return Status::done;
+    });
+    if (failure.status != Status::done) continue;
+    const auto seconds = point.estimate->seconds.value;
+    const auto& usd = point.estimate->usd;
+    if (seconds > best.estimate->seconds.value * (1 - least_gain)) continue;
+    notes.push_back(
+        fmt::format("'{}' would take {}{} on {} GPUs of {} ({})", option, report::span_text(Seconds{seconds}),
+                    usd ? fmt::format(" and {} USD", report::usd_text(usd->value)) : "", best.values.back(),
+                    best.values.front(), report::describe_briefly(*point.job)));
+  }
+  return notes;
 }
 
 /// The choices that the page starts with.
@@ -211,7 +274,7 @@ std::vector<std::pair<std::string, std::string>> choices_of(const PlanArguments&
 report::PlanPage page_of(const PlanArguments& arguments, const std::string& model, const DataPath& data) {
   report::PlanPage page{.choices = choices_of(arguments, model, data)};
   const auto add = [&](const std::string& name) {
-    page.models.emplace_back(name, load_model(name, data).tokens_per_sample > 0);
+    page.models.emplace_back(name, load_model(name, data).tokens_per_sample);
   };
   if (!model.empty()) add(model);
   for (const auto& name : list_names(DataKind::model, data)) {
@@ -262,7 +325,11 @@ Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, s
     all.points[i].error = fmt::format("{}", fmt::join(failures[i].reasons, "; "));
   report::rank(all);
   const auto& simulated = clusters[static_cast<std::size_t>(done - failures.begin())];
-  all.scenario = title_of(plan, scenario_on(plan, simulated, data).load());
+  const auto scenario = scenario_on(plan, simulated, data).load();
+  all.scenario = title_of(plan, scenario);
+  note_indivisible(all, plan, samples_per_step(plan, scenario));
+  for (auto& note : notes_on_other_plans(all.points.front(), plan, scenario, all.questions, data))
+    all.notes.push_back(std::move(note));
   if (arguments.json) {
     report::write_json(context.results, all, GRADWAY_VERSION);
   } else {
@@ -337,7 +404,8 @@ Action add_plan(CLI::App& app) {
   app.add_option("--samples", arguments->samples, "amount of data, for models of any kind, such as 90M")
       ->type_name("N");
   app.add_option("--global-batch", arguments->global_batch,
-                 "samples per step (default: 4 Mi tokens, or 1024 images)")
+                 "samples per step (default: about 4 Mi tokens, 1024 images, or 65536 samples of a "
+                 "recommender, so that they divide over the GPUs)")
       ->type_name("N");
   app.add_option("--framework", arguments->framework,
                  "whose recipe and layouts are used: pytorch or megatron (default: pytorch)")
@@ -353,7 +421,8 @@ Action add_plan(CLI::App& app) {
   app.add_option("--seeds", arguments->seeds, "number of simulated runs per cluster (default: 200)")
       ->type_name("N")
       ->check(CLI::Range(1, most_planned_seeds));
-  app.add_option("--sequence", arguments->sequence, "tokens per sample (default: the model's)")
+  app.add_option("--sequence", arguments->sequence,
+                 "tokens per sample (default: the model's, of a config.json at most 8192)")
       ->type_name("N");
   app.add_option(
          "--out", arguments->out,

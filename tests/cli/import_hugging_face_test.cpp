@@ -123,11 +123,16 @@ TEST_CASE("what a Hugging Face model has and gradway does not is listed", "[cli]
   CHECK_THAT(desk.import(keys).errors, Contains(note));
 }
 
-TEST_CASE("the sequence of a sample is the number of positions unless it is given", "[cli][import]") {
+TEST_CASE("the sequence of a sample is the number of positions, at most 8,192, unless it is given",
+          "[cli][import]") {
   const Desk desk;
-  CHECK_THAT(desk.import(R"("model_type": "mistral")", {}).errors,
-             Contains("sequence: 131072 tokens per sample, the number of positions of the model; --sequence "
-                      "changes it\n"));
+  CHECK_THAT(
+      desk.import(R"("model_type": "bert")", {}).errors,
+      Contains("sequence: 512 tokens per sample, the number of positions of the model; --sequence changes "
+               "it\n"));
+  CHECK_THAT(
+      desk.import(R"("model_type": "mistral")", {}).errors,
+      Contains("sequence: 8192 tokens per sample (the model has 131072 positions); --sequence changes it\n"));
 }
 
 TEST_CASE("a folder of weights stands for its config.json, and nothing is downloaded", "[cli][import]") {

@@ -107,8 +107,8 @@ TEST_CASE("a page lists the model of a file, and whether its samples are sequenc
   };
   const auto page = page_of("images.yaml");
   CHECK(page.errors == "");
-  CHECK_THAT(page.output, Contains(R"({"name":"images","is_text":false})") &&
-                              Contains(R"({"name":"gpt2","is_text":true})"));
+  CHECK_THAT(page.output, Contains(R"({"name":"images","tokens_per_sample":0})") &&
+                              Contains(R"({"name":"gpt2","tokens_per_sample":1024})"));
   CHECK(page_of("broken.yaml").status == 2);
 }
 

@@ -33,11 +33,12 @@ Scenario decoder_of(const std::string& framework) {
   return load_scenario("sharded/llama2_7b", small_decoder(framework), layout_data);
 }
 
-LayoutSearchResult search(const Scenario& scenario, int threads = 2) {
-  return search_layouts(scenario, samples, shown, "fluid",
-                        [&](std::size_t count, const std::function<void(std::size_t)>& work) {
-                          for_each_in_parallel(count, threads, work);
-                        });
+void by_two_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
+  for_each_in_parallel(count, 2, work);
+}
+
+LayoutSearchResult search(const Scenario& scenario) {
+  return search_layouts(scenario, samples, exact_search(shown), {.for_each = by_two_threads});
 }
 
 Run simulated(Scenario scenario, const Job& job) {
@@ -72,7 +73,6 @@ TEST_CASE("candidates obey the rules of their framework", "[study][layout]") {
     CHECK(8 % layout.tensor == 0);   // GPUs of a node
     CHECK(16 % layout.model_parallel_ranks() == 0);
     CHECK(job.samples() == samples);
-    CHECK((job.batch_per_gpu & (job.batch_per_gpu - 1)) == 0);
     CHECK(layout.pipeline * layout.chunks <= 12);
     if (layout.schedule == Schedule::interleaved) {
       CHECK(12 % (layout.pipeline * layout.chunks) == 0);
@@ -84,6 +84,35 @@ TEST_CASE("candidates obey the rules of their framework", "[study][layout]") {
     } else {
       CHECK(std::holds_alternative<Fsdp>(job.strategy) == (job.data_parallel() > 1));
     }
+  }
+}
+
+TEST_CASE("micro-batches are all divisors of the samples of a rank", "[study][layout]") {
+  const auto scenario = decoder_of("pytorch");
+  constexpr int odd_samples = 16 * 85;
+  std::set<int> batches;
+  for (const auto& job : candidate_layouts(scenario, odd_samples, false))
+    if (job.data_parallel() == 16) batches.insert(job.batch_per_gpu);
+  CHECK(batches == std::set{1, 5, 17, 85});
+}
+
+TEST_CASE("no layout that is found is slower than the job as it is written", "[study][layout]") {
+  // Strategies, precision of reductions and micro-batches that no rule proposes.
+  const auto [gpus, batch, accumulate, strategy] =
+      GENERATE(table<int, int, int, std::string>({{24, 85, 2, "{kind: fsdp, param_dtype: bf16}"},
+                                                  {12, 7, 3, "{kind: ddp}"},
+                                                  {16, 2, 1, "{kind: fsdp, wrap: whole}"}}));
+  CAPTURE(gpus, strategy);
+  auto set = small_decoder("pytorch");
+  set[2].value = "{gpus: " + std::to_string(gpus) + ", batch_per_gpu: " + std::to_string(batch) +
+                 ", accumulate: " + std::to_string(accumulate) + ", precision: bf16, compile: true}";
+  set[3].value = strategy;
+  const auto scenario = load_scenario("sharded/llama2_7b", set, layout_data);
+  const auto written = simulated(scenario, scenario.job).measured.metrics.step_time;
+  for (const auto& effort : {exact_search(1), quick_search()}) {
+    const auto found = search_layouts(scenario, gpus * batch * accumulate, effort);
+    REQUIRE_FALSE(found.ranked.empty());
+    CHECK(found.ranked.front().metrics.step_time <= written);
   }
 }
 
@@ -134,12 +163,11 @@ TEST_CASE("a search of layouts finds the fastest ones of a full simulation, in o
   set.front().value = model;
   set.push_back({"job.gpus", std::to_string(gpus)});
   const auto scenario = load_scenario("sharded/llama2_7b", set, layout_data);
-  const auto found = search_layouts(scenario, of_step, static_cast<std::size_t>(found_layouts), "fluid",
-                                    [](std::size_t count, const std::function<void(std::size_t)>& work) {
-                                      for_each_in_parallel(count, 2, work);
-                                    });
+  const auto found = search_layouts(scenario, of_step, exact_search(static_cast<std::size_t>(found_layouts)),
+                                    {.for_each = by_two_threads});
 
-  const auto jobs = candidate_layouts(scenario, of_step, false);
+  auto jobs = candidate_layouts(scenario, of_step, false);
+  if (scenario.job.samples() == of_step) jobs.push_back(scenario.job);
   std::vector<Seconds> times(jobs.size(), Seconds::infinite());
   std::vector<MemoryVerdict> verdicts(jobs.size());
   for_each_in_parallel(jobs.size(), 2, [&](std::size_t i) {
@@ -207,10 +235,9 @@ TEST_CASE("no layout on the front is as fast as another with as little memory", 
 
 TEST_CASE("a search of layouts refuses frameworks that it does not support", "[study][layout]") {
   using Catch::Matchers::Contains;
-  const auto each = [](std::size_t, const std::function<void(std::size_t)>&) {};
   auto scenario = decoder_of("pytorch");
   scenario.job.framework = Framework::deepspeed;
-  CHECK_THROWS_WITH(search_layouts(scenario, samples, shown, "fluid", each), Contains("not for DeepSpeed"));
+  CHECK_THROWS_WITH(search_layouts(scenario, samples, exact_search(shown)), Contains("not for DeepSpeed"));
 }
 
 TEST_CASE("the search reports the gain of keys that it does not search", "[study][layout]") {
@@ -281,12 +308,8 @@ TEST_CASE("selective checkpoints replace full recomputation, or double the micro
 TEST_CASE("a search that is stopped has the best so far", "[study][layout]") {
   const auto scenario = decoder_of("pytorch");
   int asked = 0;
-  const auto found = search_layouts(
-      scenario, samples, shown, "fluid",
-      [](std::size_t count, const std::function<void(std::size_t)>& work) {
-        for_each_in_parallel(count, 2, work);
-      },
-      {}, [&] { return ++asked > 0; });
+  const auto found = search_layouts(scenario, samples, exact_search(shown),
+                                    {.for_each = by_two_threads, .is_stopped = [&] { return ++asked > 0; }});
   REQUIRE(!found.ranked.empty());
   CHECK(found.not_tried > 0);
   CHECK(found.key_gains.empty());
@@ -306,10 +329,8 @@ TEST_CASE("layouts of many micro-batches rank as if all of these were simulated"
   CAPTURE(framework, gpus, many_samples);
   auto scenario = decoder_of(framework);
   scenario.job.gpus = gpus;
-  const auto found = search_layouts(scenario, many_samples, shown, "fluid",
-                                    [](std::size_t count, const std::function<void(std::size_t)>& work) {
-                                      for_each_in_parallel(count, 2, work);
-                                    });
+  const auto found =
+      search_layouts(scenario, many_samples, exact_search(shown), {.for_each = by_two_threads});
   auto before = Seconds{};
   for (const auto& one : found.ranked) {
     scenario.job = one.job;

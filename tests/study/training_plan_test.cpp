@@ -23,10 +23,6 @@ TrainingPlan small_plan(const std::string& framework = "pytorch") {
   return {.model = "gpt_124m", .framework = framework, .global_batch = 64, .set = {}};
 }
 
-void each_in_turn(std::size_t count, const std::function<void(std::size_t)>& work) {
-  for (std::size_t i = 0; i < count; ++i) work(i);
-}
-
 std::string message_of(const TrainingPlan& plan, const Cluster& cluster) {
   try {
     layout_on(plan, cluster, plan_data);
@@ -59,7 +55,7 @@ TEST_CASE("the layout of a plan is close to the best one that certainly fits", "
   CHECK(found.chosen.job.samples() == job.batch);
 
   const auto exact =
-      search_layouts(scenario_on(plan, cluster, plan_data).load(), job.batch, 10, "fluid", each_in_turn);
+      search_layouts(scenario_on(plan, cluster, plan_data).load(), job.batch, exact_search(10));
   auto best = Seconds::infinite();
   for (const auto& one : exact.ranked)
     if (one.verdict == MemoryVerdict::fits) best = std::min(best, one.metrics.step_time);
@@ -70,7 +66,7 @@ TEST_CASE("the layout of a plan is close to the best one that certainly fits", "
 TEST_CASE("the estimate that sorts layouts is at most 2 % above their step time", "[study][layout]") {
   const auto framework = GENERATE("pytorch", "megatron");
   const auto scenario = scenario_on(small_plan(framework), {"dgx-h100", 16, {}}, plan_data).load();
-  const auto found = search_layouts(scenario, 64, 1000, "fluid", each_in_turn);
+  const auto found = search_layouts(scenario, 64, exact_search(1000));
   REQUIRE(found.ranked.size() > 20);
   for (const auto& one : found.ranked) {
     RequirementEstimator estimator{scenario};
@@ -78,13 +74,27 @@ TEST_CASE("the estimate that sorts layouts is at most 2 % above their step time"
   }
 }
 
-TEST_CASE("a plan has 4 Mi tokens or 1,024 images per step unless it says otherwise", "[study]") {
+TEST_CASE("the default step of a plan divides over all compared numbers of GPUs", "[study]") {
   auto plan = small_plan();
   plan.global_batch = 0;
-  const auto text = scenario_on(plan, {"dgx-h100", 8, {}}, plan_data).load();
-  CHECK(samples_per_step(plan, text) == (1 << 22) / text.model.tokens_per_sample);
-  plan.model = "resnet50";
-  CHECK(samples_per_step(plan, scenario_on(plan, {"dgx-h100", 8, {}}, plan_data).load()) == 1024);
+  const auto samples = [&](const std::string& model, const std::vector<int>& gpus, int tokens = 0) {
+    plan.model = model;
+    plan.compared_gpus = gpus;
+    plan.set.clear();
+    if (tokens > 0) plan.set = {{"job.sequence", std::to_string(tokens)}};
+    return samples_per_step(plan, scenario_on(plan, {"dgx-h100", 8, {}}, plan_data).load());
+  };
+  CHECK(samples("llama3_8b", {8, 64, 1024}) == (1 << 22) / 8192);
+  CHECK(samples("resnet50", {8}) == 1024);
+  CHECK(samples("dlrm", {8}) == 65536);
+  // 3,072 tokens: 1,365 samples would be 4 Mi tokens, and 1,024 are the nearest power of two.
+  CHECK(samples("llama3_8b", {64}, 3072) == 1024);
+  CHECK(samples("llama3_8b", {72}) == 576);
+  CHECK(samples("llama3_8b", {64, 72}) == 576);
+  CHECK(samples("llama3_8b", {24, 40, 48, 72}) == 720);
+  for (const auto gpus : {24, 40, 48, 60, 72, 96, 120}) CHECK(samples("llama3_8b", {gpus}) % gpus == 0);
+  // No step of this size divides over both.
+  CHECK(samples("llama3_8b", {1021, 1019}) == 512);
 }
 
 TEST_CASE("models without blocks are replicated", "[study]") {

@@ -57,10 +57,7 @@ std::vector<std::vector<std::size_t>> by_step(const CampaignSearch& search,
 /// The fastest layout of the scenario's job on its platform.
 Job fastest_layout(const Scenario& written, const CampaignSearch& search) {
   const auto samples = search.global_batch.value_or(static_cast<int>(std::lround(written.job.samples())));
-  const auto found = search_layouts(written, samples, 1, search.arguments.engine,
-                                    [](std::size_t count, const std::function<void(std::size_t)>& work) {
-                                      for_each_in_parallel(count, 1, work);
-                                    });
+  const auto found = search_layouts(written, samples, quick_search(), {.engine = search.arguments.engine});
   if (found.ranked.empty())
     refuse("no layout of this job can run", "use more GPUs, or GPUs with more memory");
   return found.recommended().job;

@@ -13,9 +13,10 @@
 
 namespace gradway::cli {
 std::vector<Failure> run_points(const CommandContext& context, std::string what, std::size_t count, int jobs,
-                                const std::function<void(std::size_t)>& run) {
+                                const std::function<void(std::size_t)>& run,
+                                Progress::WithoutTerminal without_terminal) {
   std::vector<Failure> failures(count);
-  Progress progress{context, std::move(what), count};
+  Progress progress{context, std::move(what), count, without_terminal};
   for_each_in_parallel(count, jobs > 0 ? jobs : hardware_threads(), [&](std::size_t i) {
     failures[i] = failure_of([&] {
       run(i);

@@ -8,6 +8,7 @@
 
 #include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/failure.hpp"
+#include "sim/cli/shell/progress.hpp"
 #include "sim/study/compare/sweep.hpp"
 
 namespace CLI {
@@ -20,8 +21,10 @@ namespace gradway::cli {
 /// does not stop the others.
 /// @param jobs points to run at a time; 0: one per hardware thread
 /// @return one failure per point
-std::vector<Failure> run_points(const CommandContext& context, std::string what, std::size_t count, int jobs,
-                                const std::function<void(std::size_t)>& run);
+std::vector<Failure> run_points(
+    const CommandContext& context, std::string what, std::size_t count, int jobs,
+    const std::function<void(std::size_t)>& run,
+    Progress::WithoutTerminal without_terminal = Progress::WithoutTerminal::silent);
 
 /// The place of an axis's value, for messages: "--vary job.gpus=4".
 Where option_place(const Axis& axis, const std::string& value);

@@ -70,8 +70,8 @@ void answer_plan(std::ostream& out, std::string_view kind, const std::string& qu
   answers.at(at)(out, question, data);
 }
 
-ImportedModel model_of_config(const TextFile& config) {
-  const auto draft = draft_of_hugging_face(read_json_settings(config), {});
+ImportedModel model_of_config(const TextFile& config, std::optional<int> sequence) {
+  const auto draft = draft_of_hugging_face(read_json_settings(config), sequence);
   ImportedModel model{model_yaml(draft), {}};
   check_reads_back(DataKind::model, model.yaml, draft.file);
   for (const auto& note : draft.notes) model.notes.push_back(to_text(note));

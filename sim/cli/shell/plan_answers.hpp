@@ -3,6 +3,7 @@
 
 #include <array>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ struct ImportedModel {
 };
 
 /// The model of a config.json of Hugging Face.
-ImportedModel model_of_config(const TextFile& config);
+/// @param sequence tokens per sample; empty: the default of `gradway import hf`
+ImportedModel model_of_config(const TextFile& config, std::optional<int> sequence = {});
 
 }  // namespace gradway::cli

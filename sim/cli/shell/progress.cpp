@@ -46,18 +46,15 @@ void announce_large_platform(const CommandContext& context, const Platform& plat
       << std::endl;
 }
 
-Progress::Progress(const CommandContext& context, std::string what, std::size_t count)
-    : context_{context}, what_{std::move(what)}, count_{count} {
-  if (is_watched())
+Progress::Progress(const CommandContext& context, std::string what, std::size_t count,
+                   WithoutTerminal without_terminal)
+    : context_{context}, without_terminal_{without_terminal}, what_{std::move(what)}, count_{count} {
+  if (is_watched() || without_terminal == WithoutTerminal::lines)
     painter_ = std::jthread{[this](const std::stop_token& stop) { paint_until_stopped(stop); }};
 }
 
 Progress::Progress(const CommandContext& context, WithoutTerminal without_terminal)
-    : Progress{context, "starting", 0} {
-  without_terminal_ = without_terminal;
-  if (!is_watched() && without_terminal == WithoutTerminal::lines)
-    painter_ = std::jthread{[this](const std::stop_token& stop) { paint_until_stopped(stop); }};
-}
+    : Progress{context, "starting", 0, without_terminal} {}
 
 Progress::~Progress() {
   if (painter_.joinable()) {

@@ -9,6 +9,10 @@ namespace gradway {
 namespace {
 
 constexpr int max_number = 1 << 24;
+/// Tokens per sample of models with more positions, which are trained at their full context for the last few
+/// per cent of their tokens only. @source Llama Team, "The Llama 3 Herd of Models", arXiv 2407.21783,
+/// sections 3.4.1 and 3.4.2: 8,192 tokens, and 800 billion of 15.6 trillion at up to 131,072
+constexpr int most_default_tokens = 8192;
 constexpr auto experts_everywhere = "gradway requires experts in all layers after the first dense ones";
 
 }  // namespace
@@ -33,11 +37,12 @@ int HuggingFaceModel::read_sequence(Spellings keys, int otherwise, bool has_rows
     settings.problem(settings.where(keys),
                      fmt::format("--sequence {}, but the model has {} positions", *asked_, positions),
                      fmt::format("give at most {}", positions));
+  sequence = asked_.value_or(std::min(positions, most_default_tokens));
   if (!asked_)
-    settings.note_missing(fmt::format(
-        "sequence: {} tokens per sample, the number of positions of the model; --sequence changes it",
-        positions));
-  sequence = asked_.value_or(positions);
+    settings.note_missing(fmt::format("sequence: {} tokens per sample{}; --sequence changes it", sequence,
+                                      sequence < positions
+                                          ? fmt::format(" (the model has {} positions)", positions)
+                                          : ", the number of positions of the model"));
   put("sequence", sequence);
   return positions;
 }

@@ -14,6 +14,7 @@
 #include "sim/base/shell_word.hpp"
 #include "sim/report/campaign/campaign.hpp"
 #include "sim/report/format/comparison_json.hpp"
+#include "sim/report/format/fields.hpp"
 #include "sim/report/format/json_document.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/table.hpp"
@@ -61,27 +62,6 @@ bool has_limits(const CampaignPoints& points) {
   return points.questions.deadline || points.questions.budget_usd;
 }
 
-/// The best points, for the marks of a table.
-struct BestPoints {
-  std::optional<std::size_t> best;
-  Leaders fastest;
-  Leaders cheapest;
-};
-
-/// "fastest, cheapest"; "cost tied, 62 %".
-std::string marks(const CampaignPoints& points, const BestPoints& best_points, std::size_t index) {
-  std::vector<std::string> words;
-  if (has_limits(points) && !points.is_ranked && best_points.best == index) words.emplace_back("best");
-  const auto add = [&](const Leaders& leaders, std::string_view winner, std::string_view figure) {
-    const auto mark = mark_of(leaders, index, winner);
-    if (mark.empty()) return;
-    words.push_back(mark == winner ? mark : fmt::format("{} {}", figure, mark));
-  };
-  add(best_points.fastest, "fastest", "time");
-  add(best_points.cheapest, "cheapest", "cost");
-  return fmt::format("{}", fmt::join(words, "; "));
-}
-
 Leaders leaders_in(const CampaignPoints& points,
                    const std::function<std::optional<double>(const CampaignEstimate&)>& figure,
                    std::vector<double> CampaignEstimate::*by_seed) {
@@ -94,39 +74,117 @@ Leaders leaders_in(const CampaignPoints& points,
   return leaders_of(choices);
 }
 
-/// "3.0 % +2.1 days": the share of runs that meet a limit, and by how much the limit is exceeded.
-std::string limit_text(const std::optional<double>& over, const std::optional<double>& kept,
-                       const std::string& too_much) {
-  if (!over) return "no price";
-  const auto share = percent_text(*kept);
-  return *over > 0 ? fmt::format("{} +{}", share, too_much) : share;
+/// Cells of the limits: the share of runs that meet each, and the excess over it.
+void add_limits(std::vector<std::string>& cells, const CampaignPoint& point,
+                const CampaignQuestions& questions) {
+  const auto add = [&](const std::optional<double>& over, const std::optional<double>& kept,
+                       const std::string& excess) {
+    cells.push_back(over ? percent_text(*kept) : "no price");
+    cells.push_back(over && *over > 0 ? "+" + excess : "");
+  };
+  if (questions.deadline)
+    add(point.late_s, point.in_time, span_text(Seconds{std::abs(point.late_s.value_or(0))}));
+  if (questions.budget_usd)
+    add(point.over_usd, point.in_budget, usd_text(std::abs(point.over_usd.value_or(0))));
 }
 
-std::vector<std::string> limit_cells(const CampaignPoint& point, const CampaignQuestions& questions) {
-  std::vector<std::string> cells;
-  if (questions.deadline)
-    cells.push_back(
-        limit_text(point.late_s, point.in_time, span_text(Seconds{std::abs(point.late_s.value_or(0))})));
-  if (questions.budget_usd)
-    cells.push_back(
-        limit_text(point.over_usd, point.in_budget, usd_text(std::abs(point.over_usd.value_or(0)))));
+bool has_layouts(const CampaignPoints& points) {
+  return std::ranges::any_of(points.points, [](const CampaignPoint& point) { return point.job.has_value(); });
+}
+
+std::vector<Table::Column> campaign_columns(const CampaignPoints& points) {
+  constexpr auto right = Table::Align::right;
+  std::vector<Table::Column> columns;
+  for (const auto& axis : points.axes) columns.push_back({axis.key == "job.gpus" ? "GPUs" : axis.key});
+  if (has_layouts(points)) {
+    columns.push_back({"layout", {}, 1});
+    columns.push_back({"MFU", right, 5});
+    columns.push_back({"step time", right, 6});
+    columns.push_back({"90 % interval", right, 7});
+  }
+  columns.push_back({"takes", right});
+  if (!points.is_ranked) columns.push_back({"90 % interval", right});
+  columns.push_back({"USD", right});
+  if (!points.is_ranked) columns.push_back({"goodput", right});
+  if (const auto& deadline = points.questions.deadline) {
+    columns.push_back({fmt::format("in {}", span_text(*deadline))});
+    columns.push_back({"", right, 4});
+  }
+  if (const auto& budget = points.questions.budget_usd) {
+    columns.push_back({fmt::format("for {} USD", usd_text(*budget))});
+    columns.push_back({"", right, 4});
+  }
+  columns.push_back({"speed", {}, 3});
+  columns.push_back({"cost", {}, 2});
+  if (has_limits(points) && !points.is_ranked) columns.push_back({""});
+  return columns;
+}
+
+/// The best points, for the marks of a table.
+struct BestPoints {
+  std::optional<std::size_t> best;
+  Leaders fastest;
+  Leaders cheapest;
+};
+
+std::vector<std::string> campaign_cells(const CampaignPoints& points, std::size_t index,
+                                        const BestPoints& best_points) {
+  const auto& point = points.points[index];
+  const auto& estimate = *point.estimate;
+  auto cells = point.values;
+  if (has_layouts(points)) {
+    cells.push_back(point.job ? describe_briefly(*point.job) : "");
+    cells.push_back(point.mfu ? percent_text(*point.mfu) : "");
+    cells.push_back(time_text(point.step));
+    cells.push_back(range_text(point.range.low, point.range.high));
+  }
+  cells.push_back(span_text(Seconds{estimate.seconds.value}));
+  if (!points.is_ranked) cells.push_back(span_range_text(estimate.seconds));
+  cells.push_back(estimate.usd ? usd_text(estimate.usd->value) : "");
+  if (!points.is_ranked) cells.push_back(percent_text(estimate.goodput.value));
+  add_limits(cells, point, points.questions);
+  cells.push_back(mark_of(best_points.fastest, index, "fastest"));
+  cells.push_back(mark_of(best_points.cheapest, index, "cheapest"));
+  if (has_limits(points) && !points.is_ranked) cells.push_back(best_points.best == index ? "best" : "");
   return cells;
 }
 
-std::vector<Table::Column> campaign_columns(const CampaignPoints& points, bool has_layouts) {
-  std::vector<Table::Column> columns;
-  for (const auto& axis : points.axes) columns.push_back({axis.key});
-  if (has_layouts) columns.push_back({"layout"});
-  columns.push_back({"takes", Table::Align::right});
-  if (!points.is_ranked) columns.push_back({"90 % interval", Table::Align::right});
-  columns.push_back({"USD", Table::Align::right});
-  if (!points.is_ranked) columns.push_back({"goodput", Table::Align::right});
-  if (const auto& deadline = points.questions.deadline)
-    columns.push_back({fmt::format("in {}", span_text(*deadline))});
-  if (const auto& budget = points.questions.budget_usd)
-    columns.push_back({fmt::format("for {} USD", usd_text(*budget))});
-  columns.push_back({""});
-  return columns;
+/// What failed, by reason: "does not fit: dgx-h100 8, dgx-h100 16".
+std::vector<std::string> failures_by_reason(const CampaignPoints& points) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
+  for (const auto& point : points.points) {
+    if (point.estimate) continue;
+    const auto reason = first_sentence(one_line(point.error));
+    auto place = std::ranges::find(by_reason, reason, [](const auto& entry) { return entry.first; });
+    if (place == by_reason.end()) place = by_reason.insert(by_reason.end(), {reason, {}});
+    place->second.push_back(fmt::format("{}", fmt::join(point.values, " ")));
+  }
+  std::vector<std::string> lines;
+  for (const auto& [reason, names] : by_reason)
+    lines.push_back(fmt::format("{}: {}", reason, fmt::join(names, ", ")));
+  return lines;
+}
+
+void write_notes(std::ostream& out, const CampaignPoints& points, const Style& style) {
+  const auto write_line = [&](const std::string& text) {
+    for (const auto& line : wrap(text, style.width)) out << style.paint(Paint::dim, line) << '\n';
+  };
+  if (has_limits(points))
+    write_line(
+        fmt::format("limits: share of the runs that meet each limit, and the excess that {} of the runs "
+                    "stay within",
+                    points.questions.sure == 0.5 ? "half" : percent_text(points.questions.sure)));
+  if (has_layouts(points)) {
+    std::vector<const Job*> jobs;
+    for (const auto& point : points.points)
+      if (point.job) jobs.push_back(&*point.job);
+    write_line(layout_letters(jobs));
+  }
+  if (points.is_ranked) {
+    Fields fields{out, style};
+    fields.add("note", points.notes);
+    fields.add("left out", failures_by_reason(points), Paint::yellow);
+  }
 }
 
 /// Writes the best point and the command that simulates it.
@@ -176,7 +234,7 @@ std::optional<std::size_t> CampaignPoints::best() const {
 void add_layout(CampaignPoint& point, const Scenario& scenario) {
   const auto& job = scenario.job;
   const auto json = scenario_json(scenario);
-  point.layout = describe(job.layout, job);
+  point.job = job;
   if (json.contains("parallel")) point.set.emplace_back("parallel", serialized(json["parallel"]));
   point.set.emplace_back("strategy", serialized(json["strategy"]));
   for (const auto* key : {"batch_per_gpu", "accumulate"})
@@ -188,7 +246,10 @@ void add_layout(CampaignPoint& point, const Scenario& scenario) {
 void add_answers(CampaignPoint& point, const Run& run, const CampaignAnswers& answers) {
   point.estimate = answers.estimate;
   point.step = run.measured.metrics.step_time;
+  point.range = run.range;
   point.errors = run.errors;
+  point.mfu = run.measured.metrics.mfu;
+  if (const auto& bubble = run.measured.metrics.bubble) point.bubble = *bubble / point.step;
   point.in_time = answers.in_time;
   point.in_budget = answers.in_budget;
   point.late_s = answers.late_s;
@@ -211,38 +272,25 @@ void rank(CampaignPoints& points) {
 
 void write_table(std::ostream& out, const CampaignPoints& points, const Style& style,
                  std::string_view command) {
-  const bool has_layouts =
-      std::ranges::any_of(points.points, [](const auto& one) { return !one.layout.empty(); });
-  Table table{campaign_columns(points, has_layouts)};
+  Table table{campaign_columns(points)};
   const BestPoints best_points{points.best(), points.fastest(), points.cheapest()};
-  const auto rows = points.is_ranked ? std::min(max_rows, points.points.size()) : points.points.size();
-  for (std::size_t i = 0; i < rows; ++i) {
+  std::size_t rows = 0;
+  std::size_t more = 0;
+  for (std::size_t i = 0; i < points.points.size(); ++i) {
     const auto& point = points.points[i];
-    auto cells = point.values;
     if (!point.estimate) {
-      table.add_with_note(cells, first_sentence(one_line(point.error)));
-      continue;
+      if (!points.is_ranked) table.add_with_note(point.values, first_sentence(one_line(point.error)));
+    } else if (points.is_ranked && rows == max_rows) {
+      ++more;
+    } else {
+      table.add(campaign_cells(points, i, best_points));
+      ++rows;
     }
-    if (has_layouts) cells.push_back(point.layout);
-    const auto& estimate = *point.estimate;
-    cells.push_back(span_text(Seconds{estimate.seconds.value}));
-    if (!points.is_ranked) cells.push_back(span_range_text(estimate.seconds));
-    cells.push_back(estimate.usd ? usd_text(estimate.usd->value) : "");
-    if (!points.is_ranked) cells.push_back(percent_text(estimate.goodput.value));
-    for (auto& cell : limit_cells(point, points.questions)) cells.push_back(std::move(cell));
-    cells.push_back(marks(points, best_points, i));
-    table.add(cells);
   }
-  out << style.paint(Paint::bold, points.scenario) << '\n';
+  for (const auto& line : wrap(points.scenario, style.width)) out << style.paint(Paint::bold, line) << '\n';
   table.write(out, style);
-  if (rows < points.points.size()) out << fmt::format("and {} more\n", points.points.size() - rows);
-  if (has_limits(points))
-    out << style.paint(
-               Paint::dim,
-               fmt::format("limits: share of the runs that meet each limit, and the excess that {} of the "
-                           "runs stay within",
-                           points.questions.sure == 0.5 ? "half" : percent_text(points.questions.sure)))
-        << '\n';
+  if (more > 0) out << fmt::format("and {} more; --json lists all\n", more);
+  write_notes(out, points, style);
   if (!command.empty()) write_best(out, points, command, style);
 }
 
@@ -255,10 +303,13 @@ JsonDocument json_document(const CampaignPoints& points, std::string_view versio
     Json run{{"set", Json::object()}};
     for (std::size_t i = 0; i < point.values.size(); ++i) run["set"][points.axes[i].key] = point.values[i];
     for (const auto& [key, value] : point.set) run["set"][key] = value;
-    if (!point.layout.empty()) run["layout"] = point.layout;
+    if (point.job) run["layout"] = describe_briefly(*point.job);
     if (!point.estimate) {
       run["error"] = point.error;
     } else if (point.report.json().is_null()) {
+      run["step_time_s"] = point.step.value();
+      run["interval"] = {point.range.low.value(), point.range.high.value()};
+      run["mfu"] = figure_or_null(point.mfu);
       run["estimate"] = campaign_estimate_json(*point.estimate);
       run["limits"] = {{"deadline_kept", figure_or_null(point.in_time)},
                        {"late_s", figure_or_null(point.late_s)},
@@ -279,6 +330,7 @@ JsonDocument json_document(const CampaignPoints& points, std::string_view versio
             {"runs", std::move(runs)}};
   add_ranking(json, {{"fastest", points.fastest()}, {"cheapest", points.cheapest()}});
   json["best"] = index_or_null(points.best());
+  if (!points.notes.empty()) json["notes"] = points.notes;
   return json;
 }
 

@@ -21,14 +21,17 @@ struct CampaignPoint {
   std::vector<std::string> values;  ///< one per axis
   std::optional<CampaignEstimate> estimate{};
   Seconds step{};  ///< predicted
+  TimeRange range{};
   std::vector<PossibleError> errors{};
+  std::optional<double> mfu{};
+  std::optional<double> bubble{};  ///< share of the step
   std::optional<double> in_time{}, in_budget{};
   std::optional<double> late_s{}, over_usd{};  ///< excess over the limits; negative if they are met
   /// Keys that a search chose in addition to the axes, as `--set` takes them.
   std::vector<std::pair<std::string, std::string>> set{};
-  std::string layout{};   ///< described in words, if layouts were searched
-  JsonDocument report{};  ///< of the campaign; null if only figures are asked for
-  std::string error{};    ///< empty if there is an estimate
+  std::optional<Job> job{};  ///< with its layout, if layouts were searched
+  JsonDocument report{};     ///< of the campaign; null if only figures are asked for
+  std::string error{};       ///< empty if there is an estimate
 
   /// Largest relative excess over the limits; at most 0 if all limits are met.
   double misses(const CampaignQuestions& questions) const;
@@ -41,6 +44,7 @@ struct CampaignPoints {
   CampaignQuestions questions{};
   std::vector<CampaignPoint> points{};
   bool is_ranked = false;
+  std::vector<std::string> notes{};  ///< below the table
 
   /// Leaders by median time and by median cost. Both the spread of the runs and the error of the step time
   /// count; the duration of a campaign is proportional to its step time.
@@ -60,7 +64,7 @@ void add_answers(CampaignPoint& point, const Run& run, const CampaignAnswers& an
 void rank(CampaignPoints& points);
 
 /// One row per point. Marks the fastest, the cheapest and the best, and shows by how much limits are
-/// exceeded.
+/// exceeded. Ranked points that failed are listed by reason.
 /// @param command that simulates the scenario, such as "gradway campaign x"; empty: not shown
 void write_table(std::ostream& out, const CampaignPoints& points, const Style& style,
                  std::string_view command = {});

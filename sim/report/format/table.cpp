@@ -53,9 +53,32 @@ std::size_t Table::width() const {
   return width;
 }
 
+Table Table::with_fewer_columns(std::size_t most_width) const {
+  auto table = *this;
+  const auto width_of_cells = [&] {
+    const auto each = table.widths();
+    return std::accumulate(each.begin(), each.end(), gap * (each.size() - 1));
+  };
+  while (width_of_cells() > most_width) {
+    auto& columns = table.columns_;
+    const auto next = std::ranges::max_element(columns, {}, &Column::drop);
+    if (next->drop == 0) break;
+    const auto index = next - columns.begin();
+    columns.erase(next);
+    for (auto& row : table.rows_)
+      if (index < std::ssize(row.cells)) row.cells.erase(row.cells.begin() + index);
+  }
+  return table;
+}
+
 void Table::write(std::ostream& out, const Style& style, std::string_view indent) const {
-  auto widths = this->widths();
+  const auto most_width = style.table_width - std::min(style.table_width, columns_of(indent));
+  with_fewer_columns(most_width).write_cut(out, style, indent);
+}
+
+void Table::write_cut(std::ostream& out, const Style& style, std::string_view indent) const {
   const auto total = columns_of(indent) + width();
+  auto widths = this->widths();
   auto excess = total > style.table_width ? total - style.table_width : 0;
   for (std::size_t c = 0; c < columns_.size() && excess > 0; ++c) {
     if (columns_[c].align == Align::right && c > 0) continue;

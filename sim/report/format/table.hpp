@@ -16,6 +16,7 @@ class Table {
   struct Column {
     std::string title;
     Align align = Align::left;
+    int drop = 0;  ///< columns with larger numbers are dropped first if lines are too long; 0: never
   };
 
   explicit Table(std::vector<Column> columns) : columns_{std::move(columns)} {}
@@ -29,7 +30,7 @@ class Table {
   std::size_t width() const;
 
   /// Titles (unless all are empty) and rows, each after `indent`. If a line exceeds the style's table width,
-  /// the first column is cut in its middle, then, if necessary, the other left-aligned columns.
+  /// columns are dropped; then the first column is cut in its middle, and the other left-aligned columns.
   void write(std::ostream& out, const Style& style, std::string_view indent = "") const;
 
  private:
@@ -38,6 +39,9 @@ class Table {
     std::string note;  ///< after the cells; empty if there is a cell for each column
   };
   std::vector<std::size_t> widths() const;
+  /// Without as many columns as needed for lines of this width.
+  Table with_fewer_columns(std::size_t most_width) const;
+  void write_cut(std::ostream& out, const Style& style, std::string_view indent) const;
 
   std::vector<Column> columns_;
   std::vector<Row> rows_;

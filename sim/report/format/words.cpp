@@ -196,6 +196,43 @@ std::string describe(const Layout& layout, const Job& job) {
   return fmt::format("{}{}, communication as in {}", fmt::join(parts, ", "), others, name_of(job.framework));
 }
 
+std::string describe_briefly(const Job& job) {
+  constexpr std::array<std::string_view, 4> recompute_marks{"", " selective", " op",
+                                                            " full"};  // of Recompute
+  const auto& layout = job.layout;
+  auto words = fmt::format("t{}{} p{}", layout.tensor, layout.tensor > 1 && !layout.sequence ? "-" : "",
+                           layout.pipeline);
+  if (layout.chunks > 1) words += fmt::format("x{}", layout.chunks);
+  if (layout.context > 1) words += fmt::format(" c{}", layout.context);
+  if (layout.expert > 1) words += fmt::format(" e{}", layout.expert);
+  words += fmt::format(" d{} mb{}", job.data_parallel(), job.batch_per_gpu);
+  const bool usual = layout.schedule == Schedule::one_f_one_b || layout.schedule == Schedule::interleaved;
+  if (!usual) words += fmt::format(" {}", name_of(layout.schedule));
+  words += recompute_marks[static_cast<std::size_t>(job.recompute)];
+  if (const auto replicas = replicas_of(job.strategy); replicas > 1) words += fmt::format(" r{}", replicas);
+  return words;
+}
+
+std::string layout_letters(const std::vector<const Job*>& jobs) {
+  const auto any = [&](const auto& has) {
+    return std::ranges::any_of(jobs, [&](const Job* job) { return has(*job); });
+  };
+  std::vector<std::string_view> letters{"t: tensor ranks"};
+  if (any([](const Job& job) { return job.framework == Framework::megatron; }))
+    letters.front() = "t: tensor ranks (-: without sequence parallelism)";
+  letters.emplace_back("p: stages x chunks");
+  if (any([](const Job& job) { return job.layout.context > 1; })) letters.emplace_back("c: context ranks");
+  if (any([](const Job& job) { return job.layout.expert > 1; })) letters.emplace_back("e: expert ranks");
+  letters.emplace_back("d: data-parallel ranks");
+  letters.emplace_back("mb: micro-batch");
+  if (any([](const Job& job) { return job.recompute == Recompute::full; }))
+    letters.emplace_back("full: blocks recomputed");
+  if (any([](const Job& job) { return job.recompute == Recompute::selective_op; }))
+    letters.emplace_back("op: recomputed, except for attention and every second product");
+  if (any([](const Job& job) { return replicas_of(job.strategy) > 1; })) letters.emplace_back("r: replicas");
+  return fmt::format("{}", fmt::join(letters, "; "));
+}
+
 std::string describe(std::string_view model, const Job& job) {
   return fmt::format("{}, batch {} per GPU, {}, {}", model, job.batch_per_gpu, name_of(job.precision),
                      describe(job.strategy));

@@ -29,6 +29,11 @@ std::string describe(const Strategy& strategy);
 /// megatron"
 std::string describe(const Layout& layout, const Job& job);
 
+/// "t8 p4x2 d16 mb1 full r8": the short form for tables.
+std::string describe_briefly(const Job& job);
+/// The letters of the short forms of these jobs.
+std::string layout_letters(const std::vector<const Job*>& jobs);
+
 /// "vit_l_32, batch 32 per GPU, fp32, DDP, buckets of 25 MiB"
 std::string describe(std::string_view model, const Job& job);
 

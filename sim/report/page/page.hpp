@@ -42,7 +42,7 @@ struct WhatIfFiles {
 struct PlanPage {
   /// By the keys of web/DATA.md; empty: not chosen.
   std::vector<std::pair<std::string, std::string>> choices;
-  std::vector<std::pair<std::string, bool>> models{};  ///< names; whether their samples are texts
+  std::vector<std::pair<std::string, int>> models{};  ///< names; tokens per sample, 0: not texts
   std::vector<ListedPlatform> platforms{};
   std::vector<std::string> roots{};            ///< as in WhatIfFiles
   std::map<std::string, std::string> files{};  ///< the same

@@ -37,7 +37,8 @@ Json plan_document(const PlanPage& plan, std::string_view version) {
   Json choices = Json::object();
   for (const auto& [key, value] : plan.choices) choices[key] = value;
   Json models = Json::array();
-  for (const auto& [name, is_text] : plan.models) models.push_back({{"name", name}, {"is_text", is_text}});
+  for (const auto& [name, tokens] : plan.models)
+    models.push_back({{"name", name}, {"tokens_per_sample", tokens}});
   Json platforms = Json::array();
   for (const auto& one : plan.platforms) platforms.push_back(platform_json(one));
   std::vector<std::string_view> failures{"none"};

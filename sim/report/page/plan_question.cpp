@@ -69,6 +69,12 @@ PlanQuestion question_of(const Json& json) {
     question.clusters.push_back(
         {one.at("platform"), whole(one.at("gpus"), 1, most_planned_gpus), overrides_of(one.at("layout"))});
   if (question.clusters.empty()) refuse_damaged();
+  auto& compared = question.plan.compared_gpus;
+  if (json.contains("compared_gpus")) {
+    for (const auto& gpus : json.at("compared_gpus")) compared.push_back(whole(gpus, 1, most_planned_gpus));
+  } else {
+    for (const auto& cluster : question.clusters) compared.push_back(cluster.gpus);
+  }
   return question;
 }
 
@@ -92,7 +98,7 @@ void write_plan_layout(std::ostream& out, const LayoutOnCluster& found, std::str
   for (const auto& one : layout_keys(scenario)) layout.push_back({one.key, one.value});
   const Json answer{
       {"layout", std::move(layout)},
-      {"words", describe(scenario.job.layout, scenario.job)},
+      {"words", describe_briefly(scenario.job)},
       {"step_time_s", chosen.metrics.step_time.value()},
       {"interval", {chosen.range.low.value(), chosen.range.high.value()}},
       {"tokens_per_s_per_gpu",

@@ -127,7 +127,6 @@ class ShownRun {
 struct RunColumn {
   Table::Column column;
   std::function<std::string(std::size_t)> cell;
-  int drop = 0;  ///< columns with larger numbers are dropped first if space is short; 0: never
 };
 
 std::vector<RunColumn> run_columns(const PlatformComparison& compared, const Leaders& speed,
@@ -144,48 +143,39 @@ std::vector<RunColumn> run_columns(const PlatformComparison& compared, const Lea
   std::vector<RunColumn> columns{
       {{"platform", left}, of_run([](const Alternative& run) { return run.platform; })},
       {{"GPUs", right}, of_run([](const Alternative& run) { return thousands_text(run.gpus); })},
-      {{"nodes", right}, of_run([](const Alternative& run) { return thousands_text(run.nodes); }), 2},
+      {{"nodes", right, 2}, of_run([](const Alternative& run) { return thousands_text(run.nodes); })},
       {{"step time", right}, of_run(&ShownRun::step)},
-      {{range_title, right}, of_run(&ShownRun::step_range), compared.goal ? 6 : 4},
-      {{has_tokens ? "tokens/s/GPU" : "samples/s", right}, of_run(&ShownRun::throughput), 5},
-      {{"USD/h", right}, of_run(&ShownRun::usd_per_hour), 3}};
+      {{range_title, right, compared.goal ? 6 : 4}, of_run(&ShownRun::step_range)},
+      {{has_tokens ? "tokens/s/GPU" : "samples/s", right, 5}, of_run(&ShownRun::throughput)},
+      {{"USD/h", right, 3}, of_run(&ShownRun::usd_per_hour)}};
   if (compared.goal) {
     columns.push_back({{amount_in_words(*compared.goal), right}, of_run(&ShownRun::time)});
-    columns.push_back({{range_title, right}, of_run(&ShownRun::time_range), 4});
+    columns.push_back({{range_title, right, 4}, of_run(&ShownRun::time_range)});
   }
   columns.push_back({{compared.goal ? "USD" : "USD/M samples", right}, of_run(&ShownRun::cost)});
-  columns.push_back({{range_title, right}, of_run(&ShownRun::cost_range), 1});
+  columns.push_back({{range_title, right, 1}, of_run(&ShownRun::cost_range)});
   if (compared.goal && (compared.goal->deadline || compared.goal->budget_usd))
     columns.push_back({{"met", left}, of_run(&ShownRun::met)});
   columns.push_back({{"speed", left}, [&](std::size_t i) { return mark_of(speed, i, "fastest"); }});
   columns.push_back({{"cost", left}, [&](std::size_t i) { return mark_of(cost, i, "cheapest"); }});
-  columns.push_back({{"bound by", left},
-                     of_run([](const Alternative& run) { return describe(run.bottleneck).resource; }),
-                     7});
+  columns.push_back({{"bound by", left, 7},
+                     of_run([](const Alternative& run) { return describe(run.bottleneck).resource; })});
   return columns;
-}
-
-Table run_table(const PlatformComparison& compared, const std::vector<RunColumn>& columns, int keep) {
-  std::vector<Table::Column> shown;
-  for (const auto& one : columns)
-    if (one.drop <= keep) shown.push_back(one.column);
-  Table table{std::move(shown)};
-  for (std::size_t i = 0; i < compared.runs.size(); ++i) {
-    std::vector<std::string> cells;
-    for (const auto& one : columns)
-      if (one.drop <= keep) cells.push_back(one.cell(i));
-    table.add(std::move(cells));
-  }
-  return table;
 }
 
 /// Writes one row per run, with as many columns as fit.
 void write_runs(std::ostream& out, const PlatformComparison& compared, const Leaders& speed,
                 const Leaders& cost, const Style& style) {
   const auto columns = run_columns(compared, speed, cost);
-  int keep = std::ranges::max(columns, {}, &RunColumn::drop).drop;
-  while (keep > 0 && run_table(compared, columns, keep).width() > style.table_width) --keep;
-  run_table(compared, columns, keep).write(out, style);
+  std::vector<Table::Column> shown;
+  for (const auto& [column, cell] : columns) shown.push_back(column);
+  Table table{std::move(shown)};
+  for (std::size_t i = 0; i < compared.runs.size(); ++i) {
+    std::vector<std::string> cells;
+    for (const auto& [column, cell] : columns) cells.push_back(cell(i));
+    table.add(std::move(cells));
+  }
+  table.write(out, style);
   if (is_mixed(compared)) write_provenance_legend(out, compared, style);
 }
 

@@ -20,29 +20,12 @@ namespace gradway::report {
 namespace {
 
 // In the order of Recompute.
-constexpr std::array<std::string_view, 4> recompute_marks{"", " selective", " op", " full"};
 constexpr std::array<std::string_view, 4> recompute_phrases{
     "", ", attention scores recomputed", ", selective op recomputation", ", blocks recomputed"};
 
 using enum Table::Align;
 
 constexpr std::size_t most_unfit = 5;
-
-/// "t8 p4x2 d16 mb1 full fsdp/8": the short form for tables.
-std::string short_words(const Job& job) {
-  const auto& layout = job.layout;
-  auto words = fmt::format("t{}{} p{}", layout.tensor, layout.tensor > 1 && !layout.sequence ? "-" : "",
-                           layout.pipeline);
-  if (layout.chunks > 1) words += fmt::format("x{}", layout.chunks);
-  if (layout.context > 1) words += fmt::format(" c{}", layout.context);
-  if (layout.expert > 1) words += fmt::format(" e{}", layout.expert);
-  words += fmt::format(" d{} mb{}", job.data_parallel(), job.batch_per_gpu);
-  const bool usual = layout.schedule == Schedule::one_f_one_b || layout.schedule == Schedule::interleaved;
-  if (!usual) words += fmt::format(" {}", name_of(layout.schedule));
-  words += recompute_marks[static_cast<std::size_t>(job.recompute)];
-  if (const auto replicas = replicas_of(job.strategy); replicas > 1) words += fmt::format(" r{}", replicas);
-  return words;
-}
 
 std::string full_words(const Job& job) {
   const auto recompute = recompute_phrases[static_cast<std::size_t>(job.recompute)];
@@ -65,9 +48,10 @@ class LayoutTable {
   void add(std::size_t i, std::string mark) {
     const auto& tried = found().ranked[i];
     const auto& metrics = tried.metrics;
-    std::vector<std::string> cells{
-        short_words(tried.job), time_text(metrics.step_time), metrics.mfu ? percent_text(*metrics.mfu) : "-",
-        metrics.bubble ? percent_text(*metrics.bubble / metrics.step_time) : "-", bytes_text(tried.memory)};
+    std::vector<std::string> cells{describe_briefly(tried.job), time_text(metrics.step_time),
+                                   metrics.mfu ? percent_text(*metrics.mfu) : "-",
+                                   metrics.bubble ? percent_text(*metrics.bubble / metrics.step_time) : "-",
+                                   bytes_text(tried.memory)};
     cells.push_back(std::move(mark));
     table_->add(std::move(cells));
   }
@@ -90,21 +74,14 @@ void write_ranked(std::ostream& out, const LayoutSearchReport& search_report, co
     if (i >= search_report.rows && !smaller) continue;
     auto mark = mark_of(found.leaders, i, "fastest");
     if (smaller) mark += mark.empty() ? "smaller" : ", smaller";
+    if (found.is_written(i)) mark += mark.empty() ? "as written" : ", as written";
     table.add(i, std::move(mark));
   }
   table.write(out, style);
-  const auto any = [&](int Layout::*ranks) {
-    return std::ranges::any_of(found.ranked, [&](const auto& one) { return one.job.layout.*ranks > 1; });
-  };
-  const auto key = fmt::format(
-      "t: tensor ranks{}; p: stages x chunks;{}{} d: data-parallel ranks; mb: micro-batch; full: blocks "
-      "recomputed{}; r: replicas; smaller: needs less memory than all faster layouts",
-      search_report.written.framework == Framework::megatron ? " (-: without sequence parallelism)" : "",
-      any(&Layout::context) ? " c: context ranks;" : "", any(&Layout::expert) ? " e: expert ranks;" : "",
-      std::ranges::any_of(found.ranked,
-                          [](const auto& one) { return one.job.recompute == Recompute::selective_op; })
-          ? ", op: except for attention and every second product"
-          : "");
+  std::vector<const Job*> jobs;
+  for (const auto& tried : found.ranked) jobs.push_back(&tried.job);
+  const auto key =
+      fmt::format("{}; smaller: needs less memory than all faster layouts", layout_letters(jobs));
   for (const auto& line : wrap(key, style.width)) out << style.paint(Paint::dim, line) << '\n';
 }
 
@@ -113,10 +90,11 @@ std::vector<std::string> left_out(const LayoutSearchReport& search_report) {
   std::vector<std::string> items;
   for (const auto& one : found.unfit) {
     if (items.size() == most_unfit) break;
-    items.push_back(fmt::format("{}: does not fit, needs {}", short_words(one.job), bytes_text(one.needs)));
+    items.push_back(
+        fmt::format("{}: does not fit, needs {}", describe_briefly(one.job), bytes_text(one.needs)));
   }
   for (const auto& one : found.refused)
-    items.push_back(fmt::format("{}: {}", short_words(one.job), one.reason));
+    items.push_back(fmt::format("{}: {}", describe_briefly(one.job), one.reason));
   return items;
 }
 
@@ -161,7 +139,7 @@ std::string tied_with_the_fastest(const LayoutSearchResult& found) {
   return fmt::format(
       "tied with the fastest, {}, which takes {} and is faster with a probability of {}, but leaves no free "
       "memory ({}: {})",
-      short_words(fastest.job), time_text(fastest.metrics.step_time),
+      describe_briefly(fastest.job), time_text(fastest.metrics.step_time),
       probability_text(*found.leaders.probability_first_leads[best]), name_of(fastest.verdict),
       bytes_text(fastest.memory));
 }
@@ -189,7 +167,7 @@ void write_table(std::ostream& out, const LayoutSearchReport& search_report, con
     fields.add("", tied_with_the_fastest(found));
   } else if (found.leaders.tied()) {
     std::vector<std::string> names;
-    for (const auto& one : found.ranked) names.push_back(short_words(one.job));
+    for (const auto& one : found.ranked) names.push_back(describe_briefly(one.job));
     fields.add("", tie_in_words(found.leaders, names, "faster"));
   }
   out << '\n';

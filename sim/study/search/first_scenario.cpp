@@ -19,13 +19,15 @@ namespace gradway {
 namespace {
 
 constexpr int most_texts = 8;
-constexpr int most_images = 32;
+constexpr int least_images = 32;
+constexpr int most_images = 256;
 
-std::string precision_for(const Gpu& gpu) {
+std::string precision_for(const Model& model, const Gpu& gpu) {
   const auto has = [&](Precision precision) {
     return gpu.peak[static_cast<std::size_t>(precision)].has_value();
   };
   if (gpu.ideal) return "fp32";
+  if (!model.tables.empty()) return has(Precision::tf32) ? "tf32" : "fp32";
   return has(Precision::bf16) ? "bf16" : has(Precision::fp16) ? "fp16" : "fp32";
 }
 
@@ -112,6 +114,12 @@ constexpr std::string_view torchtitan_experts =
     "parameters in 16 bits and sums in fp32, experts shared inside a node and not compiled, fused AdamW, "
     "clipped "
     "gradients";
+/// @source github.com/mlcommons/training, recommendation_v2/torchrec_dlrm: the global batch, --allow_tf32;
+/// github.com/facebookresearch/dlrm, bench/dlrm_s_criteo_terabyte.sh: SGD
+constexpr std::string_view recommender =
+    "MLPerf's DLRM (github.com/mlcommons/training, recommendation_v2/torchrec_dlrm): 65,536 samples per "
+    "step, "
+    "matrix products in tf32; SGD as in github.com/facebookresearch/dlrm";
 /// @source github.com/NVIDIA/DeepLearningExamples, PyTorch/Classification/ConvNets: --amp, --memory-format
 /// nhwc, SGD with momentum
 constexpr std::string_view convnets =
@@ -145,6 +153,7 @@ struct Traits {
   bool has_experts = false;
   bool has_attention = false;
   bool has_blocks = false;  ///< that can be recomputed
+  bool has_tables = false;  ///< of a recommendation model
 };
 
 Traits traits_of(const Model& model) {
@@ -153,7 +162,8 @@ Traits traits_of(const Model& model) {
           .is_text = model.tokens_per_sample > 0,
           .has_experts = model.experts.number > 0,
           .has_attention = is_known && !attention_heads_of(model.run).empty(),
-          .has_blocks = !is_recorded(model) && model.tokens_per_sample > 0};
+          .has_blocks = !is_recorded(model) && model.tokens_per_sample > 0,
+          .has_tables = !model.tables.empty()};
 }
 
 /// Of all nodes: the request may have more GPUs than a platform of fixed size.
@@ -171,7 +181,7 @@ class Recipes {
         traits_{traits_of(model)},
         gpu_{platform.gpu_models.front()},
         framework_{framework_of(request)},
-        precision_{is_recorded(model) ? "" : precision_for(gpu_)},
+        precision_{is_recorded(model) ? "" : precision_for(model, gpu_)},
         gpus_of_node_{gpus_per_node(platform)} {}
 
   CommonSettings common(const TrainingSetup& setup) const {
@@ -187,6 +197,9 @@ class Recipes {
       found.job.push_back(clipped());
       found.optimizer = "adamw_fused";
       found.recipe = !shards ? nanogpt : traits_.has_experts ? torchtitan_experts : torchtitan;
+    } else if (traits_.has_tables) {
+      found.optimizer = "sgd";
+      found.recipe = recommender;
     } else if (traits_.has_attention) {
       found.job = {clipped()};
       found.recipe = torchvision;
@@ -323,6 +336,13 @@ ScenarioSettings recipe_settings(const FirstScenarioRequest& request, const Data
   return settings_of(request, recipes.common(setup), setup, recorded_batch(model));
 }
 
+/// Samples per GPU of a first scenario, if they fit.
+int first_batch(const Model& model, int gpus) {
+  if (model.tokens_per_sample > 0) return most_texts;
+  if (!model.tables.empty()) return std::max(1, samples_of_recommender_step / gpus);
+  return std::clamp(images_of_step / gpus, least_images, most_images);
+}
+
 FirstScenario first_scenario(const FirstScenarioRequest& request, const std::string& file,
                              const DataPath& data) {
   const auto model = model_of(request, data);
@@ -330,7 +350,7 @@ FirstScenario first_scenario(const FirstScenarioRequest& request, const std::str
   const Recipes recipes{request, model, platform};
   FirstScenario found;
   found.is_text = model.tokens_per_sample > 0;
-  const auto most = found.is_text ? most_texts : most_images;
+  const auto most = first_batch(model, request.gpus);
   for (const auto& setup : recipes.setups()) {
     const auto common = recipes.common(setup);
     found.settings = settings_of(request, common, setup, recorded_batch(model));

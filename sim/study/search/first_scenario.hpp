@@ -29,6 +29,13 @@ struct FirstScenario {
   bool fits = true;      ///< into the GPU's memory, as far as that is known
 };
 
+/// Samples of a step of a recommendation model.
+/// @source github.com/mlcommons/training, recommendation_v2/torchrec_dlrm: the global batch of the reference
+inline constexpr int samples_of_recommender_step = 65536;
+/// Images of a step. @source github.com/pytorch/vision, references/classification, README.md: ResNet-50's
+/// recipe has 128 images on each of 8 GPUs
+inline constexpr int images_of_step = 1024;
+
 /// Whether the kernels of a model come from a profile or a capture, with its batch, precision and optimizer.
 bool is_recorded(const Model& model);
 
@@ -37,8 +44,9 @@ std::string scenario_text(const ScenarioSettings& settings);
 
 /// A scenario to start from, with the settings of a recipe that users of the framework run for such a model:
 /// 16 bits where the GPU supports them, the requested strategy or the simplest that fits, the least
-/// recomputation that fits, and the largest power of two of samples that fits, up to 8 of text or 32 of
-/// images. A profile has its own precision, optimizer and batch.
+/// recomputation that fits, and the largest power of two of samples that fits, up to 8 of text or a GPU's
+/// share of a step of images or of a recommendation model. A profile has its own precision, optimizer and
+/// batch.
 /// @param file where the scenario will be written
 /// @throws ConfigError for unknown names, and for contradictions at their place in the scenario's text
 FirstScenario first_scenario(const FirstScenarioRequest& request, const std::string& file,

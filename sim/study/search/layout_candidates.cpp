@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Enumerates the layouts that the rules allow.
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "sim/scenario/pipeline/schedule.hpp"
@@ -19,6 +20,19 @@ int gpus_of_domain(const Platform& platform, int gpus) {
 
 bool divide_each_other(int a, int b) {
   return a % b == 0 || b % a == 0;
+}
+
+/// The divisors of a number, the smallest first.
+std::vector<int> divisors_of(int number) {
+  std::vector<int> small;
+  std::vector<int> large;
+  for (int divisor = 1; divisor <= number / divisor; ++divisor) {
+    if (number % divisor != 0) continue;
+    small.push_back(divisor);
+    if (divisor != number / divisor) large.push_back(number / divisor);
+  }
+  small.insert(small.end(), large.rbegin(), large.rend());
+  return small;
 }
 
 /// Whether a schedule has enough micro-batches: see scenario/pipeline/schedule.hpp.
@@ -143,10 +157,13 @@ class Candidates {
     const auto data = job_.gpus / layout.model_parallel_ranks();
     if (global_batch_ % data != 0) return;
     const auto of_rank = global_batch_ / data;
+    auto& batches = divisors_[of_rank];
+    if (batches.empty()) batches = divisors_of(of_rank);
     auto job = job_;
     job.layout = layout;
-    for (job.batch_per_gpu = 1; of_rank % job.batch_per_gpu == 0; job.batch_per_gpu *= 2) {
-      job.accumulate = of_rank / job.batch_per_gpu;
+    for (const auto batch : batches) {
+      job.batch_per_gpu = batch;
+      job.accumulate = of_rank / batch;
       if (has_enough(layout, job.accumulate)) add_recompute(job);
     }
   }
@@ -214,6 +231,7 @@ class Candidates {
   bool beyond_nodes_;
   int blocks_;
   int parts_;
+  std::map<int, std::vector<int>> divisors_;  ///< of the samples of a rank
   std::vector<Job> found_;
 };
 

@@ -2,6 +2,7 @@
 #include "sim/study/search/layout_requirements.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "sim/compute/memory_range.hpp"
 #include "sim/plan/plan.hpp"
@@ -48,42 +49,55 @@ Seconds time_of_passes(const ComputeCosts& costs) {
   return total(costs.forward) + total(costs.backward);
 }
 
+Seconds launch_time_of_passes(const Scenario& scenario, const ComputeCosts& costs) {
+  const auto& gpu = scenario.platform.gpu_models.front();
+  if (gpu.ideal) return {};
+  const auto operations = std::accumulate(costs.forward_host.begin(), costs.forward_host.end(), 0.0) +
+                          std::accumulate(costs.backward_host.begin(), costs.backward_host.end(), 0.0);
+  return operations * (scenario.model.run ? costs.operation : gpu.launch_cost);
+}
+
 }  // namespace
 
 const RequirementEstimator::Passes& RequirementEstimator::passes_of(const Job& job) {
   scenario_.job = job;
-  auto [at, is_new] = costs_.try_emplace({job.strategy.index(), job.batch_per_gpu});
-  auto& [costs, slowdown] = at->second;
+  auto [at, is_new] = costs_.try_emplace(key_of(job));
+  auto& [costs, slowdown, launches] = at->second;
   if (is_new) {
     costs = compute_costs(scenario_, WaitRatio::always());
     if (const auto least = time_of_passes(costs); least > Seconds{})
       slowdown = time_of_passes(compute_costs(scenario_)) / least;
+    if (job.cuda_graphs == CudaGraphs::none) launches = launch_time_of_passes(scenario_, costs);
   }
   return at->second;
 }
 
-Requirements RequirementEstimator::estimate(const Job& job) {
-  const auto& [costs, slowdown] = passes_of(job);
-  scenario_.job = job;
-  scenario_.job.accumulate = enough_micro_batches(job);
-  const auto workload = plan(scenario_, costs);
-  Requirements required{.at_least = least_time(workload, job, scenario_.job.accumulate, slowdown)};
+Requirements RequirementEstimator::estimate(const Job& job) const {
+  const auto& passes = costs_.at(key_of(job));
+  auto scenario = scenario_;
+  scenario.job = job;
+  scenario.job.accumulate = enough_micro_batches(job);
+  const auto workload = plan(scenario, passes.at_full_clocks);
+  Requirements required{.at_least =
+                            std::max(least_time(workload, job, scenario.job.accumulate, passes.slowdown),
+                                     passes.launches / job.layout.pipeline * job.accumulate)};
   const auto& most = std::ranges::max_element(workload.programs, {}, [](const Program& program) {
                        return program.memory.needed();
                      })->memory;
   required.needs = most.needed();
-  required.surely_fits = surely_fits(scenario_, most);
+  required.surely_fits = surely_fits(scenario, most);
   return required;
 }
 
 Seconds RequirementEstimator::least_time_of(const Job& job) {
-  const auto& [costs, slowdown] = passes_of(job);
+  const auto& [costs, slowdown, launches] = passes_of(job);
   const auto pipeline = pipeline_of(job.layout);
   const auto recomputed =
       job.recompute == Recompute::full ? total(costs.forward) / job.recompute_every : Seconds{};
   const auto of_micro_batch = (time_of_passes(costs) + recomputed) / job.layout.pipeline;
   const auto before = pipeline.splits_backward() ? 0.0 : (job.layout.pipeline - 1.0) / pipeline.chunks;
-  return std::max(of_micro_batch * (job.accumulate + before), of_micro_batch * job.accumulate * slowdown);
+  return std::max({of_micro_batch * (job.accumulate + before), of_micro_batch * job.accumulate * slowdown,
+                   launches / job.layout.pipeline * job.accumulate});
 }
 
 std::variant<LayoutResult, BeyondLimits> simulate_layout(const Scenario& written, const Job& job,

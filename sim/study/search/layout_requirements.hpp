@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <map>
 #include <string>
 #include <tuple>
@@ -36,33 +35,33 @@ struct Requirements {
   Seconds at_least{};
 };
 
-/// Estimates memory and lower bounds of the step time of candidates of one kind without simulating them. Not
-/// thread-safe.
+/// Estimates memory and lower bounds of the step time of candidates of one kind without simulating them.
 class RequirementEstimator {
  public:
   explicit RequirementEstimator(const Scenario& written) : scenario_{written} {}
 
-  Requirements estimate(const Job& job);
-  /// A lower bound of the step time that needs no plan of the step: the kernels of equal stages, and the
-  /// passes of a micro-batch through those before. Stages that differ take longer.
+  /// A lower bound of the step time that needs no plan of the step: the kernels of equal stages and the
+  /// passes of a micro-batch through those before, or the CPU's launches. Stages that differ take longer. Not
+  /// thread-safe.
   Seconds least_time_of(const Job& job);
+  /// Thread-safe. @pre `least_time_of` was asked for this job
+  Requirements estimate(const Job& job) const;
 
  private:
   struct Passes {
     ComputeCosts at_full_clocks;
     double slowdown = 1;  ///< on a GPU that never waits
+    Seconds launches{};   ///< CPU time of a micro-batch's passes through all stages
   };
+
+  using Key = std::pair<std::size_t, int>;  ///< strategy and batch
+  static Key key_of(const Job& job) { return {job.strategy.index(), job.batch_per_gpu}; }
 
   const Passes& passes_of(const Job& job);
 
   Scenario scenario_;
-  std::map<std::pair<std::size_t, int>, Passes> costs_;  ///< by strategy and batch
+  std::map<Key, Passes> costs_;
 };
-
-/// Searches the layouts whose tensor groups stay within NVLink domains; if none of them can run, the others.
-/// @throws ConfigError if the job cannot be distributed, or there are no layouts
-LayoutSearchResult for_candidates(const Scenario& written, int global_batch,
-                                  const std::function<LayoutSearchResult(std::vector<Job>)>& search);
 
 /// Simulates a layout, unless it takes longer than the limit or does not fit.
 /// @throws ConfigError if NCCL refuses it

@@ -66,6 +66,9 @@ struct LayoutSearchResult {
   std::size_t slower = 0;     ///< not simulated to the end, because their lower bound is too slow
   std::size_t not_tried = 0;  ///< because the search was stopped
 
+  std::optional<Job> written;  ///< the job of the scenario, if it is among those that were tried
+
+  bool is_written(std::size_t ranked_index) const;
   /// Index of the fastest; if its memory is tight, of the fastest that is tied with it and certainly fits.
   std::size_t recommended_index() const;
   const LayoutResult& recommended() const { return ranked[recommended_index()]; }
@@ -78,8 +81,8 @@ struct LayoutSearchResult {
 ///   experts. Both are powers of two, unless the scenario has more than 1.
 /// * A pipeline has at least one block per stage; Megatron has the same number on each. Schedules are 1f1b,
 ///   interleaved with chunks of equal size, and the schedule that the scenario names.
-/// * Micro-batches are powers of two that divide the samples of a rank; interleaved schedules need a multiple
-///   of the pipeline ranks.
+/// * Micro-batches divide the samples of a rank; the number of micro-batches of interleaved schedules is a
+///   multiple of the pipeline ranks.
 /// * Activations are kept or recomputed; with attention of kind math also the attention scores alone.
 /// * Megatron uses the distributed optimizer with overlap. PyTorch uses FSDP over all ranks, or within an
 ///   NVLink domain.
@@ -98,26 +101,56 @@ std::vector<UnsearchedKey> unsearched_keys(const Model& model, const Gpu& gpu, c
 /// Whether the model has layers for tensor parallelism or blocks for pipeline stages.
 bool can_be_distributed(const Model& model);
 
-/// Finds the `best` layouts with the least step time, and the fastest that certainly fits. Memory is checked
-/// before anything is simulated. Candidates are simulated in the order of a lower bound, which is the kernels
-/// of a stage and the latency of the pipeline up to it, until no other can be one of these: they are those
-/// that simulating all candidates finds. Layouts without sequence parallelism are tried if they are within 2
-/// % of the best with it, selective checkpoints with the fastest ones. Keys that are not searched are tried
-/// on the fastest layout.
-/// @param best number of layouts to find, at least 1
-/// @param engine a name from engines()
-/// @param is_stopped asked now and then: if true, the search ends with the best so far, once it has one
-/// @throws SimulationError if a simulation could not finish, ConfigError if no layout exists
-LayoutSearchResult search_layouts(const Scenario& written, int global_batch, std::size_t best,
-                                  const std::string& engine, const ForEach& for_each,
-                                  const ProgressCallback& on_progress = {},
-                                  const std::function<bool()>& is_stopped = {});
+/// How far a search of layouts goes.
+struct SearchEffort {
+  std::size_t best = 1;  ///< layouts to find
+  double margin = 0;     ///< what may be faster by this share of the step time at most is not simulated
+  int patience = 0;  ///< simulations in a row that find nothing faster, after which it ends; 0: any number
+  double most_passes = 0;    ///< of a step, relative to those of the fastest so far; 0: any number
+  std::size_t together = 8;  ///< layouts that are simulated under the same limit, in parallel
+  std::size_t refined = 8;   ///< of the best layouts: those tried without sequence parallelism, and with
+                             ///< selective checkpoints
+  bool only_surely_fitting = false;  ///< unless none certainly fits
+  /// Layouts with other numbers of chunks and with repeated shards are tried for the fastest only.
+  bool has_variants_last = false;
+  bool tries_other_keys = true;  ///< keys that are not searched, on the fastest layout
+};
 
-/// Finds a layout that certainly fits and is close to the fastest such one, in a fraction of the time of
-/// `search_layouts` (sim/decisions/0063-find-a-layout-fast-for-plans.md). If none certainly fits, the same of
-/// those that may fit.
-/// @return `ranked` has the layouts that were simulated; what does not fit is listed only if nothing fits
-/// @throws ConfigError if no layout exists
-LayoutSearchResult find_layout(const Scenario& written, int global_batch, const std::string& engine);
+/// Finds the `best` layouts with the least step time, and the fastest that certainly fits: those that
+/// simulating all candidates finds.
+constexpr SearchEffort exact_search(std::size_t best) {
+  return {.best = best};
+}
+
+/// Finds a layout that certainly fits and is close to the fastest such one, in a fraction of the time
+/// (sim/decisions/0063-find-a-layout-fast-for-plans.md).
+constexpr SearchEffort quick_search() {
+  return {.margin = 0.02,
+          .patience = 8,
+          .most_passes = 16,
+          .together = 1,
+          .refined = 1,
+          .only_surely_fitting = true,
+          .has_variants_last = true,
+          .tries_other_keys = false};
+}
+
+struct LayoutSearchOptions {
+  std::string engine = "fluid";  ///< a name from engines()
+  ForEach for_each = in_turn;    ///< passes on exceptions
+  ProgressCallback on_progress{};
+  /// Asked now and then: if true, the search ends with the best so far, once it has one.
+  std::function<bool()> is_stopped{};
+};
+
+/// Searches layouts for a step of `global_batch` samples. Candidates are simulated in the order of a lower
+/// bound, which is the kernels of a stage and the latency of the pipeline up to it, or the CPU's launches,
+/// until no other can be among those to find. The job as it is written is tried first, if it has this global
+/// batch, so that no result is slower. Tensor groups that span several NVLink domains are searched only if
+/// nothing else can run. Layouts without sequence parallelism are tried if they are within 2 % of the best
+/// with it, selective checkpoints with the fastest ones.
+/// @throws SimulationError if a simulation could not finish, ConfigError if no layout exists
+LayoutSearchResult search_layouts(const Scenario& written, int global_batch, const SearchEffort& effort,
+                                  const LayoutSearchOptions& options = {});
 
 }  // namespace gradway

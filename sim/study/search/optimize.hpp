@@ -72,6 +72,9 @@ inline constexpr double flatness = 0.01;
 /// Calls its second argument for each index below the first, possibly in parallel, and returns when all calls
 /// have returned. Throws what the first call that fails throws, as `for_each_in_parallel` does.
 using ForEach = std::function<void(std::size_t, const std::function<void(std::size_t)>&)>;
+inline void in_turn(std::size_t count, const std::function<void(std::size_t)>& work) {
+  for (std::size_t i = 0; i < count; ++i) work(i);
+}
 
 /// A representative of the strategies that differ only in DDP's buckets, or in the prefetches of a sharded
 /// strategy. Such a family differs in little but time.

@@ -2,6 +2,10 @@
 #include "sim/study/search/training_plan.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -27,7 +31,24 @@ namespace {
 /// @source H. Touvron et al., "Llama 2", arXiv 2307.09288, table 1: all models have a global batch of 4M
 /// tokens
 constexpr int tokens_of_step = 1 << 22;
-constexpr int images_of_step = 1024;
+
+/// The step that is wanted, before it is rounded.
+double target_of_step(const Model& model) {
+  if (!model.tables.empty()) return samples_of_recommender_step;
+  const auto tokens = model.tokens_per_sample;
+  return tokens > 0 ? static_cast<double>(tokens_of_step) / tokens : images_of_step;
+}
+
+/// The least common multiple of the odd factors of all numbers; 1 if that is far beyond the target.
+int common_odd_factor(const std::vector<int>& numbers, double target) {
+  std::int64_t factor = 1;
+  for (const auto number : numbers) {
+    factor = std::lcm(factor,
+                      static_cast<std::int64_t>(number >> std::countr_zero(static_cast<unsigned>(number))));
+    if (static_cast<double>(factor) > 2 * target) return 1;
+  }
+  return static_cast<int>(factor);
+}
 
 /// A GPU's share of the storage for checkpoints.
 /// @source Llama Team, "The Llama 3 Herd of Models", arXiv 2407.21783, section 3.3.1: 2 TB/s for 16,384 GPUs
@@ -60,11 +81,10 @@ std::string strategy_for(const TrainingPlan& plan, const Model& model, int gpus)
   return has_layouts(plan, model) ? "fsdp" : "ddp";
 }
 
-/// The largest power of two that fits and divides the samples of a GPU.
+/// The largest batch that fits and divides the samples of a GPU.
 int batch_of_replica(const Scenario& scenario, int samples) {
-  const auto most = knows_memory(scenario) ? largest_batch(scenario).batch : samples;
-  int batch = 1;
-  while (2 * batch <= most && samples % (2 * batch) == 0) batch *= 2;
+  auto batch = knows_memory(scenario) ? std::min(samples, largest_batch(scenario).batch) : samples;
+  while (samples % batch != 0) --batch;
   return batch;
 }
 
@@ -116,15 +136,17 @@ PlannedScenario scenario_on(const TrainingPlan& plan, const Cluster& cluster, co
 
 int samples_per_step(const TrainingPlan& plan, const Scenario& scenario) {
   if (plan.global_batch > 0) return plan.global_batch;
-  const auto tokens = scenario.model.tokens_per_sample;
-  return tokens > 0 ? std::max(1, tokens_of_step / tokens) : images_of_step;
+  const auto target = target_of_step(scenario.model);
+  const auto odd = common_odd_factor(plan.compared_gpus, target);
+  const auto doublings = std::lround(std::log2(target / odd));
+  return odd << std::max(0L, doublings);
 }
 
 LayoutOnCluster layout_on(const TrainingPlan& plan, const Cluster& cluster, const DataPath& data) {
   auto scenario = scenario_on(plan, {cluster.platform, cluster.gpus, {}}, data).load();
   const auto samples = samples_per_step(plan, scenario);
   if (!has_layouts(plan, scenario.model)) return replicated(std::move(scenario), samples);
-  auto found = find_layout(scenario, samples, "fluid");
+  auto found = search_layouts(scenario, samples, quick_search());
   if (found.ranked.empty()) {
     const auto& gpu = scenario.platform.gpu_models.front();
     if (found.unfit.empty()) refuse_plan(found.refused.front().reason, "choose other GPUs");

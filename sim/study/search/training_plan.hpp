@@ -23,7 +23,8 @@ inline constexpr int most_planned_seeds = 1'000'000;
 struct TrainingPlan {
   std::string model;
   std::string framework = "pytorch";  ///< one of `planned_frameworks`
-  int global_batch = 0;               ///< samples per step; 0: 4 Mi tokens, or 1,024 images
+  int global_batch = 0;               ///< samples per step; 0: the default, see `samples_per_step`
+  std::vector<int> compared_gpus{};   ///< numbers of GPUs over which the default step is divided
   std::string failures = "llama3";    ///< a model of failures; none: nothing fails
   std::vector<Override> set;          ///< other keys of the scenario, such as "campaign.tokens"
 };
@@ -56,7 +57,10 @@ struct LayoutOnCluster {
   LayoutSearchResult search;  ///< empty for models that cannot be distributed
 };
 
-/// The samples of a step. @param scenario of the training on any cluster
+/// The samples of a step: those of the plan; else about 4 Mi tokens, 1,024 images or 65,536 samples of a
+/// recommendation model, namely the power of two that is nearest after multiplication with the odd factors of
+/// all compared numbers of GPUs, so that samples divide over data-parallel ranks.
+/// @param scenario of the training on any cluster
 int samples_per_step(const TrainingPlan& plan, const Scenario& scenario);
 
 /// Finds a layout as `find_layout` does. A model that cannot be distributed is replicated, with the largest

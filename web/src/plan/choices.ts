@@ -74,9 +74,10 @@ export function missing(choices: Choices, isModel: (name: string) => boolean): s
 }
 
 /** All that a layout depends on, besides its cluster. */
-const job = ({ model, framework, sequence, global_batch: batch }: Choices) => ({
+const job = ({ model, framework, sequence, global_batch: batch, gpus }: Choices) => ({
   model,
   framework,
+  compared_gpus: countsOf(gpus).filter((count) => typeof count === 'number'),
   global_batch: batch === '' ? 0 : integer(batch),
   set: sequence === '' ? [] : [['job.sequence', sequence]],
 });

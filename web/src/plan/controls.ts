@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The controls of the planner.
 import { button, choice, h } from '../dom';
-import { digits, known } from '../format';
+import { countText, digits, known } from '../format';
 import { listOf } from './choices';
 import type { Choices, ListedPlatform, PlanDocument } from './document';
 
 export interface Controls {
   element: HTMLElement;
   show(choices: Choices): void;
-  /** Adds a model of the reader. */
-  addModel(name: string): void;
+  /** Adds a model of the reader. @param tokens of a sample; 0: unknown */
+  addModel(name: string, tokens: number): void;
 }
 
 const frameworkNames: Record<string, string> = { pytorch: 'PyTorch (torchtitan)', megatron: 'Megatron-LM' };
@@ -57,6 +57,7 @@ export function controls({ plan }: PlanDocument, change: (changed: Partial<Choic
     return h('label', { class: 'choice' }, h('span', {}, label), input);
   };
 
+  const tokensOf = new Map(plan.models.map(({ name, tokens_per_sample: tokens }) => [name, tokens]));
   const models = plan.models.map(({ name }): [string, string] => [name, name]);
   const model = select('model', 'Model', [['', 'choose a model'], ...models]);
   const modelList = model.querySelector('select')!;
@@ -89,7 +90,7 @@ export function controls({ plan }: PlanDocument, change: (changed: Partial<Choic
       fileField('or a config.json …', take),
       text('data', 'Tokens, or samples', '300B'),
       text('sequence', 'Sequence length', 'of the model', 10),
-      text('global_batch', 'Samples per step', '4 Mi tokens', 10),
+      text('global_batch', 'Samples per step', 'about 4 Mi tokens', 14),
       select('framework', 'Framework', plan.frameworks.map((name) => [name, frameworkNames[name] ?? name])),
     )),
     h('fieldset', {}, h('legend', {}, 'Hardware'), h('div', { class: 'controls' },
@@ -100,6 +101,8 @@ export function controls({ plan }: PlanDocument, change: (changed: Partial<Choic
     h('details', { class: 'platforms' }, h('summary', {}, 'Platforms'), h('label', { class: 'choice' }, h('span', {}, 'Filter'), filter), h('div', { class: 'vendors' }, ...groups))),
     h('fieldset', {}, h('legend', {}, 'Limits'), h('div', { class: 'controls' }, text('deadline', 'Deadline', '30 days'), text('budget', 'Budget', '1M USD'))),
   );
+  const sequence = element.querySelector<HTMLInputElement>('[data-choice="sequence"]')!;
+  shown.push(({ model }) => (sequence.placeholder = tokensOf.get(model) ? countText(tokensOf.get(model)) : 'of the model'));
   const summary = element.querySelector<HTMLElement>('.platforms > summary')!;
   const details = summary.parentElement as HTMLDetailsElement;
   shown.push(({ platforms }) => {
@@ -109,6 +112,9 @@ export function controls({ plan }: PlanDocument, change: (changed: Partial<Choic
   return {
     element,
     show: (choices) => shown.forEach((one) => one(choices)),
-    addModel: (name) => [...modelList.options].some(({ value }) => value === name) || modelList.append(h('option', { value: name }, name)),
+    addModel: (name, tokens) => {
+      tokensOf.set(name, tokens);
+      if (![...modelList.options].some(({ value }) => value === name)) modelList.append(h('option', { value: name }, name));
+    },
   };
 }

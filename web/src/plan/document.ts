@@ -21,8 +21,8 @@ export interface Choices {
 
 export interface ListedModel {
   name: string;
-  /** Its samples are sequences of tokens. */
-  is_text: boolean;
+  /** 0: its samples are not sequences of tokens. */
+  tokens_per_sample: number;
 }
 
 export interface ListedPlatform {

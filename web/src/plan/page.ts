@@ -64,7 +64,7 @@ function sentenceOf(all: Campaigns): string {
 /** The layouts of the clusters. */
 function layoutsTable(rows: [Cluster, FoundLayout][]): Table {
   return {
-    caption: 'The layout of each cluster',
+    caption: 'The layout of each cluster (t: tensor ranks, p: stages x chunks, c: context ranks, e: expert ranks, d: data-parallel ranks, mb: micro-batch, full: blocks recomputed, r: replicas)',
     columns: [{ name: 'platform' }, { name: 'GPUs', number: true }, { name: 'layout' }, ...['step time', '90 % interval', 'tokens/s per GPU', 'MFU', 'memory per GPU'].map((name) => ({ name, number: true })), { name: 'memory' }],
     rows: rows.map(([{ platform, gpus }, found]) => [
       cell(platform),
@@ -104,7 +104,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
   const ownText = (name: string): string | undefined => own[engine.fileOf(name)];
   const isModel = (name: string): boolean => listed(name) !== undefined || ownText(name) !== undefined;
   /** Models of text say how many tokens a sample has. */
-  const isText = (): boolean => /^sequence:/m.test(ownText(choices.model) ?? '') || (listed(choices.model)?.is_text ?? ownText(choices.model) === undefined);
+  const isText = (): boolean => /^sequence:/m.test(ownText(choices.model) ?? '') || (listed(choices.model)?.tokens_per_sample ?? Number(ownText(choices.model) === undefined)) > 0;
   const settings = (): string => JSON.stringify([choices, own]);
   const key = (cluster: Cluster): string => layoutQuestion(choices, cluster);
   const found = (): [Cluster, FoundLayout][] =>
@@ -252,7 +252,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     layouts.clear();
     engine.keep(({ plan }) => plan !== 'layout'); // another file of this name may be searched
     asked.clear();
-    form.addModel(free);
+    form.addModel(free, Number(/^sequence: *(\d+)/m.exec(ownText(free) ?? '')?.[1] ?? 0));
     change({ model: free, sequence: '' });
   }
 
