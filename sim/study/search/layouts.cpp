@@ -210,7 +210,7 @@ class LayoutSearch {
           least > Seconds{} ? std::floor(std::log(cut.at_least / least) / std::log(similar)) : 0;
       return std::tuple{steps_above, cut.passes(), cut.at_least};
     });
-    if (starts_with_written) cuts.insert(cuts.begin(), {})->add(jobs.front(), at_least.front());
+    if (starts_with_written) cuts.insert(cuts.begin(), Cut{})->add(jobs.front(), at_least.front());
     return cuts;
   }
 
