@@ -87,7 +87,9 @@ class SearchableSettings {
     for (const auto& key : config::scenario_keys()) {
       if (key.starts_with("nccl.")) candidates.push_back(key);
     }
-    fail({}, what, suggestion(name, candidates));
+    fail({}, what,
+         nearest(name, candidates).empty() ? fmt::format("known: {}, nccl.NAME", fmt::join(names, ", "))
+                                           : suggestion(name, candidates));
   }
 
  private:
