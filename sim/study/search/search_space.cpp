@@ -5,6 +5,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/nearest.hpp"
 #include "sim/config/find/scenario_keys.hpp"
