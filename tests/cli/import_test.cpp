@@ -97,10 +97,8 @@ TEST_CASE("a wrong import is refused and leaves no file", "[cli][import]") {
       {{"kinetto", "trace.json", "-o", "x.yaml"},
        "error: there is no import format 'kinetto'\n  hint: did you mean 'kineto'?\n"},
       {{"pprof", "trace.json", "-o", "x.yaml"},
-       "error: there is no import format 'pprof'\n  hint: known: kineto, nsys, chakra, probe, topo, "
-       "nccl-topo, "
-       "nccl-tests, rccl-tests, nccl-log, deepspeed, "
-       "torchtitan, megatron, hf, dataset, loader\n"},
+       "error: there is no import format 'pprof'\n  hint: known: probe, hf, topo, nsys, kineto and 10 "
+       "more\n"},
       {{"kineto", "nope.json", "-o", "x.yaml"}, "nope.json: error: there is no such file\n"},
       {{"kineto", "cut.json", "-o", "x.yaml"},
        "cut.json:1:18: error: the JSON is truncated\n  hint: copy it again, or record it again\n"},

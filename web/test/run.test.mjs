@@ -36,7 +36,7 @@ for (const one of ofKind('run')) {
         assert.equal((await notes('GPU busy')).includes('MFU'), metrics.mfu !== null);
         if (report.training) assert.equal(await tile('Training'), report.training.seconds);
       }
-      if (metrics.cost_usd_per_hour === null) assert.equal(await page.locator('[data-tile="Cost"] .main').textContent(), '–');
+      if (metrics.cost_usd_per_hour === null || report.fits === false) assert.equal(await page.locator('[data-tile="Cost"] .main').textContent(), '–');
       else assert.equal(await tile('Cost'), metrics.cost_usd_per_hour);
       const listed = async (id) => page.locator(`#${id} li`).evaluateAll((all) => all.map((item) => item.textContent));
       const warned = report.warnings.map((text, i) => `${text} [${report.warning_codes[i]}]`);

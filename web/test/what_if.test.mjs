@@ -231,7 +231,12 @@ for (const one of withEngine.filter(({ name }) => name.endsWith('what-if'))) {
       assert.equal(await memory(), 'fits');
       await page.evaluate(() => (location.hash = '#set:job.batch_per_gpu=900'));
       await answered(page, '#set:job.batch_per_gpu=900');
-      assert.equal(await memory(), native(await commandOf(page)).does_not_fit);
+      const unfit = native(await commandOf(page)).does_not_fit;
+      assert.equal(await memory(), unfit);
+      // It comes first, and there is no cost.
+      assert.ok((await panel(page).locator('[role=status]').textContent()).startsWith(`The job ${unfit}`));
+      assert.equal(await panel(page).locator('tbody tr').first().getAttribute('data-figure'), 'Memory');
+      assert.equal(await panel(page).locator('[data-figure="Cost per hour"] td').nth(1).textContent(), '–');
       const { largest_batch: largest } = native(`${one.data.what_if.command} --fit`);
       const tight = `#set:job.batch_per_gpu=${largest.batch_per_gpu + 1}`;
       await page.evaluate((to) => (location.hash = to), tight);

@@ -124,7 +124,7 @@ Question parse_question(std::string_view body) {
 
 AllowedScenarios::AllowedScenarios(const DataPath& data, std::string of_command_line)
     : of_command_line_{std::move(of_command_line)} {
-  places_.emplace_back(".");
+  for (const auto* own : {".", "scenarios"}) places_.emplace_back(own);
   for (const auto& root : data.roots) places_.push_back(root / "scenarios");
   auto folders = data.roots;
   folders.emplace_back(".");

@@ -296,13 +296,13 @@ std::vector<std::string> not_searched(const SettingsSearchReport& found) {
   std::vector<std::string> items;
   const auto add = [&](std::string_view key, bool can_gain, std::string_view words) {
     if (can_gain && std::ranges::find(found.keys, key) == found.keys.end())
-      items.push_back(fmt::format("--over {}{}", key, words));
+      items.push_back(fmt::format("{}{}", key, words));
   };
-  add("job.compile", !job.compiled, "=false,true");
+  add("job.compile", !job.compiled, ": 'gradway sweep FILE --vary job.compile=false,true' tries it");
   add("job.batch_per_gpu", true,
-      fmt::format("={},{}: a larger batch, if the training allows it", job.batch_per_gpu,
-                  2 * job.batch_per_gpu));
-  add("optimizer", job.optimizer == Optimizer::adamw, "=adamw,adamw_fused");
+      fmt::format(": a larger batch, if the training allows it: --over job.batch_per_gpu={},{}",
+                  job.batch_per_gpu, 2 * job.batch_per_gpu));
+  add("optimizer", job.optimizer == Optimizer::adamw, ": --over optimizer=adamw,adamw_fused");
   return items;
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/nearest.hpp"
 #include "sim/config/find/scenario_keys.hpp"
@@ -87,7 +88,9 @@ class SearchableSettings {
     for (const auto& key : config::scenario_keys()) {
       if (key.starts_with("nccl.")) candidates.push_back(key);
     }
-    fail({}, what, suggestion(name, candidates));
+    fail({}, what,
+         nearest(name, candidates).empty() ? fmt::format("known: {}, nccl.NAME", fmt::join(names, ", "))
+                                           : suggestion(name, candidates));
   }
 
  private:

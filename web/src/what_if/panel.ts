@@ -170,6 +170,8 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described, reh
     status.textContent =
       now.size === 0
         ? known ? `${ready}.` : starting
+        : after.fits === false
+        ? `The job ${after.does_not_fit ?? 'does not fit'}${taken}.`
         : `A step takes ${timeText(after.metrics.step_time_s)} instead of ${timeText(before.metrics.step_time_s)} (${difference(before.metrics.step_time_s, after.metrics.step_time_s)})${taken}.`;
     table.replaceChildren(sides(before, after));
     chart.redraw();
