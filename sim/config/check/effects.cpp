@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys without effect, by the rows of their tables.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/config/check/check.hpp"
@@ -23,10 +25,11 @@ struct CheckEffects {
   void operator()(std::string_view group, const Settings& settings) const {
     for_each_row<Settings>([&](const auto& row) {
       const auto key = fmt::format("{}{}", group, row.key);
+      if (!must_have_effect(scenario, key)) return;
       Lack lack;
       if constexpr (is_custom_field_v<decltype(row)>) {
-        if (row.lack != nullptr && scenario.given.contains(key)) lack = row.lack(context);
-      } else if (row.traits.lack != nullptr && scenario.given.contains(key) && !has_default(row, settings)) {
+        if (row.lack != nullptr) lack = row.lack(context);
+      } else if (row.traits.lack != nullptr && !has_default(row, settings)) {
         lack = row.traits.lack(context);
       }
       if (!lack.why.empty())
@@ -44,6 +47,15 @@ struct CheckEffects {
 };
 
 }  // namespace
+
+bool must_have_effect(const ScenarioSpec& scenario, const std::string& key) {
+  if (!scenario.given.contains(key)) return false;
+  const auto is_varied = [](const Where& where) {
+    return where.file.starts_with("--vary ") || where.file.starts_with("--platforms ");
+  };
+  return is_varied(scenario.place(key)) ||
+         std::ranges::none_of(scenario.given, is_varied, [](const auto& given) { return given.second; });
+}
 
 void check_effects(const ScenarioSpec& scenario, const ModelSpec& model, const Platform* platform,
                    Problems& problems) {

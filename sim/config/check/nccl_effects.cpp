@@ -54,14 +54,14 @@ void check_nccl_effects(const ScenarioSpec& scenario, const Platform& platform,
     auto rest = variables;
     rest.erase(name);
     const auto without = nccl_settings(rest);
-    if (names_choices(name) || without == settings) continue;
+    const auto key = fmt::format("nccl.{}", name);
+    if (names_choices(name) || without == settings || !must_have_effect(scenario, key)) continue;
     if (hashes && without.queue_pairs != settings.queue_pairs) continue;
     try {
       if (count > 1 && !do_the_same(communicator(settings), communicator(without), count)) continue;
     } catch (const ConfigError&) {
       continue;  // a plan that NCCL cannot carry out, which is reported when the job is simulated
     }
-    const auto key = fmt::format("nccl.{}", name);
     problems.add(Problem{
         scenario.place(key),
         fmt::format("{} {} has no effect: NCCL does the same without it on these {} GPUs", key, value, count),
