@@ -52,7 +52,8 @@ void add_usual_nvlinks(const DescribedGpu& gpu, NcclNodeLayout& node, std::vecto
                     gpu.name));
     return;
   }
-  for (std::size_t gpu = 0; gpu < layout.gpus; ++gpu) layout.switched.push_back({gpu, links, "nvswitch"});
+  for (std::size_t number = 0; number < layout.gpus; ++number)
+    layout.switched.push_back({number, links, "nvswitch"});
   node.uncertainties.push_back(fmt::format(
       "the file does not list NVLinks: {1} from each GPU to an NVSwitch are assumed, as usual for {0}",
       gpu.name, links));
