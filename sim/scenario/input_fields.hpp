@@ -43,11 +43,6 @@ constexpr Lack shared_network(const KeyContext& at) {
   return lack_unless(at.job.input.shares_network, "the storage has its own network",
                      "write 'storage_network: shared', or leave it out");
 }
-constexpr Lack spread(const KeyContext& at) {
-  if (!at.job.input.dataset) return dataset(at);
-  return lack_unless(at.job.input.dataset->spread > 0, "all samples of the dataset have the same size",
-                     "set 'spread' in the dataset, or leave it out");
-}
 constexpr Lack workers(const KeyContext& at) {
   if (!at.job.input.dataset) return dataset(at);
   return lack_unless(at.job.input.loader_workers > 0, "the training process loads the samples itself",
@@ -123,7 +118,7 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
             "dataset's spread",
             {.is_echoed = loads,
              .outside_identity = "the same samples, on average or drawn",
-             .lack = input_lacks::spread}),
+             .lack = input_lacks::dataset}),
       field("batch_overhead", &Input::batch_overhead, value::Amount{value::Unit::time, "1 ms", "0 ms"},
             "with a dataset: CPU time of the training process for each batch that it receives",
             {.is_echoed = loads, .outside_identity = stated, .lack = input_lacks::dataset}),

@@ -36,6 +36,9 @@ inline Lack whole_blocks(const KeyContext& at) {
   return lack_unless(runs_blocks_again(recompute) && recompute != Recompute::selective_op,
                      "no whole blocks are recomputed", "leave it out, or write 'recompute: full'");
 }
+inline Lack class_loss(const KeyContext& at) {
+  return lack_unless(at.model.tables.empty(), "the loss of a recommendation model has no logits of classes");
+}
 inline Lack half_logits(const KeyContext& at) {
   const auto& job = at.job;
   return lack_unless(at.model.run && is_half(job.precision) && !half_parameters(job) && !job.fused_loss,
@@ -83,7 +86,7 @@ constexpr auto fields_of(std::type_identity<Job>) {
             "the loss is one kernel and needs no fp32 copy of the logits. torch.compile generates it with "
             "job.compile (nanoGPT, Hugging Face models that get labels, torchtitan since 2025), or the "
             "program calls one (flash-attn's in llm-foundry, Liger's)",
-            {.affects = {.kernels = true, .launches = true}}),
+            {.affects = {.kernels = true, .launches = true}, .lack = job_lacks::class_loss}),
       field("composed_norms", &Job::composed_norms, value::Boolean{},
             "RMSNorm is composed of separate operations, as in Hugging Face's and IBM's models and in "
             "PyTorch before 2.9; T5 models always do this; Megatron has a kernel",

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <utility>
 
 #include "sim/cost/calibration_words.hpp"
 #include "sim/scenario/key_context.hpp"
 #include "sim/scenario/strategy_words.hpp"
-#include "sim/workload/profile.hpp"
 
 // The keys of `strategy`, by its kind.
 namespace gradway {
@@ -26,12 +24,6 @@ constexpr bool splits_parameters(const Zero& zero) {
 
 inline Lack accumulates(const KeyContext& at) {
   return lack_unless(at.job.accumulate > 1, "job.accumulate is 1", "set job.accumulate, or leave it out");
-}
-inline Lack buffers(const KeyContext& at) {
-  const auto is_norm = [](const Layer& layer) { return layer.role == LayerRole::batch_norm; };
-  const auto& profile = at.model.profile;
-  return lack_unless(profile ? !profile->buffers.empty() : std::ranges::any_of(at.model.layers, is_norm),
-                     "the model has no buffers");
 }
 inline Lack powersgd(const KeyContext& at) {
   const auto* ddp = std::get_if<Ddp>(&at.job.strategy);
@@ -77,8 +69,7 @@ constexpr auto fields_of(std::type_identity<Ddp>) {
              .lack = strategy_values::redundancy}),
       field("broadcast_buffers", &Ddp::broadcast_buffers, value::Boolean{},
             "rank 0's buffers, such as the running statistics of BatchNorm, are broadcast before each step",
-            {.is_echoed = [](const Ddp& ddp) { return !ddp.broadcast_buffers; },
-             .lack = strategy_values::buffers}),
+            {.is_echoed = [](const Ddp& ddp) { return !ddp.broadcast_buffers; }}),
       field("find_unused_parameters", &Ddp::find_unused_parameters, value::Boolean{},
             "each forward pass ends with a search of the autograd graph for parameters without gradient, "
             "and each backward pass with an all-reduce of which parameters were used",

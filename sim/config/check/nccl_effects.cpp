@@ -2,6 +2,7 @@
 // Variables of NCCL without effect on any collective of the job's GPUs.
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -30,9 +31,11 @@ bool do_the_same(const Communicator& a, const Communicator& b, std::size_t ranks
   return true;
 }
 
-/// Lists of what NCCL may choose: they are followed even where it would choose so anyway.
-bool names_choices(const std::string& variable) {
-  return variable == "NCCL_ALGO" || variable == "NCCL_PROTO";
+/// Lists of what NCCL may choose, and switches that turn something off, say what holds where NCCL does so
+/// anyway.
+bool may_state_what_holds(std::string_view name, std::string_view value) {
+  if (name == "NCCL_ALGO" || name == "NCCL_PROTO" || name.ends_with("_DISABLE")) return true;
+  return value == "0" && (name == "NCCL_NVLS_ENABLE" || name.starts_with("NCCL_NET_GDR_"));
 }
 
 }  // namespace
@@ -55,7 +58,8 @@ void check_nccl_effects(const ScenarioSpec& scenario, const Platform& platform,
     rest.erase(name);
     const auto without = nccl_settings(rest);
     const auto key = fmt::format("nccl.{}", name);
-    if (names_choices(name) || without == settings || !must_have_effect(scenario, key)) continue;
+    if (may_state_what_holds(name, value) || without == settings || !must_have_effect(scenario, key))
+      continue;
     if (hashes && without.queue_pairs != settings.queue_pairs) continue;
     try {
       if (count > 1 && !do_the_same(communicator(settings), communicator(without), count)) continue;

@@ -93,6 +93,8 @@ bool has_one_chunk_or_two(std::string_view schedule) {
 const std::vector<Replacement>& replacements() {
   static const std::vector<Replacement> all = {
       {"strategy", "comm_hook", [](std::string_view hook) { return hook != "powersgd"; }, {"powersgd_rank"}},
+      {"job", "fused_loss", [](std::string_view value) { return value == "true"; }, {"float_logits"}},
+      {"job", "precision", [](std::string_view value) { return value.ends_with("32"); }, {"float_logits"}},
       {"parallel", "tensor", is_one, {"sequence", "overlap"}},
       {"parallel", "pipeline", is_one, {"virtual", "schedule", "messages"}},
       {"parallel", "schedule", has_one_chunk_or_two, {"virtual"}},
