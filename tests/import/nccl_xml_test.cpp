@@ -121,9 +121,11 @@ TEST_CASE("text that is not NCCL's XML is refused at its place", "[import][error
       {"<html/>\n",
        "t.xml:1:2: error: <html> is not a topology of NCCL\n    1 | <html/>\n      |  ^~~~\n"
        "  hint: expected <system>: set NCCL_TOPO_DUMP_FILE to make NCCL write it\n"},
-      {"<system version=\"2\"/>\n",
-       "t.xml:1:18: error: unknown version '2' of the file\n    1 | <system version=\"2\"/>\n"
-       "      |                  ^\n  hint: gradway reads version 1, which NCCL up to 2.30 writes\n"},
+      {"<system version=\"3\"/>\n",
+       "t.xml:1:18: error: unknown version '3' of the file\n    1 | <system version=\"3\"/>\n"
+       "      |                  ^\n  hint: gradway reads version 1, which NCCL up to 2.30 writes, and "
+       "version 2 "
+       "of RCCL\n"},
       {"<system/>\n",
        "t.xml:1:2: error: <system> has no <cpu>\n    1 | <system/>\n      |  ^~~~~~\n"
        "  hint: expected a <cpu> for each NUMA node, with its devices\n"},
