@@ -185,14 +185,16 @@ TEST_CASE("a file whose name is no text can be simulated", "[cli]") {
 TEST_CASE("commands to try are quoted for a shell", "[cli][campaign]") {
   const TemporaryFolder folder;
   folder.write("my job;x.yaml", content_of(GRADWAY_SOURCE_DIR "/scenarios/campaign/llama2_7b-aws-p5.yaml"));
-  const auto tried = run_gradway({"campaign", "my job;x.yaml", "--seeds", "2", "--set",
-                                  "campaign.checkpoint.interval=2 h", "--vary", "campaign.spares=0,1"},
-                                 {.folder = folder.path()});
+  const auto tried = run_gradway(
+      {"compare", "my job;x.yaml", "--campaign", "--platforms", "aws-p5.48xlarge,aws-p4d.24xlarge", "--seeds",
+       "2", "--set", "campaign.checkpoint.interval=2 h"},
+      {.folder = folder.path()});
   CAPTURE(tried.errors);
   CHECK(tried.status == 0);
-  CHECK_THAT(tried.output,
-             Contains("gradway campaign 'my job;x.yaml' --set 'campaign.checkpoint.interval=2 h' --set "
-                      "campaign.spares="));
+  CHECK_THAT(
+      tried.output,
+      Contains("        gradway campaign 'my job;x.yaml' --set 'campaign.checkpoint.interval=2 h' --set "
+               "platform=aws-p"));
 }
 
 TEST_CASE("importers refuse what would become a file that gradway refuses", "[cli][import]") {

@@ -68,19 +68,16 @@ GpuNumbers place_ranks(const NcclLogCommunicator& communicator, const Platform& 
     const auto& members = by_node[node];
     if (members.size() > gpus_per_node)
       refuse_few(fmt::format("{} ranks on a node", members.size()), "a node of ", gpus_per_node, "GPU");
-    std::set<int> numbers;
-    for (const auto rank : members) {
-      const auto seen = communicator.seen.find(static_cast<int>(rank));
-      if (seen != communicator.seen.end() && seen->second.gpu) numbers.insert(*seen->second.gpu);
-    }
-    const bool are_known = numbers.size() == members.size() && std::ranges::all_of(numbers, [&](int number) {
-                             return std::cmp_less(number, gpus_per_node);
-                           });
+    std::map<std::size_t, std::size_t> by_number;
     for (std::size_t i = 0; i < members.size(); ++i) {
-      const auto local =
-          are_known ? static_cast<std::size_t>(*communicator.seen.at(static_cast<int>(members[i])).gpu) : i;
-      gpus[members[i]] = node * gpus_per_node + local;
+      gpus[members[i]] = node * gpus_per_node + i;
+      const auto seen = communicator.seen.find(static_cast<int>(members[i]));
+      if (seen != communicator.seen.end() && seen->second.gpu)
+        by_number.emplace(static_cast<std::size_t>(*seen->second.gpu), members[i]);
     }
+    if (by_number.size() != members.size() || by_number.lower_bound(gpus_per_node) != by_number.end())
+      continue;
+    for (const auto& [number, rank] : by_number) gpus[rank] = node * gpus_per_node + number;
   }
   return gpus;
 }
