@@ -108,8 +108,6 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   check_storage_network(spec, built, loader.problems());
   check_effects(spec, model, &built, loader.problems());
   loader.problems().raise();
-  check_nccl_effects(spec, built, calibration.calibration, loader.problems());
-  loader.problems().raise();
   built = with_speeds(std::move(built), spec.faster);
   apply_job(spec.job, model.model);
   tune_threads(spec, built);

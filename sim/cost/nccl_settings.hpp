@@ -42,7 +42,6 @@ struct NcclSettings {
   bool has_channel_limits() const { return min_channels || max_channels; }
   bool allows(Algorithm algorithm) const;
   bool allows(Protocol protocol) const;
-  bool operator==(const NcclSettings&) const = default;
 };
 
 /// @pre the values are valid, as checked when the scenario was read

@@ -24,12 +24,10 @@ void check_recompute(const ScenarioSpec& scenario, const ModelSpec& model, Probl
 /// known yet
 void check_effects(const ScenarioSpec& scenario, const ModelSpec& model, const Platform* platform,
                    Problems& problems);
-/// Whether a key is given, and without effect were a mistake. What all points of a sweep or a comparison have
-/// may matter at some of them only; a value that is varied was to be tried.
+/// Whether a key is given, and without effect were a mistake. What a file has may be for another job than the
+/// one that overrides make of it, and what all points of a sweep or a comparison have may matter at some of
+/// them only; a value that is typed or varied was to be tried.
 bool must_have_effect(const ScenarioSpec& scenario, const std::string& key);
-/// Reports variables of NCCL that change no collective of the job's GPUs.
-void check_nccl_effects(const ScenarioSpec& scenario, const Platform& platform,
-                        const Calibration& calibration, Problems& problems);
 /// Conditions of the network against the platform's fabric.
 void check_network(const ScenarioSpec& scenario, const PlatformSpec& platform, Problems& problems);
 /// Leaves only as many nodes of each NVLink domain to the job as its segments have.

@@ -50,11 +50,13 @@ struct CheckEffects {
 
 bool must_have_effect(const ScenarioSpec& scenario, const std::string& key) {
   if (!scenario.given.contains(key)) return false;
-  const auto is_varied = [](const Where& where) {
-    return where.file.starts_with("--vary ") || where.file.starts_with("--platforms ");
+  enum class Given { in_file, typed, varied };
+  const auto how = [](const Where& where) {
+    if (where.file.starts_with("--vary ") || where.file.starts_with("--platforms ")) return Given::varied;
+    return where.file.starts_with("--") ? Given::typed : Given::in_file;
   };
-  return is_varied(scenario.place(key)) ||
-         std::ranges::none_of(scenario.given, is_varied, [](const auto& given) { return given.second; });
+  const auto own = how(scenario.place(key));
+  return std::ranges::none_of(scenario.given, [&](const auto& given) { return how(given.second) > own; });
 }
 
 void check_effects(const ScenarioSpec& scenario, const ModelSpec& model, const Platform* platform,
