@@ -125,4 +125,9 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
                      candidates.size() - listed_of_more);
 }
 
+std::string suggestion_of_keys(std::string_view key, const std::vector<std::string>& known) {
+  return near_names(key, known).empty() ? fmt::format("known: {}", fmt::join(known, ", "))
+                                        : suggestion(key, known);
+}
+
 }  // namespace gradway

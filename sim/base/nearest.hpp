@@ -20,4 +20,7 @@ std::string nearest(std::string_view name, const std::vector<std::string>& candi
 /// a, b, c", of more than twelve the five with the smallest edit distance; "" without candidates.
 std::string suggestion(std::string_view name, const std::vector<std::string>& candidates);
 
+/// The same for keys, all of which are listed: they say what can be written in a place.
+std::string suggestion_of_keys(std::string_view key, const std::vector<std::string>& known);
+
 }  // namespace gradway

@@ -362,7 +362,7 @@ std::map<std::string, std::string> read_nccl(Reader& nccl) {
     nccl.error(
         entry.where,
         fmt::format("{} '{}'", hint.empty() ? "unknown NCCL variable" : "gradway does not model", entry.key),
-        hint.empty() ? suggestion(entry.key, names) : hint);
+        hint.empty() ? suggestion_of_keys(entry.key, names) : hint);
   }
   check_channels(nccl, values);
   check_sockets(nccl, values);

@@ -133,24 +133,14 @@ void Reader::refuse_unknown(const Hint& hint_of) {
   }
 }
 
-namespace {
-
-/// All keys of a place are listed, however many: they say what can be written there.
-std::string hint_of_known(const std::string& key, const std::vector<std::string>& known) {
-  return near_names(key, known).empty() ? fmt::format("known: {}", fmt::join(known, ", "))
-                                        : suggestion(key, known);
-}
-
-}  // namespace
-
 void Reader::finish() {
-  refuse_unknown([&](const std::string& key) { return hint_of_known(key, known_); });
+  refuse_unknown([&](const std::string& key) { return suggestion_of_keys(key, known_); });
 }
 
 void Reader::finish(std::string_view group) {
   refuse_unknown([&](const std::string& key) {
     const auto hint = hint_for_key(group, key, {});
-    return hint.empty() ? hint_of_known(key, known_) : hint;
+    return hint.empty() ? suggestion_of_keys(key, known_) : hint;
   });
 }
 
