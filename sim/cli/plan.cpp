@@ -41,6 +41,7 @@ namespace {
 struct PlanArguments {
   std::string model;
   std::string platforms;
+  std::string gpu;
   std::string gpus;
   std::string global_batch;
   std::string sequence;
@@ -63,8 +64,8 @@ struct PlanArguments {
 };
 
 std::vector<std::string> known_platforms(const PlanArguments& arguments, const DataPath& data) {
-  if (arguments.platforms.empty()) return {};
-  auto platforms = platforms_of(arguments.platforms, data);
+  if (arguments.platforms.empty() && arguments.gpu.empty()) return {};
+  auto platforms = platforms_of(arguments.platforms, data, arguments.gpu);
   for (const auto& one : platforms)
     find_name(DataKind::platform, one, data, given_by("--platforms", "", one).where);
   return platforms;
@@ -298,7 +299,7 @@ void check_complete(const PlanArguments& arguments) {
           "'gradway plan --out plan.html' to choose in a page");
   };
   need(arguments.model, "--model");
-  need(arguments.platforms, "--platforms");
+  if (arguments.gpu.empty()) need(arguments.platforms, "--platforms or --gpu");
   need(arguments.gpus, "--gpus");
   if (arguments.samples.empty()) need(arguments.tokens, "--tokens or --samples");
 }
@@ -362,9 +363,10 @@ Status plan(const PlanArguments& arguments, const CommandContext& context) {
   failures.insert(failures.end(), failure_model_names().begin(), failure_model_names().end());
   check_known("--failures", arguments.failures, "model of failures", failures);
   auto data = with_file_cache(context.data);
-  const bool simulates = (arguments.out.empty() && !arguments.page_data) ||
-                         !(arguments.model.empty() || arguments.platforms.empty() || arguments.gpus.empty() ||
-                           (arguments.tokens.empty() && arguments.samples.empty()));
+  const bool simulates =
+      (arguments.out.empty() && !arguments.page_data) ||
+      !(arguments.model.empty() || (arguments.platforms.empty() && arguments.gpu.empty()) ||
+        arguments.gpus.empty() || (arguments.tokens.empty() && arguments.samples.empty()));
   if (simulates) check_complete(arguments);
   auto clusters = clusters_of(arguments, data);
   check_quantities(arguments);
@@ -394,9 +396,13 @@ Action add_plan(CLI::App& app) {
   app.add_option("--model", arguments->model,
                  "model: a name from 'gradway list models', a YAML file, or a config.json of Hugging Face")
       ->type_name("NAME|FILE");
-  app.add_option("--platforms", arguments->platforms,
-                 "names from 'gradway list platforms', separated by commas, or patterns such as 'aws-*'")
+  app.add_option(
+         "--platforms", arguments->platforms,
+         "names from 'gradway list platforms', separated by commas, or patterns such as 'aws-*' of names "
+         "and GPUs")
       ->type_name("A,B,...");
+  app.add_option("--gpu", arguments->gpu, "only platforms with these GPUs, such as h100 or h200,b200")
+      ->type_name("NAME,...");
   app.add_option("--gpus", arguments->gpus, "numbers of GPUs, such as 64,128, for each platform")
       ->type_name("N,M,...");
   app.add_option("--tokens", arguments->tokens, "amount of data, for models of text, such as 300B")

@@ -3,13 +3,46 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
+#include <fmt/format.h>
+
+#include "sim/base/problem.hpp"
+#include "sim/scenario/job_fields.hpp"
 #include "sim/scenario/pipeline/schedule.hpp"
 #include "sim/scenario/pipeline/stages.hpp"
-#include "sim/study/search/layouts.hpp"
+#include "sim/study/search/layout_requirements.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway {
+
+void refuse_layouts(std::string what, std::string hint) {
+  throw ConfigError{Problem{Where{}, std::move(what), {}, std::move(hint)}};
+}
+
+void check_can_be_cut(const Scenario& written) {
+  const auto& model = written.model;
+  if (!trains(written.job.strategy))
+    refuse_layouts("a collective has no model to distribute", "use a scenario with a model");
+  if (model.profile)
+    refuse_layouts(
+        fmt::format("the profile '{}' was measured with the whole model on one GPU: it cannot be distributed",
+                    model.name),
+        "use a model that is described by its architecture: gradway list models");
+  if (!can_be_distributed(model))
+    refuse_layouts(fmt::format("the model '{}' cannot be distributed: it has neither layers for tensor "
+                               "parallelism nor blocks for pipeline stages",
+                               model.name),
+                   "use a model with repeated blocks: gradway list models");
+  if (written.job.framework == Framework::deepspeed)
+    refuse_layouts("layouts are searched for PyTorch and Megatron, not for DeepSpeed",
+                   "set job.framework=megatron, or pytorch");
+}
+
+bool can_be_distributed(const Model& model) {
+  return !model.profile && (model.tensor || pipeline_units(model) > 1);
+}
+
 namespace {
 
 int gpus_of_domain(const Platform& platform, int gpus) {
@@ -164,6 +197,8 @@ class Candidates {
     for (const auto batch : batches) {
       job.batch_per_gpu = batch;
       job.accumulate = of_rank / batch;
+      // One stands for all that have more micro-batches than a job can have: the caller refuses it.
+      if (job.accumulate > most_accumulated && batch > 1) continue;
       if (has_enough(layout, job.accumulate)) add_recompute(job);
     }
   }

@@ -63,6 +63,13 @@ class RequirementEstimator {
   std::map<Key, Passes> costs_;
 };
 
+/// @throws ConfigError without a place
+[[noreturn]] void refuse_layouts(std::string what, std::string hint);
+
+/// @throws ConfigError if the scenario's job cannot be distributed, or its framework's layouts are not
+/// searched
+void check_can_be_cut(const Scenario& written);
+
 /// Simulates a layout, unless it takes longer than the limit or does not fit.
 /// @throws ConfigError if NCCL refuses it
 std::variant<LayoutResult, BeyondLimits> simulate_layout(const Scenario& written, const Job& job,

@@ -28,10 +28,6 @@ constexpr double similar = 1.05;                     // ratio of bounds that are
 // The bound that needs no plan may exceed the step time by this share (a test holds it).
 constexpr double error_of_quick_bound = 0.02;
 
-[[noreturn]] void refuse_layouts(std::string what, std::string hint) {
-  throw ConfigError{Problem{Where{}, std::move(what), {}, std::move(hint)}};
-}
-
 constexpr double large_bubble = 0.04;            // share of the passes' time
 constexpr double near_best_for_variants = 0.15;  // relative to the best step time
 constexpr std::size_t most_families = 4;         // of layouts whose variants are tried
@@ -444,30 +440,7 @@ class LayoutSearch {
   BestSteps best_;
 };
 
-void check_can_be_cut(const Scenario& written) {
-  const auto& model = written.model;
-  if (!trains(written.job.strategy))
-    refuse_layouts("a collective has no model to distribute", "use a scenario with a model");
-  if (model.profile)
-    refuse_layouts(
-        fmt::format("the profile '{}' was measured with the whole model on one GPU: it cannot be distributed",
-                    model.name),
-        "use a model that is described by its architecture: gradway list models");
-  if (!can_be_distributed(model))
-    refuse_layouts(fmt::format("the model '{}' cannot be distributed: it has neither layers for tensor "
-                               "parallelism nor blocks for pipeline stages",
-                               model.name),
-                   "use a model with repeated blocks: gradway list models");
-  if (written.job.framework == Framework::deepspeed)
-    refuse_layouts("layouts are searched for PyTorch and Megatron, not for DeepSpeed",
-                   "set job.framework=megatron, or pytorch");
-}
-
 }  // namespace
-
-bool can_be_distributed(const Model& model) {
-  return !model.profile && (model.tensor || pipeline_units(model) > 1);
-}
 
 bool LayoutSearchResult::is_written(std::size_t ranked_index) const {
   return written && is_same(*written, ranked[ranked_index].job);

@@ -46,8 +46,8 @@ struct WatchedRun {
   Seconds total{};  ///< Of all steps after the warm-up.
   Seconds low{};    ///< 5 % of the steps are shorter,
   Seconds high{};   ///< and 5 % longer.
-  std::optional<ExpectedSteps> expected;
-  std::vector<WatchFinding> findings;  ///< The one that costs most first.
+  std::optional<ExpectedSteps> expected{};
+  std::vector<WatchFinding> findings{};  ///< The one that costs most first.
 
   /// Share of the time that the findings cost; a level above the expected one counts, too.
   double lost_share() const;
