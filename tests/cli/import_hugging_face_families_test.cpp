@@ -174,7 +174,7 @@ TEST_CASE("keys that change nothing keep no unknown family from being read", "[c
   const auto plain = desk.parameters();
   const std::string more =
       GENERATE("[512, 512]", R"(512, "use_sliding_window": false, "sliding_window": 4096)",
-               R"(512, "layer_types": ["full_attention"], "sliding_window_pattern": "LG")",
+               R"(512, "layer_types": ["full_attention"], "sliding_window_pattern": 6)",
                R"(512, "moe_layer_freq": 1, "spatial_merge_size": 2)");
   CAPTURE(more);
   const auto outcome = desk.import(base + more);

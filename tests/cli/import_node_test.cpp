@@ -90,7 +90,7 @@ TEST_CASE("logs of nccl-tests become samples that a calibration is fitted to", "
   const auto fitted = desk.run({"calibrate", "fit", "samples.json", "-o", "calibration.yaml"});
   CHECK(fitted.status == 0);
   CHECK_THAT(fitted.output, Contains("P2P all-reduce") && Contains("date unknown"));
-  CHECK(fitted.errors.empty());
+  CHECK_THAT(fitted.errors, !Contains("to use it"));
   // Which line the platform needs is said until the platform has it.
   const std::string box = "schema: 1\nsource: mine\nbased_on: dgx-h100\n";
   desk.folder.write("platforms/box.yaml", box);
@@ -102,7 +102,7 @@ TEST_CASE("logs of nccl-tests become samples that a calibration is fitted to", "
   CHECK_THAT(fit("dgx-h100").errors, Contains("to use it, write 'calibration: box' into a platform of yours "
                                               "with 'based_on: dgx-h100'\n"));
   desk.folder.write("platforms/box.yaml", box + "calibration: box\n");
-  CHECK(fit("box").errors.empty());
+  CHECK_THAT(fit("box").errors, !Contains("to use it"));
   const auto other =
       desk.import({"nccl-tests", data + "nccl-tests-sendrecv-8x.txt", "--operation", "hypercube"});
   CHECK_THAT(other.errors,
@@ -127,7 +127,7 @@ TEST_CASE("logs of NCCL that cannot be compared are refused", "[cli][import][err
   const Desk desk;
   const auto log = data + "nccl-log-2x-h100-shm.txt";
   CHECK(desk.import({"nccl-log", log, "--platform", "h200-1x"}).errors ==
-        "--platform: error: the log has 2 ranks on 1 node, but a node of 'h200-1x' has 1 GPU\n"
+        "--platform: error: the log has 2 ranks on a node, but a node of 'h200-1x' has 1 GPU\n"
         "  hint: choose the platform that the job ran on: gradway list platforms\n");
   CHECK(desk.import({"nccl-log", log, "-o", "x.json"}).errors ==
         "error: 'gradway import nccl-log' does not write a file\n"

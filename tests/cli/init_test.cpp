@@ -37,7 +37,7 @@ TEST_CASE("a first scenario runs at once", "[cli][init]") {
       {"resnet50", "dgx-h100", "8", "\n  memory_format: channels_last\n"},
       {"resnet50", "dgx-h100", "8", "\noptimizer: sgd_momentum\n"},
       {"vit_b_16", "dgx-h100", "8", "torchvision's vision transformers"},
-      {"vit_l_32", "aws-p4d.24xlarge", "8", "\n  batch_per_gpu: 32\n"},
+      {"vit_l_32", "aws-p4d.24xlarge", "8", "\n  batch_per_gpu: 128\n"},
       {"gpt_small", "workstation-4x-rtx-4090", "4", "\n  kind: ddp\n"},
       {"resnet50", "dgx-1-v100", "1", "\n  precision: fp16\n"},
       {"gpt_medium-h200", "h200-4x", "2", "\n  kind: ddp\n"},
@@ -133,8 +133,8 @@ TEST_CASE("on a terminal a first scenario is asked for", "[cli][init]") {
   CHECK(std::system(command.c_str()) == 0);
   CHECK_THAT(content_of(folder.path() / "shown"),
              Contains("model, a name from 'gradway list models': ") &&
-                 Contains("  there is no 'p5'; did you mean 'aws-p5.48xlarge'?") && Contains("GPUs (8): ") &&
-                 Contains("'many' is not a whole number"));
+                 Contains("  there is no 'p5'; did you mean 'aws-p5.4xlarge' or 'aws-p5.48xlarge'?") &&
+                 Contains("GPUs (8): ") && Contains("'many' is not a whole number"));
   CHECK_THAT(content_of(folder.path() / "mine.yaml"),
              Contains("\nmodel: gpt2\n") && Contains("\n  gpus: 8\n"));
 }

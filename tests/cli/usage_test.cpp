@@ -123,7 +123,7 @@ TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
       {{"compare", "article/p4d", "--platforms", "p5"},
        "--platforms p5: error: unknown platform 'p5': there is no 'platforms/p5.yaml' next to your "
        "file or in the data folders\n"
-       "  hint: did you mean 'aws-p5.48xlarge'?\n"},
+       "  hint: did you mean 'aws-p5.4xlarge' or 'aws-p5.48xlarge'?\n"},
       {{"run", "article/g6e", "--gpus", "4", "--set", "job.gpus=8"},
        "error: 'job.gpus' is set by '--set' and by '--gpus'\n  hint: leave one of them out\n"},
       {{"run", "article/g6e", "--gpus", "many"}, "--gpus many: error: 'many' is not a whole number\n"},
@@ -144,13 +144,7 @@ TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
       {{"help", "unit"}, "error: there is no topic or command 'unit'\n  hint: did you mean 'units'?\n"},
       {{"help", "zzz"},
        "error: there is no topic or command 'zzz'\n"
-       "  hint: known: scenario, names, units, platforms, calibrations, strategies, layouts, sweep, "
-       "warnings, exit-status, init, capture, run, ui, explain, compare, campaign, plan, optimize, validate, "
-       "diagnose, "
-       "watch, "
-       "calibrate, import, "
-       "export, show, list, schema, help, "
-       "manual, completion\n"},
+       "  hint: known: ui, run, init, plan, show and 26 more\n"},
       {{"completion", "fis"},
        "error: there is no completion script for 'fis'\n  hint: did you mean 'fish'?\n"},
       {{"init"},
@@ -161,7 +155,7 @@ TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
       {{"init", "--model", "gpt2", "--platform", "p5", "--gpus", "8"},
        "--platform p5: error: unknown platform 'p5': there is no 'platforms/p5.yaml' next to your file or in "
        "the "
-       "data folders\n  hint: did you mean 'aws-p5.48xlarge'?\n"},
+       "data folders\n  hint: did you mean 'aws-p5.4xlarge' or 'aws-p5.48xlarge'?\n"},
       {{"init", "--model", "gpt2", "--platform", "dgx-h100", "--gpus", "8", "--strategy", "fsdp2"},
        "error: '--strategy fsdp2': there is no strategy of this name\n  hint: did you mean 'fsdp'?\n"},
       {{"init", "--model", "gpt2", "--platform", "dgx-h100", "--gpus", "eight"},

@@ -39,13 +39,12 @@ TEST_CASE("the last override of a key wins", "[config][set]") {
 }
 
 TEST_CASE("an override can set what the file leaves out", "[config][set]") {
-  const auto job =
-      load_scenario(GRADWAY_SOURCE_DIR "/tests/config/good/small.yaml",
-                    {{"nccl.NCCL_ALGO", "ring"}, {"input.loader_workers", "2"}, {"steps", "4"}}, {})
-          .job;
+  const auto job = load_scenario(GRADWAY_SOURCE_DIR "/tests/config/good/small.yaml",
+                                 {{"nccl.NCCL_ALGO", "ring"}, {"job.accumulate", "2"}, {"steps", "4"}}, {})
+                       .job;
 
   CHECK(job.nccl.at("NCCL_ALGO") == "Ring");
-  CHECK(job.input.loader_workers == 2);
+  CHECK(job.accumulate == 2);
   CHECK(job.steps == 4);
 }
 

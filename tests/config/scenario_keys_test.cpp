@@ -244,7 +244,9 @@ TEST_CASE("what the table says of a value is what the reader takes", "[config][k
       const auto value = can_be.substr(example + 8);
       const auto comma = std::min(value.find(", or "), value.size());
       CHECK(said_of(key, value.substr(0, comma)).find(" unit") == std::string::npos);
-      if (comma < value.size()) CHECK(said_of(key, value.substr(comma + 5)).empty());
+      if (comma == value.size()) continue;
+      const auto said_of_zero = said_of(key, value.substr(comma + 5));  // it may make other keys idle
+      CHECK((said_of_zero.empty() || said_of_zero.find(" has no effect: ") != std::string::npos));
     }
   }
 }

@@ -120,7 +120,7 @@ TEST_CASE("logs that leave a question open are refused") {
                     Contains("the log has 0 step times, but at least 20 are needed") &&
                         Contains("hint: name the value that has the step time with --key"));
   CHECK_THROWS_WITH(steps_of("step_time=0 ms\n"), Contains("a step time of 0 is not possible"));
-  for (const auto* line : {"{\"step\": 1e300, \"step_time_s\": 0.1}", "step -1e19 step_time=1 ms"})
+  for (const auto* line : {"{\"step\": 1e300, \"step_time_s\": 0.1}\n", "step -1e19 step_time=1 ms\n"})
     CHECK_THROWS_WITH(steps_of(line), StartsWith("train.log:1:1: error: a step number of ") &&
                                           Contains(" is not possible\n") &&
                                           Contains("\n  hint: correct or remove the line"));

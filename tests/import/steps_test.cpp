@@ -192,7 +192,8 @@ TEST_CASE("a closure's passes are inside of the optimizer's step", "[import]") {
   for (const auto& launch : step) length += launch.cpu;
   const Loop loop{.annotates = false,
                   .beside = [&](TraceBuilder& trace, int, std::size_t launch, double time) {
-                    if (launch == 0) trace.annotation("Optimizer.step#SGD.step", time, length - 1);
+                    if (launch == 0)
+                      trace.annotation("Optimizer.step#SGD.step", time - step.front().cpu + 1, length - 2);
                   }};
 
   const auto imported = import_loop(step, loop);

@@ -63,7 +63,7 @@ TEST_CASE("a report has the metrics in SI units", "[report][json]") {
       R"("compute_s":0.005,"communication_s":0.005,)"
       R"("exposed_communication_s":0.003,"exposed_s":{"data":0.0,"tensor":0.0,"pipeline":0.0,"context":0.0,"expert":0.0},"input_wait_s":0.001,"optimizer_s":0.001,"launch_bound_s":0.0,"idle_s":0.0,"bubble_s":null,)"
       R"("gpu_busy_fraction":0.6,"tflops_per_gpu":12.5,"mfu":null,"collectives":1,"bytes_sent_per_gpu":4194304,)"
-      R"("peak_memory_bytes":2000000000,"cost_usd_per_hour":36.0,"cost_usd_per_million_samples":1.5625})");
+      R"("peak_memory_bytes":2000000000,"cost_usd_per_hour":36.0,"cost_usd_per_million_samples":1.5625,"idle_gpus":0})");
 }
 
 TEST_CASE("a report has the interval, the parts of the memory and the price", "[report][json]") {

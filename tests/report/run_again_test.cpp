@@ -47,7 +47,7 @@ TEST_CASE("a report repeats traffic, what-if and anchor of its scenario, so that
        "20, "
        "decode: gpu, cache: page_cache, cache_size: 5 "
        "GB, sample_sizes: drawn, batch_overhead: 2 ms, batch_overhead_spread: 0.5, epoch_steps: 12, "
-       "background_start: step, "
+       "background_copy: 20 MB, background_start: step, "
        "cache_policy: lru, dataset: { samples: 90000, sample_size: 200 kB, format: shards, request: 8 MiB, "
        "delivered: 600 kB, spread: 0.1, duplicates: 0.2, cpu: { decode: 3 ms, transform: 1 ms, collate: 0.3 "
        "ms, error: 0.03 "

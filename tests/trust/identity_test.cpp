@@ -67,8 +67,8 @@ const std::vector<Settings>& jobs() {
         "cache: page_cache, cache_size: 100 GB }"}},
       {{"model", "resnet50"},
        {"input",
-        "{ dataset: imagenet-1k, storage: local-nvme, staged_from: aws-efs, stage_in: during, epoch: first "
-        "}"}},
+        "{ dataset: imagenet-1k, storage: local-nvme, staged_from: aws-efs, stage_in: during, epoch: first, "
+        "cache: page_cache, cache_size: 100 GB }"}},
       {{"model", "resnet50"}, {"input", "{ dataset: imagenet-1k-shards, loader: dali, decode: gpu }"}},
       {{"model", "resnet50"},
        {"input", "{ dataset: { samples: 1000000, sample_size: 100 kB, format: csv }, storage: local-nvme }"}},
@@ -84,6 +84,7 @@ const std::vector<Settings>& jobs() {
       {{"platform", "two-sites-8x-h100"}, {"job.gpus", "16"}},
       {{"platform", "two-sites-8x-h100"}, {"job.gpus", "16"}, {"network", "{ routing: spray, paths: 8 }"}},
       {{"platform", "two-sites-8x-h100"}, {"job.gpus", "16"}, {"network.loss", "0.001 %"}},
+      {{"platform", "roce-8x-h100"}, {"job.gpus", "16"}, {"network.loss", "0.001 %"}},
       {{"platform", "nvidia-gb200-nvl72"}, {"job.gpus", "64"}},
       {{"input.background_copy", "100 MB"}},
       {{"job.host_reads", "4"}},

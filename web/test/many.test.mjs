@@ -77,7 +77,7 @@ for (const one of ofKind('compare')) {
     const checks = openedOnce(one);
     const { runs, left_out: leftOut } = one.data.compare;
     const priced = runs.filter((run) => run.metrics.cost_usd_per_million_samples !== null);
-    const name = (run) => `${run.scenario.platform}, ${run.scenario.job.gpus} GPU${run.scenario.job.gpus === 1 ? '' : 's'}`;
+    const name = (run) => `${run.scenario.platform}, ${run.scenario.job.gpus} GPU${run.scenario.job.gpus === 1 ? '' : 's'}${run.metrics.idle_gpus ? ` and ${run.metrics.idle_gpus} idle` : ''}`;
 
     checks('cost against time, as the document has it', async (page) => {
       const chart = await chartOf(page, 'cost');

@@ -48,6 +48,7 @@ function option(all: CampaignPoints, colours: Palette, width: number): Option {
         label: { show: width >= 560, position: [9, -17], color: colours.text, fontSize: 12, formatter: ({ dataIndex }: { dataIndex: number }) => nameOf(shown[dataIndex]!, all), backgroundColor: colours.veil, padding: [1, 2] },
         // Above and beside the whiskers, inside the plot.
         labelLayout: (item: { labelRect: { x: number; width: number }; rect: { x: number } }) => ({
+          hideOverlap: true,
           moveOverlap: 'shiftY' as const,
           ...(item.labelRect.x + item.labelRect.width > width - 4 && { x: item.rect.x - 3, align: 'right' as const }),
         }),
