@@ -84,7 +84,7 @@ const std::vector<Settings>& jobs() {
       {{"platform", "two-sites-8x-h100"}, {"job.gpus", "16"}},
       {{"platform", "two-sites-8x-h100"}, {"job.gpus", "16"}, {"network", "{ routing: spray, paths: 8 }"}},
       {{"platform", "two-sites-8x-h100"}, {"job.gpus", "16"}, {"network.loss", "0.001 %"}},
-      {{"platform", "roce-8x-h100"}, {"job.gpus", "16"}, {"network.loss", "0.001 %"}},
+      {{"platform", "roce-8x-h100"}, {"job.gpus", "16"}, {"network", "{ loss: 0.001 %, round_trip: 20 us }"}},
       {{"platform", "nvidia-gb200-nvl72"}, {"job.gpus", "64"}},
       {{"input.background_copy", "100 MB"}},
       {{"job.host_reads", "4"}},

@@ -48,7 +48,7 @@ constexpr std::array places = {
           "platforms",
           ".yaml",
           false,
-          {"gpu", "node", "generate", "fabric", "cores", "cpu_vendor"}},
+          {"gpu", "node", "generate", "fabric", "cores", "calibration"}},
     Place{DataKind::gpu,
           "GPU",
           "gpus",

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
-#include "sim/scenario/job_fields.hpp"
 #include "sim/scenario/pipeline/schedule.hpp"
 #include "sim/scenario/pipeline/stages.hpp"
 #include "sim/study/search/layout_requirements.hpp"
@@ -197,8 +196,6 @@ class Candidates {
     for (const auto batch : batches) {
       job.batch_per_gpu = batch;
       job.accumulate = of_rank / batch;
-      // One stands for all that have more micro-batches than a job can have: the caller refuses it.
-      if (job.accumulate > most_accumulated && batch > 1) continue;
       if (has_enough(layout, job.accumulate)) add_recompute(job);
     }
   }
