@@ -89,6 +89,16 @@ class HalvedDates {
     return end;
   }
 
+  /// The end of the last op that ends by this date if nothing is halved.
+  Dates end_by(Seconds date) const {
+    Dates end{};
+    for (std::uint32_t i = 0; i < graph_.size(); ++i)
+      if (timeline_.end[i] <= date)
+        for (std::size_t kind = 0; kind < work_kinds; ++kind)
+          end[kind] = std::max(end[kind], dates_[i][kind]);
+    return end;
+  }
+
  private:
   /// Turns the start of an op into its end.
   void finish(std::uint32_t i) {
@@ -130,10 +140,17 @@ SavedShares shares_saved_by_half(const OpGraph& graph, const Timeline& timeline,
   const auto to = halved.end_of(window.step);
   const auto before = window.step - window.steps;
   const auto from = before >= 0 ? halved.end_of(before) : Dates{};
-  const auto whole = (window.to - window.from).value();
+  // Periods that were left out are as long as the one that stands for them, halved or not.
+  const auto& repeated = window.repeated;
+  const bool repeats = repeated.left_out > 0;
+  const auto period_to = repeats ? halved.end_by(repeated.to) : Dates{};
+  const auto period_from = repeats ? halved.end_by(repeated.from) : Dates{};
+  const auto whole = (window.each() * window.steps).value();
   SavedShares shares{};
-  for (std::size_t kind = 0; whole > 0 && kind < work_kinds; ++kind)
-    shares[kind] = 1 - (to[kind] - from[kind]) / whole;
+  for (std::size_t kind = 0; whole > 0 && kind < work_kinds; ++kind) {
+    const auto left_out = (period_to[kind] - period_from[kind]) * repeated.left_out;
+    shares[kind] = 1 - (to[kind] - from[kind] + left_out) / whole;
+  }
   return shares;
 }
 
