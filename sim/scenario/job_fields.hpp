@@ -39,11 +39,6 @@ inline Lack whole_blocks(const KeyContext& at) {
 inline Lack class_loss(const KeyContext& at) {
   return lack_unless(at.model.tables.empty(), "the loss of a recommendation model has no logits of classes");
 }
-inline Lack half_logits(const KeyContext& at) {
-  const auto& job = at.job;
-  return lack_unless(at.model.run && is_half(job.precision) && !half_parameters(job) && !job.fused_loss,
-                     "it applies to a loss under autocast that is not fused");
-}
 }  // namespace job_lacks
 
 inline constexpr int most_accumulated = 10000;  // micro-batches per step
@@ -121,7 +116,7 @@ constexpr auto fields_of(std::type_identity<Job>) {
       field("float_logits", &Job::float_logits, value::Boolean{},
             "under autocast the loss is computed from logits.float(), as in Hugging Face's models and "
             "torchtitan; false: from the logits as they are, as in nanoGPT; affects memory only",
-            {.outside_identity = "memory only", .lack = job_lacks::half_logits}),
+            {.outside_identity = "memory only"}),
       field("launch_blocking", &Job::launch_blocking, value::Boolean{},
             "CUDA_LAUNCH_BLOCKING=1: the CPU waits for each kernel and collective before it launches the "
             "next one",
