@@ -170,7 +170,7 @@ class FailedPoint:
 
 @dataclass(frozen=True)
 class _Runs(_Document):
-    """Several runs and the best of them: the first of those that are tied; None if there is none, such as without prices."""
+    """Several runs and the best of them, of several tied runs the first; None if there is none, such as without prices."""
 
     runs: tuple[Run, ...]
     fastest: Run | None  #: most samples per second
@@ -350,7 +350,7 @@ class Plan(_Document):
 
     clusters: tuple[PlannedCluster, ...]
     best: PlannedCluster | None  #: the cheapest that meets all limits
-    fastest: PlannedCluster | None  #: the first of those that are tied
+    fastest: PlannedCluster | None  #: of several tied clusters the first
     cheapest: PlannedCluster | None
     tied: dict[str, tuple[PlannedCluster, ...]]  #: the clusters that share the first place, by "fastest" and "cheapest"
     document: dict = field(repr=False)

@@ -258,13 +258,7 @@ Status compare(const CompareArguments& arguments, const CLI::App& app, const Com
 Action add_compare(CLI::App& app) {
   const auto arguments = std::make_shared<CompareArguments>();
   add_scenario(app, arguments->scenario);
-  app.add_option(
-         "--platforms", arguments->platforms,
-         "names from 'gradway list platforms', separated by commas, or patterns such as 'aws-*' of names "
-         "and GPUs")
-      ->type_name("A,B,...");
-  app.add_option("--gpu", arguments->gpu, "only platforms with these GPUs, such as h100 or h200,b200")
-      ->type_name("NAME,...");
+  add_platforms(app, arguments->platforms, arguments->gpu);
   app.add_option("--gpus", arguments->gpus,
                  "numbers of GPUs, such as 8,16 or 1..8, for each platform (default: the scenario's)")
       ->type_name("N,M,...");

@@ -396,13 +396,7 @@ Action add_plan(CLI::App& app) {
   app.add_option("--model", arguments->model,
                  "model: a name from 'gradway list models', a YAML file, or a config.json of Hugging Face")
       ->type_name("NAME|FILE");
-  app.add_option(
-         "--platforms", arguments->platforms,
-         "names from 'gradway list platforms', separated by commas, or patterns such as 'aws-*' of names "
-         "and GPUs")
-      ->type_name("A,B,...");
-  app.add_option("--gpu", arguments->gpu, "only platforms with these GPUs, such as h100 or h200,b200")
-      ->type_name("NAME,...");
+  add_platforms(app, arguments->platforms, arguments->gpu);
   app.add_option("--gpus", arguments->gpus, "numbers of GPUs, such as 64,128, for each platform")
       ->type_name("N,M,...");
   app.add_option("--tokens", arguments->tokens, "amount of data, for models of text, such as 300B")

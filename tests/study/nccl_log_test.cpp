@@ -206,7 +206,7 @@ TEST_CASE("a log of more nodes than the platform has is refused") {
                     Contains("the log has 2 nodes, but 'hgx-8x-h100' has 1 node"));
   CHECK_THROWS_WITH(checked({.nodes = 8}, "two-sites-8x-h100"),
                     Contains("the log has 8 nodes, but 'two-sites-8x-h100' has 4 nodes"));
-  // A single line: nobody knows how many nodes there are.
+  // A single line does not say how many nodes there are.
   const auto* line = "a:1:2 [0] NCCL INFO Channel 00/0 : 15[7] -> 0[0] [receive] via NET/IB/0\n";
   CHECK_THROWS_WITH(check_nccl_log(read({line}), "h200-4x", data),
                     Contains("the log has 16 ranks, but 'h200-4x' has 4 GPUs"));

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "sim/base/nearest.hpp"
 #include "sim/cli/commands.hpp"
@@ -64,6 +65,16 @@ std::vector<std::string> platforms_of(const std::string& text, const DataPath& d
                        text.empty() ? "" : fmt::format(" of '--platforms {}'", text), gpu),
            suggestion(gpu, list_names(DataKind::gpu, data)));
   return platforms;
+}
+
+void add_platforms(CLI::App& app, std::string& platforms, std::string& gpu) {
+  app.add_option(
+         "--platforms", platforms,
+         "names from 'gradway list platforms', separated by commas, or patterns such as 'aws-*' of names "
+         "and GPUs")
+      ->type_name("A,B,...");
+  app.add_option("--gpu", gpu, "only platforms with these GPUs, such as h100 or h200,b200")
+      ->type_name("NAME,...");
 }
 
 std::vector<report::ListedPlatform> one_node_of_each(const std::vector<std::string>& names,

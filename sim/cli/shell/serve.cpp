@@ -102,8 +102,8 @@ std::string file_of(int descriptor) {
   return fmt::format("/dev/fd/{}", descriptor);
 }
 
-/// Ends this program as soon as nobody can read its answers, also in the middle of one: a program that was
-/// ended by force leaves no child at work.
+/// Ends this program as soon as the reader of its answers is gone, also in the middle of one: a program that
+/// was ended by force leaves no child at work.
 void end_with_reader(int answers) {
   const auto watch = [answers] {
     pollfd file{answers, 0, 0};  // errors are reported without being asked for

@@ -29,7 +29,7 @@ int nodes_of(const NcclLogCommunicator& communicator, int gpus_per_node) {
   return communicator.nodes.value_or((communicator.ranks + gpus_per_node - 1) / gpus_per_node);
 }
 
-/// Ranks by node: by the names of their hosts if these tell the nodes apart, else in order.
+/// Ranks by node: by the names of their hosts if there are as many names as nodes, else in order.
 std::vector<std::vector<std::size_t>> ranks_by_node(const NcclLogCommunicator& communicator,
                                                     std::size_t nodes) {
   const auto ranks = static_cast<std::size_t>(communicator.ranks);
