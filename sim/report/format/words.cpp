@@ -151,6 +151,10 @@ std::string words_of(const DistributedOptimizer& optimizer) {
                      "bucket_size", "tensor_owners", "gradient_accumulation_fusion"});
 }
 
+bool is_replicated(const Job& job) {
+  return std::holds_alternative<Ddp>(job.strategy) && job.data_parallel() > 1;
+}
+
 }  // namespace
 
 std::string_view name_of(ProvenanceClass evidence) {
@@ -210,6 +214,7 @@ std::string describe_briefly(const Job& job) {
   if (!usual) words += fmt::format(" {}", name_of(layout.schedule));
   words += recompute_marks[static_cast<std::size_t>(job.recompute)];
   if (const auto replicas = replicas_of(job.strategy); replicas > 1) words += fmt::format(" r{}", replicas);
+  if (is_replicated(job)) words += " ddp";
   return words;
 }
 
@@ -230,6 +235,7 @@ std::string layout_letters(const std::vector<const Job*>& jobs) {
   if (any([](const Job& job) { return job.recompute == Recompute::selective_op; }))
     letters.emplace_back("op: recomputed, except for attention and every second product");
   if (any([](const Job& job) { return replicas_of(job.strategy) > 1; })) letters.emplace_back("r: replicas");
+  if (any(is_replicated)) letters.emplace_back("ddp: the whole model on each GPU");
   return fmt::format("{}", fmt::join(letters, "; "));
 }
 

@@ -222,11 +222,10 @@ class Candidates {
       strategy.overlap_grad_reduce = strategy.overlap_param_gather = data > 1;
       return add(std::move(job), strategy);
     }
-    if (data == 1 && !std::holds_alternative<Ddp>(job.strategy)) return add(std::move(job), NoExchange{});
-    if (data == 1) {
-      const auto* own = std::get_if<Ddp>(&job.strategy);
-      return add(std::move(job), own != nullptr ? *own : Ddp{});
-    }
+    const auto* own = std::get_if<Ddp>(&job.strategy);
+    if (data == 1 && own == nullptr) return add(std::move(job), NoExchange{});
+    if (data == 1 || (data == job.gpus && job.layout.expert == 1)) add(job, own != nullptr ? *own : Ddp{});
+    if (data == 1) return;
     auto fsdp = fsdp_of(job);
     add(job, fsdp);
     const auto shards = std::max(1, domain_ / job.layout.tensor);  // within an NVLink domain
