@@ -16,6 +16,7 @@
 #include "sim/report/page/page.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/study/parallel.hpp"
+#include "sim/study/search/training_plan.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -24,7 +25,7 @@ Status campaign(const CampaignArguments& arguments, const CLI::App& app, const C
   check_engine(arguments.engine);
   if (!arguments.vary.empty()) return vary_campaign(arguments, app, context);
   const bool writes_files = wants_files(app, arguments.out);
-  const auto questions = questions_of(arguments, arguments.jobs > 0 ? arguments.jobs : hardware_threads());
+  const auto questions = questions_of(arguments, arguments.jobs);
   Progress progress{context};
   const auto on_progress = progress.callback();
   const auto run = step_of_campaign(arguments, overrides_of(arguments.set, arguments.shorthands),
@@ -46,17 +47,25 @@ Status campaign(const CampaignArguments& arguments, const CLI::App& app, const C
 
 }  // namespace
 
-void check_has_campaign(const Scenario& scenario) {
-  if (scenario.campaign) return;
-  refuse(fmt::format("the scenario '{}' has no campaign", scenario.name),
-         "add the group 'campaign', or give the amount of data: '--tokens 300B'");
+Scenario load_campaign(const CampaignArguments& arguments, std::vector<Override> overrides,
+                       const DataPath& data) {
+  auto scenario = load_scenario(arguments.scenario, overrides, data, arguments.price);
+  if (!scenario.campaign)
+    refuse(fmt::format("the scenario '{}' has no campaign", scenario.name),
+           "add the group 'campaign', or give the amount of data: '--tokens 300B'");
+  if (arguments.failures.empty()) return scenario;
+  if (scenario.campaign->failures)
+    refuse(fmt::format("'--failures {}': the campaign has failures already", arguments.failures),
+           "change them: '--set campaign.failures.model=...'");
+  overrides.push_back(given_by("--failures", "campaign.failures.model", arguments.failures));
+  if (!scenario.campaign->checkpoint) overrides.push_back(assumed_checkpoints(scenario.job.gpus));
+  return load_scenario(arguments.scenario, overrides, data, arguments.price);
 }
 
 Run step_of_campaign(const CampaignArguments& arguments, const std::vector<Override>& overrides,
                      const DataPath& data, const ProgressCallback& on_progress) {
   report_progress(on_progress, "reading the scenario and building its platform");
-  auto scenario = load_scenario(arguments.scenario, overrides, data, arguments.price);
-  check_has_campaign(scenario);
+  auto scenario = load_campaign(arguments, overrides, data);
   auto run = simulate(std::move(scenario), arguments.engine, FoldRanks::yes, on_progress);
   check_length(run);
   return run;
@@ -86,6 +95,10 @@ Action add_campaign(CLI::App& app) {
   app.add_option("--budget", arguments->budget,
                  "cost limit, such as '100k USD'; adds the share of runs that keep it")
       ->type_name("USD");
+  app.add_option("--failures", arguments->failures,
+                 "published failure rates, such as llama3, for a campaign without failures; without "
+                 "checkpoints also storage for these, as 'gradway plan' assumes it")
+      ->type_name("NAME");
   app.add_option("--vary", arguments->vary,
                  "compare campaigns with these values of a key; several keys: all combinations")
       ->type_name("KEY=V1,V2,...")

@@ -29,17 +29,20 @@ struct CampaignArguments {
   std::string deadline;
   std::string budget;
   std::string sure;
+  std::string failures;  ///< a model of failures; empty: those of the scenario
   int seeds = 1000;
   int jobs = 0;
   bool json = false;
 };
 
+/// Loads the scenario, with failures and checkpoints as a plan has them if the options ask for failures.
+/// @throws ConfigError if there is no campaign, or if it already has failures
+Scenario load_campaign(const CampaignArguments& arguments, std::vector<Override> overrides,
+                       const DataPath& data);
+
 /// Simulates the step of a campaign. @throws ConfigError if there is no campaign, or if it takes too long
 Run step_of_campaign(const CampaignArguments& arguments, const std::vector<Override>& overrides,
                      const DataPath& data, const ProgressCallback& on_progress);
-
-/// @throws ConfigError if the scenario has no campaign
-void check_has_campaign(const Scenario& scenario);
 
 /// The questions of the options, to be answered by this number of threads.
 CampaignQuestions questions_of(const CampaignArguments& arguments, int threads);

@@ -69,9 +69,7 @@ Status optimize_campaign(const OptimizeArguments& arguments, const CLI::App& app
   search.arguments.jobs = arguments.jobs;
   search.arguments.out = arguments.out;
   search.arguments.json = arguments.json;
-  const auto written =
-      load_scenario(arguments.search.scenario, search.fixed, context.data, arguments.search.price);
-  check_has_campaign(written);
+  const auto written = load_campaign(search.arguments, search.fixed, context.data);
   if (search.axes.empty()) search.axes = axes_of(written, search.fixed);
   if (search.axes.empty() && !arguments.layout)
     refuse("there is nothing to search: the campaign has no spot nodes, spares or checkpoint interval",

@@ -74,7 +74,7 @@ class StepSimulation {
     if (!run_) {
       run_ = simulated(overrides);
     } else {
-      auto scenario = load_scenario(search_.arguments.scenario, overrides, data_, search_.arguments.price);
+      auto scenario = load_campaign(search_.arguments, overrides, data_);
       run_->scenario.campaign = std::move(scenario.campaign);
       run_->scenario.phases = std::move(scenario.phases);
       check_length(*run_);
@@ -89,8 +89,7 @@ class StepSimulation {
   Run simulated(const std::vector<Override>& overrides) const {
     const auto& arguments = search_.arguments;
     if (!search_.finds_layout) return step_of_campaign(arguments, overrides, data_, {});
-    auto scenario = load_scenario(arguments.scenario, overrides, data_, arguments.price);
-    check_has_campaign(scenario);
+    auto scenario = load_campaign(arguments, overrides, data_);
     if (!scenario.phases.empty())
       refuse("'--layout' needs a campaign with the same settings from start to end, but this one has phases",
              "search the layout without them, then set it in the scenario");

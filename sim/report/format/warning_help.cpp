@@ -127,7 +127,8 @@ std::span<const WarningHelp> warning_help() {
        "Leave more room: a smaller job.batch_per_gpu, recomputation, or more sharding."},
       {"no-failure-model", "The campaign has no failures", "campaign.failures is not set.",
        "The campaign is too short by all failures and the restarts after them.",
-       "Set campaign.failures.model: 'gradway list keys' names the published rates."},
+       "Give '--failures llama3', or set campaign.failures.model: 'gradway list keys' names the published "
+       "rates."},
       {"no-host-memory", "Input copies take no time",
        "The platform's file describes no host memory from which inputs could be copied.",
        "Steps with large inputs are too short by the copies that no kernel overlaps.",

@@ -300,8 +300,8 @@ struct WarningInWords {
         ms(steps.shortest), ms(steps.longest), steps.steps);
   }
   std::string operator()(const warning::NoFailureModel& /*none*/) const {
-    return "no failure model is configured, but real campaigns have failures: campaign.failures.model names "
-           "published rates";
+    return "no failure model is configured, but real campaigns have failures: 'gradway campaign --failures "
+           "llama3' takes published rates, as 'gradway plan' does";
   }
   std::string operator()(const warning::UnknownWriteRate& storage) const {
     return fmt::format("the storage '{}' has no write rate: its read rate is used", storage.storage);
