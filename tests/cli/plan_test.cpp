@@ -23,12 +23,16 @@ std::vector<std::string> plan(std::vector<std::string> more) {
   return arguments;
 }
 
-Json planned(std::vector<std::string> more) {
-  more.emplace_back("--json");
-  const auto outcome = run_gradway(plan(std::move(more)));
+Json json_of(const std::vector<std::string>& arguments, const World& world = {}) {
+  const auto outcome = run_gradway(arguments, world);
   CAPTURE(outcome.errors);
   REQUIRE(outcome.status == 0);
   return Json::parse(outcome.output);
+}
+
+Json planned(std::vector<std::string> more) {
+  more.emplace_back("--json");
+  return json_of(plan(std::move(more)));
 }
 
 std::string error_of(const std::vector<std::string>& arguments) {
@@ -79,6 +83,58 @@ TEST_CASE("a plan's days and dollars are those of a campaign of its scenario", "
   CAPTURE(outcome.errors);
   REQUIRE(outcome.status == 0);
   const auto campaign = Json::parse(outcome.output);
+  CHECK(campaign.at("estimate") == run.at("estimate"));
+}
+
+TEST_CASE("the figures of a plan are those of run, compare and campaign", "[cli][plan]") {
+  struct Job {
+    std::string model, framework, platform;
+    int gpus;
+    std::string sequence{};
+  };
+  const auto job = GENERATE(
+      Job{"gpt_124m", "pytorch", "dgx-h100", 16}, Job{"gpt_124m", "megatron", "dgx-h100", 24},
+      Job{"gpt2", "pytorch", "aws-p4d.24xlarge", 48, "768"},
+      Job{"bert_large_squad", "pytorch", "aws-p4d.24xlarge", 8}, Job{"vit_b_16", "pytorch", "aws-p5.48xlarge", 8},
+      Job{"resnet50", "pytorch", "aws-p5.48xlarge", 8}, Job{"dlrm", "pytorch", "aws-p4d.24xlarge", 8},
+      Job{"olmoe_8_layers", "pytorch", "aws-p5.48xlarge", 8},
+      Job{"olmoe_8_layers", "megatron", "aws-p5.48xlarge", 16},
+      Job{"gpt_350m", "megatron", "aws-p4d.24xlarge", 60}, Job{"gpt2", "pytorch", "nvidia-gb200-nvl72", 72},
+      Job{"qwen2_5_0b5", "pytorch", "azure-nd96isr-h100-v5", 40, "1536"});
+  CAPTURE(job.model, job.framework, job.platform, job.gpus);
+  const auto gpus = std::to_string(job.gpus);
+  std::vector<std::string> arguments{"plan",   "--model", job.model,     "--platforms", job.platform,
+                                     "--gpus", gpus,      "--framework", job.framework, "--samples",
+                                     "10M",    "--seeds", "20",          "--json"};
+  auto set = Json::array({Json::array({"campaign.samples", "10M"})});
+  if (!job.sequence.empty()) {
+    arguments.insert(arguments.end(), {"--sequence", job.sequence});
+    set.push_back(Json::array({"job.sequence", job.sequence}));
+  }
+  const auto run = json_of(arguments).at("runs").at(0);
+
+  auto layout = Json::array();
+  for (const auto& [key, value] : run.at("set").items())
+    if (key != "platform" && key != "job.gpus") layout.push_back(Json::array({key, value}));
+  const Json asked{
+      {"model", job.model},
+      {"framework", job.framework},
+      {"global_batch", 0},
+      {"failures", "llama3"},
+      {"set", set},
+      {"deadline", ""},
+      {"budget", ""},
+      {"seeds", 20},
+      {"clusters", Json::array({Json{{"platform", job.platform}, {"gpus", job.gpus}, {"layout", layout}}})}};
+  const TemporaryFolder folder;
+  folder.write("job.yaml", answer("scenario", asked));
+  World there;
+  there.folder = folder.path();
+  const auto step = json_of({"run", "./job.yaml", "--json"}, there).at("metrics").at("step_time_s");
+  CHECK(run.at("step_time_s") == step);
+  const auto compared = json_of({"compare", "./job.yaml", "--platforms", job.platform, "--json"}, there);
+  CHECK(compared.at("runs").at(0).at("metrics").at("step_time_s") == step);
+  const auto campaign = json_of({"campaign", "./job.yaml", "--seeds", "20", "--json"}, there);
   CHECK(campaign.at("estimate") == run.at("estimate"));
 }
 

@@ -60,11 +60,13 @@ std::vector<std::string> platforms_of(const std::string& text, const DataPath& d
       return config::is_gpu_model(of_platform, model);
     });
   });
-  if (platforms.empty())
-    refuse(fmt::format("no platform{} has the GPU '{}'",
-                       text.empty() ? "" : fmt::format(" of '--platforms {}'", text), gpu),
-           suggestion(gpu, list_names(DataKind::gpu, data)));
-  return platforms;
+  if (!platforms.empty()) return platforms;
+  auto models_of_gpus = list_names(DataKind::gpu, data);
+  for (auto& name : models_of_gpus) name.resize(std::min(name.find('-'), name.size()));  // "h100-sxm"
+  models_of_gpus.erase(std::unique(models_of_gpus.begin(), models_of_gpus.end()), models_of_gpus.end());
+  refuse(fmt::format("no platform{} has the GPU '{}'",
+                     text.empty() ? "" : fmt::format(" of '--platforms {}'", text), gpu),
+         suggestion(gpu, models_of_gpus));
 }
 
 void add_platforms(CLI::App& app, std::string& platforms, std::string& gpu) {

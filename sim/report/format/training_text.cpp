@@ -78,6 +78,12 @@ std::string usd_text(double usd) {
   return digits_text(usd, 4);
 }
 
+std::string price_text(double usd_per_hour) {
+  constexpr double least_of_two_decimals = 10;
+  return usd_per_hour < least_of_two_decimals ? digits_text(usd_per_hour, 4)
+                                              : fmt::format("{:.2f}", usd_per_hour);
+}
+
 std::string usd_range_text(const Expected& usd) {
   return fmt::format("{} to {}", digits_text(usd.low, 3), digits_text(usd.high, 3));
 }

@@ -17,6 +17,8 @@ std::string span_range_text(const Expected& seconds);  ///< "12.1 to 18.4 days"
 
 /// Four digits, but all digits before the point: "0.25", "98.7", "123,456".
 std::string usd_text(double usd);
+/// USD per hour: "98.32", and four digits below 10: "0.526".
+std::string price_text(double usd_per_hour);
 std::string usd_range_text(const Expected& usd);  ///< "98,000 to 160,000"
 
 std::string span_with_range_text(const Expected& seconds);  ///< "14.2 days (12.1 to 18.4 days)"

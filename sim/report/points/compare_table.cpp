@@ -101,7 +101,7 @@ class ShownRun {
   }
   std::string usd_per_hour() const {
     const auto& cost = run_.metrics.cost_per_hour;
-    return cost ? fmt::format("{:.2f}", cost->value()) : "-";
+    return cost ? price_text(cost->value()) : "-";
   }
   std::string time() const { return span_text(Seconds{training_->seconds.value}); }
   std::string time_range() const { return span_range_text(training_->seconds); }

@@ -160,7 +160,7 @@ std::string cost_in_words(const Metrics& metrics, const std::optional<Price>& pr
       metrics.loading ? metrics.loading->usd_per_million_samples : std::optional<StorageUsd>{};
   if (!metrics.cost_per_hour)
     return storage ? "USD per million samples: " + storage_cost_in_words(*storage) : "";
-  auto cost = fmt::format("{:.2f} USD/h", metrics.cost_per_hour->value());
+  auto cost = price_text(metrics.cost_per_hour->value()) + " USD/h";
   if (price && price->terms != Terms::on_demand) cost += fmt::format(" ({})", name_of(price->terms));
   if (!metrics.cost_usd_per_million_samples) return cost;
   cost += fmt::format(", {:.4g} USD per million samples", *metrics.cost_usd_per_million_samples);
