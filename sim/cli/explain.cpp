@@ -38,8 +38,7 @@ Explanation explained(const ExplainArguments& arguments, const std::vector<Overr
   if (const auto& storage = scenario.job.input.storage; storage && !storage->is_local())
     drive = load_storage("local-nvme", context.data);
   report_progress(on_progress, "simulating counterfactuals");
-  return gradway::explain(scenario, arguments.engine,
-                          arguments.jobs > 0 ? arguments.jobs : hardware_threads(), drive);
+  return gradway::explain(scenario, arguments.engine, arguments.jobs, drive);
 }
 
 Status explain(const ExplainArguments& arguments, const CLI::App& app, const CommandContext& context) {

@@ -60,11 +60,10 @@ Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const C
   auto asked = read_search(search, context.data);
   check_goal(goal, arguments.training, asked.space.jobs.front());
   asked.space.goal = goal;
-  const auto threads = arguments.jobs > 0 ? arguments.jobs : hardware_threads();
   auto result = gradway::optimize(asked.space, arguments.engine,
                                   [&](std::size_t count, const std::function<void(std::size_t)>& work) {
                                     Progress progress{context, "step", count};
-                                    for_each_in_parallel(count, threads, [&](std::size_t i) {
+                                    for_each_in_parallel(count, arguments.jobs, [&](std::size_t i) {
                                       work(i);
                                       progress.step();
                                     });

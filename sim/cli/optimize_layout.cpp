@@ -70,17 +70,13 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
   const auto written = load_scenario(arguments.search.scenario, set, context.data, arguments.search.price);
   check_goal(goal, arguments.training, written);
   const auto samples = samples_of_step(arguments, written);
-  const auto threads = arguments.jobs > 0 ? arguments.jobs : hardware_threads();
   const auto rows = arguments.top > 0 ? arguments.top : report::LayoutSearchReport{}.rows;
   auto found = [&] {
     Progress progress{context, Progress::WithoutTerminal::lines};
     const InterruptNote note;
     return search_layouts(written, samples, exact_search(rows),
                           {.engine = arguments.engine,
-                           .for_each =
-                               [&](std::size_t count, const std::function<void(std::size_t)>& work) {
-                                 for_each_in_parallel(count, threads, work);
-                               },
+                           .for_each = in_parallel(arguments.jobs),
                            .on_progress = progress.callback(),
                            .is_stopped = InterruptNote::is_interrupted});
   }();

@@ -34,6 +34,7 @@
 #include "sim/report/page/page.hpp"
 #include "sim/scenario/campaign.hpp"
 #include "sim/scenario/failure_models.hpp"
+#include "sim/study/parallel.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -192,16 +193,35 @@ TrainingPlan plan_of(const PlanArguments& arguments, DataPath& data, const Comma
   return plan;
 }
 
-/// Chooses layouts and simulates the campaigns.
+/// Chooses a layout on the cluster and simulates the campaign in it.
+void simulate_in_layout(report::CampaignPoint& point, const TrainingPlan& plan, Cluster& cluster,
+                        const CampaignQuestions& questions, const DataPath& data,
+                        const LayoutSearchOptions& options = {}) {
+  cluster.layout = report::layout_keys(layout_on(plan, cluster, data, options).scenario);
+  report::simulate_on(point, plan, cluster, questions, data);
+}
+
+/// The same for a cluster alone: on all cores, with the progress of its search.
+Failure simulate_alone(report::CampaignPoint& point, const TrainingPlan& plan, Cluster& cluster,
+                       const CampaignQuestions& questions, int jobs, const DataPath& data,
+                       const CommandContext& context) {
+  Progress progress{context, Progress::WithoutTerminal::lines};
+  return failure_of([&] {
+    simulate_in_layout(point, plan, cluster, questions, data,
+                       {.for_each = in_parallel(jobs), .on_progress = progress.callback()});
+    return Status::done;
+  });
+}
+
 std::vector<Failure> simulate_all(report::CampaignPoints& all, const TrainingPlan& plan,
-                                  std::vector<Cluster>& clusters, const PlanArguments& arguments,
-                                  const DataPath& data, const CommandContext& context) {
+                                  std::vector<Cluster>& clusters, int jobs, const DataPath& data,
+                                  const CommandContext& context) {
+  auto& points = all.points;
+  if (points.size() == 1)
+    return {simulate_alone(points.front(), plan, clusters.front(), all.questions, jobs, data, context)};
   return run_points(
-      context, "cluster", clusters.size(), arguments.jobs,
-      [&](std::size_t i) {
-        clusters[i].layout = report::layout_keys(layout_on(plan, clusters[i], data).scenario);
-        report::simulate_on(all.points[i], plan, clusters[i], all.questions, data);
-      },
+      context, "cluster", clusters.size(), jobs,
+      [&](std::size_t i) { simulate_in_layout(points[i], plan, clusters[i], all.questions, data); },
       Progress::WithoutTerminal::lines);
 }
 
@@ -220,7 +240,7 @@ void note_indivisible(report::CampaignPoints& all, const TrainingPlan& plan, int
 /// @return what would save at least 5 % of the time, as notes
 std::vector<std::string> notes_on_other_plans(const report::CampaignPoint& best, const TrainingPlan& plan,
                                               const Scenario& scenario, const CampaignQuestions& questions,
-                                              const DataPath& data) {
+                                              int jobs, const DataPath& data, const CommandContext& context) {
   constexpr double least_gain = 0.05;
   constexpr int more_samples = 4;
   constexpr double much_waiting = 0.05;  // share of the step in bubbles
@@ -239,11 +259,7 @@ std::vector<std::string> notes_on_other_plans(const report::CampaignPoint& best,
   for (const auto& [option, other] : others) {
     Cluster cluster{best.values.front(), std::stoi(best.values.back()), {}};
     report::CampaignPoint point{best.values};
-    const auto failure = failure_of([&] {
-      cluster.layout = report::layout_keys(layout_on(other, cluster, data).scenario);
-      report::simulate_on(point, other, cluster, questions, data);
-      return Status::done;
-    });
+    const auto failure = simulate_alone(point, other, cluster, questions, jobs, data, context);
     if (failure.status != Status::done) continue;
     const auto seconds = point.estimate->seconds.value;
     const auto& usd = point.estimate->usd;
@@ -304,18 +320,19 @@ void check_complete(const PlanArguments& arguments) {
   if (arguments.samples.empty()) need(arguments.tokens, "--tokens or --samples");
 }
 
-/// "llama3_8b: 8,192 tokens per sample, 512 samples per step"
+/// "llama3_8b: 8,192 tokens per sample, 512 samples per step, failures as in llama3"
 std::string title_of(const TrainingPlan& plan, const Scenario& scenario) {
   const auto tokens = scenario.model.tokens_per_sample;
-  return fmt::format("{}: {}{} samples per step", plan.model,
+  return fmt::format("{}: {}{} samples per step, {}", plan.model,
                      tokens > 0 ? fmt::format("{} tokens per sample, ", report::thousands_text(tokens)) : "",
-                     report::thousands_text(samples_per_step(plan, scenario)));
+                     report::thousands_text(samples_per_step(plan, scenario)),
+                     plan.failures == "none" ? "no failures" : "failures as in " + plan.failures);
 }
 
 Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, std::vector<Cluster> clusters,
                      const DataPath& data, const CommandContext& context) {
   auto all = report::points_of(plan, clusters, questions_of(arguments));
-  const auto failures = simulate_all(all, plan, clusters, arguments, data, context);
+  const auto failures = simulate_all(all, plan, clusters, arguments.jobs, data, context);
   const auto done = std::ranges::find(failures, Status::done, &Failure::status);
   if (done == failures.end()) {
     raise_wrong_input(failures);
@@ -329,7 +346,8 @@ Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, s
   const auto scenario = scenario_on(plan, simulated, data).load();
   all.scenario = title_of(plan, scenario);
   note_indivisible(all, plan, samples_per_step(plan, scenario));
-  for (auto& note : notes_on_other_plans(all.points.front(), plan, scenario, all.questions, data))
+  for (auto& note :
+       notes_on_other_plans(all.points.front(), plan, scenario, all.questions, arguments.jobs, data, context))
     all.notes.push_back(std::move(note));
   if (arguments.json) {
     report::write_json(context.results, all, GRADWAY_VERSION);

@@ -61,7 +61,7 @@ Run simulated(const RunArguments& arguments, const std::vector<Override>& overri
                       context.timelines);
   if (run.scenario.job.input.staged_from) {
     report_progress(on_progress, "simulating the ways of the dataset");
-    questions.ways_in = ways_in(run.scenario, arguments.engine, hardware_threads());
+    questions.ways_in = ways_in(run.scenario, arguments.engine, 0);
   }
   return run;
 }

@@ -43,7 +43,8 @@ void for_each_in_parallel(std::size_t count, int threads, const std::function<vo
       }
     }
   };
-  const auto helpers = std::min(count, static_cast<std::size_t>(threads)) - (count > 0 ? 1 : 0);
+  const auto most = static_cast<std::size_t>(threads > 0 ? threads : hardware_threads());
+  const auto helpers = std::min(count, most) - (count > 0 ? 1 : 0);
   {
     std::vector<std::jthread> others;
     try {

@@ -46,8 +46,7 @@ TEST_CASE("the best cap is within 0.02 % of an exhaustive search over whole MiB"
     space.views = {false};
     space.hooks = {CommHook::none};
     space.powersgd_ranks = {1};
-    const auto found = optimize(
-        space, "fluid", [](std::size_t count, const auto& work) { for_each_in_parallel(count, 1, work); });
+    const auto found = optimize(space, "fluid", in_parallel(1));
     auto least = step(scenario, std::nullopt);
     for (int mib = 1; mib <= full_cap_range(scenario.model).last; ++mib)
       least = std::min(least, step(scenario, mib * 1_MiB));

@@ -33,12 +33,8 @@ Scenario decoder_of(const std::string& framework) {
   return load_scenario("sharded/llama2_7b", small_decoder(framework), layout_data);
 }
 
-void by_two_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
-  for_each_in_parallel(count, 2, work);
-}
-
 LayoutSearchResult search(const Scenario& scenario) {
-  return search_layouts(scenario, samples, exact_search(shown), {.for_each = by_two_threads});
+  return search_layouts(scenario, samples, exact_search(shown), {.for_each = in_parallel(2)});
 }
 
 Run simulated(Scenario scenario, const Job& job) {
@@ -164,7 +160,7 @@ TEST_CASE("a search of layouts finds the fastest ones of a full simulation, in o
   set.push_back({"job.gpus", std::to_string(gpus)});
   const auto scenario = load_scenario("sharded/llama2_7b", set, layout_data);
   const auto found = search_layouts(scenario, of_step, exact_search(static_cast<std::size_t>(found_layouts)),
-                                    {.for_each = by_two_threads});
+                                    {.for_each = in_parallel(2)});
 
   auto jobs = candidate_layouts(scenario, of_step, false);
   if (scenario.job.samples() == of_step) jobs.push_back(scenario.job);
@@ -309,7 +305,7 @@ TEST_CASE("a search that is stopped has the best so far", "[study][layout]") {
   const auto scenario = decoder_of("pytorch");
   int asked = 0;
   const auto found = search_layouts(scenario, samples, exact_search(shown),
-                                    {.for_each = by_two_threads, .is_stopped = [&] { return ++asked > 0; }});
+                                    {.for_each = in_parallel(2), .is_stopped = [&] { return ++asked > 0; }});
   REQUIRE(!found.ranked.empty());
   CHECK(found.not_tried > 0);
   CHECK(found.key_gains.empty());
@@ -330,7 +326,7 @@ TEST_CASE("layouts of many micro-batches rank as if all of these were simulated"
   auto scenario = decoder_of(framework);
   scenario.job.gpus = gpus;
   const auto found =
-      search_layouts(scenario, many_samples, exact_search(shown), {.for_each = by_two_threads});
+      search_layouts(scenario, many_samples, exact_search(shown), {.for_each = in_parallel(2)});
   auto before = Seconds{};
   for (const auto& one : found.ranked) {
     scenario.job = one.job;

@@ -20,9 +20,7 @@ namespace {
 const DataPath data{{GRADWAY_SOURCE_DIR}};
 
 SearchResult search(const SearchSpace& space) {
-  return optimize(space, "fluid", [](std::size_t count, const std::function<void(std::size_t)>& work) {
-    for_each_in_parallel(count, 2, work);
-  });
+  return optimize(space, "fluid", in_parallel(2));
 }
 
 SearchSpace all_settings(Scenario scenario) {

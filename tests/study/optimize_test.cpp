@@ -19,10 +19,6 @@ namespace {
 const DataPath data{{GRADWAY_SOURCE_DIR}};
 const std::vector<CommHook> all_hooks{CommHook::none, CommHook::fp16, CommHook::bf16, CommHook::powersgd};
 
-void on_one_thread(std::size_t count, const std::function<void(std::size_t)>& work) {
-  for_each_in_parallel(count, 1, work);
-}
-
 Scenario shipped(const std::string& name, const std::vector<Override>& set = {}) {
   return load_scenario(name, set, data);
 }
@@ -44,7 +40,7 @@ const Ddp& ddp(const SettingResult& tried) {
 }
 
 Optimum found(const SearchSpace& space) {
-  auto result = optimize(space, "fluid", on_one_thread);
+  auto result = optimize(space, "fluid", in_parallel(1));
   REQUIRE(result.optimum);
   return *result.optimum;
 }
@@ -272,7 +268,7 @@ TEST_CASE("settings that do not fit are left out", "[run][optimize]") {
   auto& gpu = scenario.platform.gpu_models.front();
   gpu.memory = full;  // PowerSGD keeps the error of every gradient
   const auto space = whole_space(scenario, {CommHook::none, CommHook::powersgd});
-  const auto result = optimize(space, "fluid", on_one_thread);
+  const auto result = optimize(space, "fluid", in_parallel(1));
   REQUIRE(result.optimum);
   CHECK(ddp(result.optimum->best).comm_hook == CommHook::none);
   REQUIRE(result.optimum->best_of_hooks.size() == 1);
@@ -280,7 +276,7 @@ TEST_CASE("settings that do not fit are left out", "[run][optimize]") {
   for (const auto& one : result.left_out) CHECK(ddp(one).comm_hook == CommHook::powersgd);
 
   scenario.platform.gpu_models.front().memory = 1_MB;
-  const auto none = optimize(whole_space(scenario, {CommHook::none}), "fluid", on_one_thread);
+  const auto none = optimize(whole_space(scenario, {CommHook::none}), "fluid", in_parallel(1));
   CHECK_FALSE(none.optimum);
   CHECK(none.left_out.size() == 2);  // with views and without
 }
@@ -297,11 +293,7 @@ TEST_CASE("jobs are compared by the time per sample", "[run][optimize]") {
 
 TEST_CASE("the search does not depend on the number of threads", "[run][optimize]") {
   const auto space = whole_space(shipped("article/g6e"), all_hooks);
-  const auto with = [&](int threads) {
-    return optimize(space, "fluid", [&](std::size_t count, const std::function<void(std::size_t)>& work) {
-      for_each_in_parallel(count, threads, work);
-    });
-  };
+  const auto with = [&](int threads) { return optimize(space, "fluid", in_parallel(threads)); };
   const auto one = with(1);
   const auto three = with(3);
   CHECK(one.simulated == three.simulated);

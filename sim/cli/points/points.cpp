@@ -17,7 +17,7 @@ std::vector<Failure> run_points(const CommandContext& context, std::string what,
                                 Progress::WithoutTerminal without_terminal) {
   std::vector<Failure> failures(count);
   Progress progress{context, std::move(what), count, without_terminal};
-  for_each_in_parallel(count, jobs > 0 ? jobs : hardware_threads(), [&](std::size_t i) {
+  for_each_in_parallel(count, jobs, [&](std::size_t i) {
     failures[i] = failure_of([&] {
       run(i);
       return Status::done;

@@ -37,7 +37,7 @@ void answer_campaigns(std::ostream& out, const std::string& text, const DataPath
       .budget_usd = value_of("budget", question.budget, config::dollars),
   };
   auto all = report::points_of(question.plan, question.clusters, limits);
-  for_each_in_parallel(all.points.size(), hardware_threads(), [&](std::size_t i) {
+  for_each_in_parallel(all.points.size(), 0, [&](std::size_t i) {
     auto& point = all.points[i];
     const auto failure = failure_of([&] {
       report::simulate_on(point, question.plan, question.clusters[i], all.questions, data);

@@ -2,6 +2,7 @@
 #include "sim/study/search/layouts.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -187,12 +188,15 @@ class LayoutSearch {
     }
     std::vector<std::vector<Job*>> kinds;
     for (auto& [kind, same] : by_kind) kinds.push_back(std::move(same));
-    report_progress(options_.on_progress, "estimating the steps of layouts");
     std::vector<Seconds> at_least(jobs.size());
+    std::atomic<std::size_t> estimated{0};
     options_.for_each(kinds.size(), [&](std::size_t i) {
       auto& estimator = estimators_.at(kind_of(*kinds[i].front()));
-      for (const auto* job : kinds[i])
+      for (const auto* job : kinds[i]) {
+        report_progress(options_.on_progress, "estimating the steps of layouts",
+                        static_cast<double>(estimated++) / static_cast<double>(jobs.size()));
         at_least[static_cast<std::size_t>(job - jobs.data())] = estimator.least_time_of(*job);
+      }
     });
     std::map<decltype(cut_of(written_.job)), Cut> by_cut;
     for (std::size_t i = starts_with_written ? 1 : 0; i < jobs.size(); ++i)

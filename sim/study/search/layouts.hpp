@@ -85,7 +85,7 @@ struct LayoutSearchResult {
 ///   multiple of the pipeline ranks.
 /// * Activations are kept or recomputed; with attention of kind math also the attention scores alone.
 /// * Megatron uses the distributed optimizer with overlap. PyTorch uses FSDP over all ranks, or within an
-///   NVLink domain.
+///   NVLink domain, and DDP where each GPU has the whole model.
 /// @param beyond_nodes only tensor groups that span several NVLink domains
 std::vector<Job> candidate_layouts(const Scenario& written, int global_batch, bool beyond_nodes);
 
@@ -137,8 +137,8 @@ constexpr SearchEffort quick_search() {
 
 struct LayoutSearchOptions {
   std::string engine = "fluid";  ///< a name from engines()
-  ForEach for_each = in_turn;    ///< passes on exceptions
-  ProgressCallback on_progress{};
+  ForEach for_each = in_parallel(1);
+  ProgressCallback on_progress{};  ///< called by the threads of `for_each`
   /// Asked now and then: if true, the search ends with the best so far, once it has one.
   std::function<bool()> is_stopped{};
 };

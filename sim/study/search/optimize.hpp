@@ -9,6 +9,7 @@
 
 #include "sim/run/simulate.hpp"
 #include "sim/study/compare/leaders.hpp"
+#include "sim/study/parallel.hpp"
 #include "sim/study/search/search_space.hpp"
 
 namespace gradway {
@@ -68,13 +69,6 @@ struct Optimum {
 
 /// A cap is as good as the best if it takes at most this fraction longer.
 inline constexpr double flatness = 0.01;
-
-/// Calls its second argument for each index below the first, possibly in parallel, and returns when all calls
-/// have returned. Throws what the first call that fails throws, as `for_each_in_parallel` does.
-using ForEach = std::function<void(std::size_t, const std::function<void(std::size_t)>&)>;
-inline void in_turn(std::size_t count, const std::function<void(std::size_t)>& work) {
-  for (std::size_t i = 0; i < count; ++i) work(i);
-}
 
 /// A representative of the strategies that differ only in DDP's buckets, or in the prefetches of a sharded
 /// strategy. Such a family differs in little but time.

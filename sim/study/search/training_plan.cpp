@@ -23,10 +23,6 @@
 namespace gradway {
 namespace {
 
-[[noreturn]] void refuse_plan(std::string what, std::string hint) {
-  throw ConfigError{Problem{Where{}, std::move(what), {}, std::move(hint)}};
-}
-
 /// Tokens of a step, unless the plan says how many samples it has.
 /// @source H. Touvron et al., "Llama 2", arXiv 2307.09288, table 1: all models have a global batch of 4M
 /// tokens
@@ -61,8 +57,7 @@ bool sets(const std::vector<Override>& set, std::string_view start) {
 /// Adds what a campaign needs and the plan does not say.
 void complete_campaign(std::vector<Override>& set, const TrainingPlan& plan, int gpus) {
   if (!sets(set, "campaign.")) return;
-  if (!sets(set, "campaign.checkpoint"))
-    set.push_back({"campaign.checkpoint.write", fmt::format("{} MB/s", checkpoint_mb_per_s * gpus)});
+  if (!sets(set, "campaign.checkpoint")) set.push_back(assumed_checkpoints(gpus));
   if (plan.failures != "none" && !sets(set, "campaign.failures"))
     set.push_back({"campaign.failures.model", plan.failures});
   const auto is_spot = [](const Override& one) { return one.key == "campaign.terms" && one.value == "spot"; };
@@ -91,23 +86,24 @@ int batch_of_replica(const Scenario& scenario, int samples) {
 LayoutResult simulated(const Scenario& scenario) {
   auto tried = simulate_layout(scenario, scenario.job, Seconds::infinite(), "fluid");
   if (auto* result = std::get_if<LayoutResult>(&tried)) return std::move(*result);
-  refuse_plan(fmt::format("the job does not fit into the memory of each {}",
-                          scenario.platform.gpu_models.front().name),
-              "use GPUs with more memory");
+  refuse_layouts(fmt::format("the job does not fit into the memory of each {}",
+                             scenario.platform.gpu_models.front().name),
+                 "use GPUs with more memory");
 }
 
 void check_accumulated(const Job& job, int global_batch) {
   if (job.accumulate > most_accumulated)
-    refuse_plan(fmt::format("{} samples per step need {} micro-batches on each GPU, more than {}",
-                            global_batch, job.accumulate, most_accumulated),
-                "give '--global-batch' fewer samples");
+    refuse_layouts(fmt::format("{} samples per step need {} micro-batches on each GPU, more than {}",
+                               global_batch, job.accumulate, most_accumulated),
+                   "give '--global-batch' fewer samples");
 }
 
 LayoutOnCluster replicated(Scenario scenario, int global_batch) {
   auto& job = scenario.job;
   if (global_batch % job.gpus != 0)
-    refuse_plan(fmt::format("{} samples per step cannot be distributed over {} GPUs", global_batch, job.gpus),
-                fmt::format("'--global-batch {}' is possible", (global_batch / job.gpus + 1) * job.gpus));
+    refuse_layouts(
+        fmt::format("{} samples per step cannot be distributed over {} GPUs", global_batch, job.gpus),
+        fmt::format("'--global-batch {}' is possible", (global_batch / job.gpus + 1) * job.gpus));
   const auto samples = global_batch / job.gpus;
   if (!is_recorded(scenario.model)) job.batch_per_gpu = batch_of_replica(scenario, samples);
   job.accumulate = std::max(1, samples / job.batch_per_gpu);
@@ -117,6 +113,10 @@ LayoutOnCluster replicated(Scenario scenario, int global_batch) {
 }
 
 }  // namespace
+
+Override assumed_checkpoints(int gpus) {
+  return {"campaign.checkpoint.write", fmt::format("{} MB/s", checkpoint_mb_per_s * gpus)};
+}
 
 PlannedScenario scenario_on(const TrainingPlan& plan, const Cluster& cluster, const DataPath& data) {
   const auto strategy = strategy_for(plan, load_model(plan.model, data), cluster.gpus);
@@ -142,17 +142,18 @@ int samples_per_step(const TrainingPlan& plan, const Scenario& scenario) {
   return odd << std::max(0L, doublings);
 }
 
-LayoutOnCluster layout_on(const TrainingPlan& plan, const Cluster& cluster, const DataPath& data) {
+LayoutOnCluster layout_on(const TrainingPlan& plan, const Cluster& cluster, const DataPath& data,
+                          const LayoutSearchOptions& options) {
   auto scenario = scenario_on(plan, {cluster.platform, cluster.gpus, {}}, data).load();
   const auto samples = samples_per_step(plan, scenario);
   if (!has_layouts(plan, scenario.model)) return replicated(std::move(scenario), samples);
-  auto found = search_layouts(scenario, samples, quick_search());
+  auto found = search_layouts(scenario, samples, quick_search(), options);
   if (found.ranked.empty()) {
     const auto& gpu = scenario.platform.gpu_models.front();
-    if (found.unfit.empty()) refuse_plan(found.refused.front().reason, "choose other GPUs");
-    refuse_plan(fmt::format("no layout fits: the smallest needs {:.4g} of {:.4g} GB on each {}",
-                            found.unfit.front().needs.value() / 1e9, gpu.memory.value() / 1e9, gpu.name),
-                "use more GPUs, or GPUs with more memory");
+    if (found.unfit.empty()) refuse_layouts(found.refused.front().reason, "choose other GPUs");
+    refuse_layouts(fmt::format("no layout fits: the smallest needs {:.4g} of {:.4g} GB on each {}",
+                               found.unfit.front().needs.value() / 1e9, gpu.memory.value() / 1e9, gpu.name),
+                   "use more GPUs, or GPUs with more memory");
   }
   auto chosen = found.ranked.front();
   check_accumulated(chosen.job, samples);

@@ -44,6 +44,9 @@ struct PlannedScenario {
   Scenario load() const { return load_scenario(name, set, data); }
 };
 
+/// Storage for the checkpoints of a campaign that does not say where these go: like that of Llama 3.
+Override assumed_checkpoints(int gpus);
+
 /// The training on a cluster: the recipe of its framework with the cluster's layout and the plan's keys.
 /// Without a layout each GPU has one sample of a step. A campaign that does not say where its checkpoints go
 /// has storage like that of Llama 3; spot nodes come and go as AWS's advisor says, unless the plan does.
@@ -63,9 +66,10 @@ struct LayoutOnCluster {
 /// @param scenario of the training on any cluster
 int samples_per_step(const TrainingPlan& plan, const Scenario& scenario);
 
-/// Finds a layout as `find_layout` does. A model that cannot be distributed is replicated, with the largest
+/// Finds a layout by a quick search. A model that cannot be distributed is replicated, with the largest
 /// batch per GPU that fits.
 /// @throws ConfigError if no layout has this global batch, or none fits
-LayoutOnCluster layout_on(const TrainingPlan& plan, const Cluster& cluster, const DataPath& data);
+LayoutOnCluster layout_on(const TrainingPlan& plan, const Cluster& cluster, const DataPath& data,
+                          const LayoutSearchOptions& options = {});
 
 }  // namespace gradway
