@@ -67,6 +67,8 @@ TEST_CASE("TOML that cannot be read is refused at its place", "[import][errors]"
       {"a = [1, 2", "1:10", "error while parsing array: encountered end-of-file"},
       {"a = [1 2]", "1:8", "error while parsing array: expected comma or closing ']', saw '2'"},
       {"[a\nb = 1", "1:3", "error while parsing table header: expected ']', saw '\\n'"},
+      {"[}]", "1:2",
+       "error while parsing key: expected bare key starting character or string delimiter, saw '}'"},
       {"a 1", "1:3", "error while parsing key-value pair: expected '=', saw '1'"},
       {"a =", "1:4", "error while parsing key-value pair: encountered end-of-file"},
       {"a = 1 2", "1:7", "error while parsing key-value pair: expected a comment or whitespace, saw '2'"},
