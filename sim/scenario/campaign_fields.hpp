@@ -49,7 +49,7 @@ constexpr auto fields_of(std::type_identity<CheckpointSettings>) {
       field("weight", &Checkpoint::weight, value::Real{0.001, 1000},
             "with storage that also holds the data and mode async: weight of the writes when both share its "
             "bandwidth; loaders have weight 1",
-            {.is_echoed = [](const Checkpoint& checkpoint) { return checkpoint.storage.has_value(); }}),
+            {.is_echoed = [](const Checkpoint& to) { return to.storage && to.mode == SaveMode::async; }}),
       field("write", &Checkpoint::write, value::Amount{value::Unit::bandwidth, "50 GB/s"},
             "write bandwidth of the storage, for all ranks together; use this key or storage",
             {.is_echoed = [](const Checkpoint& checkpoint) { return !checkpoint.storage; }}),

@@ -161,7 +161,9 @@ constexpr auto fields_of(std::type_identity<Job>) {
             "with precision fp8: how operands are scaled. tensorwise and rowwise: torchao's, or, with "
             "framework megatron, tensorwise is Transformer Engine's current scaling; delayed, blockwise and "
             "mxfp8: Transformer Engine's; default: tensorwise, or delayed with framework megatron",
-            {.effective = recipe_that_counts, .affects = {.kernels = true}}),
+            {.is_echoed = [](const Job& job) { return job.precision == Precision::fp8; },
+             .effective = recipe_that_counts,
+             .affects = {.kernels = true}}),
       field("fp8_attention", &Job::fp8_attention, value::Boolean{},
             "with precision fp8 or nvfp4: attention runs in fp8, too, by cuDNN (Transformer Engine's "
             "fp8_dpa, --fp8-dot-product-attention)",

@@ -14,6 +14,7 @@
 #include "sim/config/config.hpp"
 #include "sim/config/find/scenario_keys.hpp"
 #include "sim/report/campaign/campaign.hpp"
+#include "sim/report/format/scenario_json.hpp"
 #include "sim/report/run/json.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/scenario/campaign_fields.hpp"
@@ -137,6 +138,18 @@ std::string answers_to(const Scenario& scenario) {
   return text + campaign.dump();
 }
 
+/// Why the scenario that a report repeats cannot be read; empty: it can.
+std::string error_of_echo(const Scenario& scenario) {
+  auto with_text = data;
+  with_text.texts["echo"] = report::scenario_json(scenario).dump();
+  try {
+    load_scenario("echo", {}, with_text);
+    return {};
+  } catch (const ConfigError& error) {
+    return error.problems().front().what;
+  }
+}
+
 struct Tried {
   std::string scenario;
   std::vector<Override> set;
@@ -146,6 +159,14 @@ struct Tried {
 const std::map<std::string, std::string> allowed{
     {"steps", "more steps of the same kind are simulated"},
     {"campaign.seed", "nothing random happens"},
+    {"campaign.elastic_from", "no run lacks nodes for long"},
+    {"campaign.adapt.largest", "the batch never grows so far"},
+    {"campaign.checkpoint.per_rank", "the storage is slower than all ranks together"},
+    {"campaign.checkpoint.staging", "the kind of host memory that the framework takes"},
+    {"campaign.failures.model", "the model that holds"},
+    {"campaign.failures.again", "the share of the failure model"},
+    {"campaign.spot.model", "prepares for terms: spot"},
+    {"campaign.spot.node_down", "prepares for terms: spot"},
     {"job.attention", "the kernel that PyTorch chooses by itself"},
     {"job.implementation", "the implementation that the model has by itself"},
     {"job.framework", "names the program, which differs in what the job does not use"},
@@ -155,6 +176,7 @@ const std::map<std::string, std::string> allowed{
     {"input.sample_sizes", "the loader keeps up with samples of any size"},
     {"input.copy_streams", "gradway run reports the time of staging, which is not of a step"},
     {"strategy.broadcast_buffers", "a model without buffers has none to broadcast"},
+    {"strategy.forward_prefetch", "gathers are ready without it"},
     {"strategy.bucket_size", "Megatron's own size"},
     {"strategy.backward_prefetch", "0 and 1 are one group"},
     {"strategy.overlap_comm", "all gradients are in one bucket"},
@@ -169,15 +191,16 @@ std::vector<std::string> without_effect(const Tried& tried) {
   std::vector<std::string> silent;
   std::set<std::string> seen;
   for (const auto& key : config::described_keys()) {
-    // Variables of NCCL and keys of campaigns may state what holds without them.
-    const bool is_free = key.name.starts_with("nccl.") || key.name.starts_with("campaign");
-    if (!key.is_settable || is_free || allowed.contains(key.name)) continue;
+    // Variables of NCCL may state what holds without them.
+    if (!key.is_settable || key.name.starts_with("nccl.") || allowed.contains(key.name)) continue;
     for (const auto& value : values_to_try(key.kind)) {
       if (value == key.default_text || !seen.insert(key.name + "=" + value).second) continue;
       auto changes = tried.set;
       changes.push_back({key.name, value});
       try {
         const auto scenario = load_scenario(tried.scenario, changes, data);
+        if (const auto error = error_of_echo(scenario); !error.empty())
+          silent.push_back(fmt::format("{}: the echo of {}={}: {}", tried.scenario, key.name, value, error));
         const auto after = values_of(scenario);
         const auto was = before.find(key.name), is = after.find(key.name);
         if (was != before.end() && is != after.end() && was->second == is->second) continue;
@@ -193,10 +216,12 @@ std::vector<std::string> without_effect(const Tried& tried) {
 
 }  // namespace
 
-TEST_CASE("a key without effect is refused", "[report][keys]") {
+TEST_CASE("a key has an effect or is refused, and reports repeat it", "[report][keys]") {
   const auto tried = GENERATE(
       Tried{"article/g6e", {}}, Tried{"sharded/llama2_7b", {{"model.layers", "2"}}},
       Tried{"sharded/llama2_7b", {{"model.layers", "2"}, {"strategy.kind", "zero"}, {"strategy.stage", "3"}}},
-      Tried{"loading/staging", {}}, Tried{"recommendation/dlrm", {}});
+      Tried{"loading/staging", {}}, Tried{"recommendation/dlrm", {}},
+      Tried{"campaign/llama2_7b-aws-p5", {{"model.layers", "2"}}},
+      Tried{"sharded/llama2_7b", {{"model.layers", "2"}, {"job.precision", "fp8"}}});
   CHECK(without_effect(tried) == std::vector<std::string>{});
 }
