@@ -357,11 +357,11 @@ Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, s
   return status_of(failures) == Status::bug ? Status::bug : Status::done;
 }
 
-void check_page(const PlanArguments& arguments) {
+void check_page(const PlanArguments& arguments, bool simulates) {
   if (arguments.out.empty()) return;
-  if (!arguments.set.empty() || arguments.seeds)
+  if (!arguments.set.empty() || (arguments.seeds && !simulates))
     refuse(fmt::format("'--out' conflicts with '{}', which the page does not have",
-                       arguments.seeds ? "--seeds" : "--set"),
+                       arguments.set.empty() ? "--seeds" : "--set"),
            "leave one of them out");
   if (!arguments.out.ends_with(".html"))
     refuse(fmt::format("'--out {}' is not the name of a page", printable(arguments.out)),
@@ -374,17 +374,18 @@ Status plan(const PlanArguments& arguments, const CommandContext& context) {
     answer_plan(context.results, arguments.answer, arguments.question, with_file_cache(context.data));
     return Status::done;
   }
-  check_page(arguments);
+  const bool has_clusters =
+      !(arguments.platforms.empty() && arguments.gpu.empty()) && !arguments.gpus.empty();
+  const bool has_data = !(arguments.tokens.empty() && arguments.samples.empty());
+  const bool is_complete = !arguments.model.empty() && has_clusters && has_data;
+  const bool simulates = is_complete || (arguments.out.empty() && !arguments.page_data);
+  check_page(arguments, simulates);
   check_known("--framework", arguments.framework, "framework",
               {planned_frameworks.begin(), planned_frameworks.end()});
   std::vector<std::string> failures{"none"};
   failures.insert(failures.end(), failure_model_names().begin(), failure_model_names().end());
   check_known("--failures", arguments.failures, "model of failures", failures);
   auto data = with_file_cache(context.data);
-  const bool simulates =
-      (arguments.out.empty() && !arguments.page_data) ||
-      !(arguments.model.empty() || (arguments.platforms.empty() && arguments.gpu.empty()) ||
-        arguments.gpus.empty() || (arguments.tokens.empty() && arguments.samples.empty()));
   if (simulates) check_complete(arguments);
   auto clusters = clusters_of(arguments, data);
   check_quantities(arguments);

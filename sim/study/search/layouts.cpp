@@ -178,7 +178,8 @@ class LayoutSearch {
 
   /// Groups candidates that differ in the micro-batch only, and bounds their step times. Candidates of a kind
   /// share the costs of kernels, so kinds are worked on in parallel. In the order of the bounds; of similar
-  /// ones those with fewer tasks come first, because they cost least and give the limit for the others.
+  /// ones those with fewer tasks come first, because they cost least and give the limit for the others; DDP
+  /// precedes them all.
   /// @param starts_with_written whether the first job is the scenario's own, which is tried first
   std::vector<Cut> cuts_of(std::vector<Job> jobs, bool starts_with_written = false) {
     std::map<Kind, std::vector<Job*>> by_kind;
@@ -209,6 +210,11 @@ class LayoutSearch {
       const auto steps_above =
           least > Seconds{} ? std::floor(std::log(cut.at_least / least) / std::log(similar)) : 0;
       return std::tuple{steps_above, cut.passes(), cut.at_least};
+    });
+    // Nothing but gradients is exchanged: where this fits it is fast, and costs little to simulate.
+    std::ranges::stable_partition(cuts, [](const Cut& cut) {
+      const auto& job = cut.candidates.front().job;
+      return std::holds_alternative<Ddp>(job.strategy) && job.recompute == Recompute::none;
     });
     if (starts_with_written) cuts.insert(cuts.begin(), Cut{})->add(jobs.front(), at_least.front());
     return cuts;
