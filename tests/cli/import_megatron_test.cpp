@@ -249,6 +249,9 @@ TEST_CASE("arguments of Megatron-LM that gradway cannot simulate are listed", "[
        "dropout: 0 in attention, 0.1 elsewhere; gradway has both or none, and both are assumed\n"},
       {"--multi-latent-attention",
        "positions: gradway has no learned positions beside those of latent attention\n"},
+      {"--defer-embedding-wgrad-compute",
+       "defer_embedding_wgrad_compute true: gradway multiplies for the output layer's weight gradient at "
+       "once, and keeps no gradients of logits\n"},
       {"--transformer-impl local",
        "transformer_impl \"local\": gradway has Transformer Engine's kernels for all layers but attention\n"},
       {"--optimizer adafactor",

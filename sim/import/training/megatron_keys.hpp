@@ -63,6 +63,8 @@ inline constexpr auto unused_megatron_keys = std::to_array<UnusedKey>({
     {"data_parallel_sharding_strategy", "no_shard", no_fsdp_of_megatron},
     {"num_distributed_optimizer_instances", "1", "gradway shards the optimizer over all data-parallel ranks"},
     {"use_precision_aware_optimizer", "false", "gradway keeps optimizer states in fp32"},
+    {"defer_embedding_wgrad_compute", "false",
+     "gradway multiplies for the output layer's weight gradient at once, and keeps no gradients of logits"},
     {"optimizer_cuda_graph", "false", "gradway launches the kernels of Megatron's optimizer one by one"},
     {"optimizer_cpu_offload", "false", "gradway keeps parameters, gradients and optimizer states on the GPU"},
     {"distribute_saved_activations", "false", "each tensor rank of gradway keeps the whole input of a block"},
