@@ -125,7 +125,7 @@ class ShellText {
   bool has_value() {
     const auto here = at_;
     skip_blanks();
-    bool result = at_ < end_ && !ends_word(text_[at_]) && text_[at_] != '#';
+    bool result = at_ < end_ && (text_[at_] == '(' || !ends_word(text_[at_])) && text_[at_] != '#';
     if (result) {
       ShellText ahead{*this};
       ahead.is_lookahead_ = true;
@@ -136,11 +136,15 @@ class ShellText {
     return result;
   }
 
-  /// Reads a word; also performs assignments.
+  /// Reads a word; also performs assignments. A value in parentheses without quotes is one word.
   Word word() {
     Word result;
     const auto start = at_;
     std::string variable;
+    if (text_[at_] == '(') {
+      at_ = std::min({text_.find(')', at_), text_.find('\n', at_), end_ - 1}) + 1;
+      result.text = text_.substr(start, at_ - start);
+    }
     while (at_ < end_ && !ends_word(text_[at_]) &&
            blanks_of_lines.find(text_[at_]) == std::string_view::npos && !is_continuation()) {
       const char c = text_[at_];

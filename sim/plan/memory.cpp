@@ -24,13 +24,22 @@ constexpr double allocator_slack = 0.05;
 // The first barrier takes 840 MiB on each GPU.
 constexpr auto nccl_channel = 35_MiB;
 
-/// Workspaces of cuBLAS and cuBLASLt, one each for the threads of the forward and the backward pass. @source
-/// aten/src/ATen/cuda/CublasHandlePool.cpp, PyTorch 2.11
-Bytes cublas_workspaces(const Gpu& gpu) {
+/// Workspaces of cuBLAS and cuBLASLt: of PyTorch one each for the threads of the forward and the backward
+/// pass, of Transformer Engine one for its linear layers and one for each of the four streams of grouped
+/// experts.
+/// @source aten/src/ATen/cuda/CublasHandlePool.cpp, PyTorch 2.11; get_workspace and
+/// get_multi_stream_cublas_workspace in transformer_engine/pytorch/module/base.py, 2.8
+Bytes cublas_workspaces(const RankScenario& scenario) {
   constexpr int hopper = 90;
   constexpr int threads = 2;
+  constexpr int streams = 4;
+  const auto& gpu = scenario.platform.gpu_models.front();
   if (gpu.ideal) return {};
-  return threads * (gpu.compute_capability >= hopper ? 32_MiB : 8320_KiB);
+  const bool is_large = gpu.compute_capability >= hopper;
+  const auto of_pytorch = threads * (is_large ? 32_MiB : 8320_KiB);
+  if (!has_megatron_modules(scenario.job)) return of_pytorch;
+  const bool has_experts = std::ranges::any_of(scenario.model.layers, &Layer::is_of_experts);
+  return of_pytorch + (has_experts ? 1 + streams : 1) * (is_large ? 32_MiB : 4_MiB);
 }
 
 /// Size of all trained parameters in the job's format, or in the formats of a profile's gradients.
@@ -64,9 +73,8 @@ MemoryUse permanent_memory(const RankScenario& scenario, const SyncMemory& sync)
   const int of_input = delivers_to_gpu(job.input) ? job.input.prefetch_factor : job.input.prefetch ? 2 : 1;
   use.input = (scenario.model.input_per_sample + decoded_on_gpu(job.input)) * job.batch_per_gpu * of_input +
               job.input.background_copy;
-  const auto& gpu = scenario.platform.gpu_models.front();
-  use.workspace = cublas_workspaces(gpu);
-  use.context = gpu.ideal ? 0_B : cuda_context;
+  use.workspace = cublas_workspaces(scenario);
+  use.context = scenario.platform.gpu_models.front().ideal ? 0_B : cuda_context;
   return use;
 }
 

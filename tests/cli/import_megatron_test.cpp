@@ -180,6 +180,14 @@ TEST_CASE("Megatron-LM's arguments become keys of the scenario", "[cli][import]"
       {"--bf16 --use-flash-attn", "  attention: flash\n"},
       {"--bf16 --attention-backend fused", "  attention: cudnn\n"},
       {"--attention-backend unfused", "  attention: math\n"},
+      // Without Transformer Engine, separate kernels compute the scores and keep them.
+      {"--bf16 --transformer-impl local --attention-backend flash", "  attention: math\n"},
+      {"--cross-entropy-loss-fusion --cross-entropy-fusion-impl te", "  fused_loss: true\n"},
+      {"--cross-entropy-loss-fusion --clip-grad 0", "  framework: megatron\nstrategy"},
+      {"--expert-tensor-parallel-size 2", "  shard_optimizer: false\noptimizer"},
+      {"--multi-latent-attention", "positions: rotary\n"},
+      // as in YAML of Megatron-LM's tests, without the quotes that a shell needs
+      {"--num-experts 8 --moe-layer-freq ([0]*3 + [1]*21) --bf16", "dense_layers: 3"},
       {"--hidden-dropout 0 --attention-dropout 0", "mlp: 9216\n---\n"},
       {"--hidden-dropout 0.1", "mlp: 9216\ndropout: true\n---\n"},
       {"--swiglu", "activation: swiglu\nmlp: 6144\n"},
@@ -239,6 +247,13 @@ TEST_CASE("arguments of Megatron-LM that gradway cannot simulate are listed", "[
        "seed 1 occurs again with another value: the last one is used, as in Megatron-LM\n"},
       {"--attention-dropout 0",
        "dropout: 0 in attention, 0.1 elsewhere; gradway has both or none, and both are assumed\n"},
+      {"--multi-latent-attention",
+       "positions: gradway has no learned positions beside those of latent attention\n"},
+      {"--defer-embedding-wgrad-compute",
+       "defer_embedding_wgrad_compute true: gradway multiplies for the output layer's weight gradient at "
+       "once, and keeps no gradients of logits\n"},
+      {"--transformer-impl local",
+       "transformer_impl \"local\": gradway has Transformer Engine's kernels for all layers but attention\n"},
       {"--optimizer adafactor",
        "optimizer \"adafactor\": gradway does not support this optimizer, so sgd is assumed; set 'optimizer: "
        "adamw_fused' in the scenario\n"},

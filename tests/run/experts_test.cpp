@@ -74,6 +74,19 @@ const std::vector<Override> megatron{
 }  // namespace
 
 // The example of Megatron-Core's parallel_state.py: 16 ranks, two grids.
+// Workspaces of cuBLAS: two of PyTorch; Transformer Engine's own, and one per stream of grouped experts.
+TEST_CASE("Transformer Engine has its own workspaces for linear layers and grouped experts", "[memory]") {
+  using Row = std::pair<std::vector<Override>, Bytes>;
+  const auto [set, bytes] = GENERATE(values<Row>({
+      {{}, 2 * 32_MiB},
+      {{{"job.framework", "megatron"}}, (2 + 1 + 4) * 32_MiB},
+      {{{"job.framework", "megatron"}, {"model", "llama2_7b"}}, (2 + 1) * 32_MiB},
+      {{{"job.framework", "megatron"}, {"model", "llama2_7b"}, {"platform", "dgx-a100"}},
+       2 * 8320_KiB + 4_MiB},
+  }));
+  CHECK(checked_plan(mixtral(set)).first_program().memory.workspace == bytes);
+}
+
 TEST_CASE("experts have a grid of their own over the same ranks", "[layout][experts]") {
   const auto workload = checked_plan(mixtral(megatron));
   using Ranks = std::set<std::vector<std::size_t>>;

@@ -178,6 +178,18 @@ TEST_CASE("NF4 weights of blocks are dequantised to 16 bits before each product"
   CHECK(count_of(fc2.forward, "elementwise copy bf16") == 1);
 }
 
+TEST_CASE("gradients of a fused loss overwrite the logits, with frozen layers, too", "[lora]") {
+  const auto step = eager_step(model_of(decoder(small_llama(2))), {.batch = batch,
+                                                                   .precision = Precision::bf16,
+                                                                   .half_parameters = true,
+                                                                   .lora = lora_of(),
+                                                                   .fused_loss = true});
+  // In the backward pass of the head, the gradient of its input replaces two numbers per row.
+  const auto of_loss = step.memory.forward;
+  CHECK(step.memory.activations[of_loss + 1] - step.memory.activations[of_loss] ==
+        Bytes{2 * rows * hidden - 2 * 4 * rows});
+}
+
 // NVIDIA's LoRA of MLPerf training 5.1: frozen weights are in nvfp4 when they are loaded
 // (PRE_QUANTIZED_MODEL).
 TEST_CASE("frozen layers run two products in fp8 or nvfp4 and never cast their weights", "[lora][fp8]") {

@@ -112,6 +112,19 @@ TEST_CASE("a block with selective_op keeps its input and the results that are no
   CHECK(kept(3, settings_of(Recompute::full)) - kept(2, settings_of(Recompute::full)) == 2 * rows * hidden);
 }
 
+// torchao's layers call aten::mm on subclasses of tensors, so that the policy of torchtitan counts and keeps
+// their results as those of other products.
+TEST_CASE("selective_op keeps the results of every second fp8 product in 16 bits") {
+  auto settings = settings_of(Recompute::selective_op);
+  const auto of_half = kept(3, settings) - kept(2, settings);
+  const auto again = runs_again(small_llama(2), settings).columns;
+  settings.fp8 = Fp8{GENERATE(Fp8Recipe::tensorwise, Fp8Recipe::rowwise)};
+  CHECK(kept(3, settings) - kept(2, settings) == of_half);
+  CHECK(runs_again(small_llama(2), settings).columns == again);
+  settings.compiled = true;
+  CHECK(runs_again(small_llama(2), settings).columns == again);
+}
+
 TEST_CASE("every n-th block is recomputed") {
   auto none = settings_of(Recompute::full);
   none.recompute = Recompute::none;

@@ -2,7 +2,9 @@
 #include "sim/import/training/trainer_settings.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -62,6 +64,26 @@ void check_job_numbers(TrainerSettings& settings, long long batch, long long acc
   if (accumulate > max_accumulation)
     settings.problem(settings.whole(), fmt::format("{} micro-steps per step are too many", accumulate),
                      fmt::format("the maximum is {}", max_accumulation));
+}
+
+std::string attention_word(TrainerSettings& settings) {
+  const bool is_flash = settings.boolean({"use_flash_attn"}).value_or(false);
+  constexpr std::string_view key = "attention_backend";
+  constexpr std::string_view modules = "transformer_impl";
+  const auto backend = settings.text({key}).value_or(is_flash ? "flash" : "auto");
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> words{
+      {{"auto", ""}, {"flash", "flash"}, {"fused", "cudnn"}, {"unfused", "math"}, {"local", "math"}}};
+  const auto row = std::ranges::find(words, backend, &std::pair<std::string_view, std::string_view>::first);
+  if (row == words.end()) {
+    settings.problem(settings.where({key}), fmt::format("invalid implementation of attention '{}'", backend),
+                     suggestion(backend, {"auto", "flash", "fused", "unfused", "local"}));
+    return {};
+  }
+  if (settings.text({modules}).value_or("") != "local") return std::string{row->second};
+  // Separate kernels compute attention, whatever the backend is. @source Megatron-Core,
+  // transformer/dot_product_attention.py
+  settings.note({modules}, "gradway has Transformer Engine's kernels for all layers but attention");
+  return "math";
 }
 
 std::string fusions_word(TrainerSettings& settings) {

@@ -142,7 +142,8 @@ class Megatron {
 
   void read_experts_layout() {
     const auto experts = number("expert_model_parallel_size", 1);
-    const auto each = number("expert_tensor_parallel_size", number("num_experts", 0, 0) > 0 ? tensor_ : 1);
+    const auto given = number("expert_tensor_parallel_size", tensor_);
+    const auto each = number("num_experts", 0, 0) > 0 ? given : 1;  // Megatron-LM accepts it without experts.
     auto& parallel = draft_.scenario.parallel;
     if (experts > 1) parallel.emplace_back("expert", fmt::format("{}", experts));
     if (each > 1) parallel.emplace_back("expert_tensor", fmt::format("{}", each));
@@ -217,7 +218,8 @@ class Megatron {
     if (accumulate > 1) job.emplace_back("accumulate", fmt::format("{}", accumulate));
     if (!options_.model.empty()) job.emplace_back("sequence", fmt::format("{}", sequence_));
     job.emplace_back("framework", "megatron");
-    read_attention();
+    if (const auto word = attention_word(settings_); !word.empty()) job.emplace_back("attention", word);
+    read_loss();
     if (const auto word = fusions_word(settings_); !word.empty()) job.emplace_back("fusions", word);
     read_recompute();
     if (const auto word = cuda_graphs_word(settings_); !word.empty()) job.emplace_back("cuda_graphs", word);
@@ -243,17 +245,11 @@ class Megatron {
     return "tensorwise";
   }
 
-  void read_attention() {
-    const bool is_flash = flag("use_flash_attn");
-    const Key key = "attention_backend";
-    const auto backend = settings_.text({key}).value_or(is_flash ? "flash" : "auto");
-    const std::vector<std::pair<std::string, std::string>> words{
-        {"auto", ""}, {"flash", "flash"}, {"fused", "cudnn"}, {"unfused", "math"}, {"local", "math"}};
-    const auto found = std::ranges::find(words, backend, [](const auto& row) { return row.first; });
-    require(key, found != words.end(), fmt::format("invalid implementation of attention '{}'", backend),
-            suggestion(backend, {"auto", "flash", "fused", "unfused", "local"}));
-    if (found != words.end() && !found->second.empty())
-      draft_.scenario.job.emplace_back("attention", found->second);
+  /// Without Triton's kernel, Megatron-LM compiles parts of the loss, whose tensors stay the same.
+  void read_loss() {
+    const bool is_fused = flag("cross_entropy_loss_fusion");
+    const auto kernel = settings_.text({"cross_entropy_fusion_impl"}).value_or("native");
+    if (is_fused && kernel == "te") draft_.scenario.job.emplace_back("fused_loss", "true");
   }
 
   void read_recompute() {
@@ -318,8 +314,8 @@ class Megatron {
     put("sequence", sequence_);
     read_vocabulary();
     read_biases();
-    read_positions();
     const bool is_latent = flag("multi_latent_attention");
+    read_positions(is_latent);
     read_heads(is_latent);
     if (is_latent) read_latent();
     read_mlp();
@@ -361,10 +357,14 @@ class Megatron {
     put("mlp_bias", false);
   }
 
-  void read_positions() {
+  void read_positions(bool is_latent) {
     const Key key = "position_embedding_type";
     auto type = settings_.text({key}).value_or("learned_absolute");
     if (flag("use_rotary_position_embeddings")) type = "rope";
+    if (is_latent && type == "learned_absolute") {  // Latent attention always rotates a part of each head.
+      type = "rope";
+      settings_.note_missing("positions: gradway has no learned positions beside those of latent attention");
+    }
     const bool none = flag("no_position_embedding");
     const auto share = settings_.number({"rotary_percent"}, 0).value_or(1);
     const auto rows = number("max_position_embeddings", sequence_);

@@ -38,7 +38,7 @@ inline constexpr std::string_view ignored_megatron_keys =
     "manual_gc_interval empty_unused_memory_level use_mcore_models no_masked_softmax_fusion "
     "rotary_base rotary_seq_len_interpolation_factor use_rope_scaling rope_scaling_factor "
     "rope_type rotary_scaling_factor mscale mscale_all_dim norm_epsilon apply_layernorm_1p "
-    "attention_softmax_in_fp32 calculate_per_token_loss cross_entropy_loss_fusion moe_grouped_gemm "
+    "attention_softmax_in_fp32 calculate_per_token_loss moe_grouped_gemm "
     "moe_permute_fusion moe_token_dispatcher_type tokenizer_type max_position_embeddings "
     "check_for_nan_in_loss_and_grad no_check_for_nan_in_loss_and_grad fp8_amax_history_len "
     "fp8_amax_compute_algo fp8_margin fp8_interval cuda_graph_warmup_steps cuda_graph_use_single_mempool "
@@ -46,7 +46,6 @@ inline constexpr std::string_view ignored_megatron_keys =
 
 /// Keys that gradway does not use, or only in part, and what it does instead.
 inline constexpr auto unused_megatron_keys = std::to_array<UnusedKey>({
-    {"transformer_impl", "transformer_engine", "gradway simulates Megatron-Core with Transformer Engine"},
     {"rampup_batch_size", {}, no_ramp},
     {"step_batch_size_schedule", {}, no_ramp},
     {"fp4_format", {}, "gradway's kernels have at least 8 bits per element and no fp4"},
@@ -64,6 +63,8 @@ inline constexpr auto unused_megatron_keys = std::to_array<UnusedKey>({
     {"data_parallel_sharding_strategy", "no_shard", no_fsdp_of_megatron},
     {"num_distributed_optimizer_instances", "1", "gradway shards the optimizer over all data-parallel ranks"},
     {"use_precision_aware_optimizer", "false", "gradway keeps optimizer states in fp32"},
+    {"defer_embedding_wgrad_compute", "false",
+     "gradway multiplies for the output layer's weight gradient at once, and keeps no gradients of logits"},
     {"optimizer_cuda_graph", "false", "gradway launches the kernels of Megatron's optimizer one by one"},
     {"optimizer_cpu_offload", "false", "gradway keeps parameters, gradients and optimizer states on the GPU"},
     {"distribute_saved_activations", "false", "each tensor rank of gradway keeps the whole input of a block"},
@@ -93,6 +94,7 @@ inline constexpr std::string_view used_megatron_keys =
     "fp8_multi_head_attention moe_enable_deepep moe_flex_dispatcher_backend tp_comm_overlap "
     "recompute_activations recompute_granularity "
     "recompute_method recompute_num_layers recompute_modules attention_backend use_flash_attn clip_grad "
+    "cross_entropy_loss_fusion cross_entropy_fusion_impl transformer_impl "
     "use_distributed_optimizer overlap_grad_reduce overlap_param_gather ddp_bucket_size "
     "grad_reduce_in_bf16 accumulate_allreduce_grads_in_fp32 optimizer";
 

@@ -123,6 +123,9 @@ void check_job_numbers(TrainerSettings& settings, long long batch, long long acc
 /// Whether linear layers run in nvfp4, Megatron-Core's only format of 4 bits.
 bool reads_fp4(TrainerSettings& settings);
 
+/// Which kernel runs Megatron's attention, a word of `job.attention`; empty: the default.
+std::string attention_word(TrainerSettings& settings);
+
 /// Which of Megatron's fused kernels run, a word of `job.fusions`; empty: all.
 std::string fusions_word(TrainerSettings& settings);
 

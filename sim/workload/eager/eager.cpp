@@ -430,9 +430,10 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
   open(name);
   if (shared) classes = share(classes);
   const auto m = d(rows_of_sample) * settings_.batch;
-  if (settings_.fused_loss && settings_.tensor == 1) return fused_cross_entropy(logits, m);
-  const bool is_split = shared && settings_.tensor > 1;
-  const bool by_dtensor = is_split && !settings_.megatron;
+  const bool by_megatron = shared && settings_.megatron;
+  if (settings_.fused_loss && (settings_.tensor == 1 || by_megatron)) return fused_cross_entropy(logits, m);
+  if (by_megatron) return vocabulary_parallel_cross_entropy(logits, m);
+  const bool by_dtensor = shared && settings_.tensor > 1;
   // Training loops without autocast call model(x).float() and drop the original logits.
   const auto of_model = logits;
   // Decoders of transformers do the same under autocast (ForCausalLMLoss).
@@ -455,9 +456,8 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
   auto& loss = node({logs});
   save(logs);
   forward(rows("nll_loss", Number::fp32, m, d(classes)));
-  // All-reduces of the largest logit, the target's logit and the sum, in Megatron's
-  // vocab_parallel_cross_entropy and PyTorch's loss_parallel.
-  for (int i = 0; is_split && i < 3; ++i)
+  // All-reduces of the largest logit, the target's logit and the sum, in PyTorch's loss_parallel.
+  for (int i = 0; by_dtensor && i < 3; ++i)
     loss.forward_exchanges.push_back({CollectiveKind::all_reduce, Bytes{m * fp32_bytes}, 0, 0});
   loss.backward.push_back(rows("nll_loss_backward", Number::fp32, m, d(classes)));
   if (by_dtensor) loss.temporary_backward = (is_fp32 ? 2 : 1.5) * fp32_bytes * elements;
@@ -470,17 +470,22 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
 }
 
 /// The forward kernel reads the logits and saves two numbers per row; the backward kernel reads them again
-/// and writes their gradients. No fp32 tensor of their size exists.
+/// and overwrites them with their gradients. No fp32 tensor of their size exists. Tensor ranks gather three
+/// numbers per row after a kernel of its own for maxima and sums.
+/// @source transformer_engine/pytorch/triton/cross_entropy.py
 void Eager::fused_cross_entropy(Tensor logits, double m) {
   auto& at = node({logits});
   save(logits);
+  of(logits).gradient_overwrites = true;
   save(make(2 * m, Number::fp32, false));
   const auto pass = stream("copy", of(logits).number, of(logits).elements);
+  if (settings_.megatron) forward(stream("amax", of(logits).number, of(logits).elements));
   forward(pass);
+  if (settings_.tensor > 1)
+    at.forward_exchanges.push_back(
+        {CollectiveKind::all_gather, Bytes{3 * m * fp32_bytes * settings_.tensor}, 1, 1});
   at.backward.push_back(pass);
   make(1, Number::fp32, true);
-  node({});  // the gradients overwrite the logits
-  of({of(logits).storage}).saved_for = static_cast<std::int32_t>(nodes_.size()) - 1;
 }
 
 std::vector<Layer> Eager::take_layers() {

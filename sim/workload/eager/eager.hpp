@@ -298,13 +298,14 @@ class Eager {
     double elements = 0;
     Number number = Number::fp32;
     bool needs_grad = false;
-    std::int32_t storage = -1;    ///< the tensor whose memory it uses; -1: memory is counted elsewhere
-    std::int32_t made = 0;        ///< node that produced it
-    std::int32_t last_use = 0;    ///< last node that reads it in the forward pass
-    std::int32_t saved_for = -1;  ///< node whose backward pass needs it last; -1: none
-    std::int32_t consumer = -1;   ///< last node that has it as an input
-    std::int32_t in_fp8 = -1;     ///< its fp8 copy
-    bool sums_gradient = false;   ///< the product that reads it must sum its gradient over the ranks
+    std::int32_t storage = -1;         ///< the tensor whose memory it uses; -1: memory is counted elsewhere
+    std::int32_t made = 0;             ///< node that produced it
+    std::int32_t last_use = 0;         ///< last node that reads it in the forward pass
+    std::int32_t saved_for = -1;       ///< node whose backward pass needs it last; -1: none
+    std::int32_t consumer = -1;        ///< last node that has it as an input
+    std::int32_t in_fp8 = -1;          ///< its fp8 copy
+    bool gradient_overwrites = false;  ///< where it was saved, its gradient overwrites it
+    bool sums_gradient = false;        ///< the product that reads it must sum its gradient over the ranks
     Bytes gathered_in_pieces{};  ///< gathered while it is read: the products are split, the first one gathers
     bool is_gathered = false;    ///< the first of these products was issued
     int consumers = 0;
@@ -407,6 +408,7 @@ class Eager {
   bool keeps_transposes() const;
   void quantise(std::vector<Operation>& to, Number from, double elements, bool both) const;
   void fused_cross_entropy(Tensor logits, double m);
+  void vocabulary_parallel_cross_entropy(Tensor logits, double m);
   // Casts of a matrix with rows of `width` elements to fp8.
   Tensor copy_in_fp8(Node& at, Tensor x, double elements, double width);
   void cast_to_fp8(std::vector<Operation>& to, Number from, double elements, double width) const;

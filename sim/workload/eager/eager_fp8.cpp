@@ -200,6 +200,7 @@ Tensor Eager::linear_in_fp8(Tensor x, const LinearShape& shape) {
   if (shape.bias) cast_weight(shape.outputs);
   const bool is_transposed = settings_.compiled && of(x).in_fp8 >= 0;  // by another layer that reads it
   auto& at = node({x});
+  at.is_product = !shape.bias && !by_engine;
   const auto copy = copy_in_fp8(at, x, gathers_beside ? read / settings_.tensor : read, shape.inputs);
   save(by_rows ? x : copy);
   cast_weight_to_fp8(at, shape.weight(), shape.inputs);

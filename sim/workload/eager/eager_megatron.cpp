@@ -47,4 +47,32 @@ Tensor Eager::megatron_rotary(const std::string& name, Tensor x, double factors)
   return make(n, number, true);
 }
 
+/// After the cast, all operations work in place on one fp32 tensor. The backward pass writes the gradient
+/// into it, too, and autograd casts that to the format of the logits, which live until the loss is computed.
+/// @param m number of rows
+/// @source Megatron-Core at d98e8a64dd, tensor_parallel/cross_entropy.py and models/gpt/gpt_model.py
+/// (_postprocess)
+void Eager::vocabulary_parallel_cross_entropy(Tensor logits, double m) {
+  const auto softmax = cast(logits, Number::fp32);
+  const auto all = [&](const char* what) { return stream(what, Number::fp32, of(softmax).elements); };
+  auto& at = node({softmax});
+  // The maximum of each row; logits minus it; the targets' logits, in ten kernels; exponentials; their sum;
+  // the loss, in two kernels; exponentials over their sum.
+  const auto of_rows = stream("count", Number::fp32, m);
+  at.forward = {all("amax"), all("broadcast")};
+  at.forward.insert(at.forward.end(), 10, of_rows);
+  at.forward.insert(at.forward.end(), {all("scale"), all("sum"), of_rows, of_rows, all("broadcast")});
+  at.backward.assign(6, of_rows);  // one less at the targets
+  at.backward.push_back(all("broadcast"));
+  save(softmax);
+  of(softmax).gradient_overwrites = true;
+  of({of(logits).storage}).last_use = static_cast<std::int32_t>(nodes_.size()) - 1;
+  const Bytes sent{m * fp32_bytes};
+  constexpr std::size_t after_sum = 14;
+  if (settings_.tensor > 1)  // maxima, the targets' logits, sums
+    for (const std::size_t done : {std::size_t{1}, after_sum, after_sum})
+      at.forward_exchanges.push_back({CollectiveKind::all_reduce, sent, done, done});
+  make(1, Number::fp32, true);
+}
+
 }  // namespace gradway

@@ -186,8 +186,8 @@ void Eager::account() {
     if (owns && !runs_blocks_again(settings_.recompute))
       held.hold(info.made, info.saved_for >= 0 ? held.back(info.saved_for) : info.last_use, bytes);
     if (info.storage >= 0 && info.needs_grad && info.consumers > 0)
-      held.hold(held.back(info.consumer), held.back(std::max(info.made, 0)),
-                info.elements * bytes_of(gradient_number(info)));
+      held.hold(held.back(info.consumer) + (info.gradient_overwrites ? 1 : 0),
+                held.back(std::max(info.made, 0)), info.elements * bytes_of(gradient_number(info)));
   }
   if (runs_blocks_again(settings_.recompute)) hold_recomputed(held);
   std::vector<double> gradients(2 * nodes_.size(), 0);
