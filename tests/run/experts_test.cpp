@@ -73,7 +73,6 @@ const std::vector<Override> megatron{
 
 }  // namespace
 
-// The example of Megatron-Core's parallel_state.py: 16 ranks, two grids.
 // Workspaces of cuBLAS: two of PyTorch; Transformer Engine's own, and one per stream of grouped experts.
 TEST_CASE("Transformer Engine has its own workspaces for linear layers and grouped experts", "[memory]") {
   using Row = std::pair<std::vector<Override>, Bytes>;
@@ -87,6 +86,7 @@ TEST_CASE("Transformer Engine has its own workspaces for linear layers and group
   CHECK(checked_plan(mixtral(set)).first_program().memory.workspace == bytes);
 }
 
+// The example of Megatron-Core's parallel_state.py: 16 ranks, two grids.
 TEST_CASE("experts have a grid of their own over the same ranks", "[layout][experts]") {
   const auto workload = checked_plan(mixtral(megatron));
   using Ranks = std::set<std::vector<std::size_t>>;
