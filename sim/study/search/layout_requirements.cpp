@@ -8,6 +8,7 @@
 #include "sim/plan/plan.hpp"
 #include "sim/scenario/pipeline/schedule.hpp"
 #include "sim/scenario/pipeline/stages.hpp"
+#include "sim/workload/blocks.hpp"
 
 namespace gradway {
 namespace {
@@ -92,8 +93,10 @@ Requirements RequirementEstimator::estimate(const Job& job) const {
 Seconds RequirementEstimator::least_time_of(const Job& job) {
   const auto& [costs, slowdown, launches] = passes_of(job);
   const auto pipeline = pipeline_of(job.layout);
-  const auto recomputed =
-      job.recompute == Recompute::full ? total(costs.forward) / job.recompute_every : Seconds{};
+  Seconds recomputed{};
+  for (std::size_t i = 0; job.recompute == Recompute::full && i < costs.forward.size(); ++i)
+    if (!block_name(scenario_.model.layers[i].name).empty())  // not the output layer and the loss
+      recomputed += costs.forward[i] / job.recompute_every;
   const auto of_micro_batch = (time_of_passes(costs) + recomputed) / job.layout.pipeline;
   const auto before = pipeline.splits_backward() ? 0.0 : (job.layout.pipeline - 1.0) / pipeline.chunks;
   return std::max({of_micro_batch * (job.accumulate + before), of_micro_batch * job.accumulate * slowdown,
