@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim/compute/memory_range.hpp"
 #include "sim/lower/nccl_channels.hpp"
 #include "sim/metrics/measure.hpp"
 #include "sim/plan/memory.hpp"
@@ -78,15 +79,24 @@ bool note_repetition(SteadyRun& run) {
 constexpr double certainty = 1e-3;
 
 /// Memory of the GPU that needs most, with NCCL's buffers.
-Bytes memory_needed(const Workload& workload, const Communicators& communicators, const Platform& platform) {
+MemoryUse memory_of_fullest(const Workload& workload, const Communicators& communicators,
+                            const Platform& platform) {
   const auto channels = nccl_channels(workload, communicators, platform);
-  Bytes most{};
+  MemoryUse fullest;
   for (std::size_t i = 0; i < workload.programs_of_ranks(); ++i) {
     auto memory = workload.programs[i].memory;
     memory.nccl = nccl_buffers(channels[i]);
-    most = std::max(most, memory.needed());
+    if (i == 0 || memory.needed() > fullest.needed()) fullest = memory;
   }
-  return most;
+  return fullest;
+}
+
+/// Nothing if the memory is within the limit.
+std::optional<BeyondLimits> beyond(MemoryLimit limit, const Scenario& scenario, const MemoryUse& memory) {
+  if (limit == MemoryLimit::none) return std::nullopt;
+  if (!fits(scenario, memory)) return BeyondLimits{.needs = memory.needed()};
+  if (limit == MemoryLimit::surely_fits && !surely_fits(scenario, memory)) return BeyondLimits{};
+  return std::nullopt;
 }
 
 /// A step in its steady state, and what it was simulated with.
@@ -120,8 +130,8 @@ StepOutcome simulated_step(Scenario& scenario, ComputeCosts costs, const FewerMi
   report_progress(on_progress, "mapping collectives to links");
   check(*workload);
   Communicators communicators{*workload, scenario};
-  if (const auto needs = memory_needed(*workload, communicators, scenario.platform); needs > limits.memory)
-    return BeyondLimits{.needs = needs};
+  const auto fullest = memory_of_fullest(*workload, communicators, scenario.platform);
+  if (const auto too_much = beyond(limits.memory, scenario, fullest)) return *too_much;
   report_progress(on_progress, "folding ranks");
   const auto lowering_plan = make_lowering_plan(*workload, scenario, communicators, fold);
   const auto lowered = [&](const Workload& steps) {

@@ -10,15 +10,19 @@
 
 namespace gradway {
 
+/// Which jobs are simulated, by the memory of their GPUs.
+enum class MemoryLimit { none, fits, surely_fits };
+
 /// What a step may take at most. A simulation ends early where it is known to take more.
 struct StepLimits {
   Seconds time = Seconds::infinite();
-  Bytes memory = Bytes::infinite();  ///< of each GPU
+  MemoryLimit memory = MemoryLimit::none;
 };
 
 /// A step was not simulated to its end, because it takes more than its limits.
 struct BeyondLimits {
-  std::optional<Bytes> needs{};  ///< memory of a GPU; empty: the step takes too long
+  /// Memory of a GPU; empty: the step takes too long, or the job fits, but not surely.
+  std::optional<Bytes> needs{};
 };
 
 /// The same run as `simulate`, unless the step is known to be beyond the limits:

@@ -104,11 +104,10 @@ Seconds RequirementEstimator::least_time_of(const Job& job) {
 }
 
 std::variant<LayoutResult, BeyondLimits> simulate_layout(const Scenario& written, const Job& job,
-                                                         Seconds limit, const std::string& engine) {
+                                                         const StepLimits& limits,
+                                                         const std::string& engine) {
   auto scenario = written;
   scenario.job = job;
-  const auto& gpu = written.platform.gpu_models.front();
-  const StepLimits limits{.time = limit, .memory = gpu.ideal ? Bytes::infinite() : gpu.memory};
   const auto simulated = simulate_within(limits, std::move(scenario), engine);
   if (const auto* beyond = std::get_if<BeyondLimits>(&simulated)) return *beyond;
   const auto& run = std::get<Run>(simulated);

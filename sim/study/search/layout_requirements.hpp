@@ -70,9 +70,9 @@ class RequirementEstimator {
 /// searched
 void check_can_be_cut(const Scenario& written);
 
-/// Simulates a layout, unless it takes longer than the limit or does not fit.
+/// Simulates a layout within limits.
 /// @throws ConfigError if NCCL refuses it
 std::variant<LayoutResult, BeyondLimits> simulate_layout(const Scenario& written, const Job& job,
-                                                         Seconds limit, const std::string& engine);
+                                                         const StepLimits& limits, const std::string& engine);
 
 }  // namespace gradway

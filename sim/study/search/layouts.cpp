@@ -286,10 +286,10 @@ class LayoutSearch {
     auto& best = answer.best;
     best.begin_simulation();
     try {
-      auto tried = simulate_layout(written_, job, best.limit(may_surely_fit), options_.engine);
+      const auto memory = best.counts(false) ? MemoryLimit::fits : MemoryLimit::surely_fits;
+      auto tried = simulate_layout(written_, job, {best.limit(may_surely_fit), memory}, options_.engine);
       if (auto* result = std::get_if<LayoutResult>(&tried)) {
         ++answer.simulated;
-        if (!best.counts(result->verdict == MemoryVerdict::fits)) return;
         best.add(*result);
         answer.tried.push_back(std::move(*result));
       } else if (const auto needs = std::get<BeyondLimits>(tried).needs) {  // with NCCL's buffers
@@ -403,7 +403,7 @@ class LayoutSearch {
   /// None if NCCL refuses the job, or if it takes more memory or time than there is.
   std::optional<LayoutResult> simulate_if_feasible(const Job& job, Seconds limit) const {
     try {
-      auto tried = simulate_layout(written_, job, limit, options_.engine);
+      auto tried = simulate_layout(written_, job, {limit, MemoryLimit::fits}, options_.engine);
       auto* result = std::get_if<LayoutResult>(&tried);
       if (result != nullptr && result->metrics.step_time <= limit) return std::move(*result);
     } catch (const ConfigError&) {

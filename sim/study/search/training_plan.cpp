@@ -84,7 +84,7 @@ int batch_of_replica(const Scenario& scenario, int samples) {
 }
 
 LayoutResult simulated(const Scenario& scenario) {
-  auto tried = simulate_layout(scenario, scenario.job, Seconds::infinite(), "fluid");
+  auto tried = simulate_layout(scenario, scenario.job, {.memory = MemoryLimit::fits}, "fluid");
   if (auto* result = std::get_if<LayoutResult>(&tried)) return std::move(*result);
   refuse_layouts(fmt::format("the job does not fit into the memory of each {}",
                              scenario.platform.gpu_models.front().name),
