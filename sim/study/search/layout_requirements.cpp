@@ -62,15 +62,15 @@ Seconds launch_time_of_passes(const Scenario& scenario, const ComputeCosts& cost
 
 const RequirementEstimator::Passes& RequirementEstimator::passes_of(const Job& job) {
   scenario_.job = job;
-  auto [at, is_new] = costs_.try_emplace(key_of(job));
-  auto& [costs, slowdown, launches] = at->second;
+  auto [entry, is_new] = costs_.try_emplace(key_of(job));
+  auto& [costs, slowdown, launches] = entry->second;
   if (is_new) {
     costs = compute_costs(scenario_, WaitRatio::always());
     if (const auto least = time_of_passes(costs); least > Seconds{})
       slowdown = time_of_passes(compute_costs(scenario_)) / least;
     if (job.cuda_graphs == CudaGraphs::none) launches = launch_time_of_passes(scenario_, costs);
   }
-  return at->second;
+  return entry->second;
 }
 
 Requirements RequirementEstimator::estimate(const Job& job) const {
