@@ -41,10 +41,10 @@ Ticks CampaignCourse::end_after(Ticks progress) const {
   return plan_ != nullptr ? ends_[phase_of(progress)] : never;
 }
 
-bool CampaignCourse::update(Ticks now, Ticks progress) {
+bool CampaignCourse::update(Ticks time, Ticks progress) {
   if (plan_ == nullptr) return false;
   const auto before = std::exchange(phase_, phase_of(progress));
-  if (!conditions_->update(now, phase_) && before == phase_) return false;
+  if (!conditions_->update(time, phase_) && before == phase_) return false;
   ++changes_;
   return true;
 }

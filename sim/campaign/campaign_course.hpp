@@ -22,7 +22,7 @@ class CampaignCourse {
   /// The first end of a phase after a progress.
   Ticks end_after(Ticks progress) const;
   /// @return whether the phase or its conditions have changed
-  bool update(Ticks now, Ticks progress);
+  bool update(Ticks time, Ticks progress);
   std::size_t phase() const { return phase_; }
   std::size_t condition() const { return conditions_ ? conditions_->condition() : 0; }
   Ticks next_change() const { return conditions_ ? conditions_->next_change() : never; }

@@ -3,36 +3,36 @@
 
 namespace gradway {
 
-std::array<std::pair<Bucket, Ticks>, 5> parts_of_steps(Ticks time, Ticks done, const SlowDowns& by) {
-  auto rest = std::max<Ticks>(0, time - done);
-  const auto take = [&](double part) {
-    const auto taken = std::min(rest, static_cast<Ticks>(part));
-    rest -= taken;
+std::array<std::pair<Bucket, Ticks>, 5> parts_of_steps(Ticks time, Ticks done, const SlowDowns& slow_downs) {
+  auto remaining = std::max<Ticks>(0, time - done);
+  const auto take = [&](double amount) {
+    const auto taken = std::min(remaining, static_cast<Ticks>(amount));
+    remaining -= taken;
     return taken;
   };
   const auto alone = static_cast<double>(done);
-  auto by_conditions = take(alone * (by.conditions - 1));
-  const auto by_width = take(alone * by.conditions * (by.width - 1));
-  const auto by_save = take(alone * by.conditions * by.width * (by.write - 1));
+  auto by_conditions = take(alone * (slow_downs.conditions - 1));
+  const auto by_width = take(alone * slow_downs.conditions * (slow_downs.width - 1));
+  const auto by_save = take(alone * slow_downs.conditions * slow_downs.width * (slow_downs.write - 1));
   constexpr Ticks rounding = 4;
-  if (by.conditions > 1 && rest <= rounding) by_conditions += std::exchange(rest, 0);
+  if (slow_downs.conditions > 1 && remaining <= rounding) by_conditions += std::exchange(remaining, 0);
   return {{{Bucket::productive, std::min(time, done)},
            {Bucket::conditions, by_conditions},
            {Bucket::narrow, by_width},
            {Bucket::saving, by_save},
-           {Bucket::stragglers, rest}}};
+           {Bucket::stragglers, remaining}}};
 }
 
 const FailureCause* cause_at(std::span<const FailureCause> causes, double share) {
-  double all = 0;
-  for (const auto& cause : causes) all += cause.count;
-  auto left = share * all;
-  const FailureCause* found = nullptr;
+  double total = 0;
+  for (const auto& cause : causes) total += cause.count;
+  auto remaining = share * total;
+  const FailureCause* chosen = nullptr;
   for (const auto& cause : causes) {
-    found = &cause;
-    if ((left -= cause.count) < 0) break;
+    chosen = &cause;
+    if ((remaining -= cause.count) < 0) break;
   }
-  return found;
+  return chosen;
 }
 
 double keeping_usd(const std::vector<KeptStorage>& kept, Ticks end) {

@@ -65,7 +65,7 @@ struct SlowDowns {
 };
 
 /// Divides the time of steps into its causes. @param time taken @param done undisturbed time
-std::array<std::pair<Bucket, Ticks>, 5> parts_of_steps(Ticks time, Ticks done, const SlowDowns& by);
+std::array<std::pair<Bucket, Ticks>, 5> parts_of_steps(Ticks time, Ticks done, const SlowDowns& slow_downs);
 
 /// The cause at a share of the sum of all counts; null without causes.
 const FailureCause* cause_at(std::span<const FailureCause> causes, double share);

@@ -97,11 +97,11 @@ CheckpointCost checkpoint_cost(const CheckpointSettings& settings, const Scenari
   }
   const auto fair_share = 1 / (1 + settings.weight);  // of the loaders
   const auto data = loader_share(scenario, metrics);
-  const auto own = cost.size / writers;
+  const auto shard = cost.size / writers;
   const bool is_pinned = staging_of(settings, scenario.job) == Staging::pinned;
   const auto rate = settings.device_copy.value_or(is_pinned ? pinned_copy : pageable_copy);
-  cost.pause = ticks_of(own / rate + settings.overhead);
-  if (is_pinned) cost.allocation = ticks_of(own / pinned_allocation);
+  cost.pause = ticks_of(shard / rate + settings.overhead);
+  if (is_pinned) cost.allocation = ticks_of(shard / pinned_allocation);
   cost.write = ticks_of(transfer.write / (1 - std::min(data, fair_share)));
   cost.slowdown = settings.slowdown * std::max(1.0, data / fair_share);
   return cost;

@@ -14,21 +14,21 @@ struct Interruptions {
 
 /// The optimal time between checkpoints to first order, sqrt(2 d M).
 /// @source J. W. Young, Communications of the ACM 17(9), 1974
-Seconds young_interval(const Interruptions& what);
+Seconds young_interval(const Interruptions& interruptions);
 
 /// The optimal time between checkpoints to higher order: sqrt(2 d M) (1 + sqrt(d/2M)/3 + d/18M) - d for d <
 /// 2M, else M.
 /// @source J. T. Daly, Future Generation Computer Systems 22(3), 2006, equation 37
-Seconds daly_interval(const Interruptions& what);
+Seconds daly_interval(const Interruptions& interruptions);
 
 /// Share of time that is productive: t / (M e^(R/M) (e^((t+d)/M) - 1)). Exact for random failures, also
 /// during restarts and checkpoints.
 /// @source Daly, equation 20 @param interval t, training time between two checkpoints
-double efficiency(const Interruptions& what, Seconds interval);
+double efficiency(const Interruptions& interruptions, Seconds interval);
 
 /// E[ETTR] = (1 - r (u0 + D/2)) / (1 + w/D) with r = 1/M, within 5 % of its authors' Monte Carlo results.
 /// @source Kokolis et al., HPCA 2025, arXiv 2410.21680
-double expected_ettr(const Interruptions& what, Seconds interval);
+double expected_ettr(const Interruptions& interruptions, Seconds interval);
 
 /// Samples (or tokens) to a target loss over those with very small batches: 1 + B / B_noise.
 /// @source S. McCandlish et al., "An Empirical Model of Large-Batch Training", arXiv 1812.06162, 2018:

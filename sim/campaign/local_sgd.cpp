@@ -43,8 +43,8 @@ OuterLoop outer_loop_of(const Model& model, const LocalSgd& settings, Seconds st
                  .exchange = is_sparse ? gather_time(settings.workers, fragment, path)
                                        : exchange_time(settings.workers, fragment, path),
                  .inner = step * settings.inner_steps};
-  const auto others = settings.workers - 1.0;
-  loop.sent = fragment * (settings.fragments * others * (is_sparse ? 1 : 2.0 / settings.workers));
+  const auto peers = settings.workers - 1.0;
+  loop.sent = fragment * (settings.fragments * peers * (is_sparse ? 1 : 2.0 / settings.workers));
   loop.pause = std::max(Seconds{}, loop.exchange - step * settings.overlap_steps);
   return loop;
 }
@@ -55,10 +55,10 @@ std::vector<ClientTurn> client_turns(const Model& model, const LocalSgd& setting
           "there is a step time for each class of clients");
   std::vector<ClientTurn> turns;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const auto& one = settings.clients->classes[i];
-    turns.push_back({.down = exchanged_model_size(model, settings) / one.down + one.rtt / 2,
+    const auto& client_class = settings.clients->classes[i];
+    turns.push_back({.down = exchanged_model_size(model, settings) / client_class.down + client_class.rtt / 2,
                      .compute = steps[i] * settings.inner_steps,
-                     .up = update_size(model, settings) / one.up + one.rtt / 2});
+                     .up = update_size(model, settings) / client_class.up + client_class.rtt / 2});
   }
   return turns;
 }

@@ -37,19 +37,19 @@ const StepVariant& fastest(const PhaseSteps& phase, const TargetData& target) {
 
 std::vector<PhaseEnd> phase_ends(const std::vector<PhaseSteps>& phases, const TargetData& target) {
   expects(!phases.empty() && !phases.back().until, "the last phase has no end");
-  auto left = target.samples * target.more_steps;
-  if (target.critical_batch) left /= samples_to_target(target.batch, *target.critical_batch);
+  auto remaining = target.samples * target.more_steps;
+  if (target.critical_batch) remaining /= samples_to_target(target.batch, *target.critical_batch);
   std::vector<PhaseEnd> ends;
   PhaseEnd end;
   for (const auto& phase : phases) {
     const auto& step = fastest(phase, target);
-    const auto needed = left * samples_of_progress(step, target);
+    const auto needed = remaining * samples_of_progress(step, target);
     const auto samples = phase.until ? std::min(needed, std::max(0.0, *phase.until - end.samples)) : needed;
     const auto steps = std::ceil(samples / step.samples * (1 - 1e-12));
-    left -= steps * step.samples / samples_of_progress(step, target);
+    remaining -= steps * step.samples / samples_of_progress(step, target);
     end = {end.samples + steps * step.samples, end.steps + steps, end.time + step.step * steps};
     ends.push_back(end);
-    if (left <= 0) break;
+    if (remaining <= 0) break;
   }
   return ends;
 }
@@ -80,9 +80,9 @@ ConditionState::ConditionState(const OverTimePlan& plan) : plan_{&plan} {
   update(0, 0);
 }
 
-bool ConditionState::update(Ticks now, std::size_t phase) {
+bool ConditionState::update(Ticks time, std::size_t phase) {
   const auto before = condition();
-  const auto of_day = now % ticks_per_day;
+  const auto of_day = time % ticks_per_day;
   next_change_ = never;
   hour_ = plan_->hours.size();
   for (std::size_t i = plan_->hours.size(); i-- > 0;) {
@@ -90,28 +90,28 @@ bool ConditionState::update(Ticks now, std::size_t phase) {
     if (from == to) continue;
     if (from < to ? of_day >= from && of_day < to : of_day >= from || of_day < to) hour_ = i;
     for (const auto edge : {from, to}) {
-      const auto left = (edge - of_day + ticks_per_day - 1) % ticks_per_day + 1;
-      next_change_ = std::min(next_change_, now + left);
+      const auto until_edge = (edge - of_day + ticks_per_day - 1) % ticks_per_day + 1;
+      next_change_ = std::min(next_change_, time + until_edge);
     }
   }
-  grow(now, phase);
+  grow(time, phase);
   return condition() != before;
 }
 
-void ConditionState::grow(Ticks now, std::size_t phase) {
+void ConditionState::grow(Ticks time, std::size_t phase) {
   const auto is_loaded = [&] {
     return tier_ + 1 < plan_->tiers &&
            plan_->phases[phase].steps[condition()].storage_busy >= plan_->grows_at;
   };
   while (true) {
-    if (ready_ && *ready_ <= now) {
+    if (ready_ && *ready_ <= time) {
       ++tier_;
       ready_.reset();
     }
-    if (ready_ || !is_loaded() || now < next_request_) break;
-    ready_ = now + plan_->delay;
-    next_request_ = now + plan_->cool_down;
-    kept_.push_back({now, plan_->phases[phase].steps[plan_->condition(hour_, tier_ + 1)].storage_usd_per_s});
+    if (ready_ || !is_loaded() || time < next_request_) break;
+    ready_ = time + plan_->delay;
+    next_request_ = time + plan_->cool_down;
+    kept_.push_back({time, plan_->phases[phase].steps[plan_->condition(hour_, tier_ + 1)].storage_usd_per_s});
   }
   if (ready_) next_change_ = std::min(next_change_, *ready_);
   if (!ready_ && is_loaded()) next_change_ = std::min(next_change_, next_request_);

@@ -86,13 +86,13 @@ class ConditionState {
   explicit ConditionState(const OverTimePlan& plan);
 
   /// Brings the conditions to a time. @return whether they have changed
-  bool update(Ticks now, std::size_t phase);
+  bool update(Ticks time, std::size_t phase);
   std::size_t condition() const { return plan_->condition(hour_, tier_); }
   Ticks next_change() const { return next_change_; }
   const std::vector<KeptStorage>& kept() const { return kept_; }
 
  private:
-  void grow(Ticks now, std::size_t phase);
+  void grow(Ticks time, std::size_t phase);
 
   const OverTimePlan* plan_;
   std::size_t hour_ = 0, tier_ = 0;

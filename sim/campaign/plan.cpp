@@ -66,15 +66,15 @@ void add_rounds(CampaignPlan& plan, const LocalSgd& settings, const Scenario& sc
                     .model = exchanged_model_size(scenario.model, settings),
                     .update = update_size(scenario.model, settings)};
   for (std::size_t i = 0; i < turns.size(); ++i) {
-    const auto& one = clients.classes[i];
-    rounds.classes.push_back({.count = one.count,
+    const auto& client_class = clients.classes[i];
+    rounds.classes.push_back({.count = client_class.count,
                               .down = ticks_of(turns[i].down),
                               .compute = ticks_of(turns[i].compute),
                               .up = ticks_of(turns[i].up),
-                              .available = one.available,
-                              .spread = one.spread,
-                              .usd_per_s = one.usd_per_hour / seconds_per_hour,
-                              .usd_of_update = rounds.update / gb * one.usd_per_gb});
+                              .available = client_class.available,
+                              .spread = client_class.spread,
+                              .usd_per_s = client_class.usd_per_hour / seconds_per_hour,
+                              .usd_of_update = rounds.update / gb * client_class.usd_per_gb});
   }
   rounds.usd_of_model = rounds.model / gb * clients.usd_per_gb;
   const auto needed = plan.steps / settings.inner_steps;  // rounds that reach their target

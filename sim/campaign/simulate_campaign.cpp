@@ -14,9 +14,9 @@
 namespace gradway {
 namespace {
 
-Ticks later(Ticks now, double seconds) {
-  const auto far = static_cast<double>(never - now) / 1e9;
-  return seconds < far ? now + static_cast<Ticks>(seconds * 1e9) : never;
+Ticks later(Ticks time, double seconds) {
+  const auto far = static_cast<double>(never - time) / 1e9;
+  return seconds < far ? time + static_cast<Ticks>(seconds * 1e9) : never;
 }
 
 class CampaignSimulation {
@@ -186,11 +186,13 @@ class CampaignSimulation {
       auto change =
           std::min({next_interruption(), is_slow ? slow_until_ : next_slow_, course_->next_change()});
       if (pending_) change = std::min(change, pending_->durable_at);
-      const auto left = target - progress_;
-      const auto needs = std::max(left, static_cast<Ticks>(std::ceil(static_cast<double>(left) * stretch)));
+      const auto remaining = target - progress_;
+      const auto needs =
+          std::max(remaining, static_cast<Ticks>(std::ceil(static_cast<double>(remaining) * stretch)));
       const auto time = std::min(needs, change - now_);
-      const auto done =
-          time == needs ? left : std::min(left, static_cast<Ticks>(static_cast<double>(time) / stretch));
+      const auto done = time == needs
+                            ? remaining
+                            : std::min(remaining, static_cast<Ticks>(static_cast<double>(time) / stretch));
       step(time, done, {by_conditions, width, by_write});
     }
     commit();
@@ -198,10 +200,10 @@ class CampaignSimulation {
   }
 
   /// Accounts for steps. @param time taken @param done undisturbed time
-  void step(Ticks time, Ticks done, const SlowDowns& by) {
-    for (const auto& [bucket, part] : parts_of_steps(time, done, by)) {
-      charge(bucket, part);
-      at(risked_, bucket) += part;
+  void step(Ticks time, Ticks done, const SlowDowns& slow_downs) {
+    for (const auto& [bucket, share] : parts_of_steps(time, done, slow_downs)) {
+      charge(bucket, share);
+      at(risked_, bucket) += share;
     }
     progress_ += done;
   }
@@ -308,13 +310,13 @@ class CampaignSimulation {
                             (slow_until_ <= from.now || slow_until_ > now_);
     if (pending_ || from.pending || from.replicas != replicas_ || !is_as_slow || course_->has_phases())
       return;
-    const auto own = std::ranges::find_if(pauses_, [&](const PeriodicPause& pause) {
+    const auto repeated = std::ranges::find_if(pauses_, [&](const PeriodicPause& pause) {
       return pause.done_at == progress_ && pause.every == steps;
     });
-    if (own == pauses_.end()) return;
+    if (repeated == pauses_.end()) return;
     auto last = std::min(run_.work, next_save_) - 1;
     for (const auto& pause : pauses_)
-      if (&pause != &*own) last = std::min(last, pause.after(from.progress) - 1);
+      if (&pause != &*repeated) last = std::min(last, pause.after(from.progress) - 1);
     if (last < progress_) return;
     const auto repeats = std::min((next_independent_event() - 1 - now_) / time, (last - progress_) / steps);
     if (repeats <= 0) return;
@@ -322,10 +324,10 @@ class CampaignSimulation {
       run_.times[i] += repeats * (run_.times[i] - from.times[i]);
       risked_[i] += repeats * (risked_[i] - from.risked[i]);
     }
-    if (own->bucket == Bucket::exchange) count_exchanges(repeats);
+    if (repeated->bucket == Bucket::exchange) count_exchanges(repeats);
     now_ += repeats * time;
     progress_ += repeats * steps;
-    own->done_at = progress_;
+    repeated->done_at = progress_;
   }
 
   /// Trains to the end. @return false if interrupted
@@ -344,8 +346,8 @@ class CampaignSimulation {
         continue;
       }
       at_pause.reset();
-      const auto here = mark();
-      if (before && are_alike(*before, here)) repeat(*before);
+      const auto snapshot = mark();
+      if (before && are_alike(*before, snapshot)) repeat(*before);
       before = mark();
     }
     if (!pending_) return true;
@@ -421,10 +423,10 @@ class CampaignSimulation {
     const auto rate = plan_.failures_per_s + plan_.job_failures_per_s;
     draw_failure();
     if (causes_.uniform() * rate >= plan_.failures_per_s) return "software";
-    const auto* found = cause_at(plan_.causes, causes_.uniform());
-    if (!plan_.endless_spares && (found == nullptr || found->takes_node))
+    const auto* cause = cause_at(plan_.causes, causes_.uniform());
+    if (!plan_.endless_spares && (cause == nullptr || cause->takes_node))
       absences_.push_back({now_ + plan_.repair, 1, true});
-    return found != nullptr ? found->name : "node";
+    return cause != nullptr ? cause->name : "node";
   }
 
   void wait_for_nodes() {

@@ -31,19 +31,20 @@ class Rounds {
         speeds_{plan.stream(seed), RandomStream::client_speeds},
         factor_{plan.step_factor(seed)} {
     std::uint32_t count = 0;
-    for (const auto& one : rounds_.classes) {
-      count += static_cast<std::uint32_t>(one.count);
+    for (const auto& client_class : rounds_.classes) {
+      count += static_cast<std::uint32_t>(client_class.count);
       ends_.push_back(count);
-      base_ = std::min(base_, computed(one, 1));
+      base_ = std::min(base_, computed(client_class, 1));
     }
     ids_.resize(count);
     std::iota(ids_.begin(), ids_.end(), 0U);
-    if (std::ranges::any_of(rounds_.classes, [](const auto& one) { return one.spread > 0; }))
+    if (std::ranges::any_of(rounds_.classes,
+                            [](const auto& client_class) { return client_class.spread > 0; }))
       own_speeds_.assign(count, 0);
-    const auto all = rounds_.rounds > 0 ? rounds_.rounds : std::ceil(rounds_.updates / rounds_.target);
+    const auto rounds = rounds_.rounds > 0 ? rounds_.rounds : std::ceil(rounds_.updates / rounds_.target);
     give_up_ = static_cast<Ticks>(
         std::min(static_cast<double>(never_answers),
-                 all * static_cast<double>(longest_turn()) * max_elapsed_factor + 30 * 86400e9));
+                 rounds * static_cast<double>(longest_turn()) * max_elapsed_factor + 30 * 86400e9));
   }
 
   CampaignRun run() {
@@ -61,22 +62,23 @@ class Rounds {
 
   Ticks now() const { return std::accumulate(run_.times.begin(), run_.times.end(), Ticks{0}); }
 
-  Ticks computed(const ClientClassPlan& one, double speed) const {
-    return static_cast<Ticks>(static_cast<double>(one.compute) * factor_ * speed);
+  Ticks computed(const ClientClassPlan& client_class, double speed) const {
+    return static_cast<Ticks>(static_cast<double>(client_class.compute) * factor_ * speed);
   }
 
   Ticks longest_turn() const {
     Ticks longest = 0;
-    for (const auto& one : rounds_.classes) longest = std::max(longest, one.down + computed(one, 1) + one.up);
+    for (const auto& client_class : rounds_.classes)
+      longest = std::max(longest, client_class.down + computed(client_class, 1) + client_class.up);
     return std::max(longest, rounds_.deadline);
   }
 
   /// Compute time of a client relative to the mean of its class, constant in a run.
-  double own_speed(std::uint32_t id, const ClientClassPlan& one) {
-    if (one.spread <= 0) return 1;
+  double own_speed(std::uint32_t id, const ClientClassPlan& client_class) {
+    if (client_class.spread <= 0) return 1;
     auto& speed = own_speeds_[id];
     if (speed == 0) {
-      const auto variance = std::log1p(one.spread * one.spread);
+      const auto variance = std::log1p(client_class.spread * client_class.spread);
       speed = static_cast<float>(speeds_.log_normal(1, std::exp(variance / 2)));
     }
     return speed;
@@ -85,16 +87,17 @@ class Rounds {
   /// Selects available clients in random order until there are enough.
   void select() {
     selected_.clear();
-    for (auto left = ids_.size(); left > 0 && static_cast<int>(selected_.size()) < rounds_.asked; --left) {
-      const auto at =
-          std::min(left - 1, static_cast<std::size_t>(clients_.uniform() * static_cast<double>(left)));
-      std::swap(ids_[at], ids_[left - 1]);
-      const auto id = ids_[left - 1];
-      const auto of = std::ranges::upper_bound(ends_, id) - ends_.begin();
-      const auto& one = rounds_.classes[static_cast<std::size_t>(of)];
-      if (clients_.uniform() >= one.available) continue;
-      SelectedClient client{&one, computed(one, own_speed(id, one)), 0, 0};
-      client.answers = one.down + client.compute + one.up;
+    for (auto remaining = ids_.size(); remaining > 0 && static_cast<int>(selected_.size()) < rounds_.asked;
+         --remaining) {
+      const auto position = std::min(
+          remaining - 1, static_cast<std::size_t>(clients_.uniform() * static_cast<double>(remaining)));
+      std::swap(ids_[position], ids_[remaining - 1]);
+      const auto id = ids_[remaining - 1];
+      const auto class_index = std::ranges::upper_bound(ends_, id) - ends_.begin();
+      const auto& client_class = rounds_.classes[static_cast<std::size_t>(class_index)];
+      if (clients_.uniform() >= client_class.available) continue;
+      SelectedClient client{&client_class, computed(client_class, own_speed(id, client_class)), 0, 0};
+      client.answers = client_class.down + client.compute + client_class.up;
       if (const auto u = clients_.uniform(); u < rounds_.drop_out) {
         client.gone = static_cast<Ticks>(static_cast<double>(client.answers) * (u / rounds_.drop_out));
         client.answers = never_answers;
@@ -110,8 +113,8 @@ class Rounds {
     if (answers >= target) return std::min(deadline, selected_[target - 1].answers);
     if (deadline < never_answers) return deadline;
     Ticks last = 0;  // until all have answered or dropped out
-    for (const auto& one : selected_)
-      last = std::max(last, one.answers < never_answers ? one.answers : one.gone);
+    for (const auto& client : selected_)
+      last = std::max(last, client.answers < never_answers ? client.answers : client.gone);
     return last;
   }
 
@@ -151,12 +154,12 @@ class Rounds {
         rounds_.model * static_cast<double>(selected_.size()) + rounds_.update * static_cast<double>(taken);
     run_.other_usd += rounds_.usd_of_model * static_cast<double>(selected_.size());
     for (std::size_t i = 0; i < selected_.size(); ++i) {
-      const auto& one = selected_[i];
+      const auto& client = selected_[i];
       const auto works =
-          seconds_of(std::min(end, one.answers < never_answers ? one.answers : one.gone)).value();
+          seconds_of(std::min(end, client.answers < never_answers ? client.answers : client.gone)).value();
       run_.node_seconds += works;
       run_.other_usd +=
-          works * one.client_class->usd_per_s + (i < taken ? one.client_class->usd_of_update : 0);
+          works * client.client_class->usd_per_s + (i < taken ? client.client_class->usd_of_update : 0);
     }
   }
 

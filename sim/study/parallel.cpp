@@ -46,9 +46,9 @@ void for_each_in_parallel(std::size_t count, int threads, const std::function<vo
   const auto most = static_cast<std::size_t>(threads > 0 ? threads : hardware_threads());
   const auto helpers = std::min(count, most) - (count > 0 ? 1 : 0);
   {
-    std::vector<std::jthread> others;
+    std::vector<std::jthread> workers;
     try {
-      for (std::size_t i = 0; i < helpers; ++i) others.emplace_back(take_turns);
+      for (std::size_t i = 0; i < helpers; ++i) workers.emplace_back(take_turns);
     } catch (const std::system_error&) {
       // No more threads can be created (memory, a limit of processes): the existing ones do all the work.
     }

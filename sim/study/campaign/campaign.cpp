@@ -41,9 +41,10 @@ NodeCosts node_rates(const Scenario& scenario, Terms terms) {
             .carbon = scenario.campaign->carbon};
   }
   const auto& clients = *local->clients;
-  const bool has_price = clients.usd_per_gb > 0 || std::ranges::any_of(clients.classes, [](const auto& one) {
-                           return one.usd_per_hour > 0 || one.usd_per_gb > 0;
-                         });
+  const bool has_price =
+      clients.usd_per_gb > 0 || std::ranges::any_of(clients.classes, [](const auto& client_class) {
+        return client_class.usd_per_hour > 0 || client_class.usd_per_gb > 0;
+      });
   return {.usd = has_price ? std::optional{UsdPerHour{}} : std::nullopt, .carbon = scenario.campaign->carbon};
 }
 
@@ -68,23 +69,26 @@ std::vector<ChangedPlan> round_changes(const CampaignPlan& plan) {
     changes.push_back({std::move(words), std::move(changed)});
   };
   const auto& rounds = *plan.rounds;
-  const auto all = plan.nodes;
-  if (const auto more = std::min(all, rounds.asked + std::max(1, rounds.target / 5)); more > rounds.asked)
-    add(fmt::format("{} instead of {} clients asked per round", more, rounds.asked),
-        [&](RoundsPlan& one) { one.asked = more; });
-  if (rounds.drop_out > 0) add("half as many drop-outs", [](RoundsPlan& one) { one.drop_out /= 2; });
-  add("uplinks twice as fast", [](RoundsPlan& one) {
-    for (auto& of : one.classes) of.up /= 2;
+  const auto clients = plan.nodes;
+  if (const auto asked = std::min(clients, rounds.asked + std::max(1, rounds.target / 5));
+      asked > rounds.asked)
+    add(fmt::format("{} instead of {} clients asked per round", asked, rounds.asked),
+        [&](RoundsPlan& changed) { changed.asked = asked; });
+  if (rounds.drop_out > 0) add("half as many drop-outs", [](RoundsPlan& changed) { changed.drop_out /= 2; });
+  add("uplinks twice as fast", [](RoundsPlan& changed) {
+    for (auto& client_class : changed.classes) client_class.up /= 2;
   });
-  add("clients compute twice as fast", [](RoundsPlan& one) {
-    for (auto& of : one.classes) of.compute /= 2;
+  add("clients compute twice as fast", [](RoundsPlan& changed) {
+    for (auto& client_class : changed.classes) client_class.compute /= 2;
   });
   if (rounds.classes.size() > 1) {
-    const auto turn = [](const ClientClassPlan& one) { return one.down + one.compute + one.up; };
+    const auto turn = [](const ClientClassPlan& client_class) {
+      return client_class.down + client_class.compute + client_class.up;
+    };
     const auto slowest = std::ranges::max_element(rounds.classes, {}, turn) - rounds.classes.begin();
-    if (all - rounds.classes[static_cast<std::size_t>(slowest)].count >= rounds.target)
+    if (clients - rounds.classes[static_cast<std::size_t>(slowest)].count >= rounds.target)
       add("without the slowest class of clients",
-          [&](RoundsPlan& one) { one.classes.erase(one.classes.begin() + slowest); });
+          [&](RoundsPlan& changed) { changed.classes.erase(changed.classes.begin() + slowest); });
   }
   return changes;
 }
@@ -99,41 +103,42 @@ std::vector<ChangedPlan> changes_of(const CampaignPlan& plan) {
     changes.push_back({std::move(words), changed});
   };
   if (plan.mttf() < Seconds::infinite()) {
-    add("half as many failures", [](CampaignPlan& one) {
-      one.failures_per_s /= 2;
-      one.job_failures_per_s /= 2;
-      if (one.spot) one.spot->model.up_mean = one.spot->model.up_mean * 2;
+    add("half as many failures", [](CampaignPlan& changed) {
+      changed.failures_per_s /= 2;
+      changed.job_failures_per_s /= 2;
+      if (changed.spot) changed.spot->model.up_mean = changed.spot->model.up_mean * 2;
     });
-    add("detection, requeue, communicators and loader in half the time", [](CampaignPlan& one) {
-      for (auto* part : {&one.detection, &one.requeue, &one.communicators, &one.loader}) *part /= 2;
+    add("detection, requeue, communicators and loader in half the time", [](CampaignPlan& changed) {
+      for (auto* delay : {&changed.detection, &changed.requeue, &changed.communicators, &changed.loader})
+        *delay /= 2;
     });
   }
   if (plan.saves) {
-    add("storage twice as fast", [](CampaignPlan& one) {
-      auto& cost = one.checkpoint;
+    add("storage twice as fast", [](CampaignPlan& changed) {
+      auto& cost = changed.checkpoint;
       (cost.write > 0 ? cost.write : cost.pause) /= 2;
       cost.read /= 2;
     });
   }
   if (!plan.endless_spares) {
-    const auto more = std::max(1, plan.nodes / 100);
-    add(fmt::format("{} more spare node{}", more, more == 1 ? "" : "s"),
-        [&](CampaignPlan& one) { one.spares += more; });
-    if (plan.spares > 0) add("no spare nodes", [](CampaignPlan& one) { one.spares = 0; });
+    const auto added = std::max(1, plan.nodes / 100);
+    add(fmt::format("{} more spare node{}", added, added == 1 ? "" : "s"),
+        [&](CampaignPlan& changed) { changed.spares += added; });
+    if (plan.spares > 0) add("no spare nodes", [](CampaignPlan& changed) { changed.spares = 0; });
   }
   if (plan.over_time && !plan.over_time->hours.empty())
-    add("no busy hours", [](CampaignPlan& one) {
-      for (auto& hours : one.over_time->hours) hours = {};
+    add("no busy hours", [](CampaignPlan& changed) {
+      for (auto& hours : changed.over_time->hours) hours = {};
     });
   if (plan.over_time && plan.over_time->tiers > 1 && plan.over_time->delay > 0)
-    add("storage that grows at once", [](CampaignPlan& one) {
-      one.over_time->delay = 0;
-      one.over_time->cool_down = 0;
+    add("storage that grows at once", [](CampaignPlan& changed) {
+      changed.over_time->delay = 0;
+      changed.over_time->cool_down = 0;
     });
   if (plan.slow_per_s > 0 || plan.jitter > 1) {
-    add("no slow GPUs and no jitter", [](CampaignPlan& one) {
-      one.slow_per_s = 0;
-      one.jitter = 1;
+    add("no slow GPUs and no jitter", [](CampaignPlan& changed) {
+      changed.slow_per_s = 0;
+      changed.jitter = 1;
     });
   }
   return changes;
@@ -142,18 +147,18 @@ std::vector<ChangedPlan> changes_of(const CampaignPlan& plan) {
 std::vector<CampaignWhatIf> what_ifs_of(const CampaignPlan& plan, Seconds used, const NodeCosts& rates,
                                         const CampaignQuestions& questions) {
   const auto seeds = std::min(questions.seeds, most_seeds_of_a_search);
-  const auto estimated = [&](const CampaignPlan& one, Seconds interval) {
-    return estimate_of(simulate_seeds(one, interval, seeds, questions.threads), one, rates);
+  const auto estimated = [&](const CampaignPlan& variant, Seconds interval) {
+    return estimate_of(simulate_seeds(variant, interval, seeds, questions.threads), variant, rates);
   };
   const auto base = estimated(plan, used);
-  std::vector<CampaignWhatIf> found;
+  std::vector<CampaignWhatIf> what_ifs;
   for (const auto& [words, changed] : changes_of(plan)) {
-    CampaignWhatIf one{words, estimated(changed, interval_of(changed, plan, used)), 0, {}};
-    one.saves_s = base.mean_s - one.estimate.mean_s;
-    if (base.mean_usd) one.saves_usd = *base.mean_usd - *one.estimate.mean_usd;
-    found.push_back(std::move(one));
+    CampaignWhatIf what_if{words, estimated(changed, interval_of(changed, plan, used)), 0, {}};
+    what_if.saves_s = base.mean_s - what_if.estimate.mean_s;
+    if (base.mean_usd) what_if.saves_usd = *base.mean_usd - *what_if.estimate.mean_usd;
+    what_ifs.push_back(std::move(what_if));
   }
-  return found;
+  return what_ifs;
 }
 
 std::vector<HistogramBar> histogram_of(const std::vector<CampaignRun>& runs) {
@@ -231,14 +236,14 @@ std::vector<Warning> warnings_of(const CampaignPlan& plan, const Scenario& scena
                             plan.rounds->least),
                 {},
                 "extend the deadline of a round, ask more clients, or require fewer updates (least)"}};
-  const auto what = plan.interruptions();
+  const auto interruptions = plan.interruptions();
   throw ConfigError{Problem{
       {},
       fmt::format(
           "the campaign does not finish: it is interrupted every {:.4g} s on average, but a restart takes "
           "{:.4g} s, and a checkpoint takes {:.4g} s after {:.4g} s of training",
-          what.mttf.value(), what.restart.value(), (what.pause + seconds_of(plan.checkpoint.write)).value(),
-          interval.value()),
+          interruptions.mttf.value(), interruptions.restart.value(),
+          (interruptions.pause + seconds_of(plan.checkpoint.write)).value(), interval.value()),
       {},
       "restart faster (campaign.restart), save faster (campaign.checkpoint.write, mode: async) or more "
       "often, use fewer nodes, or do not use spot nodes"}};
@@ -261,8 +266,8 @@ double share_within(const std::vector<CampaignRun>& runs, double limit, const Fi
 
 void add_limits(CampaignAnswers& answers, const std::vector<CampaignRun>& runs,
                 const CampaignQuestions& questions, const NodeCosts& rates) {
-  const auto seconds = [](const CampaignRun& one) { return seconds_of(one.elapsed).value(); };
-  const auto usd = [&](const CampaignRun& one) { return rates.usd_of(one); };
+  const auto seconds = [](const CampaignRun& run) { return seconds_of(run.elapsed).value(); };
+  const auto usd = [&](const CampaignRun& run) { return rates.usd_of(run); };
   if (questions.deadline) {
     answers.in_time = share_within(runs, questions.deadline->value(), seconds);
     answers.late_s = excess(runs, questions.deadline->value(), questions.sure, seconds);
@@ -297,7 +302,7 @@ void add_terms(CampaignAnswers& answers, const Run& run, const CampaignQuestions
 }  // namespace
 
 std::optional<UsdPerHour> price_of_node(const Scenario& scenario, Terms terms) {
-  if (const auto& own = scenario.campaign->prices[static_cast<std::size_t>(terms)]) return own;
+  if (const auto& written = scenario.campaign->prices[static_cast<std::size_t>(terms)]) return written;
   const auto price = price_of_platform(scenario, terms);
   if (!price) return std::nullopt;
   const auto& platform = scenario.platform;
@@ -312,15 +317,15 @@ namespace {
 void add_staging(CampaignPlan& plan, const Run& run, int threads) {
   const auto& input = run.scenario.job.input;
   if (plan.rounds || !input.staged_from) return;
-  const auto ways = ways_in(run.scenario, run.engine, threads);
-  if (!ways) return;
+  const auto staging = ways_in(run.scenario, run.engine, threads);
+  if (!staging) return;
   const bool is_before = input.stage_in == StageIn::before;
   plan.staging =
-      ticks_of(is_before ? ways->copy.time()
-                         : std::max(Seconds{}, ways->during.first_epoch - ways->before.first_epoch) +
-                               ways->during.catching_up);
-  const auto saved = is_before ? 0 : ways->during.usd_per_epoch * ways->cold_reads;
-  plan.data.usd_of_filling += (ways->copy.usd() - saved) * plan.workers;
+      ticks_of(is_before ? staging->copy.time()
+                         : std::max(Seconds{}, staging->during.first_epoch - staging->before.first_epoch) +
+                               staging->during.catching_up);
+  const auto saved = is_before ? 0 : staging->during.usd_per_epoch * staging->cold_reads;
+  plan.data.usd_of_filling += (staging->copy.usd() - saved) * plan.workers;
   auto cold = input;
   cold.storage = std::exchange(cold.staged_from, std::nullopt);
   if (const auto cost = samples_cost(cold)) plan.data.usd_per_s += cost->usd_per_s;

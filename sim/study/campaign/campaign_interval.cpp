@@ -47,20 +47,20 @@ double mean_goodput(const CampaignEstimate& estimate) {
 }  // namespace
 
 Seconds clamped_daly_interval(const CampaignPlan& plan) {
-  const auto what = plan.interruptions();
-  if (what.mttf == Seconds::infinite() || !plan.saves) return longest_interval(plan);
-  return std::clamp(daly_interval(what), shortest_interval(plan), longest_interval(plan));
+  const auto interruptions = plan.interruptions();
+  if (interruptions.mttf == Seconds::infinite() || !plan.saves) return longest_interval(plan);
+  return std::clamp(daly_interval(interruptions), shortest_interval(plan), longest_interval(plan));
 }
 
 IntervalChoice choose_interval(const CampaignPlan& plan, int seeds, int threads) {
-  const auto what = plan.interruptions();
+  const auto interruptions = plan.interruptions();
   IntervalChoice choice{.best = clamped_daly_interval(plan), .shortest = shortest_interval(plan)};
   const auto goodput = [&](Seconds interval) {
     return estimate_of(simulate_seeds(plan, interval, seeds, threads), plan, {});
   };
-  if (what.mttf < Seconds::infinite() && plan.saves) {
-    choice.young = young_interval(what);
-    choice.daly = daly_interval(what);
+  if (interruptions.mttf < Seconds::infinite() && plan.saves) {
+    choice.young = young_interval(interruptions);
+    choice.daly = daly_interval(interruptions);
     std::vector<double> intervals, times;
     const auto longest = longest_interval(plan);
     for (int i = -6; i <= 6; ++i) {
@@ -78,7 +78,7 @@ IntervalChoice choose_interval(const CampaignPlan& plan, int seeds, int threads)
   choice.used = plan.interval.value_or(choice.best);
   choice.goodput_best = mean_goodput(goodput(choice.best));
   choice.goodput_used = plan.interval ? mean_goodput(goodput(choice.used)) : choice.goodput_best;
-  if (choice.daly) choice.goodput_daly = efficiency(what, choice.used);
+  if (choice.daly) choice.goodput_daly = efficiency(interruptions, choice.used);
   return choice;
 }
 

@@ -20,7 +20,8 @@ struct Turn {
 
 std::vector<Turn> turns_of(const CampaignRun& run) {
   std::vector<Turn> turns{{}};
-  for (const auto& one : run.conditions) turns.push_back({one.at, one.progress, one.progress, true, one});
+  for (const auto& record : run.conditions)
+    turns.push_back({record.at, record.progress, record.progress, true, record});
   for (const auto& stop : run.interruptions) {
     turns.push_back({stop.from, stop.before, stop.after, false, {}});
     turns.push_back({stop.to, stop.after, stop.after, true, {}});
@@ -57,9 +58,9 @@ class SamplesOfProgress {
 
 /// Dollars since the start of a run. Nodes and transfers cost the same at all times, storage from the time on
 /// at which it is requested.
-double usd_at(const CampaignRun& run, Ticks time, double all) {
+double usd_at(const CampaignRun& run, Ticks time, double total) {
   const auto share = static_cast<double>(time) / static_cast<double>(run.elapsed);
-  return (all - keeping_usd(run.kept, run.elapsed)) * share + keeping_usd(run.kept, time);
+  return (total - keeping_usd(run.kept, run.elapsed)) * share + keeping_usd(run.kept, time);
 }
 
 }  // namespace
@@ -71,21 +72,21 @@ std::vector<CampaignSpan> course_of(const CampaignRun& run, const CampaignPlan& 
   const auto turns = turns_of(run);
   const SamplesOfProgress samples{plan, run.work};
   std::vector<CampaignSpan> spans;
-  ConditionRecord now;
+  ConditionRecord current;
   for (std::size_t i = 0; i + 1 < turns.size(); ++i) {
     const auto& turn = turns[i];
     const auto& next = turns[i + 1];
-    if (turn.conditions) now = *turn.conditions;
+    if (turn.conditions) current = *turn.conditions;
     if (next.at == turn.at) continue;
     CampaignSpan span{.from_s = seconds_of(turn.at).value(),
                       .to_s = seconds_of(next.at).value(),
                       .trains = turn.trains,
-                      .phase = now.phase,
-                      .condition = now.condition,
+                      .phase = current.phase,
+                      .condition = current.condition,
                       .batch = plan.samples_per_step,
                       .step = plan.step};
     if (plan.over_time) {
-      const auto& step = plan.over_time->phases[now.phase].steps[now.condition];
+      const auto& step = plan.over_time->phases[current.phase].steps[current.condition];
       span.batch = step.samples;
       span.step = step.step;
       if (span.trains) span.storage_read = step.storage_read;
@@ -105,13 +106,13 @@ std::optional<TargetSteps> target_steps(const CampaignPlan& plan) {
     *target.critical_batch *= factor;
     return phase_ends(plan.over_time->phases, target).back().steps;
   };
-  const auto one = steps_with(1 / critical_batch_error), other = steps_with(critical_batch_error);
+  const auto smaller = steps_with(1 / critical_batch_error), larger = steps_with(critical_batch_error);
   const auto& target = *plan.target;
   const auto least =
       target.samples * target.more_steps / samples_to_target(target.batch, *target.critical_batch);
   return TargetSteps{.steps = plan.steps,
-                     .low = std::min({one, other, plan.steps}),
-                     .high = std::max({one, other, plan.steps}),
+                     .low = std::min({smaller, larger, plan.steps}),
+                     .high = std::max({smaller, larger, plan.steps}),
                      .least_samples = least,
                      .least_steps = least / *target.critical_batch};
 }

@@ -22,10 +22,11 @@ void add_transfer(CentralTraining& moved, const LocalSgd& local) {
 
 /// Each client sends its own data while it is available.
 void add_transfer(CentralTraining& moved, const ClientSettings& clients) {
-  for (const auto& one : clients.classes) {
-    moved.data += one.data * one.count;
-    moved.transfer_time = std::max(moved.transfer_time, one.data / one.up / one.available);
-    moved.transfer_usd += one.data * one.count / gb * one.usd_per_gb;
+  for (const auto& client_class : clients.classes) {
+    moved.data += client_class.data * client_class.count;
+    moved.transfer_time =
+        std::max(moved.transfer_time, client_class.data / client_class.up / client_class.available);
+    moved.transfer_usd += client_class.data * client_class.count / gb * client_class.usd_per_gb;
   }
 }
 

@@ -14,20 +14,20 @@ std::vector<Seconds> client_steps(const Run& run, std::string_view engine) {
   const Flops work{metrics.tflops_per_gpu * 1e12 * metrics.step_time.value() * run.scenario.job.gpus};
   std::vector<Seconds> steps;
   for (std::size_t i = 0; i < local->clients->classes.size(); ++i) {
-    const auto& one = local->clients->classes[i];
-    if (one.rate && !(work > Flops{}))
+    const auto& client_class = local->clients->classes[i];
+    if (client_class.rate && !(work > Flops{}))
       throw ConfigError{Problem{
           {},
           fmt::format("clients of class '{}' have a rate, but the FLOPs of the model '{}' are unknown",
-                      one.name, run.scenario.model.name),
+                      client_class.name, run.scenario.model.name),
           {},
           "give them 'step', 'slowdown' or 'platform'"}};
-    if (!one.platform.empty()) {
+    if (!client_class.platform.empty()) {
       steps.push_back(simulate(*run.scenario.clients.at(i), engine).measured.metrics.step_time);
-    } else if (one.rate) {
-      steps.push_back(work / *one.rate);
+    } else if (client_class.rate) {
+      steps.push_back(work / *client_class.rate);
     } else {
-      steps.push_back(one.step.value_or(metrics.step_time * one.slowdown));
+      steps.push_back(client_class.step.value_or(metrics.step_time * client_class.slowdown));
     }
   }
   return steps;

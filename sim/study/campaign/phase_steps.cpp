@@ -78,8 +78,8 @@ std::vector<PhaseSteps> phase_steps(const Run& run, int threads) {
   const auto& scenario = run.scenario;
   const auto& settings = *scenario.campaign;
   if (!settings.changes_over_time()) return {};
-  const auto step_of = [&](const Run& one) {
-    return settings.adapt ? adapted(one, *settings.adapt) : variant_of(one);
+  const auto step_of = [&](const Run& variant) {
+    return settings.adapt ? adapted(variant, *settings.adapt) : variant_of(variant);
   };
   if (scenario.phases.empty()) return {{std::nullopt, {step_of(run)}}};
   std::map<std::string, std::size_t> places;  // by digest: settings that repeat are simulated once

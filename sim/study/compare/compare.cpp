@@ -68,40 +68,42 @@ std::vector<std::size_t> by_cost(const std::vector<Alternative>& alternatives) {
 
 Leaders fastest(const std::vector<Alternative>& alternatives) {
   std::vector<std::optional<Choice>> choices;
-  for (const auto& one : alternatives)
-    choices.push_back(Choice{1 / one.metrics.samples_per_s, one.metrics.step_time, one.errors});
+  for (const auto& alternative : alternatives)
+    choices.push_back(
+        Choice{1 / alternative.metrics.samples_per_s, alternative.metrics.step_time, alternative.errors});
   return leaders_of(choices);
 }
 
 Leaders shortest_step(const std::vector<Alternative>& alternatives) {
   std::vector<std::optional<Choice>> choices;
-  for (const auto& one : alternatives)
-    choices.push_back(Choice{one.metrics.step_time.value(), one.metrics.step_time, one.errors});
+  for (const auto& alternative : alternatives)
+    choices.push_back(
+        Choice{alternative.metrics.step_time.value(), alternative.metrics.step_time, alternative.errors});
   return leaders_of(choices);
 }
 
 Leaders cheapest(const std::vector<Alternative>& alternatives) {
   std::vector<std::optional<Choice>> choices;
-  for (const auto& one : alternatives) {
+  for (const auto& alternative : alternatives) {
     auto& choice = choices.emplace_back();
-    if (const auto cost = one.metrics.cost_usd_per_million_samples)
-      choice = Choice{*cost, one.metrics.step_time, one.errors};
+    if (const auto cost = alternative.metrics.cost_usd_per_million_samples)
+      choice = Choice{*cost, alternative.metrics.step_time, alternative.errors};
   }
   return leaders_of(choices);
 }
 
 std::vector<bool> pareto_front(const std::vector<Alternative>& alternatives) {
-  const auto beats = [](const Metrics& one, const Metrics& other) {
-    const auto cost = one.cost_usd_per_million_samples;
-    const auto others = other.cost_usd_per_million_samples;
-    return cost && *cost <= *others && one.samples_per_s >= other.samples_per_s &&
-           (*cost < *others || one.samples_per_s > other.samples_per_s);
+  const auto beats = [](const Metrics& challenger, const Metrics& rival) {
+    const auto cost = challenger.cost_usd_per_million_samples;
+    const auto rival_cost = rival.cost_usd_per_million_samples;
+    return cost && *cost <= *rival_cost && challenger.samples_per_s >= rival.samples_per_s &&
+           (*cost < *rival_cost || challenger.samples_per_s > rival.samples_per_s);
   };
   std::vector<bool> front;
-  for (const auto& one : alternatives) {
-    front.push_back(one.metrics.cost_usd_per_million_samples &&
-                    std::ranges::none_of(alternatives, [&](const Alternative& other) {
-                      return beats(other.metrics, one.metrics);
+  for (const auto& alternative : alternatives) {
+    front.push_back(alternative.metrics.cost_usd_per_million_samples &&
+                    std::ranges::none_of(alternatives, [&](const Alternative& rival) {
+                      return beats(rival.metrics, alternative.metrics);
                     }));
   }
   return front;

@@ -18,32 +18,33 @@ constexpr double equal_within = 1e-3;
 
 /// The 90 % interval of the ratio of two figures over the seeds, relative to its median. Runs with the same
 /// seed have the same random events as far as their campaigns are the same.
-Expected seed_variation(const Choice& one, const Choice& other) {
-  if (one.by_seed.empty() || one.by_seed.size() != other.by_seed.size()) return {1, 1, 1};
+Expected seed_variation(const Choice& first, const Choice& second) {
+  if (first.by_seed.empty() || first.by_seed.size() != second.by_seed.size()) return {1, 1, 1};
   std::vector<double> ratios;
-  for (std::size_t i = 0; i < one.by_seed.size(); ++i) ratios.push_back(one.by_seed[i] / other.by_seed[i]);
+  for (std::size_t i = 0; i < first.by_seed.size(); ++i)
+    ratios.push_back(first.by_seed[i] / second.by_seed[i]);
   const auto middle = quantile(ratios, 0.5);
   return {1, quantile(ratios, 0.05) / middle, quantile(ratios, 0.95) / middle};
 }
 
 }  // namespace
 
-Expected figure_ratio(const Choice& one, const Choice& other) {
-  const auto steps = step_ratio(one.step, one.errors, other.step, other.errors);
-  const auto value = one.figure == other.figure ? 1 : one.figure / other.figure;
-  const auto luck = seed_variation(one, other);
+Expected figure_ratio(const Choice& first, const Choice& second) {
+  const auto steps = step_ratio(first.step, first.errors, second.step, second.errors);
+  const auto value = first.figure == second.figure ? 1 : first.figure / second.figure;
+  const auto luck = seed_variation(first, second);
   const auto together = [](double a, double b) { return std::hypot(std::log(a), std::log(b)); };
   return {value, value * std::exp(-together(steps.low / steps.value, luck.low)),
           value * std::exp(together(steps.high / steps.value, luck.high))};
 }
 
-bool are_equal(const Choice& one, const Choice& other) {
-  return one.figure == other.figure || std::abs(one.figure / other.figure - 1) < equal_within;
+bool are_equal(const Choice& first, const Choice& second) {
+  return first.figure == second.figure || std::abs(first.figure / second.figure - 1) < equal_within;
 }
 
-bool are_tied(const Choice& one, const Choice& other) {
-  if (are_equal(one, other)) return true;
-  const auto ratio = figure_ratio(one, other);
+bool are_tied(const Choice& first, const Choice& second) {
+  if (are_equal(first, second)) return true;
+  const auto ratio = figure_ratio(first, second);
   return ratio.low <= 1 && 1 <= ratio.high;
 }
 
@@ -76,7 +77,7 @@ Leaders leaders_of(const std::vector<std::optional<Choice>>& choices) {
     const auto end =
         leaders.which.begin() + static_cast<std::ptrdiff_t>(std::min(leaders.which.size(), most_compared));
     return std::any_of(leaders.which.begin(), end,
-                       [&](std::size_t one) { return !are_tied(*choices[one], *choices[i]); });
+                       [&](std::size_t leader) { return !are_tied(*choices[leader], *choices[i]); });
   };
   for (const auto i : order) {
     const bool is_like_the_last =

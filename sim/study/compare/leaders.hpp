@@ -20,13 +20,13 @@ struct Choice {
 };
 
 /// Ratio of the figures of two choices, with its 90 % prediction interval.
-Expected figure_ratio(const Choice& one, const Choice& other);
+Expected figure_ratio(const Choice& first, const Choice& second);
 
 /// Whether two figures differ by less than 0.1 %, which is less than two runs of one step differ.
-bool are_equal(const Choice& one, const Choice& other);
+bool are_equal(const Choice& first, const Choice& second);
 
 /// Whether two choices are equal, or 1 lies within the prediction interval of their ratio.
-bool are_tied(const Choice& one, const Choice& other);
+bool are_tied(const Choice& first, const Choice& second);
 
 /// The best choice and all that are tied with it. Ties are made consistent in the order of figures: a choice
 /// that is slower than an untied choice is not tied, a choice between two tied ones is tied, and choices with

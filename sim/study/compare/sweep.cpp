@@ -50,16 +50,16 @@ std::optional<Range> range_of(std::string_view text) {
   return number(range.last) && text.empty() ? std::optional{range} : std::nullopt;
 }
 
-void append_range(std::string_view what, const Range& range, std::vector<std::string>& values) {
+void append_range(std::string_view option, const Range& range, std::vector<std::string>& values) {
   if (range.last < range.first)
     throw ConfigError{Problem{{},
-                              fmt::format("'{}' has the range '{}..{}', which ends before it begins", what,
+                              fmt::format("'{}' has the range '{}..{}', which ends before it begins", option,
                                           range.first, range.last),
                               {},
                               fmt::format("write '{}..{}'", range.last, range.first)}};
   if (range.last - range.first >= most_points)
     throw ConfigError{Problem{{},
-                              fmt::format("'{}' has the range '{}..{}' with more than {} values", what,
+                              fmt::format("'{}' has the range '{}..{}' with more than {} values", option,
                                           range.first, range.last, most_points),
                               {},
                               "give fewer values"}};
@@ -109,11 +109,11 @@ std::vector<std::string> split_values(std::string_view text) {
   return values;
 }
 
-std::vector<std::string> values_of_list(std::string_view what, std::string_view text) {
+std::vector<std::string> values_of_list(std::string_view option, std::string_view text) {
   std::vector<std::string> values;
   for (auto& value : split_values(text)) {
     if (const auto range = range_of(value)) {
-      append_range(what, *range, values);
+      append_range(option, *range, values);
     } else {
       values.push_back(std::move(value));
     }

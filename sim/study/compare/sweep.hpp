@@ -23,9 +23,9 @@ std::vector<std::string> point_values(const std::vector<Axis>& axes, std::size_t
 std::vector<std::string> split_values(std::string_view text);
 
 /// Splits like `split_values`, and expands a range such as "1..8" to its whole numbers.
-/// @param what the option and the key, for messages: "--vary job.gpus"
+/// @param option the option and the key, for messages: "--vary job.gpus"
 /// @throws ConfigError for a range that ends before it begins, or has more than 1,000,000 numbers
-std::vector<std::string> values_of_list(std::string_view what, std::string_view text);
+std::vector<std::string> values_of_list(std::string_view option, std::string_view text);
 
 /// Parses "key=v1,v2,..." of each `--vary`, or of another option. A comma inside brackets, braces or quotes
 /// belongs to the value; "1..8" are eight values.

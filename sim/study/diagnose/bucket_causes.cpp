@@ -48,11 +48,11 @@ void find_small_buckets(const JobRun& run, const std::map<std::int32_t, std::vec
         changed.emplace_back(of_step[i], 0);
         continue;
       }
-      const auto own = expectations.time(joined);
+      const auto alone = expectations.time(joined);
       joined.bytes = group;
-      const auto whole = expectations.time(joined);
-      if (!own || !whole) return;
-      changed.emplace_back(of_step[i], *whole / *own);
+      const auto together = expectations.time(joined);
+      if (!alone || !together) return;
+      changed.emplace_back(of_step[i], *together / *alone);
       group = 0;
     }
   }

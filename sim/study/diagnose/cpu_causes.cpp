@@ -48,20 +48,20 @@ Candidate candidate_of(const JobRun& run, CauseKind kind, const Places& places, 
 std::string neighbour(const JobRun& run, const Place& place, bool forwards) {
   const auto& rank = run.ranks[place.rank];
   auto step = place.step;
-  auto at = static_cast<std::ptrdiff_t>(place.item);
+  auto position = static_cast<std::ptrdiff_t>(place.item);
   for (;;) {
-    at += forwards ? 1 : -1;
-    if (at < 0) {
+    position += forwards ? 1 : -1;
+    if (position < 0) {
       if (step-- == 0) return "";
-      at = static_cast<std::ptrdiff_t>(rank.steps[step].items.size());
+      position = static_cast<std::ptrdiff_t>(rank.steps[step].items.size());
       continue;
     }
-    if (at >= static_cast<std::ptrdiff_t>(rank.steps[step].items.size())) {
+    if (position >= static_cast<std::ptrdiff_t>(rank.steps[step].items.size())) {
       if (++step == rank.steps.size()) return "";
-      at = -1;
+      position = -1;
       continue;
     }
-    const auto& item = rank.steps[step].items[static_cast<std::size_t>(at)];
+    const auto& item = rank.steps[step].items[static_cast<std::size_t>(position)];
     if (item.kind != CpuItem::Kind::launch) continue;
     const auto& activity = rank.activities[static_cast<std::size_t>(item.activity)];
     return run.names.operations.text(activity.operation);
@@ -96,11 +96,11 @@ bool is_checkpoint(const JobRun& run, const Place& place) {
 void find_pauses(const JobRun& run, std::map<CpuItem::Kind, Places>& items,
                  std::vector<Candidate>& candidates) {
   Places batches;
-  Places others;
+  Places pauses;
   for (const auto& place : items[CpuItem::Kind::pause]) {
     const auto& item = item_at(run, place);
     if (!item.takes_batch && is_checkpoint(run, place)) continue;
-    (item.takes_batch || item.is_before_batch ? batches : others).push_back(place);
+    (item.takes_batch || item.is_before_batch ? batches : pauses).push_back(place);
   }
   const auto add = [&](CauseKind kind, const Places& places) {
     if (places.empty()) return;
@@ -116,7 +116,7 @@ void find_pauses(const JobRun& run, std::map<CpuItem::Kind, Places>& items,
     candidates.push_back(std::move(candidate));
   };
   add(CauseKind::late_batches, batches);
-  add(CauseKind::pauses, others);
+  add(CauseKind::pauses, pauses);
 }
 
 /// Copies to the host, the waits for them and the time in which files are written.

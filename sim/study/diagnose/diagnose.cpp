@@ -122,9 +122,9 @@ std::vector<ClassTimes> class_times(const JobRun& run, const RunTimes& expected)
   }
   auto& collectives = sums[static_cast<std::size_t>(WorkClass::collective)];
   for (std::size_t i = 0; i < run.collectives.size(); ++i) {
-    const auto part = static_cast<double>(run.collectives[i].members.size()) / share;
-    collectives.measured += from_nanoseconds(run.collectives[i].transfer * part);
-    collectives.expected += from_nanoseconds(expected.transfer[i] * part);
+    const auto weight = static_cast<double>(run.collectives[i].members.size()) / share;
+    collectives.measured += from_nanoseconds(run.collectives[i].transfer * weight);
+    collectives.expected += from_nanoseconds(expected.transfer[i] * weight);
   }
   std::vector<ClassTimes> result;
   for (std::size_t work = 0; work < work_classes; ++work) {
@@ -168,8 +168,8 @@ void weigh(const JobRun& run, std::vector<Candidate> candidates, RunTimes& times
   }
   std::ranges::stable_sort(alone, std::ranges::greater{}, &std::pair<Seconds, std::size_t>::first);
   // What delays single ranks at random costs all of them that much because the delays do not coincide.
-  std::ranges::stable_partition(alone, [&](const auto& one) {
-    return candidates[one.second].cause.kind == CauseKind::random_stragglers;
+  std::ranges::stable_partition(alone, [&](const auto& gain) {
+    return candidates[gain.second].cause.kind == CauseKind::random_stragglers;
   });
   auto step = diagnosis.replayed;
   for (const auto& [lost_alone, i] : alone) {
@@ -223,7 +223,7 @@ bool Diagnosis::is_slower_than_traced() const {
 }
 
 bool Diagnosis::has_unjudged_collectives() const {
-  return std::ranges::any_of(collectives, [](const auto& each) { return !each.expected; });
+  return std::ranges::any_of(collectives, [](const auto& collective) { return !collective.expected; });
 }
 
 double Diagnosis::lost_share() const {
@@ -233,11 +233,11 @@ double Diagnosis::lost_share() const {
 }
 
 Seconds Diagnosis::unexplained() const {
-  auto rest = measured - expected;
+  auto remaining = measured - expected;
   for (const auto* list : {&causes, &possible, &harmless}) {
-    for (const auto& cause : *list) rest -= cause.lost;
+    for (const auto& cause : *list) remaining -= cause.lost;
   }
-  return rest;
+  return remaining;
 }
 
 Diagnosis diagnose(const JobRun& run, const DiagnosisBasis& basis, std::optional<Seconds> step_time) {

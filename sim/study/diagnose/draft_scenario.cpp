@@ -26,7 +26,7 @@ struct Buckets {
 
   double sum() const {
     double result = 0;
-    for (const auto one : bytes) result += one;
+    for (const auto size : bytes) result += size;
     return result;
   }
   /// Elements are reduced with half of their bytes.

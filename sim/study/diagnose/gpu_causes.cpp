@@ -61,7 +61,7 @@ std::set<std::size_t> find_unequal_work(const JobRun& run, std::vector<Candidate
   for (const auto& rank : run.ranks) work.push_back(work_of(rank));
   const auto usual = lower_median(work);
   const auto reference = static_cast<std::size_t>(std::ranges::find(work, usual) - work.begin());
-  std::set<std::size_t> found;
+  std::set<std::size_t> unequal;
   RunCause cause{.kind = CauseKind::unequal_work, .confidence = Confidence::high};
   auto factors = no_change(run);
   std::vector<std::array<double, work_classes>> sums(run.ranks.size());
@@ -71,7 +71,7 @@ std::set<std::size_t> find_unequal_work(const JobRun& run, std::vector<Candidate
   }
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {
     if (usual <= 0 || work[r] < more_work * usual) continue;
-    found.insert(r);
+    unequal.insert(r);
     cause.ranks.push_back(run.ranks[r].rank);
     cause.arithmetic_ratio = std::max(cause.arithmetic_ratio, work[r] / usual);
     cause.events = run.ranks[r].batch;
@@ -83,8 +83,8 @@ std::set<std::size_t> find_unequal_work(const JobRun& run, std::vector<Candidate
         factors[r][i] = std::min(1.0, sums[reference][work_class] / sums[r][work_class]);
     }
   }
-  if (!found.empty()) candidates.push_back(scaled(run, std::move(cause), std::move(factors)));
-  return found;
+  if (!unequal.empty()) candidates.push_back(scaled(run, std::move(cause), std::move(factors)));
+  return unequal;
 }
 
 struct Mean {
@@ -123,19 +123,20 @@ void find_slow_ranks(const JobRun& run, const std::set<std::size_t>& with_more_w
   const auto means = kernel_means(run);
   std::map<std::uint32_t, double> usual;
   for (const auto& of_rank : means) {
-    for (const auto& [kernel, own] : of_rank) {
+    for (const auto& [kernel, mean] : of_rank) {
       if (usual.contains(kernel)) continue;
-      std::vector<double> all;
-      for (const auto& other : means) {
-        if (const auto found = other.find(kernel); found != other.end()) all.push_back(found->second.mean());
+      std::vector<double> durations;
+      for (const auto& kernels : means) {
+        if (const auto entry = kernels.find(kernel); entry != kernels.end())
+          durations.push_back(entry->second.mean());
       }
-      if (all.size() > 1) usual[kernel] = lower_median(all);
+      if (durations.size() > 1) usual[kernel] = lower_median(durations);
     }
   }
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {
     if (with_more_work.contains(r)) continue;
     auto factors = no_change(run);
-    std::array<Mean, 2> own;  // of memory-bound kernels, of arithmetic
+    std::array<Mean, 2> of_rank;  // of memory-bound kernels, of arithmetic
     std::array<double, 2> of_others{};
     double longest = 0;
     RunCause cause{.ranks = {run.ranks[r].rank}, .confidence = Confidence::medium};
@@ -146,7 +147,7 @@ void find_slow_ranks(const JobRun& run, const std::set<std::size_t>& with_more_w
       const auto mean = means[r].at(activity.kernel).mean();
       factors[r][i] = std::min(1.0, expected->second / std::max(1.0, mean));
       const auto kind = is_arithmetic(activity.work) ? 1U : 0U;
-      own[kind].sum += mean;
+      of_rank[kind].sum += mean;
       of_others[kind] += expected->second;
       const auto excess = means[r].at(activity.kernel).sum * (1 - factors[r][i]);
       if (excess <= longest) continue;
@@ -156,10 +157,10 @@ void find_slow_ranks(const JobRun& run, const std::set<std::size_t>& with_more_w
       cause.measured = Seconds{mean / 1e9};
       cause.expected = Seconds{expected->second / 1e9};
     }
-    const auto total = own[0].sum + own[1].sum;
+    const auto total = of_rank[0].sum + of_rank[1].sum;
     if (total < slower_kernels * (of_others[0] + of_others[1])) continue;
-    if (of_others[0] > 0) cause.memory_ratio = own[0].sum / of_others[0];
-    if (of_others[1] > 0) cause.arithmetic_ratio = own[1].sum / of_others[1];
+    if (of_others[0] > 0) cause.memory_ratio = of_rank[0].sum / of_others[0];
+    if (of_others[1] > 0) cause.arithmetic_ratio = of_rank[1].sum / of_others[1];
     cause.kind = slow_kind(cause);
     candidates.push_back(scaled(run, std::move(cause), std::move(factors)));
   }
@@ -179,8 +180,8 @@ void find_interruptions(const JobRun& run, std::vector<Candidate>& candidates) {
       const auto& activity = rank.activities[i];
       keys.emplace_back(activity.kernel, numbers[{activity.kernel, activity.step}]++);
       if (!is_kernel(activity.work)) continue;
-      const auto [found, is_new] = least.emplace(keys.back(), run.alone[r][i]);
-      if (!is_new) found->second = std::min(found->second, run.alone[r][i]);
+      const auto [entry, is_new] = least.emplace(keys.back(), run.alone[r][i]);
+      if (!is_new) entry->second = std::min(entry->second, run.alone[r][i]);
     }
     auto factors = no_change(run);
     double sum = 0;
@@ -292,33 +293,33 @@ void find_wide_precision(const JobRun& run, const DiagnosisBasis& basis, std::ve
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {
     for (std::size_t i = 0; i < factors[r].size(); ++i) {
       const auto& activity = run.ranks[r].activities[i];
-      const auto own = run.alone[r][i];
+      const auto duration = run.alone[r][i];
       if (!is_arithmetic(activity.work)) {
         const bool moves_activations =
             activity.work == WorkClass::elementwise || activity.work == WorkClass::normalization;
         if (moves_activations && activity.reads_fp32) factors[r][i] = 0.5;
         continue;
       }
-      time[static_cast<std::size_t>(activity.precision)] += own;
+      time[static_cast<std::size_t>(activity.precision)] += duration;
       const bool is_wide = activity.precision == Precision::fp32 || activity.precision == Precision::tf32;
       if (!is_wide) continue;
-      const auto expected = time_in(activity, own, gpu, meant);
-      factors[r][i] = expected / std::max(1.0, own);
-      if (own - expected <= longest) continue;
-      longest = own - expected;
+      const auto expected = time_in(activity, duration, gpu, meant);
+      factors[r][i] = expected / std::max(1.0, duration);
+      if (duration - expected <= longest) continue;
+      longest = duration - expected;
       cause.example = kernel_text(run, activity);
       cause.stream = activity.stream;
-      cause.measured = from_nanoseconds(own);
+      cause.measured = from_nanoseconds(duration);
       cause.expected = from_nanoseconds(expected);
     }
   }
   const auto fp32 = time[static_cast<std::size_t>(Precision::fp32)];
   const auto tf32 = time[static_cast<std::size_t>(Precision::tf32)];
-  const auto all = std::accumulate(time.begin(), time.end(), 0.0);
-  if (all <= 0 || 2 * (fp32 + tf32) <= all) return;
+  const auto total = std::accumulate(time.begin(), time.end(), 0.0);
+  if (total <= 0 || 2 * (fp32 + tf32) <= total) return;
   cause.precision = fp32 >= tf32 ? Precision::fp32 : Precision::tf32;
   if (basis.precision) cause.confidence = Confidence::high;
-  cause.arithmetic_ratio = (fp32 + tf32) / all;
+  cause.arithmetic_ratio = (fp32 + tf32) / total;
   candidates.push_back(scaled(run, std::move(cause), std::move(factors)));
 }
 
@@ -346,7 +347,7 @@ void find_pageable_copies(const JobRun& run, const DiagnosisBasis& basis,
   const auto rate = pinned_rate(run, basis.platform);
   if (rate <= 0) return;
   RunCause cause{.kind = CauseKind::pageable_copies, .confidence = Confidence::high};
-  std::vector<std::pair<std::array<std::size_t, 3>, std::size_t>> found;  // rank, step, item; activity
+  std::vector<std::pair<std::array<std::size_t, 3>, std::size_t>> copies;  // rank, step, item; activity
   std::set<int> ranks;
   double bytes = 0;
   double time = 0;
@@ -357,7 +358,7 @@ void find_pageable_copies(const JobRun& run, const DiagnosisBasis& basis,
         if (items[i].kind != CpuItem::Kind::wait || items[i].activity < 0 || items[i].reads_value) continue;
         if (copies_checkpoint(run, r, s)) continue;
         const auto activity = static_cast<std::size_t>(items[i].activity);
-        found.push_back({{r, s, i}, activity});
+        copies.push_back({{r, s, i}, activity});
         ranks.insert(run.ranks[r].rank);
         const auto& copy = run.ranks[r].activities[activity];
         bytes += static_cast<double>(copy.bytes);
@@ -367,19 +368,19 @@ void find_pageable_copies(const JobRun& run, const DiagnosisBasis& basis,
       }
     }
   }
-  if (found.empty()) return;
+  if (copies.empty()) return;
   const auto share = static_cast<double>(run.steps) * static_cast<double>(ranks.size());
   if (ranks.size() < run.ranks.size()) cause.ranks.assign(ranks.begin(), ranks.end());
-  cause.events = static_cast<double>(found.size()) / share;
+  cause.events = static_cast<double>(copies.size()) / share;
   cause.bytes = bytes / share;
   cause.measured = Seconds{time / share / 1e9};
   cause.expected = Seconds{bytes / rate / share};
-  candidates.push_back({std::move(cause), [found, rate, &run](RunTimes& times) {
-                          for (const auto& [at, activity] : found) {
-                            const auto& copy = run.ranks[at[0]].activities[activity];
-                            times.cpu[at[0]][at[1]][at[2]] = -1;
-                            times.gpu[at[0]][activity] = std::min(
-                                times.gpu[at[0]][activity], static_cast<double>(copy.bytes) / rate * 1e9);
+  candidates.push_back({std::move(cause), [copies, rate, &run](RunTimes& times) {
+                          for (const auto& [place, activity] : copies) {
+                            const auto& copy = run.ranks[place[0]].activities[activity];
+                            times.cpu[place[0]][place[1]][place[2]] = -1;
+                            times.gpu[place[0]][activity] = std::min(
+                                times.gpu[place[0]][activity], static_cast<double>(copy.bytes) / rate * 1e9);
                           }
                         }});
 }

@@ -19,8 +19,8 @@
 namespace gradway {
 namespace {
 
-[[noreturn]] void refuse_trace(const RankRun& rank, const std::string& what, const std::string& hint) {
-  throw ConfigError{Problem{{rank.file, 0, 0, 0, {}}, what, {}, hint}};
+[[noreturn]] void refuse_trace(const RankRun& rank, const std::string& problem, const std::string& hint) {
+  throw ConfigError{Problem{{rank.file, 0, 0, 0, {}}, problem, {}, hint}};
 }
 
 /// Numbers ranks that their files do not name as they are given. Which of them share a group is unknown,
@@ -48,15 +48,16 @@ using Reductions = std::map<std::string, std::vector<std::vector<std::pair<Colle
 
 Reductions reductions_of(const RankRun& rank) {
   Reductions reductions;
-  for (const auto& one : rank.collectives) {
-    const bool reduces = one.kind == CollectiveKind::all_reduce || one.kind == CollectiveKind::reduce_scatter;
+  for (const auto& collective : rank.collectives) {
+    const bool reduces =
+        collective.kind == CollectiveKind::all_reduce || collective.kind == CollectiveKind::reduce_scatter;
     // Where groups are unknown, only data parallelism lets all ranks reduce the same.
-    if (!reduces && one.kind != CollectiveKind::broadcast && one.group.empty()) return {};
+    if (!reduces && collective.kind != CollectiveKind::broadcast && collective.group.empty()) return {};
     if (!reduces) continue;
-    auto& steps = reductions[one.group];
+    auto& steps = reductions[collective.group];
     steps.resize(rank.steps.size());
-    const auto step = rank.activities[static_cast<std::size_t>(one.activity)].step;
-    steps[static_cast<std::size_t>(step)].emplace_back(one.kind, one.bytes);
+    const auto step = rank.activities[static_cast<std::size_t>(collective.activity)].step;
+    steps[static_cast<std::size_t>(step)].emplace_back(collective.kind, collective.bytes);
   }
   return reductions;
 }
@@ -66,9 +67,9 @@ void check_reductions(const std::vector<RankRun>& ranks) {
   std::map<std::string, std::pair<const RankRun*, Reductions::mapped_type>> known;
   for (const auto& rank : ranks) {
     for (auto& [group, steps] : reductions_of(rank)) {
-      const auto [other, is_new] = known.try_emplace(group, &rank, steps);
+      const auto [entry, is_new] = known.try_emplace(group, &rank, steps);
       if (is_new) continue;
-      const auto& [first, expected] = other->second;
+      const auto& [first, expected] = entry->second;
       bool is_same = false;
       for (std::size_t step = 0; step < steps.size(); ++step) is_same |= steps[step] == expected[step];
       if (is_same) continue;
@@ -85,18 +86,18 @@ void check_reductions(const std::vector<RankRun>& ranks) {
 void check(const std::vector<RankRun>& ranks) {
   for (std::size_t i = 1; i < ranks.size(); ++i) {
     const auto& first = ranks.front();
-    const auto& other = ranks[i];
-    if (other.ranks != first.ranks)
-      refuse_trace(other,
-                   fmt::format("this trace is of a job of {} rank{}, but '{}' of {}", other.ranks,
-                               other.ranks == 1 ? "" : "s", first.file, first.ranks),
+    const auto& rank = ranks[i];
+    if (rank.ranks != first.ranks)
+      refuse_trace(rank,
+                   fmt::format("this trace is of a job of {} rank{}, but '{}' of {}", rank.ranks,
+                               rank.ranks == 1 ? "" : "s", first.file, first.ranks),
                    "give the traces of one job");
-    check_new_rank(std::span{ranks}.first(i), other);
-    if (other.steps.size() != first.steps.size())
+    check_new_rank(std::span{ranks}.first(i), rank);
+    if (rank.steps.size() != first.steps.size())
       refuse_trace(
-          other,
-          fmt::format("rank {} has {} complete step{}, but rank {} has {}", other.rank, other.steps.size(),
-                      other.steps.size() == 1 ? "" : "s", first.rank, first.steps.size()),
+          rank,
+          fmt::format("rank {} has {} complete step{}, but rank {} has {}", rank.rank, rank.steps.size(),
+                      rank.steps.size() == 1 ? "" : "s", first.rank, first.steps.size()),
           "record the same steps on all ranks");
   }
   check_reductions(ranks);
@@ -109,22 +110,23 @@ void match_collectives(JobRun& run) {
     const auto& rank = run.ranks[r];
     std::map<std::pair<std::string, std::int32_t>, int> calls;
     auto& numbers = run.collective_of.emplace_back();
-    for (const auto& one : rank.collectives) {
-      const auto step = rank.activities[static_cast<std::size_t>(one.activity)].step;
-      const auto call = calls[{one.group, step}]++;
-      const auto [found, is_new] = known.emplace(std::tuple{one.group, step, call}, run.collectives.size());
+    for (const auto& recorded : rank.collectives) {
+      const auto step = rank.activities[static_cast<std::size_t>(recorded.activity)].step;
+      const auto call = calls[{recorded.group, step}]++;
+      const auto [entry, is_new] =
+          known.emplace(std::tuple{recorded.group, step, call}, run.collectives.size());
       if (is_new) {
         auto& added = run.collectives.emplace_back();
-        added.kind = one.kind;
-        added.bytes = one.bytes;
-        added.ranks = one.ranks > 0 ? one.ranks : run.world;
-        added.channels = one.channels;
+        added.kind = recorded.kind;
+        added.bytes = recorded.bytes;
+        added.ranks = recorded.ranks > 0 ? recorded.ranks : run.world;
+        added.channels = recorded.channels;
         added.step = step;
       }
-      auto& collective = run.collectives[found->second];
-      collective.members.push_back({static_cast<std::int32_t>(r), one.activity});
+      auto& collective = run.collectives[entry->second];
+      collective.members.push_back({static_cast<std::int32_t>(r), recorded.activity});
       collective.is_complete = static_cast<int>(collective.members.size()) == collective.ranks;
-      numbers.push_back(static_cast<std::int32_t>(found->second));
+      numbers.push_back(static_cast<std::int32_t>(entry->second));
     }
   }
 }
@@ -141,12 +143,12 @@ void align_clocks(JobRun& run) {
     std::vector<std::int64_t> distances;
     for (const auto& collective : run.collectives) {
       const RunActivity* reference = nullptr;
-      const RunActivity* own = nullptr;
+      const RunActivity* aligned = nullptr;
       for (const auto& member : collective.members) {
         if (member.rank < static_cast<int>(r) && reference == nullptr) reference = &activity_of(run, member);
-        if (member.rank == static_cast<int>(r)) own = &activity_of(run, member);
+        if (member.rank == static_cast<int>(r)) aligned = &activity_of(run, member);
       }
-      if (reference != nullptr && own != nullptr) distances.push_back(reference->end() - own->end());
+      if (reference != nullptr && aligned != nullptr) distances.push_back(reference->end() - aligned->end());
     }
     const auto distance = lower_median(distances);
     auto& rank = run.ranks[r];

@@ -21,8 +21,8 @@ constexpr std::int64_t largest_value = 4096;
 // @source CUDA Driver API, "API synchronization behavior"
 constexpr std::int64_t staged_copy = 65'536;
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
+bool contains(std::string_view text, std::string_view substring) {
+  return text.find(substring) != std::string_view::npos;
 }
 
 /// Spans without overlap, sorted.
@@ -123,11 +123,11 @@ class Program {
   /// Compilations cover everything inside of them; waits for a batch do not cover operations.
   void add_parts() {
     std::vector<Span> compilations;
-    for (const auto& part : trace_.parts) {
-      if (!threads_.contains(part.thread)) continue;
-      if (part.name.ends_with("(dynamo_timed)")) compilations.push_back(part);
-      if (part.name.starts_with("enumerate(DataLoader)") && part.duration >= shortest_wait_for_batch)
-        batches_.push_back(part);
+    for (const auto& span : trace_.parts) {
+      if (!threads_.contains(span.thread)) continue;
+      if (span.name.ends_with("(dynamo_timed)")) compilations.push_back(span);
+      if (span.name.starts_with("enumerate(DataLoader)") && span.duration >= shortest_wait_for_batch)
+        batches_.push_back(span);
     }
     for (const auto& compilation : merged(std::move(compilations))) take(compilation, CpuItem::Kind::compile);
     batches_ = merged(std::move(batches_));
@@ -266,8 +266,8 @@ class Program {
     const auto& activity = run_.activities[index];
     for (const auto& [stream, launched] : latest_) {
       if (stream == activity.stream) continue;
-      const auto ended = std::find_if(launched.rbegin(), launched.rend(), [&](auto other) {
-        return run_.activities[static_cast<std::size_t>(other)].end() <= activity.start + rounding;
+      const auto ended = std::find_if(launched.rbegin(), launched.rend(), [&](auto earlier) {
+        return run_.activities[static_cast<std::size_t>(earlier)].end() <= activity.start + rounding;
       });
       if (ended != launched.rend()) run_.dependences.push_back(*ended);
     }

@@ -21,8 +21,8 @@
 namespace gradway {
 namespace {
 
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
+bool has(std::string_view text, std::string_view substring) {
+  return text.find(substring) != std::string_view::npos;
 }
 
 CollectiveKind collective_kind(std::string_view name) {
@@ -38,8 +38,8 @@ CollectiveKind collective_kind(std::string_view name) {
                              std::pair{"send", CollectiveKind::send},
                              std::pair{"recv", CollectiveKind::send},
                              std::pair{"SendRecv", CollectiveKind::send_recv}};
-  for (const auto& [part, kind] : kinds) {
-    if (has(name, part)) return kind;
+  for (const auto& [substring, kind] : kinds) {
+    if (has(name, substring)) return kind;
   }
   return CollectiveKind::all_reduce;
 }
@@ -50,7 +50,7 @@ Precision precision_by_name(std::string_view kernel) {
   if (has(kernel, "bf16") || has(kernel, "f16")) return Precision::bf16;
   if (uses_tf32(kernel)) return Precision::tf32;
   constexpr std::array<std::string_view, 4> fp32{"sgemm", "ffma", "f32f32_f32f32_f32", "_f32_aligned"};
-  const bool is_fp32 = std::ranges::any_of(fp32, [&](auto part) { return has(kernel, part); });
+  const bool is_fp32 = std::ranges::any_of(fp32, [&](auto substring) { return has(kernel, substring); });
   return is_fp32 ? Precision::fp32 : Precision::bf16;
 }
 
@@ -141,8 +141,8 @@ class Reducer {
                              .kind = collective_kind(kernel),
                              .group = "",
                              .channels = added.blocks};
-    if (const auto found = collectives_.find(activity.correlation); found != collectives_.end()) {
-      const auto& recorded = *found->second;
+    if (const auto entry = collectives_.find(activity.correlation); entry != collectives_.end()) {
+      const auto& recorded = *entry->second;
       const auto& members = trace_.names.text(recorded.members);
       collective.kind = collective_kind(trace_.names.text(recorded.name));
       collective.group = trace_.names.text(recorded.group) + " " + members;
@@ -213,8 +213,8 @@ void measure_gap(const Trace& trace, const std::vector<const TracedLaunch*>& lau
   }
   run.gap = static_cast<double>(lower_median(gaps));
   for (auto& activity : run.activities) {
-    const auto more = activity.interruption - run.gap;
-    activity.interruption = more > shortest_interruption ? more : 0;
+    const auto excess = activity.interruption - run.gap;
+    activity.interruption = excess > shortest_interruption ? excess : 0;
   }
   run.launches_queued =
       static_cast<double>(gaps.size()) / static_cast<double>(std::max<std::size_t>(1, launches.size()));
@@ -267,7 +267,8 @@ void add_unknown(const Trace& trace, RankRun& run) {
   if (!run.is_rank_known)
     add("ranks and process groups (NCCL's NVTX ranges say them, exported with --include-blobs=true): ranks "
         "are numbered as given, and all are taken to be in one group");
-  const bool has_sizes = std::ranges::any_of(run.collectives, [](const auto& one) { return one.bytes > 0; });
+  const bool has_sizes =
+      std::ranges::any_of(run.collectives, [](const auto& collective) { return collective.bytes > 0; });
   if (!has_sizes) add("sizes of collectives: they are not compared with NCCL's model");
 }
 
@@ -293,8 +294,8 @@ RankRun rank_run(Trace trace, const std::string& shown, KernelNames& names) {
   run.is_rank_known = trace.profiler == Profiler::pytorch || trace.rank.has_value();
   run.has_operations = !trace.operations.empty();
   if (!trace.limits.empty()) {
-    const auto found = std::ranges::find(trace.limits, trace.devices.front(), &DeviceLimits::id);
-    const auto& limits = found == trace.limits.end() ? trace.limits.front() : *found;
+    const auto limit = std::ranges::find(trace.limits, trace.devices.front(), &DeviceLimits::id);
+    const auto& limits = limit == trace.limits.end() ? trace.limits.front() : *limit;
     run.gpu = limits.name;
     run.capability = limits.capability;
   }

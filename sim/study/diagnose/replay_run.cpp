@@ -230,8 +230,8 @@ class Replay {
     push(now_ + stream.remaining * slowed(r, begins), Event::Kind::end, r, s, stream.version);
   }
 
-  double slowed(std::size_t r, const RunActivity& by) const {
-    return ranks_[r].communicating > 0 ? run_.slow_down[static_cast<std::size_t>(by.work)] : 1;
+  double slowed(std::size_t r, const RunActivity& kernel) const {
+    return ranks_[r].communicating > 0 ? run_.slow_down[static_cast<std::size_t>(kernel.work)] : 1;
   }
 
   void begin_collective(std::size_t r, std::size_t s, const Launched& launched, const RunActivity& begins) {
@@ -257,9 +257,9 @@ class Replay {
   }
 
   /// Kernels that run now take longer, or no longer, from now on.
-  void change_communicating(std::size_t r, int by) {
+  void change_communicating(std::size_t r, int difference) {
     auto& state = ranks_[r];
-    const bool changes = (state.communicating == 0) != (state.communicating + by == 0);
+    const bool changes = (state.communicating == 0) != (state.communicating + difference == 0);
     for (auto& stream : state.streams) {
       if (!changes || !stream.is_running) continue;
       const auto& runs = activity(r, stream.queue.front());
@@ -267,7 +267,7 @@ class Replay {
       stream.remaining -= (now_ - stream.since) / slowed(r, runs);
       stream.since = now_;
     }
-    count(r, by, 0);
+    count(r, difference, 0);
     for (std::size_t s = 0; changes && s < state.streams.size(); ++s) {
       auto& stream = state.streams[s];
       if (!stream.is_running || activity(r, stream.queue.front()).work == WorkClass::collective) continue;
@@ -309,7 +309,7 @@ class Replay {
       count(r, 0, -1);
     }
     note_end(launched.repetition);
-    for (std::size_t other = 0; other < state.streams.size(); ++other) try_begin(r, other);
+    for (std::size_t waiting = 0; waiting < state.streams.size(); ++waiting) try_begin(r, waiting);
     if (state.waits && is_reached(state)) {
       state.waits = false;
       push(now_ + seen_ns, Event::Kind::cpu, r, 0, 0);

@@ -70,41 +70,41 @@ std::optional<Counterfactual> with_slow_gpu(const Scenario& scenario, std::strin
 
 /// Mean steps with other settings of the exchanges between workers.
 std::vector<Counterfactual> other_meetings(const Run& run, const LocalSgd& settings) {
-  std::vector<Counterfactual> found;
+  std::vector<Counterfactual> answers;
   const auto add = [&](std::string name, Change change, std::string key, std::string value,
                        const auto& apply) {
     auto changed = settings;
     apply(changed);
     const auto loop = outer_loop_of(run.scenario.model, changed, run.measured.metrics.step_time);
-    found.push_back({.name = std::move(name),
-                     .change = std::move(change),
-                     .set = {{std::move(key), std::move(value)}},
-                     .step_time = loop.mean_step()});
+    answers.push_back({.name = std::move(name),
+                       .change = std::move(change),
+                       .set = {{std::move(key), std::move(value)}},
+                       .step_time = loop.mean_step()});
   };
   add("inner_steps_2x", change::MoreInnerSteps{}, "strategy.inner_steps",
-      fmt::format("{}", settings.inner_steps * 2), [](LocalSgd& one) { one.inner_steps *= 2; });
+      fmt::format("{}", settings.inner_steps * 2), [](LocalSgd& changed) { changed.inner_steps *= 2; });
   if (exchanged_bytes[static_cast<std::size_t>(settings.exchanged)] > 1)
     add("exchanged_int8", change::Int8Updates{}, "strategy.exchanged", "int8",
-        [](LocalSgd& one) { one.exchanged = Exchanged::int8; });
+        [](LocalSgd& changed) { changed.exchanged = Exchanged::int8; });
   const auto most = settings.inner_steps / settings.fragments;
   if (settings.overlap_steps < most)
     add("overlap_steps_most", change::LongestOverlap{}, "strategy.overlap_steps", fmt::format("{}", most),
-        [&](LocalSgd& one) { one.overlap_steps = most; });
+        [&](LocalSgd& changed) { changed.overlap_steps = most; });
   add("wan_2x", change::FasterWan{}, "strategy.wan.rate",
       fmt::format("{} B/s", settings.wan->rate.value() * 2),
-      [](LocalSgd& one) { one.wan->rate = one.wan->rate * 2; });
+      [](LocalSgd& changed) { changed.wan->rate = changed.wan->rate * 2; });
   if (settings.wan->window || settings.wan->loss > 0)
     add("streams_2x", change::MoreConnections{}, "strategy.wan.streams",
-        fmt::format("{}", settings.wan->streams * 2), [](LocalSgd& one) { one.wan->streams *= 2; });
+        fmt::format("{}", settings.wan->streams * 2), [](LocalSgd& changed) { changed.wan->streams *= 2; });
   const bool slows_down =
       settings.wan->congestion == Congestion::reno || settings.wan->congestion == Congestion::cubic;
   if (slows_down && settings.wan->loss > 0 && settings.wan->loss < most_loss(Congestion::bbr))
     add("congestion_bbr", change::OtherCongestion{Congestion::bbr}, "strategy.wan.congestion", "bbr",
-        [](LocalSgd& one) { one.wan->congestion = Congestion::bbr; });
-  const auto now = outer_loop_of(run.scenario.model, settings, run.measured.metrics.step_time).mean_step();
-  std::erase_if(found, [&](const Counterfactual& one) { return one.step_time >= now; });
-  std::ranges::stable_sort(found, {}, &Counterfactual::step_time);
-  return found;
+        [](LocalSgd& changed) { changed.wan->congestion = Congestion::bbr; });
+  const auto step = outer_loop_of(run.scenario.model, settings, run.measured.metrics.step_time).mean_step();
+  std::erase_if(answers, [&](const Counterfactual& answer) { return answer.step_time >= step; });
+  std::ranges::stable_sort(answers, {}, &Counterfactual::step_time);
+  return answers;
 }
 
 /// Counterfactuals of a run before they are simulated, each with its change of the scenario.
@@ -134,10 +134,11 @@ class Questions {
                               std::max(1, static_cast<int>(platform.gpus.size()) / platform.nodes)));
     }
     ask_of_program(run.scenario.job, run.scenario.model);
-    for (auto& one : network_changes(run.scenario)) {
-      answers_.push_back(
-          {.name = std::move(one.name), .change = std::move(one.change), .set = std::move(one.set)});
-      changes_.push_back(std::move(one.apply));
+    for (auto& network_change : network_changes(run.scenario)) {
+      answers_.push_back({.name = std::move(network_change.name),
+                          .change = std::move(network_change.change),
+                          .set = std::move(network_change.set)});
+      changes_.push_back(std::move(network_change.apply));
     }
   }
 
@@ -147,13 +148,13 @@ class Questions {
 
  private:
   void ask(std::string name, Change change, const std::vector<HardwarePart>& parts, double factor) {
-    Counterfactual one{.name = std::move(name), .change = std::move(change), .set = {}};
+    Counterfactual answer{.name = std::move(name), .change = std::move(change), .set = {}};
     auto speeds = own_;
     for (const auto part : parts) {
       speeds[part] = std::min(speeds[part] * factor, largest_speed);
-      one.set.emplace_back(fmt::format("faster.{}", key_of(part)), factor_text(speeds[part]));
+      answer.set.emplace_back(fmt::format("faster.{}", key_of(part)), factor_text(speeds[part]));
     }
-    answers_.push_back(std::move(one));
+    answers_.push_back(std::move(answer));
     changes_.emplace_back([speeds](Scenario& scenario) {
       scenario.platform = with_speeds(std::move(scenario.platform), speeds);
     });
@@ -184,7 +185,7 @@ class Questions {
     const auto workers = [&](int count, Change change) {
       ask_of_input(fmt::format("loader_workers_{}", count), std::move(change),
                    {{"input.loader_workers", fmt::format("{}", count)}},
-                   [count](InputSettings& of) { of.loader_workers = count; });
+                   [count](InputSettings& changed) { changed.loader_workers = count; });
     };
     if (input.loader == LoaderKind::pytorch) {
       workers(input.loader_workers + 1, change::MoreWorkers{false});
@@ -194,7 +195,8 @@ class Questions {
     }
     ask_of_decoders(input, gpu);
     ask_of_reads(input);
-    ask_of_input("ready_samples", change::ReadySamples{}, {}, [](InputSettings& of) { of.dataset.reset(); });
+    ask_of_input("ready_samples", change::ReadySamples{}, {},
+                 [](InputSettings& changed) { changed.dataset.reset(); });
   }
 
   void ask_of_decoders(const InputSettings& input, const Gpu& gpu) {
@@ -204,45 +206,46 @@ class Questions {
                              : input.loader == LoaderKind::pytorch && input.dataset->gpu_decode > Seconds{};
     if (!input.decode_on_gpu && gpu_can)
       ask_of_input("decode_gpu", change::DecodingOnGpu{}, {{"input.decode", "gpu"}},
-                   [](InputSettings& of) { of.decode_on_gpu = true; });
+                   [](InputSettings& changed) { changed.decode_on_gpu = true; });
     if (input.decode_on_gpu && !input.hw_decoder_load)
       ask_of_input("decode_cpu", change::DecodingOnCpu{}, {{"input.decode", "cpu"}},
-                   [](InputSettings& of) { of.decode_on_gpu = false; });
+                   [](InputSettings& changed) { changed.decode_on_gpu = false; });
     if (by_dali && input.decode_on_gpu && gpu.jpeg_decoder > 0 && hw_decoder_load_of(input, gpu) < 1)
       ask_of_input("hw_decoder_load_1", change::HardwareDecoder{}, {{"input.hw_decoder_load", "1"}},
-                   [](InputSettings& of) { of.hw_decoder_load = 1; });
+                   [](InputSettings& changed) { changed.hw_decoder_load = 1; });
   }
 
   void ask_of_reads(const InputSettings& input) {
     const auto format = input.dataset->format;
     if (format == SampleFormat::csv && input.csv_parser != CsvParser::pyarrow)
       ask_of_input("csv_parser_pyarrow", change::FasterParser{}, {{"input.csv_parser", "pyarrow"}},
-                   [](InputSettings& of) { of.csv_parser = CsvParser::pyarrow; });
+                   [](InputSettings& changed) { changed.csv_parser = CsvParser::pyarrow; });
     if (format == SampleFormat::mapped && input.access == AccessOrder::random) {
       ask_of_input("access_sequential", change::SequentialAccess{}, {{"input.access", "sequential"}},
-                   [](InputSettings& of) {
-                     of.access = AccessOrder::sequential;
-                     if (of.read_ahead == 0_B) of.read_ahead = InputSettings{}.read_ahead;
+                   [](InputSettings& changed) {
+                     changed.access = AccessOrder::sequential;
+                     if (changed.read_ahead == 0_B) changed.read_ahead = InputSettings{}.read_ahead;
                    });
       // Single pages in the order of the file would wait as often.
       if (input.read_ahead == 0_B) answers_.back().set.emplace_back("input.read_ahead", "128 KiB");
       if (input.read_ahead > 0_B)
         ask_of_input("read_ahead_0", change::PagesOnly{}, {{"input.read_ahead", "0 B"}},
-                     [](InputSettings& of) { of.read_ahead = 0_B; });
+                     [](InputSettings& changed) { changed.read_ahead = 0_B; });
     }
     if (!input.predicate) return;
     const auto ask = [&](std::string name, Change change, Keys set, auto apply) {
-      ask_of_input(std::move(name), std::move(change), std::move(set), [apply](InputSettings& of) {
-        apply(*of.predicate);
-        of.dataset = with_predicate(std::move(*of.dataset), *of.predicate);
+      ask_of_input(std::move(name), std::move(change), std::move(set), [apply](InputSettings& changed) {
+        apply(*changed.predicate);
+        changed.dataset = with_predicate(std::move(*changed.dataset), *changed.predicate);
       });
     };
     if (input.predicate->rows == MatchingRows::random)
       ask("predicate_rows_clustered", change::ClusteredRows{}, {{"input.predicate.rows", "clustered"}},
-          [](Predicate& of) { of.rows = MatchingRows::clustered; });
+          [](Predicate& changed) { changed.rows = MatchingRows::clustered; });
     if (input.predicate->false_positives > 0)
       ask("predicate_false_positives_0", change::ExactStatistics{},
-          {{"input.predicate.false_positives", "0"}}, [](Predicate& of) { of.false_positives = 0; });
+          {{"input.predicate.false_positives", "0"}},
+          [](Predicate& changed) { changed.false_positives = 0; });
   }
 
   /// Ways to read less, faster or earlier from storage.
@@ -256,9 +259,9 @@ class Questions {
       const auto streams = std::max(input.copy_streams, 2 * input.loader_workers * ranks_per_node);
       ask_of_input("cache_prefetch", change::ReadAhead{},
                    {{"input.cache_prefetch", "true"}, {"input.copy_streams", fmt::format("{}", streams)}},
-                   [streams](InputSettings& of) {
-                     of.cache_prefetch = true;
-                     of.copy_streams = streams;
+                   [streams](InputSettings& changed) {
+                     changed.cache_prefetch = true;
+                     changed.copy_streams = streams;
                    });
     }
     if (!input.codec && input.dataset->compressible) {
@@ -266,15 +269,15 @@ class Questions {
       const auto& codec = codecs()[zstd];
       ask_of_input("codec_zstd", change::Compression{std::string{codec.name}},
                    {{"input.codec", std::string{codec.name}}},
-                   [&codec](InputSettings& of) { of.codec = codec; });
+                   [&codec](InputSettings& changed) { changed.codec = codec; });
     }
     if (!drive || !is_staged || input.storage->is_local() || input.storage->name.empty()) return;
     Keys set{{"input.storage", drive->name}};
     if (!input.staged_from) set.emplace_back("input.staged_from", input.storage->name);
     ask_of_input("staged_to_drives", change::StagedToDrives{drive->name}, std::move(set),
-                 [drive = *drive](InputSettings& of) {
-                   if (!of.staged_from) of.staged_from = of.storage;
-                   of.storage = drive;
+                 [drive = *drive](InputSettings& changed) {
+                   if (!changed.staged_from) changed.staged_from = changed.storage;
+                   changed.storage = drive;
                  });
   }
 
@@ -287,9 +290,9 @@ class Questions {
       changes_.emplace_back([apply](Scenario& scenario) { apply(scenario.job); });
     };
     if (job.host_reads > 0) {
-      ask("no_host_reads", change::NoHostReads{}, "job.host_reads", "0", [](Job& of) {
-        of.host_reads = 0;
-        of.reduced_metrics = 0;
+      ask("no_host_reads", change::NoHostReads{}, "job.host_reads", "0", [](Job& changed) {
+        changed.host_reads = 0;
+        changed.reduced_metrics = 0;
       });
       // The keys that need it are left out, too.
       const Job plain;
@@ -301,16 +304,16 @@ class Questions {
     }
     if (job.sync_batch_norm)
       ask("local_batch_norm", change::LocalBatchNorm{}, "job.sync_batch_norm", "false",
-          [](Job& of) { of.sync_batch_norm = false; });
+          [](Job& changed) { changed.sync_batch_norm = false; });
     if (!model.tables.empty() && job.gpus > 1) {
       using enum TableSharding;
-      const auto other = job.layout.tables == table_wise ? row_wise : table_wise;
-      ask(fmt::format("tables_{}", name_of(other)), change::OtherTables{other}, "parallel.tables",
-          std::string{name_of(other)}, [other](Job& of) { of.layout.tables = other; });
+      const auto sharding = job.layout.tables == table_wise ? row_wise : table_wise;
+      ask(fmt::format("tables_{}", name_of(sharding)), change::OtherTables{sharding}, "parallel.tables",
+          std::string{name_of(sharding)}, [sharding](Job& changed) { changed.layout.tables = sharding; });
     }
     if (const auto* ddp = std::get_if<Ddp>(&job.strategy); ddp && ddp->searches_each_step())
       ask("static_graph", change::NoUnusedSearch{}, "strategy.static_graph", "true",
-          [](Job& of) { std::get<Ddp>(of.strategy).static_graph = true; });
+          [](Job& changed) { std::get<Ddp>(changed.strategy).static_graph = true; });
   }
 
   SpeedFactors own_;
@@ -324,25 +327,26 @@ void answer(Questions& questions, const Scenario& scenario, std::string_view eng
     auto changed = scenario;
     questions.change(changed, i);
     const auto measured = simulate(changed, engine).measured;
-    auto& one = questions.answers()[i];
-    one.step_time = measured.metrics.step_time;
-    if (!fits(changed, measured.memory)) one.verdict = memory_range(changed, measured.memory).verdict;
+    auto& counterfactual = questions.answers()[i];
+    counterfactual.step_time = measured.metrics.step_time;
+    if (!fits(changed, measured.memory))
+      counterfactual.verdict = memory_range(changed, measured.memory).verdict;
   });
 }
 
 /// Exposed communication is the longest part of the step.
 bool is_communication(const Metrics& metrics) {
-  const auto others = {metrics.compute, metrics.optimizer, metrics.input_wait, metrics.launch_bound,
-                       metrics.idle};
-  return metrics.exposed_communication > std::max(others);
+  const auto components = {metrics.compute, metrics.optimizer, metrics.input_wait, metrics.launch_bound,
+                           metrics.idle};
+  return metrics.exposed_communication > std::max(components);
 }
 
 /// Classes of kernels by their share of the time of both passes, without those below 1 %.
 std::vector<KernelShare> kernel_shares(const ComputeCosts& costs) {
-  const auto all = total({costs.by_class.begin(), costs.by_class.end()});
+  const auto sum = total({costs.by_class.begin(), costs.by_class.end()});
   std::vector<KernelShare> shares;
   for (std::size_t i = 0; i < costs.by_class.size(); ++i) {
-    const auto share = costs.by_class[i] / all;
+    const auto share = costs.by_class[i] / sum;
     if (100 * share >= 1) shares.push_back({static_cast<OperationClass>(i), share});
   }
   std::ranges::stable_sort(shares, std::greater{}, &KernelShare::share);
@@ -358,21 +362,22 @@ void add_staging(Explanation& explanation, const Scenario& scenario, std::string
   const auto& input = scenario.job.input;
   explanation.ways_in = ways_in(scenario, engine, threads);
   if (!explanation.ways_in) return;
-  const auto& ways = *explanation.ways_in;
-  const auto now = ways.chosen(input.stage_in).time_of(1);
+  const auto& staging = *explanation.ways_in;
+  const auto first_epoch = staging.chosen(input.stage_in).time_of(1);
   const auto add = [&](std::string name, Change change, std::string key, std::string value, Seconds time) {
-    Counterfactual one{.name = std::move(name),
-                       .change = std::move(change),
-                       .set = {{std::move(key), std::move(value)}},
-                       .step_time = time};
-    if (one.gain(now) >= least_gain) explanation.staging.push_back(std::move(one));
+    Counterfactual counterfactual{.name = std::move(name),
+                                  .change = std::move(change),
+                                  .set = {{std::move(key), std::move(value)}},
+                                  .step_time = time};
+    if (counterfactual.gain(first_epoch) >= least_gain)
+      explanation.staging.push_back(std::move(counterfactual));
   };
-  const auto other = input.stage_in == StageIn::before ? StageIn::during : StageIn::before;
-  const auto word = stage_in_words[static_cast<std::size_t>(other)];
+  const auto alternative = input.stage_in == StageIn::before ? StageIn::during : StageIn::before;
+  const auto word = stage_in_words[static_cast<std::size_t>(alternative)];
   if (!input.cache_prefetch)
-    add(fmt::format("stage_in_{}", word), change::OtherStaging{other}, "input.stage_in", std::string{word},
-        ways.chosen(other).time_of(1));
-  if (ways.copy.limit == StageInLimit::streams) {
+    add(fmt::format("stage_in_{}", word), change::OtherStaging{alternative}, "input.stage_in",
+        std::string{word}, staging.chosen(alternative).time_of(1));
+  if (staging.copy.limit == StageInLimit::streams) {
     auto changed = scenario;
     changed.job.input.copy_streams *= 2;
     add("copy_streams_2x", change::MoreStreams{}, "input.copy_streams",
@@ -412,9 +417,9 @@ Explanation explain(const Scenario& scenario, std::string_view engine, int threa
                        .step_time = overlap->bound()});
   }
   std::ranges::stable_sort(answers, {}, &Counterfactual::step_time);
-  for (auto& one : answers) {
-    auto& list = std::abs(one.gain(step)) < least_gain ? explanation.no_help : explanation.helps;
-    list.push_back(std::move(one));
+  for (auto& counterfactual : answers) {
+    auto& list = std::abs(counterfactual.gain(step)) < least_gain ? explanation.no_help : explanation.helps;
+    list.push_back(std::move(counterfactual));
   }
   return explanation;
 }

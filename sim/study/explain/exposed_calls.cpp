@@ -71,11 +71,11 @@ class CallTimes {
   /// The last event that the start of a call waited for.
   CallWait wait_of(std::size_t task) const {
     const auto before = before_on_stream(task);
-    const auto own = latest_of(program_.tasks[task].after);
-    if (before && (!own || times_[*before].end >= times_[*own].end))
+    const auto latest = latest_of(program_.tasks[task].after);
+    if (before && (!latest || times_[*before].end >= times_[*latest].end))
       return {CallWait::For::earlier_call, kind_of(program_.tasks[*before].name)};
-    if (!own) return {CallWait::For::step_start};
-    return wait_of_input(*own);
+    if (!latest) return {CallWait::For::step_start};
+    return wait_of_input(*latest);
   }
 
  private:
@@ -134,16 +134,16 @@ std::vector<ExposedCalls> exposed_calls(const Run& run) {
     calls.exposed += exposed;
     waits[times.wait_of(i)] += exposed;
   }
-  std::vector<ExposedCalls> found;
+  std::vector<ExposedCalls> reported;
   for (auto& [name, kind] : kinds) {
     if (kind.calls.exposed < run.measured.metrics.step_time * least_exposed_share) continue;
     kind.calls.name = name;
     kind.calls.wait =
-        std::ranges::max_element(kind.waits, {}, [](const auto& one) { return one.second; })->first;
-    found.push_back(std::move(kind.calls));
+        std::ranges::max_element(kind.waits, {}, [](const auto& wait) { return wait.second; })->first;
+    reported.push_back(std::move(kind.calls));
   }
-  std::ranges::stable_sort(found, [](const auto& a, const auto& b) { return a.exposed > b.exposed; });
-  return found;
+  std::ranges::stable_sort(reported, [](const auto& a, const auto& b) { return a.exposed > b.exposed; });
+  return reported;
 }
 
 }  // namespace gradway

@@ -61,11 +61,12 @@ class NetworkChanges {
     variables("larger_buffers", change::LargerBuffers{times_as_many},
               {{"NCCL_BUFFSIZE", fmt::format("{:.0f}", buffer.value())}});
     if (!has_connections()) return;
-    const auto now = settings_.socket_threads || settings_.sockets_per_thread
-                         ? settings_.socket_threads.value_or(1) * settings_.sockets_per_thread.value_or(1)
-                         : network_.streams;
-    const auto sockets = std::min(most_sockets, now * times_as_many);
-    if (sockets == now) return;
+    const auto connections =
+        settings_.socket_threads || settings_.sockets_per_thread
+            ? settings_.socket_threads.value_or(1) * settings_.sockets_per_thread.value_or(1)
+            : network_.streams;
+    const auto sockets = std::min(most_sockets, connections * times_as_many);
+    if (sockets == connections) return;
     auto threads = std::min(most_threads, sockets);
     while (sockets % threads != 0) --threads;
     variables("more_connections", change::MoreSockets{sockets},
@@ -76,24 +77,24 @@ class NetworkChanges {
   void ask_of_hashes() {
     change("adaptive_routing", change::AdaptiveRouting{}, "network.routing", "adaptive",
            {.routing = Routing::adaptive});
-    const auto more = std::min(most_queue_pairs, settings_.queue_pairs * times_as_many);
-    if (more > settings_.queue_pairs)
-      variables("more_queue_pairs", change::MoreQueuePairs{more},
-                {{"NCCL_IB_QPS_PER_CONNECTION", fmt::format("{}", more)}});
+    const auto queue_pairs = std::min(most_queue_pairs, settings_.queue_pairs * times_as_many);
+    if (queue_pairs > settings_.queue_pairs)
+      variables("more_queue_pairs", change::MoreQueuePairs{queue_pairs},
+                {{"NCCL_IB_QPS_PER_CONNECTION", fmt::format("{}", queue_pairs)}});
   }
 
-  void change(std::string name, Change what, std::string key, std::string value,
+  void change(std::string name, Change kind, std::string key, std::string value,
               const NetworkConditions& conditions) {
     changes_.push_back({std::move(name),
-                        std::move(what),
+                        std::move(kind),
                         {{std::move(key), std::move(value)}},
                         [conditions](Scenario& scenario) { apply(scenario, conditions, {}); }});
   }
 
-  void variables(std::string name, Change what, std::vector<std::pair<std::string, std::string>> values) {
+  void variables(std::string name, Change kind, std::vector<std::pair<std::string, std::string>> values) {
     std::vector<std::pair<std::string, std::string>> set;
     for (const auto& [key, value] : values) set.emplace_back(fmt::format("nccl.{}", key), value);
-    changes_.push_back({std::move(name), std::move(what), std::move(set),
+    changes_.push_back({std::move(name), std::move(kind), std::move(set),
                         [values = std::move(values)](Scenario& scenario) { apply(scenario, {}, values); }});
   }
 

@@ -13,32 +13,32 @@ namespace {
 
 /// The graph with a join in place of each collective and of each hold.
 OpGraph without_collectives(const OpGraph& graph) {
-  OpGraph rest;
-  rest.reserve(graph.size(), graph.edges().size());
-  for (const auto& path : graph.paths()) rest.add_path(path);
-  for (const auto& queue : graph.queues()) rest.add_queue(queue);
-  for (const auto& side : graph.contenders()) rest.add_contender(side);
+  OpGraph joined;
+  joined.reserve(graph.size(), graph.edges().size());
+  for (const auto& path : graph.paths()) joined.add_path(path);
+  for (const auto& queue : graph.queues()) joined.add_queue(queue);
+  for (const auto& side : graph.contenders()) joined.add_contender(side);
   for (const auto& op : graph.ops()) {
     if (op.origin.activity != Activity::collective && op.kind != OpKind::hold) {
-      rest.add(op);
+      joined.add(op);
       continue;
     }
     Op join;
     join.origin = op.origin;
     join.origin.activity = Activity::marker;
-    rest.add(join);
+    joined.add(join);
   }
-  for (const auto& edge : graph.edges()) rest.add_edge(edge.before, edge.after);
-  return rest;
+  for (const auto& edge : graph.edges()) joined.add_edge(edge.before, edge.after);
+  return joined;
 }
 
 Seconds step_without_collectives(const Run& run, const Communicators& communicators,
                                  std::string_view engine) {
   const auto lowering_plan = make_lowering_plan(run.workload, run.scenario, communicators);
   const auto lowered = [&](const Workload& workload) {
-    auto all = lower(workload, run.scenario.platform, communicators, lowering_plan);
-    all.ops = without_collectives(all.ops);
-    return all;
+    auto lowering = lower(workload, run.scenario.platform, communicators, lowering_plan);
+    lowering.ops = without_collectives(lowering.ops);
+    return lowering;
   };
   return run_to_steady_state(run.workload, run.scenario.platform, engine, lowered).window.each();
 }

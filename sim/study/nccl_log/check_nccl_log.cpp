@@ -49,11 +49,11 @@ std::vector<std::vector<std::size_t>> ranks_by_node(const NcclLogCommunicator& c
 /// The GPU of each rank: the k-th GPU of its node, by the number that the process printed, else in order.
 /// @throws ConfigError if the platform has too few nodes, or its nodes too few GPUs
 GpuNumbers place_ranks(const NcclLogCommunicator& communicator, const Platform& platform) {
-  const auto refuse_few = [&](const std::string& needed, std::string_view part, std::size_t count,
+  const auto refuse_few = [&](const std::string& needed, std::string_view prefix, std::size_t count,
                               std::string_view unit) {
     refuse_at({"--platform", 0, 0, 0, {}},
-              fmt::format("the log has {}, but {}'{}' has {} {}{}", needed, part, platform.name, count, unit,
-                          count == 1 ? "" : "s"),
+              fmt::format("the log has {}, but {}'{}' has {} {}{}", needed, prefix, platform.name, count,
+                          unit, count == 1 ? "" : "s"),
               "choose the platform that the job ran on: gradway list platforms");
   };
   const auto gpus_per_node = platform.gpus.size() / static_cast<std::size_t>(platform.nodes);
@@ -103,8 +103,10 @@ class Checker {
     check_nvls();
     check_channels();
     check_topology();
-    std::ranges::stable_partition(comparisons_, [](const auto& each) { return !each.follows_from; });
-    if (std::ranges::any_of(comparisons_, [](const auto& each) { return !each.agrees; })) add_effect(checked);
+    std::ranges::stable_partition(comparisons_,
+                                  [](const auto& comparison) { return !comparison.follows_from; });
+    if (std::ranges::any_of(comparisons_, [](const auto& comparison) { return !comparison.agrees; }))
+      add_effect(checked);
     checked.comparisons = std::move(comparisons_);
     return checked;
   }
@@ -117,8 +119,8 @@ class Checker {
   };
 
   DeviceId device(int rank) const { return platform_.gpus[gpus_[static_cast<std::size_t>(rank)]]; }
-  bool is_inside(const NcclConnection& each) const {
-    return platform_.nvlink_domain(device(each.from)) == platform_.nvlink_domain(device(each.to));
+  bool is_inside(const NcclConnection& connection) const {
+    return platform_.nvlink_domain(device(connection.from)) == platform_.nvlink_domain(device(connection.to));
   }
   Transport expected(const Pair& pair, const NcclSettings& settings) const {
     return choose_transport(routes_, platform_, settings, device(pair.from), device(pair.to));
@@ -127,24 +129,24 @@ class Checker {
   /// The modelled variables of the log without which the expectation is not what was found.
   std::vector<std::string> causes(const std::function<bool(const NcclSettings&)>& explains) const {
     if (variables_.empty() || !explains(nccl_settings(variables_))) return {};
-    std::vector<std::string> found;
+    std::vector<std::string> needed;
     for (const auto& [name, value] : variables_) {
-      auto others = variables_;
-      others.erase(name);
-      if (!explains(nccl_settings(others)))
-        found.push_back(fmt::format("{}={}", name, log_.variables.at(name)));
+      auto remaining = variables_;
+      remaining.erase(name);
+      if (!explains(nccl_settings(remaining)))
+        needed.push_back(fmt::format("{}={}", name, log_.variables.at(name)));
     }
-    return found;
+    return needed;
   }
 
   /// The variables that change an expectation, but not to what was found.
   std::vector<std::string> part_causes(const Pair& pair) const {
-    std::vector<std::string> found;
+    std::vector<std::string> changing;
     for (const auto& [name, value] : variables_) {
       if (expected(pair, nccl_settings({{name, value}})) != expected(pair, {}))
-        found.push_back(fmt::format("{}={}", name, log_.variables.at(name)));
+        changing.push_back(fmt::format("{}={}", name, log_.variables.at(name)));
     }
-    return found;
+    return changing;
   }
 
   /// Adds a variable that gradway does not model if its value has the effect that was found.
@@ -159,15 +161,16 @@ class Checker {
   }
 
   void check_transports(NcclAspect aspect, bool inside) {
-    std::map<Pair, Transport> found;
+    std::map<Pair, Transport> transports;
     for (const auto& [connection, channels] : communicator_.ways) {
       if (connection.transport == Transport::none || connection.from == connection.to) continue;
-      if (is_inside(connection) == inside) found[{connection.from, connection.to}] = connection.transport;
+      if (is_inside(connection) == inside)
+        transports[{connection.from, connection.to}] = connection.transport;
     }
-    if (found.empty()) return;
-    NcclComparison comparison{aspect, {}, {}, true, static_cast<int>(found.size())};
+    if (transports.empty()) return;
+    NcclComparison comparison{aspect, {}, {}, true, static_cast<int>(transports.size())};
     std::optional<std::pair<Pair, Transport>> different;
-    for (const auto& [pair, transport] : found) {
+    for (const auto& [pair, transport] : transports) {
       const auto wanted = expected(pair, {});
       if (wanted != transport) {
         ++comparison.differing;
@@ -223,11 +226,11 @@ class Checker {
   }
 
   void check_network() {
-    const auto found = networks();
-    if (found.empty() || !platform_.network) return;
+    const auto logged = networks();
+    if (logged.empty() || !platform_.network) return;
     const auto names = network_names(platform_.network->kind);
     if (names.empty()) return;
-    const auto& name = *found.begin();
+    const auto& name = *logged.begin();
     NcclComparison comparison{NcclAspect::network, std::string{names.front()}, name};
     comparison.agrees = std::ranges::any_of(names, [&](auto known) { return name.starts_with(known); });
     if (!comparison.agrees) {
@@ -248,10 +251,10 @@ class Checker {
       return device.kind == DeviceKind::nic && device.node <= 0;
     };
     const auto expected = std::ranges::count_if(platform_.devices, is_of_first_node);
-    const auto found = std::ssize(log_.nics);
-    if (found == 0 || expected == 0) return;
-    NcclComparison comparison{NcclAspect::nics, fmt::format("{}", expected), fmt::format("{}", found),
-                              found >= expected};
+    const auto logged = std::ssize(log_.nics);
+    if (logged == 0 || expected == 0) return;
+    NcclComparison comparison{NcclAspect::nics, fmt::format("{}", expected), fmt::format("{}", logged),
+                              logged >= expected};
     if (!comparison.agrees) {
       const auto chosen = log_.variables.find("NCCL_IB_HCA");
       if (chosen != log_.variables.end())
@@ -262,11 +265,11 @@ class Checker {
   }
 
   /// Whether the receiver of any connection over the network is written directly.
-  bool is_direct(const NcclSettings& settings, const NcclConnection& each) const {
+  bool is_direct(const NcclSettings& settings, const NcclConnection& connection) const {
     const auto level = settings.net_gdr_level.value_or(PathType::pxb);
-    const auto nics = routes_.nearest(device(each.to), DeviceKind::nic);
+    const auto nics = routes_.nearest(device(connection.to), DeviceKind::nic);
     return platform_.network->gpudirect && !nics.empty() &&
-           routes_.path_type(nics.front(), device(each.to)) <= level;
+           routes_.path_type(nics.front(), device(connection.to)) <= level;
   }
 
   void check_gpudirect() {
@@ -309,13 +312,13 @@ class Checker {
     const auto has_nvls = [&](const NcclSettings& settings) {
       return Communicator{routes_, settings, calibration_, gpus_}.facts().nvls;
     };
-    const bool found = *communicator_.nvls_channels > 0;
+    const bool logged = *communicator_.nvls_channels > 0;
     // @source NCCL 2.28.9, src/transport/nvls.cc (ncclNvlsInit): at least three GPUs
     const bool expected = communicator_.ranks > 2 && has_nvls({});
-    NcclComparison comparison{NcclAspect::nvls, expected ? "yes" : "no", found ? "yes" : "no",
-                              found == expected};
+    NcclComparison comparison{NcclAspect::nvls, expected ? "yes" : "no", logged ? "yes" : "no",
+                              logged == expected};
     if (!comparison.agrees) {
-      comparison.causes = causes([&](const auto& settings) { return has_nvls(settings) == found; });
+      comparison.causes = causes([&](const auto& settings) { return has_nvls(settings) == logged; });
       lacks_nvls_ = expected;
     }
     comparisons_.push_back(std::move(comparison));
@@ -337,14 +340,14 @@ class Checker {
     if (!communicator_.collective_channels) return;
     const Communicator as_expected{routes_, as_found(), calibration_, gpus_};
     const auto expected = search_channels(as_expected.facts(), {}).count;
-    const auto found = *communicator_.collective_channels;
-    NcclComparison comparison{NcclAspect::channels, fmt::format("{}", expected), fmt::format("{}", found),
-                              2 * found > expected};
+    const auto logged = *communicator_.collective_channels;
+    NcclComparison comparison{NcclAspect::channels, fmt::format("{}", expected), fmt::format("{}", logged),
+                              2 * logged > expected};
     if (!comparison.agrees) {
       comparison.causes = causes(
-          [&](const auto& settings) { return settings.max_channels && *settings.max_channels <= found; });
+          [&](const auto& settings) { return settings.max_channels && *settings.max_channels <= logged; });
       if (comparison.causes.empty()) comparison.follows_from = network_problem_;
-      found_channels_ = found;
+      found_channels_ = logged;
     }
     comparisons_.push_back(std::move(comparison));
   }
@@ -357,10 +360,11 @@ class Checker {
       slowest.pcie = std::min(slowest.pcie, gpu.pcie);
       slowest.nvlink = std::min(slowest.nvlink, gpu.nvlink);
     }
-    const auto compare = [&](NcclAspect aspect, double expected, double found) {
+    const auto compare = [&](NcclAspect aspect, double expected, double logged) {
       if (expected == 0) return;
-      comparisons_.push_back({aspect, fmt::format("{:.4g} GB/s", expected), fmt::format("{:.4g} GB/s", found),
-                              found >= least_share_of_expected * expected});
+      comparisons_.push_back({aspect, fmt::format("{:.4g} GB/s", expected),
+                              fmt::format("{:.4g} GB/s", logged),
+                              logged >= least_share_of_expected * expected});
     };
     const auto gpu = device(0);
     double links = 0;
@@ -371,8 +375,8 @@ class Checker {
       if (link.kind == LinkKind::pcie)
         pcie = platform_.resources[link.resource.index()].capacity / (1_GBps).value();
     }
-    const auto each = nccl_nvlink_rate(platform_.gpu_models.front().compute_capability) / 1_GBps;
-    compare(NcclAspect::nvlinks, links * each, slowest.nvlink);
+    const auto rate = nccl_nvlink_rate(platform_.gpu_models.front().compute_capability) / 1_GBps;
+    compare(NcclAspect::nvlinks, links * rate, slowest.nvlink);
     compare(NcclAspect::pcie, pcie, slowest.pcie);
   }
 

@@ -35,8 +35,8 @@ std::vector<int> bucket_ends(const std::vector<Unit>& buckets) {
 }
 
 CapRange full_cap_range(const Model& model) {
-  const Bytes all{4 * static_cast<double>(model.parameter_count())};
-  return {1, std::max(1, static_cast<int>(std::ceil(all / one_mib)))};
+  const Bytes gradients{4 * static_cast<double>(model.parameter_count())};
+  return {1, std::max(1, static_cast<int>(std::ceil(gradients / one_mib)))};
 }
 
 std::vector<EquivalentCaps> equivalent_caps(const Model& model, const std::vector<BucketCap>& caps,
@@ -45,9 +45,9 @@ std::vector<EquivalentCaps> equivalent_caps(const Model& model, const std::vecto
   std::vector<EquivalentCaps> cuts;
   std::map<std::vector<int>, std::size_t> known;
   const auto cut_of = [&](BucketCap cap) -> EquivalentCaps& {
-    const auto [at, is_new] = known.emplace(bucket_ends(ddp_buckets(model, cap)), cuts.size());
+    const auto [entry, is_new] = known.emplace(bucket_ends(ddp_buckets(model, cap)), cuts.size());
     if (is_new) cuts.emplace_back();
-    return cuts[at->second];
+    return cuts[entry->second];
   };
   for (int cap = range ? range->first : 1; range && cap <= range->last; ++cap) {
     auto& cut = cut_of(cap * one_mib);
@@ -57,11 +57,11 @@ std::vector<EquivalentCaps> equivalent_caps(const Model& model, const std::vecto
   return cuts;
 }
 
-BucketCap simplest_cap(const EquivalentCaps& cut, CapRange whole) {
+BucketCap simplest_cap(const EquivalentCaps& cut, CapRange full) {
   if (std::ranges::find(cut.caps, BucketCap{}) != cut.caps.end()) return std::nullopt;
   if (!cut.caps.empty()) return cut.caps.front();
   const auto [first, end] = *cut.range;
-  const auto last = end == whole.last ? 10 * end : end;
+  const auto last = end == full.last ? 10 * end : end;
   int best = first;
   for (int cap = first; cap <= last; ++cap) {
     if (significant_digits(cap * one_mib) < significant_digits(best * one_mib)) best = cap;

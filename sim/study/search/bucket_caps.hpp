@@ -42,8 +42,8 @@ int significant_digits(Bytes cap);
 
 /// The roundest of equivalent caps: PyTorch's default, else the first that was requested, else the one of the
 /// range with the fewest significant digits ("30 MiB" of 25 to 32), and the smallest of these.
-/// @param whole the full range: a range that reaches its end may be exceeded, as all larger caps are
+/// @param full the full range: a range that reaches its end may be exceeded, as all larger caps are
 /// equivalent
-BucketCap simplest_cap(const EquivalentCaps& cut, CapRange whole);
+BucketCap simplest_cap(const EquivalentCaps& cut, CapRange full);
 
 }  // namespace gradway

@@ -54,8 +54,8 @@ ScenarioSettings settings_of(const FirstScenarioRequest& request, const CommonSe
                             {"platform", request.platform},
                             {"job.gpus", fmt::to_string(request.gpus)},
                             {"job.batch_per_gpu", fmt::to_string(batch)}};
-  const auto add = [&](const ScenarioSettings& more) {
-    settings.insert(settings.end(), more.begin(), more.end());
+  const auto add = [&](const ScenarioSettings& added) {
+    settings.insert(settings.end(), added.begin(), added.end());
   };
   if (!common.precision.empty()) settings.emplace_back("job.precision", common.precision);
   add(common.job);
@@ -185,31 +185,31 @@ class Recipes {
         gpus_of_node_{gpus_per_node(platform)} {}
 
   CommonSettings common(const TrainingSetup& setup) const {
-    CommonSettings found{.precision = precision_, .optimizer = is_recorded(model_) ? "" : "adamw"};
-    if (!traits_.is_known || gpu_.ideal) return found;
+    CommonSettings settings{.precision = precision_, .optimizer = is_recorded(model_) ? "" : "adamw"};
+    if (!traits_.is_known || gpu_.ideal) return settings;
     if (framework_ != "pytorch") {
-      found.job = {{"job.framework", framework_}, clipped()};
-      found.optimizer = "adamw_fused";
-      found.recipe = framework_ == "megatron" ? megatron : deepspeed;
+      settings.job = {{"job.framework", framework_}, clipped()};
+      settings.optimizer = "adamw_fused";
+      settings.recipe = framework_ == "megatron" ? megatron : deepspeed;
     } else if (traits_.is_text) {
       const bool shards = setup.strategy.starts_with("fsdp");
-      if (!traits_.has_experts) found.job = {{"job.compile", "true"}, {"job.fused_loss", "true"}};
-      found.job.push_back(clipped());
-      found.optimizer = "adamw_fused";
-      found.recipe = !shards ? nanogpt : traits_.has_experts ? torchtitan_experts : torchtitan;
+      if (!traits_.has_experts) settings.job = {{"job.compile", "true"}, {"job.fused_loss", "true"}};
+      settings.job.push_back(clipped());
+      settings.optimizer = "adamw_fused";
+      settings.recipe = !shards ? nanogpt : traits_.has_experts ? torchtitan_experts : torchtitan;
     } else if (traits_.has_tables) {
-      found.optimizer = "sgd";
-      found.recipe = recommender;
+      settings.optimizer = "sgd";
+      settings.recipe = recommender;
     } else if (traits_.has_attention) {
-      found.job = {clipped()};
-      found.recipe = torchvision;
+      settings.job = {clipped()};
+      settings.recipe = torchvision;
     } else {
-      found.job = {{"job.memory_format", "channels_last"}};
-      found.optimizer = "sgd_momentum";
-      found.recipe = convnets;
+      settings.job = {{"job.memory_format", "channels_last"}};
+      settings.optimizer = "sgd_momentum";
+      settings.recipe = convnets;
     }
-    if (traits_.has_blocks) found.recipe += fmt::format("; {}", least_recomputation);
-    return found;
+    if (traits_.has_blocks) settings.recipe += fmt::format("; {}", least_recomputation);
+    return settings;
   }
 
   /// The setups to try, the simplest first.
@@ -221,7 +221,7 @@ class Recipes {
 
  private:
   static std::pair<std::string, std::string> clipped() { return {"job.clip_grad_norm", "true"}; }
-  static std::pair<std::string, std::string> recomputed(const char* what) { return {"job.recompute", what}; }
+  static std::pair<std::string, std::string> recomputed(const char* mode) { return {"job.recompute", mode}; }
 
   std::vector<TrainingSetup> pytorch_setups() const {
     const bool alone = request_.gpus == 1;
@@ -230,10 +230,10 @@ class Recipes {
     if (request_.strategy.empty() && !alone) setups.push_back(with_formats({"fsdp"}));
     if (!traits_.has_blocks) return setups;
     const auto last = setups.back();
-    for (const auto* what : {"selective_op", "full"}) {
-      if (!traits_.is_known && std::string_view{what} != "full") continue;
+    for (const auto* mode : {"selective_op", "full"}) {
+      if (!traits_.is_known && std::string_view{mode} != "full") continue;
       setups.push_back(last);
-      setups.back().job.push_back(recomputed(what));
+      setups.back().job.push_back(recomputed(mode));
     }
     return setups;
   }
@@ -348,22 +348,22 @@ FirstScenario first_scenario(const FirstScenarioRequest& request, const std::str
   const auto model = model_of(request, data);
   const auto platform = load_platform(request.platform, request.gpus, data);
   const Recipes recipes{request, model, platform};
-  FirstScenario found;
-  found.is_text = model.tokens_per_sample > 0;
+  FirstScenario result;
+  result.is_text = model.tokens_per_sample > 0;
   const auto most = first_batch(model, request.gpus);
   for (const auto& setup : recipes.setups()) {
     const auto common = recipes.common(setup);
-    found.settings = settings_of(request, common, setup, recorded_batch(model));
-    found.recipe = common.recipe;
-    const auto scenario = load_scenario_text(scenario_text(found.settings), file, data);
+    result.settings = settings_of(request, common, setup, recorded_batch(model));
+    result.recipe = common.recipe;
+    const auto scenario = load_scenario_text(scenario_text(result.settings), file, data);
     const auto batch = batch_for(scenario, is_recorded(model) ? recorded_batch(model) : most);
-    found.fits = batch.has_value();
-    if (found.fits) {
-      found.settings = settings_of(request, common, setup, *batch);
+    result.fits = batch.has_value();
+    if (result.fits) {
+      result.settings = settings_of(request, common, setup, *batch);
       break;
     }
   }
-  return found;
+  return result;
 }
 
 }  // namespace gradway

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int most_samples = 1'000'000;  // largest batch of a scenario
 
-[[noreturn]] void refuse_fit(std::string what, std::string hint) {
-  throw ConfigError{Problem{Where{}, std::move(what), {}, std::move(hint)}};
+[[noreturn]] void refuse_fit(std::string problem, std::string hint) {
+  throw ConfigError{Problem{Where{}, std::move(problem), {}, std::move(hint)}};
 }
 
 /// Memory of the GPU with any batch. NCCL's share does not depend on the batch; it is simulated once.
@@ -30,7 +30,8 @@ class MemoryOfBatches {
   MemoryUse of(int batch) {
     const auto& scenario = with(batch);
     const auto workload = plan(scenario, compute_costs(scenario));
-    auto most = std::ranges::max(workload.programs, {}, [](const Program& it) { return it.memory.needed(); });
+    auto most = std::ranges::max(workload.programs, {},
+                                 [](const Program& program) { return program.memory.needed(); });
     most.memory.nccl = of_one_.nccl;
     return most.memory;
   }

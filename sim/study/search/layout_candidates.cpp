@@ -15,8 +15,8 @@
 
 namespace gradway {
 
-void refuse_layouts(std::string what, std::string hint) {
-  throw ConfigError{Problem{Where{}, std::move(what), {}, std::move(hint)}};
+void refuse_layouts(std::string problem, std::string hint) {
+  throw ConfigError{Problem{Where{}, std::move(problem), {}, std::move(hint)}};
 }
 
 void check_can_be_cut(const Scenario& written) {
@@ -115,18 +115,18 @@ class Candidates {
   std::vector<int> contexts_of(int tensor) const {
     constexpr int enough_tokens = 8192;
     const auto& layout = job_.layout;
-    std::vector<int> found;
+    std::vector<int> contexts;
     if (layout.context > 1) {
-      if (heads_divide(tensor, layout.context)) found.push_back(layout.context);
-      return found;
+      if (heads_divide(tensor, layout.context)) contexts.push_back(layout.context);
+      return contexts;
     }
     const int tokens = job_.sequence > 0 ? job_.sequence : model_.tokens_per_sample;
     for (int context = 1; context == 1 || (tokens / context >= enough_tokens && tensor * context <= domain_);
          context *= 2) {
       const bool cuts = model_.causal_heads > 0 && !job_.lora && tokens % (2 * context) == 0;
-      if (context == 1 || (cuts && heads_divide(tensor, context))) found.push_back(context);
+      if (context == 1 || (cuts && heads_divide(tensor, context))) contexts.push_back(context);
     }
-    return found;
+    return contexts;
   }
 
   /// Whether context ranks divide the heads, if they exchange heads.
@@ -139,10 +139,10 @@ class Candidates {
   /// The scenario's number if it is above 1, else powers of two that divide the experts.
   std::vector<int> experts_of() const {
     if (job_.layout.expert > 1 || model_.experts.number == 0) return {job_.layout.expert};
-    std::vector<int> found;
+    std::vector<int> experts;
     for (int expert = 1; expert <= job_.gpus && model_.experts.number % expert == 0; expert *= 2)
-      found.push_back(expert);
-    return found;
+      experts.push_back(expert);
+    return experts;
   }
 
   void add_pipelines(int tensor, int context, int expert) {
@@ -216,15 +216,15 @@ class Candidates {
   void add_strategies(Job job) {
     const auto data = job.replicas();
     if (is_megatron()) {
-      auto* own = std::get_if<DistributedOptimizer>(&job.strategy);
-      auto strategy = own != nullptr ? *own : DistributedOptimizer{};
+      auto* optimizer = std::get_if<DistributedOptimizer>(&job.strategy);
+      auto strategy = optimizer != nullptr ? *optimizer : DistributedOptimizer{};
       strategy.shards = true;
       strategy.overlap_grad_reduce = strategy.overlap_param_gather = data > 1;
       return add(std::move(job), strategy);
     }
-    const auto* own = std::get_if<Ddp>(&job.strategy);
-    if (data == 1 && own == nullptr) return add(std::move(job), NoExchange{});
-    if (data == 1 || (data == job.gpus && job.layout.expert == 1)) add(job, own != nullptr ? *own : Ddp{});
+    const auto* ddp = std::get_if<Ddp>(&job.strategy);
+    if (data == 1 && ddp == nullptr) return add(std::move(job), NoExchange{});
+    if (data == 1 || (data == job.gpus && job.layout.expert == 1)) add(job, ddp != nullptr ? *ddp : Ddp{});
     if (data == 1) return;
     auto fsdp = fsdp_of(job);
     add(job, fsdp);
@@ -239,8 +239,8 @@ class Candidates {
   /// @source torchtitan/config/job_config.py: mixed_precision_param, mixed_precision_reduce
   static Fsdp fsdp_of(const Job& job) {
     Fsdp fsdp;
-    if (const auto* own = std::get_if<Fsdp>(&job.strategy)) {
-      fsdp = *own;
+    if (const auto* written = std::get_if<Fsdp>(&job.strategy)) {
+      fsdp = *written;
     } else if (is_half(job.precision)) {
       fsdp.param_dtype = job.precision == Precision::fp16 ? Number::fp16 : Number::bf16;
       fsdp.reduce_dtype = Number::fp32;

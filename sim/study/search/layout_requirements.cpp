@@ -29,7 +29,7 @@ int enough_micro_batches(const Job& job) {
 Seconds least_time(const Workload& workload, const Job& job, int planned, double slowdown) {
   const auto pipeline = pipeline_of(job.layout);
   Seconds least{};
-  Seconds way{};
+  Seconds arrival{};
   Seconds of_all{};
   for (const auto& program : workload.programs) {
     Seconds busy{};
@@ -40,8 +40,8 @@ Seconds least_time(const Workload& workload, const Job& job, int planned, double
     }
     const auto of_micro_batch = busy / planned;
     of_all += of_micro_batch * job.accumulate;
-    least = std::max(least, way + of_micro_batch * job.accumulate);
-    if (!pipeline.splits_backward()) way += of_micro_batch / pipeline.chunks;
+    least = std::max(least, arrival + of_micro_batch * job.accumulate);
+    if (!pipeline.splits_backward()) arrival += of_micro_batch / pipeline.chunks;
   }
   return std::max(least, of_all / static_cast<double>(workload.programs.size()) * slowdown);
 }
@@ -62,15 +62,15 @@ Seconds launch_time_of_passes(const Scenario& scenario, const ComputeCosts& cost
 
 const RequirementEstimator::Passes& RequirementEstimator::passes_of(const Job& job) {
   scenario_.job = job;
-  auto [at, is_new] = costs_.try_emplace(key_of(job));
-  auto& [costs, slowdown, launches] = at->second;
+  auto [entry, is_new] = costs_.try_emplace(key_of(job));
+  auto& [costs, slowdown, launches] = entry->second;
   if (is_new) {
     costs = compute_costs(scenario_, WaitRatio::always());
     if (const auto least = time_of_passes(costs); least > Seconds{})
       slowdown = time_of_passes(compute_costs(scenario_)) / least;
     if (job.cuda_graphs == CudaGraphs::none) launches = launch_time_of_passes(scenario_, costs);
   }
-  return at->second;
+  return entry->second;
 }
 
 Requirements RequirementEstimator::estimate(const Job& job) const {

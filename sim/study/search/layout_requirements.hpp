@@ -64,7 +64,7 @@ class RequirementEstimator {
 };
 
 /// @throws ConfigError without a place
-[[noreturn]] void refuse_layouts(std::string what, std::string hint);
+[[noreturn]] void refuse_layouts(std::string problem, std::string hint);
 
 /// @throws ConfigError if the scenario's job cannot be distributed, or its framework's layouts are not
 /// searched

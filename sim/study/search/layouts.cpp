@@ -135,10 +135,10 @@ class LayoutSearch {
     found_.candidates = candidates.size();
     std::vector<Job> variants;
     if (effort_.has_variants_last) {
-      const auto rest =
+      const auto untypical =
           std::ranges::stable_partition(candidates, [&](const Job& job) { return is_typical(job); });
-      variants.assign(rest.begin(), rest.end());
-      candidates.erase(rest.begin(), rest.end());
+      variants.assign(untypical.begin(), untypical.end());
+      candidates.erase(untypical.begin(), untypical.end());
     }
     const auto cuts = cuts_of(std::move(candidates), as_written.has_value());
     if (!effort_.only_surely_fitting) {
@@ -236,7 +236,7 @@ class LayoutSearch {
   /// Several at a time, under the same limit. How many does not depend on the threads, so that the result
   /// does not, either.
   void try_cuts(std::vector<Cut> cuts) {
-    const auto all = cuts.size();
+    const auto total = cuts.size();
     while (!cuts.empty()) {
       std::erase_if(cuts, [&](const Cut& cut) {
         return !best_.may_be_found(cut.at_least * (1 - error_of_quick_bound)) || best_.is_too_deep(cut);
@@ -247,7 +247,7 @@ class LayoutSearch {
       }
       const auto count = std::min(cuts.size(), effort_.together);
       report_progress(options_.on_progress, fmt::format("simulating layouts, {} groups left", cuts.size()),
-                      1 - static_cast<double>(cuts.size()) / static_cast<double>(all));
+                      1 - static_cast<double>(cuts.size()) / static_cast<double>(total));
       std::vector<CutAnswer> answers(count, CutAnswer{best_});
       options_.for_each(count, [&](std::size_t i) { try_cut(cuts[i], answers[i]); });
       if (count == 1) best_ = answers.front().best;
@@ -384,16 +384,16 @@ class LayoutSearch {
       keys[i].change(job);
       tried[i] = simulate_if_feasible(job, best.metrics.step_time * (1 - least_reported_gain));
     });
-    auto all = best.job;
+    auto combined = best.job;
     KeyGain together;
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (!tried[i]) continue;
       found_.key_gains.push_back({keys[i].set, tried[i]->metrics.step_time, tried[i]->memory});
-      keys[i].change(all);
+      keys[i].change(combined);
       together.set.insert(together.set.end(), keys[i].set.begin(), keys[i].set.end());
     }
     if (found_.key_gains.size() < 2) return;
-    const auto tried_together = simulate_if_feasible(all, Seconds::infinite());
+    const auto tried_together = simulate_if_feasible(combined, Seconds::infinite());
     if (!tried_together) return;
     together.step_time = tried_together->metrics.step_time;
     together.memory = tried_together->memory;
@@ -431,13 +431,14 @@ class LayoutSearch {
     auto& unfit = found_.unfit;
     std::ranges::stable_sort(unfit, {}, &UnfitLayout::needs);
     std::vector<UnfitLayout> kept;
-    for (auto& one : unfit) {
+    for (auto& candidate : unfit) {
       const auto cut = [](const Job& job) {
         const auto& layout = job.layout;
         return std::tuple{layout.tensor, layout.context, layout.expert, layout.pipeline};
       };
-      if (std::ranges::none_of(kept, [&](const auto& other) { return cut(other.job) == cut(one.job); }))
-        kept.push_back(std::move(one));
+      if (std::ranges::none_of(kept,
+                               [&](const auto& smaller) { return cut(smaller.job) == cut(candidate.job); }))
+        kept.push_back(std::move(candidate));
     }
     unfit = std::move(kept);
   }
@@ -467,20 +468,20 @@ LayoutSearchResult search_layouts(const Scenario& written, int global_batch, con
   check_can_be_cut(written);
   std::optional<Job> as_written;
   if (std::lround(written.job.samples()) == global_batch) as_written = written.job;
-  LayoutSearchResult found;
+  LayoutSearchResult result;
   for (const bool beyond_nodes : {false, true}) {
     auto candidates = candidate_layouts(written, global_batch, beyond_nodes);
     if (candidates.empty() && !as_written) continue;
-    auto more = LayoutSearch{written, effort, options}.run(std::move(candidates), as_written);
-    if (!more.ranked.empty() || found.candidates == 0) found = std::move(more);
-    if (!found.ranked.empty()) return found;
+    auto attempt = LayoutSearch{written, effort, options}.run(std::move(candidates), as_written);
+    if (!attempt.ranked.empty() || result.candidates == 0) result = std::move(attempt);
+    if (!result.ranked.empty()) return result;
   }
-  if (found.candidates == 0)
+  if (result.candidates == 0)
     refuse_layouts(fmt::format("no layout of {} GPUs has a global batch of {} samples: no number of "
                                "data-parallel ranks and micro-batches divides it",
                                written.job.gpus, global_batch),
                    fmt::format("'--global-batch {}' is possible", written.job.gpus));
-  return found;
+  return result;
 }
 
 }  // namespace gradway

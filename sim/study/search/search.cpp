@@ -25,12 +25,12 @@ SearchResult Search::run() {
 }
 
 std::vector<SettingResult> Search::candidates() {
-  std::vector<SettingResult> found;
+  std::vector<SettingResult> runnable;
   for (const auto& setting : settings()) {
     if (!tried_.has(setting)) continue;
-    if (auto tried = tried_.get(setting); tried.failure_reason.empty()) found.push_back(std::move(tried));
+    if (auto tried = tried_.get(setting); tried.failure_reason.empty()) runnable.push_back(std::move(tried));
   }
-  return found;
+  return runnable;
 }
 
 /// Number of changes that a setting needs, and whether it is lossy.
@@ -48,74 +48,76 @@ const std::vector<Override>& Search::changes_of(std::size_t job) const {
 /// Whether a job has this value of a setting: its changed value, or the one that the scenario has.
 bool Search::has_value(std::size_t job, const JobSetting& setting, const std::string& value) const {
   const auto& changes = changes_of(job);
-  const auto found = std::ranges::find(changes, setting.key, &Override::key);
-  if (found != changes.end()) return found->value == value;
+  const auto change = std::ranges::find(changes, setting.key, &Override::key);
+  if (change != changes.end()) return change->value == value;
   return written_value(space_.jobs.front().job.input, setting.key) == value;
 }
 
 /// The job with the same changes but that of `key`.
 std::optional<std::size_t> Search::job_without(std::size_t job, const std::string& key) const {
-  const auto& own = changes_of(job);
-  for (std::size_t other = 0; other < space_.changes.size(); ++other) {
-    const auto& changes = space_.changes[other];
-    if (changes.size() + 1 != own.size()) continue;
+  const auto& all_changes = changes_of(job);
+  for (std::size_t simpler = 0; simpler < space_.changes.size(); ++simpler) {
+    const auto& changes = space_.changes[simpler];
+    if (changes.size() + 1 != all_changes.size()) continue;
     const auto is_in = [&](const Override& change) {
-      return std::ranges::any_of(
-          changes, [&](const Override& one) { return one.key == change.key && one.value == change.value; });
+      return std::ranges::any_of(changes, [&](const Override& candidate) {
+        return candidate.key == change.key && candidate.value == change.value;
+      });
     };
-    if (std::ranges::all_of(own, [&](const Override& change) { return change.key == key || is_in(change); }))
-      return other;
+    if (std::ranges::all_of(all_changes,
+                            [&](const Override& change) { return change.key == key || is_in(change); }))
+      return simpler;
   }
   return std::nullopt;
 }
 
-void Search::add_best_of_job_settings(Optimum& found, const std::vector<SettingResult>& ranked) const {
+void Search::add_best_of_job_settings(Optimum& optimum, const std::vector<SettingResult>& ranked) const {
   for (const auto& setting : space_.job_settings) {
     if (setting.values.size() < 2) continue;
     for (const auto& value : setting.values) {
       std::vector<const SettingResult*> with;
-      for (const auto& one : ranked)
-        if (has_value(one.job, setting, value)) with.push_back(&one);
-      auto& row = found.best_of_values.emplace_back(BestOfValue{setting.key, value, {}});
+      for (const auto& tried : ranked)
+        if (has_value(tried.job, setting, value)) with.push_back(&tried);
+      auto& row = optimum.best_of_values.emplace_back(BestOfValue{setting.key, value, {}});
       if (!with.empty()) row.tried = recommended(with);
     }
   }
 }
 
-const SettingResult& Search::fastest_of(const std::vector<const SettingResult*>& all) const {
-  return **std::ranges::min_element(all, {}, [&](const SettingResult* one) { return cost(*one); });
+const SettingResult& Search::fastest_of(const std::vector<const SettingResult*>& results) const {
+  return **std::ranges::min_element(results, {}, [&](const SettingResult* tried) { return cost(*tried); });
 }
 
 /// Whether the two are equal within the negligible difference, or statistically tied.
-bool Search::is_as_good(const SettingResult& fastest, const SettingResult& one) const {
-  if (cost(one) <= (1 + negligible_difference) * cost(fastest)) return true;
-  const auto ratio = figure_ratio(choice(fastest), choice(one));
+bool Search::is_as_good(const SettingResult& fastest, const SettingResult& tried) const {
+  if (cost(tried) <= (1 + negligible_difference) * cost(fastest)) return true;
+  const auto ratio = figure_ratio(choice(fastest), choice(tried));
   return ratio.low <= 1 && 1 <= ratio.high;
 }
 
 /// Of all that are as good as the fastest, the ones with the fewest changes; of these the fastest; and of
 /// equally fast ones the one with the least memory and the roundest cap. If the fastest may not fit, only
 /// settings that certainly fit are considered.
-const SettingResult& Search::simplest_of_best(const std::vector<const SettingResult*>& all) const {
-  const auto& fastest = fastest_of(all);
+const SettingResult& Search::simplest_of_best(const std::vector<const SettingResult*>& results) const {
+  const auto& fastest = fastest_of(results);
   std::vector<const SettingResult*> with_room;
-  for (const auto* one : all)
-    if (one->surely_fits && is_as_good(fastest, *one)) with_room.push_back(one);
+  for (const auto* tried : results)
+    if (tried->surely_fits && is_as_good(fastest, *tried)) with_room.push_back(tried);
   if (!fastest.surely_fits && !with_room.empty()) return simplest_of_best(with_room);
   auto least = changes(fastest);
   std::vector<const SettingResult*> good;
-  for (const auto* one : all) {
-    if (changes(*one) > least || !is_as_good(fastest, *one)) continue;
-    least = changes(*one);
-    good.push_back(one);
+  for (const auto* tried : results) {
+    if (changes(*tried) > least || !is_as_good(fastest, *tried)) continue;
+    least = changes(*tried);
+    good.push_back(tried);
   }
-  std::erase_if(good, [&](const SettingResult* one) { return changes(*one) > least; });
+  std::erase_if(good, [&](const SettingResult* tried) { return changes(*tried) > least; });
   const auto least_cost = cost(fastest_of(good));
-  const auto tie_break = [&](const SettingResult* one) {
-    const auto* ddp = std::get_if<Ddp>(&one->strategy);
+  const auto tie_break = [&](const SettingResult* tried) {
+    const auto* ddp = std::get_if<Ddp>(&tried->strategy);
     const auto cap = ddp != nullptr ? ddp->bucket_cap.value_or(0_B) : 0_B;
-    return std::tuple{cost(*one) > (1 + negligible_difference) * least_cost, one->memory,
-                      significant_digits(cap), cap, cost(*one)};
+    return std::tuple{cost(*tried) > (1 + negligible_difference) * least_cost, tried->memory,
+                      significant_digits(cap), cap, cost(*tried)};
   };
   return **std::ranges::min_element(good, {}, tie_break);
 }
@@ -123,16 +125,16 @@ const SettingResult& Search::simplest_of_best(const std::vector<const SettingRes
 /// The simplest setting is tied with the fastest, but a setting between the two may certainly be faster than
 /// it, as it has fewer errors that the two do not share. Takes the one with the fewest changes of those,
 /// until there is none.
-const SettingResult& Search::recommended(const std::vector<const SettingResult*>& all) const {
-  const auto* best = &simplest_of_best(all);
+const SettingResult& Search::recommended(const std::vector<const SettingResult*>& results) const {
+  const auto* best = &simplest_of_best(results);
   for (;;) {
     std::vector<const SettingResult*> faster;
-    for (const auto* one : all) {
-      if (cost(*one) < cost(*best) && !is_as_good(*one, *best)) faster.push_back(one);
+    for (const auto* tried : results) {
+      if (cost(*tried) < cost(*best) && !is_as_good(*tried, *best)) faster.push_back(tried);
     }
     if (faster.empty()) return *best;
-    best = *std::ranges::min_element(faster, {}, [&](const SettingResult* one) {
-      return std::pair{changes(*one), cost(*one)};
+    best = *std::ranges::min_element(faster, {}, [&](const SettingResult* tried) {
+      return std::pair{changes(*tried), cost(*tried)};
     });
   }
 }
@@ -145,8 +147,8 @@ std::vector<SettingResult> Search::families_missing_limits(const std::vector<Set
   std::vector<SettingResult> missed;
   for (auto first = fitting.begin(); first != fitting.end();) {
     const auto last = std::find_if(
-        first, fitting.end(), [&](const SettingResult& other) { return family(other) != family(*first); });
-    if (std::none_of(first, last, [&](const SettingResult& one) { return meets_limits(one); }))
+        first, fitting.end(), [&](const SettingResult& tried) { return family(tried) != family(*first); });
+    if (std::none_of(first, last, [&](const SettingResult& tried) { return meets_limits(tried); }))
       missed.push_back(*std::min_element(
           first, last, [&](const SettingResult& a, const SettingResult& b) { return cost(a) < cost(b); }));
     first = last;
@@ -157,24 +159,24 @@ std::vector<SettingResult> Search::families_missing_limits(const std::vector<Set
 std::optional<Optimum> Search::optimum(const std::vector<SettingResult>& ranked) {
   if (ranked.empty()) return std::nullopt;
   std::vector<const SettingResult*> every;
-  for (const auto& one : ranked) every.push_back(&one);
-  Optimum found;
-  found.fastest = fastest_of(every);
-  found.best = revert_unneeded(recommended(every), found.fastest);
-  found.defaults = tried_.get({0, defaults()});
-  found.as_written = tried_.get({0, space_.jobs.front().job.strategy});
-  found.reverted = reverted(found.best);
-  add_details(found, ranked);
-  add_best_of_job_settings(found, ranked);
-  return found;
+  for (const auto& tried : ranked) every.push_back(&tried);
+  Optimum optimum;
+  optimum.fastest = fastest_of(every);
+  optimum.best = revert_unneeded(recommended(every), optimum.fastest);
+  optimum.defaults = tried_.get({0, defaults()});
+  optimum.as_written = tried_.get({0, space_.jobs.front().job.strategy});
+  optimum.reverted = reverted(optimum.best);
+  add_details(optimum, ranked);
+  add_best_of_job_settings(optimum, ranked);
+  return optimum;
 }
 
 /// Reverts the settings whose benefit is not certain, as far as the reverted value is searched.
 SettingResult Search::revert_unneeded(SettingResult best, const SettingResult& fastest) {
-  const auto is_unneeded = [&](const RevertedSetting& one) {
-    return has(one.without.strategy) && one.without.failure_reason.empty() &&
-           (!enforces_limits_ || meets_limits(one.without)) && is_as_good(best, one.without) &&
-           is_as_good(fastest, one.without);
+  const auto is_unneeded = [&](const RevertedSetting& setting) {
+    return has(setting.without.strategy) && setting.without.failure_reason.empty() &&
+           (!enforces_limits_ || meets_limits(setting.without)) && is_as_good(best, setting.without) &&
+           is_as_good(fastest, setting.without);
   };
   for (;;) {
     const auto settings = reverted(best);

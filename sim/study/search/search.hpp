@@ -38,7 +38,7 @@ class Search {
   /// For each searched setting that is not at its default: its key, and the strategy with it reverted.
   virtual std::vector<std::pair<std::string, Strategy>> without_each(const Strategy& strategy) const = 0;
   /// Adds the results that only this strategy has. @param ranked all settings that are ranked
-  virtual void add_details(Optimum& found, const std::vector<SettingResult>& ranked) = 0;
+  virtual void add_details(Optimum& optimum, const std::vector<SettingResult>& ranked) = 0;
   virtual double count_settings() const = 0;
 
   const SearchSpace& space() const { return space_; }
@@ -49,18 +49,18 @@ class Search {
   /// All simulated settings that can run.
   std::vector<SettingResult> candidates();
   /// Of the settings that are tied with the fastest, the one with the fewest changes.
-  const SettingResult& recommended(const std::vector<const SettingResult*>& all) const;
+  const SettingResult& recommended(const std::vector<const SettingResult*>& results) const;
 
  private:
   std::pair<int, bool> changes(const SettingResult& tried) const;
   const std::vector<Override>& changes_of(std::size_t job) const;
   bool has_value(std::size_t job, const JobSetting& setting, const std::string& value) const;
   std::optional<std::size_t> job_without(std::size_t job, const std::string& key) const;
-  void add_best_of_job_settings(Optimum& found, const std::vector<SettingResult>& ranked) const;
+  void add_best_of_job_settings(Optimum& optimum, const std::vector<SettingResult>& ranked) const;
   Choice choice(const SettingResult& tried) const { return choice_of(space_.jobs[tried.job].job, tried); }
-  const SettingResult& fastest_of(const std::vector<const SettingResult*>& all) const;
-  bool is_as_good(const SettingResult& fastest, const SettingResult& one) const;
-  const SettingResult& simplest_of_best(const std::vector<const SettingResult*>& all) const;
+  const SettingResult& fastest_of(const std::vector<const SettingResult*>& results) const;
+  bool is_as_good(const SettingResult& fastest, const SettingResult& tried) const;
+  const SettingResult& simplest_of_best(const std::vector<const SettingResult*>& results) const;
   bool meets_limits(const SettingResult& tried) const {
     return meets(space_.goal, tried.metrics, tried.range);
   }

@@ -62,53 +62,52 @@ class DdpSearch final : public Search {
   }
 
   std::vector<Setting> settings() const override {
-    std::vector<Setting> all;
+    std::vector<Setting> settings;
     for (const auto& family : families_)
-      for (std::size_t cut = 0; cut < cuts_.size(); ++cut) all.push_back(with_cut(family, cut));
-    return all;
+      for (std::size_t cut = 0; cut < cuts_.size(); ++cut) settings.push_back(with_cut(family, cut));
+    return settings;
   }
 
   Strategy defaults() const override { return pytorch_defaults(); }
   bool has(const Strategy& strategy) const override { return gradway::has(space(), std::get<Ddp>(strategy)); }
 
-  int departures(const Strategy& of) const override {
-    const auto& strategy = std::get<Ddp>(of);
-    return int{strategy.bucket_cap.has_value()} + int{strategy.static_graph} +
-           int{strategy.gradient_as_bucket_view} + int{strategy.comm_hook != CommHook::none} +
-           int{strategy.powersgd_rank != 1};
+  int departures(const Strategy& strategy) const override {
+    const auto& ddp = std::get<Ddp>(strategy);
+    return int{ddp.bucket_cap.has_value()} + int{ddp.static_graph} + int{ddp.gradient_as_bucket_view} +
+           int{ddp.comm_hook != CommHook::none} + int{ddp.powersgd_rank != 1};
   }
 
-  std::vector<std::pair<std::string, Strategy>> without_each(const Strategy& of) const override {
+  std::vector<std::pair<std::string, Strategy>> without_each(const Strategy& strategy) const override {
     std::vector<std::pair<std::string, Strategy>> list;
-    const auto& strategy = std::get<Ddp>(of);
+    const auto& ddp = std::get<Ddp>(strategy);
     const auto add = [&](const char* key, auto change) {
-      auto other = strategy;
-      change(other);
-      list.emplace_back(key, other);
+      auto changed = ddp;
+      change(changed);
+      list.emplace_back(key, changed);
     };
     const bool caps = space().any_bucket_cap || space().bucket_caps.size() > 1;
-    if (caps && strategy.bucket_cap) add("bucket_cap", [](Ddp& it) { it.bucket_cap.reset(); });
-    if (space().views.size() > 1 && strategy.gradient_as_bucket_view)
-      add("gradient_as_bucket_view", [](Ddp& it) { it.gradient_as_bucket_view = false; });
-    if (space().hooks.size() > 1 && strategy.comm_hook != CommHook::none) {
-      add("comm_hook", [](Ddp& it) {
-        it.comm_hook = CommHook::none;
-        it.powersgd_rank = 1;
+    if (caps && ddp.bucket_cap) add("bucket_cap", [](Ddp& changed) { changed.bucket_cap.reset(); });
+    if (space().views.size() > 1 && ddp.gradient_as_bucket_view)
+      add("gradient_as_bucket_view", [](Ddp& changed) { changed.gradient_as_bucket_view = false; });
+    if (space().hooks.size() > 1 && ddp.comm_hook != CommHook::none) {
+      add("comm_hook", [](Ddp& changed) {
+        changed.comm_hook = CommHook::none;
+        changed.powersgd_rank = 1;
       });
     }
-    if (space().powersgd_ranks.size() > 1 && strategy.powersgd_rank != 1)
-      add("powersgd_rank", [](Ddp& it) { it.powersgd_rank = 1; });
+    if (space().powersgd_ranks.size() > 1 && ddp.powersgd_rank != 1)
+      add("powersgd_rank", [](Ddp& changed) { changed.powersgd_rank = 1; });
     return list;
   }
 
-  void add_details(Optimum& found, const std::vector<SettingResult>& ranked) override {
+  void add_details(Optimum& optimum, const std::vector<SettingResult>& ranked) override {
     std::map<std::pair<CommHook, int>, std::vector<const SettingResult*>> by_hook;
-    for (const auto& one : ranked) {
-      const auto& strategy = std::get<Ddp>(one.strategy);
-      by_hook[{strategy.comm_hook, strategy.powersgd_rank}].push_back(&one);
+    for (const auto& tried : ranked) {
+      const auto& strategy = std::get<Ddp>(tried.strategy);
+      by_hook[{strategy.comm_hook, strategy.powersgd_rank}].push_back(&tried);
     }
-    for (const auto& [hook, of_hook] : by_hook) found.best_of_hooks.push_back(recommended(of_hook));
-    add_curve(found);
+    for (const auto& [hook, of_hook] : by_hook) optimum.best_of_hooks.push_back(recommended(of_hook));
+    add_curve(optimum);
   }
 
   double count_settings() const override {
@@ -124,10 +123,10 @@ class DdpSearch final : public Search {
 
   /// Index in `cuts_` of a cap in whole MiB. Partitions with ranges come first, in order.
   std::size_t cut_of(int mib) const {
-    const auto found =
+    const auto position =
         std::partition_point(cuts_.begin(), cuts_.begin() + static_cast<std::ptrdiff_t>(ranged_),
                              [&](const EquivalentCaps& cut) { return cut.range->last < mib; });
-    return static_cast<std::size_t>(found - cuts_.begin());
+    return static_cast<std::size_t>(position - cuts_.begin());
   }
 
   std::vector<int> spaced_caps() const {
@@ -156,17 +155,17 @@ class DdpSearch final : public Search {
 
   void try_cuts_near_good_ones() {
     std::map<CommHook, double> best;
-    for (const auto& one : candidates()) {
-      const auto hook = std::get<Ddp>(one.strategy).comm_hook;
-      auto& least = best.emplace(hook, cost(one)).first->second;
-      least = std::min(least, cost(one));
+    for (const auto& tried : candidates()) {
+      const auto hook = std::get<Ddp>(tried.strategy).comm_hook;
+      auto& least = best.emplace(hook, cost(tried)).first->second;
+      least = std::min(least, cost(tried));
     }
     std::vector<Setting> settings;
     for (const auto& family : families_) {
       const auto is_good = [&](std::size_t cut) {
-        const auto one = tried().get(with_cut(family, cut));
-        return one.failure_reason.empty() &&
-               cost(one) <= (1 + near_best) * best.at(family.strategy.comm_hook);
+        const auto result = tried().get(with_cut(family, cut));
+        return result.failure_reason.empty() &&
+               cost(result) <= (1 + near_best) * best.at(family.strategy.comm_hook);
       };
       for (std::size_t i = 0; i + 1 < spaced_.size(); ++i) {
         if (!is_good(spaced_[i]) && !is_good(spaced_[i + 1])) continue;
@@ -179,29 +178,29 @@ class DdpSearch final : public Search {
 
   /// Adds the step times over all caps with the best's other settings, and the range of caps that are as
   /// good.
-  void add_curve(Optimum& found) {
+  void add_curve(Optimum& optimum) {
     if (!space().any_bucket_cap) return;
-    const Family best{found.best.job, std::get<Ddp>(found.best.strategy)};
+    const Family best{optimum.best.job, std::get<Ddp>(optimum.best.strategy)};
     for (const auto mib : spaced_caps())
-      found.curve.push_back({mib, tried().get(with_cut(best, cut_of(mib)))});
+      optimum.curve.push_back({mib, tried().get(with_cut(best, cut_of(mib)))});
     const auto is_flat = [&](std::size_t cut) {
       const auto setting = with_cut(best, cut);
-      return tried().has(setting) && cost(tried().get(setting)) <= (1 + flatness) * cost(found.best);
+      return tried().has(setting) && cost(tried().get(setting)) <= (1 + flatness) * cost(optimum.best);
     };
-    const auto middle = start_of_flat_range(found, is_flat);
+    const auto middle = start_of_flat_range(optimum, is_flat);
     if (!middle) return;
     auto low = *middle;
     auto high = *middle;
     while (low > 0 && is_flat(low - 1)) --low;
     while (high + 1 < ranged_ && is_flat(high + 1)) ++high;
-    found.flat = {cuts_[low].range->first, cuts_[high].range->last};
-    found.is_flat_to_end = high + 1 == ranged_;
+    optimum.flat = {cuts_[low].range->first, cuts_[high].range->last};
+    optimum.is_flat_to_end = high + 1 == ranged_;
   }
 
   /// The partition of the best's cap. If that is PyTorch's default: the best one of a cap in whole MiB.
   template <class IsFlat>
-  std::optional<std::size_t> start_of_flat_range(const Optimum& found, const IsFlat& is_flat) {
-    const Family best{found.best.job, std::get<Ddp>(found.best.strategy)};
+  std::optional<std::size_t> start_of_flat_range(const Optimum& optimum, const IsFlat& is_flat) {
+    const Family best{optimum.best.job, std::get<Ddp>(optimum.best.strategy)};
     std::optional<std::size_t> start;
     double least = 0;
     for (std::size_t cut = 0; cut < ranged_; ++cut) {

@@ -11,15 +11,15 @@ constexpr double worth_prefetching = 0.05;  // relative difference of the cost f
 
 /// All combinations of the settings' values, from a start strategy.
 std::vector<Strategy> combinations(const std::vector<ShardingSetting>& settings, const Strategy& start) {
-  std::vector<Strategy> all{start};
+  std::vector<Strategy> strategies{start};
   for (const auto& setting : settings) {
     std::vector<Strategy> next;
-    for (const auto& strategy : all) {
+    for (const auto& strategy : strategies) {
       for (const auto& value : setting.values) setting.assign(next.emplace_back(strategy), value.strategy);
     }
-    all = std::move(next);
+    strategies = std::move(next);
   }
-  return all;
+  return strategies;
 }
 
 class ShardedSearch final : public Search {
@@ -74,24 +74,24 @@ class ShardedSearch final : public Search {
 
   /// All prefetches for the settings that are nearly as fast as the best, or else for the best that has any.
   std::vector<Setting> prefetches_of_good_ones(std::vector<SettingResult> fitting) const {
-    std::ranges::stable_sort(fitting, {}, [&](const SettingResult& it) { return cost(it); });
+    std::ranges::stable_sort(fitting, {}, [&](const SettingResult& tried) { return cost(tried); });
     std::vector<Setting> added;
-    for (const auto& one : fitting) {
-      const bool is_good = cost(one) <= (1 + worth_prefetching) * cost(fitting.front());
+    for (const auto& tried : fitting) {
+      const bool is_good = cost(tried) <= (1 + worth_prefetching) * cost(fitting.front());
       if (!is_good && !added.empty()) break;
-      auto members = members_of(one.strategy);
+      auto members = members_of(tried.strategy);
       if (members.size() == 1) continue;
-      for (auto& member : members) added.push_back({one.job, member});
+      for (auto& member : members) added.push_back({tried.job, member});
     }
     return added;
   }
 
   std::vector<Setting> settings() const override {
-    std::vector<Setting> all;
+    std::vector<Setting> settings;
     for (std::size_t job = 0; job < space().jobs.size(); ++job)
       for (const auto& family : families_)
-        for (auto& member : members_of(family)) all.push_back({job, member});
-    return all;
+        for (auto& member : members_of(family)) settings.push_back({job, member});
+    return settings;
   }
 
   Strategy defaults() const override { return framework_defaults(all_, written_); }
@@ -111,31 +111,31 @@ class ShardedSearch final : public Search {
   }
 
   int departures(const Strategy& strategy) const override {
-    const auto own = defaults();
+    const auto default_strategy = defaults();
     return static_cast<int>(std::ranges::count_if(
-        all_, [&](const ShardingSetting& setting) { return !setting.is_same(strategy, own); }));
+        all_, [&](const ShardingSetting& setting) { return !setting.is_same(strategy, default_strategy); }));
   }
 
   std::vector<std::pair<std::string, Strategy>> without_each(const Strategy& strategy) const override {
     std::vector<std::pair<std::string, Strategy>> list;
-    const auto own = defaults();
+    const auto default_strategy = defaults();
     for (const auto& setting : space().sharding) {
-      if (setting.values.size() < 2 || setting.is_same(strategy, own)) continue;
+      if (setting.values.size() < 2 || setting.is_same(strategy, default_strategy)) continue;
       auto without = strategy;
-      setting.assign(without, own);
+      setting.assign(without, default_strategy);
       if (is_consistent(without, gpus_)) list.emplace_back(setting.name, simplest(without, gpus_));
     }
     return list;
   }
 
-  void add_details(Optimum& found, const std::vector<SettingResult>& ranked) override {
+  void add_details(Optimum& optimum, const std::vector<SettingResult>& ranked) override {
     for (const auto& setting : space().sharding) {
       if (setting.values.size() < 2) continue;
       for (const auto& value : setting.values) {
         std::vector<const SettingResult*> with;
-        for (const auto& one : ranked)
-          if (setting.is_same(one.strategy, value.strategy)) with.push_back(&one);
-        auto& row = found.best_of_values.emplace_back(BestOfValue{setting.name, value.text, {}});
+        for (const auto& tried : ranked)
+          if (setting.is_same(tried.strategy, value.strategy)) with.push_back(&tried);
+        auto& row = optimum.best_of_values.emplace_back(BestOfValue{setting.name, value.text, {}});
         if (!with.empty()) row.tried = recommended(with);
       }
     }

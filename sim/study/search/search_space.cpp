@@ -58,13 +58,13 @@ class SearchableSettings {
 
   /// The name of the setting with this key; else the key.
   std::string name_of_key(const std::string& key) const {
-    const auto found = std::ranges::find(all_, key, &Name::key);
-    return found == all_.end() ? key : found->name;
+    const auto entry = std::ranges::find(all_, key, &Name::key);
+    return entry == all_.end() ? key : entry->name;
   }
 
   std::string key_of(const std::string& name) const {
-    const auto found = std::ranges::find(all_, name, &Name::name);
-    return found == all_.end() ? name : found->key;
+    const auto entry = std::ranges::find(all_, name, &Name::name);
+    return entry == all_.end() ? name : entry->key;
   }
 
   bool can_be_searched(const std::string& name) const {
@@ -73,22 +73,22 @@ class SearchableSettings {
   }
 
   [[noreturn]] void refuse(const std::string& name) const {
-    const auto what = fmt::format("cannot search over '{}'", name);
+    const auto problem = fmt::format("cannot search over '{}'", name);
     if (is_among(config::scenario_keys(), name)) {
-      fail({}, what,
+      fail({}, problem,
            name == "platform" || name == "job.gpus"
                ? "'gradway compare' compares platforms and numbers of GPUs"
                : "'gradway sweep' can vary any key");
     }
     std::vector<std::string> names;
-    for (const auto& one : all_) names.push_back(one.name);
+    for (const auto& entry : all_) names.push_back(entry.name);
     names.insert(names.end(), other_names.begin(), other_names.end());
     names.insert(names.end(), input_settings().begin(), input_settings().end());
     auto candidates = names;
     for (const auto& key : config::scenario_keys()) {
       if (key.starts_with("nccl.")) candidates.push_back(key);
     }
-    fail({}, what,
+    fail({}, problem,
          nearest(name, candidates).empty() ? fmt::format("known: {}, nccl.NAME", fmt::join(names, ", "))
                                            : suggestion(name, candidates));
   }
@@ -113,8 +113,8 @@ std::vector<Axis> axes_of(const std::vector<std::string>& over, const Searchable
       for (const auto& name : named) {
         if (name.empty())
           fail({}, fmt::format("'--over {}' has an empty name", text), "write names between the commas");
-        const auto own = names.name_of_key(name);
-        if (names.can_be_searched(own) && !names.has(own) && !is_among(input_settings(), own))
+        const auto key = names.name_of_key(name);
+        if (names.can_be_searched(key) && !names.has(key) && !is_among(input_settings(), key))
           fail({}, fmt::format("'--over {}' needs values", name),
                fmt::format("write '--over {}=VALUE,VALUE,...'", name));
         add({name, {}});
@@ -229,10 +229,10 @@ class SearchReader {
   /// scenario's.
   template <class Value>
   std::vector<Value> choose(const std::vector<Axis>& axes, std::string_view name, Value Ddp::*member,
-                            std::vector<Value> all) const {
+                            std::vector<Value> choices) const {
     const auto axis = std::ranges::find(axes, name, &Axis::key);
     if (axis == axes.end()) return {std::get<Ddp>(asked_.space.jobs.front().job.strategy).*member};
-    return axis->values.empty() ? all : values_of(*axis, member);
+    return axis->values.empty() ? choices : values_of(*axis, member);
   }
 
   void read_ddp(const std::vector<Axis>& axes) {
@@ -241,7 +241,7 @@ class SearchReader {
     const auto caps = find("bucket_cap");
     space.any_bucket_cap = caps != axes.end() && caps->values.empty();
     std::vector<BucketCap> all_caps{std::nullopt};
-    if (const auto own = std::get<Ddp>(space.jobs.front().job.strategy).bucket_cap) all_caps.push_back(own);
+    if (const auto cap = std::get<Ddp>(space.jobs.front().job.strategy).bucket_cap) all_caps.push_back(cap);
     space.bucket_caps = choose(axes, "bucket_cap", &Ddp::bucket_cap, all_caps);
     space.static_graph = choose(axes, "static_graph", &Ddp::static_graph, {false, true});
     space.views = choose(axes, "gradient_as_bucket_view", &Ddp::gradient_as_bucket_view, {false, true});
@@ -327,13 +327,13 @@ class SearchReader {
       fail({}, "the memory of recomputed blocks is not known for this model",
            "write '--over recompute=none,full' to compare them nevertheless");
     auto& jobs = asked_.space.jobs;
-    for (std::size_t job = 0, all = jobs.size(); job < all; ++job) {
+    for (std::size_t job = 0, count = jobs.size(); job < count; ++job) {
       auto changes = asked_.space.changes[job];
       const bool recomputes = runs_blocks_again(jobs[job].job.recompute);
       changes.push_back(override_for(axis->key, recomputes ? "none" : "full"));
       add_job(std::move(changes));
-      const auto other = jobs.size() - 1;
-      asked_.space.recompute.push_back(recomputes ? RecomputeToTry{other, job} : RecomputeToTry{job, other});
+      const auto added = jobs.size() - 1;
+      asked_.space.recompute.push_back(recomputes ? RecomputeToTry{added, job} : RecomputeToTry{job, added});
     }
   }
 

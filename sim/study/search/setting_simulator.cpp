@@ -71,20 +71,21 @@ SettingResult SettingSimulator::get(const Setting& setting) {
 }
 
 std::vector<SettingResult> SettingSimulator::left_out() const {
-  std::vector<SettingResult> found;
+  std::vector<SettingResult> failures;
   for (const auto& [key, tried] : tried_) {
     if (tried.failure_reason.empty()) continue;
-    const auto same = std::ranges::find_if(found, [&](const SettingResult& other) {
-      const bool same_words = tried.memory == 0_B && other.failure_reason == tried.failure_reason;
-      return other.job == tried.job && (same_words || family_of(other.strategy) == family_of(tried.strategy));
+    const auto same = std::ranges::find_if(failures, [&](const SettingResult& failure) {
+      const bool same_words = tried.memory == 0_B && failure.failure_reason == tried.failure_reason;
+      return failure.job == tried.job &&
+             (same_words || family_of(failure.strategy) == family_of(tried.strategy));
     });
-    if (same == found.end()) {
-      found.push_back(tried);
+    if (same == failures.end()) {
+      failures.push_back(tried);
     } else if (tried.memory < same->memory) {
       *same = tried;
     }
   }
-  return found;
+  return failures;
 }
 
 }  // namespace gradway

@@ -59,12 +59,12 @@ class Settings {
     setting.name = std::move(name);
     setting.key = std::move(key);
     for (auto& [value, words] : values) {
-      auto other = strategy;
-      other.*member = value;
-      setting.values.push_back({text_of(value), std::move(other), std::move(words)});
+      auto changed = strategy;
+      changed.*member = value;
+      setting.values.push_back({text_of(value), std::move(changed), std::move(words)});
     }
-    setting.assign = [member](Strategy& to, const Strategy& from) {
-      std::get<Kind>(to).*member = std::get<Kind>(from).*member;
+    setting.assign = [member](Strategy& target, const Strategy& source) {
+      std::get<Kind>(target).*member = std::get<Kind>(source).*member;
     };
     return found_.emplace_back(std::move(setting));
   }
@@ -171,18 +171,18 @@ class Settings {
 
 }  // namespace
 
-bool ShardingSetting::is_same(const Strategy& one, const Strategy& other) const {
-  auto changed = one;
-  assign(changed, other);
-  return changed == one;
+bool ShardingSetting::is_same(const Strategy& first, const Strategy& second) const {
+  auto changed = first;
+  assign(changed, second);
+  return changed == first;
 }
 
 std::vector<ShardingSetting> sharding_settings(const Scenario& scenario) {
   return Settings{scenario}.all();
 }
 
-Strategy framework_defaults(const std::vector<ShardingSetting>& all, Strategy strategy) {
-  for (const auto& setting : all) setting.assign(strategy, setting.values.front().strategy);
+Strategy framework_defaults(const std::vector<ShardingSetting>& settings, Strategy strategy) {
+  for (const auto& setting : settings) setting.assign(strategy, setting.values.front().strategy);
   return strategy;
 }
 
@@ -213,8 +213,9 @@ std::vector<std::pair<std::string, std::string>> chosen_values(const std::vector
                                                                const Strategy& strategy) {
   std::vector<std::pair<std::string, std::string>> chosen;
   for (const auto& setting : settings) {
-    const auto value = std::ranges::find_if(
-        setting.values, [&](const SettingValue& it) { return setting.is_same(strategy, it.strategy); });
+    const auto value = std::ranges::find_if(setting.values, [&](const SettingValue& listed) {
+      return setting.is_same(strategy, listed.strategy);
+    });
     if (value != setting.values.end()) chosen.emplace_back(setting.name, value->text);
   }
   return chosen;

@@ -27,14 +27,14 @@ struct ShardingSetting {
       assign;  ///< copies it from the second strategy to the first
 
   /// Whether two strategies have the same value of it.
-  bool is_same(const Strategy& one, const Strategy& other) const;
+  bool is_same(const Strategy& first, const Strategy& second) const;
 };
 
 /// Empty for strategies that do not shard.
 std::vector<ShardingSetting> sharding_settings(const Scenario& scenario);
 
 /// The strategy with all settings at the framework's defaults.
-Strategy framework_defaults(const std::vector<ShardingSetting>& all, Strategy strategy);
+Strategy framework_defaults(const std::vector<ShardingSetting>& settings, Strategy strategy);
 
 /// Whether the settings are compatible: for example, the ranks that parameters are resharded over divide the
 /// ranks that they are sharded over.

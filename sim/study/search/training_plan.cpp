@@ -51,7 +51,7 @@ int common_odd_factor(const std::vector<int>& numbers, double target) {
 constexpr double checkpoint_mb_per_s = 122;
 
 bool sets(const std::vector<Override>& set, std::string_view start) {
-  return std::ranges::any_of(set, [&](const Override& one) { return one.key.starts_with(start); });
+  return std::ranges::any_of(set, [&](const Override& setting) { return setting.key.starts_with(start); });
 }
 
 /// Adds what a campaign needs and the plan does not say.
@@ -60,7 +60,9 @@ void complete_campaign(std::vector<Override>& set, const TrainingPlan& plan, int
   if (!sets(set, "campaign.checkpoint")) set.push_back(assumed_checkpoints(gpus));
   if (plan.failures != "none" && !sets(set, "campaign.failures"))
     set.push_back({"campaign.failures.model", plan.failures});
-  const auto is_spot = [](const Override& one) { return one.key == "campaign.terms" && one.value == "spot"; };
+  const auto is_spot = [](const Override& setting) {
+    return setting.key == "campaign.terms" && setting.value == "spot";
+  };
   if (std::ranges::any_of(set, is_spot) && !sets(set, "campaign.spot"))
     set.push_back({"campaign.spot.model", "advisor-10-20"});
 }
@@ -147,18 +149,18 @@ LayoutOnCluster layout_on(const TrainingPlan& plan, const Cluster& cluster, cons
   auto scenario = scenario_on(plan, {cluster.platform, cluster.gpus, {}}, data).load();
   const auto samples = samples_per_step(plan, scenario);
   if (!has_layouts(plan, scenario.model)) return replicated(std::move(scenario), samples);
-  auto found = search_layouts(scenario, samples, quick_search(), options);
-  if (found.ranked.empty()) {
+  auto layouts = search_layouts(scenario, samples, quick_search(), options);
+  if (layouts.ranked.empty()) {
     const auto& gpu = scenario.platform.gpu_models.front();
-    if (found.unfit.empty()) refuse_layouts(found.refused.front().reason, "choose other GPUs");
+    if (layouts.unfit.empty()) refuse_layouts(layouts.refused.front().reason, "choose other GPUs");
     refuse_layouts(fmt::format("no layout fits: the smallest needs {:.4g} of {:.4g} GB on each {}",
-                               found.unfit.front().needs.value() / 1e9, gpu.memory.value() / 1e9, gpu.name),
+                               layouts.unfit.front().needs.value() / 1e9, gpu.memory.value() / 1e9, gpu.name),
                    "use more GPUs, or GPUs with more memory");
   }
-  auto chosen = found.ranked.front();
+  auto chosen = layouts.ranked.front();
   check_accumulated(chosen.job, samples);
   scenario.job = chosen.job;
-  return {std::move(scenario), std::move(chosen), std::move(found)};
+  return {std::move(scenario), std::move(chosen), std::move(layouts)};
 }
 
 }  // namespace gradway

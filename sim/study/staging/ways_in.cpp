@@ -70,24 +70,24 @@ class Integration {
   Integration(const StageInCopy& copy, const std::vector<Metrics>& metrics, int epoch_nodes)
       : copy_{copy}, hot_{metrics[hot_first]}, nodes_{static_cast<double>(epoch_nodes)} {
     for (int i = 0; i <= shares; ++i) {
-      const auto& one = metrics[staging + static_cast<std::size_t>(i)];
-      paces_[static_cast<std::size_t>(i)] = pace_of(one, static_cast<double>(i) / shares);
+      const auto& staged = metrics[staging + static_cast<std::size_t>(i)];
+      paces_[static_cast<std::size_t>(i)] = pace_of(staged, static_cast<double>(i) / shares);
     }
   }
 
   /// Steps of one epoch. @return their time
   Seconds epoch(double steps) {
     Seconds time{};
-    const auto part = steps / slices;
+    const auto slice_steps = steps / slices;
     for (int i = 0; i < slices; ++i) {
       if (unstaged_ <= 0) {
-        time += hot_.step_time * part;
+        time += hot_.step_time * slice_steps;
         continue;
       }
       const double read = (i + 0.5) / slices / nodes_;  // share that a node has read in this epoch
-      const auto middle = std::max(0.0, unstaged_ - decrease(unstaged_, part, read) / 2);
-      const auto slice = pace(middle).step * part;
-      const auto less = decrease(middle, part, read);
+      const auto middle = std::max(0.0, unstaged_ - decrease(unstaged_, slice_steps, read) / 2);
+      const auto slice = pace(middle).step * slice_steps;
+      const auto less = decrease(middle, slice_steps, read);
       cold_reads_ += middle / slices;
       if (less >= unstaged_) staged_ = elapsed_ + time + slice * (unstaged_ / less);
       unstaged_ = std::max(0.0, unstaged_ - less);
@@ -115,17 +115,17 @@ class Integration {
   }
 
   Pace pace(double unstaged) const {
-    const auto at = std::clamp(unstaged, 0.0, 1.0) * shares;
-    const auto below = std::min<std::size_t>(shares - 1, static_cast<std::size_t>(at));
-    const auto weight = at - static_cast<double>(below);
+    const auto position = std::clamp(unstaged, 0.0, 1.0) * shares;
+    const auto below = std::min<std::size_t>(shares - 1, static_cast<std::size_t>(position));
+    const auto weight = position - static_cast<double>(below);
     const auto &a = paces_[below], &b = paces_[below + 1];
     return {a.step * (1 - weight) + b.step * weight, a.copy * (1 - weight) + b.copy * weight};
   }
 
   /// Of the share among samples that a node has yet to read: the copy takes no others.
   double decrease(double unstaged, double steps, double read) const {
-    const auto now = pace(unstaged);
-    return (now.copy * (now.step * steps)) / copy_.bytes / (1 - read);
+    const auto current = pace(unstaged);
+    return (current.copy * (current.step * steps)) / copy_.bytes / (1 - read);
   }
 
   const StageInCopy& copy_;
@@ -170,11 +170,11 @@ void integrate(WaysIn& ways, const std::vector<Metrics>& metrics, bool is_local)
 }
 
 template <class Amount>
-std::optional<double> epochs_until_less(Amount after_one, Amount after_two, Amount each) {
+std::optional<double> epochs_until_less(Amount after_one, Amount after_two, Amount per_epoch) {
   if (after_one <= Amount{}) return 1;
   if (after_two <= Amount{}) return 2;
-  if (each >= Amount{}) return std::nullopt;
-  return 2 + std::ceil(after_two / (Amount{} - each));
+  if (per_epoch >= Amount{}) return std::nullopt;
+  return 2 + std::ceil(after_two / (Amount{} - per_epoch));
 }
 
 }  // namespace
@@ -187,14 +187,14 @@ double WayIn::usd_of(double epochs) const {
   return usd_once + usd_per_epoch * epochs + usd_per_s * time_of(epochs).value();
 }
 
-std::optional<double> epochs_until_faster(const WayIn& way, const WayIn& other) {
-  return epochs_until_less(way.time_of(1) - other.time_of(1), way.time_of(2) - other.time_of(2),
-                           way.later_epoch - other.later_epoch);
+std::optional<double> epochs_until_faster(const WayIn& way, const WayIn& rival) {
+  return epochs_until_less(way.time_of(1) - rival.time_of(1), way.time_of(2) - rival.time_of(2),
+                           way.later_epoch - rival.later_epoch);
 }
 
-std::optional<double> epochs_until_cheaper(const WayIn& way, const WayIn& other) {
-  const auto more = [&](double epochs) { return way.usd_of(epochs) - other.usd_of(epochs); };
-  return epochs_until_less(more(1), more(2), more(3) - more(2));
+std::optional<double> epochs_until_cheaper(const WayIn& way, const WayIn& rival) {
+  const auto excess = [&](double epochs) { return way.usd_of(epochs) - rival.usd_of(epochs); };
+  return epochs_until_less(excess(1), excess(2), excess(3) - excess(2));
 }
 
 std::optional<WaysIn> ways_in(const Scenario& scenario, std::string_view engine, int threads) {

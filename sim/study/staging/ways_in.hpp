@@ -48,7 +48,7 @@ struct WaysIn {
 std::optional<WaysIn> ways_in(const Scenario& scenario, std::string_view engine, int threads);
 
 /// First number of epochs after which a way has taken no more time (USD) than another; empty: never.
-std::optional<double> epochs_until_faster(const WayIn& way, const WayIn& other);
-std::optional<double> epochs_until_cheaper(const WayIn& way, const WayIn& other);
+std::optional<double> epochs_until_faster(const WayIn& way, const WayIn& rival);
+std::optional<double> epochs_until_cheaper(const WayIn& way, const WayIn& rival);
 
 }  // namespace gradway

@@ -67,11 +67,11 @@ void split(const Sums& sums, std::size_t begin, std::size_t end, double deviatio
   if (end - begin < 2 * shortest) return;
   auto best = begin;
   auto least = sums.error(begin, end);
-  for (auto at = begin + shortest; at + shortest <= end; ++at) {
-    const auto error = sums.error(begin, at) + sums.error(at, end);
+  for (auto cut = begin + shortest; cut + shortest <= end; ++cut) {
+    const auto error = sums.error(begin, cut) + sums.error(cut, end);
     if (error < least) {
       least = error;
-      best = at;
+      best = cut;
     }
   }
   if (best == begin) return;
@@ -153,12 +153,12 @@ std::vector<std::size_t> periodic(const std::vector<std::size_t>& stalls, std::s
 class Watcher {
  public:
   Watcher(const std::vector<Seconds>& times, const std::optional<ExpectedSteps>& expected) {
-    Values all;
-    for (const auto time : times) all.push_back(time.value());
+    Values values;
+    for (const auto time : times) values.push_back(time.value());
     run_.steps = times.size();
-    run_.warm_up = warm_up_of(all);
+    run_.warm_up = warm_up_of(values);
     run_.expected = expected;
-    values_.assign(all.begin() + static_cast<std::ptrdiff_t>(run_.warm_up), all.end());
+    values_.assign(values.begin() + static_cast<std::ptrdiff_t>(run_.warm_up), values.end());
   }
 
   WatchedRun watch() {
@@ -243,9 +243,9 @@ class Watcher {
     std::size_t period = 0;
     const auto regular = periodic(stalls, values_.size(), period);
     add_stalls(WatchKind::periodic_stalls, regular, period);
-    std::vector<std::size_t> others;
-    std::ranges::set_difference(stalls, regular, std::back_inserter(others));
-    add_stalls(WatchKind::random_stalls, others, 0);
+    std::vector<std::size_t> irregular;
+    std::ranges::set_difference(stalls, regular, std::back_inserter(irregular));
+    add_stalls(WatchKind::random_stalls, irregular, 0);
   }
 
   void add_stalls(WatchKind kind, const std::vector<std::size_t>& stalls, std::size_t period) {
