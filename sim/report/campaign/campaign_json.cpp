@@ -72,12 +72,12 @@ Json rounds_json(const CampaignPlan& plan, const ClientSettings* clients) {
   const auto seconds = [](Ticks ticks) { return seconds_of(ticks).value(); };
   Json classes = Json::array();
   for (std::size_t i = 0; i < rounds.classes.size(); ++i) {
-    const auto& one = rounds.classes[i];
+    const auto& client_class = rounds.classes[i];
     classes.push_back({{"name", clients->classes[i].name},
-                       {"count", one.count},
-                       {"down_s", seconds(one.down)},
-                       {"compute_s", seconds(one.compute)},
-                       {"up_s", seconds(one.up)}});
+                       {"count", client_class.count},
+                       {"down_s", seconds(client_class.down)},
+                       {"compute_s", seconds(client_class.compute)},
+                       {"up_s", seconds(client_class.up)}});
   }
   return {{"inner_steps", rounds.inner_steps},
           {"target", rounds.target},
@@ -158,35 +158,35 @@ Json course_json(const std::vector<CampaignSpan>& course, double unit) {
 
 Json target_json(const CampaignAnswers& answers, double unit) {
   if (!answers.target_steps) return nullptr;
-  const auto& found = *answers.target_steps;
+  const auto& target = *answers.target_steps;
   return {{"critical_batch", *answers.plan.target->critical_batch * unit},
-          {"steps", found.steps},
-          {"steps_low", found.low},
-          {"steps_high", found.high},
+          {"steps", target.steps},
+          {"steps_low", target.low},
+          {"steps_high", target.high},
           {"amount", answers.plan.samples * unit},
-          {"least_amount", found.least_samples * unit},
-          {"least_steps", found.least_steps}};
+          {"least_amount", target.least_samples * unit},
+          {"least_steps", target.least_steps}};
 }
 
 Json what_ifs_json(const std::vector<CampaignWhatIf>& what_ifs) {
   Json json = Json::array();
-  for (const auto& one : what_ifs) {
-    json.push_back({{"change", one.change},
-                    {"saves_s", one.saves_s},
-                    {"saves_usd", or_null(one.saves_usd)},
-                    {"estimate", campaign_estimate_json(one.estimate)}});
+  for (const auto& what_if : what_ifs) {
+    json.push_back({{"change", what_if.change},
+                    {"saves_s", what_if.saves_s},
+                    {"saves_usd", or_null(what_if.saves_usd)},
+                    {"estimate", campaign_estimate_json(what_if.estimate)}});
   }
   return json;
 }
 
 Json terms_json(const std::vector<CampaignTerms>& terms) {
   Json json = Json::array();
-  for (const auto& one : terms) {
-    json.push_back({{"terms", name_of(one.terms)},
-                    {"usd_per_node_hour", one.per_node.value()},
-                    {"price", price_json(one.price)},
-                    {"share_of_nodes", one.share},
-                    {"estimate", campaign_estimate_json(one.estimate)}});
+  for (const auto& offer : terms) {
+    json.push_back({{"terms", name_of(offer.terms)},
+                    {"usd_per_node_hour", offer.per_node.value()},
+                    {"price", price_json(offer.price)},
+                    {"share_of_nodes", offer.share},
+                    {"estimate", campaign_estimate_json(offer.estimate)}});
   }
   return json;
 }

@@ -33,21 +33,21 @@ constexpr std::size_t max_rows = 20;  // rows of a ranked table
 template <class Counts, class Figure>
 std::optional<std::size_t> least(const std::vector<CampaignPoint>& points, const Counts& counts,
                                  const Figure& figure) {
-  std::optional<std::size_t> found;
+  std::optional<std::size_t> smallest;
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (!points[i].estimate || !counts(points[i])) continue;
     const auto value = figure(*points[i].estimate);
-    if (value && (!found || *value < *figure(*points[*found].estimate))) found = i;
+    if (value && (!smallest || *value < *figure(*points[*smallest].estimate))) smallest = i;
   }
-  return found;
+  return smallest;
 }
 
-std::optional<double> time_of(const CampaignEstimate& one) {
-  return one.seconds.value;
+std::optional<double> time_of(const CampaignEstimate& estimate) {
+  return estimate.seconds.value;
 }
 
-std::optional<double> cost_of(const CampaignEstimate& one) {
-  return one.usd ? std::optional{one.usd->value} : std::nullopt;
+std::optional<double> cost_of(const CampaignEstimate& estimate) {
+  return estimate.usd ? std::optional{estimate.usd->value} : std::nullopt;
 }
 
 Json index_or_null(const std::optional<std::size_t>& index) {
@@ -226,7 +226,7 @@ Leaders CampaignPoints::cheapest() const {
 }
 
 std::optional<std::size_t> CampaignPoints::best() const {
-  const auto keeps = [&](const CampaignPoint& one) { return one.misses(questions) <= 0; };
+  const auto keeps = [&](const CampaignPoint& point) { return point.misses(questions) <= 0; };
   const auto cheapest_one = least(points, keeps, cost_of);
   return cheapest_one ? cheapest_one : least(points, keeps, time_of);
 }
@@ -275,13 +275,13 @@ void write_table(std::ostream& out, const CampaignPoints& points, const Style& s
   Table table{campaign_columns(points)};
   const BestPoints best_points{points.best(), points.fastest(), points.cheapest()};
   std::size_t rows = 0;
-  std::size_t more = 0;
+  std::size_t unlisted = 0;
   for (std::size_t i = 0; i < points.points.size(); ++i) {
     const auto& point = points.points[i];
     if (!point.estimate) {
       if (!points.is_ranked) table.add_with_note(point.values, first_sentence(one_line(point.error)));
     } else if (points.is_ranked && rows == max_rows) {
-      ++more;
+      ++unlisted;
     } else {
       table.add(campaign_cells(points, i, best_points));
       ++rows;
@@ -289,7 +289,7 @@ void write_table(std::ostream& out, const CampaignPoints& points, const Style& s
   }
   for (const auto& line : wrap(points.scenario, style.width)) out << style.paint(Paint::bold, line) << '\n';
   table.write(out, style);
-  if (more > 0) out << fmt::format("and {} more; --json lists all\n", more);
+  if (unlisted > 0) out << fmt::format("and {} more; --json lists all\n", unlisted);
   write_notes(out, points, style);
   if (!command.empty()) write_best(out, points, command, style);
 }

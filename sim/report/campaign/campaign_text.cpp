@@ -43,19 +43,20 @@ std::string save_pause_text(const CheckpointCost& cost) {
 
 std::vector<ClientTurn> turns_of(const RoundsPlan& rounds) {
   std::vector<ClientTurn> turns;
-  for (const auto& one : rounds.classes)
-    turns.push_back({seconds_of(one.down), seconds_of(one.compute), seconds_of(one.up)});
+  for (const auto& client_class : rounds.classes)
+    turns.push_back(
+        {seconds_of(client_class.down), seconds_of(client_class.compute), seconds_of(client_class.up)});
   return turns;
 }
 
 std::string rounds_in_words(const CampaignPlan& plan, const CampaignEstimate& estimate) {
   const auto& rounds = *plan.rounds;
-  const auto all = estimate.mean_exchanges + estimate.mean_void_rounds;
+  const auto mean_rounds = estimate.mean_exchanges + estimate.mean_void_rounds;
   return fmt::format(
       "{} clients are selected per round; {} updates complete it, on average after {}; {:.4g} rounds, {}{} "
       "of the requested updates are used, {} sent",
-      thousands_text(rounds.asked), thousands_text(rounds.target), pause_text(Seconds{estimate.mean_s / all}),
-      all,
+      thousands_text(rounds.asked), thousands_text(rounds.target),
+      pause_text(Seconds{estimate.mean_s / mean_rounds}), mean_rounds,
       estimate.mean_void_rounds > 0 ? fmt::format("{:.3g} of them failed,  ", estimate.mean_void_rounds) : "",
       percent_text(estimate.mean_updates / estimate.mean_asked), bytes_text(Bytes{estimate.mean_sent_bytes}));
 }
@@ -177,27 +178,28 @@ void write_what_ifs(std::ostream& out, const CampaignAnswers& answers, const Sty
                {"time", Table::Align::right},
                {"USD", Table::Align::right},
                {"goodput", Table::Align::right}}};
-  for (const auto& one : answers.what_ifs) {
-    table.add({one.change, saved_text(one.saves_s, span_text(Seconds{std::abs(one.saves_s)})),
-               one.saves_usd ? saved_text(*one.saves_usd, usd_text(std::abs(*one.saves_usd))) : "",
-               percent_text(one.estimate.goodput.value)});
+  for (const auto& what_if : answers.what_ifs) {
+    table.add(
+        {what_if.change, saved_text(what_if.saves_s, span_text(Seconds{std::abs(what_if.saves_s)})),
+         what_if.saves_usd ? saved_text(*what_if.saves_usd, usd_text(std::abs(*what_if.saves_usd))) : "",
+         percent_text(what_if.estimate.goodput.value)});
   }
   out << '\n';
   table.write(out, style, "  ");
 }
 
-std::string terms_in_words(const CampaignTerms& one) {
-  if (one.share == 1) return std::string{name_of(one.terms)};
-  return fmt::format("{} for {} of the nodes, the others on demand", name_of(one.terms),
-                     percent_text(one.share));
+std::string terms_in_words(const CampaignTerms& offer) {
+  if (offer.share == 1) return std::string{name_of(offer.terms)};
+  return fmt::format("{} for {} of the nodes, the others on demand", name_of(offer.terms),
+                     percent_text(offer.share));
 }
 
 void write_terms(std::ostream& out, const CampaignAnswers& answers, const Style& style) {
   if (answers.terms.size() < 2) return;
   Table table{{{"terms"}, {"USD/node-hour", Table::Align::right}, {"takes"}, {"costs"}}};
-  for (const auto& one : answers.terms)
-    table.add({terms_in_words(one), usd_text(one.per_node.value()),
-               span_with_range_text(one.estimate.seconds), usd_with_range_text(*one.estimate.usd)});
+  for (const auto& offer : answers.terms)
+    table.add({terms_in_words(offer), usd_text(offer.per_node.value()),
+               span_with_range_text(offer.estimate.seconds), usd_with_range_text(*offer.estimate.usd)});
   out << '\n';
   table.write(out, style, "  ");
 }
@@ -207,8 +209,8 @@ void write_moved(std::ostream& out, const CampaignAnswers& answers, const Style&
   const auto& moved = *answers.moved;
   const auto& estimate = answers.estimate;
   const auto usd = [](const std::optional<double>& amount) { return amount ? usd_text(*amount) : ""; };
-  const auto and_moving = [&](double of) {
-    return moved.training_usd ? std::optional{moved.transfer_usd + of} : std::nullopt;
+  const auto and_moving = [&](double training_usd) {
+    return moved.training_usd ? std::optional{moved.transfer_usd + training_usd} : std::nullopt;
   };
   using enum Table::Align;
   Table table{{{"alternative: data in one place", left}, {"sent", right}, {"takes", right}, {"USD", right}}};

@@ -136,9 +136,9 @@ void write_phases(std::ostream& out, const Campaign& campaign, const Style& styl
                {noun_of(campaign) + "/s", right},
                {"storage", right},
                {"time", right}}};
-  for (const auto& [at, row] : rows) {
-    const auto& step = campaign.answers.plan.over_time->phases[at.first].steps[at.second];
-    table.add({phase_in_words(campaign, at.first), condition_in_words(campaign, at.second),
+  for (const auto& [indices, row] : rows) {
+    const auto& step = campaign.answers.plan.over_time->phases[indices.first].steps[indices.second];
+    table.add({phase_in_words(campaign, indices.first), condition_in_words(campaign, indices.second),
                thousands_text(std::llround(step.samples)), time_text(step.step),
                thousands_text(std::llround(row.samples * unit_of(campaign) / row.seconds)),
                step.storage_read.value() > 0 ? rate_text(step.storage_read) : "",
@@ -159,15 +159,15 @@ void write_over_time(std::ostream& out, const Campaign& campaign, const Style& s
 }
 
 std::string target_in_words(const Campaign& campaign) {
-  const auto& found = *campaign.answers.target_steps;
+  const auto& target = *campaign.answers.target_steps;
   const auto& plan = campaign.answers.plan;
   const auto steps = [](double count) { return thousands_text(std::llround(count)); };
   return fmt::format(
       "{} steps ({} to {} if the critical batch of {} is off by a factor of 3); {}, {:.3g} times as many as "
       "very small batches need; no batch needs fewer than {} steps",
-      steps(found.steps), steps(found.low), steps(found.high),
+      steps(target.steps), steps(target.low), steps(target.high),
       amount_text(campaign, *plan.target->critical_batch), amount_text(campaign, plan.samples),
-      plan.samples / found.least_samples, steps(std::ceil(found.least_steps)));
+      plan.samples / target.least_samples, steps(std::ceil(target.least_steps)));
 }
 
 }  // namespace gradway::report

@@ -18,15 +18,15 @@ void add_once(std::vector<std::string>& values, const std::string& value) {
 
 CampaignPoints points_of(const TrainingPlan& plan, const std::vector<Cluster>& clusters,
                          const CampaignQuestions& questions) {
-  CampaignPoints all{
+  CampaignPoints points{
       .scenario = plan.model, .axes = {{"platform", {}}, {"job.gpus", {}}}, .questions = questions};
-  all.questions.only_figures = true;
+  points.questions.only_figures = true;
   for (const auto& cluster : clusters) {
     const std::vector values{cluster.platform, fmt::to_string(cluster.gpus)};
-    for (std::size_t i = 0; i < values.size(); ++i) add_once(all.axes[i].values, values[i]);
-    all.points.push_back({values});
+    for (std::size_t i = 0; i < values.size(); ++i) add_once(points.axes[i].values, values[i]);
+    points.points.push_back({values});
   }
-  return all;
+  return points;
 }
 
 std::vector<Override> layout_keys(const Scenario& chosen) {

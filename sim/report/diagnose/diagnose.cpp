@@ -105,8 +105,9 @@ class Writer {
 
   void write_classes() {
     Table table{{{"work per step"}, {"measured", Table::Align::right}, {"expected", Table::Align::right}}};
-    for (const auto& one : diagnosis_.classes)
-      table.add({std::string{name_of(one.work)}, time_text(one.measured), time_text(one.expected)});
+    for (const auto& work_class : diagnosis_.classes)
+      table.add({std::string{name_of(work_class.work)}, time_text(work_class.measured),
+                 time_text(work_class.expected)});
     out_ << '\n';
     table.write(out_, style_, "  ");
   }
@@ -121,10 +122,12 @@ class Writer {
                  {"transfer", Table::Align::right},
                  {"alone", Table::Align::right}}};
     for (std::size_t i = 0; i < std::min(most, diagnosis_.collectives.size()); ++i) {
-      const auto& one = diagnosis_.collectives[i];
-      table.add({std::string{name_of(one.kind)}, one.bytes > Bytes{} ? bytes_text(one.bytes) : "unknown",
-                 digits_text(one.per_step, 3), time_text(one.waiting), time_text(one.transfer),
-                 one.expected ? time_text(*one.expected) : "unknown"});
+      const auto& collective = diagnosis_.collectives[i];
+      table.add({std::string{name_of(collective.kind)},
+                 collective.bytes > Bytes{} ? bytes_text(collective.bytes) : "unknown",
+                 digits_text(collective.per_step, 3), time_text(collective.waiting),
+                 time_text(collective.transfer),
+                 collective.expected ? time_text(*collective.expected) : "unknown"});
     }
     out_ << '\n';
     table.write(out_, style_, "  ");
@@ -144,10 +147,10 @@ class Writer {
                  {"launches", Table::Align::right},
                  {"CPU each", Table::Align::right}}};
     for (std::size_t i = 0; i < std::min(most, diagnosis_.ranks.size()); ++i) {
-      const auto& one = diagnosis_.ranks[i];
-      table.add({fmt::format("{}", one.rank), time_text(one.busy), time_text(one.exposed),
-                 time_text(one.idle), time_text(one.phases[0]), time_text(one.phases[1]),
-                 time_text(one.phases[2]), digits_text(one.launches, 3), time_text(one.launch)});
+      const auto& rank = diagnosis_.ranks[i];
+      table.add({fmt::format("{}", rank.rank), time_text(rank.busy), time_text(rank.exposed),
+                 time_text(rank.idle), time_text(rank.phases[0]), time_text(rank.phases[1]),
+                 time_text(rank.phases[2]), digits_text(rank.launches, 3), time_text(rank.launch)});
     }
     out_ << '\n';
     table.write(out_, style_, "  ");

@@ -72,15 +72,16 @@ Json times_json(const DiagnosisBasis& basis, const Diagnosis& diagnosis) {
 
 Json collectives_json(const Diagnosis& diagnosis) {
   auto json = Json::array();
-  for (const auto& one : diagnosis.collectives) {
-    json.push_back({{"kind", name_of(one.kind)},
-                    {"bytes", one.bytes.value()},
-                    {"ranks", one.ranks},
-                    {"channels", one.channels},
-                    {"per_step", one.per_step},
-                    {"waiting_s", one.waiting.value()},
-                    {"transfer_s", one.transfer.value()},
-                    {"expected_s", one.expected ? Json(one.expected->value()) : Json(nullptr)}});
+  for (const auto& collective : diagnosis.collectives) {
+    json.push_back(
+        {{"kind", name_of(collective.kind)},
+         {"bytes", collective.bytes.value()},
+         {"ranks", collective.ranks},
+         {"channels", collective.channels},
+         {"per_step", collective.per_step},
+         {"waiting_s", collective.waiting.value()},
+         {"transfer_s", collective.transfer.value()},
+         {"expected_s", collective.expected ? Json(collective.expected->value()) : Json(nullptr)}});
   }
   return json;
 }
@@ -101,23 +102,23 @@ void write_json(std::ostream& out, const JobRun& run, const DiagnosisBasis& basi
     for (const auto& cause : *list) causes.push_back(cause_json(cause, run, basis.platform_name));
   }
   auto& classes = json["classes"] = Json::array();
-  for (const auto& one : diagnosis.classes)
-    classes.push_back({{"work", name_of(one.work)},
-                       {"measured_s", one.measured.value()},
-                       {"expected_s", one.expected.value()}});
+  for (const auto& work_class : diagnosis.classes)
+    classes.push_back({{"work", name_of(work_class.work)},
+                       {"measured_s", work_class.measured.value()},
+                       {"expected_s", work_class.expected.value()}});
   json["collectives"] = collectives_json(diagnosis);
   auto& ranks = json["ranks"] = Json::array();
-  for (const auto& one : diagnosis.ranks)
-    ranks.push_back({{"rank", one.rank},
-                     {"traced_step_s", one.traced_step.value()},
-                     {"busy_s", one.busy.value()},
-                     {"exposed_s", one.exposed.value()},
-                     {"idle_s", one.idle.value()},
-                     {"forward_s", one.phases[0].value()},
-                     {"backward_s", one.phases[1].value()},
-                     {"optimizer_s", one.phases[2].value()},
-                     {"launches", one.launches},
-                     {"cpu_per_launch_s", one.launch.value()}});
+  for (const auto& rank : diagnosis.ranks)
+    ranks.push_back({{"rank", rank.rank},
+                     {"traced_step_s", rank.traced_step.value()},
+                     {"busy_s", rank.busy.value()},
+                     {"exposed_s", rank.exposed.value()},
+                     {"idle_s", rank.idle.value()},
+                     {"forward_s", rank.phases[0].value()},
+                     {"backward_s", rank.phases[1].value()},
+                     {"optimizer_s", rank.phases[2].value()},
+                     {"launches", rank.launches},
+                     {"cpu_per_launch_s", rank.launch.value()}});
   write(out, JsonDocument{std::move(json)});
 }
 

@@ -100,7 +100,7 @@ class Page {
   void write_time_lines() {
     constexpr std::size_t most = 8;
     constexpr double width = 1000;
-    constexpr double left = 110;
+    constexpr double margin = 110;
     constexpr double height = 16;
     const auto ranks = std::min(most, diagnosis_.replayed_states.size());
     const auto total = std::max(diagnosis_.replayed, diagnosis_.expected) * static_cast<double>(run_.steps);
@@ -111,13 +111,13 @@ class Page {
             "style=\"background:#d98e2b\"></span>collectives alone<span "
             "style=\"background:#e4e4e4\"></span>idle</p>\n";
     out_ << fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"time lines of the GPUs\">\n",
-                        width + left, static_cast<double>(ranks) * (2 * height + 10) + 20);
+                        width + margin, static_cast<double>(ranks) * (2 * height + 10) + 20);
     double y = 0;
     for (std::size_t r = 0; r < ranks; ++r) {
       const auto line = [&](const std::vector<GpuState>& states, std::string_view name, Seconds step) {
         out_ << fmt::format("<text x=\"0\" y=\"{:.0f}\">rank {} {}</text>\n", y + height - 4,
                             run_.ranks[r].rank, name);
-        write_states(states, step * static_cast<double>(run_.steps), (width - 1) / total.value(), left, y,
+        write_states(states, step * static_cast<double>(run_.steps), (width - 1) / total.value(), margin, y,
                      height - 2);
         y += height;
       };
@@ -128,11 +128,11 @@ class Page {
     out_ << fmt::format(
         "<text x=\"{:.0f}\" y=\"{:.0f}\">0</text><text x=\"{:.0f}\" y=\"{:.0f}\" "
         "text-anchor=\"end\">{} ({})</text>\n</svg>\n",
-        left, y + 8, left + width - 1, y + 8, time_text(total), counted_text(run_.steps, "step"));
+        margin, y + 8, margin + width - 1, y + 8, time_text(total), counted_text(run_.steps, "step"));
   }
 
   /// Pieces of a pixel or more; each pixel has the state that lasts longest in it.
-  void write_states(const std::vector<GpuState>& states, Seconds end, double scale, double left, double y,
+  void write_states(const std::vector<GpuState>& states, Seconds end, double scale, double margin, double y,
                     double height) {
     const auto pixels = static_cast<std::size_t>(end.value() * scale);
     std::vector<std::array<double, 4>> shares(pixels + 1);
@@ -153,7 +153,7 @@ class Page {
       auto next = begin + 1;
       while (next < pixels && state_of(next) == state_of(begin)) ++next;
       out_ << fmt::format("<rect x=\"{:.0f}\" y=\"{:.0f}\" width=\"{}\" height=\"{:.0f}\" fill=\"{}\"/>\n",
-                          left + static_cast<double>(begin), y, next - begin, height,
+                          margin + static_cast<double>(begin), y, next - begin, height,
                           colours[state_of(begin)]);
       begin = next;
     }
@@ -161,9 +161,9 @@ class Page {
 
   void write_classes() {
     out_ << "<h2>Work per step</h2>\n<table><tr><th>work</th><th>measured</th><th>expected</th></tr>\n";
-    for (const auto& one : diagnosis_.classes)
-      out_ << fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n", name_of(one.work),
-                          time_text(one.measured), time_text(one.expected));
+    for (const auto& work_class : diagnosis_.classes)
+      out_ << fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n", name_of(work_class.work),
+                          time_text(work_class.measured), time_text(work_class.expected));
     out_ << "</table>\n";
   }
 
@@ -172,11 +172,12 @@ class Page {
     out_ << "<h2>Collectives</h2>\n<table><tr><th>collective</th><th>size</th><th>per step</th><th>waiting "
             "for "
             "ranks</th><th>transfer</th><th>predicted alone</th></tr>\n";
-    for (const auto& one : diagnosis_.collectives)
-      out_ << fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                          name_of(one.kind), one.bytes > Bytes{} ? bytes_text(one.bytes) : "unknown",
-                          digits_text(one.per_step, 3), time_text(one.waiting), time_text(one.transfer),
-                          one.expected ? time_text(*one.expected) : "unknown");
+    for (const auto& collective : diagnosis_.collectives)
+      out_ << fmt::format(
+          "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+          name_of(collective.kind), collective.bytes > Bytes{} ? bytes_text(collective.bytes) : "unknown",
+          digits_text(collective.per_step, 3), time_text(collective.waiting), time_text(collective.transfer),
+          collective.expected ? time_text(*collective.expected) : "unknown");
     out_ << "</table>\n";
   }
 

@@ -10,8 +10,8 @@ namespace {
 
 class Refusals {
  public:
-  void add(bool is_set, std::string what, std::string hint) {
-    if (is_set) problems_.push_back({{}, std::move(what), {}, std::move(hint)});
+  void add(bool is_set, std::string message, std::string hint) {
+    if (is_set) problems_.push_back({{}, std::move(message), {}, std::move(hint)});
   }
   /// @param setting "job.cuda_graphs step"
   void setting(bool is_set, std::string_view setting, std::string hint) {

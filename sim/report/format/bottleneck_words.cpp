@@ -66,12 +66,12 @@ struct DescribeCommunicationLimit {
 
 /// ", 70 % of it to decode samples"
 std::string longest_of(const bottleneck::Loader& loader) {
-  constexpr std::array<std::string_view, loader_stages> what{
+  constexpr std::array<std::string_view, loader_stages> activities{
       "read samples",    "wait for page faults", "decompress columns",
       "parse lines",     "decode samples",       "transform samples",
       "collate a batch", "wait for its decoder", "run kernels on the GPU"};
   return fmt::format(", {:.0f} % of it to {}", 100 * loader.of_batch,
-                     what[static_cast<std::size_t>(loader.stage)]);
+                     activities[static_cast<std::size_t>(loader.stage)]);
 }
 
 /// The part of a loader with threads that is the limit.

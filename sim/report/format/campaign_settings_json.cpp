@@ -56,7 +56,7 @@ Json phases_json(const std::vector<CampaignPhase>& phases) {
       if (key == "until" && phase.until) json["until"] = count_json(*phase.until);
       if (key != "set") return;
       json["set"] = Json::object();
-      for (const auto& one : phase.set) json["set"][one.key] = Json::parse(one.value);
+      for (const auto& setting : phase.set) json["set"][setting.key] = Json::parse(setting.value);
     });
     list.push_back(std::move(json));
   }

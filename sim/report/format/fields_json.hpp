@@ -14,8 +14,8 @@ nlohmann::ordered_json value_json(const Kind& kind, const Member& member) {
   return value::text(kind, member);
 }
 // Numbers and booleans are written as such.
-inline nlohmann::ordered_json value_json(const value::Boolean&, bool given) {
-  return given;
+inline nlohmann::ordered_json value_json(const value::Boolean&, bool enabled) {
+  return enabled;
 }
 inline nlohmann::ordered_json value_json(const value::Whole&, int number) {
   return number;

@@ -31,14 +31,14 @@ void write(std::ostream& out, const JsonDocument& document) {
 }
 
 void write_json(std::ostream& out, const std::vector<Problem>& problems) {
-  auto all = Json::array();
+  auto list = Json::array();
   for (const auto& problem : problems) {
-    auto& one = all.emplace_back(message_json(problem.where, problem.what));
-    one["hint"] = problem.hint;
-    one["notes"] = Json::array();
-    for (const auto& note : problem.notes) one["notes"].push_back(message_json(note.where, note.what));
+    auto& entry = list.emplace_back(message_json(problem.where, problem.what));
+    entry["hint"] = problem.hint;
+    entry["notes"] = Json::array();
+    for (const auto& note : problem.notes) entry["notes"].push_back(message_json(note.where, note.what));
   }
-  out << serialized(all);
+  out << serialized(list);
 }
 
 }  // namespace gradway::report

@@ -12,10 +12,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json class_json(const ClientClass& one) {
+Json class_json(const ClientClass& client_class) {
   Json json = Json::object();
-  add_fields(json, one, [&](std::string_view) {
-    if (!one.step && !one.rate && !one.platform.empty()) json["platform"] = one.platform;
+  add_fields(json, client_class, [&](std::string_view) {
+    if (!client_class.step && !client_class.rate && !client_class.platform.empty())
+      json["platform"] = client_class.platform;
   });
   return json;
 }
@@ -23,7 +24,7 @@ Json class_json(const ClientClass& one) {
 Json clients_json(const ClientSettings& clients) {
   Json json = Json::object();
   add_fields(json, clients, [&](std::string_view) {
-    for (const auto& one : clients.classes) json["classes"].push_back(class_json(one));
+    for (const auto& client_class : clients.classes) json["classes"].push_back(class_json(client_class));
   });
   return json;
 }

@@ -49,11 +49,11 @@ std::string describe(const OuterLoop& loop, const LocalSgd& settings) {
 std::vector<std::string> clients_in_words(const LocalSgd& settings, const std::vector<ClientTurn>& turns) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < turns.size(); ++i) {
-    const auto& one = settings.clients->classes[i];
+    const auto& client_class = settings.clients->classes[i];
     words.push_back(fmt::format("{} {}: the model in {}, {} in {}, the update in {}",
-                                thousands_text(one.count), one.name, short_or_long(turns[i].down),
-                                counted_text(settings.inner_steps, "step"), short_or_long(turns[i].compute),
-                                short_or_long(turns[i].up)));
+                                thousands_text(client_class.count), client_class.name,
+                                short_or_long(turns[i].down), counted_text(settings.inner_steps, "step"),
+                                short_or_long(turns[i].compute), short_or_long(turns[i].up)));
   }
   return words;
 }

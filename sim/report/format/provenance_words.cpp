@@ -43,8 +43,8 @@ std::string or_of_scenario(const std::string& name) {
   return name.empty() ? "of the scenario" : name;
 }
 
-ProvenanceSentence of_source(std::string_view what, const std::string& name, const std::string& source) {
-  const auto named = fmt::format("{} {}", what, or_of_scenario(name));
+ProvenanceSentence of_source(std::string_view subject, const std::string& name, const std::string& source) {
+  const auto named = fmt::format("{} {}", subject, or_of_scenario(name));
   return source.empty() ? ProvenanceSentence{"", named} : ProvenanceSentence{named, source};
 }
 
@@ -229,18 +229,18 @@ struct ProvenanceInWords {
             fmt::format(" ({})", contention.source)};
   }
   ProvenanceSentence operator()(const provenance::CalibrationTransfer& transfer) const {
-    std::vector<std::string> parts;
-    for (const auto& [what, before, after] : transfer.parts)
-      parts.push_back(fmt::format("{} from {}{}", what, percent(before),
-                                  after ? fmt::format(" to {}", percent(*after)) : ""));
+    std::vector<std::string> changes;
+    for (const auto& [kind, before, after] : transfer.parts)
+      changes.push_back(fmt::format("{} from {}{}", kind, percent(before),
+                                    after ? fmt::format(" to {}", percent(*after)) : ""));
     return {fmt::format("calibration {} is {}, adapted by measurements of another machine, median error",
                         transfer.calibration, transfer.from),
-            fmt::format("{}", fmt::join(parts, ", "))};
+            fmt::format("{}", fmt::join(changes, ", "))};
   }
   ProvenanceSentence operator()(const provenance::HeldBackErrors& errors) const {
     std::vector<std::string> groups;
-    for (const auto& [what, error] : errors.groups)
-      groups.push_back(fmt::format("{} {} (worst {})", what, percent(error.median), percent(error.worst)));
+    for (const auto& [group, error] : errors.groups)
+      groups.push_back(fmt::format("{} {} (worst {})", group, percent(error.median), percent(error.worst)));
     return {
         fmt::format("calibration {}, median error for samples that its fit did not use", errors.calibration),
         fmt::format("{}", fmt::join(groups, ", "))};
@@ -319,20 +319,20 @@ std::vector<std::string> describe(const std::vector<ProvenanceFact>& facts) {
 }
 
 std::vector<std::string> provenance_in_short(const std::vector<ProvenanceFact>& facts) {
-  std::vector<ProvenanceSentence> all;
+  std::vector<ProvenanceSentence> sentences;
   for (const auto& fact : facts) {
     if (std::holds_alternative<provenance::PlatformSource>(fact)) continue;
     auto words = std::visit(ProvenanceInWords{}, fact);
-    const auto same = std::ranges::find(all, words.statement, &ProvenanceSentence::statement);
-    if (same == all.end()) {
-      all.push_back(std::move(words));
+    const auto same = std::ranges::find(sentences, words.statement, &ProvenanceSentence::statement);
+    if (same == sentences.end()) {
+      sentences.push_back(std::move(words));
     } else if (!words.subject.empty() && same->subject != words.subject) {
       same->subject += ", " + words.subject;
     }
   }
   std::vector<std::string> lines;
-  lines.reserve(all.size());
-  for (const auto& words : all) lines.push_back(headed(words.subject, words.statement));
+  lines.reserve(sentences.size());
+  for (const auto& words : sentences) lines.push_back(headed(words.subject, words.statement));
   return lines;
 }
 

@@ -40,20 +40,20 @@ Json parallel_json(const Job& job) {
 Json traffic_json(const std::vector<BackgroundFlow>& traffic) {
   Json list = Json::array();
   for (const auto& flow : traffic) {
-    Json one{{"from", flow.from}, {"to", flow.to}};
+    Json entry{{"from", flow.from}, {"to", flow.to}};
     if (flow.rate) {
-      one["rate"] = fmt::format("{} B/s", flow.rate->value());
+      entry["rate"] = fmt::format("{} B/s", flow.rate->value());
     } else {
-      one["load"] = flow.load;
+      entry["load"] = flow.load;
     }
-    one["weight"] = flow.weight;
+    entry["weight"] = flow.weight;
     const auto add_time = [&](const char* key, Seconds time) {
-      one[key] = value::text(value::Amount{value::Unit::pause, ""}, time);
+      entry[key] = value::text(value::Amount{value::Unit::pause, ""}, time);
     };
     if (flow.start > Seconds{}) add_time("start", flow.start);
     if (flow.end) add_time("end", *flow.end);
     if (flow.period) add_time("period", *flow.period);
-    list.push_back(std::move(one));
+    list.push_back(std::move(entry));
   }
   return list;
 }

@@ -43,12 +43,13 @@ std::vector<std::size_t> Table::widths() const {
 }
 
 std::size_t Table::width() const {
-  const auto each = widths();
-  auto width = std::accumulate(each.begin(), each.end(), gap * (each.size() - 1));
+  const auto column_widths = widths();
+  auto width = std::accumulate(column_widths.begin(), column_widths.end(), gap * (column_widths.size() - 1));
   for (const auto& [cells, note] : rows_) {
     if (note.empty()) continue;
-    const auto end = each.begin() + static_cast<std::ptrdiff_t>(cells.size());
-    width = std::max(width, std::accumulate(each.begin(), end, gap * cells.size()) + columns_of(note));
+    const auto end = column_widths.begin() + static_cast<std::ptrdiff_t>(cells.size());
+    width =
+        std::max(width, std::accumulate(column_widths.begin(), end, gap * cells.size()) + columns_of(note));
   }
   return width;
 }
@@ -56,8 +57,8 @@ std::size_t Table::width() const {
 Table Table::with_fewer_columns(std::size_t most_width) const {
   auto table = *this;
   const auto width_of_cells = [&] {
-    const auto each = table.widths();
-    return std::accumulate(each.begin(), each.end(), gap * (each.size() - 1));
+    const auto column_widths = table.widths();
+    return std::accumulate(column_widths.begin(), column_widths.end(), gap * (column_widths.size() - 1));
   };
   while (width_of_cells() > most_width) {
     auto& columns = table.columns_;

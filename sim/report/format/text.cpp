@@ -51,33 +51,34 @@ std::string scaled(double value, std::span<const Scale> scales, std::string_view
   return name.empty() ? number : fmt::format("{} {}", number, name);
 }
 
-/// Offset after the colour sequence (as written by `Style`) that begins at `at`; `at` if there is none.
-std::size_t after_colour(std::string_view text, std::size_t at) {
+/// Offset after the colour sequence (as written by `Style`) that begins at `position`; `position` if there is
+/// none.
+std::size_t after_colour(std::string_view text, std::size_t position) {
   constexpr std::string_view start = "\x1b[";
-  if (!text.substr(at).starts_with(start)) return at;
-  const auto end = text.find_first_not_of("0123456789;", at + start.size());
-  return end != std::string_view::npos && text[end] == 'm' ? end + 1 : at;
+  if (!text.substr(position).starts_with(start)) return position;
+  const auto end = text.find_first_not_of("0123456789;", position + start.size());
+  return end != std::string_view::npos && text[end] == 'm' ? end + 1 : position;
 }
 
 /// Calls `visit` with the offset of each character that takes a column, until it returns false.
 template <class Visit>
 void for_each_column(std::string_view text, const Visit& visit) {
-  for (std::size_t at = 0; at < text.size();) {
-    if (const auto after = after_colour(text, at); after != at) {
-      at = after;
+  for (std::size_t position = 0; position < text.size();) {
+    if (const auto after = after_colour(text, position); after != position) {
+      position = after;
       continue;
     }
-    if (starts_character(text[at]) && !visit(at)) return;
-    ++at;
+    if (starts_character(text[position]) && !visit(position)) return;
+    ++position;
   }
 }
 
 /// Byte offset of the n-th character that takes a column, or the size.
 std::size_t offset_of(std::string_view text, std::size_t n) {
   auto offset = text.size();
-  for_each_column(text, [&](std::size_t at) {
+  for_each_column(text, [&](std::size_t position) {
     if (n-- > 0) return true;
-    offset = at;
+    offset = position;
     return false;
   });
   return offset;
@@ -133,9 +134,9 @@ std::string exact_bytes_text(Bytes amount) {
 std::string thousands_text(std::int64_t count) {
   auto digits = fmt::format("{}", count);
   const std::size_t first = digits.front() == '-' ? 1 : 0;
-  for (auto at = digits.size(); at > first + 3;) {
-    at -= 3;
-    digits.insert(at, ",");
+  for (auto position = digits.size(); position > first + 3;) {
+    position -= 3;
+    digits.insert(position, ",");
   }
   return digits;
 }
@@ -162,11 +163,12 @@ std::string one_line(std::string_view text) {
   std::string line;
   std::size_t start = 0;
   const auto take = [&](std::size_t end) { line += printable(text.substr(start, end - start)); };
-  for (auto at = text.find('\x1b'); at != std::string_view::npos; at = text.find('\x1b', at + 1)) {
-    const auto after = after_colour(text, at);
-    if (after == at) continue;
-    take(at);
-    line += text.substr(at, after - at);
+  for (auto position = text.find('\x1b'); position != std::string_view::npos;
+       position = text.find('\x1b', position + 1)) {
+    const auto after = after_colour(text, position);
+    if (after == position) continue;
+    take(position);
+    line += text.substr(position, after - position);
     start = after;
   }
   take(text.size());

@@ -31,8 +31,8 @@ constexpr std::array words_of_counts{Word{"", 1}, Word{"k", 1e3}, Word{"M", 1e6}
 /// The time in a unit of the table above; shorter times as by `time_text`.
 std::string span_of(Seconds time, int most) {
   const SpanUnit* unit = nullptr;
-  for (const auto& one : span_units)
-    if (time.value() >= one.from) unit = &one;
+  for (const auto& candidate : span_units)
+    if (time.value() >= candidate.from) unit = &candidate;
   return unit == nullptr ? time_text(time)
                          : fmt::format("{} {}", digits_text(time.value() / unit->seconds, most), unit->name);
 }

@@ -22,45 +22,45 @@ std::string the_dataset(const std::string& name) {
 
 /// Words for the reason why times of a collective, or of all of a transport, are extrapolated.
 struct ReasonInWords {
-  std::string what;
+  std::string subject;
 
   std::string operator()(const extrapolation::PredictedTable& table) const {
-    return fmt::format("{} was not measured: its time is predicted from {}", what, table.from);
+    return fmt::format("{} was not measured: its time is predicted from {}", subject, table.from);
   }
   std::string operator()(const extrapolation::OtherOperation& operation) const {
-    return fmt::format("{} was not measured: {} is scaled by the bytes that each moves", what,
+    return fmt::format("{} was not measured: {} is scaled by the bytes that each moves", subject,
                        name_of(operation.measured));
   }
   std::string operator()(const extrapolation::OtherPlan& /*plan*/) const {
     return fmt::format(
         "{} was not measured with the algorithm and protocol that NCCL's variables force: its time is scaled "
         "by NCCL's own estimates",
-        what);
+        subject);
   }
   std::string operator()(const extrapolation::OtherChannels& /*channels*/) const {
     return fmt::format("{} was not measured with this number of channels: its time is scaled as on two H200",
-                       what);
+                       subject);
   }
-  std::string operator()(const extrapolation::OtherRanks& other) const {
-    return fmt::format("{} were measured on {} ranks, not on {}: the same bus bandwidth is assumed", what,
-                       other.measured, other.ranks);
+  std::string operator()(const extrapolation::OtherRanks& ranks) const {
+    return fmt::format("{} were measured on {} ranks, not on {}: the same bus bandwidth is assumed", subject,
+                       ranks.measured, ranks.ranks);
   }
-  std::string operator()(const extrapolation::MoreNodes& more) const {
-    return fmt::format("{} was measured inside one node, the job has {}: the same times are assumed", what,
-                       more.nodes);
+  std::string operator()(const extrapolation::MoreNodes& nodes) const {
+    return fmt::format("{} was measured inside one node, the job has {}: the same times are assumed", subject,
+                       nodes.nodes);
   }
   std::string operator()(const extrapolation::BelowSizes& below) const {
-    return fmt::format("{} was measured from {} on: times of smaller sizes follow NCCL's own estimates", what,
-                       size_text(below.smallest));
+    return fmt::format("{} was measured from {} on: times of smaller sizes follow NCCL's own estimates",
+                       subject, size_text(below.smallest));
   }
   std::string operator()(const extrapolation::BeyondSizes& beyond) const {
-    return fmt::format("{} was measured up to {}: larger sizes are assumed to reach the same bandwidth", what,
-                       size_text(beyond.largest));
+    return fmt::format("{} was measured up to {}: larger sizes are assumed to reach the same bandwidth",
+                       subject, size_text(beyond.largest));
   }
   std::string operator()(const extrapolation::NotMeasured& rates) const {
     return fmt::format(
-        "{} were not measured on this platform: {}'s nominal rates, which are often too high, are used", what,
-        rates.rccl ? "RCCL" : "NCCL");
+        "{} were not measured on this platform: {}'s nominal rates, which are often too high, are used",
+        subject, rates.rccl ? "RCCL" : "NCCL");
   }
 };
 
@@ -153,12 +153,12 @@ struct WarningInWords {
     return fmt::format("compute times come from the roofline alone: no timed kernels apply to {}",
                        roofline.gpu);
   }
-  std::string operator()(const warning::KernelsOfOtherMaker& other) const {
+  std::string operator()(const warning::KernelsOfOtherMaker& kernels) const {
     return fmt::format(
         "no kernels were timed on {}: those of {}, another maker's, are moved to it by the rates that large "
         "products, attention and copies reach as published; its libraries choose other kernels for other "
         "shapes",
-        other.gpu, other.timed_on);
+        kernels.gpu, kernels.timed_on);
   }
   std::string operator()(const warning::FlashAttention1& /*none*/) const {
     return "FlashAttention 1 was not timed: its published ratio to version 2 is used; long sequences with "
@@ -216,9 +216,9 @@ struct WarningInWords {
            "cores took ten times as long: measure it";
   }
   std::string operator()(const warning::ExtrapolatedCollectives& collectives) const {
-    const auto what = fmt::format("{} {}", name_of(collectives.transport),
-                                  collectives.kind ? name_of(*collectives.kind) : "collectives");
-    return std::visit(ReasonInWords{what}, collectives.reason);
+    const auto subject = fmt::format("{} {}", name_of(collectives.transport),
+                                     collectives.kind ? name_of(*collectives.kind) : "collectives");
+    return std::visit(ReasonInWords{subject}, collectives.reason);
   }
   std::string operator()(const warning::ContentionNotMeasured& contention) const {
     return fmt::format(
@@ -227,15 +227,16 @@ struct WarningInWords {
         name_of(contention.precision), name_of(contention.transport));
   }
   std::string operator()(const warning::ExtrapolatedContention& contention) const {
-    std::vector<std::string> parts;
+    std::vector<std::string> conditions;
     if (!contention.measured_on.empty())
-      parts.push_back(fmt::format("on {} (not here)", contention.measured_on));
+      conditions.push_back(fmt::format("on {} (not here)", contention.measured_on));
     if (contention.ranks > 0)
-      parts.push_back(fmt::format("with {} GPUs (here {})", contention.ranks, contention.job_ranks));
+      conditions.push_back(fmt::format("with {} GPUs (here {})", contention.ranks, contention.job_ranks));
     if (contention.channels > 0)
-      parts.push_back(
+      conditions.push_back(
           fmt::format("with {} NCCL channels (here {})", contention.channels, contention.job_channels));
-    return fmt::format("contention between kernels and collectives was measured {}", fmt::join(parts, ", "));
+    return fmt::format("contention between kernels and collectives was measured {}",
+                       fmt::join(conditions, ", "));
   }
   std::string operator()(const warning::NoHostMemory& host) const {
     return fmt::format("the platform {} describes no host memory: input copies take no time", host.platform);
@@ -372,9 +373,9 @@ std::vector<std::string> with_codes(const std::vector<Warning>& warnings) {
 }
 
 std::vector<Warning> warnings_of(const std::vector<ScenarioWarning>& warnings) {
-  std::vector<Warning> all;
-  for (const auto& warning : warnings) std::visit([&](const auto& one) { add(all, one); }, warning);
-  return all;
+  std::vector<Warning> converted;
+  for (const auto& warning : warnings) std::visit([&](const auto& fact) { add(converted, fact); }, warning);
+  return converted;
 }
 
 }  // namespace gradway::report

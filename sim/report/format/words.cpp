@@ -171,33 +171,34 @@ std::string_view name_of(DeviceKind kind) {
 }
 
 std::string describe(const Strategy& strategy) {
-  return std::visit([](const auto& of) { return words_of(of); }, strategy);
+  return std::visit([](const auto& settings) { return words_of(settings); }, strategy);
 }
 
 std::string describe(const Layout& layout, const Job& job) {
-  std::vector<std::string> parts;
+  std::vector<std::string> clauses;
   if (layout.tensor > 1)
-    parts.push_back(fmt::format("tensor {}{}{}", layout.tensor,
-                                layout.sequence ? " with sequence parallelism" : "",
-                                look_up(overlaps, layout.overlap)));
+    clauses.push_back(fmt::format("tensor {}{}{}", layout.tensor,
+                                  layout.sequence ? " with sequence parallelism" : "",
+                                  look_up(overlaps, layout.overlap)));
   if (layout.context > 1)
-    parts.push_back(fmt::format("context {} ({})", layout.context, name_of(layout.context_method)));
+    clauses.push_back(fmt::format("context {} ({})", layout.context, name_of(layout.context_method)));
   if (layout.pipeline > 1) {
     const auto chunks = layout.chunks > 1 ? fmt::format(" x {} chunks", layout.chunks) : "";
-    parts.push_back(fmt::format("pipeline {}{} ({})", layout.pipeline, chunks, name_of(layout.schedule)));
+    clauses.push_back(fmt::format("pipeline {}{} ({})", layout.pipeline, chunks, name_of(layout.schedule)));
   }
-  parts.push_back(fmt::format("data {}", job.data_parallel()));
+  clauses.push_back(fmt::format("data {}", job.data_parallel()));
   if (layout.expert * layout.expert_tensor > 1)
-    parts.push_back(fmt::format(
+    clauses.push_back(fmt::format(
         "experts over {} ranks{}", layout.expert,
         layout.expert_tensor > 1 ? fmt::format(", each over {} ranks", layout.expert_tensor) : ""));
   if (!layout.expert_rows.empty())
-    parts.push_back(fmt::format("the busiest rank of experts with {:.4g} times the average rows",
-                                std::ranges::max(expert_imbalances(layout, 0))));
-  const auto others =
+    clauses.push_back(fmt::format("the busiest rank of experts with {:.4g} times the average rows",
+                                  std::ranges::max(expert_imbalances(layout, 0))));
+  const auto other_settings =
       other_keys(layout, {"tensor", "sequence", "overlap", "context", "context_method", "pipeline", "virtual",
                           "schedule", "expert", "expert_tensor", "expert_rows"});
-  return fmt::format("{}{}, communication as in {}", fmt::join(parts, ", "), others, name_of(job.framework));
+  return fmt::format("{}{}, communication as in {}", fmt::join(clauses, ", "), other_settings,
+                     name_of(job.framework));
 }
 
 std::string describe_briefly(const Job& job) {
@@ -259,11 +260,11 @@ std::string mark_of(const Leaders& leaders, std::size_t choice, std::string_view
 std::string tie_in_words(const Leaders& leaders, const std::vector<std::string>& names,
                          std::string_view better) {
   expects(leaders.tied(), "several are tied");
-  const auto others = leaders.which.size() - 1;
-  const auto named = others > max_named_choices ? max_named_choices - 1 : others;
+  const auto rivals = leaders.which.size() - 1;
+  const auto named = rivals > max_named_choices ? max_named_choices - 1 : rivals;
   std::vector<std::string> list;
   for (std::size_t i = 1; i <= named; ++i) list.push_back(names[leaders.which[i]]);
-  if (named < others) list.push_back(fmt::format("{} others", others - named));
+  if (named < rivals) list.push_back(fmt::format("{} others", rivals - named));
   std::string with = list.front();
   for (std::size_t i = 1; i < list.size(); ++i) with += (i + 1 < list.size() ? "; " : " and ") + list[i];
   if (leaders.difference == 0) return fmt::format("tied with {}: no difference is predicted", with);
@@ -272,7 +273,7 @@ std::string tie_in_words(const Leaders& leaders, const std::vector<std::string>&
   double most = 0;
   for (const auto i : leaders.which) most = std::max(most, *leaders.probability_first_leads[i]);
   const auto probability = probability_text(most);
-  return others == 1 ? fmt::format(
+  return rivals == 1 ? fmt::format(
                            "tied with {}: the difference of {} is within the prediction error; the first is "
                            "{} with a probability of {}",
                            with, percent, better, probability)

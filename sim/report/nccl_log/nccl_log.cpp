@@ -179,22 +179,23 @@ void write_checked(std::ostream& out, const std::string& platform, const Checked
                    const Style& style) {
   using enum Table::Align;
   Table table{{{"against " + platform, left}, {"expected", left}, {"found", left}, {"", left}}};
-  for (const auto& each : checked.comparisons) {
-    std::string remark = each.agrees ? "" : "differs";
-    if (each.example)
-      remark += fmt::format(" for {} of {}", each.differing, counted_text(each.pairs, "pair"));
-    table.add({std::string{aspect_name(each.aspect)}, each.expected, each.found, remark});
+  for (const auto& comparison : checked.comparisons) {
+    std::string remark = comparison.agrees ? "" : "differs";
+    if (comparison.example)
+      remark += fmt::format(" for {} of {}", comparison.differing, counted_text(comparison.pairs, "pair"));
+    table.add({std::string{aspect_name(comparison.aspect)}, comparison.expected, comparison.found, remark});
   }
   out << '\n';
   table.write(out, style, "  ");
-  for (const auto& each : checked.comparisons) {
-    if (each.agrees) continue;
-    std::string text =
-        fmt::format("{}: {} where {} was expected", aspect_name(each.aspect), each.found, each.expected);
-    if (each.example)
-      text += fmt::format(", such as from rank {} to {}", each.example->first, each.example->second);
+  for (const auto& comparison : checked.comparisons) {
+    if (comparison.agrees) continue;
+    std::string text = fmt::format("{}: {} where {} was expected", aspect_name(comparison.aspect),
+                                   comparison.found, comparison.expected);
+    if (comparison.example)
+      text +=
+          fmt::format(", such as from rank {} to {}", comparison.example->first, comparison.example->second);
     out << '\n';
-    for (const auto& line : wrap(text + "; " + explanation(each), style.width - 2))
+    for (const auto& line : wrap(text + "; " + explanation(comparison), style.width - 2))
       out << "  " << line << '\n';
   }
   if (checked.effect) {

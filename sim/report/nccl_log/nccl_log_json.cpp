@@ -54,17 +54,17 @@ Json communicator_json(const NcclLogCommunicator& communicator) {
 
 Json checked_json(const CheckedCommunicator& checked) {
   auto comparisons = Json::array();
-  for (const auto& each : checked.comparisons) {
-    Json json{{"aspect", key_of(each.aspect)},
-              {"expected", each.expected},
-              {"found", each.found},
-              {"agrees", each.agrees},
-              {"causes", each.causes}};
-    if (each.follows_from) json["follows_from"] = key_of(*each.follows_from);
-    if (each.example) {
-      json["pairs"] = each.pairs;
-      json["differing"] = each.differing;
-      json["example"] = {each.example->first, each.example->second};
+  for (const auto& comparison : checked.comparisons) {
+    Json json{{"aspect", key_of(comparison.aspect)},
+              {"expected", comparison.expected},
+              {"found", comparison.found},
+              {"agrees", comparison.agrees},
+              {"causes", comparison.causes}};
+    if (comparison.follows_from) json["follows_from"] = key_of(*comparison.follows_from);
+    if (comparison.example) {
+      json["pairs"] = comparison.pairs;
+      json["differing"] = comparison.differing;
+      json["example"] = {comparison.example->first, comparison.example->second};
     }
     comparisons.push_back(std::move(json));
   }

@@ -54,9 +54,9 @@ Json scenario_schema() {
 
 /// The files and the schema of a scenario, by gzip.
 std::string packed(const std::map<std::string, std::string>& files) {
-  const Json all{{"files", files}, {"schema", scenario_schema()}};
+  const Json document{{"files", files}, {"schema", scenario_schema()}};
   std::ostringstream out;
-  write_gzip(out, [&](std::ostream& text) { text << dumped(all); });
+  write_gzip(out, [&](std::ostream& text) { text << dumped(document); });
   return std::move(out).str();
 }
 
@@ -64,12 +64,12 @@ std::string packed(const std::map<std::string, std::string>& files) {
 /// @param files for the engine, which the page then contains
 void write_page(std::ostream& out, const Json& data,
                 const std::map<std::string, std::string>* files = nullptr) {
-  auto rest = page();
+  auto unwritten = page();
   const auto write_until = [&](std::string_view start) {
-    const auto at = rest.find(start);
-    expects(at != std::string_view::npos, "the page has a place for its data");
-    out << rest.substr(0, at + start.size());
-    rest.remove_prefix(at + start.size());
+    const auto place = unwritten.find(start);
+    expects(place != std::string_view::npos, "the page has a place for its data");
+    out << unwritten.substr(0, place + start.size());
+    unwritten.remove_prefix(place + start.size());
   };
   write_until(R"(<script id="data" type="application/json">)");
   // "</script>" or "<!--" in a name must not end the data, so every '<' is escaped.
@@ -86,7 +86,7 @@ void write_page(std::ostream& out, const Json& data,
     write_until(R"(<script id="files" type="text/plain">)");
     out << base64(packed(*files));
   }
-  out << rest;
+  out << unwritten;
 }
 
 std::string title_of(const PlatformComparison& compared) {
@@ -128,10 +128,10 @@ Json sweep_document(const Sweep& sweep, std::string_view version) {
 /// The policy of report.html, as its template has it. @pre has_page()
 std::string_view policy_of_file() {
   constexpr std::string_view start = R"(Content-Security-Policy" content=")";
-  const auto at = page().find(start);
-  expects(at != std::string_view::npos, "the page has a policy");
-  const auto rest = page().substr(at + start.size());
-  return rest.substr(0, rest.find('"'));
+  const auto place = page().find(start);
+  expects(place != std::string_view::npos, "the page has a policy");
+  const auto policy = page().substr(place + start.size());
+  return policy.substr(0, policy.find('"'));
 }
 
 /// A page in a file may contact no address; a served page may contact its own server.
@@ -219,18 +219,18 @@ void write_page(std::ostream& out, const Explanation& explanation, const RunComm
       start_of("explain", run.scenario.name, fmt::format("What bounds {}", title_of(run.scenario)), version);
   data["headline"] = headline(run);
   auto& commands = data["commands"] = nlohmann::ordered_json::array();
-  for (const auto& one : explanation.helps)
-    if (!one.bound()) commands.push_back(command.with(one.set));
+  for (const auto& answer : explanation.helps)
+    if (!answer.bound()) commands.push_back(command.with(answer.set));
   data["report"] = json_document(run, version, RunQuestions{}).json();
   data["explain"] = json_document(explanation, version).json();
   write_page(out, data);
 }
 
-void write_page(std::ostream& out, const SettingsSearchReport& found, std::string_view version) {
-  auto data = start_of("optimize", found.scenario,
-                       fmt::format("Settings of {} on {}", found.model, found.platform), version);
-  data["job"] = describe(found.model, found.jobs.front());
-  data["optimize"] = json_document(found, version).json();
+void write_page(std::ostream& out, const SettingsSearchReport& search, std::string_view version) {
+  auto data = start_of("optimize", search.scenario,
+                       fmt::format("Settings of {} on {}", search.model, search.platform), version);
+  data["job"] = describe(search.model, search.jobs.front());
+  data["optimize"] = json_document(search, version).json();
   write_page(out, data);
 }
 
@@ -252,8 +252,8 @@ void write_served_page(std::ostream& out, const UiStart& start, std::string_view
   std::ostringstream page;
   write_page(page, data);
   const auto text = std::move(page).str();
-  const auto at = text.find(policy_of_file());
-  out << text.substr(0, at) << policy_in_served_page() << text.substr(at + policy_of_file().size());
+  const auto place = text.find(policy_of_file());
+  out << text.substr(0, place) << policy_in_served_page() << text.substr(place + policy_of_file().size());
 }
 
 std::string policy_of_served_page() {

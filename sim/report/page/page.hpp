@@ -81,7 +81,7 @@ void write_page(std::ostream& out, const PlatformComparison& compared, std::stri
 /// @param command that runs the explained scenario
 void write_page(std::ostream& out, const Explanation& explanation, const RunCommand& command,
                 std::string_view version);
-void write_page(std::ostream& out, const SettingsSearchReport& found, std::string_view version);
+void write_page(std::ostream& out, const SettingsSearchReport& search, std::string_view version);
 void write_page(std::ostream& out, const LayoutSearchReport& search_report, std::string_view version);
 /// @pre has_engine()
 void write_page(std::ostream& out, const PlanPage& plan, std::string_view version);

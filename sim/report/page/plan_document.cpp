@@ -40,7 +40,7 @@ Json plan_document(const PlanPage& plan, std::string_view version) {
   for (const auto& [name, tokens] : plan.models)
     models.push_back({{"name", name}, {"tokens_per_sample", tokens}});
   Json platforms = Json::array();
-  for (const auto& one : plan.platforms) platforms.push_back(platform_json(one));
+  for (const auto& platform : plan.platforms) platforms.push_back(platform_json(platform));
   std::vector<std::string_view> failures{"none"};
   for (const auto name : failure_model_names()) failures.push_back(name);
   data["plan"] = {{"choices", std::move(choices)},

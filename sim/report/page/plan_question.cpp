@@ -38,8 +38,8 @@ std::vector<Override> overrides_of(const Json& pairs) {
   return overrides;
 }
 
-Json search_json(const LayoutOnCluster& found, std::string_view version) {
-  const auto& [scenario, chosen, search] = found;
+Json search_json(const LayoutOnCluster& planned, std::string_view version) {
+  const auto& [scenario, chosen, search] = planned;
   if (search.ranked.empty()) return nullptr;
   const auto& model = scenario.model;
   return json_document({.scenario = scenario.name,
@@ -65,9 +65,9 @@ PlanQuestion question_of(const Json& json) {
                         .deadline = json.at("deadline"),
                         .budget = json.at("budget"),
                         .seeds = whole(json.at("seeds"), 1, most_planned_seeds)};
-  for (const auto& one : json.at("clusters"))
-    question.clusters.push_back(
-        {one.at("platform"), whole(one.at("gpus"), 1, most_planned_gpus), overrides_of(one.at("layout"))});
+  for (const auto& cluster : json.at("clusters"))
+    question.clusters.push_back({cluster.at("platform"), whole(cluster.at("gpus"), 1, most_planned_gpus),
+                                 overrides_of(cluster.at("layout"))});
   if (question.clusters.empty()) refuse_damaged();
   auto& compared = question.plan.compared_gpus;
   if (json.contains("compared_gpus")) {
@@ -88,14 +88,14 @@ PlanQuestion read_plan_question(std::string_view text, const DataPath& data) {
     refuse_damaged();
   }
   find_name(DataKind::model, question.plan.model, data);
-  for (const auto& one : question.clusters) find_name(DataKind::platform, one.platform, data);
+  for (const auto& cluster : question.clusters) find_name(DataKind::platform, cluster.platform, data);
   return question;
 }
 
-void write_plan_layout(std::ostream& out, const LayoutOnCluster& found, std::string_view version) {
-  const auto& [scenario, chosen, search] = found;
+void write_plan_layout(std::ostream& out, const LayoutOnCluster& planned, std::string_view version) {
+  const auto& [scenario, chosen, search] = planned;
   Json layout = Json::array();
-  for (const auto& one : layout_keys(scenario)) layout.push_back({one.key, one.value});
+  for (const auto& setting : layout_keys(scenario)) layout.push_back({setting.key, setting.value});
   const Json answer{
       {"layout", std::move(layout)},
       {"words", describe_briefly(scenario.job)},
@@ -106,7 +106,7 @@ void write_plan_layout(std::ostream& out, const LayoutOnCluster& found, std::str
       {"mfu", chosen.metrics.mfu ? Json(*chosen.metrics.mfu) : Json(nullptr)},
       {"memory_needed_bytes", chosen.memory.value()},
       {"memory_verdict", name_of(chosen.verdict)},
-      {"search", search_json(found, version)}};
+      {"search", search_json(planned, version)}};
   out << serialized(answer);
 }
 

@@ -26,6 +26,6 @@ struct PlanQuestion {
 PlanQuestion read_plan_question(std::string_view json, const DataPath& data);
 
 /// Writes the layout that was chosen for a cluster, and the search for it: see web/DATA.md.
-void write_plan_layout(std::ostream& out, const LayoutOnCluster& found, std::string_view version);
+void write_plan_layout(std::ostream& out, const LayoutOnCluster& planned, std::string_view version);
 
 }  // namespace gradway::report

@@ -85,10 +85,10 @@ class Drawing {
     if (listed != used_.end()) return {listed->second->busy_fraction, listed->second->bytes};
     const auto alike = run_.folding.resource_representative[id.index()];
     const auto& carried = run_.measured.carried;
-    const auto found = std::ranges::lower_bound(carried, alike, {}, &std::pair<ResourceId, Bytes>::first);
-    if (found == carried.end() || found->first != alike) return {};
+    const auto load = std::ranges::lower_bound(carried, alike, {}, &std::pair<ResourceId, Bytes>::first);
+    if (load == carried.end() || load->first != alike) return {};
     const BytesPerSecond rate{platform_.resources[id.index()].rate()};
-    return {found->second / (rate * run_.measured.metrics.step_time), found->second};
+    return {load->second / (rate * run_.measured.metrics.step_time), load->second};
   }
 
   /// Adds switches outside nodes that shown devices are linked to. With a single node, only links in use
@@ -96,11 +96,12 @@ class Drawing {
   void add_switches() {
     const auto shown = is_shown_;
     for (const auto& link : platform_.links) {
-      const auto to = link.to.index();
-      if (!shown[link.from.index()] || is_shown_[to] || platform_.devices[to].node >= 0) continue;
+      const auto neighbour = link.to.index();
+      if (!shown[link.from.index()] || is_shown_[neighbour] || platform_.devices[neighbour].node >= 0)
+        continue;
       if (used_nodes_ == 1 && !is_used(link)) continue;
       if (++switches_ > most_switches) return;
-      is_shown_[to] = true;
+      is_shown_[neighbour] = true;
     }
   }
 

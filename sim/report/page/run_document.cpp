@@ -75,8 +75,8 @@ void write_figures(std::ostream& out, const Run& run, std::string_view version, 
 
 void write_run_document(std::ostream& out, const Run& run, const std::string& engine,
                         std::string_view version, const RunQuestions& questions, const std::string& yaml) {
-  const auto whole = with_whole_timeline(run, engine);
-  write_with(out, run, run_document(run, whole ? *whole : run, version, questions), yaml);
+  const auto whole_run = with_whole_timeline(run, engine);
+  write_with(out, run, run_document(run, whole_run ? *whole_run : run, version, questions), yaml);
 }
 
 }  // namespace gradway::report

@@ -41,14 +41,15 @@ constexpr std::string_view metrics_path = "/metrics/";
 
 constexpr std::array page_keys{
     PageKey{error_path.data(), true},
-    PageKey{"/fits", false, [](const PointResult& it) { return Json(it.fits()); }},
-    PageKey{"/does_not_fit", true, [](const PointResult& it) { return or_null(it.does_not_fit); }},
-    PageKey{"/scenario/model", true, [](const PointResult& it) { return or_null(it.model); }},
-    PageKey{"/scenario/platform", true, [](const PointResult& it) { return or_null(it.platform); }},
-    PageKey{"/scenario/job/gpus", false, [](const PointResult& it) { return or_null(it.gpus); }},
+    PageKey{"/fits", false, [](const PointResult& point) { return Json(point.fits()); }},
+    PageKey{"/does_not_fit", true, [](const PointResult& point) { return or_null(point.does_not_fit); }},
+    PageKey{"/scenario/model", true, [](const PointResult& point) { return or_null(point.model); }},
+    PageKey{"/scenario/platform", true, [](const PointResult& point) { return or_null(point.platform); }},
+    PageKey{"/scenario/job/gpus", false, [](const PointResult& point) { return or_null(point.gpus); }},
     PageKey{"/scenario/job/batch_per_gpu", false,
-            [](const PointResult& it) { return or_null(it.batch_per_gpu); }},
-    PageKey{"/scenario/job/accumulate", false, [](const PointResult& it) { return or_null(it.accumulate); }},
+            [](const PointResult& point) { return or_null(point.batch_per_gpu); }},
+    PageKey{"/scenario/job/accumulate", false,
+            [](const PointResult& point) { return or_null(point.accumulate); }},
     PageKey{"/metrics/step_time_s", false},
     PageKey{"/metrics/samples_per_s", false},
     PageKey{"/metrics/tokens_per_s_per_gpu", false},
@@ -60,13 +61,13 @@ constexpr std::array page_keys{
     PageKey{"/metrics/cost_usd_per_million_samples", false},
     PageKey{"/metrics/cost_usd_per_hour", false},
     PageKey{"/interval/step_time_s", false,
-            [](const PointResult& it) {
-              return Json{or_null(it.step_low), or_null(it.step_high)};
+            [](const PointResult& point) {
+              return Json{or_null(point.step_low), or_null(point.step_high)};
             }},
-    PageKey{"/bottleneck/resource", true, [](const PointResult& it) { return Json(it.bottleneck); }},
-    PageKey{"/basis", true, [](const PointResult& it) { return Json(it.basis); }},
-    PageKey{"/warnings", true, [](const PointResult& it) { return Json(it.warnings); }},
-    PageKey{"/warning_codes", true, [](const PointResult& it) { return Json(it.warning_codes); }}};
+    PageKey{"/bottleneck/resource", true, [](const PointResult& point) { return Json(point.bottleneck); }},
+    PageKey{"/basis", true, [](const PointResult& point) { return Json(point.basis); }},
+    PageKey{"/warnings", true, [](const PointResult& point) { return Json(point.warnings); }},
+    PageKey{"/warning_codes", true, [](const PointResult& point) { return Json(point.warning_codes); }}};
 
 Json value_of(const PageKey& key, const SweepPoint& point) {
   const std::string_view path = key.path;

@@ -67,25 +67,26 @@ struct PageSlice {
 /// Joins adjacent slices of a row that are shorter than the resolution and closer than it, if they have the
 /// same phase and unit or are launches. A joined slice is at most 8 times the resolution.
 std::vector<PageSlice> joined(std::span<const PageSlice> row, std::int64_t resolution_ns) {
-  std::vector<PageSlice> found;
-  const auto is_short = [&](const PageSlice& one) {
-    return one.count > 1 || one.end_ns - one.first.start_ns < resolution_ns;
+  std::vector<PageSlice> slices;
+  const auto is_short = [&](const PageSlice& slice) {
+    return slice.count > 1 || slice.end_ns - slice.first.start_ns < resolution_ns;
   };
-  for (const auto& one : row) {
-    const bool joins = !found.empty() && is_short(one) && is_short(found.back()) &&
-                       (one.first.track == Track::launch ||
-                        (found.back().first.phase == one.first.phase && found.back().unit == one.unit)) &&
-                       one.first.start_ns - found.back().end_ns < resolution_ns &&
-                       one.end_ns - found.back().first.start_ns < 8 * resolution_ns;
+  for (const auto& slice : row) {
+    const bool joins =
+        !slices.empty() && is_short(slice) && is_short(slices.back()) &&
+        (slice.first.track == Track::launch ||
+         (slices.back().first.phase == slice.first.phase && slices.back().unit == slice.unit)) &&
+        slice.first.start_ns - slices.back().end_ns < resolution_ns &&
+        slice.end_ns - slices.back().first.start_ns < 8 * resolution_ns;
     if (!joins) {
-      found.push_back(one);
+      slices.push_back(slice);
       continue;
     }
-    found.back().end_ns = one.end_ns;
-    found.back().count += one.count;
-    found.back().bytes += one.bytes;
+    slices.back().end_ns = slice.end_ns;
+    slices.back().count += slice.count;
+    slices.back().bytes += slice.bytes;
   }
-  return found;
+  return slices;
 }
 
 /// Converts slices to rows of numbers, by rank.
@@ -118,7 +119,7 @@ class TimelineWriter {
   Json take(const std::string& words) {
     const auto resolution = choose_resolution();
     Json slices = Json::array();
-    for (const auto& one : shown_) slices.push_back(json_of(one));
+    for (const auto& slice : shown_) slices.push_back(json_of(slice));
     return {{"step", {{"from_us", 0.0}, {"to_us", microseconds(to_ - from_)}}},
             {"ranks", words},
             {"joined_us", resolution > 0 ? Json(microseconds(resolution)) : Json(nullptr)},
@@ -130,13 +131,13 @@ class TimelineWriter {
 
  private:
   void add(const Slice& slice) {
-    PageSlice one{.row = rows_.size() - 1, .first = slice, .end_ns = slice.end_ns};
+    PageSlice shown{.row = rows_.size() - 1, .first = slice, .end_ns = slice.end_ns};
     if (slice.task != Origin::none) {
       const auto& task = run_.workload.programs[slice.program].tasks[static_cast<std::size_t>(slice.task)];
-      one.unit = task.unit;
-      one.bytes = whole(bytes_of(task.work));
+      shown.unit = task.unit;
+      shown.bytes = whole(bytes_of(task.work));
     }
-    shown_.push_back(one);
+    shown_.push_back(shown);
   }
 
   /// If there are too many slices, joins as few as necessary.
@@ -144,11 +145,11 @@ class TimelineWriter {
   std::int64_t choose_resolution() {
     if (shown_.size() <= most_slices) return 0;
     std::int64_t coarsest = 0;
-    std::vector<PageSlice> all;
+    std::vector<PageSlice> shown;
     const auto finest = std::max<std::int64_t>(1, (to_ - from_) >> 20);
     for (auto begin = shown_.begin(); begin != shown_.end();) {
       const auto end =
-          std::find_if(begin, shown_.end(), [&](const auto& one) { return one.row != begin->row; });
+          std::find_if(begin, shown_.end(), [&](const auto& slice) { return slice.row != begin->row; });
       const std::span<const PageSlice> row{begin, end};
       std::vector<PageSlice> fewer{row.begin(), row.end()};
       for (auto resolution = finest; fewer.size() > most_slices_of_row && resolution < (to_ - from_) / 16;
@@ -156,25 +157,25 @@ class TimelineWriter {
         fewer = joined(row, resolution);
         coarsest = std::max(coarsest, resolution);
       }
-      all.insert(all.end(), fewer.begin(), fewer.end());
+      shown.insert(shown.end(), fewer.begin(), fewer.end());
       begin = end;
     }
-    shown_ = std::move(all);
+    shown_ = std::move(shown);
     return coarsest;
   }
 
-  Json json_of(const PageSlice& one) {
-    const auto& slice = one.first;
+  Json json_of(const PageSlice& shown) {
+    const auto& slice = shown.first;
     const std::string phase{name_of(slice.phase)};
     const auto& name =
         slice.task == Origin::none ? phase : labels_[slice.program][static_cast<std::size_t>(slice.task)];
-    return {one.row,
+    return {shown.row,
             microseconds(slice.start_ns - from_),
-            microseconds(one.end_ns - slice.start_ns),
-            names_.number(one.count > 1 ? fmt::format("{} slices", one.count) : name),
+            microseconds(shown.end_ns - slice.start_ns),
+            names_.number(shown.count > 1 ? fmt::format("{} slices", shown.count) : name),
             phases_.number(phase),
-            one.unit,
-            one.bytes};
+            shown.unit,
+            shown.bytes};
   }
 
   const Run& run_;
@@ -214,8 +215,8 @@ std::vector<ActivitySpan> spans_on_rank_0(const Run& run, int step) {
     const auto& origin = run.ops.op(OpId{i}).origin;
     if (origin.step != step || !view.sees(origin)) continue;
     if (origin.activity == Activity::launch) continue;
-    auto& of = origin.activity == Activity::marker ? marks : spans;
-    cover(of[static_cast<std::size_t>(view.task_of(origin, calls))], run.timeline.start[i],
+    auto& covered = origin.activity == Activity::marker ? marks : spans;
+    cover(covered[static_cast<std::size_t>(view.task_of(origin, calls))], run.timeline.start[i],
           run.timeline.end[i]);
   }
   for (std::size_t task = 0; task < spans.size(); ++task) {
@@ -233,31 +234,31 @@ struct UseSample {
 /// The samples from the start to the end of the step. The first one is at its start.
 std::vector<UseSample> uses_within(const std::vector<LinkTrack::Point>& points, std::int64_t from,
                                    std::int64_t to) {
-  std::vector<UseSample> found{{from, 0}};
+  std::vector<UseSample> samples{{from, 0}};
   for (const auto& point : points) {
     if (point.at_ns >= to) break;
     if (point.at_ns <= from) {
-      found.front().used = point.own;
+      samples.front().used = point.own;
     } else {
-      found.push_back({point.at_ns, point.own});
+      samples.push_back({point.at_ns, point.own});
     }
   }
-  return found;
+  return samples;
 }
 
 /// Averages over equal parts of the step. The total that a link carries is preserved.
 std::vector<UseSample> averaged(const std::vector<UseSample>& uses, std::int64_t from, std::int64_t to) {
   std::vector<UseSample> bins;
-  std::size_t at = 0;
+  std::size_t current = 0;
   for (std::int64_t bin = 0; bin < use_bins; ++bin) {
     const auto start = from + (to - from) * bin / use_bins;
     const auto end = from + (to - from) * (bin + 1) / use_bins;
     double sum = 0;
-    for (auto now = start; now < end;) {
-      while (at + 1 < uses.size() && uses[at + 1].at_ns <= now) ++at;
-      const auto next = at + 1 < uses.size() ? std::min(end, uses[at + 1].at_ns) : end;
-      sum += uses[at].used * static_cast<double>(next - now);
-      now = next;
+    for (auto moment = start; moment < end;) {
+      while (current + 1 < uses.size() && uses[current + 1].at_ns <= moment) ++current;
+      const auto next = current + 1 < uses.size() ? std::min(end, uses[current + 1].at_ns) : end;
+      sum += uses[current].used * static_cast<double>(next - moment);
+      moment = next;
     }
     bins.push_back({start, sum / static_cast<double>(std::max<std::int64_t>(1, end - start))});
   }
@@ -298,9 +299,9 @@ Json buckets_json(const Run& run) {
     ActivitySpan reduced;
     std::vector<std::string_view> kinds;
     for (auto task = static_cast<std::size_t>(bucket.filled_by); task < program.tasks.size(); ++task) {
-      const auto& it = program.tasks[task];
-      const auto* call = std::get_if<Call>(&it.work);
-      if (call == nullptr || it.unit != static_cast<std::int32_t>(b) || !reduces(*call)) continue;
+      const auto& candidate = program.tasks[task];
+      const auto* call = std::get_if<Call>(&candidate.work);
+      if (call == nullptr || candidate.unit != static_cast<std::int32_t>(b) || !reduces(*call)) continue;
       cover(reduced, spans[task].start, spans[task].end);
       if (std::ranges::find(kinds, name_of(call->kind)) == kinds.end()) kinds.push_back(name_of(call->kind));
     }
@@ -332,7 +333,7 @@ Json use_json(const Run& run) {
       bin = microseconds(to - from) / static_cast<double>(use_bins);
     }
     Json points = Json::array();
-    for (const auto& [at, used] : uses) points.push_back({microseconds(at - from), used});
+    for (const auto& [time_ns, used] : uses) points.push_back({microseconds(time_ns - from), used});
     points.push_back({microseconds(to - from), uses.back().used});
     list.push_back({{"name", link.name},
                     {"alike", link.alike},

@@ -105,8 +105,8 @@ constexpr std::array ranged{"usd_per_step", "usd_per_million_samples", "run_hour
 }  // namespace
 
 bool is_mixed(const PlatformComparison& compared) {
-  return std::ranges::any_of(compared.runs, [&](const Alternative& one) {
-    return one.provenance != compared.runs.front().provenance;
+  return std::ranges::any_of(compared.runs, [&](const Alternative& alternative) {
+    return alternative.provenance != compared.runs.front().provenance;
   });
 }
 
@@ -123,18 +123,19 @@ void write_csv(std::ostream& out, const PlatformComparison& compared) {
                        cell(run.range.high.value()), cell(metrics.samples_per_s));
     if (metrics.cost_per_hour) out << cell(metrics.cost_per_hour->value());
     out << ',' << cells(usd_per_step(run)) << cells(usd_per_million_samples(run));
-    const auto whole = whole_run(compared, run);
-    out << cells(whole ? std::optional{in_hours(*whole)} : std::nullopt)
-        << cells(whole ? whole->usd : std::nullopt) << csv_cell(describe(run.bottleneck).resource)
+    const auto training = whole_run(compared, run);
+    out << cells(training ? std::optional{in_hours(*training)} : std::nullopt)
+        << cells(training ? training->usd : std::nullopt) << csv_cell(describe(run.bottleneck).resource)
         << fmt::format(",{},{},{},true,\n", name_of(run.provenance), mark(ranks.fastest, i, "fastest"),
                        mark(ranks.cheapest, i, "cheapest"));
   }
-  for (const auto& one : compared.left_out) {
-    out << csv_cell(one.platform) << ',' << csv_cell(one.gpus) << std::string(5 + 3 * ranged.size() + 5, ',')
-        << (one.does_not_fit ? "false,"
-            : one.training   ? "true,"
-                             : ",")
-        << csv_cell(one.reason) << '\n';
+  for (const auto& omitted : compared.left_out) {
+    out << csv_cell(omitted.platform) << ',' << csv_cell(omitted.gpus)
+        << std::string(5 + 3 * ranged.size() + 5, ',')
+        << (omitted.does_not_fit ? "false,"
+            : omitted.training   ? "true,"
+                                 : ",")
+        << csv_cell(omitted.reason) << '\n';
   }
 }
 
@@ -145,19 +146,19 @@ JsonDocument json_document(const PlatformComparison& compared, std::string_view 
   for (std::size_t i = 0; i < compared.runs.size(); ++i)
     runs.push_back(run_json(compared, i, ranking, front[i]));
   Json left_out = Json::array();
-  for (const auto& one : compared.left_out) {
-    Json json{{"platform", one.platform}, {"gpus", one.gpus}, {"reason", one.reason}};
-    if (one.does_not_fit) json["fits"] = false;
-    if (one.training) json["training"] = training_json(*one.training);
+  for (const auto& omitted : compared.left_out) {
+    Json json{{"platform", omitted.platform}, {"gpus", omitted.gpus}, {"reason", omitted.reason}};
+    if (omitted.does_not_fit) json["fits"] = false;
+    if (omitted.training) json["training"] = training_json(*omitted.training);
     left_out.push_back(std::move(json));
   }
-  Json all{{"schema", 1}, {"gradway", version}, {"scenario", compared.scenario}};
-  add_goal(all, compared);
-  all["runs"] = std::move(runs);
-  add_ranking(all, ranking);
-  all["mixed_evidence"] = is_mixed(compared);
-  all["left_out"] = std::move(left_out);
-  return all;
+  Json document{{"schema", 1}, {"gradway", version}, {"scenario", compared.scenario}};
+  add_goal(document, compared);
+  document["runs"] = std::move(runs);
+  add_ranking(document, ranking);
+  document["mixed_evidence"] = is_mixed(compared);
+  document["left_out"] = std::move(left_out);
+  return document;
 }
 
 void write_json(std::ostream& out, const PlatformComparison& compared, std::string_view version) {

@@ -273,8 +273,9 @@ void write_remarks(std::ostream& out, const PlatformComparison& compared, const 
     bounds.push_back(fmt::format("{}: {}; {}", run_in_words(run), bottleneck.resource, bottleneck.why));
   }
   std::vector<std::string> left_out;
-  for (const auto& one : compared.left_out) {
-    left_out.push_back(fmt::format("{}{}: {}", one.platform, gpus_in_words(one.gpus), one.reason));
+  for (const auto& omitted : compared.left_out) {
+    left_out.push_back(
+        fmt::format("{}{}: {}", omitted.platform, gpus_in_words(omitted.gpus), omitted.reason));
   }
   Fields fields{out, style};
   if (!compared.runs.empty()) out << '\n';

@@ -28,8 +28,8 @@ std::optional<double> number_or_none(const Json& value) {
 }
 
 std::optional<int> whole_or_none(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() ? std::optional{found->get<int>()} : std::nullopt;
+  const auto entry = object.find(key);
+  return entry != object.end() ? std::optional{entry->get<int>()} : std::nullopt;
 }
 
 std::vector<PointMetric> metrics_in(const Json& metrics) {
@@ -95,8 +95,8 @@ Json value_json(const PointMetric& metric) {
 }
 
 std::optional<double> PointResult::known(std::string_view metric) const {
-  const auto found = std::ranges::find(metrics, metric, &PointMetric::name);
-  return found != metrics.end() ? found->value : std::nullopt;
+  const auto entry = std::ranges::find(metrics, metric, &PointMetric::name);
+  return entry != metrics.end() ? entry->value : std::nullopt;
 }
 
 double PointResult::figure(std::string_view metric) const {

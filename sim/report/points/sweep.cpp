@@ -101,18 +101,18 @@ void write_csv(std::ostream& out, const Sweep& sweep) {
 void write_json(std::ostream& out, const Sweep& sweep, std::string_view version) {
   Json vary = Json::array();
   for (const auto& axis : sweep.axes) vary.push_back({{"key", axis.key}, {"values", axis.values}});
-  Json all{{"schema", 1}, {"gradway", version}, {"vary", std::move(vary)}, {"runs", Json::array()}};
-  add_ranking(all, ranking_of(sweep));
-  const auto text = in_lines(all);
+  Json document{{"schema", 1}, {"gradway", version}, {"vary", std::move(vary)}, {"runs", Json::array()}};
+  add_ranking(document, ranking_of(sweep));
+  const auto text = in_lines(document);
   // A line break in a text is escaped.
   constexpr std::string_view place = "\n  \"runs\": []";
-  const auto at = text.find(place) + place.size() - 1;
-  out << std::string_view{text}.substr(0, at);
+  const auto insertion = text.find(place) + place.size() - 1;
+  out << std::string_view{text}.substr(0, insertion);
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
     out << (i == 0 ? "\n    " : ",\n    ");
     write_indented(out, run_text(sweep, sweep.points[i]));
   }
-  out << (sweep.points.empty() ? "" : "\n  ") << std::string_view{text}.substr(at) << '\n';
+  out << (sweep.points.empty() ? "" : "\n  ") << std::string_view{text}.substr(insertion) << '\n';
 }
 
 }  // namespace gradway::report

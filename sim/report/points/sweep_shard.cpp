@@ -39,8 +39,8 @@ bool is_one(const SweepShard& shard) {
   const auto is_told = [](const ShardPoint& point) {
     return point.error.empty() ? point.status == 0 : point.status > 0 && point.status < 4;
   };
-  const auto& [number, of] = shard.shard;
-  return number >= 1 && number <= of && std::ranges::all_of(shard.points, is_told) &&
+  const auto& [number, count] = shard.shard;
+  return number >= 1 && number <= count && std::ranges::all_of(shard.points, is_told) &&
          shard.points.size() == points_of(shard.shard, point_count(shard.axes)).size();
 }
 
@@ -54,16 +54,16 @@ void write_json(std::ostream& out, const SweepShard& shard, std::string_view ver
     points.push_back(point.error.empty() ? Json{{"key", point.key}}
                                          : Json{{"error", point.error}, {"status", point.status}});
   }
-  const Json all{{"schema", 1},
-                 {"gradway", version},
-                 {"build", shard.build},
-                 {"asked", shard.asked},
-                 {"scenario", shard.scenario},
-                 {"vary", std::move(vary)},
-                 {"shard", shard.shard.number},
-                 {"of", shard.shard.of},
-                 {"points", std::move(points)}};
-  out << serialized(all, 2) << '\n';
+  const Json document{{"schema", 1},
+                      {"gradway", version},
+                      {"build", shard.build},
+                      {"asked", shard.asked},
+                      {"scenario", shard.scenario},
+                      {"vary", std::move(vary)},
+                      {"shard", shard.shard.number},
+                      {"of", shard.shard.of},
+                      {"points", std::move(points)}};
+  out << serialized(document, 2) << '\n';
 }
 
 std::optional<SweepShard> read_shard(std::string_view text) {

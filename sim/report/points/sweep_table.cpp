@@ -56,7 +56,7 @@ struct Overview {
   }
   bool nothing_fits() const {
     return leaders.which.empty() &&
-           std::ranges::any_of(points, [](const ShownPoint& one) { return !one.does_not_fit.empty(); });
+           std::ranges::any_of(points, [](const ShownPoint& point) { return !point.does_not_fit.empty(); });
   }
 
   std::vector<ShownPoint> points;
@@ -67,7 +67,8 @@ struct Overview {
 std::string title_of(const std::vector<Axis>& axes, std::size_t axis) {
   const auto last = [](const std::string& key) { return key.substr(key.rfind('.') + 1); };
   const auto title = last(axes[axis].key);
-  const auto same = std::ranges::count_if(axes, [&](const Axis& other) { return last(other.key) == title; });
+  const auto same =
+      std::ranges::count_if(axes, [&](const Axis& candidate) { return last(candidate.key) == title; });
   return same > 1 ? axes[axis].key : title;
 }
 
@@ -78,23 +79,27 @@ struct ResultColumn {
   int drop;  ///< columns with larger numbers are dropped first if space is short; 0: never
 };
 
-std::string exposed_cell(const Figures& it) {
-  return it.step > Seconds{} ? percent_text(it.exposed / it.step) : "-";
+std::string exposed_cell(const Figures& figures) {
+  return figures.step > Seconds{} ? percent_text(figures.exposed / figures.step) : "-";
 }
 
 constexpr const char* tokens_title = "tokens/s/GPU";
 
 const std::vector<ResultColumn> result_columns{
-    {"step time", [](const Figures& it) { return time_text(it.step); }, 0},
-    {"samples/s", [](const Figures& it) { return fmt::format("{:.4g}", it.samples_per_s); }, 0},
+    {"step time", [](const Figures& figures) { return time_text(figures.step); }, 0},
+    {"samples/s", [](const Figures& figures) { return fmt::format("{:.4g}", figures.samples_per_s); }, 0},
     {tokens_title,
-     [](const Figures& it) {
-       return it.tokens_per_s_per_gpu ? thousands_text(std::llround(*it.tokens_per_s_per_gpu)) : "-";
+     [](const Figures& figures) {
+       return figures.tokens_per_s_per_gpu ? thousands_text(std::llround(*figures.tokens_per_s_per_gpu))
+                                           : "-";
      },
      3},
     {"exposed", exposed_cell, 2},
     {"USD/M samples",
-     [](const Figures& it) { return it.cost ? fmt::format("{:.4g}", *it.cost) : std::string{"-"}; }, 1}};
+     [](const Figures& figures) {
+       return figures.cost ? fmt::format("{:.4g}", *figures.cost) : std::string{"-"};
+     },
+     1}};
 
 /// Limits on what the table shows.
 struct TableLimits {
@@ -105,9 +110,10 @@ struct TableLimits {
 /// Limits to try, widest first.
 const std::vector<TableLimits> limits_to_try{{}, {14, 3}, {14, 2}, {14, 1}, {14, 0}};
 
-Table table_of(const Sweep& sweep, const Overview& all, const TableLimits& limits) {
-  const bool has_tokens = std::ranges::any_of(
-      all.points, [](const ShownPoint& one) { return one.figures && one.figures->tokens_per_s_per_gpu; });
+Table table_of(const Sweep& sweep, const Overview& overview, const TableLimits& limits) {
+  const bool has_tokens = std::ranges::any_of(overview.points, [](const ShownPoint& point) {
+    return point.figures && point.figures->tokens_per_s_per_gpu;
+  });
   const auto is_shown = [&](const ResultColumn& result) {
     return result.drop <= limits.max_drop && (has_tokens || result.title != tokens_title);
   };
@@ -122,10 +128,10 @@ Table table_of(const Sweep& sweep, const Overview& all, const TableLimits& limit
   }
   columns.push_back({"", left});
   Table table{std::move(columns)};
-  const auto& leaders = all.leaders;
+  const auto& leaders = overview.leaders;
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
     auto cells = sweep.points[i].values;
-    const auto& [figures, does_not_fit] = all.points[i];
+    const auto& [figures, does_not_fit] = overview.points[i];
     if (!does_not_fit.empty()) {
       table.add_with_note(std::move(cells), does_not_fit);
       continue;
@@ -162,7 +168,7 @@ std::vector<double> thinned(const std::vector<double>& values, std::size_t most)
 }
 
 /// A sparkline for each combination of the other axes, with its own scale.
-void write_lines(std::ostream& out, const Sweep& sweep, const Overview& all, const Style& style) {
+void write_lines(std::ostream& out, const Sweep& sweep, const Overview& overview, const Style& style) {
   const auto along = axis_of_lines(sweep.axes);
   const auto& values = sweep.axes[along].values;
   if (values.size() < fewest_points) return;
@@ -182,7 +188,7 @@ void write_lines(std::ostream& out, const Sweep& sweep, const Overview& all, con
     if (first / stride % values.size() != 0) continue;
     std::vector<double> times;
     for (std::size_t k = 0; k < values.size(); ++k) {
-      const auto& point = all.points[first + k * stride].figures;
+      const auto& point = overview.points[first + k * stride].figures;
       times.push_back(point ? point->step.value() : nan);
     }
     auto cells = sweep.points[first].values;
@@ -205,14 +211,14 @@ void write_failures(std::ostream& out, const Sweep& sweep) {
 }
 
 /// Writes which points are tied, because the table only marks them.
-void write_leaders(std::ostream& out, const Sweep& sweep, const Overview& all, const Style& style) {
+void write_leaders(std::ostream& out, const Sweep& sweep, const Overview& overview, const Style& style) {
   std::string text;
-  if (all.nothing_fits()) text = "no point fits";
-  if (all.leaders.tied()) {
+  if (overview.nothing_fits()) text = "no point fits";
+  if (overview.leaders.tied()) {
     std::vector<std::string> names;
     for (const auto& point : sweep.points) names.push_back(fmt::format("{}", fmt::join(point.values, ", ")));
-    text =
-        fmt::format("{} is {}", names[all.leaders.which.front()], tie_in_words(all.leaders, names, "faster"));
+    text = fmt::format("{} is {}", names[overview.leaders.which.front()],
+                       tie_in_words(overview.leaders, names, "faster"));
   }
   if (text.empty()) return;
   out << '\n';
@@ -222,16 +228,16 @@ void write_leaders(std::ostream& out, const Sweep& sweep, const Overview& all, c
 }  // namespace
 
 void write_table(std::ostream& out, const Sweep& sweep, const Style& style) {
-  const Overview all{sweep};
+  const Overview overview{sweep};
   auto wide = style;
   wide.width = style.table_width;
   const auto fits = [&](const TableLimits& limits) {
-    return table_of(sweep, all, limits).width() <= wide.width;
+    return table_of(sweep, overview, limits).width() <= wide.width;
   };
   const auto limits = std::ranges::find_if(limits_to_try, fits);
-  table_of(sweep, all, limits != limits_to_try.end() ? *limits : limits_to_try.back()).write(out, wide);
-  write_leaders(out, sweep, all, style);
-  if (!sweep.axes.empty()) write_lines(out, sweep, all, wide);
+  table_of(sweep, overview, limits != limits_to_try.end() ? *limits : limits_to_try.back()).write(out, wide);
+  write_leaders(out, sweep, overview, style);
+  if (!sweep.axes.empty()) write_lines(out, sweep, overview, wide);
   write_failures(out, sweep);
 }
 

@@ -33,9 +33,9 @@ constexpr std::array shown_parts{
 };
 
 std::string repeat(std::string_view text, std::size_t times) {
-  std::string all;
-  for (std::size_t i = 0; i < times; ++i) all += text;
-  return all;
+  std::string repeated;
+  for (std::size_t i = 0; i < times; ++i) repeated += text;
+  return repeated;
 }
 
 /// The bar. Each part ends at the rounded cumulative sum, so that rounding errors do not accumulate.
@@ -83,9 +83,9 @@ void write_breakdown(std::ostream& out, const Metrics& metrics, const Style& sty
     if (!is_shown(metrics.*part.time)) continue;
     out << row(style.paint(part.paint, part.fill), part.name, metrics.*part.time, metrics.step_time) << '\n';
   }
-  const auto also = [&](std::string_view name, Seconds time, const char* what) {
+  const auto also = [&](std::string_view name, Seconds time, const char* note) {
     if (is_shown(time))
-      out << style.paint(Paint::dim, row(" ", name, time, metrics.step_time) + "   " + what) << '\n';
+      out << style.paint(Paint::dim, row(" ", name, time, metrics.step_time) + "   " + note) << '\n';
   };
   if (metrics.is_of_parts) {
     for (std::size_t i = 0; i < purpose_words.size(); ++i) {

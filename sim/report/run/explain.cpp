@@ -64,10 +64,10 @@ std::vector<std::string> evidence_in_words(const Explanation& explanation) {
 
 struct ChangeInWords {
   std::string operator()(const change::FasterPart& faster) const {
-    const auto way = faster.part == gradway::HardwarePart::host_memory ? "through" : "over";
+    const auto preposition = faster.part == gradway::HardwarePart::host_memory ? "through" : "over";
     const auto copies = faster.transport.empty()
                             ? ""
-                            : fmt::format(" and what NCCL copies {} it ({})", way, faster.transport);
+                            : fmt::format(" and what NCCL copies {} it ({})", preposition, faster.transport);
     return fmt::format("{}{} twice as fast", gradway::in_words(faster.part), copies);
   }
   std::string operator()(const change::InfiniteLinks& /*none*/) const {
@@ -113,8 +113,8 @@ struct ChangeInWords {
   std::string operator()(const change::MoreStreams& /*none*/) const {
     return "twice as many requests in flight while staging";
   }
-  std::string operator()(const change::OtherStaging& other) const {
-    return other.when == StageIn::during ? "staged during the job" : "staged before the job starts";
+  std::string operator()(const change::OtherStaging& staging) const {
+    return staging.when == StageIn::during ? "staged during the job" : "staged before the job starts";
   }
   std::string operator()(const change::ReadySamples& /*none*/) const {
     return "samples ready in memory (a bound)";
@@ -138,8 +138,8 @@ struct ChangeInWords {
     return "twice as many TCP connections";
   }
   std::string operator()(const change::NoLoss& /*none*/) const { return "a network that loses no packets"; }
-  std::string operator()(const change::OtherCongestion& other) const {
-    return fmt::format("{} as the congestion control of the senders", name_of(other.congestion));
+  std::string operator()(const change::OtherCongestion& control) const {
+    return fmt::format("{} as the congestion control of the senders", name_of(control.congestion));
   }
   std::string operator()(const change::SelectiveRepeat& /*none*/) const {
     return "NICs that repeat lost packets alone";
@@ -147,11 +147,11 @@ struct ChangeInWords {
   std::string operator()(const change::AdaptiveRouting& /*none*/) const {
     return "switches that spread flows over their uplinks by load";
   }
-  std::string operator()(const change::MoreQueuePairs& more) const {
-    return fmt::format("{} queue pairs per connection", more.each);
+  std::string operator()(const change::MoreQueuePairs& pairs) const {
+    return fmt::format("{} queue pairs per connection", pairs.each);
   }
-  std::string operator()(const change::MoreSockets& more) const {
-    return fmt::format("{} TCP connections per channel of NCCL", more.sockets);
+  std::string operator()(const change::MoreSockets& connections) const {
+    return fmt::format("{} TCP connections per channel of NCCL", connections.sockets);
   }
   std::string operator()(const change::LargerBuffers& larger) const {
     return fmt::format("buffers of NCCL {} times as large", larger.times);
@@ -172,9 +172,9 @@ struct ChangeInWords {
 };
 
 /// "host memory twice as fast, which does not fit"
-std::string words_of(const Counterfactual& one) {
-  auto words = std::visit(ChangeInWords{}, one.change);
-  if (one.verdict != MemoryVerdict::fits) words += fmt::format(", which {}", name_of(one.verdict));
+std::string words_of(const Counterfactual& answer) {
+  auto words = std::visit(ChangeInWords{}, answer.change);
+  if (answer.verdict != MemoryVerdict::fits) words += fmt::format(", which {}", name_of(answer.verdict));
   return words;
 }
 
@@ -209,13 +209,13 @@ std::string gain_text(double gain) {
   return fmt::format("{} {}", percent_text(std::abs(gain)), gain < 0 ? "more" : "less");
 }
 
-void write_counterfactual(std::ostream& out, const Counterfactual& one, Seconds step, const Style& style) {
-  const auto gain = one.gain(step);
+void write_counterfactual(std::ostream& out, const Counterfactual& answer, Seconds step, const Style& style) {
+  const auto gain = answer.gain(step);
   const auto head = fmt::format("{:>13}  ", gain_text(gain));
   const auto indent = 2 + bar_width + head.size();
-  const auto lines = wrap(fmt::format("{}: {}", words_of(one), time_text(one.step_time)),
+  const auto lines = wrap(fmt::format("{}: {}", words_of(answer), time_text(answer.step_time)),
                           std::max(style.width, indent + narrowest_text) - indent);
-  out << "  " << style.paint(one.bound() ? Paint::dim : Paint::green, bar(gain)) << head << lines.front()
+  out << "  " << style.paint(answer.bound() ? Paint::dim : Paint::green, bar(gain)) << head << lines.front()
       << '\n';
   for (std::size_t i = 1; i < lines.size(); ++i) out << std::string(indent, ' ') << lines[i] << '\n';
 }
@@ -224,8 +224,8 @@ void write_counterfactual(std::ostream& out, const Counterfactual& one, Seconds 
 void write_commands(std::ostream& out, const std::vector<Counterfactual>& answers,
                     const RunCommand& command) {
   std::string text;
-  for (const auto& one : answers) {
-    if (!one.bound()) text += fmt::format("    {}\n", command.with(one.set));
+  for (const auto& answer : answers) {
+    if (!answer.bound()) text += fmt::format("    {}\n", command.with(answer.set));
   }
   if (!text.empty()) out << "\n  commands to try\n" << text;
 }
@@ -237,8 +237,8 @@ void write_outer_loop(std::ostream& out, Fields& fields, const Explanation& expl
   fields.add("", fmt::format("a step takes {}, its share of the exchanges included",
                              time_text(explanation.outer->mean_step())));
   out << '\n';
-  for (const auto& one : explanation.meeting)
-    write_counterfactual(out, one, explanation.outer->mean_step(), style);
+  for (const auto& answer : explanation.meeting)
+    write_counterfactual(out, answer, explanation.outer->mean_step(), style);
 }
 
 /// What would end the first epoch of a staged dataset earlier.
@@ -249,7 +249,7 @@ void write_staging(std::ostream& out, Fields& fields, const Explanation& explana
   fields.add("staging", staging_in_words(explanation.ways_in->copy, input));
   fields.add("", fmt::format("the first epoch ends {} after the start, staging included", span_text(until)));
   if (!explanation.staging.empty()) out << '\n';
-  for (const auto& one : explanation.staging) write_counterfactual(out, one, until, style);
+  for (const auto& answer : explanation.staging) write_counterfactual(out, answer, until, style);
 }
 
 void write_answers(std::ostream& out, Fields& fields, const Explanation& explanation,
@@ -257,10 +257,10 @@ void write_answers(std::ostream& out, Fields& fields, const Explanation& explana
   const auto step = explanation.run.measured.metrics.step_time;
   if (!explanation.helps.empty()) {
     out << '\n' << style.paint(Paint::bold, "  what would help") << "\n\n";
-    for (const auto& one : explanation.helps) write_counterfactual(out, one, step, style);
+    for (const auto& answer : explanation.helps) write_counterfactual(out, answer, step, style);
   }
   std::vector<std::string> useless;
-  for (const auto& one : explanation.no_help) useless.push_back(words_of(one));
+  for (const auto& answer : explanation.no_help) useless.push_back(words_of(answer));
   if (!useless.empty()) {
     out << '\n';
     fields.add("no help",
@@ -274,24 +274,24 @@ void write_answers(std::ostream& out, Fields& fields, const Explanation& explana
   if (explanation.outer) write_outer_loop(out, fields, explanation, style);
   if (explanation.ways_in) write_staging(out, fields, explanation, style);
   auto commands = explanation.helps;
-  for (const auto& one : explanation.meeting)
-    if (one.gain(explanation.outer->mean_step()) >= least_gain) commands.push_back(one);
+  for (const auto& answer : explanation.meeting)
+    if (answer.gain(explanation.outer->mean_step()) >= least_gain) commands.push_back(answer);
   commands.insert(commands.end(), explanation.staging.begin(), explanation.staging.end());
   write_commands(out, commands, command);
 }
 
-Json answer_json(const Counterfactual& one, Seconds step) {
+Json answer_json(const Counterfactual& answer, Seconds step) {
   Json set = Json::object();
-  for (const auto& [key, value] : one.set) set[key] = value;
-  return {{"name", one.name},       {"words", words_of(one)},
-          {"set", std::move(set)},  {"step_time_s", one.step_time.value()},
-          {"gain", one.gain(step)}, {"gain_s", (step - one.step_time).value()},
-          {"bound", one.bound()}};
+  for (const auto& [key, value] : answer.set) set[key] = value;
+  return {{"name", answer.name},       {"words", words_of(answer)},
+          {"set", std::move(set)},     {"step_time_s", answer.step_time.value()},
+          {"gain", answer.gain(step)}, {"gain_s", (step - answer.step_time).value()},
+          {"bound", answer.bound()}};
 }
 
 Json answers_json(const std::vector<Counterfactual>& answers, Seconds step) {
   Json list = Json::array();
-  for (const auto& one : answers) list.push_back(answer_json(one, step));
+  for (const auto& answer : answers) list.push_back(answer_json(answer, step));
   return list;
 }
 

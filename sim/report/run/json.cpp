@@ -90,10 +90,10 @@ Json parts_json(const StepParts& parts) {
 
 Json programs_json(const Run& run) {
   Json programs = Json::array();
-  for (const auto& one : run.measured.by_program) {
-    Json json{{"name", one.name}, {"ranks", one.ranks}};
-    json.update(parts_json(one.parts));
-    json["memory"] = memory_json(one.memory, knows_memory(run.scenario));
+  for (const auto& program : run.measured.by_program) {
+    Json json{{"name", program.name}, {"ranks", program.ranks}};
+    json.update(parts_json(program.parts));
+    json["memory"] = memory_json(program.memory, knows_memory(run.scenario));
     programs.push_back(std::move(json));
   }
   return programs;
@@ -149,11 +149,11 @@ Json largest_batch_json(const LargestBatch& largest) {
 JsonDocument json_document(const Run& run, std::string_view version, const RunQuestions& questions) {
   Json links = Json::array();
   for (const auto& link : run.measured.links) {
-    auto& one = links.emplace_back(Json::object());  // a list of pairs would be copied, for many links
-    one["name"] = link.name;
-    one["busy_fraction"] = link.busy_fraction;
-    one["bytes"] = amount(link.bytes.value());
-    if (link.alike > 0) one["alike"] = link.alike;
+    auto& entry = links.emplace_back(Json::object());  // a list of pairs would be copied, for many links
+    entry["name"] = link.name;
+    entry["busy_fraction"] = link.busy_fraction;
+    entry["bytes"] = amount(link.bytes.value());
+    if (link.alike > 0) entry["alike"] = link.alike;
   }
   const auto& memory = run.measured.memory;
   const auto& gpu = run.scenario.platform.gpu_models.front();
@@ -206,16 +206,16 @@ void write_json(std::ostream& out, const Run& run, std::string_view version, con
 
 JsonDocument json_document(const Validation& validation) {
   Json cases = Json::array();
-  for (const auto& one : validation.cases) {
-    cases.push_back({{"name", one.name},
-                     {"measured_s", one.measured.value()},
-                     {"predicted_s", one.predicted.value()},
-                     {"interval_s", {one.range.low.value(), one.range.high.value()}},
-                     {"in_interval", one.in_interval()},
-                     {"error", one.error()},
-                     {"group", one.group}});
-    if (one.is_given) cases.back()["is_given"] = true;
-    if (one.anchor && !one.in_interval()) cases.back()["anchor"] = anchor_yaml(*one.anchor);
+  for (const auto& validated : validation.cases) {
+    cases.push_back({{"name", validated.name},
+                     {"measured_s", validated.measured.value()},
+                     {"predicted_s", validated.predicted.value()},
+                     {"interval_s", {validated.range.low.value(), validated.range.high.value()}},
+                     {"in_interval", validated.in_interval()},
+                     {"error", validated.error()},
+                     {"group", validated.group}});
+    if (validated.is_given) cases.back()["is_given"] = true;
+    if (validated.anchor && !validated.in_interval()) cases.back()["anchor"] = anchor_yaml(*validated.anchor);
   }
   Json coverage = Json::array();
   for (const auto& [group, count, inside] : validation.coverage())

@@ -277,9 +277,9 @@ void write_programs(std::ostream& out, const Run& run, const Style& style) {
 
 /// ", 2 ranks stand for all 8"; empty if each rank was simulated.
 std::string ranks_in_words(const Run& run) {
-  const auto all = static_cast<std::size_t>(run.workload.ranks);
+  const auto ranks = static_cast<std::size_t>(run.workload.ranks);
   const auto simulated = run.folding.simulated_ranks();
-  if (simulated == all) return "";
+  if (simulated == ranks) return "";
   return fmt::format(", {} {} for all {}", counted_text(simulated, "rank"),
                      simulated == 1 ? "stands" : "stand", thousands_text(run.workload.ranks));
 }

@@ -26,15 +26,15 @@ bool smaller_error(const ValidationCase& a, const ValidationCase& b) {
 
 /// Writes an anchor for each case outside its interval. With it the scenario would predict the measured time.
 void write_anchors(std::ostream& out, const Validation& validation, const Style& style) {
-  for (const auto& one : validation.cases) {
-    if (one.in_interval() || !one.anchor) continue;
+  for (const auto& validated : validation.cases) {
+    if (validated.in_interval() || !validated.anchor) continue;
     out << '\n'
-        << style.paint(
-               Paint::dim,
-               fit(fmt::format("# {} is outside its interval; the measured step as an anchor:", one.name),
-                   style.width))
+        << style.paint(Paint::dim,
+                       fit(fmt::format("# {} is outside its interval; the measured step as an anchor:",
+                                       validated.name),
+                           style.width))
         << '\n'
-        << anchor_yaml(*one.anchor);
+        << anchor_yaml(*validated.anchor);
   }
 }
 
@@ -43,42 +43,44 @@ void write_coverage(std::ostream& out, const Validation& validation) {
   const auto groups = validation.coverage();
   if (groups.size() < 2) return;
   std::size_t longest = 0;
-  for (const auto& one : groups) longest = std::max(longest, one.group.size());
-  for (const auto& one : groups)
-    out << fmt::format("  {:<{}}  {} of {}\n", one.group, longest, one.inside, one.cases);
+  for (const auto& coverage : groups) longest = std::max(longest, coverage.group.size());
+  for (const auto& coverage : groups)
+    out << fmt::format("  {:<{}}  {} of {}\n", coverage.group, longest, coverage.inside, coverage.cases);
 }
 
 }  // namespace
 
 std::vector<ValidationCase> Validation::counted() const {
-  std::vector<ValidationCase> found;
-  std::ranges::copy_if(cases, std::back_inserter(found), [](const auto& one) { return !one.is_given; });
-  return found;
+  std::vector<ValidationCase> counted_cases;
+  std::ranges::copy_if(cases, std::back_inserter(counted_cases),
+                       [](const auto& validated) { return !validated.is_given; });
+  return counted_cases;
 }
 
 double Validation::mean_abs_error() const {
-  const auto all = counted();
+  const auto counted_cases = counted();
   double sum = 0;
-  for (const auto& one : all) sum += std::abs(one.error());
-  return all.empty() ? 0 : sum / static_cast<double>(all.size());
+  for (const auto& validated : counted_cases) sum += std::abs(validated.error());
+  return counted_cases.empty() ? 0 : sum / static_cast<double>(counted_cases.size());
 }
 
 double Validation::median_abs_error() const {
   std::vector<double> errors;
-  for (const auto& one : counted()) errors.push_back(std::abs(one.error()));
+  for (const auto& validated : counted()) errors.push_back(std::abs(validated.error()));
   return median(errors);
 }
 
 double Validation::max_abs_error() const {
-  const auto all = counted();
-  return all.empty() ? 0 : std::abs(std::ranges::max_element(all, smaller_error)->error());
+  const auto counted_cases = counted();
+  return counted_cases.empty() ? 0
+                               : std::abs(std::ranges::max_element(counted_cases, smaller_error)->error());
 }
 
 double Validation::bias() const {
-  const auto all = counted();
+  const auto counted_cases = counted();
   double sum = 0;
-  for (const auto& one : all) sum += one.error();
-  return all.empty() ? 0 : sum / static_cast<double>(all.size());
+  for (const auto& validated : counted_cases) sum += validated.error();
+  return counted_cases.empty() ? 0 : sum / static_cast<double>(counted_cases.size());
 }
 
 std::size_t Validation::in_interval() const {
@@ -87,11 +89,11 @@ std::size_t Validation::in_interval() const {
 
 std::vector<Coverage> Validation::coverage() const {
   std::vector<Coverage> groups;
-  for (const auto& one : counted()) {
-    auto of = std::ranges::find(groups, one.group, &Coverage::group);
-    if (of == groups.end()) of = groups.insert(of, {one.group});
-    ++of->cases;
-    if (one.in_interval()) ++of->inside;
+  for (const auto& validated : counted()) {
+    auto group = std::ranges::find(groups, validated.group, &Coverage::group);
+    if (group == groups.end()) group = groups.insert(group, {validated.group});
+    ++group->cases;
+    if (validated.in_interval()) ++group->inside;
   }
   return groups;
 }
@@ -118,9 +120,9 @@ std::string anchor_yaml(const Anchor& anchor) {
 void write_table(std::ostream& out, const Validation& validation, const Style& style) {
   using enum Table::Align;
   Table table{{{"case", left}, {"measured", right}, {"predicted", right}, {"error", right}}};
-  for (const auto& one : validation.cases) {
-    table.add(
-        {one.name, time_text(one.measured), time_text(one.predicted), signed_percent_text(one.error())});
+  for (const auto& validated : validation.cases) {
+    table.add({validated.name, time_text(validated.measured), time_text(validated.predicted),
+               signed_percent_text(validated.error())});
   }
   table.write(out, style);
   out << '\n';
@@ -136,9 +138,9 @@ void write_table(std::ostream& out, const Validation& validation, const Style& s
         << fmt::format("in the 90 % interval: {} of {}\n", validation.in_interval(), counted.size());
     write_coverage(out, validation);
   }
-  if (const auto given = validation.cases.size() - counted.size(); given > 0)
+  if (const auto anchored = validation.cases.size() - counted.size(); anchored > 0)
     out << fmt::format("{} not counted: the prediction is anchored to that very step\n",
-                       counted_text(given, "case"));
+                       counted_text(anchored, "case"));
   if (!validation.source.empty()) {
     for (const auto& line : wrap("measured: " + validation.source, style.width)) {
       out << style.paint(Paint::dim, line) << '\n';

@@ -128,16 +128,16 @@ Json ways_in_json(const WaysIn& ways, const InputSettings& input) {
 std::string data_tiers_in_words(const InputSettings& input) {
   const auto stored = stored_samples(input);
   const auto samples = input.dataset->samples;
-  std::vector<std::string> parts{
+  std::vector<std::string> clauses{
       fmt::format("the store keeps {}", bytes_text(stored.kept * samples)),
       fmt::format("an epoch reads {} from it", bytes_text(stored.size * samples * (1 - stored.hits)))};
   if (input.cache)
-    parts.push_back(fmt::format("a cache of all samples needs {}, and this one serves {} of the reads",
-                                bytes_text(stored.in_cache * samples), percent_text(stored.hits)));
+    clauses.push_back(fmt::format("a cache of all samples needs {}, and this one serves {} of the reads",
+                                  bytes_text(stored.in_cache * samples), percent_text(stored.hits)));
   if (stored.core > Seconds{})
-    parts.push_back(
+    clauses.push_back(
         fmt::format("compression and hashing take {} of a core per sample", time_text(stored.core)));
-  return fmt::format("{}", fmt::join(parts, "; "));
+  return fmt::format("{}", fmt::join(clauses, "; "));
 }
 
 Json data_tiers_json(const InputSettings& input) {

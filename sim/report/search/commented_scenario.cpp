@@ -46,9 +46,9 @@ constexpr std::array suggested_keys{
 
 const config::ScenarioKey& described(std::string_view key) {
   const auto& keys = config::described_keys();
-  const auto found = std::ranges::find(keys, key, &config::ScenarioKey::name);
-  expects(found != keys.end(), "keys that are written are described");
-  return *found;
+  const auto row = std::ranges::find(keys, key, &config::ScenarioKey::name);
+  expects(row != keys.end(), "keys that are written are described");
+  return *row;
 }
 
 std::string group_of(std::string_view key) {
@@ -94,11 +94,11 @@ class Writer {
   void write_suggestions(std::string_view group) {
     const auto kind = std::ranges::find(scenario_.settings, "strategy.kind",
                                         [](const auto& setting) { return std::string_view{setting.first}; });
-    for (const auto& one : suggested_keys) {
-      const bool fits_strategy = one.strategy.empty() || one.strategy == kind->second;
-      if (group_of(one.key) == group && fits_strategy && !has(one.key) &&
-          (!one.needs_text_model || scenario_.is_text))
-        line("#", one.key, one.value);
+    for (const auto& suggestion : suggested_keys) {
+      const bool fits_strategy = suggestion.strategy.empty() || suggestion.strategy == kind->second;
+      if (group_of(suggestion.key) == group && fits_strategy && !has(suggestion.key) &&
+          (!suggestion.needs_text_model || scenario_.is_text))
+        line("#", suggestion.key, suggestion.value);
     }
   }
 

@@ -213,9 +213,9 @@ std::string deepspeed_config(const Zero& zero, const Job& job) {
   Json of_zero{{"stage", zero.stage}};
   if (zero.overlap_comm) of_zero["overlap_comm"] = *zero.overlap_comm;
   if (zero.offload_optimizer) of_zero["offload_optimizer"] = {{"device", "cpu"}};
-  const Zero own;
+  const Zero defaults;
   const auto add = [&](const char* key, double Zero::*member) {
-    if (zero.*member != own.*member) of_zero[key] = static_cast<std::int64_t>(zero.*member);
+    if (zero.*member != defaults.*member) of_zero[key] = static_cast<std::int64_t>(zero.*member);
   };
   add("reduce_bucket_size", &Zero::reduce_bucket_size);
   if (zero.stage == 3) {

@@ -48,24 +48,24 @@ Json tried_layout_json(const LayoutSearchReport& search_report, std::size_t i) {
 }  // namespace
 
 JsonDocument json_document(const LayoutSearchReport& search_report, std::string_view version) {
-  const auto& found = search_report.found;
+  const auto& search = search_report.found;
   Json layouts = Json::array();
-  for (std::size_t i = 0; i < found.ranked.size(); ++i)
+  for (std::size_t i = 0; i < search.ranked.size(); ++i)
     layouts.push_back(tried_layout_json(search_report, i));
   Json left_out = Json::array();
-  for (const auto& one : found.unfit)
-    left_out.push_back({{"set", settings_json(one.job)},
+  for (const auto& layout : search.unfit)
+    left_out.push_back({{"set", settings_json(layout.job)},
                         {"reason", "does not fit"},
-                        {"memory_needed_bytes", one.needs.value()}});
-  for (const auto& one : found.refused)
-    left_out.push_back({{"set", settings_json(one.job)}, {"reason", one.reason}});
+                        {"memory_needed_bytes", layout.needs.value()}});
+  for (const auto& layout : search.refused)
+    left_out.push_back({{"set", settings_json(layout.job)}, {"reason", layout.reason}});
   Json worth = Json::array();
-  for (const auto& one : found.key_gains) {
+  for (const auto& gain : search.key_gains) {
     auto& item = worth.emplace_back(
-        Json{{"step_time_s", one.step_time.value()}, {"memory_needed_bytes", one.memory.value()}});
-    for (const auto& [key, value] : one.set) item["set"][key] = value;
+        Json{{"step_time_s", gain.step_time.value()}, {"memory_needed_bytes", gain.memory.value()}});
+    for (const auto& [key, value] : gain.set) item["set"][key] = value;
   }
-  const auto& best = found.recommended();
+  const auto& best = search.recommended();
   const auto snippet = layout_snippet(best.job, search_report.shape);
   Json document{{"schema", 1},
                 {"gradway", version},
@@ -75,18 +75,18 @@ JsonDocument json_document(const LayoutSearchReport& search_report, std::string_
                 {"engine", search_report.engine},
                 {"global_batch", search_report.global_batch},
                 {"layouts", std::move(layouts)},
-                {"recommended", found.recommended_index()},
-                {"candidates", found.candidates},
-                {"do_not_fit", found.do_not_fit},
-                {"simulated", found.simulated},
-                {"slower", found.slower},
+                {"recommended", search.recommended_index()},
+                {"candidates", search.candidates},
+                {"do_not_fit", search.do_not_fit},
+                {"simulated", search.simulated},
+                {"slower", search.slower},
                 {"not_searched", std::move(worth)},
                 {"left_out", std::move(left_out)},
                 {"basis", describe(best.basis)},
                 {"warnings", describe(best.warnings)},
                 {"warning_codes", codes_of(best.warnings)},
                 {snippet.framework, snippet.text}};
-  if (found.not_tried > 0) document["not_tried"] = found.not_tried;
+  if (search.not_tried > 0) document["not_tried"] = search.not_tried;
   return document;
 }
 

@@ -67,48 +67,48 @@ class LayoutTable {
 
 /// Writes the fastest layouts, then those that need less memory than all faster ones.
 void write_ranked(std::ostream& out, const LayoutSearchReport& search_report, const Style& style) {
-  const auto& found = search_report.found;
+  const auto& search = search_report.found;
   LayoutTable table{search_report};
-  for (std::size_t i = 0; i < found.ranked.size(); ++i) {
-    const bool smaller = found.on_front[i] && i > 0;
+  for (std::size_t i = 0; i < search.ranked.size(); ++i) {
+    const bool smaller = search.on_front[i] && i > 0;
     if (i >= search_report.rows && !smaller) continue;
-    auto mark = mark_of(found.leaders, i, "fastest");
+    auto mark = mark_of(search.leaders, i, "fastest");
     if (smaller) mark += mark.empty() ? "smaller" : ", smaller";
-    if (found.is_written(i)) mark += mark.empty() ? "as written" : ", as written";
+    if (search.is_written(i)) mark += mark.empty() ? "as written" : ", as written";
     table.add(i, std::move(mark));
   }
   table.write(out, style);
   std::vector<const Job*> jobs;
-  for (const auto& tried : found.ranked) jobs.push_back(&tried.job);
+  for (const auto& tried : search.ranked) jobs.push_back(&tried.job);
   const auto key =
       fmt::format("{}; smaller: needs less memory than all faster layouts", layout_letters(jobs));
   for (const auto& line : wrap(key, style.width)) out << style.paint(Paint::dim, line) << '\n';
 }
 
 std::vector<std::string> left_out(const LayoutSearchReport& search_report) {
-  const auto& found = search_report.found;
+  const auto& search = search_report.found;
   std::vector<std::string> items;
-  for (const auto& one : found.unfit) {
+  for (const auto& layout : search.unfit) {
     if (items.size() == most_unfit) break;
     items.push_back(
-        fmt::format("{}: does not fit, needs {}", describe_briefly(one.job), bytes_text(one.needs)));
+        fmt::format("{}: does not fit, needs {}", describe_briefly(layout.job), bytes_text(layout.needs)));
   }
-  for (const auto& one : found.refused)
-    items.push_back(fmt::format("{}: {}", describe_briefly(one.job), one.reason));
+  for (const auto& layout : search.refused)
+    items.push_back(fmt::format("{}: {}", describe_briefly(layout.job), layout.reason));
   return items;
 }
 
 /// "job.compile: true would shorten the step of the fastest layout by 8.1 %"
-std::vector<std::string> not_searched(const LayoutSearchResult& found) {
+std::vector<std::string> not_searched(const LayoutSearchResult& search) {
   std::vector<std::string> items;
-  const auto step = found.ranked.front().metrics.step_time;
-  for (const auto& one : found.key_gains) {
+  const auto step = search.ranked.front().metrics.step_time;
+  for (const auto& gain : search.key_gains) {
     std::vector<std::string> keys;
-    for (const auto& [key, value] : one.set) keys.push_back(fmt::format("{}: {}", key, value));
-    const bool is_all = found.key_gains.size() > 1 && &one == &found.key_gains.back();
+    for (const auto& [key, value] : gain.set) keys.push_back(fmt::format("{}: {}", key, value));
+    const bool is_all = search.key_gains.size() > 1 && &gain == &search.key_gains.back();
     items.push_back(fmt::format("{} would shorten the step of the fastest layout by {}",
                                 is_all ? "all of these" : fmt::format("{}", fmt::join(keys, " and ")),
-                                percent_text(1 - one.step_time / step)));
+                                percent_text(1 - gain.step_time / step)));
   }
   if (!items.empty())
     items.emplace_back("search again with the settings you want: another layout may then be the fastest");
@@ -116,15 +116,15 @@ std::vector<std::string> not_searched(const LayoutSearchResult& found) {
 }
 
 void write_remarks(std::ostream& out, const LayoutSearchReport& search_report, const Style& style) {
-  const auto& found = search_report.found;
+  const auto& search = search_report.found;
   Fields fields{out, style};
   out << '\n';
   fields.add("tried", fmt::format("{} of {} layouts were simulated; {} do not fit; {} were skipped, because "
                                   "a lower bound of their step is slower",
-                                  found.simulated, found.candidates, found.do_not_fit, found.slower));
-  fields.add("not searched", not_searched(found));
+                                  search.simulated, search.candidates, search.do_not_fit, search.slower));
+  fields.add("not searched", not_searched(search));
   fields.add("left out", left_out(search_report), Paint::yellow);
-  fields.add("warning", with_codes(found.recommended().warnings), Paint::yellow);
+  fields.add("warning", with_codes(search.recommended().warnings), Paint::yellow);
 }
 
 void write_indented(std::ostream& out, const std::string& text) {
@@ -133,22 +133,22 @@ void write_indented(std::ostream& out, const std::string& text) {
 }
 
 /// Why the fastest layout is not recommended: another is tied with it and leaves free memory.
-std::string tied_with_the_fastest(const LayoutSearchResult& found) {
-  const auto& fastest = found.ranked.front();
-  const auto best = found.recommended_index();
+std::string tied_with_the_fastest(const LayoutSearchResult& search) {
+  const auto& fastest = search.ranked.front();
+  const auto best = search.recommended_index();
   return fmt::format(
       "tied with the fastest, {}, which takes {} and is faster with a probability of {}, but leaves no free "
       "memory ({}: {})",
       describe_briefly(fastest.job), time_text(fastest.metrics.step_time),
-      probability_text(*found.leaders.probability_first_leads[best]), name_of(fastest.verdict),
+      probability_text(*search.leaders.probability_first_leads[best]), name_of(fastest.verdict),
       bytes_text(fastest.memory));
 }
 
 }  // namespace
 
 void write_table(std::ostream& out, const LayoutSearchReport& search_report, const Style& style) {
-  const auto& found = search_report.found;
-  const auto& best = found.recommended();
+  const auto& search = search_report.found;
+  const auto& best = search.recommended();
   out << style.paint(Paint::bold, fit(search_report.scenario, style.width)) << '\n';
   const auto about =
       fmt::format("{} on {}: {}, {}, {} samples per step", search_report.model, search_report.platform,
@@ -163,12 +163,12 @@ void write_table(std::ostream& out, const LayoutSearchReport& search_report, con
     fields.add("throughput", fmt::format("{} tokens/s per GPU", digits_text(*tokens / best.job.gpus, 4)));
   if (const auto& cost = best.metrics.cost_usd_per_million_samples)
     fields.add("cost", fmt::format("{:.4g} USD per million samples", *cost));
-  if (&best != &found.ranked.front()) {
-    fields.add("", tied_with_the_fastest(found));
-  } else if (found.leaders.tied()) {
+  if (&best != &search.ranked.front()) {
+    fields.add("", tied_with_the_fastest(search));
+  } else if (search.leaders.tied()) {
     std::vector<std::string> names;
-    for (const auto& one : found.ranked) names.push_back(describe_briefly(one.job));
-    fields.add("", tie_in_words(found.leaders, names, "faster"));
+    for (const auto& tried : search.ranked) names.push_back(describe_briefly(tried.job));
+    fields.add("", tie_in_words(search.leaders, names, "faster"));
   }
   out << '\n';
   if (search_report.goal) {

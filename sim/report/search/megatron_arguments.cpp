@@ -112,22 +112,23 @@ class ArgumentList {
     if (!is_sgd && job_.optimizer != Optimizer::adamw_fused)
       notes_ += unsupported_note("optimizer", std::string{name_of(job_.optimizer)});
     add("--clip-grad {}", job_.clip_grad_norm ? "1.0" : "0.0");
-    const auto* own = std::get_if<DistributedOptimizer>(&job_.strategy);
-    if (own == nullptr) {
+    const auto* strategy = std::get_if<DistributedOptimizer>(&job_.strategy);
+    if (strategy == nullptr) {
       notes_ += "# the predicted job does not use a strategy of Megatron\n";
       return;
     }
-    if (own->shards) add("--use-distributed-optimizer");
-    if (own->overlap_grad_reduce) add("--overlap-grad-reduce");
-    if (own->overlap_param_gather) add("--overlap-param-gather");
-    if (own->bucket_size) add("--ddp-bucket-size {:.0f}", *own->bucket_size);
+    if (strategy->shards) add("--use-distributed-optimizer");
+    if (strategy->overlap_grad_reduce) add("--overlap-grad-reduce");
+    if (strategy->overlap_param_gather) add("--overlap-param-gather");
+    if (strategy->bucket_size) add("--ddp-bucket-size {:.0f}", *strategy->bucket_size);
     const auto precision = precision_outside_fp8(job_.precision);
-    if (precision == Precision::bf16 && own->grad_reduce_dtype == Number::bf16) add("--grad-reduce-in-bf16");
-    if (precision == Precision::fp16 && own->grad_reduce_dtype == Number::fp32)
+    if (precision == Precision::bf16 && strategy->grad_reduce_dtype == Number::bf16)
+      add("--grad-reduce-in-bf16");
+    if (precision == Precision::fp16 && strategy->grad_reduce_dtype == Number::fp32)
       add("--accumulate-allreduce-grads-in-fp32");
-    if (own->fp8_param_gather) add("--fp8-param-gather");
-    if (own->tensor_owners)
-      notes_ += unsupported_note("strategy.tensor_owners", fmt::format("{}", *own->tensor_owners));
+    if (strategy->fp8_param_gather) add("--fp8-param-gather");
+    if (strategy->tensor_owners)
+      notes_ += unsupported_note("strategy.tensor_owners", fmt::format("{}", *strategy->tensor_owners));
   }
 
   void write_order() {

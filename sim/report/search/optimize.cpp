@@ -28,15 +28,15 @@ using Json = nlohmann::ordered_json;
 constexpr double worth_changing = 0.005;
 
 /// Keys and values of a setting, as `gradway run --set` takes them.
-Json set_json(const SettingsSearchReport& found, const SettingResult& tried) {
+Json set_json(const SettingsSearchReport& search, const SettingResult& tried) {
   Json set{{"strategy", strategy_json(tried.strategy)}};
   if (const auto* replicate = replicate_of(tried.strategy)) set["parallel.replicate"] = *replicate;
-  for (const auto& [key, value] : found.changes[tried.job]) set[key] = value;
+  for (const auto& [key, value] : search.changes[tried.job]) set[key] = value;
   return set;
 }
 
-Json tried_json(const SettingsSearchReport& found, const SettingResult& tried) {
-  Json json{{"set", set_json(found, tried)}};
+Json tried_json(const SettingsSearchReport& search, const SettingResult& tried) {
+  Json json{{"set", set_json(search, tried)}};
   json["fits"] = tried.failure_reason.empty() || tried.memory == 0_B;  // otherwise NCCL cannot run it
   if (!tried.failure_reason.empty()) json["cannot_run"] = tried.failure_reason;
   const auto& metrics = tried.metrics;
@@ -44,14 +44,15 @@ Json tried_json(const SettingsSearchReport& found, const SettingResult& tried) {
   json["interval"] = {tried.range.low.value(), tried.range.high.value()};
   json["samples_per_s"] = metrics.samples_per_s;
   json["tokens_per_s_per_gpu"] = nullptr;
-  if (metrics.tokens_per_s) json["tokens_per_s_per_gpu"] = *metrics.tokens_per_s / found.jobs[tried.job].gpus;
+  if (metrics.tokens_per_s)
+    json["tokens_per_s_per_gpu"] = *metrics.tokens_per_s / search.jobs[tried.job].gpus;
   json["exposed_communication_s"] = metrics.exposed_communication.value();
   json["collectives"] = metrics.collectives;
   json["memory_needed_bytes"] = tried.memory.value();
   json["cost_usd_per_million_samples"] = nullptr;
   if (const auto& cost = metrics.cost_usd_per_million_samples) json["cost_usd_per_million_samples"] = *cost;
-  if (found.goal && tried.failure_reason.empty())
-    json["training"] = training_json(training_of(*found.goal, metrics, tried.range));
+  if (search.goal && tried.failure_reason.empty())
+    json["training"] = training_json(training_of(*search.goal, metrics, tried.range));
   return json;
 }
 
@@ -67,12 +68,12 @@ Json caps_json(const Optimum& optimum) {
   return json;
 }
 
-Json values_json(const SettingsSearchReport& found) {
+Json values_json(const SettingsSearchReport& search) {
   Json list = Json::array();
-  for (const auto& [setting, value, tried] : found.optimum.best_of_values) {
+  for (const auto& [setting, value, tried] : search.optimum.best_of_values) {
     Json json{
         {"setting", setting}, {"value", value.empty() ? Json(nullptr) : Json(value)}, {"best", nullptr}};
-    if (tried) json["best"] = tried_json(found, *tried);
+    if (tried) json["best"] = tried_json(search, *tried);
     list.push_back(std::move(json));
   }
   return list;
@@ -80,25 +81,25 @@ Json values_json(const SettingsSearchReport& found) {
 
 constexpr double is_as_fast = 1e-4;
 
-Choice choice_in(const SettingsSearchReport& found, const SettingResult& tried) {
-  return choice_of(found.jobs[tried.job], tried);
+Choice choice_in(const SettingsSearchReport& search, const SettingResult& tried) {
+  return choice_of(search.jobs[tried.job], tried);
 }
 
 /// The settings that the report names and that can run.
-std::vector<const SettingResult*> named_settings(const SettingsSearchReport& found) {
-  const auto& optimum = found.optimum;
+std::vector<const SettingResult*> named_settings(const SettingsSearchReport& search) {
+  const auto& optimum = search.optimum;
   std::vector<const SettingResult*> named{&optimum.fastest, &optimum.defaults, &optimum.as_written};
-  for (const auto& one : optimum.best_of_hooks) named.push_back(&one);
-  for (const auto& one : optimum.best_of_values)
-    if (one.tried) named.push_back(&*one.tried);
-  for (const auto& one : optimum.reverted) named.push_back(&one.without);
-  std::erase_if(named, [](const SettingResult* one) { return !one->failure_reason.empty(); });
+  for (const auto& tried : optimum.best_of_hooks) named.push_back(&tried);
+  for (const auto& value : optimum.best_of_values)
+    if (value.tried) named.push_back(&*value.tried);
+  for (const auto& reverted : optimum.reverted) named.push_back(&reverted.without);
+  std::erase_if(named, [](const SettingResult* tried) { return !tried->failure_reason.empty(); });
   return named;
 }
 
 /// A clause if a faster setting was tried than the recommended one; else empty.
-std::string note_on_fastest(const SettingsSearchReport& found) {
-  const auto gain = -gain_over(found, found.optimum.fastest);
+std::string note_on_fastest(const SettingsSearchReport& search) {
+  const auto gain = -gain_over(search, search.optimum.fastest);
   if (gain < is_as_fast) return "";
   return fmt::format(
       "; tied with the fastest setting tried: the difference of {} is within the prediction error",
@@ -107,55 +108,56 @@ std::string note_on_fastest(const SettingsSearchReport& found) {
 
 }  // namespace
 
-Job job_of(const SettingsSearchReport& found, const SettingResult& tried) {
-  auto job = found.jobs[tried.job];
+Job job_of(const SettingsSearchReport& search, const SettingResult& tried) {
+  auto job = search.jobs[tried.job];
   job.strategy = tried.strategy;
   return job;
 }
 
-double gain_over(const SettingsSearchReport& found, const SettingResult& other) {
+double gain_over(const SettingsSearchReport& search, const SettingResult& setting) {
   const auto time = [&](const SettingResult& tried) {
-    return time_per_sample(found.jobs[tried.job], tried).value();
+    return time_per_sample(search.jobs[tried.job], tried).value();
   };
-  const auto best = time(found.optimum.best);
-  return best > 0 ? time(other) / best - 1 : 0;
+  const auto best = time(search.optimum.best);
+  return best > 0 ? time(setting) / best - 1 : 0;
 }
 
-bool is_tied_with_best(const SettingsSearchReport& found, const SettingResult& other) {
-  const auto best = choice_in(found, found.optimum.best);
-  const auto is_tied = [&](const SettingResult& one) {
-    return gradway::are_tied(best, choice_in(found, one));
+bool is_tied_with_best(const SettingsSearchReport& search, const SettingResult& setting) {
+  const auto best = choice_in(search, search.optimum.best);
+  const auto is_tied = [&](const SettingResult& tried) {
+    return gradway::are_tied(best, choice_in(search, tried));
   };
-  if (!is_tied(other)) return false;
-  const auto gain = gain_over(found, other);
-  return std::ranges::none_of(named_settings(found), [&](const SettingResult* one) {
-    const auto nearer = gain_over(found, *one);
-    return (gain < 0 ? gain <= nearer && nearer <= 0 : 0 <= nearer && nearer <= gain) && !is_tied(*one);
+  if (!is_tied(setting)) return false;
+  const auto gain = gain_over(search, setting);
+  return std::ranges::none_of(named_settings(search), [&](const SettingResult* tried) {
+    const auto nearer = gain_over(search, *tried);
+    return (gain < 0 ? gain <= nearer && nearer <= 0 : 0 <= nearer && nearer <= gain) && !is_tied(*tried);
   });
 }
 
-double best_is_faster(const SettingsSearchReport& found, const SettingResult& other) {
-  return probability_of_less(figure_ratio(choice_in(found, found.optimum.best), choice_in(found, other)));
+double best_is_faster(const SettingsSearchReport& search, const SettingResult& setting) {
+  return probability_of_less(
+      figure_ratio(choice_in(search, search.optimum.best), choice_in(search, setting)));
 }
 
-std::string_view framework_of(const SettingsSearchReport& found) {
-  const bool is_deepspeed = facts_of(found.optimum.best.strategy).framework == Framework::deepspeed;
+std::string_view framework_of(const SettingsSearchReport& search) {
+  const bool is_deepspeed = facts_of(search.optimum.best.strategy).framework == Framework::deepspeed;
   return is_deepspeed ? "DeepSpeed" : "PyTorch";
 }
 
-std::string verdict(const SettingsSearchReport& found) {
-  const auto whose = fmt::format("{}'s defaults", framework_of(found));
-  const auto& defaults = found.optimum.defaults;
+std::string verdict(const SettingsSearchReport& search) {
+  const auto whose = fmt::format("{}'s defaults", framework_of(search));
+  const auto& defaults = search.optimum.defaults;
   if (!defaults.failure_reason.empty()) return whose + " do not run: the job " + defaults.failure_reason;
-  const auto note = note_on_fastest(found);
-  const auto gain = gain_over(found, defaults);
+  const auto note = note_on_fastest(search);
+  const auto gain = gain_over(search, defaults);
   if (std::abs(gain) < is_as_fast) {
     return fmt::format("not worth changing: {} are{}", whose,
                        note.empty() ? " as fast as the best" : note.substr(1));
   }
   if (gain < worth_changing)
     return fmt::format("not worth changing: {} are {:.2f} % from the best{}", whose, gain * 100, note);
-  if (is_tied_with_best(found, defaults)) {
+  if (is_tied_with_best(search, defaults)) {
     return fmt::format(
         "not worth changing before a measurement confirms it: tied with {}; the difference of {} is within "
         "the prediction error{}",
@@ -164,84 +166,84 @@ std::string verdict(const SettingsSearchReport& found) {
   return fmt::format("{} faster than {}{}", percent_text(gain), whose, note);
 }
 
-std::vector<Warning> warnings_of(const SettingsSearchReport& found) {
+std::vector<Warning> warnings_of(const SettingsSearchReport& search) {
   std::vector<Warning> warnings;
-  if (found.none_meets && !(found.goal->budget_usd && !found.optimum.best.metrics.cost_per_hour))
+  if (search.none_meets && !(search.goal->budget_usd && !search.optimum.best.metrics.cost_per_hour))
     add(warnings, warning::NoSettingWithinLimits{});
-  for (const auto& [key, value] : found.changes[found.optimum.best.job]) {
+  for (const auto& [key, value] : search.changes[search.optimum.best.job]) {
     if (key == "job.accumulate" || key == "job.batch_per_gpu" || key == "optimizer")
       add(warnings, warning::LearningChanged{key, value});
   }
-  if (auto unknown = unknown_lossy_steps(found.optimum.best.strategy)) add(warnings, *std::move(unknown));
-  for (const auto& of_run : found.optimum.best.warnings) add(warnings, of_run);
+  if (auto unknown = unknown_lossy_steps(search.optimum.best.strategy)) add(warnings, *std::move(unknown));
+  for (const auto& of_run : search.optimum.best.warnings) add(warnings, of_run);
   return warnings;
 }
 
-JsonDocument json_document(const SettingsSearchReport& found, std::string_view version) {
-  const auto& optimum = found.optimum;
+JsonDocument json_document(const SettingsSearchReport& search, std::string_view version) {
+  const auto& optimum = search.optimum;
   Json hooks = Json::array();
-  for (const auto& one : optimum.best_of_hooks) {
-    hooks.push_back(tried_json(found, one));
-    if (const auto published = lossy_steps(hook_of(one.strategy)))
+  for (const auto& tried : optimum.best_of_hooks) {
+    hooks.push_back(tried_json(search, tried));
+    if (const auto published = lossy_steps(hook_of(tried.strategy)))
       hooks.back()["steps_to_same_loss"] = {{"factor", published->is_general ? Json(1) : Json(nullptr)},
                                             {"source", published->source}};
   }
   Json reverted = Json::array();
   for (const auto& [key, without] : optimum.reverted) {
-    auto json = tried_json(found, without);
+    auto json = tried_json(search, without);
     json["key"] = key.empty() ? Json(nullptr) : Json(key);
-    json["gain"] = gain_over(found, without);
+    json["gain"] = gain_over(search, without);
     reverted.push_back(std::move(json));
   }
   Json lossy = Json::array();
-  for (const auto hook : found.lossy_left_out) lossy.push_back(name_of(hook));
+  for (const auto hook : search.lossy_left_out) lossy.push_back(name_of(hook));
   Json left_out = Json::array();
-  for (const auto& one : found.left_out)
-    left_out.push_back({{"set", set_json(found, one)}, {"reason", one.failure_reason}});
-  for (const auto& one : found.missed) {
-    const auto training = training_of(*found.goal, one.metrics, one.range);
-    left_out.push_back({{"set", set_json(found, one)},
+  for (const auto& tried : search.left_out)
+    left_out.push_back({{"set", set_json(search, tried)}, {"reason", tried.failure_reason}});
+  for (const auto& tried : search.missed) {
+    const auto training = training_of(*search.goal, tried.metrics, tried.range);
+    left_out.push_back({{"set", set_json(search, tried)},
                         {"reason", missed_limits_in_words(training)},
                         {"training", training_json(training)}});
   }
-  const auto snippet = snippet_of(job_of(found, optimum.best));
-  const auto warnings = warnings_of(found);
-  Json all{{"schema", 1},
-           {"gradway", version},
-           {"scenario", found.scenario},
-           {"model", found.model},
-           {"platform", found.platform},
-           {"engine", found.engine},
-           {"searched", found.keys},
-           {"best", tried_json(found, optimum.best)},
-           {"fastest", tried_json(found, optimum.fastest)},
-           {"defaults", tried_json(found, optimum.defaults)},
-           {"as_written", tried_json(found, optimum.as_written)},
-           {"gain_over_defaults", gain_over(found, optimum.defaults)},
-           {"gain_over_as_written", gain_over(found, optimum.as_written)},
-           {"tied_with_defaults",
-            optimum.defaults.failure_reason.empty() && is_tied_with_best(found, optimum.defaults)},
-           {"tied_with_as_written",
-            optimum.as_written.failure_reason.empty() && is_tied_with_best(found, optimum.as_written)},
-           {"verdict", verdict(found)},
-           {"best_of_hooks", std::move(hooks)},
-           {"best_of_values", values_json(found)},
-           {"turned_back", std::move(reverted)},
-           {"bucket_caps", optimum.curve.empty() ? Json(nullptr) : caps_json(optimum)},
-           {"lossy_left_out", std::move(lossy)},
-           {"left_out", std::move(left_out)},
-           {"basis", describe(optimum.best.basis)},
-           {"warnings", describe(warnings)},
-           {"warning_codes", codes_of(warnings)},
-           {"settings", found.settings},
-           {"simulated", found.simulated},
-           {snippet.framework, snippet.text}};
-  if (found.goal) all["no_setting_meets_limits"] = found.none_meets;
-  return all;
+  const auto snippet = snippet_of(job_of(search, optimum.best));
+  const auto warnings = warnings_of(search);
+  Json document{{"schema", 1},
+                {"gradway", version},
+                {"scenario", search.scenario},
+                {"model", search.model},
+                {"platform", search.platform},
+                {"engine", search.engine},
+                {"searched", search.keys},
+                {"best", tried_json(search, optimum.best)},
+                {"fastest", tried_json(search, optimum.fastest)},
+                {"defaults", tried_json(search, optimum.defaults)},
+                {"as_written", tried_json(search, optimum.as_written)},
+                {"gain_over_defaults", gain_over(search, optimum.defaults)},
+                {"gain_over_as_written", gain_over(search, optimum.as_written)},
+                {"tied_with_defaults",
+                 optimum.defaults.failure_reason.empty() && is_tied_with_best(search, optimum.defaults)},
+                {"tied_with_as_written",
+                 optimum.as_written.failure_reason.empty() && is_tied_with_best(search, optimum.as_written)},
+                {"verdict", verdict(search)},
+                {"best_of_hooks", std::move(hooks)},
+                {"best_of_values", values_json(search)},
+                {"turned_back", std::move(reverted)},
+                {"bucket_caps", optimum.curve.empty() ? Json(nullptr) : caps_json(optimum)},
+                {"lossy_left_out", std::move(lossy)},
+                {"left_out", std::move(left_out)},
+                {"basis", describe(optimum.best.basis)},
+                {"warnings", describe(warnings)},
+                {"warning_codes", codes_of(warnings)},
+                {"settings", search.settings},
+                {"simulated", search.simulated},
+                {snippet.framework, snippet.text}};
+  if (search.goal) document["no_setting_meets_limits"] = search.none_meets;
+  return document;
 }
 
-void write_json(std::ostream& out, const SettingsSearchReport& found, std::string_view version) {
-  write(out, json_document(found, version));
+void write_json(std::ostream& out, const SettingsSearchReport& search, std::string_view version) {
+  write(out, json_document(search, version));
 }
 
 }  // namespace gradway::report

@@ -35,33 +35,33 @@ struct SettingsSearchReport {
 };
 
 /// Relative gain in throughput of the best setting over another: 0.2 is 20 % more.
-double gain_over(const SettingsSearchReport& found, const SettingResult& other);
+double gain_over(const SettingsSearchReport& search, const SettingResult& setting);
 
 /// The job of a setting.
-Job job_of(const SettingsSearchReport& found, const SettingResult& tried);
+Job job_of(const SettingsSearchReport& search, const SettingResult& tried);
 
 /// Whether another setting is tied with the best, as are all settings between them.
-bool is_tied_with_best(const SettingsSearchReport& found, const SettingResult& other);
+bool is_tied_with_best(const SettingsSearchReport& search, const SettingResult& setting);
 
 /// Probability that the best is faster than the other.
-double best_is_faster(const SettingsSearchReport& found, const SettingResult& other);
+double best_is_faster(const SettingsSearchReport& search, const SettingResult& setting);
 
 /// The framework whose defaults a search starts from: "PyTorch".
-std::string_view framework_of(const SettingsSearchReport& found);
+std::string_view framework_of(const SettingsSearchReport& search);
 
 /// A verdict on the gain over the framework's defaults. A gain below 0.5 %, or within the prediction error,
 /// is not worth a change.
-std::string verdict(const SettingsSearchReport& found);
+std::string verdict(const SettingsSearchReport& search);
 
 /// Warnings about the best setting: those of its prediction, and settings that change more than speed.
-std::vector<Warning> warnings_of(const SettingsSearchReport& found);
+std::vector<Warning> warnings_of(const SettingsSearchReport& search);
 
 /// Writes for a person: the best settings, their gain and that of each single setting, how flat the optimum
 /// is, what was left out, and the code for the framework.
-void write_table(std::ostream& out, const SettingsSearchReport& found, const Style& style);
+void write_table(std::ostream& out, const SettingsSearchReport& search, const Style& style);
 
 /// The same as one document.
-JsonDocument json_document(const SettingsSearchReport& found, std::string_view version);
-void write_json(std::ostream& out, const SettingsSearchReport& found, std::string_view version);
+JsonDocument json_document(const SettingsSearchReport& search, std::string_view version);
+void write_json(std::ostream& out, const SettingsSearchReport& search, std::string_view version);
 
 }  // namespace gradway::report

@@ -25,13 +25,13 @@ using enum Table::Align;
 
 constexpr double no_effect = 1e-4;
 
-bool is_ddp(const SettingsSearchReport& found) {
-  return gradway::is_ddp(found.optimum.best.strategy);
+bool is_ddp(const SettingsSearchReport& search) {
+  return gradway::is_ddp(search.optimum.best.strategy);
 }
 
-std::string changes_in_words(const SettingsSearchReport& found, const SettingResult& tried) {
+std::string changes_in_words(const SettingsSearchReport& search, const SettingResult& tried) {
   std::string words;
-  for (const auto& [key, value] : found.changes[tried.job]) words += fmt::format(", {}={}", key, value);
+  for (const auto& [key, value] : search.changes[tried.job]) words += fmt::format(", {}={}", key, value);
   return words;
 }
 
@@ -41,30 +41,30 @@ std::string_view last_part(std::string_view key) {
 }
 
 /// The other changes of a setting, after the one that is shown already.
-std::string other_changes(const SettingsSearchReport& found, const SettingResult& tried,
+std::string other_changes(const SettingsSearchReport& search, const SettingResult& tried,
                           std::string_view setting) {
   std::string words;
-  for (const auto& [key, value] : found.changes[tried.job])
+  for (const auto& [key, value] : search.changes[tried.job])
     if (key != setting) words += fmt::format(", {}={}", last_part(key), value);
   return words;
 }
 
-std::string setting_in_words(const SettingsSearchReport& found, const SettingResult& tried) {
-  return describe(tried.strategy) + changes_in_words(found, tried);
+std::string setting_in_words(const SettingsSearchReport& search, const SettingResult& tried) {
+  return describe(tried.strategy) + changes_in_words(search, tried);
 }
 
-std::string gain_text(const SettingsSearchReport& found, const SettingResult& other) {
-  const auto gain = gain_over(found, other);
+std::string gain_text(const SettingsSearchReport& search, const SettingResult& setting) {
+  const auto gain = gain_over(search, setting);
   if (std::abs(gain) < no_effect) return "as fast";
-  const auto probability = best_is_faster(found, other);
-  if (is_tied_with_best(found, other))
+  const auto probability = best_is_faster(search, setting);
+  if (is_tied_with_best(search, setting))
     return fmt::format("tied ({}), {}", signed_percent_text(gain), probability_text(probability));
   const auto faster = fmt::format("{} faster", percent_text(gain));
   return probability < 0.95 ? fmt::format("{}, {}", faster, probability_text(probability)) : faster;
 }
 
-void write_times(std::ostream& out, const SettingsSearchReport& found, const Style& style) {
-  const bool has_tokens = found.optimum.best.metrics.tokens_per_s.has_value();
+void write_times(std::ostream& out, const SettingsSearchReport& search, const Style& style) {
+  const bool has_tokens = search.optimum.best.metrics.tokens_per_s.has_value();
   Table table{{{"", left},
                {"step time", right},
                {"90 % interval", right},
@@ -72,7 +72,7 @@ void write_times(std::ostream& out, const SettingsSearchReport& found, const Sty
                {"gain of the best", right}}};
   const auto throughput = [&](const SettingResult& tried) {
     const auto& tokens = tried.metrics.tokens_per_s;
-    return tokens ? *tokens / found.jobs[tried.job].gpus : tried.metrics.samples_per_s;
+    return tokens ? *tokens / search.jobs[tried.job].gpus : tried.metrics.samples_per_s;
   };
   const auto add = [&](const std::string& name, const SettingResult& tried, const std::string& gain) {
     if (!tried.failure_reason.empty()) {
@@ -82,13 +82,13 @@ void write_times(std::ostream& out, const SettingsSearchReport& found, const Sty
     table.add({name, time_text(tried.metrics.step_time), range_text(tried.range.low, tried.range.high),
                fmt::format("{:.4g}", throughput(tried)), gain});
   };
-  const auto& optimum = found.optimum;
+  const auto& optimum = search.optimum;
   add("best", optimum.best, "");
-  if (gain_over(found, optimum.fastest) < -no_effect)
-    add("fastest tried", optimum.fastest, gain_text(found, optimum.fastest));
-  add(fmt::format("{}'s defaults", framework_of(found)), optimum.defaults,
-      gain_text(found, optimum.defaults));
-  add("as written", optimum.as_written, gain_text(found, optimum.as_written));
+  if (gain_over(search, optimum.fastest) < -no_effect)
+    add("fastest tried", optimum.fastest, gain_text(search, optimum.fastest));
+  add(fmt::format("{}'s defaults", framework_of(search)), optimum.defaults,
+      gain_text(search, optimum.defaults));
+  add("as written", optimum.as_written, gain_text(search, optimum.as_written));
   table.write(out, style, "  ");
 }
 
@@ -102,8 +102,8 @@ std::string steps_in_words(CommHook hook) {
 void write_sources_of_steps(std::ostream& out, const std::vector<SettingResult>& hooks, const Style& style) {
   std::vector<std::string> items{
       "break-even: a hook shortens the training if it needs fewer times as many steps"};
-  for (const auto& one : hooks) {
-    const auto hook = hook_of(one.strategy);
+  for (const auto& tried : hooks) {
+    const auto hook = hook_of(tried.strategy);
     const auto published = lossy_steps(hook);
     if (!published) continue;
     items.push_back(fmt::format(
@@ -117,27 +117,27 @@ void write_sources_of_steps(std::ostream& out, const std::vector<SettingResult>&
   fields.add("target", items);
 }
 
-void write_hooks(std::ostream& out, const SettingsSearchReport& found, const Style& style) {
-  if (found.optimum.best_of_hooks.size() < 2) return;
-  const auto& hooks = found.optimum.best_of_hooks;
+void write_hooks(std::ostream& out, const SettingsSearchReport& search, const Style& style) {
+  if (search.optimum.best_of_hooks.size() < 2) return;
+  const auto& hooks = search.optimum.best_of_hooks;
   const auto plain = std::ranges::find_if(
-      hooks, [](const SettingResult& one) { return hook_of(one.strategy) == CommHook::none; });
+      hooks, [](const SettingResult& tried) { return hook_of(tried.strategy) == CommHook::none; });
   Table table{{{"hook", left},
                {"buckets", right},
                {"bucket views", right},
                {"step time", right},
                {"steps to the same loss", left},
                {plain == hooks.end() ? "" : "break-even", right}}};
-  for (const auto& one : found.optimum.best_of_hooks) {
-    const auto& strategy = std::get<Ddp>(one.strategy);
+  for (const auto& tried : search.optimum.best_of_hooks) {
+    const auto& strategy = std::get<Ddp>(tried.strategy);
     auto hook = std::string{name_of(strategy.comm_hook)};
     if (strategy.comm_hook == CommHook::powersgd) hook += fmt::format(", rank {}", strategy.powersgd_rank);
-    hook += changes_in_words(found, one);
+    hook += changes_in_words(search, tried);
     table.add({hook, strategy.bucket_cap ? exact_bytes_text(*strategy.bucket_cap) : "default",
-               strategy.gradient_as_bucket_view ? "yes" : "no", time_text(one.metrics.step_time),
+               strategy.gradient_as_bucket_view ? "yes" : "no", time_text(tried.metrics.step_time),
                steps_in_words(strategy.comm_hook),
                plain != hooks.end() && is_lossy(strategy.comm_hook)
-                   ? fmt::format("{:.2f}x", plain->metrics.step_time / one.metrics.step_time)
+                   ? fmt::format("{:.2f}x", plain->metrics.step_time / tried.metrics.step_time)
                    : ""});
   }
   out << '\n';
@@ -150,45 +150,46 @@ std::string value_text(const std::string& value) {
 }
 
 /// Writes the best result with each searched value of a sharding setting or a key of the job.
-void write_values(std::ostream& out, const SettingsSearchReport& found, const Style& style) {
-  if (found.optimum.best_of_values.empty()) return;
+void write_values(std::ostream& out, const SettingsSearchReport& search, const Style& style) {
+  if (search.optimum.best_of_values.empty()) return;
   Table table{{{"setting", left},
                {"value", left},
                {"step time", right},
                {"memory", right},
                {"gain of the best", right}}};
   std::string_view before;
-  for (const auto& [setting, value, tried] : found.optimum.best_of_values) {
+  for (const auto& [setting, value, tried] : search.optimum.best_of_values) {
     const auto name = setting == before ? std::string{} : std::string{last_part(setting)};
     before = setting;
     if (!tried) {
       table.add({name, value_text(value), "-", "-", "left out"});
     } else {
-      table.add({name, value_text(value) + other_changes(found, *tried, setting),
-                 time_text(tried->metrics.step_time), bytes_text(tried->memory), gain_text(found, *tried)});
+      table.add({name, value_text(value) + other_changes(search, *tried, setting),
+                 time_text(tried->metrics.step_time), bytes_text(tried->memory), gain_text(search, *tried)});
     }
   }
   out << '\n';
   table.write(out, style, "  ");
 }
 
-std::string turned_back_in_words(const SettingsSearchReport& found, const RevertedSetting& one) {
-  const auto& name = one.key;
-  std::string what = name == "bucket_cap"                  ? "with PyTorch's default buckets"
-                     : name == "comm_hook"                 ? "without the hook"
-                     : name == "powersgd_rank"             ? "with rank 1"
-                     : name.empty()                        ? "with the job as written"
-                     : name.find('.') != std::string::npos ? fmt::format("with {} as written", name)
-                     : is_ddp(found)                       ? fmt::format("without {}", name)
-                                     : fmt::format("with {}'s {}", framework_of(found), name);
-  if (!one.without.failure_reason.empty()) return fmt::format("{}: {}", what, one.without.failure_reason);
-  const auto cost = gain_over(found, one.without);
-  if (std::abs(cost) < no_effect) return fmt::format("{}: as fast", what);
-  return fmt::format("{}: {} {}", what, percent_text(std::abs(cost)), cost > 0 ? "longer" : "shorter");
+std::string turned_back_in_words(const SettingsSearchReport& search, const RevertedSetting& reverted) {
+  const auto& name = reverted.key;
+  std::string words = name == "bucket_cap"                  ? "with PyTorch's default buckets"
+                      : name == "comm_hook"                 ? "without the hook"
+                      : name == "powersgd_rank"             ? "with rank 1"
+                      : name.empty()                        ? "with the job as written"
+                      : name.find('.') != std::string::npos ? fmt::format("with {} as written", name)
+                      : is_ddp(search)                      ? fmt::format("without {}", name)
+                                       : fmt::format("with {}'s {}", framework_of(search), name);
+  if (!reverted.without.failure_reason.empty())
+    return fmt::format("{}: {}", words, reverted.without.failure_reason);
+  const auto cost = gain_over(search, reverted.without);
+  if (std::abs(cost) < no_effect) return fmt::format("{}: as fast", words);
+  return fmt::format("{}: {} {}", words, percent_text(std::abs(cost)), cost > 0 ? "longer" : "shorter");
 }
 
-void write_caps(std::ostream& out, const SettingsSearchReport& found, const Style& style) {
-  const auto& curve = found.optimum.curve;
+void write_caps(std::ostream& out, const SettingsSearchReport& search, const Style& style) {
+  const auto& curve = search.optimum.curve;
   if (curve.empty()) return;
   std::vector<double> times;
   for (const auto& point : curve) times.push_back(point.tried.metrics.step_time.value());
@@ -203,15 +204,15 @@ void write_caps(std::ostream& out, const SettingsSearchReport& found, const Styl
   const bool differ = time_text(Seconds{least}) != time_text(Seconds{most});
   fields.add("", fmt::format("steps of {}",
                              differ ? range_text(Seconds{least}, Seconds{most}) : time_text(Seconds{least})));
-  const auto& flat = found.optimum.flat;
+  const auto& flat = search.optimum.flat;
   if (!flat) {
     fields.add("flatness", "no other cap is within 1 % of the best");
-  } else if (flat->first == 1 && found.optimum.is_flat_to_end) {
+  } else if (flat->first == 1 && search.optimum.is_flat_to_end) {
     fields.add("flatness", "every cap is within 1 % of the best");
   } else {
     fields.add("flatness",
                fmt::format("caps from {} {} are within 1 % of the best", flat->first,
-                           found.optimum.is_flat_to_end ? "MiB on" : fmt::format("to {} MiB", flat->last)));
+                           search.optimum.is_flat_to_end ? "MiB on" : fmt::format("to {} MiB", flat->last)));
   }
 }
 
@@ -224,40 +225,41 @@ std::string hook_in_words(const Ddp& strategy) {
   return words;
 }
 
-std::vector<std::string> unfit_hooks(const SettingsSearchReport& found) {
+std::vector<std::string> unfit_hooks(const SettingsSearchReport& search) {
   std::vector<std::string> items;
-  for (const auto& one : found.left_out) {
-    std::string words = one.memory > 0_B ? hook_in_words(std::get<Ddp>(one.strategy)) : "";
-    words += changes_in_words(found, one);
+  for (const auto& tried : search.left_out) {
+    std::string words = tried.memory > 0_B ? hook_in_words(std::get<Ddp>(tried.strategy)) : "";
+    words += changes_in_words(search, tried);
     items.push_back(
-        fmt::format("{}: {}", words.starts_with(", ") ? words.substr(2) : words, one.failure_reason));
+        fmt::format("{}: {}", words.starts_with(", ") ? words.substr(2) : words, tried.failure_reason));
   }
   return items;
 }
 
 /// "replicate=4, job.recompute=full": the settings that matter most for memory.
-std::string layout_in_words(const SettingsSearchReport& found, const SettingResult& tried) {
+std::string layout_in_words(const SettingsSearchReport& search, const SettingResult& tried) {
   std::vector<std::string> words;
-  for (const auto& [name, value] : chosen_values(found.sharding, tried.strategy))
+  for (const auto& [name, value] : chosen_values(search.sharding, tried.strategy))
     if (name == "replicate" || name == "stage") words.push_back(fmt::format("{}={}", name, value));
-  for (const auto& [key, value] : found.changes[tried.job]) words.push_back(fmt::format("{}={}", key, value));
+  for (const auto& [key, value] : search.changes[tried.job])
+    words.push_back(fmt::format("{}={}", key, value));
   return words.empty() ? "as written" : fmt::format("{}", fmt::join(words, ", "));
 }
 
 /// Settings that cannot run, one line per layout.
-std::vector<std::string> unfit_layouts(const SettingsSearchReport& found) {
+std::vector<std::string> unfit_layouts(const SettingsSearchReport& search) {
   struct Layout {
     std::string words;
     int settings;
     const SettingResult* least;
   };
   std::vector<Layout> layouts;
-  for (const auto& one : found.left_out) {
-    auto words = layout_in_words(found, one);
+  for (const auto& tried : search.left_out) {
+    auto words = layout_in_words(search, tried);
     auto same = std::ranges::find(layouts, words, &Layout::words);
-    if (same == layouts.end()) same = layouts.insert(same, {std::move(words), 0, &one});
+    if (same == layouts.end()) same = layouts.insert(same, {std::move(words), 0, &tried});
     ++same->settings;
-    if (one.memory < same->least->memory) same->least = &one;
+    if (tried.memory < same->least->memory) same->least = &tried;
   }
   std::vector<std::string> items;
   for (const auto& [words, settings, least] : layouts) {
@@ -268,34 +270,35 @@ std::vector<std::string> unfit_layouts(const SettingsSearchReport& found) {
   return items;
 }
 
-std::string family_in_words(const SettingsSearchReport& found, const SettingResult& tried) {
-  if (is_ddp(found)) return hook_in_words(std::get<Ddp>(tried.strategy)) + changes_in_words(found, tried);
-  return describe(family_of(tried.strategy)) + changes_in_words(found, tried);
+std::string family_in_words(const SettingsSearchReport& search, const SettingResult& tried) {
+  if (is_ddp(search)) return hook_in_words(std::get<Ddp>(tried.strategy)) + changes_in_words(search, tried);
+  return describe(family_of(tried.strategy)) + changes_in_words(search, tried);
 }
 
-std::vector<std::string> left_out(const SettingsSearchReport& found) {
+std::vector<std::string> left_out(const SettingsSearchReport& search) {
   std::vector<std::string> items;
-  if (!found.lossy_left_out.empty()) {
+  if (!search.lossy_left_out.empty()) {
     std::vector<std::string_view> names;
-    for (const auto hook : found.lossy_left_out) names.push_back(name_of(hook));
+    for (const auto hook : search.lossy_left_out) names.push_back(name_of(hook));
     items.push_back(fmt::format("lossy hooks, which change gradient values: {} (--lossy searches them too)",
                                 fmt::join(names, ", ")));
   }
-  for (auto& item : is_ddp(found) ? unfit_hooks(found) : unfit_layouts(found))
+  for (auto& item : is_ddp(search) ? unfit_hooks(search) : unfit_layouts(search))
     items.push_back(std::move(item));
-  for (const auto& one : found.missed) {
-    items.push_back(fmt::format("{}: {}", family_in_words(found, one),
-                                missed_limits_in_words(training_of(*found.goal, one.metrics, one.range))));
+  for (const auto& tried : search.missed) {
+    items.push_back(
+        fmt::format("{}: {}", family_in_words(search, tried),
+                    missed_limits_in_words(training_of(*search.goal, tried.metrics, tried.range))));
   }
   return items;
 }
 
 /// Settings of the job that often gain more than those that were searched.
-std::vector<std::string> not_searched(const SettingsSearchReport& found) {
-  const auto& job = found.jobs.front();
+std::vector<std::string> not_searched(const SettingsSearchReport& search) {
+  const auto& job = search.jobs.front();
   std::vector<std::string> items;
   const auto add = [&](std::string_view key, bool can_gain, std::string_view words) {
-    if (can_gain && std::ranges::find(found.keys, key) == found.keys.end())
+    if (can_gain && std::ranges::find(search.keys, key) == search.keys.end())
       items.push_back(fmt::format("{}{}", key, words));
   };
   add("job.compile", !job.compiled, ": 'gradway sweep FILE --vary job.compile=false,true' tries it");
@@ -306,48 +309,49 @@ std::vector<std::string> not_searched(const SettingsSearchReport& found) {
   return items;
 }
 
-void write_remarks(std::ostream& out, const SettingsSearchReport& found, const Style& style) {
+void write_remarks(std::ostream& out, const SettingsSearchReport& search, const Style& style) {
   Fields fields{out, style};
-  std::vector<std::string> parts;
-  for (const auto& one : found.optimum.reverted) parts.push_back(turned_back_in_words(found, one));
-  if (std::ranges::find(found.keys, "static_graph") != found.keys.end())
-    parts.emplace_back("static_graph: its gain is not predicted; measurements show that it is negligible");
+  std::vector<std::string> items;
+  for (const auto& reverted : search.optimum.reverted)
+    items.push_back(turned_back_in_words(search, reverted));
+  if (std::ranges::find(search.keys, "static_graph") != search.keys.end())
+    items.emplace_back("static_graph: its gain is not predicted; measurements show that it is negligible");
   out << '\n';
-  fields.add("each setting", parts);
-  write_caps(out, found, style);
+  fields.add("each setting", items);
+  write_caps(out, search, style);
   out << '\n';
-  const auto tried = fmt::format("{} simulated for {} settings", counted_text(found.simulated, "step"),
-                                 thousands_text(std::llround(found.settings)));
-  fields.add("tried", tried + (is_ddp(found) ? "; caps that give the same buckets count as one"
-                                             : "; prefetches only with settings within 5 % of the best"));
-  fields.add("left out", left_out(found), Paint::yellow);
-  fields.add("not searched", not_searched(found));
-  fields.add("warning", with_codes(warnings_of(found)), Paint::yellow);
+  const auto tried = fmt::format("{} simulated for {} settings", counted_text(search.simulated, "step"),
+                                 thousands_text(std::llround(search.settings)));
+  fields.add("tried", tried + (is_ddp(search) ? "; caps that give the same buckets count as one"
+                                              : "; prefetches only with settings within 5 % of the best"));
+  fields.add("left out", left_out(search), Paint::yellow);
+  fields.add("not searched", not_searched(search));
+  fields.add("warning", with_codes(warnings_of(search)), Paint::yellow);
 }
 
 }  // namespace
 
-void write_table(std::ostream& out, const SettingsSearchReport& found, const Style& style) {
-  const auto& job = found.jobs.front();
-  out << style.paint(Paint::bold, fit(found.scenario, style.width)) << '\n';
-  const auto about = fmt::format("{} on {}, {}, batch {} per GPU, {}", found.model, found.platform,
+void write_table(std::ostream& out, const SettingsSearchReport& search, const Style& style) {
+  const auto& job = search.jobs.front();
+  out << style.paint(Paint::bold, fit(search.scenario, style.width)) << '\n';
+  const auto about = fmt::format("{} on {}, {}, batch {} per GPU, {}", search.model, search.platform,
                                  counted_text(job.gpus, "GPU"), job.batch_per_gpu, name_of(job.precision));
   for (const auto& line : wrap(about, style.width)) out << style.paint(Paint::dim, line) << '\n';
   out << '\n';
   Fields fields{out, style};
-  fields.add("best", setting_in_words(found, found.optimum.best), Paint::bold);
-  fields.add("", verdict(found));
+  fields.add("best", setting_in_words(search, search.optimum.best), Paint::bold);
+  fields.add("", verdict(search));
   out << '\n';
-  if (const auto& best = found.optimum.best; found.goal && best.failure_reason.empty()) {
-    add_training(fields, *found.goal, training_of(*found.goal, best.metrics, best.range));
+  if (const auto& best = search.optimum.best; search.goal && best.failure_reason.empty()) {
+    add_training(fields, *search.goal, training_of(*search.goal, best.metrics, best.range));
     out << '\n';
   }
-  write_times(out, found, style);
-  write_hooks(out, found, style);
-  write_values(out, found, style);
-  write_remarks(out, found, style);
-  const auto snippet = snippet_of(job_of(found, found.optimum.best));
-  out << '\n' << style.paint(Paint::dim, fmt::format("  in {}", framework_of(found))) << "\n\n";
+  write_times(out, search, style);
+  write_hooks(out, search, style);
+  write_values(out, search, style);
+  write_remarks(out, search, style);
+  const auto snippet = snippet_of(job_of(search, search.optimum.best));
+  out << '\n' << style.paint(Paint::dim, fmt::format("  in {}", framework_of(search))) << "\n\n";
   std::istringstream code{snippet.text};
   for (std::string line; std::getline(code, line);) out << (line.empty() ? "" : "    ") << line << '\n';
 }

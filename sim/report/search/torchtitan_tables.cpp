@@ -148,7 +148,7 @@ class Tables {
       if (job_.accumulate > 1)
         notes_ += "# torchtitan's DDP reduces in each micro-step; the predicted job reduces in the last\n";
     }
-    if (const auto* own = fsdp()) note_fsdp(*own);
+    if (const auto* strategy = fsdp()) note_fsdp(*strategy);
     const auto& layout = job_.layout;
     if (fsdp() == nullptr && layout.model_parallel_ranks() > 1 && is_half(job_.precision))
       notes_ += fmt::format(
@@ -160,20 +160,21 @@ class Tables {
     if (layout.pipeline > 1 && layout.schedule == Schedule::zb_h1) note("parallel.schedule", "zb_h1");
   }
 
-  void note_fsdp(const Fsdp& own) {
-    const bool autocasts = !own.param_dtype && is_half(job_.precision);
+  void note_fsdp(const Fsdp& strategy) {
+    const bool autocasts = !strategy.param_dtype && is_half(job_.precision);
     if (autocasts)
       notes_ += fmt::format(
           "# the predicted job uses autocast over fp32 parameters, which torchtitan's FSDP lacks; \"{}\" "
           "as\n# mixed_precision_param, the default, corresponds to strategy.param_dtype={}\n",
           torch_dtype_word(compute_dtype(job_)), name_of(compute_dtype(job_)));
-    if (own.reshard && *own.reshard > Fsdp::kept)
-      note("strategy.reshard_after_forward", fmt::format("{}", *own.reshard));
-    if (own.wrap != Wrap{}) note("strategy.wrap", wrap_text(own.wrap));
-    if (own.forward_prefetch > 0) note("strategy.forward_prefetch", fmt::format("{}", own.forward_prefetch));
-    if (own.backward_prefetch > 0)
-      note("strategy.backward_prefetch", fmt::format("{}", own.backward_prefetch));
-    if (own.no_sync) note("strategy.no_sync", "true");
+    if (strategy.reshard && *strategy.reshard > Fsdp::kept)
+      note("strategy.reshard_after_forward", fmt::format("{}", *strategy.reshard));
+    if (strategy.wrap != Wrap{}) note("strategy.wrap", wrap_text(strategy.wrap));
+    if (strategy.forward_prefetch > 0)
+      note("strategy.forward_prefetch", fmt::format("{}", strategy.forward_prefetch));
+    if (strategy.backward_prefetch > 0)
+      note("strategy.backward_prefetch", fmt::format("{}", strategy.backward_prefetch));
+    if (strategy.no_sync) note("strategy.no_sync", "true");
   }
 
   static std::string wrap_text(const Wrap& wrap) {

@@ -7,19 +7,19 @@
 namespace gradway::report {
 
 std::vector<Connection> connections(const std::vector<Link>& links) {
-  std::vector<Connection> found;
+  std::vector<Connection> paired;
   std::multimap<std::tuple<DeviceId, DeviceId, LinkKind>, std::size_t> unpaired;
   for (const auto& link : links) {
-    const auto other = unpaired.find({link.to, link.from, link.kind});
-    if (other != unpaired.end()) {
-      found[other->second].back = &link;
-      unpaired.erase(other);
+    const auto opposite = unpaired.find({link.to, link.from, link.kind});
+    if (opposite != unpaired.end()) {
+      paired[opposite->second].back = &link;
+      unpaired.erase(opposite);
     } else {
-      unpaired.emplace(std::tuple{link.from, link.to, link.kind}, found.size());
-      found.push_back({&link, nullptr});
+      unpaired.emplace(std::tuple{link.from, link.to, link.kind}, paired.size());
+      paired.push_back({&link, nullptr});
     }
   }
-  return found;
+  return paired;
 }
 
 }  // namespace gradway::report

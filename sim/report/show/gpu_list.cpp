@@ -25,21 +25,21 @@ std::optional<FlopsPerSecond> peak_of(const Gpu& gpu, Precision precision) {
   return gpu.peak[static_cast<std::size_t>(precision)];
 }
 
-std::string kernels_text(const ListedGpu& one) {
-  if (one.gpu->ideal) return "ideal";
-  if (one.gpu_of_kernel_times.empty()) return "from anchors of models";
-  return one.gpu_of_kernel_times == one.name ? "timed" : "scaled from " + one.gpu_of_kernel_times;
+std::string kernels_text(const ListedGpu& entry) {
+  if (entry.gpu->ideal) return "ideal";
+  if (entry.gpu_of_kernel_times.empty()) return "from anchors of models";
+  return entry.gpu_of_kernel_times == entry.name ? "timed" : "scaled from " + entry.gpu_of_kernel_times;
 }
 
-std::vector<std::string> row(const ListedGpu& one) {
-  const auto& gpu = *one.gpu;
-  std::vector<std::string> cells{one.name, gpu.ideal ? "-" : bytes_text(gpu.memory),
+std::vector<std::string> row(const ListedGpu& entry) {
+  const auto& gpu = *entry.gpu;
+  std::vector<std::string> cells{entry.name, gpu.ideal ? "-" : bytes_text(gpu.memory),
                                  gpu.ideal ? "-" : rate_text(gpu.memory_bandwidth)};
   for (const auto precision : shown_peaks) {
     const auto peak = peak_of(gpu, precision);
     cells.push_back(peak ? fmt::format("{:.4g}", peak->value() / 1e12) : "-");
   }
-  cells.push_back(kernels_text(one));
+  cells.push_back(kernels_text(entry));
   return cells;
 }
 
@@ -68,11 +68,11 @@ void write_gpus(std::ostream& out, const std::vector<ListedGpu>& listed, const S
   for (const auto precision : shown_peaks) columns.push_back({std::string{name_of(precision)}, right});
   columns.push_back({"kernels", left});
   Table table{columns};
-  for (const auto& one : listed) {
-    if (one.gpu) {
-      table.add(row(one));
+  for (const auto& entry : listed) {
+    if (entry.gpu) {
+      table.add(row(entry));
     } else {
-      table.add_with_note({one.name}, cannot_be_read);
+      table.add_with_note({entry.name}, cannot_be_read);
     }
   }
   table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
@@ -81,19 +81,19 @@ void write_gpus(std::ostream& out, const std::vector<ListedGpu>& listed, const S
 
 void write_gpus_json(std::ostream& out, const std::vector<ListedGpu>& listed) {
   auto gpus = Json::array();
-  for (const auto& one : listed) {
-    auto& json = gpus.emplace_back(Json{{"name", one.name}, {"readable", one.gpu.has_value()}});
-    if (!one.gpu) continue;
-    json["source"] = one.gpu->source;
-    json["ideal"] = one.gpu->ideal;
-    json["memory_bytes"] = one.gpu->ideal ? Json{} : Json(one.gpu->memory.value());
-    json["memory_bytes_per_s"] = one.gpu->ideal ? Json{} : Json(one.gpu->memory_bandwidth.value());
+  for (const auto& entry : listed) {
+    auto& json = gpus.emplace_back(Json{{"name", entry.name}, {"readable", entry.gpu.has_value()}});
+    if (!entry.gpu) continue;
+    json["source"] = entry.gpu->source;
+    json["ideal"] = entry.gpu->ideal;
+    json["memory_bytes"] = entry.gpu->ideal ? Json{} : Json(entry.gpu->memory.value());
+    json["memory_bytes_per_s"] = entry.gpu->ideal ? Json{} : Json(entry.gpu->memory_bandwidth.value());
     auto& peaks = json["peak_flops_per_s"] = Json::object();
     for (const auto precision : shown_peaks) {
-      const auto peak = peak_of(*one.gpu, precision);
+      const auto peak = peak_of(*entry.gpu, precision);
       peaks[std::string{name_of(precision)}] = peak ? Json(peak->value()) : Json{};
     }
-    json["kernels_timed_on"] = one.gpu_of_kernel_times.empty() ? Json{} : Json(one.gpu_of_kernel_times);
+    json["kernels_timed_on"] = entry.gpu_of_kernel_times.empty() ? Json{} : Json(entry.gpu_of_kernel_times);
   }
   out << serialized(Json{{"schema", 1}, {"gpus", std::move(gpus)}}, 2) << '\n';
 }
@@ -101,13 +101,13 @@ void write_gpus_json(std::ostream& out, const std::vector<ListedGpu>& listed) {
 void write_calibrations(std::ostream& out, const std::vector<ListedCalibration>& listed, const Style& style) {
   using enum Table::Align;
   Table table{{{"calibration", left}, {"as of", left}, {"measured", left}}};
-  for (const auto& one : listed) {
-    if (one.calibration) {
-      const auto& day = one.calibration->date;
-      table.add({one.name, day.empty() ? "-" : day,
-                 fmt::format("{}", fmt::join(contents_of(*one.calibration), ", "))});
+  for (const auto& entry : listed) {
+    if (entry.calibration) {
+      const auto& day = entry.calibration->date;
+      table.add({entry.name, day.empty() ? "-" : day,
+                 fmt::format("{}", fmt::join(contents_of(*entry.calibration), ", "))});
     } else {
-      table.add_with_note({one.name}, cannot_be_read);
+      table.add_with_note({entry.name}, cannot_be_read);
     }
   }
   table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
@@ -115,13 +115,13 @@ void write_calibrations(std::ostream& out, const std::vector<ListedCalibration>&
 
 void write_calibrations_json(std::ostream& out, const std::vector<ListedCalibration>& listed) {
   auto calibrations = Json::array();
-  for (const auto& one : listed) {
+  for (const auto& entry : listed) {
     auto& json =
-        calibrations.emplace_back(Json{{"name", one.name}, {"readable", one.calibration.has_value()}});
-    if (!one.calibration) continue;
-    json["source"] = one.calibration->source;
-    json["date"] = one.calibration->date.empty() ? Json{} : Json(one.calibration->date);
-    json["measured"] = contents_of(*one.calibration);
+        calibrations.emplace_back(Json{{"name", entry.name}, {"readable", entry.calibration.has_value()}});
+    if (!entry.calibration) continue;
+    json["source"] = entry.calibration->source;
+    json["date"] = entry.calibration->date.empty() ? Json{} : Json(entry.calibration->date);
+    json["measured"] = contents_of(*entry.calibration);
   }
   out << serialized(Json{{"schema", 1}, {"calibrations", std::move(calibrations)}}, 2) << '\n';
 }

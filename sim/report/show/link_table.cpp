@@ -37,13 +37,13 @@ void write_link_table(std::ostream& out, const Platform& platform, const ShownDe
   using enum Table::Align;
   std::set<int> nodes;
   for (const auto gpu : shown.gpus) nodes.insert(platform.device(gpu).node);
-  const bool whole = shown.gpus.size() == platform.gpus.size();
+  const bool shows_all = shown.gpus.size() == platform.gpus.size();
   Table table{{{"link", left}, {"kind", left}, {"bandwidth", left}, {"latency", right}}};
   std::size_t rows = 0;
   for (const auto& connection : connections(platform.links)) {
     const auto& from = platform.device(connection.there->from);
     const auto& to = platform.device(connection.there->to);
-    if (!whole && !nodes.contains(from.node) && !nodes.contains(to.node)) continue;
+    if (!shows_all && !nodes.contains(from.node) && !nodes.contains(to.node)) continue;
     if (++rows > most_rows) continue;
     table.add({fmt::format("{} {} {}", from.name, connection.back == nullptr ? "->" : "<->", to.name),
                kind_text(*connection.there), rates_text(platform, connection),

@@ -38,8 +38,8 @@ std::vector<std::pair<unsigned long, char>> natural_sort_key(const std::string& 
   return pieces;
 }
 
-bool is_synthetic(const ListedPlatform& one) {
-  return one.platform && !one.platform->gpu_models.empty() && one.platform->gpu_models.front().ideal;
+bool is_synthetic(const ListedPlatform& entry) {
+  return entry.platform && !entry.platform->gpu_models.empty() && entry.platform->gpu_models.front().ideal;
 }
 
 void sort(std::vector<ListedPlatform>& listed) {
@@ -97,12 +97,12 @@ std::string gpus_text(const Platform& platform) {
   return platform.nodes == 1 ? text : fmt::format("{}, {} nodes", text, platform.nodes);
 }
 
-std::vector<std::string> row(const ListedPlatform& one) {
-  if (!one.platform) return {one.name, "the file is invalid", "", "", "", "", ""};
-  const auto& platform = *one.platform;
+std::vector<std::string> row(const ListedPlatform& entry) {
+  if (!entry.platform) return {entry.name, "the file is invalid", "", "", "", "", ""};
+  const auto& platform = *entry.platform;
   const auto link = gpu_interconnect(platform);
   const auto network = network_rate(platform);
-  std::vector<std::string> cells{one.name, gpus_text(platform)};
+  std::vector<std::string> cells{entry.name, gpus_text(platform)};
   cells.push_back(link ? fmt::format("{} {}", name_of(link->kind), rate_text(link->rate)) : "-");
   cells.push_back(network ? fmt::format("{} {}", facts_of(platform.network->kind).name, rate_text(*network))
                           : "-");
@@ -113,10 +113,10 @@ std::vector<std::string> row(const ListedPlatform& one) {
   return cells;
 }
 
-Json document(const ListedPlatform& one) {
-  Json json{{"name", one.name}, {"readable", one.platform.has_value()}};
-  if (!one.platform) return json;
-  const auto& platform = *one.platform;
+Json document(const ListedPlatform& entry) {
+  Json json{{"name", entry.name}, {"readable", entry.platform.has_value()}};
+  if (!entry.platform) return json;
+  const auto& platform = *entry.platform;
   json["source"] = platform.source;
   json["gpu"] = platform.gpu_models.empty() ? Json{} : Json(platform.gpu_models.front().name);
   json["gpus_per_node"] = gpus_per_node(platform);
@@ -143,14 +143,14 @@ void write_platforms(std::ostream& out, std::vector<ListedPlatform> listed, cons
                {"USD/node-hour", right},
                {"price of", left},
                {"region", left}}};
-  for (const auto& one : listed) table.add(row(one));
+  for (const auto& entry : listed) table.add(row(entry));
   table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
 }
 
 void write_platforms_json(std::ostream& out, std::vector<ListedPlatform> listed) {
   sort(listed);
   auto platforms = Json::array();
-  for (const auto& one : listed) platforms.push_back(document(one));
+  for (const auto& entry : listed) platforms.push_back(document(entry));
   out << serialized(Json{{"schema", 1}, {"platforms", std::move(platforms)}}, 2) << '\n';
 }
 

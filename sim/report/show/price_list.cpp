@@ -15,22 +15,22 @@ namespace gradway::report {
 
 void write_prices(std::ostream& out, const std::vector<ListedPrice>& listed, const Style& style) {
   using enum Table::Align;
-  const bool has_age = std::ranges::any_of(listed, [](const auto& one) { return one.age.has_value(); });
+  const bool has_age = std::ranges::any_of(listed, [](const auto& entry) { return entry.age.has_value(); });
   std::vector<Table::Column> columns{{"platform", left},      {"terms", left},  {"USD/node-hour", right},
                                      {"USD/GPU-hour", right}, {"region", left}, {"date", left},
                                      {"--prices", left}};
   if (has_age) columns.push_back({"days old", right});
   Table table{std::move(columns)};
-  for (const auto& one : listed) {
-    const auto each = one.price.per_node.value();
-    std::vector<std::string> cells{one.platform,
-                                   std::string{name_of(one.price.terms)},
-                                   fmt::format("{:.2f}", each),
-                                   fmt::format("{:.2f}", each / one.gpus),
-                                   one.price.region,
-                                   one.price.date,
-                                   one.list};
-    if (has_age) cells.push_back(one.age ? fmt::format("{}", *one.age) : "");
+  for (const auto& entry : listed) {
+    const auto per_node = entry.price.per_node.value();
+    std::vector<std::string> cells{entry.platform,
+                                   std::string{name_of(entry.price.terms)},
+                                   fmt::format("{:.2f}", per_node),
+                                   fmt::format("{:.2f}", per_node / entry.gpus),
+                                   entry.price.region,
+                                   entry.price.date,
+                                   entry.list};
+    if (has_age) cells.push_back(entry.age ? fmt::format("{}", *entry.age) : "");
     table.add(std::move(cells));
   }
   table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
@@ -39,11 +39,11 @@ void write_prices(std::ostream& out, const std::vector<ListedPrice>& listed, con
 void write_prices_json(std::ostream& out, const std::vector<ListedPrice>& listed) {
   using Json = nlohmann::ordered_json;
   auto prices = Json::array();
-  for (const auto& one : listed) {
-    Json json{{"platform", one.platform}, {"gpus_per_node", one.gpus}};
-    json.update(price_json(one.price));
-    json["prices"] = one.list.empty() ? Json{} : Json(one.list);
-    json["days_old"] = one.age ? Json(*one.age) : Json{};
+  for (const auto& entry : listed) {
+    Json json{{"platform", entry.platform}, {"gpus_per_node", entry.gpus}};
+    json.update(price_json(entry.price));
+    json["prices"] = entry.list.empty() ? Json{} : Json(entry.list);
+    json["days_old"] = entry.age ? Json(*entry.age) : Json{};
     prices.push_back(std::move(json));
   }
   out << serialized(Json{{"schema", 1}, {"prices", std::move(prices)}}, 2) << '\n';

@@ -65,41 +65,41 @@ std::string pattern_of(const value::Amount& amount) {
   return fmt::format("^{}$", pattern);
 }
 
-Json any_of(Json one, Json other) {
-  return {{"anyOf", Json::array({std::move(one), std::move(other)})}};
+Json any_of(Json first, Json second) {
+  return {{"anyOf", Json::array({std::move(first), std::move(second)})}};
 }
 
 /// The JSON Schema of each kind of value.
 struct ToSchema {
   Json operator()(const value::Boolean&) const { return {{"type", "boolean"}}; }
-  Json operator()(const value::Whole& of) const {
-    return {{"type", "integer"}, {"minimum", of.least}, {"maximum", of.most}};
+  Json operator()(const value::Whole& range) const {
+    return {{"type", "integer"}, {"minimum", range.least}, {"maximum", range.most}};
   }
-  Json operator()(const value::Gpus& of) const { return (*this)(value::Whole{1, of.most}); }
-  Json operator()(const value::Real& of) const {
-    return {{"type", "number"}, {"minimum", of.least}, {"maximum", of.most}};
+  Json operator()(const value::Gpus& gpus) const { return (*this)(value::Whole{1, gpus.most}); }
+  Json operator()(const value::Real& range) const {
+    return {{"type", "number"}, {"minimum", range.least}, {"maximum", range.most}};
   }
   Json operator()(const value::Slowdown&) const { return (*this)(value::Real{1, 1000}); }
-  Json operator()(const value::Words& of) const { return {{"enum", of.words}}; }
-  Json operator()(const value::WordsOrNone& of) const { return {{"enum", words_of(value::Kind{of})}}; }
-  Json operator()(const value::Amount& of) const {
-    Json text{{"type", "string"}, {"pattern", pattern_of(of)}, {"examples", {of.example}}};
-    const bool is_count = of.unit == value::Unit::tokens || of.unit == value::Unit::samples;
+  Json operator()(const value::Words& words) const { return {{"enum", words.words}}; }
+  Json operator()(const value::WordsOrNone& words) const { return {{"enum", words_of(value::Kind{words})}}; }
+  Json operator()(const value::Amount& amount) const {
+    Json text{{"type", "string"}, {"pattern", pattern_of(amount)}, {"examples", {amount.example}}};
+    const bool is_count = amount.unit == value::Unit::tokens || amount.unit == value::Unit::samples;
     return is_count ? any_of({{"type", "number"}, {"minimum", 1}}, std::move(text)) : text;
   }
-  Json operator()(const value::Elements& of) const {
-    return {{"type", {"number", "string"}}, {"examples", {of.example}}};
+  Json operator()(const value::Elements& elements) const {
+    return {{"type", {"number", "string"}}, {"examples", {elements.example}}};
   }
-  Json operator()(const value::WholeOrWord& of) const {
-    return any_of((*this)(of.numbers), {{"const", of.word}});
+  Json operator()(const value::WholeOrWord& choice) const {
+    return any_of((*this)(choice.numbers), {{"const", choice.word}});
   }
   Json operator()(const value::Wrapping&) const {
     return {{"type", "string"},
             {"pattern", "^(block|whole|[0-9]+ blocks)$"},
             {"examples", {"block", "4 blocks"}}};
   }
-  Json operator()(const value::Resharding& of) const {
-    return any_of({{"type", "boolean"}}, (*this)(value::Whole{2, of.most}));
+  Json operator()(const value::Resharding& resharding) const {
+    return any_of({{"type", "boolean"}}, (*this)(value::Whole{2, resharding.most}));
   }
   Json operator()(const value::AxisOrder&) const {
     return {{"type", "string"},
@@ -124,8 +124,8 @@ struct Branch {
   std::vector<std::pair<std::string, Branch>> keys;
 
   Branch& operator[](std::string_view name) {
-    const auto found = std::ranges::find(keys, name, &std::pair<std::string, Branch>::first);
-    return found != keys.end() ? found->second : keys.emplace_back(name, Branch{}).second;
+    const auto entry = std::ranges::find(keys, name, &std::pair<std::string, Branch>::first);
+    return entry != keys.end() ? entry->second : keys.emplace_back(name, Branch{}).second;
   }
 };
 
@@ -133,10 +133,10 @@ Branch tree_of_keys() {
   Branch root;
   for (const auto& key : config::described_keys()) {
     auto* branch = &root;
-    for (std::size_t at = 0; at <= key.name.size();) {
-      const auto dot = std::min(key.name.find('.', at), key.name.size());
-      branch = &(*branch)[key.name.substr(at, dot - at)];
-      at = dot + 1;
+    for (std::size_t begin = 0; begin <= key.name.size();) {
+      const auto dot = std::min(key.name.find('.', begin), key.name.size());
+      branch = &(*branch)[key.name.substr(begin, dot - begin)];
+      begin = dot + 1;
     }
     branch->rows.push_back(&key);
   }
@@ -153,14 +153,14 @@ Json default_of(const ScenarioKey& key) {
 }
 
 Json value_schema(const Branch& branch) {
-  std::vector<Json> all;
+  std::vector<Json> schemas;
   std::vector<std::string> help;
   for (const auto* row : branch.rows) {
     auto schema = std::visit(ToSchema{}, row->kind);
-    if (std::ranges::find(all, schema) == all.end()) all.push_back(std::move(schema));
+    if (std::ranges::find(schemas, schema) == schemas.end()) schemas.push_back(std::move(schema));
     help.push_back(row->help());
   }
-  Json schema = all.size() == 1 ? std::move(all.front()) : Json{{"anyOf", all}};
+  Json schema = schemas.size() == 1 ? std::move(schemas.front()) : Json{{"anyOf", schemas}};
   schema["description"] = fmt::format("{}", fmt::join(help, "; "));
   const auto& row = *branch.rows.front();
   if (!row.default_text.empty() && branch.rows.size() == 1) schema["default"] = default_of(row);

@@ -49,9 +49,9 @@ class Chart {
     if (turn.pass != Pass::weight_gradients) {
       const auto before = is_forward ? stage - 1 : stage + 1;
       if (before >= 0 && before < pipeline_.stages()) {
-        const auto found = ends_.find({is_forward, before, turn.micro_batch});
-        if (found == ends_.end()) return false;
-        begin = std::max(begin, found->second);
+        const auto previous = ends_.find({is_forward, before, turn.micro_batch});
+        if (previous == ends_.end()) return false;
+        begin = std::max(begin, previous->second);
       }
     }
     auto& line = lines_[rank];

@@ -111,8 +111,8 @@ void write_adapted(std::ostream& out, const Adaptation& adapted, const Style& st
 
 void write_held_back(std::ostream& out, const std::vector<HoldoutError>& entries) {
   if (!entries.empty()) out << '\n';
-  for (const auto& [what, rows, error] : entries) {
-    out << fmt::format("held back: {}: median {}, worst {} ({})\n", what, percent_text(error.median),
+  for (const auto& [group, rows, error] : entries) {
+    out << fmt::format("held back: {}: median {}, worst {} ({})\n", group, percent_text(error.median),
                        percent_text(error.worst), counted_text(rows, "row"));
   }
 }

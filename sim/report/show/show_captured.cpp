@@ -33,13 +33,13 @@ std::map<std::string, CapturedTotals> totals_by_name(const CapturedStep& capture
   for (const auto& layer : captured.layers) {
     for (const auto* pass : {&layer.forward, &layer.backward}) {
       for (const auto& operation : *pass) {
-        auto& of = totals[operation.name];
-        ++(pass == &layer.forward ? of.forward : of.backward);
+        auto& total = totals[operation.name];
+        ++(pass == &layer.forward ? total.forward : total.backward);
         const auto issued = kernels_of(operation, 1, compute_capability);
-        of.is_known = of.is_known && issued.is_known;
+        total.is_known = total.is_known && issued.is_known;
         for (const auto& kernel : issued.kernels) {
-          of.flops += kernel.flops;
-          of.bytes += kernel.bytes;
+          total.flops += kernel.flops;
+          total.bytes += kernel.bytes;
         }
       }
     }

@@ -16,8 +16,8 @@ void add_rate(Fields& fields, std::string_view label, const std::optional<BytesP
 }
 
 void add_usd(Fields& fields, std::string_view label, const std::optional<double>& usd,
-             std::string_view what) {
-  if (usd) fields.add(label, fmt::format("{:.4g} USD {}", *usd, what));
+             std::string_view unit) {
+  if (usd) fields.add(label, fmt::format("{:.4g} USD {}", *usd, unit));
 }
 
 }  // namespace

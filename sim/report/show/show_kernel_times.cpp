@@ -24,9 +24,9 @@ struct TimedGroup {
 
 /// Product of all dimensions.
 double times_all(const std::vector<double>& size) {
-  double all = 1;
-  for (const auto number : size) all *= number;
-  return all;
+  double product = 1;
+  for (const auto number : size) product *= number;
+  return product;
 }
 
 /// Operations of a compute-bound kernel; zero for memory-bound kernels. A causal mask halves attention; its
@@ -49,9 +49,10 @@ Flops work_of(const TimedKind& kind, const KernelTime& row) {
 std::string group_name(const TimedKind& kind, const std::string& kernel) {
   const auto number = std::ranges::find(kind.words, "number");
   if (number == kind.words.end()) return std::string{kind.name};
-  std::string_view rest = kernel;
-  for (auto word = kind.words.begin(); word <= number; ++word) rest.remove_prefix(rest.find(' ') + 1);
-  return fmt::format("{} {}", kind.name, rest.substr(0, rest.find(' ')));
+  std::string_view remaining = kernel;
+  for (auto word = kind.words.begin(); word <= number; ++word)
+    remaining.remove_prefix(remaining.find(' ') + 1);
+  return fmt::format("{} {}", kind.name, remaining.substr(0, remaining.find(' ')));
 }
 
 std::vector<TimedGroup> groups_of(const KernelTimes& times) {

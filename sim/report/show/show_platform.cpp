@@ -57,15 +57,15 @@ void write_head(Fields& fields, const Platform& platform, const Calibration& cal
   } else {
     fields.add("price", platform.prices.empty() ? "unknown" : "unknown on demand");
   }
-  std::vector<std::string> others;
-  for (const auto& other : platform.prices) {
-    const auto same = [&](const Price& one) {
-      return one.date == other.date && one.region == other.region && one.terms == other.terms;
+  std::vector<std::string> other_prices;
+  for (const auto& price : platform.prices) {
+    const auto same = [&](const Price& shown) {
+      return shown.date == price.date && shown.region == price.region && shown.terms == price.terms;
     };
     if (platform.price && same(*platform.price)) continue;
-    others.push_back(fmt::format("{:.2f}: {}", other.per_node.value(), basis_of_cost(other)));
+    other_prices.push_back(fmt::format("{:.2f}: {}", price.per_node.value(), basis_of_cost(price)));
   }
-  if (!others.empty()) fields.add("", fmt::format("also {}", fmt::join(others, "; ")));
+  if (!other_prices.empty()) fields.add("", fmt::format("also {}", fmt::join(other_prices, "; ")));
   const bool nccl = platform.collectives == CollectiveRules::nccl;
   const auto library = collective_library(platform);
   fields.add("collectives", nccl ? fmt::format("as {} chooses", library)
@@ -88,15 +88,15 @@ void write_platform(std::ostream& out, const Platform& platform, const Calibrati
   Fields fields{out, style};
   out << style.paint(Paint::bold, platform.name) << "\n\n";
   write_head(fields, platform, calibration);
-  const auto part = shown.gpus.size() == platform.gpus.size()
-                        ? std::string{}
-                        : fmt::format(" (the first {} of {} GPUs)", shown.gpus.size(),
-                                      thousands_text(platform.gpus.size()));
-  title("Topology" + part);
+  const auto extent = shown.gpus.size() == platform.gpus.size()
+                          ? std::string{}
+                          : fmt::format(" (the first {} of {} GPUs)", shown.gpus.size(),
+                                        thousands_text(platform.gpus.size()));
+  title("Topology" + extent);
   write_topology(out, platform, routes, shown, style);
-  title(fmt::format("Transports of {}{}", collective_library(platform), part));
+  title(fmt::format("Transports of {}{}", collective_library(platform), extent));
   write_transports(out, platform, routes, shown, style);
-  title(part.empty() ? "Links" : "Links of these GPUs");
+  title(extent.empty() ? "Links" : "Links of these GPUs");
   write_link_table(out, platform, shown, style);
   title("Routes");
   write_routes(out, platform, routes, style);

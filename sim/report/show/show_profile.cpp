@@ -68,8 +68,8 @@ Totals totals_of(const Profile& profile, std::optional<ProfiledPhase> phase = {}
 }
 
 /// Whether the CPU or the GPU limits the step. The profiler slows down the CPU.
-std::string pace_text(const Profile& profile, const Totals& all) {
-  const double share = all.cpu / all.gpu;
+std::string pace_text(const Profile& profile, const Totals& totals) {
+  const double share = totals.cpu / totals.gpu;
   if (share < 0.9)
     return fmt::format("the GPU: the CPU issues the step in {} of the GPU's time", percent_text(share));
   const auto under = profile.step_time ? "" : ", but the profiler may be the cause";
@@ -84,13 +84,13 @@ std::string memory_text(const Profile& profile) {
   const auto lacks = profile.memory_lacks.empty()
                          ? ""
                          : fmt::format(", without those of {}", fmt::join(profile.memory_lacks, ", "));
-  constexpr std::array<std::string_view, 4> by{"", "from shapes", "from the operands of compiled kernels",
-                                               "as recorded"};
+  constexpr std::array<std::string_view, 4> sources{"", "from shapes",
+                                                    "from the operands of compiled kernels", "as recorded"};
   return fmt::format("activations of {} {}{}", bytes_text(most),
-                     by[static_cast<std::size_t>(profile.memory_from)], lacks);
+                     sources[static_cast<std::size_t>(profile.memory_from)], lacks);
 }
 
-void write_head(Fields& fields, const Profile& profile, const Totals& all) {
+void write_head(Fields& fields, const Profile& profile, const Totals& totals) {
   fields.add("measured on", fmt::format("{}, {}, batch {}, {}", profile.gpu, name_of(profile.precision),
                                         profile.batch, name_of(profile.optimizer)));
   fields.add("steps",
@@ -100,20 +100,20 @@ void write_head(Fields& fields, const Profile& profile, const Totals& all) {
                               : "not measured without the profiler");
   fields.add("gradients", tensors_text(profile.gradients));
   if (!profile.buffers.empty()) fields.add("buffers", tensors_text(profile.buffers));
-  fields.add("launches",
-             fmt::format("{}: {} on the GPU, {} of the CPU, {} between kernels", thousands_text(all.launches),
-                         time_text(all.gpu), time_text(all.cpu), time_text(profile.gap)));
+  fields.add("launches", fmt::format("{}: {} on the GPU, {} of the CPU, {} between kernels",
+                                     thousands_text(totals.launches), time_text(totals.gpu),
+                                     time_text(totals.cpu), time_text(profile.gap)));
   fields.add("memory", memory_text(profile));
-  fields.add("limited by", pace_text(profile, all));
+  fields.add("limited by", pace_text(profile, totals));
 }
 
 }  // namespace
 
 void write_profile(std::ostream& out, const Profile& profile, const Style& style) {
   namespace words = profile_words;
-  const auto all = totals_of(profile);
+  const auto step_totals = totals_of(profile);
   Fields fields{out, style};
-  write_head(fields, profile, all);
+  write_head(fields, profile, step_totals);
 
   using enum Table::Align;
   Table table{{{"phase", left},
@@ -130,7 +130,7 @@ void write_profile(std::ostream& out, const Profile& profile, const Style& style
         table.add(cells(std::string{words::phases[phase]}, std::string{words::classes[kind]}, totals));
     }
   }
-  table.add(cells("all", "", all));
+  table.add(cells("all", "", step_totals));
   out << '\n';
   table.write(out, style);
 }

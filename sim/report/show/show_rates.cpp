@@ -30,9 +30,9 @@ std::string time_or_dash(Seconds time) {
 }
 
 /// A row of the table of kernels.
-void add(Table& rows, std::string what, Seconds base, std::string rate, const std::optional<double>& of_peak,
+void add(Table& rows, std::string label, Seconds base, std::string rate, const std::optional<double>& of_peak,
          const Fitted& fitted) {
-  rows.add({std::move(what), time_or_dash(base), std::move(rate), of_peak ? percent_text(*of_peak) : "-",
+  rows.add({std::move(label), time_or_dash(base), std::move(rate), of_peak ? percent_text(*of_peak) : "-",
             count_or_dash(fitted.samples), error_text(fitted.residual)});
 }
 

@@ -20,8 +20,8 @@ std::string_view class_word(KernelClass kind) {
   return kind == KernelClass::attention ? "attention" : kind == KernelClass::memory ? "memory" : "matrix";
 }
 
-void add_all(Ids& ids, const Ids& more) {
-  ids.insert(ids.end(), more.begin(), more.end());
+void add_all(Ids& ids, const Ids& added) {
+  ids.insert(ids.end(), added.begin(), added.end());
 }
 
 /// Writes the tasks of one rank's program.
@@ -42,7 +42,7 @@ class RankWriter {
   /// The nodes that dependants of a task wait for: its own, or its dependencies if it has none.
   void add(const Task& task) {
     Ids before = after_host_;
-    for (const auto& other : task.after) add_all(before, ends_[other.index()]);
+    for (const auto& dependency : task.after) add_all(before, ends_[dependency.index()]);
     const bool in_order = program_.lane(task) != Lane::unordered;
     auto& last = last_on_[task.stream.index()];
     if (in_order) add_all(before, last);

@@ -55,8 +55,8 @@ void TraceEvents::arrow(std::string_view name_json, TraceThread from, std::int64
                     name_json, id, to.process, to.thread, trace_time(start_ns)));
 }
 
-void TraceEvents::metadata(std::string_view what, TraceThread thread, const std::string& arg) {
-  event(fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{{}}}}})", what, thread.process,
+void TraceEvents::metadata(std::string_view name, TraceThread thread, const std::string& arg) {
+  event(fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{{}}}}})", name, thread.process,
                     thread.thread, arg));
 }
 

@@ -45,7 +45,7 @@ class TraceEvents {
              std::int64_t start_ns);
 
  private:
-  void metadata(std::string_view what, TraceThread thread, const std::string& arg);
+  void metadata(std::string_view name, TraceThread thread, const std::string& arg);
   void event(const std::string& text);
 
   std::ostream& out_;

@@ -15,14 +15,14 @@ std::vector<ResourceId> busiest(const Run& run, std::size_t most) {
   const auto& platform = run.scenario.platform;
   std::map<std::string, ResourceId> by_name;  // of resources that are listed themselves
   for (const auto& [id, bytes] : run.measured.carried) by_name.emplace(platform.name_of(id), id);
-  std::vector<ResourceId> found;
+  std::vector<ResourceId> resources;
   for (const auto& use : run.measured.links) {
-    if (found.size() == most) break;
+    if (resources.size() == most) break;
     const auto known = by_name.find(use.name);
     if (known != by_name.end() && std::isfinite(platform.resources[known->second.index()].capacity))
-      found.push_back(known->second);
+      resources.push_back(known->second);
   }
-  return found;
+  return resources;
 }
 
 int node_of(const Platform& platform, ResourceId id) {
@@ -36,13 +36,13 @@ int node_of(const Platform& platform, ResourceId id) {
 
 /// Converts changes to points. Of changes in the same nanosecond the last one counts.
 std::vector<LinkTrack::Point> points(const std::vector<UseChange>& changes) {
-  std::vector<LinkTrack::Point> found;
+  std::vector<LinkTrack::Point> samples;
   for (const auto& change : changes) {
-    const auto at = nanoseconds(change.at);
-    if (!found.empty() && found.back().at_ns == at) found.pop_back();
-    found.push_back({at, change.own, change.others});
+    const auto at_ns = nanoseconds(change.at);
+    if (!samples.empty() && samples.back().at_ns == at_ns) samples.pop_back();
+    samples.push_back({at_ns, change.own, change.others});
   }
-  return found;
+  return samples;
 }
 
 }  // namespace

@@ -21,18 +21,18 @@ ShownRanks shown_ranks(const Folding& folding, std::size_t all_up_to, std::size_
       if (folding.is_representative(ActorId{rank})) shown.ranks.push_back(rank);
     }
   }
-  const auto all = thousands_text(count);
+  const auto total = thousands_text(count);
   const auto classes = folding.simulated_ranks();
   if (shown.ranks.size() == count) {
-    shown.words = count == 1 ? "the only rank" : fmt::format("all {} ranks", all);
+    shown.words = count == 1 ? "the only rank" : fmt::format("all {} ranks", total);
   } else if (classes == 1) {
-    shown.words = fmt::format("rank 0 of {}; the others behave identically", all);
+    shown.words = fmt::format("rank 0 of {}; the others behave identically", total);
   } else if (shown.ranks.size() == classes) {
     shown.words = fmt::format("ranks {} of {}; each of the others behaves like one of these",
-                              fmt::join(shown.ranks, ", "), all);
+                              fmt::join(shown.ranks, ", "), total);
   } else {
     shown.words = fmt::format("ranks {} of {}; other ranks behave differently and are not shown",
-                              fmt::join(shown.ranks, ", "), all);
+                              fmt::join(shown.ranks, ", "), total);
   }
   return shown;
 }

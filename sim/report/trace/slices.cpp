@@ -45,14 +45,14 @@ std::vector<std::int32_t> segments_by_pass(const Program& program) {
   for (std::size_t pass = 0; pass < program.passes.size(); ++pass)
     for (auto task = program.passes[pass].first; task < program.passes[pass].end; ++task)
       of_task[task] = static_cast<std::int32_t>(pass);
-  std::map<Phase, std::int32_t> others;
+  std::map<Phase, std::int32_t> by_phase;
   auto count = static_cast<std::int32_t>(program.passes.size());
   for (std::size_t task = 0; task < program.tasks.size(); ++task) {
     const auto phase = program.tasks[task].phase;
     if (of_task[task] != Origin::none || program.is_background_copy(program.tasks[task]) ||
         phase == Phase::communication)
       continue;
-    const auto [place, is_new] = others.try_emplace(phase, count);
+    const auto [place, is_new] = by_phase.try_emplace(phase, count);
     if (is_new) ++count;
     of_task[task] = place->second;
   }
@@ -78,9 +78,9 @@ std::vector<std::int32_t> segments(const Program& program) {
   return of_task;
 }
 
-void cover(Slice& slice, const Slice& other) {
-  slice.start_ns = std::min(slice.start_ns, other.start_ns);
-  slice.end_ns = std::max(slice.end_ns, other.end_ns);
+void cover(Slice& slice, const Slice& covered) {
+  slice.start_ns = std::min(slice.start_ns, covered.start_ns);
+  slice.end_ns = std::max(slice.end_ns, covered.end_ns);
 }
 
 /// The simulated loader of a rank; empty if there is none.
@@ -125,9 +125,9 @@ Slices::Slices(const Run& run, const std::vector<std::size_t>& ranks) : run_{run
     if (ops[i].kind == OpKind::join || origin.activity == Activity::marker || origin.task == Origin::none)
       continue;
     const bool is_of_group = origin.actor == Origin::none;
-    auto& all = is_of_group ? by_group_ : by_actor_;
-    const auto place = all.find(static_cast<std::size_t>(is_of_group ? origin.group : origin.actor));
-    if (place == all.end()) continue;
+    auto& by_owner = is_of_group ? by_group_ : by_actor_;
+    const auto place = by_owner.find(static_cast<std::size_t>(is_of_group ? origin.group : origin.actor));
+    if (place == by_owner.end()) continue;
     Slice slice;
     slice.start_ns = nanoseconds(run.timeline.start[i]);
     slice.end_ns = nanoseconds(run.timeline.end[i]);
@@ -156,8 +156,8 @@ std::vector<Slice> Slices::of(std::size_t rank) const {
     }
   }
   if (const auto loader = loader_of(run_, rank)) {
-    const auto& more = by_actor_.at(*loader);
-    slices.insert(slices.end(), more.begin(), more.end());
+    const auto& loading = by_actor_.at(*loader);
+    slices.insert(slices.end(), loading.begin(), loading.end());
   }
   const auto task_key = [](const Slice& slice) {
     return std::tuple{slice.track, slice.step, slice.program, slice.task};
@@ -204,10 +204,11 @@ void Slices::add_phases(std::vector<Slice>& slices) const {
 std::vector<std::vector<std::string>> task_labels(const Workload& workload) {
   std::vector<std::vector<std::string>> labels;
   for (const auto& program : workload.programs) {
-    auto& of = labels.emplace_back();
+    auto& program_labels = labels.emplace_back();
     for (const auto& task : program.tasks) {
       const auto bytes = bytes_of(task.work);
-      of.push_back(bytes > Bytes{} ? fmt::format("{} ({})", task.name, bytes_text(bytes)) : task.name);
+      program_labels.push_back(bytes > Bytes{} ? fmt::format("{} ({})", task.name, bytes_text(bytes))
+                                               : task.name);
     }
   }
   return labels;

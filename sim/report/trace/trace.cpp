@@ -65,8 +65,9 @@ std::vector<Arrow> arrows_of(const Program& program) {
       break;
     }
     for (auto task = filled_by; task < program.tasks.size(); ++task) {
-      const auto& it = program.tasks[task];
-      if (!std::holds_alternative<Call>(it.work) || it.unit != static_cast<std::int32_t>(b)) continue;
+      const auto& candidate = program.tasks[task];
+      if (!std::holds_alternative<Call>(candidate.work) || candidate.unit != static_cast<std::int32_t>(b))
+        continue;
       arrows.push_back({from, task, json_text(fmt::format("bucket {}", b))});
       from.insert(from.begin(), task);
     }
@@ -83,8 +84,8 @@ class TraceWriter {
       for (auto& label : labels) label = json_text(label);
     for (const auto& program : run.workload.programs) {
       arrows_.push_back(arrows_of(program));
-      auto& of = args_.emplace_back();
-      for (const auto& task : program.tasks) of.push_back(args(task));
+      auto& program_args = args_.emplace_back();
+      for (const auto& task : program.tasks) program_args.push_back(args(task));
     }
   }
 
@@ -157,11 +158,11 @@ class TraceWriter {
     auto name = link.name;
     if (link.alike > 0) name += fmt::format(" (and {} identical)", thousands_text(link.alike));
     const auto name_json = json_text(name);
-    const auto write = [&](std::int64_t at, double own, double others) {
-      const auto values = link.has_others
-                              ? fmt::format(R"("%":{:.7g},"% of neighbours":{:.7g})", 100 * own, 100 * others)
-                              : fmt::format(R"("%":{:.7g})", 100 * own);
-      events_.counter({process, process}, name_json, at, values);
+    const auto write = [&](std::int64_t at_ns, double job, double neighbours) {
+      const auto values =
+          link.has_others ? fmt::format(R"("%":{:.7g},"% of neighbours":{:.7g})", 100 * job, 100 * neighbours)
+                          : fmt::format(R"("%":{:.7g})", 100 * job);
+      events_.counter({process, process}, name_json, at_ns, values);
     };
     if (link.points.empty() || link.points.front().at_ns > 0) write(0, 0, 0);
     for (const auto& point : link.points) write(point.at_ns, point.own, point.others);
@@ -185,7 +186,7 @@ class TraceWriter {
   template <class ThreadOf>
   void write_arrows(ProgramId program, const std::vector<Slice>& slices, const ThreadOf& thread_of) {
     const auto& arrows = arrows_[program.index()];
-    std::map<std::pair<std::int32_t, std::size_t>, const Slice*> found;  // by step and task
+    std::map<std::pair<std::int32_t, std::size_t>, const Slice*> slice_of;  // by step and task
     std::set<std::size_t> wanted;
     for (const auto& arrow : arrows) {
       wanted.insert(arrow.to);
@@ -194,18 +195,18 @@ class TraceWriter {
     for (const auto& slice : slices) {
       const auto task = static_cast<std::size_t>(slice.task);
       if (slice.track == Track::phases || slice.track == Track::launch || !wanted.contains(task)) continue;
-      found[{slice.step, task}] = &slice;
+      slice_of[{slice.step, task}] = &slice;
     }
     for (std::int32_t step = 0; step < run_.workload.steps; ++step) {
       for (const auto& arrow : arrows) {
-        const auto to = found.find({step, arrow.to});
+        const auto target = slice_of.find({step, arrow.to});
         const auto from = std::ranges::find_if(arrow.from, [&](std::size_t task) {
-          return found.contains({step, task});
+          return slice_of.contains({step, task});
         });
-        if (to == found.end() || from == arrow.from.end()) continue;
-        const auto& closing = *found.at({step, *from});
-        events_.arrow(arrow.name_json, thread_of(closing), closing.end_ns, thread_of(*to->second),
-                      to->second->start_ns);
+        if (target == slice_of.end() || from == arrow.from.end()) continue;
+        const auto& closing = *slice_of.at({step, *from});
+        events_.arrow(arrow.name_json, thread_of(closing), closing.end_ns, thread_of(*target->second),
+                      target->second->start_ns);
       }
     }
   }
@@ -218,8 +219,8 @@ class TraceWriter {
         kernels.emplace_back(slice.start_ns, slice.end_ns);
     }
     std::ranges::sort(kernels);
-    const auto write = [&](std::int64_t at, int percent) {
-      events_.counter({process, process}, name_json, at, fmt::format(R"("%":{})", percent));
+    const auto write = [&](std::int64_t at_ns, int percent) {
+      events_.counter({process, process}, name_json, at_ns, fmt::format(R"("%":{})", percent));
     };
     std::int64_t until = 0;
     if (kernels.empty() || kernels.front().first > 0) write(0, 0);

@@ -160,16 +160,16 @@ void write_json(std::ostream& out, const std::vector<LoggedStep>& steps, const W
   }
   auto& findings = json["findings"] = Json::array();
   for (const auto& finding : run.findings) {
-    Json one{{"kind", key_of(finding.kind)},
-             {"first_step", steps[finding.first].number},
-             {"last_step", steps[finding.last].number},
-             {"steps", finding.steps},
-             {"before_s", finding.before.value()},
-             {"after_s", finding.after.value()},
-             {"lost_s", finding.lost.value()}};
-    if (finding.period > 0) one["period"] = finding.period;
-    if (!steps[finding.first].moment.empty()) one["moment"] = steps[finding.first].moment;
-    findings.push_back(std::move(one));
+    Json entry{{"kind", key_of(finding.kind)},
+               {"first_step", steps[finding.first].number},
+               {"last_step", steps[finding.last].number},
+               {"steps", finding.steps},
+               {"before_s", finding.before.value()},
+               {"after_s", finding.after.value()},
+               {"lost_s", finding.lost.value()}};
+    if (finding.period > 0) entry["period"] = finding.period;
+    if (!steps[finding.first].moment.empty()) entry["moment"] = steps[finding.first].moment;
+    findings.push_back(std::move(entry));
   }
   write(out, JsonDocument{std::move(json)});
 }
