@@ -95,9 +95,9 @@ TEST_CASE("the figures of a plan are those of run, compare and campaign", "[cli]
   const auto job = GENERATE(
       Job{"gpt_124m", "pytorch", "dgx-h100", 16}, Job{"gpt_124m", "megatron", "dgx-h100", 24},
       Job{"gpt2", "pytorch", "aws-p4d.24xlarge", 48, "768"},
-      Job{"bert_large_squad", "pytorch", "aws-p4d.24xlarge", 8}, Job{"vit_b_16", "pytorch", "aws-p5.48xlarge", 8},
-      Job{"resnet50", "pytorch", "aws-p5.48xlarge", 8}, Job{"dlrm", "pytorch", "aws-p4d.24xlarge", 8},
-      Job{"olmoe_8_layers", "pytorch", "aws-p5.48xlarge", 8},
+      Job{"bert_large_squad", "pytorch", "aws-p4d.24xlarge", 8},
+      Job{"vit_b_16", "pytorch", "aws-p5.48xlarge", 8}, Job{"resnet50", "pytorch", "aws-p5.48xlarge", 8},
+      Job{"dlrm", "pytorch", "aws-p4d.24xlarge", 8}, Job{"olmoe_8_layers", "pytorch", "aws-p5.48xlarge", 8},
       Job{"olmoe_8_layers", "megatron", "aws-p5.48xlarge", 16},
       Job{"gpt_350m", "megatron", "aws-p4d.24xlarge", 60}, Job{"gpt2", "pytorch", "nvidia-gb200-nvl72", 72},
       Job{"qwen2_5_0b5", "pytorch", "azure-nd96isr-h100-v5", 40, "1536"});
