@@ -33,15 +33,15 @@ constexpr std::array actions{
 
 /// Refuses options that only other actions have.
 void check_options(const CalibrateAction& action, const CLI::App& app) {
-  for (const auto& other : actions) {
-    if (other.name == action.name) continue;
-    for (const auto* option : other.options) {
-      const bool is_own = option != nullptr && std::ranges::any_of(action.options, [&](const char* own) {
-                            return own != nullptr && std::string_view{own} == option;
+  for (const auto& owner : actions) {
+    if (owner.name == action.name) continue;
+    for (const auto* option : owner.options) {
+      const bool is_own = option != nullptr && std::ranges::any_of(action.options, [&](const char* name) {
+                            return name != nullptr && std::string_view{name} == option;
                           });
       if (option != nullptr && !is_own && app.count(option) > 0) {
         refuse(fmt::format("'gradway calibrate {}' does not have '{}'", action.name, option),
-               fmt::format("it is an option of '{}'", other.name));
+               fmt::format("it is an option of '{}'", owner.name));
       }
     }
   }
@@ -61,8 +61,8 @@ void write_remarks(const Samples& samples, std::ostream& messages) {
 
 void write_unused_rows(const Samples& samples, std::ostream& messages) {
   std::vector<std::string> rows;
-  for (const auto& [what, count] : samples.unused)
-    rows.push_back(fmt::format("{} ({})", what, report::counted_text(count, "row")));
+  for (const auto& [name, count] : samples.unused)
+    rows.push_back(fmt::format("{} ({})", name, report::counted_text(count, "row")));
   if (!rows.empty()) messages << fmt::format("not used by gradway: {}\n", fmt::join(rows, ", "));
 }
 

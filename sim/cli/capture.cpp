@@ -43,8 +43,9 @@ struct CaptureArguments {
 /// Runs the recorder in the user's Python, which has PyTorch.
 Status run_recorder(const std::vector<std::string>& arguments) {
   if (const auto folder = package_folder(); !folder.empty()) {
-    const auto* others = std::getenv("PYTHONPATH");
-    const auto path = others == nullptr ? folder.string() : fmt::format("{}:{}", folder.string(), others);
+    const auto* python_path = std::getenv("PYTHONPATH");
+    const auto path =
+        python_path == nullptr ? folder.string() : fmt::format("{}:{}", folder.string(), python_path);
     ::setenv("PYTHONPATH", path.c_str(), 1);
   }
   std::error_code failed;  // The recorder lets this program read what it writes.

@@ -69,6 +69,6 @@ std::vector<Override> parse_overrides(const std::vector<std::string>& texts);
 Override given_by(std::string_view option, const std::string& key, const std::string& value);
 
 /// Throws a problem with an argument, which has no place in a file.
-[[noreturn]] void refuse(std::string what, std::string hint);
+[[noreturn]] void refuse(std::string message, std::string hint);
 
 }  // namespace gradway::cli

@@ -67,9 +67,9 @@ std::vector<Combination> combinations_of(const CompareArguments& arguments, cons
 /// The overrides. @throws ConfigError for keys that the options of the comparison set
 std::vector<Override> fixed_overrides(const CompareArguments& arguments) {
   auto fixed = parse_overrides(arguments.set);
-  for (const auto& one : fixed) {
-    if (one.key == "platform") refuse("'platform' is set and compared", "leave out '--set' for it");
-    if (one.key == "job.gpus" && !arguments.gpus.empty())
+  for (const auto& change : fixed) {
+    if (change.key == "platform") refuse("'platform' is set and compared", "leave out '--set' for it");
+    if (change.key == "job.gpus" && !arguments.gpus.empty())
       refuse("'job.gpus' is set and compared", "leave out '--set' or '--gpus' for it");
   }
   return fixed;
@@ -109,12 +109,12 @@ void run(Combination& combination, const ComparisonRequest& request) {
 }
 
 /// Describes the job, by the first combination that ran.
-void describe(report::PlatformComparison& compared, const Combination& one) {
+void describe(report::PlatformComparison& compared, const Combination& combination) {
   if (!compared.scenario.empty()) return;
-  compared.scenario = one.scenario;
-  compared.model = one.model;
-  compared.job = one.job;
-  compared.speeds = one.speeds;
+  compared.scenario = combination.scenario;
+  compared.model = combination.model;
+  compared.job = combination.job;
+  compared.speeds = combination.speeds;
 }
 
 /// Combinations that ran in the order of their cost, and the others with the reason.
@@ -124,22 +124,24 @@ report::PlatformComparison sorted(const std::vector<Combination>& combinations,
   std::vector<const Combination*> ran;
   std::vector<Alternative> results;
   for (std::size_t i = 0; i < combinations.size(); ++i) {
-    const auto& one = combinations[i];
+    const auto& combination = combinations[i];
     const auto reason = failures[i].status == Status::done
-                            ? one.does_not_fit
+                            ? combination.does_not_fit
                             : fmt::format("{}", fmt::join(failures[i].reasons, "; "));
     if (!reason.empty()) {
-      compared.left_out.push_back({one.platform, one.gpus, reason, !one.does_not_fit.empty()});
-      continue;
-    }
-    describe(compared, one);
-    if (one.misses) {
       compared.left_out.push_back(
-          {one.platform, one.gpus, report::missed_limits_in_words(*one.misses), false, one.misses});
+          {combination.platform, combination.gpus, reason, !combination.does_not_fit.empty()});
       continue;
     }
-    ran.push_back(&one);
-    results.push_back(one.result);
+    describe(compared, combination);
+    if (combination.misses) {
+      compared.left_out.push_back({combination.platform, combination.gpus,
+                                   report::missed_limits_in_words(*combination.misses), false,
+                                   combination.misses});
+      continue;
+    }
+    ran.push_back(&combination);
+    results.push_back(combination.result);
   }
   for (const auto i : by_cost(results)) {
     compared.runs.push_back(results[i]);
@@ -150,8 +152,9 @@ report::PlatformComparison sorted(const std::vector<Combination>& combinations,
 
 /// Whether anything ran, including trainings that miss their limits.
 bool has_answer(const report::PlatformComparison& compared) {
-  return !compared.runs.empty() ||
-         std::ranges::any_of(compared.left_out, [](const auto& one) { return one.training.has_value(); });
+  return !compared.runs.empty() || std::ranges::any_of(compared.left_out, [](const auto& excluded) {
+    return excluded.training.has_value();
+  });
 }
 
 /// Reports that nothing ran: each error once, or the jobs that do not fit.
@@ -163,8 +166,9 @@ Status report_failures(const report::PlatformComparison& compared, const std::ve
     return status;
   }
   std::vector<Problem> problems;
-  for (const auto& one : compared.left_out)
-    problems.push_back({{}, fmt::format("the job {} (platform '{}')", one.reason, one.platform), {}, ""});
+  for (const auto& excluded : compared.left_out)
+    problems.push_back(
+        {{}, fmt::format("the job {} (platform '{}')", excluded.reason, excluded.platform), {}, ""});
   problems.back().hint = "no platform has enough memory: use a smaller batch, or GPUs with more memory";
   throw ConfigError{std::move(problems)};
 }
@@ -185,12 +189,12 @@ bool is_unknown_platform(const std::string& platform, const ComparisonRequest& r
 std::vector<Failure> unknown_platforms(const std::vector<Combination>& combinations,
                                        const std::vector<Failure>& failures,
                                        const ComparisonRequest& request) {
-  std::vector<Failure> found;
+  std::vector<Failure> unknown;
   for (std::size_t i = 0; i < combinations.size(); ++i) {
     if (failures[i].status == Status::wrong_input && is_unknown_platform(combinations[i].platform, request))
-      found.push_back(failures[i]);
+      unknown.push_back(failures[i]);
   }
-  return found;
+  return unknown;
 }
 
 /// Compares whole trainings on the platforms.

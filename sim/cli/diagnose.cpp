@@ -62,11 +62,11 @@ std::string platform_with(const std::string& gpu, int ranks, const CommandContex
     const auto node = load_platform(name, 1, context.data);
     if (node.gpu_models.empty() || node.gpu_models.front().name != gpu) continue;
     const auto gpus = node.gpus.size() / static_cast<std::size_t>(std::max(1, node.nodes));
-    const bool all = gpus >= static_cast<std::size_t>(ranks);
-    if (!best.empty() && (holds > all || (holds == all && gpus >= least))) continue;
+    const bool holds_all = gpus >= static_cast<std::size_t>(ranks);
+    if (!best.empty() && (holds > holds_all || (holds == holds_all && gpus >= least))) continue;
     best = name;
     least = gpus;
-    holds = all;
+    holds = holds_all;
   }
   return best;
 }
@@ -110,11 +110,11 @@ void check_job(const Scenario& scenario, const JobRun& run) {
                           run.world == 1 ? "" : "s", scenario.job.gpus),
               hint);
   double reduced = 0;  // bytes of gradients in a step
-  for (const auto& one : first.collectives) {
-    const auto& activity = first.activities[static_cast<std::size_t>(one.activity)];
+  for (const auto& collective : first.collectives) {
+    const auto& activity = first.activities[static_cast<std::size_t>(collective.activity)];
     const bool is_of_gradients =
-        one.kind == CollectiveKind::all_reduce && activity.phase == ProfiledPhase::backward;
-    if (is_of_gradients && activity.step == 0) reduced += one.bytes;
+        collective.kind == CollectiveKind::all_reduce && activity.phase == ProfiledPhase::backward;
+    if (is_of_gradients && activity.step == 0) reduced += collective.bytes;
   }
   const auto* const ddp = std::get_if<Ddp>(&scenario.job.strategy);
   const bool reduces_all = ddp != nullptr && ddp->comm_hook != CommHook::powersgd &&
@@ -198,7 +198,7 @@ std::filesystem::path model_of_draft(const std::filesystem::path& scenario) {
 }
 
 /// Writes the scenario that the traces describe, and the profile of their first rank as its model.
-void write_draft(const DiagnoseArguments& arguments, const JobRun& run, const Diagnosis& found,
+void write_draft(const DiagnoseArguments& arguments, const JobRun& run, const Diagnosis& diagnosis,
                  const std::string& platform, const CommandContext& context) {
   const std::filesystem::path out{arguments.draft};
   const auto model_file = model_of_draft(out);
@@ -219,8 +219,8 @@ void write_draft(const DiagnoseArguments& arguments, const JobRun& run, const Di
   auto imported = import_trace(without_ddp(std::move(trace), alone), "trace of a rank", file, file, options);
   imported.profile.gap =
       from_nanoseconds(run.ranks.front().gap);  // Shorter kernels seem to leave longer gaps.
-  const auto draft =
-      draft_scenario(run, found, platform, model_file.stem().string(), imported.profile, has_bucket_views);
+  const auto draft = draft_scenario(run, diagnosis, platform, model_file.stem().string(), imported.profile,
+                                    has_bucket_views);
   const auto model = profile_yaml(imported.profile, imported.notes);
   const auto scenario = scenario_yaml(draft);
   check_scenario_reads_back(scenario, file, arguments.draft, context.data, model);
@@ -260,24 +260,25 @@ Status diagnose_traces(const DiagnoseArguments& arguments, const CommandContext&
   const auto run = job_run(std::move(ranks), std::move(names));
   const auto basis = basis_of(arguments, run, context);
   const auto sections = sections_of(arguments, basis, context);
-  const auto found = diagnose(run, basis, step_time);
-  if (!arguments.draft.empty()) write_draft(arguments, run, found, basis.platform_name, context);
+  const auto diagnosis = diagnose(run, basis, step_time);
+  if (!arguments.draft.empty()) write_draft(arguments, run, diagnosis, basis.platform_name, context);
   if (arguments.json) {
-    report::write_json(context.results, run, basis, found);
+    report::write_json(context.results, run, basis, diagnosis);
   } else {
-    report::write_diagnosis(context.results, run, basis, found, context.style);
+    report::write_diagnosis(context.results, run, basis, diagnosis, context.style);
     for (const auto& section : sections) context.results << '\n' << section.title << "\n\n" << section.text;
   }
   if (!arguments.out.empty()) {
     write_named_files(
         arguments.out,
-        {{"diagnosis.html", [&](std::ostream& out) { report::write_page(out, run, basis, found, sections); }},
-         {"diagnosis.json", [&](std::ostream& out) { report::write_json(out, run, basis, found); }}},
+        {{"diagnosis.html",
+          [&](std::ostream& out) { report::write_page(out, run, basis, diagnosis, sections); }},
+         {"diagnosis.json", [&](std::ostream& out) { report::write_json(out, run, basis, diagnosis); }}},
         context);
   }
-  if (!most || found.lost_share() <= *most) return Status::done;
+  if (!most || diagnosis.lost_share() <= *most) return Status::done;
   context.messages << fmt::format("error: {:.2f} % of the time is lost, more than the limit of {:.4g} %\n",
-                                  found.lost_share() * 100, *most * 100);
+                                  diagnosis.lost_share() * 100, *most * 100);
   return Status::limit_passed;
 }
 

@@ -47,7 +47,7 @@ Status explain(const ExplainArguments& arguments, const CLI::App& app, const Com
   const auto overrides = overrides_of(arguments.set, arguments.shorthands);
   const auto explanation = explained(arguments, overrides, context);
   report::RunCommand command{arguments.scenario, {}};
-  for (const auto& one : overrides) command.set.emplace_back(one.key, one.value);
+  for (const auto& change : overrides) command.set.emplace_back(change.key, change.value);
   const auto json = [&](std::ostream& out) { report::write_json(out, explanation, GRADWAY_VERSION); };
   if (arguments.json) {
     json(context.results);

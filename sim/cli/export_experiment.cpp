@@ -71,7 +71,7 @@ void export_experiment(const ExportArguments& arguments, const CommandContext& c
                                 .step_time = run.measured.metrics.step_time,
                                 .range = run.range,
                                 .version = GRADWAY_VERSION};
-  for (const auto& one : overrides) experiment.set.emplace_back(one.key, one.value);
+  for (const auto& change : overrides) experiment.set.emplace_back(change.key, change.value);
   const auto files = report::experiment_files(run.scenario, experiment);
   check_ours(arguments.out, files);
   std::vector<OutputFile> outputs;

@@ -18,8 +18,8 @@ namespace {
 
 /// Near names, else all topics and commands: the codes of warnings are too many to list.
 std::string topic_hint(const std::string& asked) {
-  const auto all = help_topics();
-  if (!near_names(asked, all).empty()) return suggestion(asked, all);
+  const auto names = help_topics();
+  if (!near_names(asked, names).empty()) return suggestion(asked, names);
   std::vector<std::string> listed;
   for (const auto& topic : topics()) listed.emplace_back(topic.name);
   for (const auto& command : commands()) {  // "sweep" is both
@@ -29,8 +29,8 @@ std::string topic_hint(const std::string& asked) {
 }
 
 Status help(const std::string& asked, const CLI::App& program, const CommandContext& context) {
-  const auto all = topics();
-  if (const auto topic = std::ranges::find(all, asked, &Topic::name); topic != all.end()) {
+  const auto known_topics = topics();
+  if (const auto topic = std::ranges::find(known_topics, asked, &Topic::name); topic != known_topics.end()) {
     topic->write(context.results, context.style);
     return Status::done;
   }

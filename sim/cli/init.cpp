@@ -95,24 +95,24 @@ struct NamedFile {
   std::string file;
 };
 
-/// @param given a name, or a file
+/// @param value a name, or a file
 /// @param out the scenario's file; empty: one in the working folder
 /// @throws ConfigError for an unknown name, and for a file that the scenario would not find
-NamedFile named_file(DataKind kind, const std::string& option, const std::string& given,
+NamedFile named_file(DataKind kind, const std::string& option, const std::string& value,
                      const std::string& out, const DataPath& data) {
   namespace fs = std::filesystem;
-  const fs::path file{given};
+  const fs::path file{value};
   std::error_code ignored;
   if (file.extension() != ".yaml" || !fs::is_regular_file(file, ignored))
-    return {given, find_name(kind, given, data, given_by(option, "", given).where, out).string()};
+    return {value, find_name(kind, value, data, given_by(option, "", value).where, out).string()};
   const auto name = file.stem().string();
   try {
-    if (fs::equivalent(find_name(kind, name, data, {}, out), file, ignored)) return {name, given};
+    if (fs::equivalent(find_name(kind, name, data, {}, out), file, ignored)) return {name, value};
   } catch (const ConfigError&) {  // explained below
   }
   refuse(fmt::format("'{} {}' is not in the folder of the scenario, in the working folder, or in a folder "
                      "'{}s' there, where the scenario finds it by its name",
-                     option, printable(given), option.substr(2)),
+                     option, printable(value), option.substr(2)),
          fmt::format("write the scenario to the folder of the {}: '-o {}'", option.substr(2),
                      printable((file.parent_path() / "first.yaml").string())));
 }

@@ -71,18 +71,18 @@ void list_platforms(bool json, const CommandContext& context) {
 }
 
 void list_keys(bool json, const CommandContext& context) {
-  const auto& all = config::described_keys();
-  if (json) return report::write_keys_json(context.results, all);
-  report::write_keys(context.results, all, context.style);
+  const auto& keys = config::described_keys();
+  if (json) return report::write_keys_json(context.results, keys);
+  report::write_keys(context.results, keys, context.style);
 }
 
 void list_gpus(bool json, const CommandContext& context) {
   std::vector<report::ListedGpu> listed;
   for (const auto& name : list_names(DataKind::gpu, context.data)) {
-    auto& one = listed.emplace_back(report::ListedGpu{name, {}, {}});
+    auto& row = listed.emplace_back(report::ListedGpu{name, {}, {}});
     try {
-      one.gpu = load_gpu(name, "", context.data);
-      one.gpu_of_kernel_times = gpu_of_kernel_times(name, context.data);
+      row.gpu = load_gpu(name, "", context.data);
+      row.gpu_of_kernel_times = gpu_of_kernel_times(name, context.data);
     } catch (const ConfigError&) {  // its name is listed nevertheless
     }
   }
@@ -94,9 +94,9 @@ void list_gpus(bool json, const CommandContext& context) {
 void list_calibrations(bool json, const CommandContext& context) {
   std::vector<report::ListedCalibration> listed;
   for (const auto& name : list_names(DataKind::calibration, context.data)) {
-    auto& one = listed.emplace_back(report::ListedCalibration{name, {}});
+    auto& row = listed.emplace_back(report::ListedCalibration{name, {}});
     try {
-      one.calibration = load_calibration(name, context.data);
+      row.calibration = load_calibration(name, context.data);
     } catch (const ConfigError&) {  // its name is listed nevertheless
     }
   }
@@ -106,7 +106,7 @@ void list_calibrations(bool json, const CommandContext& context) {
 }
 
 struct ListArguments {
-  std::string what;
+  std::string asked;
   bool json = false;
   std::string older_than{};  ///< of prices: "90d"
   std::string today{};       ///< date for the age of prices
@@ -128,7 +128,7 @@ std::optional<int> days_of(const std::string& text) {
 
 /// The date of `--today`, else the machine's in UTC; the only place where an answer depends on the clock.
 std::string date_of(const std::string& today) {
-  if (const auto given = value_of("--today", today, config::date)) return *given;
+  if (const auto date = value_of("--today", today, config::date)) return *date;
   const std::chrono::year_month_day day{
       std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now())};
   return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(day.year()), static_cast<unsigned>(day.month()),
@@ -141,9 +141,9 @@ std::vector<report::ListedPrice> newest_prices(const CommandContext& context) {
   std::map<std::tuple<std::string, std::string, std::string, Terms>, report::ListedPrice> newest;
   std::map<std::string, int> gpus;
   const auto add = [&](const std::string& platform, const std::string& list, const Price& price) {
-    report::ListedPrice one{platform, list, std::max(1, gpus[platform]), price};
-    const auto [place, is_new] = newest.try_emplace({platform, list, price.region, price.terms}, one);
-    if (!is_new && price.date > place->second.price.date) place->second = one;
+    report::ListedPrice row{platform, list, std::max(1, gpus[platform]), price};
+    const auto [place, is_new] = newest.try_emplace({platform, list, price.region, price.terms}, row);
+    if (!is_new && price.date > place->second.price.date) place->second = row;
   };
   for (const auto& [name, platform] :
        one_node_of_each(list_names(DataKind::platform, context.data), context.data)) {
@@ -169,20 +169,20 @@ void list_prices(const ListArguments& arguments, const CommandContext& context) 
   auto listed = newest_prices(context);
   if (most_days || !arguments.today.empty()) {
     const auto today = date_of(arguments.today);
-    for (auto& one : listed) {
-      const auto& [price, foreign] = std::tie(one.price, one.price.foreign);
-      one.age = days_between(foreign ? std::min(price.date, foreign->rate.date) : price.date, today);
+    for (auto& row : listed) {
+      const auto& [price, foreign] = std::tie(row.price, row.price.foreign);
+      row.age = days_between(foreign ? std::min(price.date, foreign->rate.date) : price.date, today);
     }
-    const auto all = listed.size();
+    const auto total = listed.size();
     if (most_days) {
-      std::erase_if(listed, [&](const auto& one) { return *one.age <= *most_days; });
+      std::erase_if(listed, [&](const auto& row) { return *row.age <= *most_days; });
       if (listed.empty()) {
         context.messages << fmt::format("no price is older than {} days on {}\n", *most_days, today);
       } else {
         warn(context,
              fmt::format("{} of {} prices are older than {} days on {}: ask for current ones, and put "
                          "them into a file for --prices",
-                         listed.size(), all, *most_days, today));
+                         listed.size(), total, *most_days, today));
       }
     }
   }
@@ -218,21 +218,21 @@ void list_sentences(const ListedKind& kind, bool json, const CommandContext& con
 }
 
 Status list(const ListArguments& arguments, const CommandContext& context) {
-  const auto& [what, json, older_than, today] = arguments;
-  if (what == "prices") {
+  const auto& [asked, json, older_than, today] = arguments;
+  if (asked == "prices") {
     list_prices(arguments, context);
     return Status::done;
   }
   for (const auto& [option, value] : {std::pair{"--older-than", older_than}, std::pair{"--today", today}})
     if (!value.empty())
-      refuse(fmt::format("'gradway list {}' does not have '{}'", what, option), "it is an option of prices");
-  if (const auto listing = std::ranges::find(listings, what, &Listing::name); listing != listings.end()) {
+      refuse(fmt::format("'gradway list {}' does not have '{}'", asked, option), "it is an option of prices");
+  if (const auto listing = std::ranges::find(listings, asked, &Listing::name); listing != listings.end()) {
     listing->list(json, context);
     return Status::done;
   }
-  const auto kind = std::ranges::find(described_kinds, what, &ListedKind::name);
+  const auto kind = std::ranges::find(described_kinds, asked, &ListedKind::name);
   if (kind == described_kinds.end())
-    refuse(fmt::format("there is no list of '{}'", what), suggestion_with_synonyms(what, listed_kinds()));
+    refuse(fmt::format("there is no list of '{}'", asked), suggestion_with_synonyms(asked, listed_kinds()));
   list_sentences(*kind, json, context);
   return Status::done;
 }
@@ -249,7 +249,7 @@ std::vector<std::string> listed_kinds() {
 
 Action add_list(CLI::App& app) {
   const auto arguments = std::make_shared<ListArguments>();
-  app.add_option("KIND", arguments->what,
+  app.add_option("KIND", arguments->asked,
                  "platforms, gpus, models, scenarios, calibrations, prices, storage, datasets, or keys (of "
                  "scenarios)")
       ->required();

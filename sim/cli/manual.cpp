@@ -58,8 +58,9 @@ void write_command(std::ostream& out, const CLI::App& app, const Command& comman
   for (const auto* option : app.get_options()) {
     if (option == app.get_help_ptr()) continue;
     auto description = plain(option->get_description());
-    for (std::size_t at = 0; (at = description.find('\n', at)) != std::string::npos; at += 5)
-      description.insert(at + 1, ".br\n");
+    for (std::size_t line_end = 0; (line_end = description.find('\n', line_end)) != std::string::npos;
+         line_end += 5)
+      description.insert(line_end + 1, ".br\n");
     out << fmt::format(".TP\n.B {}\n{}\n", plain(argument_name(*option)), description);
   }
   if (!command.notes.empty()) out << ".PP\nFigures:\n" << example(command.notes);

@@ -22,28 +22,28 @@ namespace {
 
 report::SettingsSearchReport in_words(ParsedSearch asked, SearchResult result, const std::string& engine) {
   const auto& written = asked.space.jobs.front();
-  report::SettingsSearchReport found{.scenario = written.name,
-                                     .model = written.model.name,
-                                     .platform = written.platform.name,
-                                     .engine = engine,
-                                     .jobs = {},
-                                     .keys = std::move(asked.keys),
-                                     .changes = {},
-                                     .sharding = std::move(asked.space.sharding),
-                                     .lossy_left_out = std::move(asked.lossy_left_out),
-                                     .optimum = std::move(*result.optimum),
-                                     .left_out = std::move(result.left_out),
-                                     .goal = asked.space.goal,
-                                     .missed = std::move(result.missed),
-                                     .none_meets = result.none_meets,
-                                     .settings = result.settings,
-                                     .simulated = result.simulated};
-  for (const auto& scenario : asked.space.jobs) found.jobs.push_back(scenario.job);
+  report::SettingsSearchReport search_report{.scenario = written.name,
+                                             .model = written.model.name,
+                                             .platform = written.platform.name,
+                                             .engine = engine,
+                                             .jobs = {},
+                                             .keys = std::move(asked.keys),
+                                             .changes = {},
+                                             .sharding = std::move(asked.space.sharding),
+                                             .lossy_left_out = std::move(asked.lossy_left_out),
+                                             .optimum = std::move(*result.optimum),
+                                             .left_out = std::move(result.left_out),
+                                             .goal = asked.space.goal,
+                                             .missed = std::move(result.missed),
+                                             .none_meets = result.none_meets,
+                                             .settings = result.settings,
+                                             .simulated = result.simulated};
+  for (const auto& scenario : asked.space.jobs) search_report.jobs.push_back(scenario.job);
   for (const auto& changes : asked.space.changes) {
-    auto& words = found.changes.emplace_back();
+    auto& words = search_report.changes.emplace_back();
     for (const auto& change : changes) words.emplace_back(change.key, change.value);
   }
-  return found;
+  return search_report;
 }
 
 Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const CommandContext& context) {
@@ -69,25 +69,26 @@ Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const C
                                     });
                                   });
   if (!result.optimum) {
-    const auto& all = result.left_out;  // includes the job as written, which does not fit
-    const auto least = std::ranges::min_element(
-        all, {}, [](const SettingResult& one) { return one.memory > 0_B ? one.memory : Bytes::infinite(); });
+    const auto& left_out = result.left_out;  // includes the job as written, which does not fit
+    const auto least = std::ranges::min_element(left_out, {}, [](const SettingResult& setting) {
+      return setting.memory > 0_B ? setting.memory : Bytes::infinite();
+    });
     refuse(fmt::format("the job {}, with the settings that need the least memory", least->failure_reason),
            "use a smaller batch, or GPUs with more memory");
   }
-  const auto found = in_words(std::move(asked), std::move(result), arguments.engine);
-  const auto json = [&](std::ostream& out) { report::write_json(out, found, GRADWAY_VERSION); };
+  const auto search_report = in_words(std::move(asked), std::move(result), arguments.engine);
+  const auto json = [&](std::ostream& out) { report::write_json(out, search_report, GRADWAY_VERSION); };
   if (arguments.json) {
     json(context.results);
   } else {
-    report::write_table(context.results, found, context.style);
+    report::write_table(context.results, search_report, context.style);
   }
   if (writes_files) {
-    const auto snippet = report::snippet_of(report::job_of(found, found.optimum.best));
+    const auto snippet = report::snippet_of(report::job_of(search_report, search_report.optimum.best));
     const auto code = [&](std::ostream& out) { out << snippet.text; };
     write_results(
         arguments.out, {{"optimize.json", json}, {snippet.file, code}},
-        [&](std::ostream& out) { report::write_page(out, found, GRADWAY_VERSION); }, context);
+        [&](std::ostream& out) { report::write_page(out, search_report, GRADWAY_VERSION); }, context);
   }
   return Status::done;
 }

@@ -30,28 +30,29 @@ void check_layout_options(const OptimizeArguments& arguments, const std::vector<
            "leave one of them out");
   if (arguments.search.lossy)
     refuse("'--layout' does not search communication hooks, so '--lossy' cannot be given", "leave it out");
-  for (const auto& one : set) {
+  for (const auto& change : set) {
     for (const auto* key : {"parallel.tensor", "parallel.sequence", "parallel.pipeline", "parallel.virtual",
                             "parallel.replicate", "job.recompute"}) {
-      if (one.key == key) refuse(fmt::format("'{}' is set and searched", key), "leave out '--set' for it");
+      if (change.key == key) refuse(fmt::format("'{}' is set and searched", key), "leave out '--set' for it");
     }
   }
 }
 
 int samples_of_step(const OptimizeArguments& arguments, const Scenario& written) {
-  const auto given = value_of("--global-batch", arguments.global_batch, config::integer(1, most_samples));
-  if (given) return *given;
+  const auto global_batch =
+      value_of("--global-batch", arguments.global_batch, config::integer(1, most_samples));
+  if (global_batch) return *global_batch;
   const auto samples = written.job.samples();
   if (samples > most_samples)
     refuse(fmt::format("the job has {:.0f} samples per step", samples), "give '--global-batch N'");
   return static_cast<int>(std::lround(samples));
 }
 
-[[noreturn]] void refuse_all(const Scenario& written, const LayoutSearchResult& found) {
-  if (found.unfit.empty())
-    refuse(fmt::format("no layout can run: {}", found.refused.front().reason),
+[[noreturn]] void refuse_all(const Scenario& written, const LayoutSearchResult& result) {
+  if (result.unfit.empty())
+    refuse(fmt::format("no layout can run: {}", result.refused.front().reason),
            "leave out the settings of NCCL");
-  const auto& least = found.unfit.front();
+  const auto& least = result.unfit.front();
   const auto& gpu = written.platform.gpu_models.front();
   refuse(fmt::format("no layout fits: the smallest ({}) needs {} of {} on each {}",
                      report::describe(least.job.layout, least.job), report::bytes_text(least.needs),
@@ -71,7 +72,7 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
   check_goal(goal, arguments.training, written);
   const auto samples = samples_of_step(arguments, written);
   const auto rows = arguments.top > 0 ? arguments.top : report::LayoutSearchReport{}.rows;
-  auto found = [&] {
+  auto result = [&] {
     Progress progress{context, Progress::WithoutTerminal::lines};
     const InterruptNote note;
     return search_layouts(written, samples, exact_search(rows),
@@ -80,8 +81,8 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
                            .on_progress = progress.callback(),
                            .is_stopped = InterruptNote::is_interrupted});
   }();
-  if (found.ranked.empty()) refuse_all(written, found);
-  const auto not_tried = found.not_tried;
+  if (result.ranked.empty()) refuse_all(written, result);
+  const auto not_tried = result.not_tried;
   if (not_tried > 0)
     context.messages << fmt::format("gradway: interrupted; the best so far, {} layouts were not tried\n",
                                     not_tried);
@@ -95,7 +96,7 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
       .shape = {blocks_of(written.model).count, written.model.tokens_per_sample,
                 written.model.experts.number > 0},
       .global_batch = samples,
-      .found = std::move(found),
+      .found = std::move(result),
       .goal = goal,
       .rows = rows};
   const auto json = [&](std::ostream& out) { report::write_json(out, search_report, GRADWAY_VERSION); };

@@ -67,16 +67,16 @@ struct PlanArguments {
 std::vector<std::string> known_platforms(const PlanArguments& arguments, const DataPath& data) {
   if (arguments.platforms.empty() && arguments.gpu.empty()) return {};
   auto platforms = platforms_of(arguments.platforms, data, arguments.gpu);
-  for (const auto& one : platforms)
-    find_name(DataKind::platform, one, data, given_by("--platforms", "", one).where);
+  for (const auto& platform : platforms)
+    find_name(DataKind::platform, platform, data, given_by("--platforms", "", platform).where);
   return platforms;
 }
 
 std::vector<int> numbers_of_gpus(const PlanArguments& arguments) {
   std::vector<int> numbers;
   if (arguments.gpus.empty()) return numbers;
-  for (const auto& one : list_of("--gpus", arguments.gpus))
-    numbers.push_back(*value_of("--gpus", one, config::integer(1, most_planned_gpus)));
+  for (const auto& number : list_of("--gpus", arguments.gpus))
+    numbers.push_back(*value_of("--gpus", number, config::integer(1, most_planned_gpus)));
   return numbers;
 }
 
@@ -126,12 +126,13 @@ void check_set(const std::vector<Override>& set) {
        {"campaign.samples", "--samples"},
        {"campaign.terms", "--terms"},
        {"campaign.failures.model", "--failures"}}};
-  for (const auto& one : set)
+  for (const auto& change : set)
     for (const auto& [key, option] : options)
-      if (one.key == key || one.key == key.substr(0, key.find('.')))
-        refuse(fmt::format("'--set {}': a plan has its own {}", one.key, key),
-               fmt::format("give '{}' instead{}", option,
-                           one.key == key ? "" : fmt::format(", and other keys as '--set {}.KEY'", one.key)));
+      if (change.key == key || change.key == key.substr(0, key.find('.')))
+        refuse(fmt::format("'--set {}': a plan has its own {}", change.key, key),
+               fmt::format(
+                   "give '{}' instead{}", option,
+                   change.key == key ? "" : fmt::format(", and other keys as '--set {}.KEY'", change.key)));
 }
 
 /// The name of a file without the characters that names of models cannot have.
@@ -213,23 +214,23 @@ Failure simulate_alone(report::CampaignPoint& point, const TrainingPlan& plan, C
   });
 }
 
-std::vector<Failure> simulate_all(report::CampaignPoints& all, const TrainingPlan& plan,
+std::vector<Failure> simulate_all(report::CampaignPoints& campaigns, const TrainingPlan& plan,
                                   std::vector<Cluster>& clusters, int jobs, const DataPath& data,
                                   const CommandContext& context) {
-  auto& points = all.points;
+  auto& points = campaigns.points;
   if (points.size() == 1)
-    return {simulate_alone(points.front(), plan, clusters.front(), all.questions, jobs, data, context)};
+    return {simulate_alone(points.front(), plan, clusters.front(), campaigns.questions, jobs, data, context)};
   return run_points(
       context, "cluster", clusters.size(), jobs,
-      [&](std::size_t i) { simulate_in_layout(points[i], plan, clusters[i], all.questions, data); },
+      [&](std::size_t i) { simulate_in_layout(points[i], plan, clusters[i], campaigns.questions, data); },
       Progress::WithoutTerminal::lines);
 }
 
 /// Says which numbers of GPUs cannot all be data-parallel, because samples do not divide over them.
-void note_indivisible(report::CampaignPoints& all, const TrainingPlan& plan, int samples) {
+void note_indivisible(report::CampaignPoints& campaigns, const TrainingPlan& plan, int samples) {
   for (const auto gpus : plan.compared_gpus)
     if (samples > gpus && samples % gpus != 0)
-      all.notes.push_back(fmt::format(
+      campaigns.notes.push_back(fmt::format(
           "{} samples per step do not divide over {} GPUs, which limits data parallelism to {} ranks; "
           "'--global-batch {}' divides",
           report::thousands_text(samples), report::thousands_text(gpus), std::gcd(samples, gpus),
@@ -244,22 +245,22 @@ std::vector<std::string> notes_on_other_plans(const report::CampaignPoint& best,
   constexpr double least_gain = 0.05;
   constexpr int more_samples = 4;
   constexpr double much_waiting = 0.05;  // share of the step in bubbles
-  std::vector<std::pair<std::string, TrainingPlan>> others;
+  std::vector<std::pair<std::string, TrainingPlan>> alternatives;
   if (scenario.model.experts.number > 0) {
-    auto other = plan;
-    other.framework = plan.framework == "pytorch" ? "megatron" : "pytorch";
-    others.emplace_back(fmt::format("--framework {}", other.framework), other);
+    auto alternative = plan;
+    alternative.framework = plan.framework == "pytorch" ? "megatron" : "pytorch";
+    alternatives.emplace_back(fmt::format("--framework {}", alternative.framework), alternative);
   }
   if (best.bubble.value_or(0) > much_waiting) {
     auto larger = plan;
     larger.global_batch = more_samples * samples_per_step(plan, scenario);
-    others.emplace_back(fmt::format("--global-batch {}", larger.global_batch), larger);
+    alternatives.emplace_back(fmt::format("--global-batch {}", larger.global_batch), larger);
   }
   std::vector<std::string> notes;
-  for (const auto& [option, other] : others) {
+  for (const auto& [option, alternative] : alternatives) {
     Cluster cluster{best.values.front(), std::stoi(best.values.back()), {}};
     report::CampaignPoint point{best.values};
-    const auto failure = simulate_alone(point, other, cluster, questions, jobs, data, context);
+    const auto failure = simulate_alone(point, alternative, cluster, questions, jobs, data, context);
     if (failure.status != Status::done) continue;
     const auto seconds = point.estimate->seconds.value;
     const auto& usd = point.estimate->usd;
@@ -331,8 +332,8 @@ std::string title_of(const TrainingPlan& plan, const Scenario& scenario) {
 
 Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, std::vector<Cluster> clusters,
                      const DataPath& data, const CommandContext& context) {
-  auto all = report::points_of(plan, clusters, questions_of(arguments));
-  const auto failures = simulate_all(all, plan, clusters, arguments.jobs, data, context);
+  auto campaigns = report::points_of(plan, clusters, questions_of(arguments));
+  const auto failures = simulate_all(campaigns, plan, clusters, arguments.jobs, data, context);
   const auto done = std::ranges::find(failures, Status::done, &Failure::status);
   if (done == failures.end()) {
     raise_wrong_input(failures);
@@ -340,19 +341,19 @@ Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, s
     return status_of(failures);
   }
   for (std::size_t i = 0; i < failures.size(); ++i)
-    all.points[i].error = fmt::format("{}", fmt::join(failures[i].reasons, "; "));
-  report::rank(all);
+    campaigns.points[i].error = fmt::format("{}", fmt::join(failures[i].reasons, "; "));
+  report::rank(campaigns);
   const auto& simulated = clusters[static_cast<std::size_t>(done - failures.begin())];
   const auto scenario = scenario_on(plan, simulated, data).load();
-  all.scenario = title_of(plan, scenario);
-  note_indivisible(all, plan, samples_per_step(plan, scenario));
-  for (auto& note :
-       notes_on_other_plans(all.points.front(), plan, scenario, all.questions, arguments.jobs, data, context))
-    all.notes.push_back(std::move(note));
+  campaigns.scenario = title_of(plan, scenario);
+  note_indivisible(campaigns, plan, samples_per_step(plan, scenario));
+  for (auto& note : notes_on_other_plans(campaigns.points.front(), plan, scenario, campaigns.questions,
+                                         arguments.jobs, data, context))
+    campaigns.notes.push_back(std::move(note));
   if (arguments.json) {
-    report::write_json(context.results, all, GRADWAY_VERSION);
+    report::write_json(context.results, campaigns, GRADWAY_VERSION);
   } else {
-    report::write_table(context.results, all, context.style);
+    report::write_table(context.results, campaigns, context.style);
   }
   return status_of(failures) == Status::bug ? Status::bug : Status::done;
 }

@@ -87,8 +87,8 @@ Status run(const RunArguments& arguments, const CLI::App& app, const CommandCont
     report::write_text(context.results, finished, context.style, detail, questions);
   }
   if (writes_files) {
-    const auto whole = with_whole_timeline(finished, arguments.engine);
-    const auto& drawn = whole ? *whole : finished;
+    const auto whole_run = with_whole_timeline(finished, arguments.engine);
+    const auto& drawn = whole_run ? *whole_run : finished;
     const auto write_trace = [&](std::ostream& out) {
       write_gzip(out, [&](std::ostream& text) { report::write_trace(text, drawn); });
     };

@@ -159,7 +159,7 @@ class Sweeper {
   std::string key_of(const Scenario& scenario) const {
     Digest digest;
     digest.add(program_digest());
-    for (const auto& part : {arguments_.engine, scenario.name, scenario.digest}) digest.add(part);
+    for (const auto& text : {arguments_.engine, scenario.name, scenario.digest}) digest.add(text);
     digest.add(folding());
     return digest.hex();
   }
@@ -168,7 +168,7 @@ class Sweeper {
     digest.add(arguments_.engine);
     digest.add(folding());
     const auto& price = arguments_.price;
-    for (const auto& part : {price.file, price.date, price.region, price.terms}) digest.add(part);
+    for (const auto& text : {price.file, price.date, price.region, price.terms}) digest.add(text);
     for (const auto& text : arguments_.set) digest.add(text);
     digest.add("");
   }
@@ -230,19 +230,20 @@ void write_sweep(const report::Sweep& sweep, const SweepArguments& arguments, bo
 Status whole_sweep(const SweepArguments& arguments, bool writes_files, const CommandContext& context) {
   Sweeper sweeper{arguments, context, arguments.out};
   report::Sweep sweep{sweeper.name(), sweeper.axes(), {}};
-  std::vector<std::size_t> all(point_count(sweep.axes));
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  auto outcomes = sweeper.run(all);
+  std::vector<std::size_t> indices(point_count(sweep.axes));
+  std::iota(indices.begin(), indices.end(), std::size_t{0});
+  auto outcomes = sweeper.run(indices);
   std::vector<Failure> failures;
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  for (std::size_t i = 0; i < indices.size(); ++i) {
     auto& [key, result, report, failure] = outcomes[i];
     sweep.points.push_back({point_values(sweep.axes, i), std::move(result), std::move(report), failure.text});
     failures.push_back(std::move(failure));
   }
   const auto status = status_of(failures);
   if (!has_results(failures, context)) return status;
-  write_sweep(sweep, arguments, writes_files, context,
-              fmt::format("; {} of {} points were taken from an earlier run", sweeper.found(), all.size()));
+  write_sweep(
+      sweep, arguments, writes_files, context,
+      fmt::format("; {} of {} points were taken from an earlier run", sweeper.found(), indices.size()));
   return status;
 }
 

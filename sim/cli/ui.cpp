@@ -34,7 +34,7 @@ std::string command_of(const UiArguments& arguments) {
 sigset_t block_ends() {
   sigset_t ends;
   ::sigemptyset(&ends);
-  for (const int one : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&ends, one);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&ends, number);
   ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   return ends;
 }

@@ -38,20 +38,20 @@ bool overlap(std::string_view a, std::string_view b) {
 }
 
 /// Adds the overrides of all cases before those of each case. @throws ConfigError for keys that are set twice
-void set_in_all(const std::vector<Override>& all, Cases& cases) {
+void set_in_all(const std::vector<Override>& changes, Cases& cases) {
   std::vector<Problem> problems;
-  for (auto& one : cases.cases) {
-    for (const auto& change : all) {
-      for (const auto& own : one.set) {
-        if (!overlap(change.key, own.key)) continue;
-        problems.push_back({own.where,
-                            fmt::format("case '{}' sets '{}', so '--set {}={}' cannot set it", one.name,
-                                        own.key, change.key, change.value),
+  for (auto& checked_case : cases.cases) {
+    for (const auto& change : changes) {
+      for (const auto& case_change : checked_case.set) {
+        if (!overlap(change.key, case_change.key)) continue;
+        problems.push_back({case_change.where,
+                            fmt::format("case '{}' sets '{}', so '--set {}={}' cannot set it",
+                                        checked_case.name, case_change.key, change.key, change.value),
                             {},
                             "set only keys that no case sets"});
       }
     }
-    one.set.insert(one.set.begin(), all.begin(), all.end());
+    checked_case.set.insert(checked_case.set.begin(), changes.begin(), changes.end());
   }
   if (!problems.empty()) throw ConfigError{problems};
 }
@@ -61,15 +61,15 @@ std::vector<Scenario> load_all(const Cases& cases, const DataPath& data) {
   std::vector<Scenario> scenarios;
   std::vector<Problem> problems;
   std::vector<std::string> texts;  // one per problem: most problems are the same in each case
-  for (const auto& one : cases.cases) {
+  for (const auto& checked_case : cases.cases) {
     try {
-      scenarios.push_back(load_scenario(one.scenario_file, one.set, data));
+      scenarios.push_back(load_scenario(checked_case.scenario_file, checked_case.set, data));
     } catch (const ConfigError& error) {
       for (auto problem : error.problems()) {
         const auto text = to_text(problem);
         if (std::ranges::find(texts, text) != texts.end()) continue;
         texts.push_back(text);
-        problem.notes.push_back({one.where, fmt::format("in case '{}'", one.name)});
+        problem.notes.push_back({checked_case.where, fmt::format("in case '{}'", checked_case.name)});
         problems.push_back(std::move(problem));
       }
     }
@@ -80,25 +80,26 @@ std::vector<Scenario> load_all(const Cases& cases, const DataPath& data) {
 
 /// The measurement as a step time. @throws ConfigError for a bus bandwidth if the strategy is not a
 /// collective
-Seconds measured_time(const Scenario& scenario, const Case& one) {
-  if (!one.bus_bandwidth) return one.measured;
+Seconds measured_time(const Scenario& scenario, const Case& checked_case) {
+  if (!checked_case.bus_bandwidth) return checked_case.measured;
   if (trains(scenario.job.strategy)) {
-    throw ConfigError{
-        Problem{one.where,
-                fmt::format("case '{}' has a bus bandwidth, but its strategy is not a collective", one.name),
-                {},
-                "give its 'step_time', or set 'strategy.kind: collective'"}};
+    throw ConfigError{Problem{
+        checked_case.where,
+        fmt::format("case '{}' has a bus bandwidth, but its strategy is not a collective", checked_case.name),
+        {},
+        "give its 'step_time', or set 'strategy.kind: collective'"}};
   }
   const auto& call = std::get<OneCollective>(scenario.job.strategy);
   const auto factor = bus_factor(call.kind, scenario.job.gpus);
-  return factor * call.size / *one.bus_bandwidth;
+  return factor * call.size / *checked_case.bus_bandwidth;
 }
 
-report::ValidationCase predict(const Scenario& scenario, const Case& one, const std::string& source) {
-  const auto measured = measured_time(scenario, one);
+report::ValidationCase predict(const Scenario& scenario, const Case& checked_case,
+                               const std::string& source) {
+  const auto measured = measured_time(scenario, checked_case);
   try {
     const auto run = simulate(scenario);
-    return {one.name,
+    return {checked_case.name,
             measured,
             run.measured.metrics.step_time,
             run.range,
@@ -106,11 +107,11 @@ report::ValidationCase predict(const Scenario& scenario, const Case& one, const 
             report::group_of(run),
             meets_given_step(scenario)};
   } catch (const SimulationError& error) {
-    throw SimulationError{fmt::format("case '{}': {}", one.name, error.what())};
+    throw SimulationError{fmt::format("case '{}': {}", checked_case.name, error.what())};
   } catch (const ConfigError& error) {
     auto problems = error.problems();
     for (auto& problem : problems)
-      problem.notes.push_back({one.where, fmt::format("in case '{}'", one.name)});
+      problem.notes.push_back({checked_case.where, fmt::format("in case '{}'", checked_case.name)});
     throw ConfigError{problems};
   }
 }
@@ -126,9 +127,9 @@ report::Validation compare(const Cases& cases, const CommandContext& context) {
   return validation;
 }
 
-bool passes(std::string_view what, double error, std::optional<double> most, std::ostream& messages) {
+bool passes(std::string_view kind, double error, std::optional<double> most, std::ostream& messages) {
   if (!most || error <= *most) return false;
-  messages << fmt::format("error: the {} error of {:.2f} % exceeds the limit of {:.4g} %\n", what,
+  messages << fmt::format("error: the {} error of {:.2f} % exceeds the limit of {:.4g} %\n", kind,
                           error * 100, *most * 100);
   return true;
 }

@@ -56,17 +56,17 @@ void check_samples(const ScenarioSpec& spec, const ModelSpec& model, Loader& loa
 }
 
 /// Reads the files that the scenario names, and cross-checks the result.
-Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, const DataPath& data,
+Scenario resolved(ScenarioSpec spec, const FoundFile& scenario_file, Loader& loader, const DataPath& data,
                   const PriceChoice& price, const std::string& model_text = {}) {
   ModelSpec model;
   PlatformSpec platform;
   if (!model_text.empty()) {
     model = loader.model(model_text, spec.model.name);
-  } else if (const auto at = loader.find(DataKind::model, spec.model)) {
-    model = loader.model(*at, spec.model.name, spec.model_changes);
+  } else if (const auto model_file = loader.find(DataKind::model, spec.model)) {
+    model = loader.model(*model_file, spec.model.name, spec.model_changes);
   }
-  if (const auto at = loader.find(DataKind::platform, spec.platform)) {
-    platform = loader.platform(*at, spec.platform.name);
+  if (const auto platform_file = loader.find(DataKind::platform, spec.platform)) {
+    platform = loader.platform(*platform_file, spec.platform.name);
     loader.price(platform.description, price, data);
   }
   const auto gpu = loader.gpu(platform.gpu);
@@ -116,7 +116,7 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
   scenario.warnings = loader.problems().warnings();
   if (auto unused = unused_anchor(spec, gpu.gpu)) scenario.warnings.emplace_back(*std::move(unused));
   std::ranges::move(capture_warnings(model.model), std::back_inserter(scenario.warnings));
-  scenario.name = stem(found);
+  scenario.name = stem(scenario_file);
   scenario.model = std::move(model.model);
   scenario.platform = std::move(built);
   scenario.job = spec.job;
@@ -133,25 +133,25 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& found, Loader& loader, con
 
 Scenario load_scenario(const std::string& file, const std::vector<Override>& overrides, const DataPath& data,
                        const PriceChoice& price) {
-  const auto found = find_file(DataKind::scenario, file, data, in_file(file));
+  const auto scenario_file = find_file(DataKind::scenario, file, data, in_file(file));
   const auto load = [&](const std::vector<Override>& changes) {
-    Loader loader{found, data};
-    return resolved(loader.scenario(found, changes), found, loader, data, price);
+    Loader loader{scenario_file, data};
+    return resolved(loader.scenario(scenario_file, changes), scenario_file, loader, data, price);
   };
   auto scenario = load(overrides);
   if (scenario.campaign && scenario.campaign->has_phases() && !scenario.job.local_sgd)
-    for (const auto& part : phase_overrides(scenario, overrides)) {
-      auto& phase = scenario.phases.emplace_back(ScenarioPhase{part.until, {}});
-      for (const auto& changes : part.steps)
+    for (const auto& phase_changes : phase_overrides(scenario, overrides)) {
+      auto& phase = scenario.phases.emplace_back(ScenarioPhase{phase_changes.until, {}});
+      for (const auto& changes : phase_changes.steps)
         phase.steps.push_back(std::make_shared<const Scenario>(load(changes)));
     }
   const auto& local = scenario.job.local_sgd;
   if (!local || !local->clients) return scenario;
-  for (const auto& one : local->clients->classes) {
+  for (const auto& client_class : local->clients->classes) {
     std::shared_ptr<const Scenario> there;
-    if (!one.platform.empty()) {
+    if (!client_class.platform.empty()) {
       auto changes = overrides;
-      changes.push_back({"platform", one.platform, one.platform_at});
+      changes.push_back({"platform", client_class.platform, client_class.platform_at});
       there = std::make_shared<const Scenario>(load(changes));
     }
     scenario.clients.push_back(std::move(there));
@@ -161,37 +161,38 @@ Scenario load_scenario(const std::string& file, const std::vector<Override>& ove
 
 ModelShape load_model_shape(const std::string& scenario, const std::vector<Override>& overrides,
                             const DataPath& data) {
-  const auto found = find_file(DataKind::scenario, scenario, data, in_file(scenario));
-  Loader loader{found, data};
-  const auto spec = loader.scenario(found, overrides);
+  const auto scenario_file = find_file(DataKind::scenario, scenario, data, in_file(scenario));
+  Loader loader{scenario_file, data};
+  const auto spec = loader.scenario(scenario_file, overrides);
   ModelSpec model;
-  if (const auto at = loader.find(DataKind::model, spec.model))
-    model = loader.model(*at, spec.model.name, spec.model_changes);
+  if (const auto model_file = loader.find(DataKind::model, spec.model))
+    model = loader.model(*model_file, spec.model.name, spec.model_changes);
   loader.problems().raise();
   return model.shape;
 }
 
 std::string load_scenario_source(const std::string& scenario, const DataPath& data) {
-  const auto found = find_file(DataKind::scenario, scenario, data, in_file(scenario));
-  return found.text ? *found.text : read_source(found.path, found.shown).content();
+  const auto scenario_file = find_file(DataKind::scenario, scenario, data, in_file(scenario));
+  return scenario_file.text ? *scenario_file.text
+                            : read_source(scenario_file.path, scenario_file.shown).content();
 }
 
 Scenario load_scenario_text(const std::string& text, const std::string& file, const DataPath& data,
                             const std::string& model) {
-  const FoundFile found{file, file};
-  Loader loader{found, data};
-  return resolved(loader.scenario("text", text), found, loader, data, {}, model);
+  const FoundFile scenario_file{file, file};
+  Loader loader{scenario_file, data};
+  return resolved(loader.scenario("text", text), scenario_file, loader, data, {}, model);
 }
 
 std::vector<Problem> check_values(const std::string& file, const std::vector<Override>& overrides,
                                   const DataPath& data, const PriceChoice& price) {
   try {
-    const auto found = find_file(DataKind::scenario, file, data, in_file(file));
-    Loader loader{found, data};
-    const auto spec = loader.scenario(found, overrides);
+    const auto scenario_file = find_file(DataKind::scenario, file, data, in_file(file));
+    Loader loader{scenario_file, data};
+    const auto spec = loader.scenario(scenario_file, overrides);
     loader.find(DataKind::model, spec.model);
-    if (const auto at = loader.find(DataKind::platform, spec.platform)) {
-      auto platform = loader.platform(*at, spec.platform.name);
+    if (const auto platform_file = loader.find(DataKind::platform, spec.platform)) {
+      auto platform = loader.platform(*platform_file, spec.platform.name);
       loader.price(platform.description, price, data);
     }
     loader.problems().raise();
@@ -202,9 +203,9 @@ std::vector<Problem> check_values(const std::string& file, const std::vector<Ove
 }
 
 Platform load_platform(const std::string& name, int ranks, const DataPath& data, Calibration* calibration) {
-  const auto found = find_file(DataKind::platform, name, data, in_file(name));
-  Loader loader{found, data};
-  auto platform = loader.platform(found, stem(found));
+  const auto platform_file = find_file(DataKind::platform, name, data, in_file(name));
+  Loader loader{platform_file, data};
+  auto platform = loader.platform(platform_file, stem(platform_file));
   loader.price(platform.description, {}, data);
   const auto gpu = loader.gpu(platform.gpu);
   CalibrationSpec measured;
@@ -241,9 +242,9 @@ std::vector<std::string> available_names(DataKind kind, const std::string& file,
 }
 
 Model load_model(const std::string& name, const DataPath& data) {
-  const auto found = find_file(DataKind::model, name, data, in_file(name));
-  Loader loader{found, data};
-  auto model = loader.model(found, stem(found));
+  const auto model_file = find_file(DataKind::model, name, data, in_file(name));
+  Loader loader{model_file, data};
+  auto model = loader.model(model_file, stem(model_file));
   loader.problems().raise();
   return std::move(model.model);
 }
@@ -253,11 +254,11 @@ namespace {
 /// Reads a file that names no other files.
 template <class Read>
 auto load_alone(DataKind kind, const std::string& name, const DataPath& data, const Read& read) {
-  const auto found = find_file(kind, name, data, in_file(name));
+  const auto file = find_file(kind, name, data, in_file(name));
   Problems problems;
-  const auto root = load_document(found, problems);
-  Reader reader{root, in_file(found.shown), problems};
-  auto value = read(reader, stem(found));
+  const auto root = load_document(file, problems);
+  Reader reader{root, in_file(file.shown), problems};
+  auto value = read(reader, stem(file));
   problems.raise();
   return value;
 }
@@ -273,13 +274,13 @@ Dataset load_dataset(const std::string& name, const DataPath& data) {
 }
 
 Calibration load_calibration(const std::string& name, const DataPath& data) {
-  const auto found = find_file(DataKind::calibration, name, data, in_file(name));
+  const auto file = find_file(DataKind::calibration, name, data, in_file(name));
   Problems problems;
-  const auto root = load_document(found, problems);
-  Reader reader{root, in_file(found.shown), problems};
-  const bool is_named_by_folder = stem(found) == "calibration" && found.path.has_parent_path();
+  const auto root = load_document(file, problems);
+  Reader reader{root, in_file(file.shown), problems};
+  const bool is_named_by_folder = stem(file) == "calibration" && file.path.has_parent_path();
   auto calibration = read_calibration(
-      reader, is_named_by_folder ? printable(found.path.parent_path().filename().string()) : stem(found));
+      reader, is_named_by_folder ? printable(file.path.parent_path().filename().string()) : stem(file));
   problems.raise();
   return calibration;
 }

@@ -92,9 +92,10 @@ PlatformSpec Loader::platform(const FoundFile& file, const std::string& name) {
 }
 
 void Loader::price(PlatformDescription& platform, const PriceChoice& choice, const DataPath& data) {
-  for (const auto& part : {choice.date, choice.region, choice.terms}) problems_.add_to_digest(part);
+  for (const auto& word : {choice.date, choice.region, choice.terms}) problems_.add_to_digest(word);
   auto prices = problems_.attempt([&] { return load_prices(choice, data, lookup_, problems_); });
-  if (const auto own = prices.find(platform.name); own != prices.end()) platform.prices = own->second;
+  if (const auto listed = prices.find(platform.name); listed != prices.end())
+    platform.prices = listed->second;
   const auto* built = std::get_if<BuiltPlatform>(&platform.hardware);
   for (auto& price : platform.prices) price = of_node(price, built != nullptr ? built->node.gpus : 1);
   platform.price = problems_.attempt([&] { return choose_price(platform.prices, choice, platform.name); });
@@ -102,69 +103,70 @@ void Loader::price(PlatformDescription& platform, const PriceChoice& choice, con
 }
 
 std::vector<std::string> Loader::datasets_of(SampleContent content) {
-  std::vector<std::string> found;
+  std::vector<std::string> names;
   for (const auto& name : lookup_.names(DataKind::dataset)) {
     Problems ignored;
-    const auto one = ignored.attempt([&] {
+    const auto dataset = ignored.attempt([&] {
       const auto root = load_document(lookup_.find(DataKind::dataset, name, {}), ignored);
       Reader reader{root, in_file(name), ignored};
       return read_dataset(reader, name);
     });
-    if (one.content == content) found.push_back(name);
+    if (dataset.content == content) names.push_back(name);
   }
-  return found;
+  return names;
 }
 
 KernelTimesSource Loader::kernel_times(const PlatformSpec& platform, const CalibrationSpec& measured,
                                        const GpuSpec& gpu) {
-  if (const auto& own = measured.kernel_times_gpu; own && !own->name.empty()) {
-    if (own->name == gpu.gpu.name) return {kernel_times_of(*platform.calibration, gpu.gpu), gpu.gpu.name};
-    problems_.warn(warning::UnusedKernelTimes{measured.calibration.name, own->name, gpu.gpu.name});
+  if (const auto& timed_gpu = measured.kernel_times_gpu; timed_gpu && !timed_gpu->name.empty()) {
+    if (timed_gpu->name == gpu.gpu.name)
+      return {kernel_times_of(*platform.calibration, gpu.gpu), gpu.gpu.name};
+    problems_.warn(warning::UnusedKernelTimes{measured.calibration.name, timed_gpu->name, gpu.gpu.name});
   }
   return kernel_times_of_gpus(gpu);
 }
 
 KernelTimesSource Loader::kernel_times_of_gpus(const GpuSpec& gpu) {
-  KernelTimesSource found;
+  KernelTimesSource source;
   std::vector<std::string> read;
   const auto add = [&](const GpuSpec& timed) {
     read.push_back(timed.gpu.name);
     const auto costs = timed.kernel_times ? kernel_times_of(*timed.kernel_times, timed.gpu) : nullptr;
     if (costs == nullptr) return;
-    if (found.costs) {
-      found.costs = std::make_shared<const OperationCosts>(found.costs->with(*costs));
+    if (source.costs) {
+      source.costs = std::make_shared<const OperationCosts>(source.costs->with(*costs));
     } else {
-      found = {costs, timed.gpu.name};
+      source = {costs, timed.gpu.name};
     }
   };
   add(gpu);
   const auto is_new = [&](const std::string& name) { return std::ranges::find(read, name) == read.end(); };
-  for (auto like = gpu.kernel_times_like; like && (found.costs == nullptr || is_new(like->name));) {
+  for (auto like = gpu.kernel_times_like; like && (source.costs == nullptr || is_new(like->name));) {
     const auto before = problems_.size();
-    const auto other = this->gpu(*like);
+    const auto similar = this->gpu(*like);
     if (problems_.size() > before) return {};
-    if (!other.kernel_times) {
+    if (!similar.kernel_times) {
       problems_.add({like->where,
                      fmt::format("the GPU '{}' has no 'kernel_times'", like->name),
                      {},
                      "choose a GPU that has them"});
       return {};
     }
-    add(other);
-    if (found.costs == nullptr) return {};
-    like = other.kernel_times_like;
+    add(similar);
+    if (source.costs == nullptr) return {};
+    like = similar.kernel_times_like;
   }
-  return found;
+  return source;
 }
 
 std::optional<FoundFile> Loader::find(DataKind kind, const Named& name) {
   if (name.name.empty()) return std::nullopt;  // the missing name is reported already
-  auto& found = found_[{kind, name.name}];
-  if (!found && read_) found = read_->find_name(kind, name.name, folder_);
-  if (found) return found;
-  found = problems_.attempt([&] { return std::optional{lookup_.find(kind, name.name, name.where)}; });
-  if (read_ && found) read_->keep_name(kind, name.name, folder_, *found);
-  return found;
+  auto& file = found_[{kind, name.name}];
+  if (!file && read_) file = read_->find_name(kind, name.name, folder_);
+  if (file) return file;
+  file = problems_.attempt([&] { return std::optional{lookup_.find(kind, name.name, name.where)}; });
+  if (read_ && file) read_->keep_name(kind, name.name, folder_, *file);
+  return file;
 }
 
 /// Costs of the kernels whose times a calibration has.

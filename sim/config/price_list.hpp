@@ -15,6 +15,6 @@ std::map<std::string, std::vector<Price>> load_price_list(const std::string& nam
 
 /// Days from one date to another, such as from "2026-07-20" to "2026-11-26"; negative if that is earlier.
 /// @pre both are valid dates
-int days_between(const std::string& from, const std::string& to);
+int days_between(const std::string& start, const std::string& end);
 
 }  // namespace gradway

@@ -26,9 +26,10 @@ std::string lines(const config::Node& map, std::string_view indent) {
 
 std::string scenario_yaml(const std::string& scenario, const std::vector<Override>& overrides,
                           const DataPath& data) {
-  const auto found = config::find_file(DataKind::scenario, scenario, data, config::in_file(scenario));
+  const auto scenario_file = config::find_file(DataKind::scenario, scenario, data, config::in_file(scenario));
   config::Problems problems;
-  auto root = config::load_with_base(DataKind::scenario, found, config::Lookup{found, data}, problems);
+  auto root = config::load_with_base(DataKind::scenario, scenario_file, config::Lookup{scenario_file, data},
+                                     problems);
   config::apply_overrides(root, overrides, problems);
   problems.raise();
   return "schema: 1\n" + lines(root, "");

@@ -77,7 +77,7 @@ Status optimize_campaign(const OptimizeArguments& arguments, const CLI::App& app
   const bool asks_of_spot = std::ranges::any_of(
       search.axes, [](const Axis& axis) { return axis.key.starts_with("campaign.spot."); });
   const bool says_terms =
-      std::ranges::any_of(search.fixed, [](const auto& one) { return one.key == "campaign.terms"; }) ||
+      std::ranges::any_of(search.fixed, [](const auto& change) { return change.key == "campaign.terms"; }) ||
       std::ranges::find(search.axes, "campaign.terms", &Axis::key) != search.axes.end();
   if (asks_of_spot && !says_terms) search.fixed.push_back(given_by("--over", "campaign.terms", "spot"));
   return simulate_campaign_points(search, app, context);

@@ -32,9 +32,9 @@ std::vector<Override> overrides_of_point(const CampaignSearch& search,
 }
 
 void check_clashes(const CampaignSearch& search) {
-  for (const auto& one : search.fixed) {
-    if (std::ranges::find(search.axes, one.key, &Axis::key) != search.axes.end())
-      refuse(fmt::format("'{}' is set and varied", one.key), "leave out '--set' or '--vary' for it");
+  for (const auto& change : search.fixed) {
+    if (std::ranges::find(search.axes, change.key, &Axis::key) != search.axes.end())
+      refuse(fmt::format("'{}' is set and varied", change.key), "leave out '--set' or '--vary' for it");
   }
 }
 
@@ -57,10 +57,10 @@ std::vector<std::vector<std::size_t>> by_step(const CampaignSearch& search,
 /// The fastest layout of the scenario's job on its platform.
 Job fastest_layout(const Scenario& written, const CampaignSearch& search) {
   const auto samples = search.global_batch.value_or(static_cast<int>(std::lround(written.job.samples())));
-  const auto found = search_layouts(written, samples, quick_search(), {.engine = search.arguments.engine});
-  if (found.ranked.empty())
+  const auto result = search_layouts(written, samples, quick_search(), {.engine = search.arguments.engine});
+  if (result.ranked.empty())
     refuse("no layout of this job can run", "use more GPUs, or GPUs with more memory");
-  return found.recommended().job;
+  return result.recommended().job;
 }
 
 /// Simulates points with the same step.
@@ -108,22 +108,22 @@ class StepSimulation {
 /// The command of the search, quoted for a shell.
 std::string command_of(const CampaignSearch& search) {
   auto command = "gradway campaign " + shell_word(search.arguments.scenario);
-  for (const auto& one : search.fixed) command += " --set " + shell_word(one.key + "=" + one.value);
+  for (const auto& change : search.fixed) command += " --set " + shell_word(change.key + "=" + change.value);
   return command;
 }
 
-std::vector<Failure> simulate_all_points(report::CampaignPoints& all, const CampaignSearch& search,
+std::vector<Failure> simulate_all_points(report::CampaignPoints& campaigns, const CampaignSearch& search,
                                          const DataPath& data, const CommandContext& context) {
-  const auto groups = by_step(search, all.points);
+  const auto groups = by_step(search, campaigns.points);
   const auto cores = search.arguments.jobs > 0 ? search.arguments.jobs : hardware_threads();
-  auto questions = all.questions;
+  auto questions = campaigns.questions;
   questions.threads = std::max(1, cores / static_cast<int>(groups.size()));  // groups run in parallel
-  std::vector<Failure> failures(all.points.size());
+  std::vector<Failure> failures(campaigns.points.size());
   run_points(context, "campaign", groups.size(), search.arguments.jobs, [&](std::size_t group) {
     StepSimulation step{search, questions, data};
     for (const auto i : groups[group]) {
       failures[i] = failure_of([&] {
-        step.simulate_point(all.points[i]);
+        step.simulate_point(campaigns.points[i]);
         return Status::done;
       });
     }
@@ -142,29 +142,31 @@ Status simulate_campaign_points(const CampaignSearch& search, const CLI::App& ap
   check_values(search.axes, [&](const std::vector<std::string>& values) {
     return check_values(arguments.scenario, overrides_of_point(search, values), data, arguments.price);
   });
-  report::CampaignPoints all{.scenario = std::filesystem::path{arguments.scenario}.stem().string(),
-                             .axes = search.axes,
-                             .questions = questions_of(arguments, 1)};
-  all.questions.only_figures = search.is_ranked;
-  for (std::size_t i = 0; i < point_count(all.axes); ++i) all.points.push_back({point_values(all.axes, i)});
-  const auto failures = simulate_all_points(all, search, data, context);
+  report::CampaignPoints campaigns{.scenario = std::filesystem::path{arguments.scenario}.stem().string(),
+                                   .axes = search.axes,
+                                   .questions = questions_of(arguments, 1)};
+  campaigns.questions.only_figures = search.is_ranked;
+  for (std::size_t i = 0; i < point_count(campaigns.axes); ++i)
+    campaigns.points.push_back({point_values(campaigns.axes, i)});
+  const auto failures = simulate_all_points(campaigns, search, data, context);
   if (std::ranges::find(failures, Status::done, &Failure::status) == failures.end()) {
     raise_wrong_input(failures);
     write_distinct_failures(failures, context.messages);
     return status_of(failures);
   }
-  for (std::size_t i = 0; i < failures.size(); ++i) all.points[i].error = failures[i].text;
-  if (search.is_ranked) report::rank(all);
-  const auto json = [&](std::ostream& out) { report::write_json(out, all, GRADWAY_VERSION); };
+  for (std::size_t i = 0; i < failures.size(); ++i) campaigns.points[i].error = failures[i].text;
+  if (search.is_ranked) report::rank(campaigns);
+  const auto json = [&](std::ostream& out) { report::write_json(out, campaigns, GRADWAY_VERSION); };
   if (arguments.json) {
     json(context.results);
   } else {
-    report::write_table(context.results, all, context.style, search.is_ranked ? command_of(search) : "");
+    report::write_table(context.results, campaigns, context.style,
+                        search.is_ranked ? command_of(search) : "");
   }
   if (writes_files) {
     write_results(
         arguments.out, {{search.file, json}},
-        [&](std::ostream& out) { report::write_page(out, all, GRADWAY_VERSION); }, context);
+        [&](std::ostream& out) { report::write_page(out, campaigns, GRADWAY_VERSION); }, context);
   }
   // Points that cannot run are a result of a search, but an error of campaigns that were requested one by
   // one.

@@ -12,7 +12,7 @@ namespace gradway::cli {
 
 namespace fs = std::filesystem;
 
-void finish_platform_import(const WrittenPlatform& platform, const std::vector<OutputFile>& others,
+void finish_platform_import(const WrittenPlatform& platform, const std::vector<OutputFile>& other_files,
                             const ImportArguments& arguments, const CommandContext& context) {
   check_reads_back(DataKind::platform, platform.yaml, arguments.files.front());
   for (const auto& warning : platform.warnings) warn(context, warning);
@@ -23,10 +23,10 @@ void finish_platform_import(const WrittenPlatform& platform, const std::vector<O
   const fs::path out{arguments.out};
   std::vector<OutputFile> files{
       {out.filename().string(), [&](std::ostream& stream) { stream << platform.yaml; }}};
-  files.insert(files.end(), others.begin(), others.end());
+  files.insert(files.end(), other_files.begin(), other_files.end());
   write_files(out.has_parent_path() ? out.parent_path() : fs::path{"."}, files);
   context.results << context.style.paint(report::Paint::bold, printable(arguments.out)) << '\n';
-  for (const auto& file : others) {
+  for (const auto& file : other_files) {
     const auto path = (out.parent_path() / file.name).generic_string();
     context.results << context.style.paint(report::Paint::bold, printable(path)) << '\n';
   }

@@ -13,8 +13,8 @@ namespace gradway::cli {
 
 /// Prints an imported platform, or writes it with other files, all or none, and prints their names. Prints
 /// warnings to standard error.
-/// @param others paths are relative to the folder of the platform
-void finish_platform_import(const WrittenPlatform& platform, const std::vector<OutputFile>& others,
+/// @param other_files paths are relative to the folder of the platform
+void finish_platform_import(const WrittenPlatform& platform, const std::vector<OutputFile>& other_files,
                             const ImportArguments& arguments, const CommandContext& context);
 
 /// Prints a written platform like `gradway show platform`.

@@ -54,10 +54,10 @@ void import_probe(const ImportArguments& arguments, const CommandContext& contex
   if (own_gpu) check_reads_back(DataKind::gpu, own_gpu->yaml, file);
   const bool is_calibrated = arguments.calibration.empty() ||
                              is_among(list_names(DataKind::calibration, context.data), arguments.calibration);
-  std::vector<OutputFile> others;
+  std::vector<OutputFile> gpu_files;
   if (own_gpu)
-    others.push_back({fmt::format("gpus/{}.yaml", gpu), [&](std::ostream& out) { out << own_gpu->yaml; }});
-  finish_platform_import(platform, others, arguments, context);
+    gpu_files.push_back({fmt::format("gpus/{}.yaml", gpu), [&](std::ostream& out) { out << own_gpu->yaml; }});
+  finish_platform_import(platform, gpu_files, arguments, context);
   if (!is_calibrated) {
     warn(context, fmt::format("there is no calibration '{}' yet: make it with 'gradway calibrate fit'",
                               arguments.calibration));

@@ -15,7 +15,7 @@ class ValueCheck {
 
   ValueCheck(const std::vector<Axis>& axes, const ProblemsAt& problems_at)
       : axes_{axes}, problems_at_{problems_at} {
-    unconfirmed_[other];
+    unconfirmed_[everything_else];
     for (const auto& axis : axes)
       for (const auto& value : axis.values) unconfirmed_[option_place(axis, value).file];
   }
@@ -34,7 +34,7 @@ class ValueCheck {
 
  private:
   /// The part of a point that is not a value of an axis.
-  static constexpr auto other = "";
+  static constexpr auto everything_else = "";
 
   std::vector<std::string> diagonal(std::size_t i) const {
     std::vector<std::string> values;
@@ -44,38 +44,38 @@ class ValueCheck {
 
   /// The parts of a point: its values, and everything else.
   std::vector<std::string> parts_of(const std::vector<std::string>& values) const {
-    std::vector<std::string> parts{other};
-    for (std::size_t i = 0; i < values.size(); ++i) parts.push_back(option_place(axes_[i], values[i]).file);
-    return parts;
+    std::vector<std::string> sources{everything_else};
+    for (std::size_t i = 0; i < values.size(); ++i) sources.push_back(option_place(axes_[i], values[i]).file);
+    return sources;
   }
 
   bool has_unconfirmed(const std::vector<std::string>& values) const {
     return std::ranges::any_of(parts_of(values),
-                               [&](const std::string& part) { return unconfirmed_.contains(part); });
+                               [&](const std::string& source) { return unconfirmed_.contains(source); });
   }
 
   void check_point(const std::vector<std::string>& values) {
-    const auto parts = parts_of(values);
+    const auto sources = parts_of(values);
     std::map<std::string, std::vector<Problem>> wrong;
     for (auto& problem : problems_at_(values)) {
-      const bool is_of_a_value = std::ranges::find(parts, problem.where.file) != parts.end();
-      wrong[is_of_a_value ? problem.where.file : other].push_back(std::move(problem));
+      const bool is_of_a_value = std::ranges::find(sources, problem.where.file) != sources.end();
+      wrong[is_of_a_value ? problem.where.file : everything_else].push_back(std::move(problem));
     }
-    for (const auto& part : parts) {
-      const auto suspect = unconfirmed_.find(part);
+    for (const auto& source : sources) {
+      const auto suspect = unconfirmed_.find(source);
       if (suspect == unconfirmed_.end()) continue;
-      if (!wrong.contains(part)) {
+      if (!wrong.contains(source)) {
         unconfirmed_.erase(suspect);
       } else if (suspect->second.empty()) {
-        suspect->second = wrong[part];
+        suspect->second = wrong[source];
       }
     }
   }
 
   std::vector<Problem> remaining_problems() const {
     std::vector<Problem> problems;
-    for (const auto& [part, found] : unconfirmed_)
-      problems.insert(problems.end(), found.begin(), found.end());
+    for (const auto& [source, wrong] : unconfirmed_)
+      problems.insert(problems.end(), wrong.begin(), wrong.end());
     return problems;
   }
 

@@ -34,8 +34,8 @@ std::string run_again(const Shard& shard) {
                      shard.number, shard.of);
 }
 
-Problem problem_of(std::string what, std::string hint) {
-  return {{}, std::move(what), {}, std::move(hint)};
+Problem problem_of(std::string message, std::string hint) {
+  return {{}, std::move(message), {}, std::move(hint)};
 }
 
 bool is_shard(const fs::path& folder) {
@@ -46,20 +46,20 @@ bool is_shard(const fs::path& folder) {
 /// Folders with finished shards: the folder itself, or its subfolders; sorted.
 std::vector<fs::path> finished_shards(const fs::path& folder) {
   if (is_shard(folder)) return {folder};
-  std::vector<fs::path> found;
+  std::vector<fs::path> shards;
   std::error_code error;
   for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error)) {
     if (entry->path().filename().string().starts_with("shard-") && is_shard(entry->path()))
-      found.push_back(entry->path());
+      shards.push_back(entry->path());
   }
   if (error)
     throw ConfigError{problem_of(fmt::format("cannot read '{}': {}", folder.string(), error.message()),
                                  "name the folders that '--shard' wrote into")};
-  if (found.empty())
+  if (shards.empty())
     throw ConfigError{problem_of(fmt::format("there is no finished shard in '{}'", folder.string()),
                                  "name the folders that '--shard' wrote into with '--out'")};
-  std::ranges::sort(found);
-  return found;
+  std::ranges::sort(shards);
+  return shards;
 }
 
 report::SweepShard read(const fs::path& folder) {
@@ -74,14 +74,14 @@ report::SweepShard read(const fs::path& folder) {
 }
 
 /// The difference between the sweeps of two shards in words; empty if they belong to the same sweep.
-std::string difference(const report::SweepShard& first, const report::SweepShard& other) {
+std::string difference(const report::SweepShard& first, const report::SweepShard& candidate) {
   const auto same_axis = [](const Axis& a, const Axis& b) { return a.key == b.key && a.values == b.values; };
-  if (other.scenario != first.scenario)
-    return fmt::format("its scenario is '{}', not '{}'", other.scenario, first.scenario);
-  if (!std::ranges::equal(first.axes, other.axes, same_axis)) return "it varies other values";
-  if (other.asked != first.asked) return "its settings or files differ";
-  if (other.shard.of != first.shard.of)
-    return fmt::format("it is one of {} shards instead of {}", other.shard.of, first.shard.of);
+  if (candidate.scenario != first.scenario)
+    return fmt::format("its scenario is '{}', not '{}'", candidate.scenario, first.scenario);
+  if (!std::ranges::equal(first.axes, candidate.axes, same_axis)) return "it varies other values";
+  if (candidate.asked != first.asked) return "its settings or files differ";
+  if (candidate.shard.of != first.shard.of)
+    return fmt::format("it is one of {} shards instead of {}", candidate.shard.of, first.shard.of);
   return "";
 }
 
@@ -89,8 +89,8 @@ std::string difference(const report::SweepShard& first, const report::SweepShard
 class Shards {
  public:
   explicit Shards(const std::vector<fs::path>& folders) {
-    for (const auto& given : folders)
-      for (const auto& folder : finished_shards(given)) add({folder, read(folder)});
+    for (const auto& argument : folders)
+      for (const auto& folder : finished_shards(argument)) add({folder, read(folder)});
     if (!problems_.empty()) throw ConfigError{std::move(problems_)};
     check_complete();
   }
@@ -99,39 +99,39 @@ class Shards {
   const report::SweepShard& first() const { return all_.begin()->second.shard; }
 
  private:
-  void add(Found found) {
-    const auto number = found.shard.shard.number;
-    if (found.shard.build != program_digest()) {
+  void add(Found finished) {
+    const auto number = finished.shard.shard.number;
+    if (finished.shard.build != program_digest()) {
       problems_.push_back(
-          problem_of(fmt::format("'{}' was written by another build of gradway", found.folder.string()),
+          problem_of(fmt::format("'{}' was written by another build of gradway", finished.folder.string()),
                      "simulate and merge all shards with the same build"));
     } else if (all_.empty()) {
-      all_.emplace(number, std::move(found));
-    } else if (const auto why = difference(first(), found.shard); !why.empty()) {
+      all_.emplace(number, std::move(finished));
+    } else if (const auto why = difference(first(), finished.shard); !why.empty()) {
       problems_.push_back(
-          problem_of(fmt::format("'{}' belongs to another sweep than '{}': {}", found.folder.string(),
+          problem_of(fmt::format("'{}' belongs to another sweep than '{}': {}", finished.folder.string(),
                                  all_.begin()->second.folder.string(), why),
                      "leave it out, or move it to another folder"));
     } else {
-      all_.emplace(number, std::move(found));  // a shard that is given twice is used once
+      all_.emplace(number, std::move(finished));  // a shard that is given twice is used once
     }
   }
 
   void check_complete() const {
-    const auto of = first().shard.of;
+    const auto count = first().shard.of;
     constexpr std::size_t most_named = 20;
     std::vector<std::size_t> missing;
-    for (std::size_t number = 1; number <= of; ++number)
+    for (std::size_t number = 1; number <= count; ++number)
       if (!all_.contains(number)) missing.push_back(number);
     if (missing.empty()) return;
     const auto named = std::min(missing.size(), most_named);
-    const auto more = missing.size() > named ? fmt::format(" and {} more", missing.size() - named) : "";
+    const auto unnamed = missing.size() > named ? fmt::format(" and {} more", missing.size() - named) : "";
     throw ConfigError{problem_of(
-        fmt::format("{} of {} shards {} missing or not finished: {}{}", missing.size(), of,
+        fmt::format("{} of {} shards {} missing or not finished: {}{}", missing.size(), count,
                     missing.size() == 1 ? "is" : "are",
                     fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(named), ", "),
-                    more),
-        run_again({missing.front(), of}))};
+                    unnamed),
+        run_again({missing.front(), count}))};
   }
 
   std::map<std::size_t, Found> all_;
@@ -139,12 +139,12 @@ class Shards {
 };
 
 /// Copies the points of a shard to their positions in the sweep.
-void place(const Found& found, MergedSweep& merged) {
-  PointCache kept{found.folder / "points"};
-  const auto places = points_of(found.shard.shard, merged.sweep.points.size());
+void place(const Found& finished, MergedSweep& merged) {
+  PointCache kept{finished.folder / "points"};
+  const auto places = points_of(finished.shard.shard, merged.sweep.points.size());
   std::size_t missing = 0;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    const auto& [key, error, status] = found.shard.points[i];
+    const auto& [key, error, status] = finished.shard.points[i];
     auto& point = merged.sweep.points[places[i]];
     if (!error.empty()) {
       point.error = error;
@@ -159,8 +159,8 @@ void place(const Found& found, MergedSweep& merged) {
   if (missing == 0) return;
   throw ConfigError{
       problem_of(fmt::format("{} of the {} points of {} in '{}' are missing or damaged", missing,
-                             places.size(), in_words(found.shard.shard), found.folder.string()),
-                 run_again(found.shard.shard))};
+                             places.size(), in_words(finished.shard.shard), finished.folder.string()),
+                 run_again(finished.shard.shard))};
 }
 
 }  // namespace
@@ -195,7 +195,7 @@ MergedSweep merge_shards(const std::vector<fs::path>& folders) {
   MergedSweep merged{{first.scenario, first.axes, {}}, std::vector<Failure>(count), shards.all().size()};
   merged.sweep.points.resize(count);
   for (std::size_t i = 0; i < count; ++i) merged.sweep.points[i].values = point_values(first.axes, i);
-  for (const auto& [number, found] : shards.all()) place(found, merged);
+  for (const auto& [number, finished] : shards.all()) place(finished, merged);
   return merged;
 }
 

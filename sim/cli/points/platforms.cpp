@@ -32,16 +32,16 @@ namespace {
 
 /// The platforms whose name, or whose GPU, matches a pattern. @throws ConfigError for none
 std::vector<std::string> matching(const std::string& pattern, const DataPath& data) {
-  std::vector<std::string> found;
+  std::vector<std::string> platforms;
   const auto matches = [&](const std::string& name) {
     return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
   };
-  for (const auto& one : list_names(DataKind::platform, data))
-    if (matches(one) || matches(gpu_of_platform(one, data))) found.push_back(one);
-  if (found.empty())
+  for (const auto& name : list_names(DataKind::platform, data))
+    if (matches(name) || matches(gpu_of_platform(name, data))) platforms.push_back(name);
+  if (platforms.empty())
     refuse(fmt::format("no platform matches '--platforms {}', and no GPU of one", pattern),
            "'gradway list platforms' lists all names");
-  return found;
+  return platforms;
 }
 
 }  // namespace
@@ -50,8 +50,8 @@ std::vector<std::string> platforms_of(const std::string& text, const DataPath& d
   std::vector<std::string> platforms;
   for (const auto& name : text.empty() ? std::vector<std::string>{"*"} : list_of("--platforms", text)) {
     const bool is_pattern = name.find_first_of("*?[") != std::string::npos;
-    for (const auto& one : is_pattern ? matching(name, data) : std::vector{name})
-      if (std::ranges::find(platforms, one) == platforms.end()) platforms.push_back(one);
+    for (const auto& platform : is_pattern ? matching(name, data) : std::vector{name})
+      if (std::ranges::find(platforms, platform) == platforms.end()) platforms.push_back(platform);
   }
   if (gpu.empty()) return platforms;
   const auto models = list_of("--gpu", gpu);
@@ -83,9 +83,9 @@ std::vector<report::ListedPlatform> one_node_of_each(const std::vector<std::stri
                                                      const DataPath& data) {
   std::vector<report::ListedPlatform> listed;
   for (const auto& name : names) {
-    auto& one = listed.emplace_back(report::ListedPlatform{name, {}});
+    auto& row = listed.emplace_back(report::ListedPlatform{name, {}});
     try {
-      one.platform = load_platform(name, 1, data);
+      row.platform = load_platform(name, 1, data);
     } catch (const ConfigError&) {  // its name is listed nevertheless
     }
   }

@@ -12,11 +12,11 @@
 #include "sim/study/parallel.hpp"
 
 namespace gradway::cli {
-std::vector<Failure> run_points(const CommandContext& context, std::string what, std::size_t count, int jobs,
+std::vector<Failure> run_points(const CommandContext& context, std::string noun, std::size_t count, int jobs,
                                 const std::function<void(std::size_t)>& run,
                                 Progress::WithoutTerminal without_terminal) {
   std::vector<Failure> failures(count);
-  Progress progress{context, std::move(what), count, without_terminal};
+  Progress progress{context, std::move(noun), count, without_terminal};
   for_each_in_parallel(count, jobs, [&](std::size_t i) {
     failures[i] = failure_of([&] {
       run(i);

@@ -22,7 +22,7 @@ namespace gradway::cli {
 /// @param jobs points to run at a time; 0: one per hardware thread
 /// @return one failure per point
 std::vector<Failure> run_points(
-    const CommandContext& context, std::string what, std::size_t count, int jobs,
+    const CommandContext& context, std::string noun, std::size_t count, int jobs,
     const std::function<void(std::size_t)>& run,
     Progress::WithoutTerminal without_terminal = Progress::WithoutTerminal::silent);
 

@@ -73,11 +73,11 @@ std::size_t progress_columns() {
 
 DataPath data_path(std::ostream& messages) {
   DataPath data;
-  auto rest = variable("GRADWAY_PATH");
-  while (!rest.empty()) {
-    const auto end = std::min(rest.find(':'), rest.size());
-    const fs::path folder{rest.substr(0, end)};
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  auto folders = variable("GRADWAY_PATH");
+  while (!folders.empty()) {
+    const auto end = std::min(folders.find(':'), folders.size());
+    const fs::path folder{folders.substr(0, end)};
+    folders.remove_prefix(std::min(end + 1, folders.size()));
     if (folder.empty()) continue;
     std::error_code ignored;
     if (!fs::is_directory(folder, ignored)) {

@@ -39,24 +39,25 @@ std::vector<std::string> engine_names() {
   return names;
 }
 
-void add_shorthands(CLI::App& app, Shorthands& given, bool has_campaign) {
-  for (const auto& one : shorthands) {
-    if (one.key.starts_with("campaign.") && !has_campaign) continue;
-    app.add_option(std::string{one.option}, given.*one.value,
-                   fmt::format("short for --set {}={}", one.key, one.type))
-        ->type_name(std::string{one.type});
+void add_shorthands(CLI::App& app, Shorthands& values, bool has_campaign) {
+  for (const auto& shorthand : shorthands) {
+    if (shorthand.key.starts_with("campaign.") && !has_campaign) continue;
+    app.add_option(std::string{shorthand.option}, values.*shorthand.value,
+                   fmt::format("short for --set {}={}", shorthand.key, shorthand.type))
+        ->type_name(std::string{shorthand.type});
   }
 }
 
-std::vector<Override> overrides_of(const std::vector<std::string>& set, const Shorthands& given) {
+std::vector<Override> overrides_of(const std::vector<std::string>& set, const Shorthands& values) {
   auto overrides = parse_overrides(set);
-  for (const auto& one : shorthands) {
-    const std::string key{one.key};
-    const auto& value = given.*one.value;
+  for (const auto& shorthand : shorthands) {
+    const std::string key{shorthand.key};
+    const auto& value = values.*shorthand.value;
     if (value.empty()) continue;
     if (std::ranges::find(overrides, key, &Override::key) != overrides.end())
-      refuse(fmt::format("'{}' is set by '--set' and by '{}'", key, one.option), "leave one of them out");
-    overrides.push_back(given_by(one.option, key, value));
+      refuse(fmt::format("'{}' is set by '--set' and by '{}'", key, shorthand.option),
+             "leave one of them out");
+    overrides.push_back(given_by(shorthand.option, key, value));
   }
   return overrides;
 }

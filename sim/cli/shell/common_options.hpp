@@ -32,10 +32,10 @@ struct Shorthands {
 
 /// Adds `--model`, `--platform` and `--gpus`, short for `--set model=...`, `platform` and `job.gpus`.
 /// @param has_campaign also `--tokens` and `--samples`, for `campaign.tokens` and `campaign.samples`
-void add_shorthands(CLI::App& app, Shorthands& given, bool has_campaign = false);
+void add_shorthands(CLI::App& app, Shorthands& values, bool has_campaign = false);
 
 /// The overrides of `--set` and of the shorthands. @throws ConfigError for a key that both give
-std::vector<Override> overrides_of(const std::vector<std::string>& set, const Shorthands& given);
+std::vector<Override> overrides_of(const std::vector<std::string>& set, const Shorthands& values);
 
 /// @param name empty if not given @param noun "model"
 /// @throws ConfigError with near names if the name is unknown

@@ -129,12 +129,12 @@ class Completion {
   }
 
   void write_positional() {
-    std::vector<const CLI::Option*> all;
+    std::vector<const CLI::Option*> positional_options;
     for (const auto* option : app_->get_options()) {
-      if (option->get_positional()) all.push_back(option);
+      if (option->get_positional()) positional_options.push_back(option);
     }
-    if (positionals_.size() >= all.size()) return;
-    const auto name = all[positionals_.size()]->get_name(true);
+    if (positionals_.size() >= positional_options.size()) return;
+    const auto name = positional_options[positionals_.size()]->get_name(true);
     if (app_->get_name() == "show" && name == "NAME") {
       if (const auto kind = data_shown(positionals_.front()))
         write_words(list_names(*kind, context_.data), "");

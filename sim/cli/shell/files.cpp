@@ -199,10 +199,10 @@ void check_file(const fs::path& file, bool replaces) {
            "choose another name, or give --force to replace it");
 }
 
-void check_yaml(const fs::path& file, bool replaces, const std::string& what) {
+void check_yaml(const fs::path& file, bool replaces, const std::string& contents) {
   if (file.extension() != ".yaml" && file.extension() != ".yml") {
     refuse(fmt::format("'--out {}' does not end in .yaml", file.string()),
-           fmt::format("{} are YAML files", what));
+           fmt::format("{} are YAML files", contents));
   }
   check_file(file, replaces);
 }

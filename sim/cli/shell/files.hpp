@@ -39,7 +39,7 @@ void write_file(const std::filesystem::path& file, bool replaces,
 
 /// @throws ConfigError if `write_file` would, as far as this is known in advance
 void check_file(const std::filesystem::path& file, bool replaces);
-/// The same for a YAML file. @param what kind of files, for messages: "models"
-void check_yaml(const std::filesystem::path& file, bool replaces, const std::string& what);
+/// The same for a YAML file. @param contents kind of files, for messages: "models"
+void check_yaml(const std::filesystem::path& file, bool replaces, const std::string& contents);
 
 }  // namespace gradway::cli

@@ -26,9 +26,9 @@ std::string argument_rows(const CLI::Option& option) {
   if (name.size() + 2 > column) rows += '\n';
   std::istringstream lines{option.get_description()};
   for (std::string line; std::getline(lines, line);) {
-    for (const auto& part : report::wrap(line, width - column)) {
+    for (const auto& wrapped : report::wrap(line, width - column)) {
       const auto used = rows.size() - (rows.rfind('\n') + 1);  // npos + 1 is 0
-      rows += std::string(column - used, ' ') + part + '\n';
+      rows += std::string(column - used, ' ') + wrapped + '\n';
     }
   }
   return rows;
@@ -40,8 +40,8 @@ std::string wrapped_usage(const CLI::App& app, const Command& command) {
   std::string text;
   std::size_t columns = indent;
   std::istringstream words{usage_line(app, command)};
-  for (std::string word, rest; words >> word;) {
-    while (word.front() == '[' && word.back() != ']' && words >> rest) word += ' ' + rest;
+  for (std::string word, next_word; words >> word;) {
+    while (word.front() == '[' && word.back() != ']' && words >> next_word) word += ' ' + next_word;
     if (columns + 1 + word.size() > width) {
       text += '\n' + std::string(indent, ' ') + word;
       columns = indent + word.size();
@@ -62,12 +62,12 @@ std::string indented(std::string_view lines) {
 }  // namespace
 
 std::span<const ExitStatus> exit_statuses() {
-  static constexpr std::array all{
+  static constexpr std::array statuses{
       ExitStatus{Status::done, "done"}, ExitStatus{Status::bug, "a bug in gradway"},
       ExitStatus{Status::wrong_input, "wrong input"},
       ExitStatus{Status::unfinished, "the simulation could not finish"},
       ExitStatus{Status::limit_passed, "a validation, a watched or a diagnosed run exceeds its limit"}};
-  return all;
+  return statuses;
 }
 
 std::string program_help() {

@@ -25,8 +25,8 @@ namespace {
 
 void answer_layout(std::ostream& out, const std::string& text, const DataPath& data) {
   const auto question = report::read_plan_question(text, data);
-  const auto found = layout_on(question.plan, question.clusters.front(), data);
-  report::write_plan_layout(out, found, GRADWAY_VERSION);
+  const auto layout = layout_on(question.plan, question.clusters.front(), data);
+  report::write_plan_layout(out, layout, GRADWAY_VERSION);
 }
 
 void answer_campaigns(std::ostream& out, const std::string& text, const DataPath& data) {
@@ -36,17 +36,17 @@ void answer_campaigns(std::ostream& out, const std::string& text, const DataPath
       .deadline = value_of("deadline", question.deadline, config::time_span),
       .budget_usd = value_of("budget", question.budget, config::dollars),
   };
-  auto all = report::points_of(question.plan, question.clusters, limits);
-  for_each_in_parallel(all.points.size(), 0, [&](std::size_t i) {
-    auto& point = all.points[i];
+  auto campaigns = report::points_of(question.plan, question.clusters, limits);
+  for_each_in_parallel(campaigns.points.size(), 0, [&](std::size_t i) {
+    auto& point = campaigns.points[i];
     const auto failure = failure_of([&] {
-      report::simulate_on(point, question.plan, question.clusters[i], all.questions, data);
+      report::simulate_on(point, question.plan, question.clusters[i], campaigns.questions, data);
       return Status::done;
     });
     point.error = fmt::format("{}", fmt::join(failure.reasons, "; "));
   });
-  report::rank(all);
-  report::write_json(out, all, GRADWAY_VERSION);
+  report::rank(campaigns);
+  report::write_json(out, campaigns, GRADWAY_VERSION);
 }
 
 void answer_scenario(std::ostream& out, const std::string& text, const DataPath& data) {
@@ -65,9 +65,9 @@ void answer_plan(std::ostream& out, std::string_view kind, const std::string& qu
                  const DataPath& data) {
   constexpr std::array answers{answer_layout, answer_campaigns, answer_scenario, answer_model};
   static_assert(answers.size() == plan_kinds.size());
-  const auto at = static_cast<std::size_t>(std::ranges::find(plan_kinds, kind) - plan_kinds.begin());
-  expects(at < answers.size(), "the planner asks questions of these kinds only");
-  answers.at(at)(out, question, data);
+  const auto index = static_cast<std::size_t>(std::ranges::find(plan_kinds, kind) - plan_kinds.begin());
+  expects(index < answers.size(), "the planner asks questions of these kinds only");
+  answers.at(index)(out, question, data);
 }
 
 ImportedModel model_of_config(const TextFile& config, std::optional<int> sequence) {

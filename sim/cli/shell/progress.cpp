@@ -38,17 +38,18 @@ std::string duration_text(double seconds) {
 
 void announce_large_platform(const CommandContext& context, const Platform& platform) {
   if (platform.gpus.size() < many_gpus) return;
-  const auto parts = static_cast<double>(platform.resources.size());
+  const auto resources = static_cast<double>(platform.resources.size());
   context.messages
       << fmt::format("gradway: a simulation of {} GPUs takes about {} of CPU time and {:.1f} GB of memory",
                      report::thousands_text(static_cast<std::int64_t>(platform.gpus.size())),
-                     duration_text(parts * cpu_seconds_per_resource), parts * bytes_per_resource * 1e-9)
+                     duration_text(resources * cpu_seconds_per_resource),
+                     resources * bytes_per_resource * 1e-9)
       << std::endl;
 }
 
-Progress::Progress(const CommandContext& context, std::string what, std::size_t count,
+Progress::Progress(const CommandContext& context, std::string noun, std::size_t count,
                    WithoutTerminal without_terminal)
-    : context_{context}, without_terminal_{without_terminal}, what_{std::move(what)}, count_{count} {
+    : context_{context}, without_terminal_{without_terminal}, what_{std::move(noun)}, count_{count} {
   if (is_watched() || without_terminal == WithoutTerminal::lines)
     painter_ = std::jthread{[this](const std::stop_token& stop) { paint_until_stopped(stop); }};
 }
@@ -72,10 +73,10 @@ void Progress::step() {
 
 ProgressCallback Progress::callback() {
   if (!is_watched() && without_terminal_ == WithoutTerminal::silent) return {};
-  return [this](std::string_view what, std::optional<double> done) {
+  return [this](std::string_view activity, std::optional<double> done) {
     const std::scoped_lock lock{mutex_};
-    if (what != what_) {
-      what_ = what;
+    if (activity != what_) {
+      what_ = activity;
       began_ = Clock::now();
     }
     share_ = done;

@@ -27,7 +27,7 @@ class Progress {
   /// If there is neither a terminal nor `on_progress`: no output, or a line every 5 seconds.
   enum class WithoutTerminal { silent, lines };
   /// For work with parts to count: "point 12 of 400" with a bar.
-  Progress(const CommandContext& context, std::string what, std::size_t count,
+  Progress(const CommandContext& context, std::string noun, std::size_t count,
            WithoutTerminal without_terminal = WithoutTerminal::silent);
   /// For work that reports its progress to `callback()`.
   explicit Progress(const CommandContext& context,

@@ -49,17 +49,17 @@ std::optional<TrainingGoal> training_goal(const TrainingOptions& choice) {
 void check_goal(const std::optional<TrainingGoal>& goal, const TrainingOptions& choice,
                 const Scenario& scenario) {
   if (!goal) return;
-  const auto given = goal->tokens ? "--tokens " + choice.tokens : "--samples " + choice.samples;
+  const auto option = goal->tokens ? "--tokens " + choice.tokens : "--samples " + choice.samples;
   if (!trains(scenario.job.strategy))
-    refuse(fmt::format("'{}' is given, but a collective does not train a model", given),
+    refuse(fmt::format("'{}' is given, but a collective does not train a model", option),
            "leave it out, or use a scenario with a model");
   if (!goal->tokens || scenario.model.tokens_per_sample > 0) return;
   const auto& name = scenario.model.name;
   if (scenario.model.profile)
     refuse(fmt::format("'{}' is given, but the profile '{}' does not have the number of tokens per sample",
-                       given, name),
+                       option, name),
            "add 'sequence: TOKENS' to its file if it is a model of text, or give '--samples'");
-  refuse(fmt::format("'{}' is given, but '{}' is not a model of text", given, name),
+  refuse(fmt::format("'{}' is given, but '{}' is not a model of text", option, name),
          "give '--samples' instead");
 }
 

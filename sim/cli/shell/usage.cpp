@@ -89,13 +89,13 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> synonyms{
 /// Hint for an option that the command does not have.
 std::string hint_for_option(const CLI::App& app, std::string_view name) {
   const auto names = option_names(app);
-  const auto found = std::ranges::find(options_of_other_programs, name, &OptionOfOtherProgram::name);
+  const auto row = std::ranges::find(options_of_other_programs, name, &OptionOfOtherProgram::name);
   const bool sets = std::ranges::find(names, "--set") != names.end();
-  if (found == options_of_other_programs.end() || !sets) return suggestion(name, names);
-  const auto short_hand = fmt::format("--{}", found->key.substr(found->key.find('.') + 1));
+  if (row == options_of_other_programs.end() || !sets) return suggestion(name, names);
+  const auto short_hand = fmt::format("--{}", row->key.substr(row->key.find('.') + 1));
   const bool is_short = std::ranges::find(names, short_hand) != names.end();
-  return fmt::format("write '{}'{}", is_short ? short_hand + " N" : fmt::format("--set {}=VALUE", found->key),
-                     found->remark);
+  return fmt::format("write '{}'{}", is_short ? short_hand + " N" : fmt::format("--set {}=VALUE", row->key),
+                     row->remark);
 }
 
 /// Hint for a word that no argument takes: a name without its option, or values after a space.
@@ -228,8 +228,9 @@ Action parse_command_line(int argc, const char* const* argv) {
     actions[app] = {&command, command.add(*app)};
   }
   if (argc > 1 && argv[1] == complete_mark) {
-    return [program, rest = std::vector<std::string>(argv + 2, argv + argc)](const CommandContext& context) {
-      write_completions(*program, rest, context);
+    return [program,
+            typed_words = std::vector<std::string>(argv + 2, argv + argc)](const CommandContext& context) {
+      write_completions(*program, typed_words, context);
       return Status::done;
     };
   }

@@ -40,8 +40,9 @@ class Packing {
  public:
   /// @param has_working_folder whether the page looks up names in the working folder, as a folder of data
   Packing(const DataPath& data, bool has_working_folder) {
-    const auto here = resolved_path(".");
-    if (has_working_folder && here != resolved_path(data.roots.back())) roots_.push_back(here);
+    const auto working_folder = resolved_path(".");
+    if (has_working_folder && working_folder != resolved_path(data.roots.back()))
+      roots_.push_back(working_folder);
     for (const auto& root : data.roots) roots_.push_back(resolved_path(root));
     for (std::size_t i = 0; i + 1 < roots_.size(); ++i) names_.push_back(fmt::format("/data-{}/", i + 1));
     names_.emplace_back("/");
@@ -93,26 +94,26 @@ class Packing {
 
 report::WhatIfFiles what_if_files(const std::string& scenario, const std::vector<Override>& overrides,
                                   const DataPath& data) {
-  report::WhatIfFiles given{.scenario = "",
-                            .set = {},
-                            .roots = {},
-                            .command = "gradway run " + shell_word(scenario),
-                            .yaml = scenario_yaml(scenario, overrides, data),
-                            .files = {}};
-  for (const auto& [key, value, where] : overrides) given.set.emplace_back(key, value);
-  const auto found = config::find_file(DataKind::scenario, scenario, data, config::in_file(scenario));
-  Packing packing{data, !is_below(resolved_path(found.path), resolved_path("."))};
+  report::WhatIfFiles page_files{.scenario = "",
+                                 .set = {},
+                                 .roots = {},
+                                 .command = "gradway run " + shell_word(scenario),
+                                 .yaml = scenario_yaml(scenario, overrides, data),
+                                 .files = {}};
+  for (const auto& [key, value, where] : overrides) page_files.set.emplace_back(key, value);
+  const auto scenario_file = config::find_file(DataKind::scenario, scenario, data, config::in_file(scenario));
+  Packing packing{data, !is_below(resolved_path(scenario_file.path), resolved_path("."))};
   packing.add_installed();
   std::vector<fs::path> read;
   for (const auto& file : data.read->files()) read.push_back(resolved_path(file));
   for (const auto& file : read)
     if (packing.in_data(file)) packing.add(file);
   packing.add_own(read);
-  given.scenario = packing.name_of(resolved_path(found.path));
-  given.roots = packing.roots();
-  given.files = std::move(packing).take();
-  if (found.text) given.files[given.scenario] = *found.text;
-  return given;
+  page_files.scenario = packing.name_of(resolved_path(scenario_file.path));
+  page_files.roots = packing.roots();
+  page_files.files = std::move(packing).take();
+  if (scenario_file.text) page_files.files[page_files.scenario] = *scenario_file.text;
+  return page_files;
 }
 
 void add_plan_files(report::PlanPage& page, const DataPath& data) {
@@ -121,10 +122,10 @@ void add_plan_files(report::PlanPage& page, const DataPath& data) {
   page.roots = packing.roots();
   page.files = std::move(packing).take();
   // Texts replace files of all folders.
-  constexpr auto own = "/own/";
+  constexpr auto prefix = "/own/";
   if (data.texts.empty()) return;
-  page.roots.insert(page.roots.begin(), own);
-  for (const auto& [name, text] : data.texts) page.files[own + name] = text;
+  page.roots.insert(page.roots.begin(), prefix);
+  for (const auto& [name, text] : data.texts) page.files[prefix + name] = text;
 }
 
 void check_has_engine() {

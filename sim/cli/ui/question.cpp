@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 std::vector<std::string> on_scenario(const Question& question, std::string_view command,
                                      std::string_view format) {
   std::vector<std::string> words{std::string{command}, question.scenario, std::string{format}};
-  for (const auto& one : question.set) words.push_back("--set=" + one);
-  for (const auto& one : question.vary) words.push_back("--vary=" + one);
+  for (const auto& setting : question.set) words.push_back("--set=" + setting);
+  for (const auto& axis : question.vary) words.push_back("--vary=" + axis);
   return words;
 }
 
@@ -124,7 +124,7 @@ Question parse_question(std::string_view body) {
 
 AllowedScenarios::AllowedScenarios(const DataPath& data, std::string of_command_line)
     : of_command_line_{std::move(of_command_line)} {
-  for (const auto* own : {".", "scenarios"}) places_.emplace_back(own);
+  for (const auto* folder : {".", "scenarios"}) places_.emplace_back(folder);
   for (const auto& root : data.roots) places_.push_back(root / "scenarios");
   auto folders = data.roots;
   folders.emplace_back(".");

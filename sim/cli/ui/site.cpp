@@ -40,11 +40,11 @@ std::string new_token() {
 }
 
 /// Compares in constant time, so that the duration reveals nothing of the token.
-bool is_equal(std::string_view one, std::string_view other) {
-  if (one.size() != other.size()) return false;
+bool is_equal(std::string_view first, std::string_view second) {
+  if (first.size() != second.size()) return false;
   unsigned differences = 0;
-  for (std::size_t i = 0; i < one.size(); ++i)
-    differences |= static_cast<unsigned char>(one[i]) ^ static_cast<unsigned char>(other[i]);
+  for (std::size_t i = 0; i < first.size(); ++i)
+    differences |= static_cast<unsigned char>(first[i]) ^ static_cast<unsigned char>(second[i]);
   return differences == 0;
 }
 
@@ -62,8 +62,8 @@ constexpr std::string_view ask_path = "/ask/";
 const QuestionKind* kind_of(std::string_view path) {
   if (!path.starts_with(ask_path)) return nullptr;
   const auto kinds = question_kinds();
-  const auto found = std::ranges::find(kinds, path.substr(ask_path.size()), &QuestionKind::name);
-  return found == kinds.end() ? nullptr : &*found;
+  const auto kind = std::ranges::find(kinds, path.substr(ask_path.size()), &QuestionKind::name);
+  return kind == kinds.end() ? nullptr : &*kind;
 }
 
 HttpAnswer message(int status, std::string text) {

@@ -59,9 +59,9 @@ void apply_capture_defaults(ScenarioSpec& scenario, const Model& model) {
 void check_captured(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   if (!model.model.captured) return;
   const auto& captured = *model.model.captured;
-  const Note here{model.kind, "the capture is here"};
-  const auto add = [&](const std::string& key, std::string what, std::string hint) {
-    problems.add(Problem{scenario.place(key), std::move(what), {here}, std::move(hint)});
+  const Note capture_note{model.kind, "the capture is here"};
+  const auto add = [&](const std::string& key, std::string message, std::string hint) {
+    problems.add(Problem{scenario.place(key), std::move(message), {capture_note}, std::move(hint)});
   };
   const auto& job = scenario.job;
   if (job.precision != captured.precision)

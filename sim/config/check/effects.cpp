@@ -55,8 +55,8 @@ bool must_have_effect(const ScenarioSpec& scenario, const std::string& key) {
     if (where.file.starts_with("--vary ") || where.file.starts_with("--platforms ")) return Given::varied;
     return where.file.starts_with("--") ? Given::typed : Given::in_file;
   };
-  const auto own = how(scenario.place(key));
-  return std::ranges::none_of(scenario.given, [&](const auto& given) { return how(given.second) > own; });
+  const auto source = how(scenario.place(key));
+  return std::ranges::none_of(scenario.given, [&](const auto& entry) { return how(entry.second) > source; });
 }
 
 void check_effects(const ScenarioSpec& scenario, const ModelSpec& model, const Platform* platform,

@@ -15,8 +15,8 @@ namespace {
 
 void check_reads(const ScenarioSpec& scenario, Problems& problems) {
   const auto& job = scenario.job;
-  const auto add = [&](const char* key, std::string what, std::string hint, std::vector<Note> notes = {}) {
-    problems.add(Problem{scenario.place(key), std::move(what), std::move(notes), std::move(hint)});
+  const auto add = [&](const char* key, std::string message, std::string hint, std::vector<Note> notes = {}) {
+    problems.add(Problem{scenario.place(key), std::move(message), std::move(notes), std::move(hint)});
   };
   if (job.host_reads == 0) return;
   if (!trains(job.strategy)) {
@@ -46,34 +46,36 @@ void check_sync_batch_norm(const ScenarioSpec& scenario, const ModelSpec& model,
   const auto& job = scenario.job;
   if (!job.sync_batch_norm) return;
   constexpr auto key = "job.sync_batch_norm";
-  const auto add = [&](std::string what, std::string hint, std::vector<Note> notes = {}) {
-    problems.add(Problem{scenario.place(key), std::move(what), std::move(notes), std::move(hint)});
+  const auto add = [&](std::string message, std::string hint, std::vector<Note> notes = {}) {
+    problems.add(Problem{scenario.place(key), std::move(message), std::move(notes), std::move(hint)});
   };
-  const Note here{model.kind, "the model is here"};
-  const auto at = [&](const char* of) { return Note{scenario.place(of), fmt::format("{} is set here", of)}; };
+  const Note model_note{model.kind, "the model is here"};
+  const auto set_here = [&](const char* setting) {
+    return Note{scenario.place(setting), fmt::format("{} is set here", setting)};
+  };
   const auto is_norm = [](const Layer& layer) { return layer.role == LayerRole::batch_norm; };
   if (model.model.profile) {
     add(fmt::format("job.sync_batch_norm has no effect: the model '{}' is a profile with recorded kernels",
                     model.model.name),
-        "choose a description of the model, such as resnet50", {here});
+        "choose a description of the model, such as resnet50", {model_note});
   } else if (std::ranges::none_of(model.model.layers, is_norm)) {
     add(fmt::format("job.sync_batch_norm has no effect: the model '{}' has no BatchNorm", model.model.name),
-        "leave it out", {here});
+        "leave it out", {model_note});
   } else if (!std::holds_alternative<Ddp>(job.strategy)) {
     add(fmt::format("job.sync_batch_norm is only simulated with strategy ddp, not {}", name_of(job.strategy)),
         "write 'kind: ddp'", {{scenario.place("strategy.kind"), "the strategy is here"}});
   } else if (job.gpus == 1) {
     add("job.sync_batch_norm has no effect on one GPU, where PyTorch uses its BatchNorm",
-        "set job.gpus to 2 or more", {at("job.gpus")});
+        "set job.gpus to 2 or more", {set_here("job.gpus")});
   } else if (job.compiled) {
     add("job.sync_batch_norm is only simulated in eager mode: torch.compile fuses BatchNorms",
-        "leave job.compile out", {at("job.compile")});
+        "leave job.compile out", {set_here("job.compile")});
   } else if (job.cuda_graphs != CudaGraphs::none) {
     add("job.sync_batch_norm is not simulated with CUDA graphs", "leave job.cuda_graphs out",
-        {at("job.cuda_graphs")});
+        {set_here("job.cuda_graphs")});
   } else if (job.recompute != Recompute::none) {
     add("job.sync_batch_norm is not simulated with recomputed blocks", "leave job.recompute out",
-        {at("job.recompute")});
+        {set_here("job.recompute")});
   }
 }
 

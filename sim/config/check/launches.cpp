@@ -38,10 +38,10 @@ void check_graphs(const ScenarioSpec& scenario, const ModelSpec& model, Problems
   const auto& job = scenario.job;
   if (job.cuda_graphs == CudaGraphs::none) return;
   constexpr auto key = "job.cuda_graphs";
-  const auto add = [&](std::string what, std::string hint, std::vector<Note> notes = {}) {
-    problems.add(Problem{scenario.place(key), std::move(what), std::move(notes), std::move(hint)});
+  const auto add = [&](std::string message, std::string hint, std::vector<Note> notes = {}) {
+    problems.add(Problem{scenario.place(key), std::move(message), std::move(notes), std::move(hint)});
   };
-  const Note here{model.kind, "the model is here"};
+  const Note model_note{model.kind, "the model is here"};
   if (!trains(job.strategy)) {
     add("job.cuda_graphs has no effect: strategy.kind collective runs no model", "leave it out");
   } else if (job.launch_blocking) {
@@ -52,14 +52,14 @@ void check_graphs(const ScenarioSpec& scenario, const ModelSpec& model, Problems
   } else if (job.cuda_graphs == CudaGraphs::layers && blocks_of(model.model).count == 0) {
     add(fmt::format("job.cuda_graphs layers has no effect: the model '{}' has no repeated blocks",
                     model.model.name),
-        "write 'cuda_graphs: step', or leave it out", {here});
+        "write 'cuda_graphs: step', or leave it out", {model_note});
   } else if (job.cuda_graphs == CudaGraphs::reduce_overhead && !job.compiled) {
     add("job.cuda_graphs reduce_overhead is a mode of torch.compile, and job.compile is false",
         "write 'compile: true', or 'cuda_graphs: layers'");
   } else if (job.cuda_graphs == CudaGraphs::step) {
     if (const auto why = read_by_host(scenario, model.model); !why.empty())
       add("the whole step cannot be one CUDA graph: " + why, "write 'cuda_graphs: layers', or leave it out",
-          {here});
+          {model_note});
   }
 }
 
@@ -67,38 +67,39 @@ void check_graphs(const ScenarioSpec& scenario, const ModelSpec& model, Problems
 void check_expert_loop(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const auto& job = scenario.job;
   if (job.experts == ExpertProducts::grouped || !trains(job.strategy)) return;
-  const auto add = [&](std::string what, std::string hint, std::vector<Note> notes = {}) {
-    problems.add(Problem{scenario.place("job.experts"), std::move(what), std::move(notes), std::move(hint)});
+  const auto add = [&](std::string message, std::string hint, std::vector<Note> notes = {}) {
+    problems.add(
+        Problem{scenario.place("job.experts"), std::move(message), std::move(notes), std::move(hint)});
   };
-  const Note here{model.kind, "the model is here"};
-  const auto at = [&](const char* key) {
+  const Note model_note{model.kind, "the model is here"};
+  const auto set_here = [&](const char* key) {
     return Note{scenario.place(key), fmt::format("{} is set here", key)};
   };
   if (model.model.profile) {
     add(fmt::format("job.experts has no effect: the model '{}' is a profile with recorded kernels",
                     model.model.name),
-        "leave it out, or record a step with the other setting", {here});
+        "leave it out, or record a step with the other setting", {model_note});
   } else if (model.model.experts.number == 0) {
     add(fmt::format("job.experts has no effect: the model '{}' has no experts", model.model.name),
-        "leave it out, or choose a model with experts", {here});
+        "leave it out, or choose a model with experts", {model_note});
   } else if (has_megatron_modules(job)) {
     add("experts: loop is not available in Megatron, which uses grouped products", "leave job.experts out",
-        {at("job.framework")});
+        {set_here("job.framework")});
   } else if (job.layout.expert * job.layout.expert_tensor * job.layout.tensor > 1) {
     add("experts: loop is not available with expert or tensor parallelism, which use grouped products",
         "leave job.experts out");
   } else if (job.layout.expert_capacity_factor) {
     add("experts: loop conflicts with parallel.expert_capacity_factor: a loop processes every row",
-        "leave one of them out", {at("parallel.expert_capacity_factor")});
+        "leave one of them out", {set_here("parallel.expert_capacity_factor")});
   } else if (job.compiled) {
     add("experts: loop is only simulated in eager mode: torch.compile would break the graph at each expert",
-        "leave job.compile out, or write 'experts: grouped'", {at("job.compile")});
+        "leave job.compile out, or write 'experts: grouped'", {set_here("job.compile")});
   } else if (has_scales(job.precision)) {
     add(fmt::format("experts: loop is not simulated with precision {}", name_of(job.precision)),
-        "write 'precision: bf16', or 'experts: grouped'", {at("job.precision")});
+        "write 'precision: bf16', or 'experts: grouped'", {set_here("job.precision")});
   } else if (job.recompute == Recompute::selective_op) {
     add("experts: loop is not simulated with recompute selective_op", "write 'recompute: full'",
-        {at("job.recompute")});
+        {set_here("job.recompute")});
   }
 }
 

@@ -14,14 +14,14 @@ namespace gradway::config {
 namespace {
 
 /// The largest divisor up to `most`.
-int largest_divisor(int of, int most) {
-  while (of % most != 0) --most;
+int largest_divisor(int number, int most) {
+  while (number % most != 0) --most;
   return most;
 }
 
 /// Why a strategy does not support pipeline parallelism, and what to write instead.
 struct Refusal {
-  std::string what{};  ///< empty: it does
+  std::string reason{};  ///< empty: it does
   std::string hint{};
 };
 
@@ -60,11 +60,11 @@ class CheckLayout {
   }
 
  private:
-  void add(const char* key, std::string what, std::string hint, std::vector<Note> notes = {}) {
-    problems_.add(Problem{scenario_.place(key), std::move(what), std::move(notes), std::move(hint)});
+  void add(const char* key, std::string message, std::string hint, std::vector<Note> notes = {}) {
+    problems_.add(Problem{scenario_.place(key), std::move(message), std::move(notes), std::move(hint)});
   }
 
-  Note at(const char* key, std::string what) const { return {scenario_.place(key), std::move(what)}; }
+  Note at(const char* key, std::string message) const { return {scenario_.place(key), std::move(message)}; }
 
   void refuse_overlap() {
     const bool is_megatron = has_megatron_modules(job_) && layout_.tensor > 1;
@@ -105,10 +105,10 @@ class CheckLayout {
   void check_expert_rows(int experts, const Note& model) {
     const auto& rows = layout_.expert_rows;
     if (rows.empty()) return;
-    const auto given = static_cast<int>(rows.front().size());
-    if (given != experts)
+    const auto written = static_cast<int>(rows.front().size());
+    if (written != experts)
       add("parallel.expert_rows",
-          fmt::format("parallel.expert_rows has {} experts, but the model '{}' has {} per layer", given,
+          fmt::format("parallel.expert_rows has {} experts, but the model '{}' has {} per layer", written,
                       model_.model.name, experts),
           "write one number per expert", {model});
     const auto layers = std::ranges::count(model_.model.layers, LayerRole::dispatch, &Layer::role);
@@ -162,43 +162,43 @@ class CheckLayout {
   }
 
   void check_context() {
-    const Note here{model_.kind, "the model is here"};
+    const Note model_note{model_.kind, "the model is here"};
     const auto& model = model_.model;
     const auto c = layout_.context;
     if (model.causal_heads == 0) {
       return add(
           "parallel.context",
           fmt::format("context parallelism requires a decoder, and the model '{}' is none", model.name),
-          "leave it out, or choose another model", {here});
+          "leave it out, or choose another model", {model_note});
     }
     const int tokens = job_.sequence > 0 ? job_.sequence : model.tokens_per_sample;
     const bool swaps = layout_.context_method == ContextMethod::all_to_all;
-    const int parts = swaps ? c : 2 * c;
-    if (tokens % parts != 0) {
+    const int slices = swaps ? c : 2 * c;
+    if (tokens % slices != 0) {
       add("parallel.context",
           fmt::format(
               "a sequence of {} tokens is not divisible into the {} parts of {} context-parallel ranks",
-              tokens, parts, c),
-          fmt::format("job.sequence {} would fit", std::max(1, tokens / parts) * parts),
+              tokens, slices, c),
+          fmt::format("job.sequence {} would fit", std::max(1, tokens / slices) * slices),
           {at("job.sequence", "the tokens are here")});
     }
     if (!swaps) return;
     const auto t = layout_.tensor;
     const auto kv = std::max(1, model.causal_kv_heads / t);
-    for (const auto& [what, heads] :
+    for (const auto& [noun, heads] :
          {std::pair{"heads", std::max(1, model.causal_heads / t)}, {"key-value heads", kv}}) {
       if (heads % c == 0) continue;
       return add("parallel.context",
                  fmt::format("parallel.context {} does not divide the {} {} per rank of the model '{}'", c,
-                             heads, what, model.name),
+                             heads, noun, model.name),
                  fmt::format("parallel.context {} would fit, or another context_method",
                              largest_divisor(heads, std::min(heads, c))),
-                 {here});
+                 {model_note});
     }
   }
 
   void check_experts() {
-    const Note here{model_.kind, "the model is here"};
+    const Note model_note{model_.kind, "the model is here"};
     const auto& experts = model_.model.experts;
     const auto* key = layout_.expert > 1          ? "parallel.expert"
                       : layout_.expert_tensor > 1 ? "parallel.expert_tensor"
@@ -208,7 +208,7 @@ class CheckLayout {
     if (model_.model.captured && layout_.expert * layout_.expert_tensor > 1) return;  // see check_captured
     if (experts.number == 0) {
       return add(key, fmt::format("{} has no effect: the model '{}' has no experts", key, model_.model.name),
-                 "leave it out, or choose a model with experts", {here});
+                 "leave it out, or choose a model with experts", {model_note});
     }
     if (experts.number % layout_.expert != 0) {
       add("parallel.expert",
@@ -216,9 +216,9 @@ class CheckLayout {
                       experts.number, model_.model.name),
           fmt::format("parallel.expert {} would fit",
                       largest_divisor(experts.number, std::min(experts.number, layout_.expert))),
-          {here});
+          {model_note});
     }
-    check_expert_rows(experts.number, here);
+    check_expert_rows(experts.number, model_note);
     if (experts.mlp % layout_.expert_tensor != 0) {
       add("parallel.expert_tensor",
           fmt::format(
@@ -226,7 +226,7 @@ class CheckLayout {
               layout_.expert_tensor, experts.mlp, model_.model.name),
           fmt::format("parallel.expert_tensor {} would fit",
                       largest_divisor(experts.mlp, std::min(experts.mlp, layout_.expert_tensor))),
-          {here});
+          {model_note});
     }
     const auto replicate = replicas_of(job_.strategy);
     if (job_.gpus >= layout_.expert * layout_.expert_tensor * layout_.pipeline &&
@@ -239,18 +239,18 @@ class CheckLayout {
   }
 
   void check_tensor() {
-    const Note here{model_.kind, "the model is here"};
+    const Note model_note{model_.kind, "the model is here"};
     const auto t = layout_.tensor;
     const auto& shape = model_.model.tensor;
     if (shape && model_.model.experts.number > 0) {
       if (!has_megatron_modules(job_)) {
         add("parallel.tensor",
             "tensor parallelism of a model with experts is only simulated with framework megatron",
-            "write 'framework: megatron', or leave it out", {here});
+            "write 'framework: megatron', or leave it out", {model_note});
       } else if (!layout_.sequence) {
         add("parallel.tensor",
             "Megatron requires sequence parallelism for the tensor parallelism of a model with experts",
-            "write 'sequence: true'", {here});
+            "write 'sequence: true'", {model_note});
       }
     }
     if (!shape) {
@@ -259,21 +259,21 @@ class CheckLayout {
           fmt::format(
               "tensor parallelism requires a decoder without latent attention, and the model '{}' is none",
               model_.model.name),
-          "set parallel.pipeline, or choose another model", {here});
+          "set parallel.pipeline, or choose another model", {model_note});
     }
-    for (const auto& [what, count] : {std::pair{"heads", shape->heads}, {"columns of its MLP", shape->mlp}}) {
+    for (const auto& [noun, count] : {std::pair{"heads", shape->heads}, {"columns of its MLP", shape->mlp}}) {
       if (count % t == 0) continue;
       return add("parallel.tensor",
-                 fmt::format("parallel.tensor {} does not divide the {} {} of the model '{}'", t, count, what,
+                 fmt::format("parallel.tensor {} does not divide the {} {} of the model '{}'", t, count, noun,
                              model_.model.name),
-                 fmt::format("parallel.tensor {} would fit", largest_divisor(count, t)), {here});
+                 fmt::format("parallel.tensor {} would fit", largest_divisor(count, t)), {model_note});
     }
     if (shape->kv_heads % t != 0 && t % shape->kv_heads != 0) {
       add("parallel.tensor",
           fmt::format(
               "parallel.tensor {} and the {} key-value heads of the model '{}' do not divide each other", t,
               shape->kv_heads, model_.model.name),
-          fmt::format("parallel.tensor {} would fit", largest_divisor(shape->kv_heads, t)), {here});
+          fmt::format("parallel.tensor {} would fit", largest_divisor(shape->kv_heads, t)), {model_note});
     }
   }
 
@@ -281,12 +281,12 @@ class CheckLayout {
     const auto pipeline = pipeline_of(layout_);
     check_chunks();
     if (!model_.model.profile && trains(job_.strategy)) {
-      if (const auto parts = pipeline_units(model_.model); parts < pipeline.stages()) {
+      if (const auto blocks = pipeline_units(model_.model); blocks < pipeline.stages()) {
         add("parallel.pipeline",
             fmt::format("{} pipeline stages are too many: the model '{}' has {} block{}", pipeline.stages(),
-                        model_.model.name, parts, parts == 1 ? "" : "s"),
-            parts > 1 ? fmt::format("at most {} stages (parallel.pipeline times parallel.virtual)", parts)
-                      : "choose a model with more blocks",
+                        model_.model.name, blocks, blocks == 1 ? "" : "s"),
+            blocks > 1 ? fmt::format("at most {} stages (parallel.pipeline times parallel.virtual)", blocks)
+                       : "choose a model with more blocks",
             {{model_.kind, "the model is here"}});
       }
     }
@@ -297,8 +297,8 @@ class CheckLayout {
   /// @source deepspeed/runtime/pipe/engine.py at edaa7221, PipelineEngine.__init__, of ZeRO
   void check_sharding() {
     const auto refusal = std::visit(PipelineRefusal{}, job_.strategy);
-    if (!refusal.what.empty())
-      add("parallel.pipeline", refusal.what, refusal.hint, {at("strategy.kind", "the strategy is here")});
+    if (!refusal.reason.empty())
+      add("parallel.pipeline", refusal.reason, refusal.hint, {at("strategy.kind", "the strategy is here")});
   }
 
   void check_chunks() {

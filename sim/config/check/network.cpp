@@ -68,18 +68,18 @@ class NetworkCheck {
 
   void check_kind(const FabricDescription& fabric) {
     const auto& facts = facts_of(fabric.network.kind);
-    const auto refuse = [&](const char* key, bool is_set, const char* what) {
-      if (is_set) add(key, fabric, fmt::format("{} has {}", facts.name, what), "leave it out");
+    const auto refuse = [&](const char* key, bool is_set, const char* feature) {
+      if (is_set) add(key, fabric, fmt::format("{} has {}", facts.name, feature), "leave it out");
     };
     const auto& changes = scenario_.job.network;
-    const auto& own = fabric.network.conditions;
+    const auto& conditions = fabric.network.conditions;
     if (facts.has_connections) {
-      refuse("retransmission", changes.retransmission || own.retransmission,
+      refuse("retransmission", changes.retransmission || conditions.retransmission,
              "TCP connections, which repeat lost packets alone");
       return;
     }
     refuse("window", changes.window.has_value(), "no TCP connections");
-    refuse("congestion", changes.congestion || own.congestion, "no TCP connections");
+    refuse("congestion", changes.congestion || conditions.congestion, "no TCP connections");
   }
 
   void refuse_all(const std::string& why) {

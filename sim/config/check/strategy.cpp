@@ -192,11 +192,11 @@ struct CheckStrategy {
 
  private:
   /// Reports a conflict with another key.
-  void refuse(const char* key, std::string what, const char* other, std::string hint) const {
+  void refuse(const char* key, std::string message, const char* other_key, std::string hint) const {
     std::vector<Note> notes;
-    if (scenario.given.contains(other))
-      notes.push_back({scenario.place(other), fmt::format("{} is set here", other)});
-    problems.add(Problem{scenario.place(key), std::move(what), std::move(notes), std::move(hint)});
+    if (scenario.given.contains(other_key))
+      notes.push_back({scenario.place(other_key), fmt::format("{} is set here", other_key)});
+    problems.add(Problem{scenario.place(key), std::move(message), std::move(notes), std::move(hint)});
   }
 
   void check_sums(const Zero& zero) const {
@@ -215,8 +215,8 @@ struct CheckStrategy {
 
   void check_owners(const DistributedOptimizer& optimizer) const {
     if (!optimizer.tensor_owners) return;
-    const auto refuse = [&](std::string what, const char* key, std::string hint) {
-      this->refuse("strategy.tensor_owners", std::move(what), key, std::move(hint));
+    const auto refuse = [&](std::string message, const char* key, std::string hint) {
+      this->refuse("strategy.tensor_owners", std::move(message), key, std::move(hint));
     };
     const auto ranks = scenario.job.replicas();
     if (ranks % *optimizer.tensor_owners != 0)

@@ -40,9 +40,9 @@ class CheckTables {
   }
 
  private:
-  void add(const char* key, std::string what, std::string hint) {
+  void add(const char* key, std::string message, std::string hint) {
     problems_.add(Problem{
-        scenario_.place(key), std::move(what), {{model_.kind, "the model is here"}}, std::move(hint)});
+        scenario_.place(key), std::move(message), {{model_.kind, "the model is here"}}, std::move(hint)});
   }
 
   const ScenarioSpec& scenario_;

@@ -16,9 +16,9 @@ constexpr const char* take_another =
 
 /// The recomputed operations are only known for models whose kernels follow from PyTorch's modules.
 void check_selective_op(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
-  const auto add = [&](std::string what, std::string hint, Note note) {
+  const auto add = [&](std::string message, std::string hint, Note note) {
     problems.add(
-        Problem{scenario.place("job.recompute"), std::move(what), {std::move(note)}, std::move(hint)});
+        Problem{scenario.place("job.recompute"), std::move(message), {std::move(note)}, std::move(hint)});
   };
   if (!model.model.run) {
     add(fmt::format("job.recompute selective_op requires a model with known operations, and '{}' {}",
@@ -63,8 +63,8 @@ class CheckFinetune {
   }
 
  private:
-  void add(const char* key, std::string what, std::string hint, std::vector<Note> notes) {
-    problems_.add(Problem{scenario_.place(key), std::move(what), std::move(notes), std::move(hint)});
+  void add(const char* key, std::string message, std::string hint, std::vector<Note> notes) {
+    problems_.add(Problem{scenario_.place(key), std::move(message), std::move(notes), std::move(hint)});
   }
   std::string word() const { return job_.lora->quantised ? "qlora" : "lora"; }
   Note here() const { return {scenario_.place("job.finetune"), "job.finetune is set here"}; }

@@ -10,12 +10,12 @@ namespace gradway::config {
 namespace {
 
 void add_overrides(std::vector<Override>& changes, const std::vector<PhaseKey>& set) {
-  for (const auto& one : set) {
-    const auto* replaced = one.key == "job.global_batch" ? "job.accumulate"
-                           : one.key == "job.accumulate" ? "job.global_batch"
-                                                         : "";
+  for (const auto& phase_key : set) {
+    const auto* replaced = phase_key.key == "job.global_batch" ? "job.accumulate"
+                           : phase_key.key == "job.accumulate" ? "job.global_batch"
+                                                               : "";
     std::erase_if(changes, [&](const Override& change) { return change.key == replaced; });
-    changes.push_back({one.key, one.value, one.where});
+    changes.push_back({phase_key.key, phase_key.value, phase_key.where});
   }
 }
 
@@ -33,13 +33,14 @@ std::vector<PhaseOverrides> phase_overrides(const Scenario& scenario,
     for (const auto& tier : settings.storage->tiers)
       tiers.push_back({{"input.storage", tier, settings.storage->at}});
   std::vector<PhaseOverrides> phases;
-  for (const auto& part : data_phases(settings, static_cast<int>(std::lround(scenario.job.samples())))) {
-    auto& phase = phases.emplace_back(PhaseOverrides{part.until, {}});
+  for (const auto& data_phase :
+       data_phases(settings, static_cast<int>(std::lround(scenario.job.samples())))) {
+    auto& phase = phases.emplace_back(PhaseOverrides{data_phase.until, {}});
     for (const auto& hour : hours) {
       for (const auto& tier : tiers) {
         auto& changes = phase.steps.emplace_back(overrides);
         changes.push_back({"campaign.phases", "[]", {}});  // of this phase, nothing changes any more
-        for (const auto* set : {&part.set, &hour, &tier}) add_overrides(changes, *set);
+        for (const auto* set : {&data_phase.set, &hour, &tier}) add_overrides(changes, *set);
       }
     }
   }

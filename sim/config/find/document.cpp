@@ -51,14 +51,14 @@ Node load_chain(DataKind kind, const FoundFile& file, const Lookup& lookup, Prob
   if (base == nullptr) return root;
   const auto base_value = base->value;
   std::erase_if(root.entries, [](const Entry& entry) { return entry.key == "based_on"; });
-  const auto found = problems.attempt([&]() -> std::optional<FoundFile> {
+  const auto base_file = problems.attempt([&]() -> std::optional<FoundFile> {
     const auto target = lookup.find(kind, text(base_value), base_value.where);
     if (std::ranges::find(chain, target.path, &FoundFile::path) == chain.end()) return target;
     fail(base_value.where, fmt::format("'based_on' is circular: {}", circle(chain, target)),
          "remove 'based_on' from one of these files");
   });
-  if (!found) return broken(in_file(file.shown));
-  auto inherited = load_chain(kind, *found, lookup, problems, chain);
+  if (!base_file) return broken(in_file(file.shown));
+  auto inherited = load_chain(kind, *base_file, lookup, problems, chain);
   if (inherited.kind == Node::Kind::broken) return broken(in_file(file.shown));
   for (auto& entry : inherited.entries) {
     if (root.find(entry.key) == nullptr) root.entries.push_back(std::move(entry));

@@ -33,17 +33,17 @@ std::optional<config::FoundFile> FileCache::find_name(DataKind kind, const std::
 }
 
 void FileCache::keep_name(DataKind kind, const std::string& name, const std::filesystem::path& folder,
-                          const config::FoundFile& found) {
+                          const config::FoundFile& file) {
   const std::lock_guard lock{mutex_};
-  names_.emplace(Name{kind, name, folder.string()}, found);
+  names_.emplace(Name{kind, name, folder.string()}, file);
 }
 
 std::vector<std::filesystem::path> FileCache::files() {
   const std::lock_guard lock{mutex_};
-  std::set<std::filesystem::path> all;
+  std::set<std::filesystem::path> paths;
   for (const auto& [key, entry] : entries_)
-    for (const auto& file : entry->problems.files()) all.insert(file.path);
-  return {all.begin(), all.end()};
+    for (const auto& file : entry->problems.files()) paths.insert(file.path);
+  return {paths.begin(), paths.end()};
 }
 
 DataPath with_file_cache(DataPath data) {

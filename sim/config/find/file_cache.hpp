@@ -44,10 +44,10 @@ class FileCache {
       problems.add(known->problems);
       return std::any_cast<const Result&>(known->result);
     }
-    config::Problems own;
-    Result result = read(own);
-    problems.add(own);
-    if (own.empty()) keep(key, CacheEntry{result, std::move(own)});
+    config::Problems new_problems;
+    Result result = read(new_problems);
+    problems.add(new_problems);
+    if (new_problems.empty()) keep(key, CacheEntry{result, std::move(new_problems)});
     return result;
   }
 
@@ -55,7 +55,7 @@ class FileCache {
   std::optional<config::FoundFile> find_name(DataKind kind, const std::string& name,
                                              const std::filesystem::path& folder);
   void keep_name(DataKind kind, const std::string& name, const std::filesystem::path& folder,
-                 const config::FoundFile& found);
+                 const config::FoundFile& file);
 
   /// The files whose results are cached, sorted.
   std::vector<std::filesystem::path> files();

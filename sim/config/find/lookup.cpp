@@ -112,7 +112,7 @@ bool has_marks(const std::set<std::string>& keys, const Place& place) {
 bool is_another_kind(const std::set<std::string>& keys, DataKind kind) {
   if (keys.empty() || has_marks(keys, place_of(kind))) return false;
   return !keys.contains("schema") ||
-         std::ranges::any_of(places, [&](const Place& other) { return has_marks(keys, other); });
+         std::ranges::any_of(places, [&](const Place& place) { return has_marks(keys, place); });
 }
 
 bool is_name(const Place& place, const std::string& text) {
@@ -164,14 +164,14 @@ std::string shown_name(const fs::path& root, const fs::path& file) {
 }
 
 /// The file, with a note if it replaces an installed one.
-FoundFile before_installed(FoundFile found, const Place& place, const std::string& name,
+FoundFile before_installed(FoundFile file, const Place& place, const std::string& name,
                            const DataPath& data) {
-  if (data.roots.empty()) return found;
+  if (data.roots.empty()) return file;
   const auto installed = data.roots.back() / place.folder / fmt::format("{}{}", name, place.ending);
-  if (found.path == installed) return found;
-  if (is_file(installed) && !is_same_file(found.path, installed))
-    found.instead_of = fmt::format("the {} {}", place.noun, name);
-  return found;
+  if (file.path == installed) return file;
+  if (is_file(installed) && !is_same_file(file.path, installed))
+    file.instead_of = fmt::format("the {} {}", place.noun, name);
+  return file;
 }
 
 std::optional<FoundFile> find_in_data(const Place& place, const std::string& name, const DataPath& data) {
@@ -186,16 +186,16 @@ std::optional<FoundFile> find_in_data(const Place& place, const std::string& nam
 std::optional<FoundFile> find_next_to(const Place& place, const std::string& name, const FoundFile& folder) {
   const auto in_its_folder = fs::path{place.folder} / fmt::format("{}{}", name, place.ending);
   const fs::path alone = name + ".yaml";
-  const auto at = [&](const fs::path& file) {
+  const auto found_file = [&](const fs::path& file) {
     return FoundFile{folder.path / file, (fs::path{folder.shown} / file).generic_string()};
   };
-  if (is_file(folder.path / in_its_folder)) return at(in_its_folder);
+  if (is_file(folder.path / in_its_folder)) return found_file(in_its_folder);
   // The GPU of a platform in platforms/ is in its gpus/.
   const auto in_a_folder_of_data =
       fs::path{place.folder}.filename() / fmt::format("{}{}", name, place.ending);
-  if (is_file(folder.path / in_a_folder_of_data)) return at(in_a_folder_of_data);
+  if (is_file(folder.path / in_a_folder_of_data)) return found_file(in_a_folder_of_data);
   if (is_file(folder.path / alone) && !is_another_kind(top_keys(folder.path / alone), place.kind))
-    return at(alone);
+    return found_file(alone);
   return std::nullopt;
 }
 
@@ -221,7 +221,7 @@ Lookup::Lookup(const FoundFile& first, const DataPath& data)
 FoundFile Lookup::find(DataKind kind, const std::string& name, const Where& where) const {
   const auto& place = place_of(kind);
   check_name(place, name, is_name(place, name) ? std::string{} : near_hint(kind, name), where);
-  if (const auto found = known_file(kind, name)) return *found;
+  if (const auto file = known_file(kind, name)) return *file;
   fail(where,
        fmt::format("unknown {} '{}': there is no '{}/{}{}' next to your file or in the data folders",
                    place.noun, name, place.folder, name, place.ending),
@@ -230,10 +230,10 @@ FoundFile Lookup::find(DataKind kind, const std::string& name, const Where& wher
 
 std::optional<FoundFile> Lookup::known_file(DataKind kind, const std::string& name) const {
   const auto& place = place_of(kind);
-  auto found = find_in_texts(place, name, *data_);
+  auto file = find_in_texts(place, name, *data_);
   for (const auto& folder : folders_)
-    if (!found) found = find_next_to(place, name, folder);
-  if (found) return before_installed(*found, place, name, *data_);
+    if (!file) file = find_next_to(place, name, folder);
+  if (file) return before_installed(*file, place, name, *data_);
   return find_in_data(place, name, *data_);
 }
 
@@ -263,13 +263,13 @@ std::string Lookup::hint_of_kind(DataKind kind, const std::string& name) const {
   }
   if (kind != DataKind::platform || !near_names(name, names(kind)).empty()) return "";
   for (const auto& word : gpu_words(name)) {
-    std::vector<std::string> found;
-    std::ranges::copy_if(names(kind), std::back_inserter(found),
+    std::vector<std::string> platforms;
+    std::ranges::copy_if(names(kind), std::back_inserter(platforms),
                          [&](const std::string& platform) { return is_gpu_model(gpu_of(platform), word); });
-    if (found.empty()) continue;
-    const bool is_model_parallel = found.size() > most_platforms;
-    if (is_model_parallel) found.resize(most_platforms);
-    return fmt::format("platforms with such a GPU: {}{}", fmt::join(found, ", "),
+    if (platforms.empty()) continue;
+    const bool is_model_parallel = platforms.size() > most_platforms;
+    if (is_model_parallel) platforms.resize(most_platforms);
+    return fmt::format("platforms with such a GPU: {}{}", fmt::join(platforms, ", "),
                        is_model_parallel ? " ..." : "");
   }
   return "";
@@ -288,24 +288,24 @@ const std::vector<std::string>& Lookup::names(DataKind kind) const {
   const auto [known, is_new] = names_.try_emplace(kind);
   if (!is_new) return known->second;
   const auto& place = place_of(kind);
-  std::set<std::string> found;
+  std::set<std::string> sorted_names;
   for (const auto& near : folders_) {
     const auto folder = near.path / place.folder;
     if (!data_->roots.empty() && is_same_file(folder, data_->roots.back() / place.folder)) continue;
-    add_names(place, folder, found);
+    add_names(place, folder, sorted_names);
     // In platforms/: its gpus/. Other folders with such a name may hold a million files of other programs.
-    const fs::path whole{place.folder};
-    if (whole.has_parent_path() && near.path.filename() == whole.parent_path().filename())
-      add_names(place, near.path / whole.filename(), found);
+    const fs::path place_folder{place.folder};
+    if (place_folder.has_parent_path() && near.path.filename() == place_folder.parent_path().filename())
+      add_names(place, near.path / place_folder.filename(), sorted_names);
   }
-  for (const auto& root : data_->roots) add_names(place, root / place.folder, found);
-  known->second.assign(found.begin(), found.end());
+  for (const auto& root : data_->roots) add_names(place, root / place.folder, sorted_names);
+  known->second.assign(sorted_names.begin(), sorted_names.end());
   return known->second;
 }
 
-FoundFile find_file(DataKind kind, const std::string& file, const Lookup& all, const Where& where,
+FoundFile find_file(DataKind kind, const std::string& file, const Lookup& lookup, const Where& where,
                     const fs::path& from) {
-  if (const auto text = all.data().texts.find(file); text != all.data().texts.end())
+  if (const auto text = lookup.data().texts.find(file); text != lookup.data().texts.end())
     return {file, file, text->second};
   const auto& place = place_of(kind);
   for (const auto& path : {from / file, fs::path{file}}) {
@@ -313,9 +313,9 @@ FoundFile find_file(DataKind kind, const std::string& file, const Lookup& all, c
       return {path, path.generic_string()};
   }
   const auto bare = file.ends_with(".yaml") ? without_ending(file) : file;
-  if (const auto found = all.known_file(kind, bare)) return *found;
+  if (const auto known = lookup.known_file(kind, bare)) return *known;
   if (is_folder(file)) return {file, file};
-  const auto near = all.near_hint(kind, bare);
+  const auto near = lookup.near_hint(kind, bare);
   fail(where, where.line == 0 ? "there is no such file" : fmt::format("there is no file '{}'", file),
        near.empty() ? fmt::format("write a path, or a name from 'gradway list {}'", place.listed) : near);
 }
@@ -326,15 +326,15 @@ FoundFile find_file(DataKind kind, const std::string& file, const DataPath& data
 }
 
 std::vector<std::string> scenario_files(const fs::path& folder) {
-  std::vector<std::string> found;
+  std::vector<std::string> scenarios;
   for (const auto& file : files_below(folder, 0)) {
     if (file.extension() != ".yaml") continue;
     const auto keys = top_keys(file);
     if (has_marks(keys, place_of(DataKind::scenario)) && !keys.contains("cases"))
-      found.push_back(file.filename().string());
+      scenarios.push_back(file.filename().string());
   }
-  std::ranges::sort(found);
-  return found;
+  std::ranges::sort(scenarios);
+  return scenarios;
 }
 
 }  // namespace gradway::config

@@ -68,7 +68,7 @@ class Lookup {
 FoundFile find_file(DataKind kind, const std::string& file, const DataPath& data, const Where& where,
                     const std::filesystem::path& from = {});
 /// The same, with a lookup that is shared by many files.
-FoundFile find_file(DataKind kind, const std::string& file, const Lookup& all, const Where& where,
+FoundFile find_file(DataKind kind, const std::string& file, const Lookup& lookup, const Where& where,
                     const std::filesystem::path& from);
 
 /// The names of the scenarios in a folder, but not in folders within, sorted.

@@ -21,7 +21,7 @@ Where place_of(const Override& change) {
 }
 
 Entry& entry_of(Node& map, const std::string& key, const Where& where) {
-  if (auto* found = map.find(key); found != nullptr) return *found;
+  if (auto* entry = map.find(key); entry != nullptr) return *entry;
   map.entries.push_back(Entry{key, where, Node{.kind = Node::Kind::null, .where = where}});
   return map.entries.back();
 }
@@ -91,7 +91,7 @@ bool has_one_chunk_or_two(std::string_view schedule) {
 }
 
 const std::vector<Replacement>& replacements() {
-  static const std::vector<Replacement> all = {
+  static const std::vector<Replacement> table = {
       {"strategy", "comm_hook", [](std::string_view hook) { return hook != "powersgd"; }, {"powersgd_rank"}},
       {"job", "fused_loss", [](std::string_view value) { return value == "true"; }, {"float_logits"}},
       {"job", "precision", [](std::string_view value) { return value.ends_with("32"); }, {"float_logits"}},
@@ -104,7 +104,7 @@ const std::vector<Replacement>& replacements() {
        "expert",
        is_one,
        {"expert_imbalance", "expert_skew", "expert_rows", "expert_dispatch", "fp8_dispatch"}}};
-  return all;
+  return table;
 }
 
 /// The kinds of strategy whose keys a scenario may have.
@@ -118,7 +118,7 @@ std::vector<std::string> kinds_of(Node& scenario) {
 
 /// Whether the key belongs to these kinds of strategy, but not, with the same values, to the others.
 bool is_only_of(const std::string& key, const std::vector<std::string>& kinds,
-                const std::vector<std::string>& others) {
+                const std::vector<std::string>& other_kinds) {
   bool is_of_kinds = false;
   for (const auto& row : described_keys()) {
     if (row.name != "strategy." + key) continue;
@@ -126,7 +126,7 @@ bool is_only_of(const std::string& key, const std::vector<std::string>& kinds,
       return row.strategies.empty() || std::ranges::find(row.strategies, kind) != row.strategies.end();
     };
     if (!std::ranges::any_of(kinds, has)) continue;
-    if (std::ranges::any_of(others, has)) return false;
+    if (std::ranges::any_of(other_kinds, has)) return false;
     is_of_kinds = true;
   }
   return is_of_kinds;
@@ -136,20 +136,22 @@ bool is_only_of(const std::string& key, const std::vector<std::string>& kinds,
 void drop_other_batch(Node& scenario, const std::vector<Override>& overrides) {
   auto* job = scenario.find("job");
   if (job == nullptr || job->value.kind != Node::Kind::map || is_overridden(overrides, "job")) return;
-  for (const auto& [set, other] : {std::pair{"accumulate", "global_batch"}, {"global_batch", "accumulate"}})
+  for (const auto& [set, replaced] :
+       {std::pair{"accumulate", "global_batch"}, {"global_batch", "accumulate"}})
     if (is_overridden(overrides, fmt::format("job.{}", set)) &&
-        !is_overridden(overrides, fmt::format("job.{}", other)))
-      std::erase_if(job->value.entries, [&, name = other](const Entry& entry) { return entry.key == name; });
+        !is_overridden(overrides, fmt::format("job.{}", replaced)))
+      std::erase_if(job->value.entries,
+                    [&, name = replaced](const Entry& entry) { return entry.key == name; });
 }
 
 /// Whether ranks of this kind of strategy form replicas of sharded groups.
 bool has_replicas(const std::string& kind) {
-  bool found = false;
+  bool replicates = false;
   for_each_strategy([&]<class Settings>(std::type_identity<Settings>, std::string_view name) {
     Strategy strategy{Settings{}};
-    if (name == kind) found = replicate_of(strategy) != nullptr;
+    if (name == kind) replicates = replicate_of(strategy) != nullptr;
   });
-  return found;
+  return replicates;
 }
 
 /// Removes what the file says, but what does not fit to what is set: `--set strategy.kind=fsdp` on a DDP
@@ -160,17 +162,18 @@ void drop_replaced(Node& scenario, const std::vector<Override>& overrides,
   if (is_overridden(overrides, "strategy.kind")) {
     if (is_collective(scenario) && !is_overridden(overrides, "model"))
       std::erase_if(scenario.entries, [](const Entry& entry) { return entry.key == "model"; });
-    const auto now = kinds_of(scenario);
+    const auto new_kinds = kinds_of(scenario);
     drop(scenario, overrides, "strategy",
-         [&](const std::string& key) { return is_only_of(key, kinds, now); });
-    if (!std::ranges::any_of(now, has_replicas))
+         [&](const std::string& key) { return is_only_of(key, kinds, new_kinds); });
+    if (!std::ranges::any_of(new_kinds, has_replicas))
       drop(scenario, overrides, "parallel", [](const std::string& key) { return key == "replicate"; });
   }
   for (const auto& [group, key, drops, dropped] : replacements()) {
     if (!is_overridden(overrides, fmt::format("{}.{}", group, key)) || !drops(text_of(scenario, group, key)))
       continue;
-    drop(scenario, overrides, group,
-         [&names = dropped](const std::string& other) { return std::ranges::count(names, other) > 0; });
+    drop(scenario, overrides, group, [&names = dropped](const std::string& candidate) {
+      return std::ranges::count(names, candidate) > 0;
+    });
   }
 }
 

@@ -261,8 +261,8 @@ void apply_job(const Job& job, Model& model) {
 
 void apply_anchor(const ScenarioSpec& scenario, Model& model) {
   if (!scenario.anchor) return;
-  std::erase_if(model.anchors, [&](const Anchor& own) {
-    return own.gpu == scenario.anchor->gpu && own.precision == scenario.anchor->precision;
+  std::erase_if(model.anchors, [&](const Anchor& anchor) {
+    return anchor.gpu == scenario.anchor->gpu && anchor.precision == scenario.anchor->precision;
   });
   model.anchors.push_back(*scenario.anchor);
 }
@@ -320,10 +320,11 @@ void check_traffic(const ScenarioSpec& scenario, const Platform& platform, Probl
   for (std::size_t i = 0; i < scenario.job.traffic.size(); ++i) {
     const auto& flow = scenario.job.traffic[i];
     const auto& where = scenario.traffic[i];
-    const auto from = find_device(platform, flow.from);
-    const auto to = find_device(platform, flow.to);
-    for (const auto& [name, found] : {std::pair{flow.from, from.has_value()}, {flow.to, to.has_value()}}) {
-      if (found) continue;
+    const auto sender = find_device(platform, flow.from);
+    const auto receiver = find_device(platform, flow.to);
+    for (const auto& [name, is_known] :
+         {std::pair{flow.from, sender.has_value()}, {flow.to, receiver.has_value()}}) {
+      if (is_known) continue;
       problems.add(Problem{where,
                            fmt::format("the platform '{}' has no device '{}'", platform.name, name),
                            {},
@@ -336,11 +337,11 @@ void check_traffic(const ScenarioSpec& scenario, const Platform& platform, Probl
                            {},
                            "add 'period', or input.epoch_steps, which simulates a whole epoch"});
     }
-    if (from && to && !background_path(routes, *from, *to)) {
+    if (sender && receiver && !background_path(routes, *sender, *receiver)) {
       problems.add(Problem{where,
                            fmt::format("no path leads from '{}' to '{}'", flow.from, flow.to),
                            {},
-                           from == to ? "name two different devices" : ""});
+                           sender == receiver ? "name two different devices" : ""});
     }
   }
 }

@@ -104,8 +104,8 @@ class Keys {
   template <class Settings>
   void strategy(std::string_view kind) {
     for (auto& key : described_fields<Settings>("strategy.")) {
-      const auto same = std::ranges::find_if(keys_, [&](const ScenarioKey& other) {
-        return other.name == key.name && other.meaning == key.meaning && other.value() == key.value();
+      const auto same = std::ranges::find_if(keys_, [&](const ScenarioKey& known) {
+        return known.name == key.name && known.meaning == key.meaning && known.value() == key.value();
       });
       if (same != keys_.end()) {
         same->strategies.push_back(kind);
@@ -249,8 +249,8 @@ void add_campaign_keys(Keys& keys) {
   keys.fields<ConvergenceSettings>("campaign.convergence.");
 }
 
-std::string meaning_of(HardwarePart part) {
-  switch (part) {
+std::string meaning_of(HardwarePart hardware_part) {
+  switch (hardware_part) {
     case HardwarePart::gpu:
       return "speed-up of kernels, without the gaps between them";
     case HardwarePart::cpu:
@@ -282,7 +282,7 @@ std::string ScenarioKey::help() const {
 }
 
 const std::vector<ScenarioKey>& described_keys() {
-  static const auto all = [] {
+  static const auto described = [] {
     Keys keys;
     add_file_keys(keys);
     keys.add(required(key("job", value::Map{}, "batch, precision and execution of the training job")));
@@ -311,15 +311,15 @@ const std::vector<ScenarioKey>& described_keys() {
     keys.add(outside(
         "a what-if about the same hardware, with the same errors",
         key("faster", value::Map{}, "what-if: speed-up of parts of the hardware; latencies do not change")));
-    for (const auto part : all_parts)
-      keys.add(with_default(
-          "1", key(fmt::format("faster.{}", key_of(part)),
-                   value::Real{part == HardwarePart::nvlink ? 0 : 1e-6, 1e12}, meaning_of(part))));
+    for (const auto hardware_part : all_parts)
+      keys.add(with_default("1", key(fmt::format("faster.{}", key_of(hardware_part)),
+                                     value::Real{hardware_part == HardwarePart::nvlink ? 0 : 1e-6, 1e12},
+                                     meaning_of(hardware_part))));
     keys.add(key("nccl", value::Map{}, "environment variables of NCCL, by their own names"));
     for (auto& variable : nccl_keys()) keys.add(std::move(variable));
     return keys.take();
   }();
-  return all;
+  return described;
 }
 
 std::vector<std::string> scenario_keys() {
@@ -335,8 +335,8 @@ void check_scenario_key(const std::string& key, const Where& where) {
   // The keys of a model depend on its kind: reading the model reports those that it does not have.
   if (key.starts_with(changes_of_model)) return;
   const auto& known = described_keys();
-  const auto found = std::ranges::find(known, key, &ScenarioKey::name);
-  if (found != known.end() && found->is_settable) return;
+  const auto row = std::ranges::find(known, key, &ScenarioKey::name);
+  if (row != known.end() && row->is_settable) return;
   const auto names = scenario_keys();
   const auto dot = key.rfind('.');
   const auto group_name = key.substr(0, dot == std::string::npos ? 0 : dot);

@@ -65,15 +65,15 @@ HoldoutError read_held_back(Reader entry) {
   return result;
 }
 
-AdaptedPart read_adapted_part(Reader part) {
-  AdaptedPart result{.what = part.required("what", text),
-                     .rows = part.required("rows", integer(0, 1 << 30)),
-                     .fixed = part.required("fixed", scale_of_time),
-                     .moving = part.required("moving", scale_of_time),
-                     .before = read_error(part, "median_before", "worst_before"),
-                     .after = read_error(part, "median_after", "worst_after"),
-                     .uncertainty = part.maybe("doubt", percentage)};
-  part.finish();
+AdaptedPart read_adapted_part(Reader section) {
+  AdaptedPart result{.what = section.required("what", text),
+                     .rows = section.required("rows", integer(0, 1 << 30)),
+                     .fixed = section.required("fixed", scale_of_time),
+                     .moving = section.required("moving", scale_of_time),
+                     .before = read_error(section, "median_before", "worst_before"),
+                     .after = read_error(section, "median_after", "worst_after"),
+                     .uncertainty = section.maybe("doubt", percentage)};
+  section.finish();
   return result;
 }
 
@@ -82,7 +82,7 @@ std::optional<Adaptation> read_adapted(Reader& file) {
   if (!entry) return std::nullopt;
   Adaptation result{
       .from = entry->required("from", text), .digest = entry->optional("digest", text, ""), .parts = {}};
-  for (auto& part : entry->maps("parts")) result.parts.push_back(read_adapted_part(part));
+  for (auto& section : entry->maps("parts")) result.parts.push_back(read_adapted_part(section));
   entry->finish();
   return result;
 }

@@ -40,7 +40,7 @@ int checkpoint_count(const Node& node) {
 CheckpointSettings read_checkpoint(Reader checkpoint, std::optional<Named>& storage) {
   CheckpointSettings result;
   read_fields(checkpoint, result);
-  if (const auto given = checkpoint.maybe("interval", interval)) result.interval = *given;
+  if (const auto period = checkpoint.maybe("interval", interval)) result.interval = *period;
   checkpoint.exactly_one({"write", "storage"}, "the destination of checkpoints");
   storage = checkpoint.maybe("storage", named);
   if (storage) {
@@ -126,11 +126,11 @@ void check_goal(Reader& campaign, const CampaignSettings& settings) {
 void check_campaign_of_clients(const ScenarioSpec& scenario, Problems& problems) {
   for (const auto* key : {"checkpoint", "restart", "failures", "spot", "stragglers", "spares", "repair",
                           "elastic_from", "terms", "prices", "phases", "adapt", "storage", "convergence"}) {
-    const auto whole = fmt::format("campaign.{}", key);
-    if (scenario.given.contains(whole))
+    const auto full_key = fmt::format("campaign.{}", key);
+    if (scenario.given.contains(full_key))
       problems.add(
-          Problem{scenario.place(whole),
-                  fmt::format("{} has no effect: the training runs on the clients of a server", whole),
+          Problem{scenario.place(full_key),
+                  fmt::format("{} has no effect: the training runs on the clients of a server", full_key),
                   {},
                   "leave it out; strategy.clients describes their prices and drop-outs"});
   }
@@ -175,8 +175,8 @@ void check_campaign(const ScenarioSpec& scenario, const ModelSpec& model, const 
                     Problems& problems) {
   if (!scenario.campaign) return;
   const auto& campaign = *scenario.campaign;
-  const auto add = [&](const std::string& key, std::string what, std::string hint) {
-    problems.add(Problem{scenario.place("campaign" + key), std::move(what), {}, std::move(hint)});
+  const auto add = [&](const std::string& key, std::string message, std::string hint) {
+    problems.add(Problem{scenario.place("campaign" + key), std::move(message), {}, std::move(hint)});
   };
   if (!trains(scenario.job.strategy)) {
     add("", "campaign has no effect: strategy.kind collective trains no model", "leave it out");

@@ -39,10 +39,10 @@ bool is_literal(const std::string& text) {
 
 /// The node as YAML that is JSON, too: all text in quotes.
 std::string to_json(Node node) {
-  const auto quote = [](const auto& self, Node& one) -> void {
-    if (one.kind == Node::Kind::scalar) one.quoted = one.quoted || !is_literal(one.text);
-    for (auto& item : one.items) self(self, item);
-    for (auto& entry : one.entries) self(self, entry.value);
+  const auto quote = [](const auto& self, Node& value) -> void {
+    if (value.kind == Node::Kind::scalar) value.quoted = value.quoted || !is_literal(value.text);
+    for (auto& item : value.items) self(self, item);
+    for (auto& entry : value.entries) self(self, entry.value);
   };
   quote(quote, node);
   return to_yaml(node);
@@ -64,15 +64,15 @@ std::vector<PhaseKey> read_set(Reader& set) {
 }
 
 const PhaseKey* find_key(const std::vector<PhaseKey>& set, std::string_view key) {
-  const auto found = std::ranges::find(set, key, &PhaseKey::key);
-  return found == set.end() ? nullptr : &*found;
+  const auto entry = std::ranges::find(set, key, &PhaseKey::key);
+  return entry == set.end() ? nullptr : &*entry;
 }
 
 /// The global batch that a phase sets; 0: none, or not a number, which loading the phase reports.
 int batch_of(const std::vector<PhaseKey>& set) {
-  const auto* given = find_key(set, global_batch_key);
+  const auto* entry = find_key(set, global_batch_key);
   int batch = 0;
-  if (given != nullptr) read_number(given->value.data(), given->value.data() + given->value.size(), batch);
+  if (entry != nullptr) read_number(entry->value.data(), entry->value.data() + entry->value.size(), batch);
   return batch;
 }
 
@@ -145,23 +145,23 @@ void read_over_time(Reader& campaign, CampaignSettings& settings) {
 }
 
 std::vector<DataPhase> data_phases(const CampaignSettings& settings, int batch) {
-  std::vector<const CampaignPhase*> given;
+  std::vector<const CampaignPhase*> bounded;
   for (const auto& phase : settings.phases)
-    if (phase.until) given.push_back(&phase);
+    if (phase.until) bounded.push_back(&phase);
   std::vector<DataPhase> phases;
   double from = 0;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const auto& phase = *given[i];
+  for (std::size_t i = 0; i < bounded.size(); ++i) {
+    const auto& phase = *bounded[i];
     const auto start = batch_of(phase.set);
-    const auto following = i + 1 < given.size() ? batch_of(given[i + 1]->set) : 0;
+    const auto following = i + 1 < bounded.size() ? batch_of(bounded[i + 1]->set) : 0;
     const auto end = following > 0 ? following : batch;
-    const auto parts = phase.by ? std::max(1, (end - start) / *phase.by) : 1;
-    for (int part = 0; part < parts; ++part) {
+    const auto increments = phase.by ? std::max(1, (end - start) / *phase.by) : 1;
+    for (int increment = 0; increment < increments; ++increment) {
       auto set = phase.set;
       if (phase.by)
         std::ranges::find(set, global_batch_key, &PhaseKey::key)->value =
-            std::to_string(start + part * *phase.by);
-      phases.push_back({from + (*phase.until - from) * (part + 1) / parts, std::move(set)});
+            std::to_string(start + increment * *phase.by);
+      phases.push_back({from + (*phase.until - from) * (increment + 1) / increments, std::move(set)});
     }
     from = *phase.until;
   }
@@ -171,8 +171,8 @@ std::vector<DataPhase> data_phases(const CampaignSettings& settings, int batch) 
 
 void check_over_time(const ScenarioSpec& scenario, Problems& problems) {
   const auto& campaign = *scenario.campaign;
-  const auto add = [&](const std::string& key, std::string what, std::string hint) {
-    problems.add(Problem{scenario.place("campaign." + key), std::move(what), {}, std::move(hint)});
+  const auto add = [&](const std::string& key, std::string message, std::string hint) {
+    problems.add(Problem{scenario.place("campaign." + key), std::move(message), {}, std::move(hint)});
   };
   if (scenario.job.local_sgd) {
     for (const auto* key : {"phases", "adapt", "storage", "convergence"})
@@ -190,9 +190,9 @@ void check_over_time(const ScenarioSpec& scenario, Problems& problems) {
   constexpr int most_phases = 500;
   const auto batch = static_cast<int>(std::lround(scenario.job.samples()));
   const auto& phases = campaign.phases;
-  const auto add_at = [&](const CampaignPhase& phase, std::string what, std::string hint) {
+  const auto add_at = [&](const CampaignPhase& phase, std::string message, std::string hint) {
     problems.add(Problem{phase.set.empty() ? scenario.place("campaign.phases") : phase.set.front().where,
-                         std::move(what),
+                         std::move(message),
                          {},
                          std::move(hint)});
   };
@@ -205,7 +205,7 @@ void check_over_time(const ScenarioSpec& scenario, Problems& problems) {
   }
   for (auto phase = phases.begin(); phase != phases.end(); ++phase) {
     if (!phase->by) continue;
-    const auto next = std::find_if(phase + 1, phases.end(), [](const auto& one) { return one.until; });
+    const auto next = std::find_if(phase + 1, phases.end(), [](const auto& later) { return later.until; });
     const auto following = next != phases.end() ? batch_of(next->set) : 0;
     const auto grows = (following > 0 ? following : batch) - batch_of(phase->set);
     if (grows <= 0 || grows % *phase->by != 0 || grows / *phase->by > most_phases)

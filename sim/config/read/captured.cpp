@@ -78,10 +78,10 @@ BlockRange block_range(std::string_view written, const Node& node) {
 std::vector<std::int64_t> read_sides(const Cell& cell, std::string_view thing) {
   std::vector<std::int64_t> sides;
   if (cell.word().empty()) return sides;
-  for (std::size_t at = 0; at <= cell.word().size();) {
-    const auto end = std::min(cell.word().find('x', at), cell.word().size());
-    sides.push_back(whole_number(cell.part(at, end - at), thing, 0, largest_side));
-    at = end + 1;
+  for (std::size_t start = 0; start <= cell.word().size();) {
+    const auto end = std::min(cell.word().find('x', start), cell.word().size());
+    sides.push_back(whole_number(cell.part(start, end - start), thing, 0, largest_side));
+    start = end + 1;
   }
   return sides;
 }
@@ -117,29 +117,29 @@ struct CapturedRow {
 };
 
 void read_note(const Cell& cell, CapturedRow& row) {
-  auto& of = row.operation;
+  auto& operation = row.operation;
   const auto word = cell.word();
   const auto value = [&](std::string_view key) { return cell.part(key.size(), std::string_view::npos); };
   if (word == "fixed") {
-    of.is_fixed = true;
+    operation.is_fixed = true;
   } else if (word == "weight") {
-    of.of_parameters = true;
+    operation.of_parameters = true;
   } else if (word == "waits") {
-    of.host_waits = true;
+    operation.host_waits = true;
   } else if (word == "causal") {
-    of.is_causal = true;
+    operation.is_causal = true;
   } else if (word == "tf32") {
-    of.is_tf32 = true;
+    operation.is_tf32 = true;
   } else if (word == "transposed") {
-    of.is_transposed = true;
+    operation.is_transposed = true;
   } else if (word.starts_with("dropout=")) {
-    of.dropout = number(value("dropout="), "a share", 0, 1);
+    operation.dropout = number(value("dropout="), "a share", 0, 1);
   } else if (word.starts_with("stride=")) {
-    of.stride = read_sides(value("stride="), "a stride");
+    operation.stride = read_sides(value("stride="), "a stride");
   } else if (word.starts_with("pad=")) {
-    of.padding = read_sides(value("pad="), "a padding");
+    operation.padding = read_sides(value("pad="), "a padding");
   } else if (word.starts_with("groups=")) {
-    of.groups = whole_number(value("groups="), "a number of groups", 1, largest_side);
+    operation.groups = whole_number(value("groups="), "a number of groups", 1, largest_side);
   } else if (word.starts_with("times=")) {
     row.times = whole_number(value("times="), "a number of repetitions", 1, most_repetitions);
   } else {
@@ -161,9 +161,9 @@ CapturedRow read_row(Row row) {
   }
   auto* tensors = &read.operation.inputs;
   while (true) {
-    auto rest = row;
+    auto remaining = row;
     try {
-      rest.finish();
+      remaining.finish();
       break;
     } catch (const ConfigError&) {  // there is another word
     }
@@ -296,12 +296,12 @@ class LayersOfCapture {
   }
 
   void add_gradient(CapturedLayer& layer, const std::string& name) {
-    const auto found = by_name_.find(name);
-    if (found == by_name_.end()) {
+    const auto known = by_name_.find(name);
+    if (known == by_name_.end()) {
       unknown_.push_back(name);
-    } else if (ready_.emplace(found->second, true).second) {
+    } else if (ready_.emplace(known->second, true).second) {
       // In the order of the forward pass, as the layers; gradients are ready in reverse order.
-      layer.parameters.insert(layer.parameters.begin(), parameters_[found->second].parameter);
+      layer.parameters.insert(layer.parameters.begin(), parameters_[known->second].parameter);
     }
   }
 
@@ -353,8 +353,8 @@ void read_second(Reader& file, const std::vector<ReadParameter>& parameters, Cap
   std::vector<std::string> ignored;
   second.layers = layers->take(ignored);
   put_root_last(second.layers);
-  if (const auto found = difference(captured, second); !found.empty())
-    file.error(file.key_place("second"), "the captures differ in more than sizes: " + found,
+  if (const auto mismatch = difference(captured, second); !mismatch.empty())
+    file.error(file.key_place("second"), "the captures differ in more than sizes: " + mismatch,
                "capture the same program at two sequence lengths, both with the same settings");
   captured.second = std::make_shared<const CapturedStep>(std::move(second));
 }

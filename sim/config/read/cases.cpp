@@ -21,9 +21,10 @@ class ScenarioFinder {
 
   std::string operator()(const Node& node) const {
     const auto& name = text(node);
-    const auto found = find_file(DataKind::scenario, name, all_, node.where, cases_.path.parent_path());
+    const auto scenario_file =
+        find_file(DataKind::scenario, name, all_, node.where, cases_.path.parent_path());
     // The name of a file in the data folders keeps the folder out of later messages.
-    return found.path == found.shown ? found.shown : name;
+    return scenario_file.path == scenario_file.shown ? scenario_file.shown : name;
   }
 
  private:
@@ -86,15 +87,15 @@ Cases read_cases(Reader& file, const ScenarioFinder& find) {
 }  // namespace config
 
 Cases load_cases(const std::string& file, const DataPath& data) {
-  const auto found = config::find_file(DataKind::scenario, file, data, config::in_file(file));
+  const auto cases_file = config::find_file(DataKind::scenario, file, data, config::in_file(file));
   config::Problems problems;
-  const auto root = config::load_document(found, problems);
+  const auto root = config::load_document(cases_file, problems);
   if (const auto* job = root.find("job"); job && !root.find("cases")) {
     config::fail(job->where, "the file is a scenario, not a file of cases",
-                 "try: gradway run " + shell_word(found.shown));
+                 "try: gradway run " + shell_word(cases_file.shown));
   }
-  config::Reader reader{root, config::in_file(found.shown), problems};
-  auto cases = config::read_cases(reader, config::ScenarioFinder{found, data});
+  config::Reader reader{root, config::in_file(cases_file.shown), problems};
+  auto cases = config::read_cases(reader, config::ScenarioFinder{cases_file, data});
   problems.raise();
   return cases;
 }

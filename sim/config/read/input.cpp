@@ -46,13 +46,13 @@ void read_columns(Reader& file, Dataset& dataset) {
   dataset.compressible = false;
   dataset.row_group = file.required("row_group", number(1, 1e12));
   std::vector<Column> columns;
-  for (auto& one : file.maps("columns")) {
-    Column column{.name = one.required("name", text), .size = one.required("size", mean_bytes)};
-    column.unpacked = one.optional("unpacked", mean_bytes, column.size);
-    column.codec = one.maybe("codec", codec);
+  for (auto& entry : file.maps("columns")) {
+    Column column{.name = entry.required("name", text), .size = entry.required("size", mean_bytes)};
+    column.unpacked = entry.optional("unpacked", mean_bytes, column.size);
+    column.codec = entry.maybe("codec", codec);
     if (std::ranges::find(columns, column.name, &Column::name) != columns.end())
-      one.error(one.value_place("name"), fmt::format("duplicate column '{}'", column.name), "");
-    one.finish();
+      entry.error(entry.value_place("name"), fmt::format("duplicate column '{}'", column.name), "");
+    entry.finish();
     columns.push_back(std::move(column));
   }
   dataset = with_columns(std::move(dataset), std::move(columns));
@@ -123,8 +123,8 @@ void choose_columns(ScenarioSpec& spec, Problems& problems) {
   const auto& wanted = spec.job.input.columns;
   auto& dataset = spec.job.input.dataset;
   if (wanted.empty() || !dataset) return;
-  const auto refuse = [&](const std::string& what, const std::string& hint) {
-    problems.add(ConfigError{Problem{spec.place("input.columns"), what, {}, hint}});
+  const auto refuse = [&](const std::string& message, const std::string& hint) {
+    problems.add(ConfigError{Problem{spec.place("input.columns"), message, {}, hint}});
   };
   if (dataset->format != SampleFormat::parquet)
     return refuse("input.columns requires a Parquet dataset", "leave input.columns out");
@@ -132,10 +132,10 @@ void choose_columns(ScenarioSpec& spec, Problems& problems) {
   for (const auto& column : dataset->columns) names.push_back(column.name);
   std::vector<Column> chosen;
   for (const auto& name : wanted) {
-    const auto found = std::ranges::find(dataset->columns, name, &Column::name);
-    if (found == dataset->columns.end())
+    const auto column = std::ranges::find(dataset->columns, name, &Column::name);
+    if (column == dataset->columns.end())
       return refuse(fmt::format("the dataset has no column '{}'", name), suggestion(name, names));
-    if (std::ranges::find(chosen, name, &Column::name) == chosen.end()) chosen.push_back(*found);
+    if (std::ranges::find(chosen, name, &Column::name) == chosen.end()) chosen.push_back(*column);
   }
   *dataset = with_columns(std::move(*dataset), std::move(chosen));
   if (dataset->sample_size == 0_B) refuse("the chosen columns are empty", "choose other columns");
@@ -146,8 +146,8 @@ namespace {
 /// Reports settings that conflict with a prefetch.
 void check_prefetch(Reader& input, const InputSettings& settings) {
   if (!settings.prefetch) return;
-  const auto refuse = [&](std::string_view key, const std::string& what, const std::string& hint) {
-    input.error(input.value_place(key), what, hint,
+  const auto refuse = [&](std::string_view key, const std::string& message, const std::string& hint) {
+    input.error(input.value_place(key), message, hint,
                 {{input.value_place("prefetch"), "prefetch is set here"}});
   };
   if (!settings.pin_memory)
@@ -166,8 +166,8 @@ namespace {
 
 /// Reports keys that lack the ones they need.
 void check_places(Reader& input, const InputSettings& settings) {
-  const auto refuse = [&](std::string_view key, const std::string& what, const std::string& hint) {
-    input.error(input.key_place(key), what, hint);
+  const auto refuse = [&](std::string_view key, const std::string& message, const std::string& hint) {
+    input.error(input.key_place(key), message, hint);
   };
   const bool in_cache = settings.codec_in == CodecPlace::cache;
   if (settings.codec_in != CodecPlace::everywhere && !settings.codec)
@@ -197,8 +197,8 @@ void check_places(Reader& input, const InputSettings& settings) {
 
 void check_staging(const ScenarioSpec& spec, Problems& problems) {
   const auto& input = spec.job.input;
-  const auto refuse = [&](const char* key, const std::string& what, const std::string& hint) {
-    problems.add(Problem{spec.place(key), what, {}, hint});
+  const auto refuse = [&](const char* key, const std::string& message, const std::string& hint) {
+    problems.add(Problem{spec.place(key), message, {}, hint});
   };
   const bool is_read = input.staged_from && !input.staged_from->name.empty();
   if (is_read && input.staged_from->is_local())

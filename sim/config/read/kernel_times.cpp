@@ -37,18 +37,18 @@ void read_words(Row& row, const TimedKind& kind, std::string& kernel) {
 std::vector<double> read_size(const Cell& cell, const TimedKind& kind) {
   const auto word = cell.word();
   const auto wanted = size_count(kind);
-  const auto given = static_cast<std::size_t>(1 + std::ranges::count(word, 'x'));
-  if (given != wanted) {
+  const auto written = static_cast<std::size_t>(1 + std::ranges::count(word, 'x'));
+  if (written != wanted) {
     fail(cell.where(), fmt::format("invalid size '{}' of {}", word, kind.name),
          fmt::format("expected {}", size_names(kind)));
   }
   std::vector<double> size(wanted);
-  for (std::size_t i = 0, at = 0; i < wanted; ++i) {
-    const auto end = std::min(word.find('x', at), word.size());
+  for (std::size_t i = 0, start = 0; i < wanted; ++i) {
+    const auto end = std::min(word.find('x', start), word.size());
     size[i] =
-        static_cast<double>(whole_number(cell.part(at, end - at), kind.size[i],
+        static_cast<double>(whole_number(cell.part(start, end - start), kind.size[i],
                                          static_cast<std::int64_t>(least_size(kind, i)), largest_number));
-    at = end + 1;
+    start = end + 1;
   }
   return size;
 }
@@ -113,21 +113,23 @@ std::vector<KernelTime> read_rows(const Node& node, Problems& problems) {
 }  // namespace
 
 std::optional<KernelTimes> read_kernel_times(Reader& file) {
-  auto part = file.maybe_map("kernel_times");
-  if (!part) return std::nullopt;
+  auto section = file.maybe_map("kernel_times");
+  if (!section) return std::nullopt;
   KernelTimes times;
-  times.gpu = part->required("gpu", text);
-  times.rows = part->required("rows", [&](const Node& node) { return read_rows(node, part->problems()); });
-  if (part->is_valid() && times.rows.empty())
-    part->error(part->value_place("rows"), "the table has no rows", "write one row for each kernel and size");
-  part->finish();
+  times.gpu = section->required("gpu", text);
+  times.rows =
+      section->required("rows", [&](const Node& node) { return read_rows(node, section->problems()); });
+  if (section->is_valid() && times.rows.empty())
+    section->error(section->value_place("rows"), "the table has no rows",
+                   "write one row for each kernel and size");
+  section->finish();
   return times;
 }
 
 std::optional<Named> read_gpu_of_kernel_times(Reader& file) {
-  auto part = file.maybe_map("kernel_times");
-  if (!part || !part->has("gpu")) return std::nullopt;
-  return part->required("gpu", named);
+  auto section = file.maybe_map("kernel_times");
+  if (!section || !section->has("gpu")) return std::nullopt;
+  return section->required("gpu", named);
 }
 
 }  // namespace gradway::config

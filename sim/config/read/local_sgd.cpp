@@ -45,22 +45,23 @@ ClientClass read_class(Reader client) {
 
 void check_classes(Reader& clients, const ClientSettings& settings) {
   std::set<std::string> names;
-  for (const auto& one : settings.classes) {
-    if (!names.insert(one.name).second)
-      clients.error(clients.value_place("classes"), fmt::format("duplicate class name '{}'", one.name),
+  for (const auto& client_class : settings.classes) {
+    if (!names.insert(client_class.name).second)
+      clients.error(clients.value_place("classes"),
+                    fmt::format("duplicate class name '{}'", client_class.name),
                     "give each class its own name");
   }
-  const auto limit = [&](const char* key, int value, int most, const char* what) {
+  const auto limit = [&](const char* key, int value, int most, const char* noun) {
     if (value > most)
       clients.error(clients.value_place(key),
-                    fmt::format("{} {} is more than the {} {}", key, value, most, what),
+                    fmt::format("{} {} is more than the {} {}", key, value, most, noun),
                     fmt::format("at most {}", most));
   };
-  const auto all = settings.count();
-  limit("target", settings.target, all, "clients");
+  const auto total = settings.count();
+  limit("target", settings.target, total, "clients");
   limit("least", settings.least, settings.target, "updates that complete a round");
   if (!settings.asked) return;
-  limit("asked", *settings.asked, all, "clients");
+  limit("asked", *settings.asked, total, "clients");
   if (*settings.asked < settings.target)
     clients.error(clients.value_place("asked"),
                   fmt::format("asked {} is less than the {} updates that complete a round", *settings.asked,
@@ -70,7 +71,7 @@ void check_classes(Reader& clients, const ClientSettings& settings) {
 
 ClientSettings read_clients(Reader clients) {
   ClientSettings result;
-  for (auto& one : clients.maps("classes")) result.classes.push_back(read_class(one));
+  for (auto& entry : clients.maps("classes")) result.classes.push_back(read_class(entry));
   if (!clients.has("classes")) clients.required("classes", text);
   read_fields(clients, result);
   if (result.drop_out >= 1)

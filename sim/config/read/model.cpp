@@ -162,13 +162,13 @@ void refuse_own_anchor(Reader& anchor, const Reader& file, const Profile& profil
 }
 
 /// Reports a duplicate anchor.
-void refuse_second_anchor(Reader& anchor, const std::vector<Anchor>& all) {
-  const auto& read = all.back();
-  const auto is_same = [&](const Anchor& other) {
-    return other.gpu == read.gpu && other.precision == read.precision && other.batch == read.batch &&
-           other.optimizer == read.optimizer;
+void refuse_second_anchor(Reader& anchor, const std::vector<Anchor>& anchors) {
+  const auto& read = anchors.back();
+  const auto is_same = [&](const Anchor& earlier) {
+    return earlier.gpu == read.gpu && earlier.precision == read.precision && earlier.batch == read.batch &&
+           earlier.optimizer == read.optimizer;
   };
-  if (!anchor.is_valid() || std::none_of(all.begin(), all.end() - 1, is_same)) return;
+  if (!anchor.is_valid() || std::none_of(anchors.begin(), anchors.end() - 1, is_same)) return;
   anchor.error(
       anchor.value_place("batch"),
       fmt::format("duplicate anchor: another one on {} has the same precision, batch {} and optimizer",

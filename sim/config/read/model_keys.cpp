@@ -8,22 +8,23 @@
 namespace gradway::config {
 namespace {
 
-int nearest_divisor(int of, int wanted) {
+int nearest_divisor(int number, int wanted) {
   int best = 1;
-  for (int divisor = 1; divisor <= of; ++divisor) {
-    if (of % divisor == 0 && std::abs(divisor - wanted) < std::abs(best - wanted)) best = divisor;
+  for (int divisor = 1; divisor <= number; ++divisor) {
+    if (number % divisor == 0 && std::abs(divisor - wanted) < std::abs(best - wanted)) best = divisor;
   }
   return best;
 }
 
 }  // namespace
 
-void check_divides(Reader& file, const char* part_key, int part, const char* whole_key, int whole) {
-  if (part < 1 || whole % part == 0) return;  // 0: it could not be read
-  file.error(file.value_place(part_key),
-             fmt::format("{} {} does not divide {} {}", part_key, part, whole_key, whole),
-             fmt::format("{} {} would fit", part_key, nearest_divisor(whole, part)),
-             {{file.value_place(whole_key), fmt::format("{} is {}", whole_key, whole)}});
+void check_divides(Reader& file, const char* divisor_key, int divisor, const char* dividend_key,
+                   int dividend) {
+  if (divisor < 1 || dividend % divisor == 0) return;  // 0: it could not be read
+  file.error(file.value_place(divisor_key),
+             fmt::format("{} {} does not divide {} {}", divisor_key, divisor, dividend_key, dividend),
+             fmt::format("{} {} would fit", divisor_key, nearest_divisor(dividend, divisor)),
+             {{file.value_place(dividend_key), fmt::format("{} is {}", dividend_key, dividend)}});
 }
 
 }  // namespace gradway::config

@@ -17,8 +17,9 @@ inline constexpr int most_tokens = 1 << 24;
 
 inline constexpr double token_bytes = 8;  // PyTorch's token ids are int64
 
-/// Reports that `part` does not divide `whole`, both keys of the file.
-void check_divides(Reader& file, const char* part_key, int part, const char* whole_key, int whole);
+/// Reports that `divisor` does not divide `dividend`, both keys of the file.
+void check_divides(Reader& file, const char* divisor_key, int divisor, const char* dividend_key,
+                   int dividend);
 
 /// Reads the keys that all transformers of tokens have.
 template <class Shape>

@@ -39,7 +39,7 @@ std::string number(const Node& node, std::int64_t least, std::int64_t most) {
 std::string flag(const Node& node) {
   const auto& word = scalar(node, "0 or 1");
   if (word == "0" || word == "1") return word;
-  const auto is = [lower = upper(word)](std::string_view other) { return lower == other; };
+  const auto is = [lower = upper(word)](std::string_view expected) { return lower == expected; };
   const bool yes = is("TRUE") || is("YES") || is("ON");
   const bool no = is("FALSE") || is("NO") || is("OFF");
   fail(node.where, fmt::format("expected 0 or 1, found '{}'", word), yes ? "write 1" : no ? "write 0" : "");
@@ -109,16 +109,16 @@ std::string list_word(const Node& node, std::string_view noun, std::string_view 
 
 /// "ring,tree" -> "Ring,Tree"; "^ring" -> "^Ring".
 std::string list(const Node& node, std::string_view noun, std::span<const ListWord> words) {
-  std::string_view rest = scalar(node, fmt::format("a list of {}s", noun));
-  const bool is_excluded = rest.starts_with('^');
-  if (is_excluded) rest.remove_prefix(1);
+  std::string_view unread = scalar(node, fmt::format("a list of {}s", noun));
+  const bool is_excluded = unread.starts_with('^');
+  if (is_excluded) unread.remove_prefix(1);
   std::vector<std::string> names;
-  for (bool more = true; more;) {
-    const auto comma = std::min(rest.find(','), rest.size());
-    auto name = list_word(node, noun, rest.substr(0, comma), words, is_excluded);
+  for (bool has_more = true; has_more;) {
+    const auto comma = std::min(unread.find(','), unread.size());
+    auto name = list_word(node, noun, unread.substr(0, comma), words, is_excluded);
     if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
-    more = comma < rest.size();
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    has_more = comma < unread.size();
+    unread.remove_prefix(std::min(comma + 1, unread.size()));
   }
   if (is_excluded && names.size() == modelled_names(words).size()) {
     fail(node.where, fmt::format("'{}' excludes everything that gradway models", node.text));
@@ -330,13 +330,13 @@ void check_channels(Reader& nccl, const std::map<std::string, std::string>& valu
 
 void check_sockets(Reader& nccl, const std::map<std::string, std::string>& values) {
   const auto threads = values.find("NCCL_SOCKET_NTHREADS");
-  const auto each = values.find("NCCL_NSOCKS_PERTHREAD");
-  if (threads == values.end() || each == values.end()) return;
-  const auto all = std::stoi(threads->second) * std::stoi(each->second);
-  if (all <= 64) return;
+  const auto per_thread = values.find("NCCL_NSOCKS_PERTHREAD");
+  if (threads == values.end() || per_thread == values.end()) return;
+  const auto sockets = std::stoi(threads->second) * std::stoi(per_thread->second);
+  if (sockets <= 64) return;
   nccl.error(nccl.value_place("NCCL_NSOCKS_PERTHREAD"),
              fmt::format("{} threads with {} sockets each are {} sockets, but NCCL has at most 64",
-                         threads->second, each->second, all),
+                         threads->second, per_thread->second, sockets),
              "", {{nccl.value_place("NCCL_SOCKET_NTHREADS"), "NCCL_SOCKET_NTHREADS is set here"}});
 }
 

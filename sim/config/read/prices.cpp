@@ -115,13 +115,13 @@ class PriceList {
 
 /// Texts of prices, in their order, without repetitions.
 template <class Of>
-std::vector<std::string> different(const std::vector<Price>& prices, const Of& of) {
-  std::vector<std::string> found;
+std::vector<std::string> different(const std::vector<Price>& prices, const Of& field) {
+  std::vector<std::string> texts;
   for (const auto& price : prices) {
-    const std::string text{of(price)};
-    if (std::ranges::find(found, text) == found.end()) found.push_back(text);
+    const std::string text{field(price)};
+    if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
   }
-  return found;
+  return texts;
 }
 
 std::string known_days(const std::vector<Price>& prices) {
@@ -160,9 +160,9 @@ std::vector<Price> read_prices(Reader& platform) {
 std::map<std::string, std::vector<Price>> load_prices(const PriceChoice& choice, const DataPath& data,
                                                       const Lookup& lookup, Problems& problems) {
   if (choice.file.empty()) return {};
-  const auto found = find_file(DataKind::prices, choice.file, data, in_file(choice.file));
-  const auto root = load_document(found, problems);
-  Reader file{root, in_file(found.shown), problems};
+  const auto price_file = find_file(DataKind::prices, choice.file, data, in_file(choice.file));
+  const auto root = load_document(price_file, problems);
+  Reader file{root, in_file(price_file.shown), problems};
   const auto source = file.required("source", text);
   auto prices = read_list(file, source, lookup);
   file.finish();
@@ -179,25 +179,25 @@ auto of_option(const std::string& option, const std::string& value, const Parse&
 }
 
 std::vector<Price> with_terms(const std::vector<Price>& prices, Terms terms) {
-  std::vector<Price> found;
-  std::ranges::copy_if(prices, std::back_inserter(found),
+  std::vector<Price> matching;
+  std::ranges::copy_if(prices, std::back_inserter(matching),
                        [&](const Price& price) { return price.terms == terms; });
-  return found;
+  return matching;
 }
 
 /// The prices in the region of the choice; without one, in that of the platform's first price, or of the
 /// first price on the terms if there is none of them. @param on_terms not empty
-std::vector<Price> in_region(const std::vector<Price>& all, const std::vector<Price>& on_terms,
+std::vector<Price> in_region(const std::vector<Price>& prices, const std::vector<Price>& on_terms,
                              const PriceChoice& choice) {
   const auto in = [&](const std::string& region) {
-    std::vector<Price> here;
-    std::ranges::copy_if(on_terms, std::back_inserter(here),
+    std::vector<Price> regional;
+    std::ranges::copy_if(on_terms, std::back_inserter(regional),
                          [&](const Price& price) { return price.region == region; });
-    return here;
+    return regional;
   };
   if (!choice.region.empty()) return in(choice.region);
-  auto here = in(all.front().region);
-  return here.empty() ? in(on_terms.front().region) : here;
+  auto regional = in(prices.front().region);
+  return regional.empty() ? in(on_terms.front().region) : regional;
 }
 
 /// The newest price up to a day, or of all if it is empty.
@@ -228,18 +228,18 @@ std::optional<Price> choose_price(const std::vector<Price>& prices, const PriceC
              "known: {}",
              fmt::join(different(prices, [](const Price& price) { return name_of(price.terms); }), ", ")));
   }
-  const auto here = in_region(prices, on_terms, choice);
-  if (here.empty()) {
+  const auto regional = in_region(prices, on_terms, choice);
+  if (regional.empty()) {
     fail(in_file(fmt::format("--region {}", choice.region)),
          fmt::format("no {}price of '{}' is known in the region '{}'",
                      terms == Terms::on_demand ? std::string{} : fmt::format("{} ", name_of(terms)), platform,
                      choice.region),
          suggestion(choice.region, different(on_terms, [](const Price& price) { return price.region; })));
   }
-  auto newest = newest_until(here, day);
+  auto newest = newest_until(regional, day);
   if (!newest) {
     fail(in_file(fmt::format("--price-date {}", choice.date)),
-         fmt::format("no price of '{}' is known for this date", platform), known_days(here));
+         fmt::format("no price of '{}' is known for this date", platform), known_days(regional));
   }
   return newest;
 }
@@ -263,13 +263,13 @@ struct NamedPrices {
 };
 
 NamedPrices read_named_prices(const std::string& name, const DataPath& data) {
-  const auto found = config::find_file(DataKind::prices, name, data, config::in_file(name));
+  const auto price_file = config::find_file(DataKind::prices, name, data, config::in_file(name));
   config::Problems problems;
-  const auto root = config::load_document(found, problems);
-  config::Reader file{root, config::in_file(found.shown), problems};
+  const auto root = config::load_document(price_file, problems);
+  config::Reader file{root, config::in_file(price_file.shown), problems};
   NamedPrices read;
   read.source = file.required("source", config::text);
-  read.of_platforms = config::read_list(file, read.source, config::Lookup{found, data});
+  read.of_platforms = config::read_list(file, read.source, config::Lookup{price_file, data});
   file.finish();
   problems.raise();
   return read;
@@ -285,16 +285,16 @@ std::map<std::string, std::vector<Price>> load_price_list(const std::string& nam
   return read_named_prices(name, data).of_platforms;
 }
 
-int days_between(const std::string& from, const std::string& to) {
+int days_between(const std::string& start, const std::string& end) {
   const auto day = [](const std::string& date) {
-    const auto number = [&](std::size_t at, std::size_t length) {
-      return std::stoi(date.substr(at, length));
+    const auto number = [&](std::size_t position, std::size_t length) {
+      return std::stoi(date.substr(position, length));
     };
     return std::chrono::sys_days{std::chrono::year{number(0, 4)} /
                                  std::chrono::month{static_cast<unsigned>(number(5, 2))} /
                                  std::chrono::day{static_cast<unsigned>(number(8, 2))}};
   };
-  return static_cast<int>((day(to) - day(from)).count());
+  return static_cast<int>((day(end) - day(start)).count());
 }
 
 }  // namespace gradway

@@ -40,10 +40,10 @@ void read_flag(const Cell& flag, Launch& launch) {
 
 void read_flags(const Cell& flags, Launch& launch) {
   if (flags.word() == profile_words::no_flags) return;
-  for (std::size_t at = 0; at <= flags.word().size();) {
-    const auto end = std::min(flags.word().find(',', at), flags.word().size());
-    read_flag(flags.part(at, end - at), launch);
-    at = end + 1;
+  for (std::size_t start = 0; start <= flags.word().size();) {
+    const auto end = std::min(flags.word().find(',', start), flags.word().size());
+    read_flag(flags.part(start, end - start), launch);
+    start = end + 1;
   }
 }
 
@@ -87,11 +87,11 @@ std::vector<std::int64_t> read_shape(Row& row) {
   const auto cell = row.next("shape");
   std::vector<std::int64_t> shape;
   if (cell.word() == profile_words::scalar) return shape;
-  for (std::size_t at = 0; at <= cell.word().size();) {
-    const auto end = std::min(cell.word().find('x', at), cell.word().size());
+  for (std::size_t start = 0; start <= cell.word().size();) {
+    const auto end = std::min(cell.word().find('x', start), cell.word().size());
     shape.push_back(
-        whole_number(cell.part(at, end - at), "a dimension, as in 1000x1024", 0, largest_dimension));
-    at = end + 1;
+        whole_number(cell.part(start, end - start), "a dimension, as in 1000x1024", 0, largest_dimension));
+    start = end + 1;
   }
   return shape;
 }
@@ -135,10 +135,10 @@ std::vector<ProfiledBuffer> read_buffers(const Node& node, Problems& problems) {
 std::vector<std::string> read_names(const Node& node) {
   std::vector<std::string> names;
   const auto list = text(node);
-  for (std::size_t at = 0; at <= list.size();) {
-    const auto end = std::min(list.find(", ", at), list.size());
-    names.push_back(list.substr(at, end - at));
-    at = end + 2;
+  for (std::size_t start = 0; start <= list.size();) {
+    const auto end = std::min(list.find(", ", start), list.size());
+    names.push_back(list.substr(start, end - start));
+    start = end + 2;
   }
   return names;
 }

@@ -11,9 +11,10 @@ namespace {
 /// Reports settings of worker processes and of copies that a loader with threads does not have.
 void check_threads(Reader& input, const InputSettings& settings) {
   const auto name = name_of(settings.loader);
-  const auto refuse = [&](std::string_view key, const std::string& what, const std::string& hint) {
+  const auto refuse = [&](std::string_view key, const std::string& message, const std::string& hint) {
     if (input.has(key))
-      input.error(input.value_place(key), what, hint, {{input.value_place("loader"), "loader is set here"}});
+      input.error(input.value_place(key), message, hint,
+                  {{input.value_place("loader"), "loader is set here"}});
   };
   const auto refuse_processes = [&](std::string_view key) {
     refuse(key, fmt::format("input.{} has no effect: the loader {} has threads, not processes", key, name),
@@ -49,8 +50,8 @@ void choose_rows(ScenarioSpec& spec, Problems& problems) {
   auto& input = spec.job.input;
   if (!input.dataset) return;
   const auto format = input.dataset->format;
-  const auto refuse = [&](const std::string& key, const std::string& what, const std::string& hint) {
-    problems.add(ConfigError{Problem{spec.place(key), what, {}, hint}});
+  const auto refuse = [&](const std::string& key, const std::string& message, const std::string& hint) {
+    problems.add(ConfigError{Problem{spec.place(key), message, {}, hint}});
   };
   struct KeyOfFormat {
     const char* key;
@@ -76,8 +77,8 @@ void choose_rows(ScenarioSpec& spec, Problems& problems) {
 void check_nvjpeg(const ScenarioSpec& spec, const Gpu& gpu, Problems& problems) {
   const auto& input = spec.job.input;
   if (input.loader != LoaderKind::dali || !input.decode_on_gpu || !input.dataset) return;
-  const auto refuse = [&](const std::string& key, const std::string& what, const std::string& hint) {
-    problems.add(ConfigError{Problem{spec.place(key), what, {}, hint}});
+  const auto refuse = [&](const std::string& key, const std::string& message, const std::string& hint) {
+    problems.add(ConfigError{Problem{spec.place(key), message, {}, hint}});
   };
   if (input.dataset->pixels == 0)
     refuse("input.dataset", "decoding by DALI on the GPU requires the dataset's 'pixels', of JPEG images",

@@ -69,8 +69,8 @@ void derive_accumulate(ScenarioSpec& spec, Problems& problems) {
   const std::int64_t samples = *spec.global_batch;
   const auto ranks = job.data_parallel();
   const auto of_micro_step = static_cast<std::int64_t>(ranks) * job.batch_per_gpu;
-  const auto refuse = [&](std::string what, std::string hint) {
-    problems.add(Problem{spec.place("job.global_batch"), std::move(what), {}, std::move(hint)});
+  const auto refuse = [&](std::string message, std::string hint) {
+    problems.add(Problem{spec.place("job.global_batch"), std::move(message), {}, std::move(hint)});
   };
   if (samples % of_micro_step != 0) {
     const auto below = samples / of_micro_step * of_micro_step;
@@ -92,8 +92,8 @@ void derive_accumulate(ScenarioSpec& spec, Problems& problems) {
 
 /// Traffic that comes and goes: start < end <= start + period.
 void check_times(Reader& flow, const BackgroundFlow& times) {
-  const auto refuse = [&](const char* key, std::string what, std::string hint) {
-    flow.error(flow.value_place(key), std::move(what), std::move(hint));
+  const auto refuse = [&](const char* key, std::string message, std::string hint) {
+    flow.error(flow.value_place(key), std::move(message), std::move(hint));
   };
   if (times.end && *times.end <= times.start)
     refuse("end", "traffic ends before it starts", "set an end after its start");
@@ -125,9 +125,10 @@ BackgroundFlow read_traffic(Reader flow) {
 
 SpeedFactors read_speeds(Reader faster) {
   SpeedFactors speeds;
-  for (const auto part : all_parts)
-    speeds[part] = faster.optional(key_of(part),
-                                   part == HardwarePart::nvlink ? times_as_fast_or_none : times_as_fast, 1.0);
+  for (const auto hardware_part : all_parts)
+    speeds[hardware_part] =
+        faster.optional(key_of(hardware_part),
+                        hardware_part == HardwarePart::nvlink ? times_as_fast_or_none : times_as_fast, 1.0);
   faster.finish();
   return speeds;
 }
@@ -141,10 +142,10 @@ bool is_collective(const std::vector<Entry>& scenario) {
 }
 
 void note_places(const std::vector<Entry>& entries, const std::string& prefix,
-                 std::map<std::string, Where>& given) {
+                 std::map<std::string, Where>& places) {
   for (const auto& [key, where, value] : entries) {
-    given.emplace(prefix + key, value.where);
-    note_places(value.entries, prefix + key + ".", given);
+    places.emplace(prefix + key, value.where);
+    note_places(value.entries, prefix + key + ".", places);
   }
 }
 
@@ -177,8 +178,8 @@ void read_model_of_scenario(Reader& file, ScenarioSpec& spec) {
 }
 
 Where ScenarioSpec::place(const std::string& key) const {
-  const auto found = given.find(key);
-  return found != given.end() ? found->second : where;
+  const auto entry = given.find(key);
+  return entry != given.end() ? entry->second : where;
 }
 
 ScenarioSpec read_scenario(Reader& file) {

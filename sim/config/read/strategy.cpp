@@ -23,19 +23,19 @@ struct KeyAndKinds {
 /// Keys that are errors with other kinds of strategy. DDP's keys are read with every kind, and
 /// `check_strategy` reports those without effect.
 const std::vector<KeyAndKinds>& keys_and_kinds() {
-  static const auto all = [] {
+  static const auto rows = [] {
     std::vector<KeyAndKinds> keys;
     for_each_strategy([&]<class Settings>(std::type_identity<Settings>, std::string_view kind) {
       if constexpr (std::is_same_v<Settings, Ddp>) return;
       for_each_field<Settings>([&](const auto& field) {
-        auto found = std::ranges::find(keys, field.key, &KeyAndKinds::key);
-        if (found == keys.end()) found = keys.insert(keys.end(), {field.key, {}});
-        found->kinds.push_back(kind);
+        auto row = std::ranges::find(keys, field.key, &KeyAndKinds::key);
+        if (row == keys.end()) row = keys.insert(keys.end(), {field.key, {}});
+        row->kinds.push_back(kind);
       });
     });
     return keys;
   }();
-  return all;
+  return rows;
 }
 
 void refuse_keys_of_other_kinds(Reader& strategy, std::string_view kind) {

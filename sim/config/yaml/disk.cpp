@@ -29,31 +29,31 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
-bool is_same_file(const fs::path& one, const fs::path& other) {
+bool is_same_file(const fs::path& first, const fs::path& second) {
   std::error_code ignored;
-  return fs::equivalent(one, other, ignored);
+  return fs::equivalent(first, second, ignored);
 }
 
 std::vector<fs::path> files_below(const fs::path& folder, int most_depth) {
-  std::vector<fs::path> found;
+  std::vector<fs::path> files;
   std::error_code error;
   auto file = fs::recursive_directory_iterator{folder, fs::directory_options::skip_permission_denied, error};
   for (; !error && file != fs::recursive_directory_iterator{}; file.increment(error)) {
     if (file.depth() > most_depth) file.pop(error);
     if (error || file == fs::recursive_directory_iterator{}) break;
-    if (is_file(file->path())) found.push_back(file->path());
+    if (is_file(file->path())) files.push_back(file->path());
   }
-  return found;
+  return files;
 }
 
 std::optional<std::string> read_bytes(const fs::path& path, std::size_t most) {
   const int file = open_without_waiting(path);
   if (file < 0) return std::nullopt;
   std::string content;
-  std::array<char, 16384> part{};
+  std::array<char, 16384> block{};
   for (ssize_t count = 1; count > 0 && content.size() <= most;) {
-    count = ::read(file, part.data(), part.size());
-    if (count > 0) content.append(part.data(), static_cast<std::size_t>(count));
+    count = ::read(file, block.data(), block.size());
+    if (count > 0) content.append(block.data(), static_cast<std::size_t>(count));
   }
   ::close(file);
   return content;

@@ -16,7 +16,7 @@ namespace gradway::config {
 bool is_file(const std::filesystem::path& path);
 bool is_folder(const std::filesystem::path& path);
 /// Whether both are the same file, such as by a link.
-bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other);
+bool is_same_file(const std::filesystem::path& first, const std::filesystem::path& second);
 
 /// All files in a folder and, to a depth, in folders within, in any order. Unreadable folders are skipped.
 /// @param most_depth 0: no folders within

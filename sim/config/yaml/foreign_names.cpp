@@ -280,7 +280,7 @@ struct ForeignAccelerator {
   enum class Match : std::uint8_t { whole, start, first };
   Match match;  ///< how `word` occurs: as a word, as its start, or as the first word of the name
   std::string_view word;
-  std::string_view what;
+  std::string_view product;
 };
 
 constexpr auto foreign_accelerators = [] {
@@ -350,8 +350,8 @@ std::string letters_of_model(std::string_view name, bool minor) {
   constexpr std::array<std::string_view, 8> of_publishers{"hf",       "instruct", "chat", "base",
                                                           "pretrain", "meta",     "it",   "pt"};
   std::string letters;
-  const auto own = name.substr(name.rfind('/') + 1);
-  for (const auto& word : words_of(own, [](char c) { return is_alnum(c) || c == '.'; })) {
+  const auto model = name.substr(name.rfind('/') + 1);
+  for (const auto& word : words_of(model, [](char c) { return is_alnum(c) || c == '.'; })) {
     if (std::ranges::find(of_publishers, word) != of_publishers.end() || is_release(word)) continue;
     const auto inside = with_unit_inside(word);
     const bool cuts = !minor && inside == word;
@@ -366,8 +366,9 @@ std::string inside_group(std::string_view hint, std::string_view group) {
   std::string text{hint};
   if (group.empty()) return text;
   const auto prefix = fmt::format("'{}.", group);
-  for (auto at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at + 1))
-    text.replace(at, prefix.size(), "'");
+  for (auto position = text.find(prefix); position != std::string::npos;
+       position = text.find(prefix, position + 1))
+    text.replace(position, prefix.size(), "'");
   return text;
 }
 
@@ -376,10 +377,10 @@ std::string inside_group(std::string_view hint, std::string_view group) {
 std::string hint_for_foreign_key(std::string_view group, std::string_view key) {
   auto plain = lower_case(key);
   std::ranges::replace(plain, '-', '_');
-  const auto found = std::ranges::find_if(foreign_keys, [&](const ForeignKey& one) {
-    return one.wrong == plain && (one.group.empty() || one.group == group);
+  const auto row = std::ranges::find_if(foreign_keys, [&](const ForeignKey& foreign_key) {
+    return foreign_key.wrong == plain && (foreign_key.group.empty() || foreign_key.group == group);
   });
-  return found == foreign_keys.end() ? "" : std::string{found->hint};
+  return row == foreign_keys.end() ? "" : std::string{row->hint};
 }
 
 std::string hint_for_key(std::string_view group, std::string_view key,
@@ -391,25 +392,26 @@ std::string hint_for_key(std::string_view group, std::string_view key,
 std::string hint_for_word(std::string_view thing, std::string_view word,
                           const std::vector<std::string>& known) {
   const auto plain = lower_case(word);
-  const auto found = std::ranges::find_if(
-      foreign_words, [&](const ForeignWord& one) { return one.thing == thing && one.wrong == plain; });
-  return found == foreign_words.end() ? suggestion(word, known) : std::string{found->hint};
+  const auto row = std::ranges::find_if(foreign_words, [&](const ForeignWord& foreign_word) {
+    return foreign_word.thing == thing && foreign_word.wrong == plain;
+  });
+  return row == foreign_words.end() ? suggestion(word, known) : std::string{row->hint};
 }
 
 std::string hint_for_accelerator(std::string_view name) {
   using enum ForeignAccelerator::Match;
   const auto words = words_of(name, is_alnum);
-  for (const auto& one : foreign_accelerators) {
-    const auto is_it = [&one](const std::string& word) {
-      if (one.match == start) return word.starts_with(one.word);
-      return word == one.word;
+  for (const auto& accelerator : foreign_accelerators) {
+    const auto is_it = [&accelerator](const std::string& word) {
+      if (accelerator.match == start) return word.starts_with(accelerator.word);
+      return word == accelerator.word;
     };
-    const auto some = one.match == first ? std::min<std::size_t>(1, words.size()) : words.size();
+    const auto some = accelerator.match == first ? std::min<std::size_t>(1, words.size()) : words.size();
     if (std::any_of(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(some), is_it))
       return fmt::format(
           "gradway does not model {}, only NVIDIA GPUs with NCCL: choose a platform of 'gradway list "
           "platforms', or measure the step on that hardware",
-          one.what);
+          accelerator.product);
   }
   return "";
 }
@@ -418,26 +420,26 @@ std::string hint_for_storage(std::string_view name) {
   auto plain = lower_case(name);
   std::ranges::replace_if(
       plain, [](char c) { return c == ' ' || c == '_'; }, '-');
-  const auto found = std::ranges::find_if(foreign_words, [&](const ForeignWord& one) {
-    return one.thing == storage_thing && one.wrong == plain;
+  const auto row = std::ranges::find_if(foreign_words, [&](const ForeignWord& foreign_word) {
+    return foreign_word.thing == storage_thing && foreign_word.wrong == plain;
   });
-  return found == foreign_words.end() ? "" : std::string{found->hint};
+  return row == foreign_words.end() ? "" : std::string{row->hint};
 }
 
 std::vector<std::string> models_alike(std::string_view name, const std::vector<std::string>& known) {
   for (const bool minor : {true, false}) {
     const auto wanted = letters_of_model(name, minor);
-    std::vector<std::string> found;
-    std::ranges::copy_if(known, std::back_inserter(found), [&](const std::string& one) {
-      return !wanted.empty() && letters_of_model(one, true) == wanted;
+    std::vector<std::string> models;
+    std::ranges::copy_if(known, std::back_inserter(models), [&](const std::string& model) {
+      return !wanted.empty() && letters_of_model(model, true) == wanted;
     });
-    if (!found.empty()) return found;
+    if (!models.empty()) return models;
   }
   return {};
 }
 
 std::vector<std::string> gpu_words(std::string_view platform) {
-  std::vector<std::string> found;
+  std::vector<std::string> words;
   for (auto& word : words_of(platform, is_alnum)) {
     // "8xh100" counts GPUs first.
     const auto times = word.find('x');
@@ -446,9 +448,9 @@ std::vector<std::string> gpu_words(std::string_view platform) {
         std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(times), is_number);
     if (counts) word.erase(0, times + 1);
     const bool has_both = std::ranges::any_of(word, is_number) && !std::ranges::all_of(word, is_number);
-    if (has_both) found.push_back(std::move(word));
+    if (has_both) words.push_back(std::move(word));
   }
-  return found;
+  return words;
 }
 
 bool is_gpu_model(std::string_view gpu, std::string_view model) {

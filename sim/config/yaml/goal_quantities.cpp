@@ -54,29 +54,30 @@ constexpr double longest_span = 36500 * day;
 
 template <std::size_t size>
 std::optional<double> factor_of(const std::array<NamedFactor, size>& table, std::string_view name) {
-  const auto found = std::ranges::find(table, lower_case(name), &NamedFactor::name);
-  return found == table.end() ? std::nullopt : std::optional{found->factor};
+  const auto row = std::ranges::find(table, lower_case(name), &NamedFactor::name);
+  return row == table.end() ? std::nullopt : std::optional{row->factor};
 }
 
 /// Removes separators between groups of three digits, as in "1,200,000" and "1_200_000". Other commas stay:
 /// "1,5" may mean one and a half.
 std::string without_separators(std::string_view text) {
-  const auto is_digit = [&](std::size_t at) {
-    return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0;
+  const auto is_digit = [&](std::size_t position) {
+    return position < text.size() && std::isdigit(static_cast<unsigned char>(text[position])) != 0;
   };
-  const auto separates = [&](std::size_t at) {
-    return (text[at] == ',' || text[at] == '_') && at > 0 && is_digit(at - 1) && is_digit(at + 1) &&
-           is_digit(at + 2) && is_digit(at + 3) && !is_digit(at + 4);
+  const auto separates = [&](std::size_t position) {
+    return (text[position] == ',' || text[position] == '_') && position > 0 && is_digit(position - 1) &&
+           is_digit(position + 1) && is_digit(position + 2) && is_digit(position + 3) &&
+           !is_digit(position + 4);
   };
   std::string plain;
-  for (std::size_t at = 0; at < text.size(); ++at)
-    if (!separates(at)) plain += text[at];
+  for (std::size_t position = 0; position < text.size(); ++position)
+    if (!separates(position)) plain += text[position];
   return plain;
 }
 
 struct LeadingNumber {
   double number = 0;
-  std::string_view rest;  ///< text after the number, without blanks
+  std::string_view suffix;  ///< text after the number, without blanks
 };
 
 /// @param example hint for messages
@@ -87,9 +88,9 @@ LeadingNumber parse_leading_number(const Node& node, std::string_view text, cons
     fail(node.where, fmt::format("'{}' does not begin with a number", node.text), example);
   if (error == std::errc::result_out_of_range)
     fail(node.where, fmt::format("the number in '{}' is too large or too small", node.text));
-  result.rest = trim(text.substr(static_cast<std::size_t>(end - text.data())));
-  if (result.rest.starts_with(',') || result.rest.starts_with('_'))
-    fail(node.where, fmt::format("'{}' has a '{}' in its number", node.text, result.rest.front()),
+  result.suffix = trim(text.substr(static_cast<std::size_t>(end - text.data())));
+  if (result.suffix.starts_with(',') || result.suffix.starts_with('_'))
+    fail(node.where, fmt::format("'{}' has a '{}' in its number", node.text, result.suffix.front()),
          "write 1.5, or 1,200,000");
   return result;
 }
@@ -97,12 +98,12 @@ LeadingNumber parse_leading_number(const Node& node, std::string_view text, cons
 double counted(const Node& node, const std::string& noun, const std::string& example) {
   const auto hint = fmt::format("write a number such as {}", example);
   const auto text = without_separators(trim(scalar(node, "a number of " + noun)));
-  auto [number, rest] = parse_leading_number(node, text, hint);
-  const auto small = lower_case(rest);
-  if (small.ends_with(noun)) rest = trim(rest.substr(0, rest.size() - noun.size()));
-  const auto factor = factor_of(multiples, rest);
+  auto [number, suffix] = parse_leading_number(node, text, hint);
+  const auto small = lower_case(suffix);
+  if (small.ends_with(noun)) suffix = trim(suffix.substr(0, suffix.size() - noun.size()));
+  const auto factor = factor_of(multiples, suffix);
   if (!factor)
-    fail(node.where, fmt::format("unknown multiple '{}' of {}", rest, noun),
+    fail(node.where, fmt::format("unknown multiple '{}' of {}", suffix, noun),
          "use k, M, B (10^9) or T (10^12), as in " + example);
   const auto count = number * *factor;
   if (count < 1) fail(node.where, fmt::format("'{}' is too few {}: at least 1", node.text, noun), hint);
@@ -126,8 +127,8 @@ double with_unit(const Node& node, std::string_view thing, std::string_view unit
   const auto& word = scalar(node, thing);
   double value = 0;
   const auto [end, error] = read_number(word.data(), word.data() + word.size(), value);
-  const std::string_view rest{end, static_cast<std::size_t>(word.data() + word.size() - end)};
-  if (error != std::errc{} || rest != unit || !(value >= 0 && value <= most))
+  const std::string_view written_unit{end, static_cast<std::size_t>(word.data() + word.size() - end)};
+  if (error != std::errc{} || written_unit != unit || !(value >= 0 && value <= most))
     fail(node.where, fmt::format("'{}' is not {}", word, thing),
          fmt::format("write a value such as '{}', at most {}", example, most));
   return value;
@@ -146,18 +147,18 @@ double samples(const Node& node) {
 Seconds time_span(const Node& node) {
   const auto text = without_separators(trim(scalar(node, "a duration")));
   double sum = 0;
-  std::string_view left = text;
+  std::string_view unread = text;
   do {
-    const auto [number, rest] =
-        parse_leading_number(node, left, "write a number and a unit, as in '14 days'");
-    const auto end = std::min(rest.find_first_of("0123456789. \t"), rest.size());
-    const std::string unit{rest.substr(0, end)};
+    const auto [number, suffix] =
+        parse_leading_number(node, unread, "write a number and a unit, as in '14 days'");
+    const auto end = std::min(suffix.find_first_of("0123456789. \t"), suffix.size());
+    const std::string unit{suffix.substr(0, end)};
     const auto factor = factor_of(spans, unit);
     if (!factor) refuse_span(node, unit);
     if (number < 0) fail(node.where, fmt::format("'{}' is negative", node.text));
     sum += number * *factor;
-    left = trim(rest.substr(end));
-  } while (!left.empty());
+    unread = trim(suffix.substr(end));
+  } while (!unread.empty());
   if (sum < 1) fail(node.where, fmt::format("'{}' is too short: at least 1 s", node.text));
   if (sum > longest_span) fail(node.where, fmt::format("'{}' is too long: at most 36500 days", node.text));
   return Seconds{sum};
@@ -172,20 +173,20 @@ Seconds pause_or_none(const Node& node) {
 double dollars(const Node& node) {
   const std::string example = "as in '100k USD' or '1.5M USD'";
   const auto text = without_separators(trim(scalar(node, "an amount of money")));
-  std::string_view left = text;
+  std::string_view bare = text;
   bool has_currency = false;
   const auto strip = [&](std::string_view mark, bool in_front) {
-    const auto small = lower_case(left);
+    const auto small = lower_case(bare);
     if (in_front ? !small.starts_with(mark) : !small.ends_with(mark)) return;
-    left = trim(in_front ? left.substr(mark.size()) : left.substr(0, left.size() - mark.size()));
+    bare = trim(in_front ? bare.substr(mark.size()) : bare.substr(0, bare.size() - mark.size()));
     has_currency = true;
   };
   for (const auto* mark : {"usd", "us$", "$"}) strip(mark, true);
   for (const auto* mark : {"usd", "us dollars", "dollars", "$"}) strip(mark, false);
-  const auto [number, rest] = parse_leading_number(node, left, "write an amount, " + example);
-  const auto factor = factor_of(multiples, rest);
+  const auto [number, suffix] = parse_leading_number(node, bare, "write an amount, " + example);
+  const auto factor = factor_of(multiples, suffix);
   if (!factor)
-    fail(node.where, fmt::format("'{}' is neither a multiple nor a currency", rest),
+    fail(node.where, fmt::format("'{}' is neither a multiple nor a currency", suffix),
          "prices are in US dollars: write an amount " + example);
   if (!has_currency)
     fail(node.where, fmt::format("'{}' has no currency", node.text),

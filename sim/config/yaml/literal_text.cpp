@@ -20,8 +20,8 @@ int column_of_text(std::string_view line, char mark) {
   if (!line.starts_with(mark)) return -1;
   line.remove_prefix(1);
   if (mark == '>' && line.find_first_of("+-") == 0) line.remove_prefix(1);
-  const auto rest = line.find_first_not_of(' ');
-  const bool is_all = rest == std::string_view::npos || (rest > 0 && line[rest] == '#');
+  const auto first_text = line.find_first_not_of(' ');
+  const bool is_all = first_text == std::string_view::npos || (first_text > 0 && line[first_text] == '#');
   return is_all ? static_cast<int>(key) : -1;
 }
 
@@ -34,8 +34,8 @@ bool is_below(std::string_view line, int column) {
 }  // namespace
 
 const LiteralText* CutText::find(int line) const {
-  const auto found = std::ranges::lower_bound(literals, line, {}, &LiteralText::line);
-  return found == literals.end() || found->line != line ? nullptr : &*found;
+  const auto literal = std::ranges::lower_bound(literals, line, {}, &LiteralText::line);
+  return literal == literals.end() || literal->line != line ? nullptr : &*literal;
 }
 
 CutText cut_literals(const SourceText& source) {

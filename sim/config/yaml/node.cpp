@@ -37,8 +37,8 @@ bool is_plain(const std::string& text) {
 }  // namespace
 
 const Entry* Node::find(std::string_view key) const {
-  const auto found = std::ranges::find(entries, key, &Entry::key);
-  return found == entries.end() ? nullptr : &*found;
+  const auto entry = std::ranges::find(entries, key, &Entry::key);
+  return entry == entries.end() ? nullptr : &*entry;
 }
 
 Entry* Node::find(std::string_view key) {
@@ -47,20 +47,20 @@ Entry* Node::find(std::string_view key) {
 
 void merge_into(Node& target, const std::vector<Entry>& entries) {
   for (const auto& entry : entries) {
-    auto* own = target.find(entry.key);
-    if (own == nullptr) {
+    auto* existing = target.find(entry.key);
+    if (existing == nullptr) {
       target.entries.push_back(entry);
-    } else if (own->value.kind == Node::Kind::map && entry.value.kind == Node::Kind::map) {
-      merge_into(own->value, entry.value.entries);
+    } else if (existing->value.kind == Node::Kind::map && entry.value.kind == Node::Kind::map) {
+      merge_into(existing->value, entry.value.entries);
     } else {
-      *own = entry;
+      *existing = entry;
     }
   }
 }
 
 std::string to_yaml(const Node& node) {
   std::string body;
-  const auto add = [&body](const std::string& part) { body += (body.empty() ? "" : ", ") + part; };
+  const auto add = [&body](const std::string& item) { body += (body.empty() ? "" : ", ") + item; };
   switch (node.kind) {
     case Node::Kind::scalar:
       return node.quoted || !is_plain(node.text) ? quoted(node.text) : node.text;

@@ -23,7 +23,7 @@ constexpr int most_values = 300'000;  // far above any valid file; bounds the me
 
 struct SyntaxText {
   std::string_view said;  ///< yaml-cpp's message
-  std::string_view what;
+  std::string_view meaning;
   std::string_view hint;
 };
 
@@ -115,18 +115,18 @@ class Builder final : public YAML::EventHandler {
   }
 
   int word_length(const YAML::Mark& mark) const {
-    const auto rest = rest_of_line(mark);
-    return static_cast<int>(std::min(rest.size(), rest.find_first_of(" ,]}#")));
+    const auto text = rest_of_line(mark);
+    return static_cast<int>(std::min(text.size(), text.find_first_of(" ,]}#")));
   }
 
   int scalar_length(const YAML::Mark& mark, const std::string& value) const {
-    const auto rest = rest_of_line(mark);
-    if (rest.starts_with(value)) return static_cast<int>(value.size());
-    if (rest.starts_with('"') || rest.starts_with('\'')) {
-      const auto end = rest.find(rest.front(), 1);
-      return static_cast<int>(end == std::string_view::npos ? rest.size() : end + 1);
+    const auto text = rest_of_line(mark);
+    if (text.starts_with(value)) return static_cast<int>(value.size());
+    if (text.starts_with('"') || text.starts_with('\'')) {
+      const auto end = text.find(text.front(), 1);
+      return static_cast<int>(end == std::string_view::npos ? text.size() : end + 1);
     }
-    return static_cast<int>(rest.size());
+    return static_cast<int>(text.size());
   }
 
   /// Whether the quoted text that starts here ends with its quote. Block scalars ('|', '>') have none.
@@ -136,12 +136,12 @@ class Builder final : public YAML::EventHandler {
     const char quote = first.front();
     for (int number = mark.line; number < source_.line_count(); ++number) {
       const std::string_view line = source_.line(number);
-      for (auto at = number == mark.line ? static_cast<std::size_t>(mark.column) + 1 : 0; at < line.size();
-           ++at) {
-        const bool is_escape = quote == '"' ? line[at] == '\\' : line.substr(at, 2) == "''";
+      for (auto column = number == mark.line ? static_cast<std::size_t>(mark.column) + 1 : 0;
+           column < line.size(); ++column) {
+        const bool is_escape = quote == '"' ? line[column] == '\\' : line.substr(column, 2) == "''";
         if (is_escape) {
-          ++at;
-        } else if (line[at] == quote) {
+          ++column;
+        } else if (line[column] == quote) {
           return true;
         }
       }
@@ -232,9 +232,9 @@ class Builder final : public YAML::EventHandler {
 Problem syntax_problem(const SourceText& source, const YAML::ParserException& error) {
   const auto where =
       error.mark.is_null() ? source.whole() : source.place(error.mark.line, error.mark.column, 1);
-  for (const auto& [said, what, hint] : syntax_texts) {
+  for (const auto& [said, meaning, hint] : syntax_texts) {
     if (error.msg == said)
-      return Problem{where, fmt::format("invalid YAML: {}", what), {}, std::string{hint}};
+      return Problem{where, fmt::format("invalid YAML: {}", meaning), {}, std::string{hint}};
   }
   return Problem{where, fmt::format("invalid YAML: {}", error.msg), {}, ""};
 }

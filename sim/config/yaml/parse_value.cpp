@@ -17,8 +17,8 @@ namespace {
 
 std::size_t index_among(std::string_view thing, const std::vector<std::string>& names, const Node& node) {
   const auto& word = scalar(node, thing);
-  const auto found = std::ranges::find(names, word);
-  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  const auto match = std::ranges::find(names, word);
+  if (match != names.end()) return static_cast<std::size_t>(match - names.begin());
   fail(node.where, invalid_word(thing, word), hint_for_word(thing, word, names));
 }
 
@@ -52,9 +52,10 @@ double amount(const value::Amount& kind, const Node& node) {
     case value::Unit::share:
       return share(node);
     case value::Unit::positive_share: {
-      const auto part = share(node);
-      if (part == 0) fail(node.where, fmt::format("expected a percentage above 0 %, found '{}'", node.text));
-      return part;
+      const auto fraction = share(node);
+      if (fraction == 0)
+        fail(node.where, fmt::format("expected a percentage above 0 %, found '{}'", node.text));
+      return fraction;
     }
     case value::Unit::step_rate:
       return step_rate(node).value();
@@ -81,8 +82,8 @@ double elements(const Node& node) {
   const auto& word = scalar(node, "a number of elements");
   double count = 0;
   const auto* end = word.data() + word.size();
-  const auto [rest, error] = read_number(word.data(), end, count);
-  if (error != std::errc{} || rest != end || !(count >= 1 && count <= most_elements))
+  const auto [number_end, error] = read_number(word.data(), end, count);
+  if (error != std::errc{} || number_end != end || !(count >= 1 && count <= most_elements))
     fail(node.where, fmt::format("'{}' is not a number of elements", node.text),
          "write a number from 1 to 1e15, such as 5e8");
   return count;
@@ -103,8 +104,9 @@ Wrap wrapping(const Node& node) {
   if (text_of_node == "whole") return {0};
   int blocks = 0;
   const auto* end = text_of_node.data() + text_of_node.size();
-  const auto [rest, error] = read_number(text_of_node.data(), end, blocks);
-  if (error != std::errc{} || std::string_view(rest, end) != " blocks" || blocks < 1 || blocks > most_wrapped)
+  const auto [number_end, error] = read_number(text_of_node.data(), end, blocks);
+  if (error != std::errc{} || std::string_view(number_end, end) != " blocks" || blocks < 1 ||
+      blocks > most_wrapped)
     fail(node.where, fmt::format("invalid wrap '{}'", text_of_node),
          "expected block, whole, or a number of blocks such as '4 blocks'");
   return {blocks};
@@ -159,13 +161,13 @@ std::array<RankAxis, 5> axis_order(const Node& node) {
   std::array<RankAxis, 5> order{};
   std::size_t count = 0;
   std::set<RankAxis> seen;
-  for (std::size_t at = 0; at <= words.size();) {
-    const auto end = std::min(words.find('-', at), words.size());
-    const auto axis = std::ranges::find(rank_axis_words, std::string_view{words}.substr(at, end - at));
+  for (std::size_t start = 0; start <= words.size();) {
+    const auto end = std::min(words.find('-', start), words.size());
+    const auto axis = std::ranges::find(rank_axis_words, std::string_view{words}.substr(start, end - start));
     if (axis == rank_axis_words.end() || count == order.size()) break;
     order[count] = static_cast<RankAxis>(axis - rank_axis_words.begin());
     seen.insert(order[count++]);
-    at = end + 1;
+    start = end + 1;
   }
   if (seen.size() != order.size() || words.size() != 14)
     fail(node.where, fmt::format("invalid axis order '{}'", words),

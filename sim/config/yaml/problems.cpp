@@ -19,11 +19,11 @@ void Problems::add(const ConfigError& error) {
   list_.insert(list_.end(), error.problems().begin(), error.problems().end());
 }
 
-void Problems::add(const Problems& others) {
-  list_.insert(list_.end(), others.list_.begin(), others.list_.end());
-  digests_.insert(digests_.end(), others.digests_.begin(), others.digests_.end());
-  files_.insert(files_.end(), others.files_.begin(), others.files_.end());
-  for (const auto& warning : others.warnings_) warn(warning);
+void Problems::add(const Problems& added) {
+  list_.insert(list_.end(), added.list_.begin(), added.list_.end());
+  digests_.insert(digests_.end(), added.digests_.begin(), added.digests_.end());
+  files_.insert(files_.end(), added.files_.begin(), added.files_.end());
+  for (const auto& warning : added.warnings_) warn(warning);
 }
 
 void Problems::add_to_digest(std::string_view text) {
@@ -52,9 +52,9 @@ void Problems::raise() const {
   const auto repeated = std::ranges::unique(sorted, same);
   sorted.erase(repeated.begin(), repeated.end());
   if (sorted.size() > most_shown) {
-    const auto more = sorted.size() - most_shown;
+    const auto hidden = sorted.size() - most_shown;
     sorted.resize(most_shown);
-    sorted.push_back(Problem{{}, fmt::format("{} more problems", more), {}, "fix these first"});
+    sorted.push_back(Problem{{}, fmt::format("{} more problems", hidden), {}, "fix these first"});
   }
   throw ConfigError{std::move(sorted)};
 }
@@ -65,12 +65,12 @@ std::string invalid_word(std::string_view thing, std::string_view word) {
   return fmt::format("invalid {} '{}'", thing, word);
 }
 
-void fail(const Where& where, std::string what, std::string hint) {
-  fail(where, std::move(what), {}, std::move(hint));
+void fail(const Where& where, std::string message, std::string hint) {
+  fail(where, std::move(message), {}, std::move(hint));
 }
 
-void fail(const Where& where, std::string what, std::vector<Note> notes, std::string hint) {
-  throw ConfigError{Problem{where, std::move(what), std::move(notes), std::move(hint)}};
+void fail(const Where& where, std::string message, std::vector<Note> notes, std::string hint) {
+  throw ConfigError{Problem{where, std::move(message), std::move(notes), std::move(hint)}};
 }
 
 }  // namespace gradway::config

@@ -22,7 +22,7 @@ class Problems {
   void add(Problem problem) { list_.push_back(std::move(problem)); }
   void add(const ConfigError& error);
   /// Adds everything that another instance has collected.
-  void add(const Problems& others);
+  void add(const Problems& added);
   bool empty() const { return list_.empty(); }
   std::size_t size() const { return list_.size(); }
 
@@ -62,7 +62,7 @@ class Problems {
 std::string invalid_word(std::string_view thing, std::string_view word);
 
 /// Throws one problem.
-[[noreturn]] void fail(const Where& where, std::string what, std::string hint = "");
-[[noreturn]] void fail(const Where& where, std::string what, std::vector<Note> notes, std::string hint);
+[[noreturn]] void fail(const Where& where, std::string message, std::string hint = "");
+[[noreturn]] void fail(const Where& where, std::string message, std::vector<Note> notes, std::string hint);
 
 }  // namespace gradway::config

@@ -50,35 +50,35 @@ struct NumberWithUnit {
   std::string_view unit;
 };
 
-[[noreturn]] void no_number(const Node& node, std::string_view all, const QuantityKind& kind) {
-  const auto word = lower_case(all.substr(std::min(all.size(), all.find_first_not_of("+-."))));
+[[noreturn]] void no_number(const Node& node, std::string_view quantity, const QuantityKind& kind) {
+  const auto word = lower_case(quantity.substr(std::min(quantity.size(), quantity.find_first_not_of("+-."))));
   if (word.starts_with("inf") || word.starts_with("nan")) {
-    fail(node.where, fmt::format("{} must be finite, found '{}'", kind.one, all));
+    fail(node.where, fmt::format("{} must be finite, found '{}'", kind.one, quantity));
   }
-  fail(node.where, fmt::format("'{}' does not begin with a number", all),
+  fail(node.where, fmt::format("'{}' does not begin with a number", quantity),
        fmt::format("write a number and a unit such as {}", kind.examples));
 }
 
 /// Splits "450 GB/s" into its number and its unit.
 NumberWithUnit split(const Node& node, const QuantityKind& kind) {
-  const auto all = trim(scalar(node, kind.one));
+  const auto quantity = trim(scalar(node, kind.one));
   NumberWithUnit written;
-  const auto [end, error] = read_number(all.data(), all.data() + all.size(), written.number);
-  if (error == std::errc::invalid_argument || !std::isfinite(written.number)) no_number(node, all, kind);
-  const auto length = static_cast<std::size_t>(end - all.data());
-  written.digits = all.substr(0, length);
-  written.unit = trim(all.substr(length));
+  const auto [end, error] = read_number(quantity.data(), quantity.data() + quantity.size(), written.number);
+  if (error == std::errc::invalid_argument || !std::isfinite(written.number)) no_number(node, quantity, kind);
+  const auto length = static_cast<std::size_t>(end - quantity.data());
+  written.digits = quantity.substr(0, length);
+  written.unit = trim(quantity.substr(length));
   if (error == std::errc::result_out_of_range) {
     const bool is_tiny = written.digits.find("e-") != std::string_view::npos ||
                          written.digits.find("E-") != std::string_view::npos;
-    fail(node.where, fmt::format("the number in '{}' is too {}", all, is_tiny ? "small" : "large"));
+    fail(node.where, fmt::format("the number in '{}' is too {}", quantity, is_tiny ? "small" : "large"));
   }
   if (written.digits.size() > 1 && written.digits[0] == '0' &&
       std::isdigit(static_cast<unsigned char>(written.digits[1])) != 0) {
-    fail(node.where, fmt::format("the number in '{}' begins with a zero", all));
+    fail(node.where, fmt::format("the number in '{}' begins with a zero", quantity));
   }
   if (written.unit.starts_with(',') || written.unit.starts_with('_')) {
-    fail(node.where, fmt::format("'{}' has a '{}' in its number", all, written.unit.front()),
+    fail(node.where, fmt::format("'{}' has a '{}' in its number", quantity, written.unit.front()),
          "write 1000 or 1.5, without separators");
   }
   return written;
@@ -90,9 +90,10 @@ NumberWithUnit split(const Node& node, const QuantityKind& kind) {
          fmt::format("add a unit such as {}", kind.examples));
   }
   auto hint = unit_hint(written.unit, written.number, written.digits, kind);
-  for (const auto& other : kinds_known) {
-    const bool is_its = std::ranges::find(other.units, written.unit, &Unit::name) != other.units.end();
-    if (is_its && hint.empty()) hint = fmt::format("'{}' is a unit of {}", written.unit, other.name);
+  for (const auto& known_kind : kinds_known) {
+    const bool is_its =
+        std::ranges::find(known_kind.units, written.unit, &Unit::name) != known_kind.units.end();
+    if (is_its && hint.empty()) hint = fmt::format("'{}' is a unit of {}", written.unit, known_kind.name);
   }
   if (hint.empty()) {
     hint = "units:";
@@ -134,10 +135,10 @@ bool is_currency(std::string_view code) {
 
 /// What follows the number of "20 EUR/h" or "1.17 USD/EUR".
 std::string_view unit_of(const Node& node) {
-  const auto all = trim(node.text);
+  const auto quantity = trim(node.text);
   double number = 0;
-  const auto [end, error] = read_number(all.data(), all.data() + all.size(), number);
-  return trim(all.substr(static_cast<std::size_t>(end - all.data())));
+  const auto [end, error] = read_number(quantity.data(), quantity.data() + quantity.size(), number);
+  return trim(quantity.substr(static_cast<std::size_t>(end - quantity.data())));
 }
 
 Seconds short_time(const Node& node, bool zero_is_good) {

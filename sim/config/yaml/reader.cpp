@@ -22,8 +22,8 @@ Reader::Reader(const Node& node, Where where, Problems& problems)
   map_ = &no_keys;
   broken_ = true;
   if (node.kind == Node::Kind::broken) return;
-  const auto& at = node.kind == Node::Kind::null ? where_ : node.where;
-  error(at, fmt::format("expected a map of keys and values, found {}", describe(node)));
+  const auto& place = node.kind == Node::Kind::null ? where_ : node.where;
+  error(place, fmt::format("expected a map of keys and values, found {}", describe(node)));
 }
 
 bool Reader::is_valid() const {
@@ -86,8 +86,8 @@ std::vector<Reader> Reader::map_or_maps(std::string_view key) {
   return {Reader{*node, key_place(key), *problems_}};
 }
 
-void Reader::error(const Where& where, std::string what, std::string hint, std::vector<Note> notes) {
-  problems_->add(Problem{where, std::move(what), std::move(notes), std::move(hint)});
+void Reader::error(const Where& where, std::string message, std::string hint, std::vector<Note> notes) {
+  problems_->add(Problem{where, std::move(message), std::move(notes), std::move(hint)});
 }
 
 void Reader::missing(std::string_view key) {

@@ -71,7 +71,7 @@ class Reader {
   /// The keys of a map whose keys are not fixed, in their order.
   const std::vector<Entry>& entries() const { return map_->entries; }
 
-  void error(const Where& where, std::string what, std::string hint = "", std::vector<Note> notes = {});
+  void error(const Where& where, std::string message, std::string hint = "", std::vector<Note> notes = {});
 
   /// Reports an error unless the map has exactly one of the keys. @param thing what they set, for messages
   void exactly_one(const std::vector<std::string>& keys, std::string_view thing);

@@ -78,11 +78,11 @@ bool Row::take(std::string_view words) {
 }
 
 void Row::finish() const {
-  auto left = *this;
-  left.skip_blanks();
-  if (left.rest_.empty()) return;
-  const auto more = left.rest("");
-  fail(more.where(), fmt::format("unexpected '{}' after the last column", more.word()), "remove it");
+  auto remaining = *this;
+  remaining.skip_blanks();
+  if (remaining.rest_.empty()) return;
+  const auto extra = remaining.rest("");
+  fail(extra.where(), fmt::format("unexpected '{}' after the last column", extra.word()), "remove it");
 }
 
 TextTable::TextTable(const Node& node) : node_{&node} {
@@ -110,8 +110,8 @@ std::int64_t whole_number(const Cell& cell, std::string_view thing, std::int64_t
 }
 
 std::size_t index_among(const Cell& cell, std::string_view thing, std::span<const std::string_view> words) {
-  const auto found = std::ranges::find(words, cell.word());
-  if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
+  const auto match = std::ranges::find(words, cell.word());
+  if (match != words.end()) return static_cast<std::size_t>(match - words.begin());
   const std::string word{cell.word()};
   fail(cell.where(), invalid_word(thing, word),
        suggestion(word, std::vector<std::string>(words.begin(), words.end())));

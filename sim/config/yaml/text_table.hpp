@@ -19,9 +19,9 @@ class Cell {
   std::string_view word() const { return word_; }
   Where where() const;
 
-  /// The part of the word that begins `at` characters in.
-  Cell part(std::size_t at, std::size_t length) const {
-    return {*table_, line_, row_, word_.substr(at, length)};
+  /// The part of the word that begins `start` characters in.
+  Cell part(std::size_t start, std::size_t length) const {
+    return {*table_, line_, row_, word_.substr(start, length)};
   }
 
  private:
@@ -75,11 +75,11 @@ class TextTable {
   /// row.
   template <class Read>
   void for_each_row(Problems& problems, const Read& read) const {
-    std::string_view rest = node_->text;
-    for (int line = 0; !rest.empty(); ++line) {
-      const auto end = std::min(rest.find('\n'), rest.size());
-      const auto text = rest.substr(0, end);
-      rest.remove_prefix(std::min(end + 1, rest.size()));
+    std::string_view unread = node_->text;
+    for (int line = 0; !unread.empty(); ++line) {
+      const auto end = std::min(unread.find('\n'), unread.size());
+      const auto text = unread.substr(0, end);
+      unread.remove_prefix(std::min(end + 1, unread.size()));
       const auto first = text.find_first_not_of(" \t\r");
       if (first == std::string_view::npos || text[first] == '#') continue;
       try {

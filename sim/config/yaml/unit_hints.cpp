@@ -131,8 +131,8 @@ std::string in_bytes(double value, std::string_view suffix) {
   constexpr std::array prefixes = {Unit{"TB", 1e12}, Unit{"GB", 1e9}, Unit{"MB", 1e6}, Unit{"kB", 1e3},
                                    Unit{"B", 1}};
   const auto fits = [value](const Unit& unit) { return value >= unit.scale; };
-  const auto found = std::ranges::find_if(prefixes, fits);
-  const auto& unit = found == prefixes.end() ? prefixes.back() : *found;
+  const auto prefix = std::ranges::find_if(prefixes, fits);
+  const auto& unit = prefix == prefixes.end() ? prefixes.back() : *prefix;
   return fmt::format("{:.6g} {}{}", value / unit.scale, unit.name, suffix);
 }
 

@@ -58,9 +58,9 @@ class Connection final : public httplib::Stream {
   /// a NUL.
   std::vector<std::string> values_of(std::string_view field) const {
     std::vector<std::string> values;
-    for (std::string_view rest = head_; !rest.empty();) {
-      const auto line = rest.substr(0, rest.find("\r\n"));
-      rest.remove_prefix(line.size() + 2);
+    for (std::string_view unread = head_; !unread.empty();) {
+      const auto line = unread.substr(0, unread.find("\r\n"));
+      unread.remove_prefix(line.size() + 2);
       const auto colon = line.find(':');
       if (colon == std::string_view::npos ||
           !std::ranges::equal(line.substr(0, colon), field, is_same_letter))
@@ -107,8 +107,8 @@ class Connection final : public httplib::Stream {
   ssize_t receive(Clock::time_point most) {
     most = std::min(most, Clock::now() + silence);
     do {
-      const auto now = Clock::now();
-      if (now >= most || (ends_early_ && ends_early_(now - start_))) return -1;
+      const auto time = Clock::now();
+      if (time >= most || (ends_early_ && ends_early_(time - start_))) return -1;
     } while (!waits_for(POLLIN, check_interval));
     std::array<char, 16384> bytes;
     const auto count = ::recv(socket_, bytes.data(), std::min(bytes.size(), bytes_left_), 0);
@@ -245,7 +245,7 @@ class LoopbackServer final : public HttpServer {
     response.status = answer.status;
     if (!answer.stream) return response.set_content(answer.body, answer.type);
     const auto send_all = [stream = std::move(answer.stream)](std::size_t, httplib::DataSink& sink) {
-      stream([&](std::string_view part) { return sink.write(part.data(), part.size()); });
+      stream([&](std::string_view chunk) { return sink.write(chunk.data(), chunk.size()); });
       sink.done();
       return true;
     };
