@@ -288,10 +288,11 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
   costs.of_rank = step.of_rank;
   if (settings.tensor == 1 || settings.megatron || settings.compiled) return;
   for (std::size_t i = 0; i < costs.of_rank.size(); ++i) {
-    const auto& own = costs.of_rank[i].parameters;
+    const auto& parameters = costs.of_rank[i].parameters;
     const auto is_norm = [](const Parameter& parameter) { return parameter.shape.size() == 1; };
     const bool is_shared = scenario.model.layers[i].parameter_count() != costs.of_rank[i].parameter_count();
-    const bool is_split = settings.sequence_parallel && !own.empty() && std::ranges::all_of(own, is_norm);
+    const bool is_split =
+        settings.sequence_parallel && !parameters.empty() && std::ranges::all_of(parameters, is_norm);
     costs.is_dtensor.push_back(is_shared || is_split ? 1 : 0);
   }
 }

@@ -72,28 +72,29 @@ bool splits_experts(const Job& job, const Model& model) {
 }
 
 Model with_parameters(const Model& model, bool of_experts) {
-  auto part = model;
-  for (auto& layer : part.layers)
+  auto kept = model;
+  for (auto& layer : kept.layers)
     if (layer.is_of_experts != of_experts) layer.parameters.clear();
-  return part;
+  return kept;
 }
 
 double optimizer_share(const RankScenario& scenario) {
-  const auto of = [&](const Model& model, int ranks) {
+  const auto share_for = [&](const Model& model, int ranks) {
     return std::visit(Share{model, static_cast<double>(ranks)}, scenario.job.strategy);
   };
   const auto is_of_experts = [](const Layer& layer) { return layer.is_of_experts; };
   const auto& layers = scenario.model.layers;
   const auto experts = std::ranges::count_if(layers, is_of_experts);
-  const bool both = experts > 0 && splits_experts(scenario.job, scenario.model);
-  const auto all = static_cast<double>(scenario.model.parameter_count());
-  if (!both || all == 0) return of(scenario.model, scenario.data_parallel());
-  const auto own = with_parameters(scenario.model, true);
-  const auto others = with_parameters(scenario.model, false);
-  const auto share = static_cast<double>(own.parameter_count()) / all;
+  const bool has_both_kinds = experts > 0 && splits_experts(scenario.job, scenario.model);
+  const auto parameters = static_cast<double>(scenario.model.parameter_count());
+  if (!has_both_kinds || parameters == 0) return share_for(scenario.model, scenario.data_parallel());
+  const auto expert_part = with_parameters(scenario.model, true);
+  const auto dense_part = with_parameters(scenario.model, false);
+  const auto share = static_cast<double>(expert_part.parameter_count()) / parameters;
   // A model whose parameters are all of one kind already has the ranks of that kind.
-  if (share == 0 || share == 1) return of(scenario.model, scenario.data_parallel());
-  return share * of(own, scenario.job.expert_replicas()) + (1 - share) * of(others, scenario.job.replicas());
+  if (share == 0 || share == 1) return share_for(scenario.model, scenario.data_parallel());
+  return share * share_for(expert_part, scenario.job.expert_replicas()) +
+         (1 - share) * share_for(dense_part, scenario.job.replicas());
 }
 
 double state_bytes(const RankScenario& scenario) {

@@ -28,16 +28,16 @@ struct Matrix {
 std::vector<Matrix> matrices_of(const Model& model) {
   const auto blocks = blocks_of_layers(model.layers);
   const bool has_blocks = std::ranges::any_of(blocks, [](auto block) { return block != Blocks::none; });
-  std::vector<Matrix> found;
+  std::vector<Matrix> matrices;
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     if (has_blocks && blocks[i] == Blocks::none) continue;
     for (const auto& parameter : model.layers[i].parameters) {
       if (parameter.shape.size() < 2) continue;
       const auto rows = static_cast<double>(parameter.shape.front());
-      found.push_back({rows, static_cast<double>(parameter.elements()) / rows});
+      matrices.push_back({rows, static_cast<double>(parameter.elements()) / rows});
     }
   }
-  return found;
+  return matrices;
 }
 
 double elements_of(const std::vector<Matrix>& matrices) {
@@ -87,14 +87,15 @@ Seconds passes(const RankScenario& scenario, Optimizer optimizer, double paramet
 Seconds optimizer_time(const RankScenario& scenario, Optimizer optimizer, double share) {
   const auto& model = scenario.model;
   if (model.optimizer_time) return *model.optimizer_time * share;
-  const auto all = static_cast<double>(model.parameter_count());
+  const auto parameters = static_cast<double>(model.parameter_count());
   const auto tensors = static_cast<std::size_t>(model.parameter_tensors());
-  if (optimizer != Optimizer::muon) return passes(scenario, optimizer, share * all, tensors);
+  if (optimizer != Optimizer::muon) return passes(scenario, optimizer, share * parameters, tensors);
   const auto matrices = matrices_of(model);
   const auto of_muon = elements_of(matrices);
-  const auto others = tensors - matrices.size();
-  auto time = passes(scenario, Optimizer::muon, of_muon, matrices.size()) +
-              passes(scenario, Optimizer::adamw, all - of_muon, std::max<std::size_t>(others, 1));
+  const auto other_tensors = tensors - matrices.size();
+  auto time =
+      passes(scenario, Optimizer::muon, of_muon, matrices.size()) +
+      passes(scenario, Optimizer::adamw, parameters - of_muon, std::max<std::size_t>(other_tensors, 1));
   if (!scenario.platform.gpu_models.front().ideal) time += orthogonalisation(scenario, matrices);
   return time * share;
 }
@@ -104,23 +105,23 @@ Seconds optimizer_time(const RankScenario& scenario) {
 }
 
 OptimizerMemory optimizer_memory(const Model& model, Optimizer optimizer, Bytes stepped, double share) {
-  const auto all = static_cast<double>(model.parameter_count());
+  const auto parameters = static_cast<double>(model.parameter_count());
   constexpr auto in_fp32 = 4_B;  // per parameter
-  const auto part = [&](Optimizer of) {
-    const auto cost = cost_of(of);
+  const auto memory_of = [&](Optimizer kind) {
+    const auto cost = cost_of(kind);
     return OptimizerMemory{stepped * (cost.state / in_fp32), stepped * (cost.transient / in_fp32)};
   };
   // One byte per number plus scales, in any format of parameters.
-  if (optimizer == Optimizer::adamw_8bit) return {cost_of(optimizer).state * (share * all), 0_B};
-  if (optimizer != Optimizer::muon) return part(optimizer);
+  if (optimizer == Optimizer::adamw_8bit) return {cost_of(optimizer).state * (share * parameters), 0_B};
+  if (optimizer != Optimizer::muon) return memory_of(optimizer);
   const auto matrices = matrices_of(model);
-  const auto of_muon = elements_of(matrices) / std::max(1.0, all);
+  const auto of_muon = elements_of(matrices) / std::max(1.0, parameters);
   double largest = 0;
   for (const auto& matrix : matrices) largest = std::max(largest, matrix.elements());
-  const auto others = part(Optimizer::adamw);
+  const auto adamw = memory_of(Optimizer::adamw);
   // Four bf16 copies of the matrix that is updated, or the temporary memory of AdamW's step.
-  return {part(Optimizer::muon).state * of_muon + others.state * (1 - of_muon),
-          std::max(Bytes{8 * largest}, others.transient * (1 - of_muon))};
+  return {memory_of(Optimizer::muon).state * of_muon + adamw.state * (1 - of_muon),
+          std::max(Bytes{8 * largest}, adamw.transient * (1 - of_muon))};
 }
 
 }  // namespace gradway

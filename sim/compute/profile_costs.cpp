@@ -87,15 +87,15 @@ void scale_to_gpu(ProfileCosts& costs, const Profile& profile, const Gpu& from, 
     if (is_copy(launch)) continue;
     const auto fixed = std::min(costs.gpu[i], smallest_kernel);
     const auto bound = std::min(costs.gpu[i] - fixed, roofline(launch, from));
-    const auto rest = costs.gpu[i] - fixed - bound;
+    const auto arithmetic = costs.gpu[i] - fixed - bound;
     const auto scaled =
         bound > Seconds{} ? bound * (roofline(launch, to) / roofline(launch, from)) : Seconds{};
-    costs.gpu[i] = fixed + scaled + rest * arithmetic_ratio(launch, from, to);
+    costs.gpu[i] = fixed + scaled + arithmetic * arithmetic_ratio(launch, from, to);
   }
 }
 
 void scale_to_batch(ProfileCosts& costs, const Profile& profile, int batch, const Gpu& gpu) {
-  const double more = static_cast<double>(batch) / profile.batch - 1;
+  const double growth = static_cast<double>(batch) / profile.batch - 1;
   for (std::size_t i = 0; i < costs.gpu.size(); ++i) {
     const auto& launch = profile.launches[i];
     if (!launch.grows) continue;
@@ -105,7 +105,7 @@ void scale_to_batch(ProfileCosts& costs, const Profile& profile, int batch, cons
       const auto best = roofline(launch, gpu);
       if (best > Seconds{} && best < grows) grows = (grows + best) / 2;
     }
-    costs.gpu[i] = std::max(fixed, costs.gpu[i] + grows * more);
+    costs.gpu[i] = std::max(fixed, costs.gpu[i] + grows * growth);
   }
 }
 

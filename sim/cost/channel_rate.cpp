@@ -19,11 +19,11 @@ BytesPerSecond channel_rate(bool nvlink, Algorithm algorithm, Protocol protocol)
   return algorithm == Algorithm::tree ? 18.5_GBps : 20.9_GBps;
 }
 
-double share_of_channels(int count, int all, BytesPerSecond together, BytesPerSecond each) {
+double share_of_channels(int count, int channels, BytesPerSecond together, BytesPerSecond single) {
   const auto inverse_square = [](BytesPerSecond rate) { return 1 / (rate.value() * rate.value()); };
-  const auto shared = inverse_square(together) - inverse_square(each * all);
-  if (shared <= 0) return std::min(1.0, static_cast<double>(count) / all);
-  return 1 / std::sqrt(shared + inverse_square(each * count)) / together.value();
+  const auto shared = inverse_square(together) - inverse_square(single * channels);
+  if (shared <= 0) return std::min(1.0, static_cast<double>(count) / channels);
+  return 1 / std::sqrt(shared + inverse_square(single * count)) / together.value();
 }
 
 }  // namespace gradway

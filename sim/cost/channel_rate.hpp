@@ -15,13 +15,13 @@ namespace gradway {
 ///         host memory, other GPUs as the H200
 BytesPerSecond channel_rate(bool nvlink, Algorithm algorithm, Protocol protocol);
 
-/// Bus bandwidth of `count` channels over that of `all` channels. Both the channels and the links and
+/// Bus bandwidth of `count` channels over that of `channels` channels. Both the channels and the links and
 /// memories that they share limit the rate; inverse squares of the limits add up.
 ///
 /// Within 10 % of the measurements above from 16 MiB on, except for LL over NVLink at 16 MiB
 /// (tests/validation/channels_test.cpp).
-/// @param together bus bandwidth of `all` channels. If it exceeds their sum, only the channels limit it, and
-///        the share is count / all, at most 1
-double share_of_channels(int count, int all, BytesPerSecond together, BytesPerSecond each);
+/// @param together bus bandwidth of `channels` channels. If it exceeds their sum, only the channels limit it,
+///        and the share is count / channels, at most 1
+double share_of_channels(int count, int channels, BytesPerSecond together, BytesPerSecond single);
 
 }  // namespace gradway

@@ -29,12 +29,12 @@ double clock_slowdown(const GpuPower& power, const GpuLoad& load, const WaitRati
   if (load.clocked <= Seconds{}) return 1;
   const double limit = power.limit.value();
   const auto above = [&](Watts drawn, Seconds time) { return time.value() * (drawn.value() - limit); };
-  // limit * clocked * s^2 - rest * s - clocked_joules = 0
+  // limit * clocked * s^2 - excess * s - clocked_joules = 0
   const auto solved = [&](Seconds idle, Seconds communication) {
-    const double rest =
+    const double excess =
         above(power.other, load.other) + above(power.idle, idle) + above(power.communication, communication);
     const double twice = 2 * limit * load.clocked.value();
-    return std::max(1.0, (rest + std::sqrt(rest * rest + 2 * twice * load.clocked_joules)) / twice);
+    return std::max(1.0, (excess + std::sqrt(excess * excess + 2 * twice * load.clocked_joules)) / twice);
   };
   const auto busy = load.clocked * solved({}, {}) + load.other;
   return solved(busy * waiting.idle, busy * waiting.communication);

@@ -62,40 +62,41 @@ CollectiveTables::CollectiveTables(const Calibration& calibration, Transport tra
 
 CollectiveTables::Family CollectiveTables::family(CollectiveKind kind, std::optional<Algorithm> algorithm,
                                                   std::optional<Protocol> protocol) const {
-  Family found;
+  Family tables;
   for (const auto* table : tables_) {
     if (table->kind == kind && table->algorithm == algorithm && table->protocol == protocol)
-      found.push_back(table);
+      tables.push_back(table);
   }
-  return found;
+  return tables;
 }
 
 std::optional<TableTime> CollectiveTables::time(CollectiveKind kind, Bytes size,
                                                 const CollectivePlan& limited_plan) const {
   if (kind == CollectiveKind::all_to_all && family(kind, {}, {}).empty()) {
     // Each rank sends as many bytes as in a send/recv of this size.
-    auto found = time(CollectiveKind::send_recv, size * bus_factor(kind, communicator_.ranks), limited_plan);
-    if (found) found->use.other_operation = true;
-    return found;
+    auto table_time =
+        time(CollectiveKind::send_recv, size * bus_factor(kind, communicator_.ranks), limited_plan);
+    if (table_time) table_time->use.other_operation = true;
+    return table_time;
   }
   const auto plan = with_all_channels(limited_plan, kind, size, communicator_, settings_);
   const bool is_default = !forces_plan(settings_) || is_default_choice(kind, size, plan);
   for (const auto measured : {kind, CollectiveKind::all_reduce}) {
-    const auto own = family(measured, plan.algorithm, plan.protocol);
+    const auto own_tables = family(measured, plan.algorithm, plan.protocol);
     const auto chosen = family(measured, {}, {});
-    const bool takes_own = !own.empty() && (chosen.empty() || !is_default);
-    const auto& tables = takes_own ? own : chosen;
+    const bool takes_own = !own_tables.empty() && (chosen.empty() || !is_default);
+    const auto& tables = takes_own ? own_tables : chosen;
     if (tables.empty()) continue;
     const auto least = smallest(tables);
-    auto found = at_ranks(tables, kind, std::max(size, least), plan);
-    if (size < least) found = below(found, kind, size, least);
-    found.use.other_operation = measured != kind;
-    found.use.other_plan = !takes_own && !is_default;
-    if (found.use.other_plan) found.time = found.time * forced_plan_ratio(kind, size, plan);
-    found.use.other_channels = settings_.has_channel_limits();
-    if (found.use.other_channels)
-      found.time = with_channels(found.time, kind, size, plan, limited_plan.channels);
-    return found;
+    auto table_time = at_ranks(tables, kind, std::max(size, least), plan);
+    if (size < least) table_time = below(table_time, kind, size, least);
+    table_time.use.other_operation = measured != kind;
+    table_time.use.other_plan = !takes_own && !is_default;
+    if (table_time.use.other_plan) table_time.time = table_time.time * forced_plan_ratio(kind, size, plan);
+    table_time.use.other_channels = settings_.has_channel_limits();
+    if (table_time.use.other_channels)
+      table_time.time = with_channels(table_time.time, kind, size, plan, limited_plan.channels);
+    return table_time;
   }
   return std::nullopt;
 }
@@ -105,21 +106,21 @@ Seconds CollectiveTables::with_channels(Seconds time, CollectiveKind kind, Bytes
   const auto moving = time - std::min(time, plan.latency);
   if (moving == Seconds{} || is_nvls(plan.algorithm)) return time;
   const auto bus = size * bus_factor(kind, communicator_.ranks) / moving;
-  const auto each =
+  const auto per_channel =
       channel_rate(communicator_.nvlink && communicator_.nodes == 1, plan.algorithm, plan.protocol);
-  return time - moving + moving / share_of_channels(channels, plan.channels, bus, each);
+  return time - moving + moving / share_of_channels(channels, plan.channels, bus, per_channel);
 }
 
 /// Scales a time below the smallest measured size by NCCL's own estimates.
-TableTime CollectiveTables::below(TableTime found, CollectiveKind kind, Bytes size, Bytes least) const {
-  const auto estimate = [&](Bytes of) {
-    const auto plan = choose_plan(kind, of, communicator_, NcclSettings{});
+TableTime CollectiveTables::below(TableTime table_time, CollectiveKind kind, Bytes size, Bytes least) const {
+  const auto estimate = [&](Bytes bytes) {
+    const auto plan = choose_plan(kind, bytes, communicator_, NcclSettings{});
     expects(plan.has_value(), "NCCL must have a plan for default settings");
-    return plan->estimate(of);
+    return plan->estimate(bytes);
   };
-  found.time = found.time * std::min(1.0, estimate(size) / estimate(least));
-  found.use.below_sizes = true;
-  return found;
+  table_time.time = table_time.time * std::min(1.0, estimate(size) / estimate(least));
+  table_time.use.below_sizes = true;
+  return table_time;
 }
 
 TableTime CollectiveTables::at_ranks(const Family& family, CollectiveKind kind, Bytes size,
@@ -128,12 +129,12 @@ TableTime CollectiveTables::at_ranks(const Family& family, CollectiveKind kind, 
   const auto upper = std::ranges::lower_bound(family, ranks, {}, &CollectiveTable::ranks);
   const bool is_inner = upper != family.begin() && upper != family.end();
   const auto& table = upper == family.end() ? *family.back() : **upper;
-  TableTime found;
-  found.use.table = &table;
-  found.use.beyond_sizes = size > table.points.back().size;
+  TableTime table_time;
+  table_time.use.table = &table;
+  table_time.use.beyond_sizes = size > table.points.back().size;
   if (table.ranks == ranks && table.kind == kind) {
-    found.time = time_at(table, size);
-    return found;
+    table_time.time = time_at(table, size);
+    return table_time;
   }
   auto latency = table.latency;
   auto pass = transfer_time(table, size);
@@ -142,18 +143,18 @@ TableTime CollectiveTables::at_ranks(const Family& family, CollectiveKind kind, 
     const auto share = static_cast<double>(ranks - lower.ranks) / (table.ranks - lower.ranks);
     latency = lower.latency + (table.latency - lower.latency) * share;
     pass = between(transfer_time(lower, size), pass, share);
-    found.use.table = &lower;
-    found.use.upper = &table;
-    found.use.beyond_sizes = found.use.beyond_sizes || size > lower.points.back().size;
+    table_time.use.table = &lower;
+    table_time.use.upper = &table;
+    table_time.use.beyond_sizes = table_time.use.beyond_sizes || size > lower.points.back().size;
   } else if (table.ranks != ranks) {
     latency += additional_steps(kind, size, plan, table.ranks);
-    found.use.other_ranks = true;
+    table_time.use.other_ranks = true;
   }
   // On a full mesh each rank has a link to every other one, so that the bus bandwidth grows with the ranks.
-  if (found.use.other_ranks && communicator_.mesh_links > 0)
+  if (table_time.use.other_ranks && communicator_.mesh_links > 0)
     pass = pass * (static_cast<double>(table.ranks - 1) / communicator_.mesh_links);
-  found.time = latency + pass * bus_factor(kind, ranks);
-  return found;
+  table_time.time = latency + pass * bus_factor(kind, ranks);
+  return table_time;
 }
 
 bool CollectiveTables::is_default_choice(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const {

@@ -66,7 +66,7 @@ class CollectiveTables {
   Family family(CollectiveKind kind, std::optional<Algorithm> algorithm,
                 std::optional<Protocol> protocol) const;
   TableTime at_ranks(const Family& family, CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
-  TableTime below(TableTime found, CollectiveKind kind, Bytes size, Bytes least) const;
+  TableTime below(TableTime table_time, CollectiveKind kind, Bytes size, Bytes least) const;
   bool is_default_choice(CollectiveKind kind, Bytes size, const CollectivePlan& plan) const;
   Seconds additional_steps(CollectiveKind kind, Bytes size, const CollectivePlan& plan,
                            int measured_ranks) const;

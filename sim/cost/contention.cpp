@@ -33,11 +33,11 @@ bool is_persistent(const Footprint& kernel) {
 
 double wave_slowdown(const Footprint& kernel, int multiprocessors, int channels) {
   if (multiprocessors <= channels || channels <= 0) return 1;
-  const auto left = multiprocessors - channels;
+  const auto remaining = multiprocessors - channels;
   const bool persists = is_persistent(kernel);
   if (kernel.kind == KernelClass::memory || !has_blocks(kernel) ||
       (persists && kernel.kind == KernelClass::attention)) {
-    return static_cast<double>(multiprocessors) / left;
+    return static_cast<double>(multiprocessors) / remaining;
   }
   if (persists) {
     const auto pairs_left = std::max(multiprocessors - 2 * channels, 2);
@@ -46,7 +46,7 @@ double wave_slowdown(const Footprint& kernel, int multiprocessors, int channels)
     return static_cast<double>(shared) / static_cast<double>(alone);
   }
   const auto alone = waves(kernel.blocks, std::int64_t{kernel.blocks_per_sm} * multiprocessors);
-  const auto shared = waves(kernel.blocks, std::int64_t{kernel.blocks_per_sm} * left);
+  const auto shared = waves(kernel.blocks, std::int64_t{kernel.blocks_per_sm} * remaining);
   return static_cast<double>(shared) / static_cast<double>(alone);
 }
 

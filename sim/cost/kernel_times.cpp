@@ -43,11 +43,11 @@ const std::array all_choices{Choices{"", "number", "a number format", precision_
                              Choices{"optimizer", "what", "a timed optimizer", timed_optimizer_words}};
 
 const Choices& choices_of_word(const TimedKind& kind, std::size_t word) {
-  const auto found = std::ranges::find_if(all_choices, [&](const Choices& choice) {
+  const auto match = std::ranges::find_if(all_choices, [&](const Choices& choice) {
     return (choice.kind.empty() || choice.kind == kind.name) && choice.word == kind.words[word];
   });
-  expects(found != all_choices.end(), "every word of a kind must have choices");
-  return *found;
+  expects(match != all_choices.end(), "every word of a kind must have choices");
+  return *match;
 }
 
 template <std::size_t size>

@@ -110,13 +110,13 @@ double net_hop(double nccl_us, Protocol protocol, const CommunicatorFacts& c) {
 }
 
 /// Latency of the steps of a chunk around a ring. @param between number of steps between nodes
-Seconds ring_steps(double all, double between, Protocol protocol, const CommunicatorFacts& c) {
+Seconds ring_steps(double total, double between, Protocol protocol, const CommunicatorFacts& c) {
   const auto a = index(Algorithm::ring);
   const auto hop = (c.nvlink ? nvlink_hop_us : pci_hop_us)[a][index(protocol)];
   const double overhead = (c.amd_cpu ? 2.0 : 1.0) * (protocol == Protocol::simple ? 3 : 1);
   const double inside = c.nodes == 1 ? hop : std::max(hop, overhead);
   const double net = net_hop(net_hop_us[a][index(protocol)], protocol, c);
-  return Seconds{((all - between) * inside + between * net) * 1e-6};
+  return Seconds{((total - between) * inside + between * net) * 1e-6};
 }
 
 Seconds ring_latency(CollectiveKind kind, Protocol protocol, const CommunicatorFacts& c) {
@@ -130,9 +130,9 @@ Seconds ring_latency(CollectiveKind kind, Protocol protocol, const CommunicatorF
   if (is_pairs || kind == CollectiveKind::broadcast || kind == CollectiveKind::send_recv) {
     return Seconds{(base_latency_us[a][p] + hop) * 1e-6};
   }
-  const double all = steps(kind, c.ranks);
+  const double total = steps(kind, c.ranks);
   const double between = c.nodes == 1 ? 0 : (kind == CollectiveKind::all_reduce ? 2.0 : 1.0) * (c.nodes - 1);
-  return Seconds{base_latency_us[a][p] * 1e-6} + ring_steps(all, between, protocol, c);
+  return Seconds{base_latency_us[a][p] * 1e-6} + ring_steps(total, between, protocol, c);
 }
 
 /// Latency of all hops of a broadcast after the first one, which NCCL's estimate omits. They are significant:
@@ -170,10 +170,10 @@ Seconds nvls_latency(const CommunicatorFacts& c) {
 Seconds collnet_latency(Algorithm algorithm, const CommunicatorFacts& c) {
   const bool is_direct = algorithm == Algorithm::collnet_direct;
   const auto& hops = is_direct ? collnet_direct_hops : collnet_chain_hops;
-  const double others = static_cast<double>(c.ranks) / c.nodes - 1;
+  const double peers = static_cast<double>(c.ranks) / c.nodes - 1;
   const double inside =
-      is_direct ? std::min(1.0, others) * hops.inside_us + others * collnet_peer_us : others * hops.inside_us;
-  const auto net_us = others == 0 ? net_hop_us[index(Algorithm::tree)][index(Protocol::simple)] : hops.net_us;
+      is_direct ? std::min(1.0, peers) * hops.inside_us + peers * collnet_peer_us : peers * hops.inside_us;
+  const auto net_us = peers == 0 ? net_hop_us[index(Algorithm::tree)][index(Protocol::simple)] : hops.net_us;
   return Seconds{(2 * inside + net_hop(net_us, Protocol::simple, c)) * 1e-6};
 }
 
@@ -329,14 +329,14 @@ PairChannels pair_channels(const CommunicatorFacts& c, const NcclSettings& setti
   constexpr auto a_net_channel = 14_GBps;  // NCCL_P2P_PER_CHANNEL_NET_BW
   auto node = c;
   node.nodes = 1;
-  const auto all = power_of_two_from(search_channels(c.ranks == c.nodes ? c : node, settings).count);
+  const auto channels = power_of_two_from(search_channels(c.ranks == c.nodes ? c : node, settings).count);
   int per_peer = 2;
   if (c.nodes > 1) {
     per_peer = static_cast<int>(std::ceil(c.net_bandwidth / a_net_channel));
   } else if (c.nvlink) {
     per_peer = 2 * std::max(1, static_cast<int>(c.node_bandwidth / nccl_nvlink_rate(c.compute_capability)));
   }
-  return {all, std::min(all, power_of_two_from(per_peer))};
+  return {channels, std::min(channels, power_of_two_from(per_peer))};
 }
 
 double bus_factor(CollectiveKind kind, int ranks) {

@@ -23,10 +23,10 @@ PathType level(const std::string& value) {
       {"PHB", PathType::node},
       {"SYS", PathType::sys},
   }};
-  const auto found =
+  const auto entry =
       std::ranges::find(levels, std::string_view{value}, &std::pair<std::string_view, PathType>::first);
-  expects(found != levels.end(), "a level of NCCL must be valid");
-  return found->second;
+  expects(entry != levels.end(), "a level of NCCL must be valid");
+  return entry->second;
 }
 
 std::string upper(std::string text) {
@@ -39,15 +39,15 @@ std::string upper(std::string text) {
 bool listed(const std::string& list, std::string_view name) {
   if (list.empty()) return true;
   const bool excludes = list.front() == '^';
-  bool found = false;
-  std::string_view rest{list};
-  if (excludes) rest.remove_prefix(1);
-  while (!rest.empty()) {
-    const auto comma = std::min(rest.find(','), rest.size());
-    found = found || rest.substr(0, comma) == name;
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  bool is_listed = false;
+  std::string_view remaining{list};
+  if (excludes) remaining.remove_prefix(1);
+  while (!remaining.empty()) {
+    const auto comma = std::min(remaining.find(','), remaining.size());
+    is_listed = is_listed || remaining.substr(0, comma) == name;
+    remaining.remove_prefix(std::min(comma + 1, remaining.size()));
   }
-  return found != excludes;
+  return is_listed != excludes;
 }
 
 }  // namespace

@@ -110,53 +110,53 @@ double coordinate_of_groups(double channels, double groups) {
 std::array<double, 10> coordinates(const Operation& operation) {
   using Family = KernelFamily;
   const auto& size = operation.size;
-  std::array<double, 10> at{};
-  for (std::size_t i = 0; i < size.size(); ++i) at[i] = std::log(std::max(size[i], 1.0));
+  std::array<double, 10> point{};
+  for (std::size_t i = 0; i < size.size(); ++i) point[i] = std::log(std::max(size[i], 1.0));
   switch (operation.family) {
     case Family::grouped_product:
-      at[4] = std::log(size[3]);
+      point[4] = std::log(size[3]);
       [[fallthrough]];
     case Family::product:
-      at[3] = 2 * alignment(operation.layout, size[0], size[1], size[2]);
+      point[3] = 2 * alignment(operation.layout, size[0], size[1], size[2]);
       break;
     case Family::batched_product:
-      at[4] = 2 * alignment(operation.layout, size[1], size[2], size[3]);
+      point[4] = 2 * alignment(operation.layout, size[1], size[2], size[3]);
       break;
     case Family::attention_forward:
     case Family::attention_backward:
-      at[0] = 0.5 * std::log(size[0] * size[1]);
-      at[1] = at[2];
-      at[2] = at[3];
-      at[3] = at[4] = at[5] = 0;
+      point[0] = 0.5 * std::log(size[0] * size[1]);
+      point[1] = point[2];
+      point[2] = point[3];
+      point[3] = point[4] = point[5] = 0;
       break;
     case Family::convolution:
     case Family::convolution_input:
     case Family::convolution_weight:
-      at[0] *= 0.5;
-      at[3] *= 2;
-      at[4] *= 2;
-      at[5] = 0;
-      at[7] = coordinate_of_groups(size[1], size[7]);
+      point[0] *= 0.5;
+      point[3] *= 2;
+      point[4] *= 2;
+      point[5] = 0;
+      point[7] = coordinate_of_groups(size[1], size[7]);
       break;
     case Family::elementwise:
-      at[1] = 0;
+      point[1] = 0;
       break;
     case Family::rows:  // by width rather than by number: leave-one-out tests 15 % instead of 16 on an H200
-      at[0] *= 0.5;
+      point[0] *= 0.5;
       break;
     default:
       break;
   }
-  return at;
+  return point;
 }
 
 /// Interpolates between the published figures in the logarithms of both sizes; constant beyond them.
 double share_of_flash1(double tokens, double head) {
   const auto last = flash1_of_small_heads.size() - 1;
-  const auto at = std::clamp(std::log2(tokens / fewest_tokens), 0.0, static_cast<double>(last));
-  const auto before = std::min(static_cast<std::size_t>(at), last - 1);
+  const auto position = std::clamp(std::log2(tokens / fewest_tokens), 0.0, static_cast<double>(last));
+  const auto before = std::min(static_cast<std::size_t>(position), last - 1);
   const auto along = [&](const auto& shares) {
-    return std::lerp(shares[before], shares[before + 1], at - static_cast<double>(before));
+    return std::lerp(shares[before], shares[before + 1], position - static_cast<double>(before));
   };
   return std::lerp(along(flash1_of_small_heads), along(flash1_of_large_heads),
                    std::clamp(std::log2(head / small_head), 0.0, 1.0));
@@ -298,18 +298,18 @@ OperationCosts::OperationCosts(const KernelTimes& times, const Gpu& timed_on)
   timed_.push_back(std::make_shared<const std::map<std::string, Points, std::less<>>>(std::move(by_kernel)));
 }
 
-OperationCosts OperationCosts::with(const OperationCosts& other) const {
-  auto both = *this;
-  both.timed_.insert(both.timed_.end(), other.timed_.begin(), other.timed_.end());
-  return both;
+OperationCosts OperationCosts::with(const OperationCosts& additional) const {
+  auto combined = *this;
+  combined.timed_.insert(combined.timed_.end(), additional.timed_.begin(), additional.timed_.end());
+  return combined;
 }
 
 std::vector<const OperationCosts::Points*> OperationCosts::points_of_kernel(std::string_view kernel) const {
-  std::vector<const Points*> found;
+  std::vector<const Points*> kernel_points;
   for (const auto& by_kernel : timed_)
     if (const auto points = by_kernel->find(kernel); points != by_kernel->end())
-      found.push_back(&points->second);
-  return found;
+      kernel_points.push_back(&points->second);
+  return kernel_points;
 }
 
 /// Points of the same kernel; if none was timed, of the same kernel in another number format, or of
@@ -346,7 +346,7 @@ std::vector<const OperationCosts::Points*> OperationCosts::points_for(const Oper
       if (!kernel.empty()) kernel += ' ';
       kernel += word == from ? to : word;
     }
-    if (auto found = points_of_kernel(kernel); !found.empty()) return found;
+    if (auto points = points_of_kernel(kernel); !points.empty()) return points;
   }
   if (operation.flops > Flops{}) return {};
   return points_of_kernel("elementwise copy fp32");
@@ -354,9 +354,9 @@ std::vector<const OperationCosts::Points*> OperationCosts::points_for(const Oper
 
 /// The nearest points of all GPUs, each of a different kernel, by distance.
 std::vector<OperationCosts::Near> OperationCosts::nearest(const Operation& operation,
-                                                          const std::vector<const Points*>& found) {
+                                                          const std::vector<const Points*>& points_of_gpus) {
   constexpr std::size_t most = 8;
-  const auto at = coordinates(operation);
+  const auto target = coordinates(operation);
   const auto is_before = [](const Near& a, const Near& b) {
     return std::pair{a.distance, a.point->factor} < std::pair{b.distance, b.point->factor};
   };
@@ -366,37 +366,38 @@ std::vector<OperationCosts::Near> OperationCosts::nearest(const Operation& opera
                       is_before);
     points.resize(count);
   };
-  std::vector<Near> all;
+  std::vector<Near> kept;
   std::vector<Near> near;
-  for (const auto* points : found) {
+  for (const auto* points : points_of_gpus) {
     near.clear();
     near.reserve(points->size());
     for (const auto& point : *points) {
       double distance = 0;
-      for (std::size_t i = 0; i < at.size(); ++i) distance += (at[i] - point.at[i]) * (at[i] - point.at[i]);
+      for (std::size_t i = 0; i < target.size(); ++i)
+        distance += (target[i] - point.at[i]) * (target[i] - point.at[i]);
       near.push_back({distance, &point});
     }
     keep_nearest(near);
-    const auto of_others = all.size();
-    for (const auto& one : near) {
-      const auto is_timed = [&](const Near& other) { return other.point->at == one.point->at; };
-      const auto end = all.begin() + static_cast<std::ptrdiff_t>(of_others);
-      if (std::none_of(all.begin(), end, is_timed)) all.push_back(one);
+    const auto of_others = kept.size();
+    for (const auto& candidate : near) {
+      const auto is_timed = [&](const Near& earlier) { return earlier.point->at == candidate.point->at; };
+      const auto end = kept.begin() + static_cast<std::ptrdiff_t>(of_others);
+      if (std::none_of(kept.begin(), end, is_timed)) kept.push_back(candidate);
     }
   }
-  keep_nearest(all);
-  return all;
+  keep_nearest(kept);
+  return kept;
 }
 
 double OperationCosts::factor(const Operation& operation) const {
-  const auto found = points_for(operation);
-  if (found.empty()) return is_grouped(operation) ? factor(of_all_groups(operation)) : 1;
+  const auto points = points_for(operation);
+  if (points.empty()) return is_grouped(operation) ? factor(of_all_groups(operation)) : 1;
   // With these two, the mean error in leave-one-out tests of products on H100 and H200 is 7 %.
   constexpr double softness = 0.003;
   constexpr double steepness = 1.5;
   double sum = 0;
   double weights = 0;
-  for (const auto& [distance, point] : nearest(operation, found)) {
+  for (const auto& [distance, point] : nearest(operation, points)) {
     const auto weight = std::pow(distance + softness, -steepness);
     sum += weight * point->factor;
     weights += weight;

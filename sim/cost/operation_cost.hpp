@@ -37,7 +37,7 @@ class OperationCosts {
   OperationCosts(const KernelTimes& times, const Gpu& timed_on);
 
   /// The same, and kernels that only the other GPU timed by their factors there.
-  OperationCosts with(const OperationCosts& other) const;
+  OperationCosts with(const OperationCosts& additional) const;
 
   const std::string& source() const { return source_; }
   /// Whether the kernels were timed on a GPU of AMD.
@@ -58,7 +58,8 @@ class OperationCosts {
   };
   std::vector<const Points*> points_of_kernel(std::string_view kernel) const;
   std::vector<const Points*> points_for(const Operation& operation) const;
-  static std::vector<Near> nearest(const Operation& operation, const std::vector<const Points*>& found);
+  static std::vector<Near> nearest(const Operation& operation,
+                                   const std::vector<const Points*>& points_of_gpus);
 
   std::string source_;
   bool timed_on_amd_ = false;

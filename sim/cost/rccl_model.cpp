@@ -66,11 +66,11 @@ Seconds ring_time(CollectiveKind kind, Protocol protocol, double net_us, const C
   const bool is_pair =
       kind == CollectiveKind::send_recv || kind == CollectiveKind::send || kind == CollectiveKind::all_to_all;
   if (is_pair) return Seconds{(rccl_base_us.of(protocol) + (c.nodes == 1 ? hop : net)) * 1e-6};
-  const double all = kind == CollectiveKind::all_reduce  ? 2.0 * (c.ranks - 1)
-                     : kind == CollectiveKind::broadcast ? c.ranks
-                                                         : c.ranks - 1;
-  const auto between = std::min(all, net_steps(kind, c.nodes));
-  return Seconds{(rccl_base_us.of(protocol) + (all - between) * inside + between * net) * 1e-6};
+  const double total = kind == CollectiveKind::all_reduce  ? 2.0 * (c.ranks - 1)
+                       : kind == CollectiveKind::broadcast ? c.ranks
+                                                           : c.ranks - 1;
+  const auto between = std::min(total, net_steps(kind, c.nodes));
+  return Seconds{(rccl_base_us.of(protocol) + (total - between) * inside + between * net) * 1e-6};
 }
 
 Seconds tree_time(Protocol protocol, const CommunicatorFacts& c) {
@@ -83,10 +83,10 @@ Seconds tree_time(Protocol protocol, const CommunicatorFacts& c) {
 double correction(Algorithm algorithm, Protocol protocol, Bytes size, int nodes) {
   if (runs_in_rings(algorithm) && nodes == 1) return 1;
   const auto power = std::floor(std::log2(std::max(size.value(), 64.0) / 64));
-  const auto at = static_cast<std::size_t>(std::min(power, 26.0));
+  const auto size_index = static_cast<std::size_t>(std::min(power, 26.0));
   const bool is_ll = protocol == Protocol::ll;
-  if (runs_in_rings(algorithm)) return is_ll ? ring_ll[at] : ring_simple[at];
-  return is_ll ? tree_ll[at] : tree_simple[at];
+  if (runs_in_rings(algorithm)) return is_ll ? ring_ll[size_index] : ring_simple[size_index];
+  return is_ll ? tree_ll[size_index] : tree_simple[size_index];
 }
 
 }  // namespace
@@ -104,18 +104,18 @@ Channels rccl_channels(const CommunicatorFacts& c, const NcclSettings& settings)
                                          : std::min(inside, c.net_bandwidth.value());
   constexpr int of_a_ring = 4;
   constexpr int of_a_nic = 8;
-  const auto found = c.nodes == 1 ? of_a_ring * std::max(1, c.mesh_links) : of_a_nic * c.nics;
-  auto count = found;
+  const auto default_count = c.nodes == 1 ? of_a_ring * std::max(1, c.mesh_links) : of_a_nic * c.nics;
+  auto count = default_count;
   if (settings.min_channels) count = std::max(count, *settings.min_channels);
   if (settings.max_channels) count = std::min(count, *settings.max_channels);
-  return {count, BytesPerSecond{rate / std::max(count, found)}};
+  return {count, BytesPerSecond{rate / std::max(count, default_count)}};
 }
 
 double rccl_bus(Algorithm algorithm, Protocol protocol, const CommunicatorFacts& c) {
   const auto channels = rccl_channels(c, {});
-  const auto all = channels.count * channels.each.value() / 1e9;
-  if (protocol == Protocol::simple) return runs_in_rings(algorithm) ? all : all * tree_reach;
-  return all * (runs_in_rings(algorithm) ? ring_ratio.ll : tree_ratio[c.nodes <= 2 ? 0 : 1].ll);
+  const auto rate = channels.count * channels.each.value() / 1e9;
+  if (protocol == Protocol::simple) return runs_in_rings(algorithm) ? rate : rate * tree_reach;
+  return rate * (runs_in_rings(algorithm) ? ring_ratio.ll : tree_ratio[c.nodes <= 2 ? 0 : 1].ll);
 }
 
 Seconds rccl_latency(Algorithm algorithm, CollectiveKind kind, Protocol protocol,

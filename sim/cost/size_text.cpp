@@ -11,11 +11,11 @@ namespace gradway {
 std::string size_text(Bytes size) {
   struct Scale {
     const char* name;
-    Bytes one;
+    Bytes unit;
   };
   constexpr std::array scales{Scale{"GiB", 1_GiB}, Scale{"MiB", 1_MiB}, Scale{"KiB", 1_KiB}};
-  for (const auto& [name, one] : scales) {
-    const auto count = size / one;
+  for (const auto& [name, unit] : scales) {
+    const auto count = size / unit;
     if (count >= 1 && count == std::floor(count)) return fmt::format("{:.0f} {}", count, name);
   }
   return fmt::format("{:.0f} B", size.value());

@@ -32,9 +32,9 @@ bool moves(const Op& op) {
 }
 
 Transfer transfer_of(const Timeline& timeline, const OpGraph& graph, std::size_t op) {
-  const auto& it = graph.ops()[op];
-  return {(timeline.start[op] + it.latency).value(), timeline.end[op].value(), it.amount, it.cap,
-          it.contender};
+  const auto& flow = graph.ops()[op];
+  return {(timeline.start[op] + flow.latency).value(), timeline.end[op].value(), flow.amount, flow.cap,
+          flow.contender};
 }
 
 /// The transfers of each path in order of their begin.
@@ -80,19 +80,19 @@ std::map<Users, double> narrowest(const OpGraph& graph, const Platform& platform
   std::unordered_map<ResourceId, Users> users;  // with folding, paths use few resources of a large platform
   for (std::uint32_t path = 0; path < graph.paths().size(); ++path) {
     for (const auto resource : graph.path(path)) {
-      auto& of = users[resource];
-      if (of.empty() || of.back().path != path) of.push_back({path, 0});
-      ++of.back().times;
+      auto& path_users = users[resource];
+      if (path_users.empty() || path_users.back().path != path) path_users.push_back({path, 0});
+      ++path_users.back().times;
     }
   }
-  std::map<Users, double> found;
-  for (auto& [resource, of] : users) {
+  std::map<Users, double> capacities;
+  for (auto& [resource, path_users] : users) {
     const double capacity = platform.resources[resource.index()].rate();
     if (std::isinf(capacity)) continue;
-    const auto [place, is_new] = found.try_emplace(std::move(of), capacity);
+    const auto [place, is_new] = capacities.try_emplace(std::move(path_users), capacity);
     if (!is_new) place->second = std::min(place->second, capacity);
   }
-  return found;
+  return capacities;
 }
 
 /// The total time covered by transfers, within any interval.
@@ -150,8 +150,8 @@ class Coverage {
         return place;
       }
     }
-    const auto found = std::ranges::upper_bound(parts_, date, {}, &Part::begin);
-    return static_cast<std::size_t>(found - parts_.begin());
+    const auto after = std::ranges::upper_bound(parts_, date, {}, &Part::begin);
+    return static_cast<std::size_t>(after - parts_.begin());
   }
 
   mutable std::size_t near_ = 0;
@@ -178,9 +178,9 @@ class Contention {
   /// A lower bound for the time in which an op of the other kind slowed this one.
   double contended_time(const Transfer& when) const {
     double longest = 0;
-    const Contender& own = graph_.contenders()[when.contender];
-    for (const auto gpu : own.gpus) {
-      for (const auto side : on_gpu_[gpu][own.kind == Contender::Kind::kernel ? 1 : 0])
+    const Contender& contender = graph_.contenders()[when.contender];
+    for (const auto gpu : contender.gpus) {
+      for (const auto side : on_gpu_[gpu][contender.kind == Contender::Kind::kernel ? 1 : 0])
         longest = std::max(longest, in_flow_[side].within(when.begin, when.end));
     }
     return longest;

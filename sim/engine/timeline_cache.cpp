@@ -25,14 +25,14 @@ std::optional<Timeline> TimelineCache::take(const std::string& engine, const Pla
                                             const OpGraph& graph) {
   const auto rates = rates_of(platform, graph);
   const std::lock_guard lock{mutex_};
-  const auto found = std::ranges::find_if(entries_, [&](const Entry& entry) {
+  const auto match = std::ranges::find_if(entries_, [&](const Entry& entry) {
     return entry.graph.size() == graph.size() && entry.engine == engine && entry.rates == rates &&
            entry.graph == graph;
   });
-  if (found == entries_.end()) return std::nullopt;
-  auto timeline = std::move(found->timeline);
+  if (match == entries_.end()) return std::nullopt;
+  auto timeline = std::move(match->timeline);
   ops_ -= graph.size();
-  entries_.erase(found);
+  entries_.erase(match);
   return timeline;
 }
 

@@ -34,8 +34,8 @@ struct SlotUse {
   std::map<Slot, int> takes;
 };
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw SimulationError{"the workload cannot run: " + what};
+[[noreturn]] void refuse(const std::string& reason) {
+  throw SimulationError{"the workload cannot run: " + reason};
 }
 
 void check_program(const Program& program) {
@@ -111,8 +111,8 @@ class Check {
   const std::vector<Call>& calls_on(std::size_t actor, GroupId group) const {
     static const std::vector<Call> none;
     const auto& calls = use_of(actor).calls;
-    const auto found = calls.find(slot_of(actor, group));
-    return found == calls.end() ? none : found->second;
+    const auto entry = calls.find(slot_of(actor, group));
+    return entry == calls.end() ? none : entry->second;
   }
 
   void check_group(GroupId id) const {
@@ -134,10 +134,10 @@ class Check {
     }
   }
 
-  int count(const std::map<Slot, int>& of, std::size_t actor, ChannelId channel) const {
+  int count(const std::map<Slot, int>& uses, std::size_t actor, ChannelId channel) const {
     const auto& channels = workload_.actors[actor].channels;
     int sum = 0;
-    for (const auto& [slot, times] : of) sum += channels[slot.index] == channel ? times : 0;
+    for (const auto& [slot, times] : uses) sum += channels[slot.index] == channel ? times : 0;
     return sum;
   }
 

@@ -17,8 +17,8 @@ std::vector<std::uint32_t> nodes_of(const GpuNumbers& gpus, const Platform& plat
   for (const auto gpu : gpus)
     nodes.push_back(static_cast<std::uint32_t>(platform.device(platform.gpus[gpu]).node));
   std::ranges::sort(nodes);
-  const auto rest = std::ranges::unique(nodes);
-  nodes.erase(rest.begin(), rest.end());
+  const auto duplicates = std::ranges::unique(nodes);
+  nodes.erase(duplicates.begin(), duplicates.end());
   nodes.shrink_to_fit();
   return nodes;
 }
@@ -70,9 +70,9 @@ std::vector<ResourceId> Communicators::moved(const std::vector<ResourceId>& path
 }
 
 std::vector<const Communicator*> Communicators::of(const Actor& actor) const {
-  std::vector<const Communicator*> found;
-  for (const auto group : actor.groups) found.push_back(&of(group));
-  return found;
+  std::vector<const Communicator*> communicators;
+  for (const auto group : actor.groups) communicators.push_back(&of(group));
+  return communicators;
 }
 
 std::vector<std::uint32_t> gpu_numbers(const Platform& platform) {

@@ -28,16 +28,16 @@ class Classes {
   void split(const Members& members, const Key& key) {
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> made;
     for (const auto member : members) {
-      auto& of = class_[member];
+      auto& member_class = class_[member];
       const auto [place, is_new] =
-          made.try_emplace({of, key(member)}, static_cast<std::uint32_t>(size_.size()));
+          made.try_emplace({member_class, key(member)}, static_cast<std::uint32_t>(size_.size()));
       if (is_new) {
         size_.push_back(0);
         ++count_;
       }
-      if (--size_[of] == 0) --count_;
-      of = place->second;
-      ++size_[of];
+      if (--size_[member_class] == 0) --count_;
+      member_class = place->second;
+      ++size_[member_class];
     }
   }
 
@@ -176,14 +176,14 @@ class Refinement {
     used_.clear();
   }
 
-  /// Calls `each(member)` class by class, and `at_end()` after each class.
+  /// Calls `visit(member)` class by class, and `at_end()` after each class.
   template <class Each, class AtEnd>
-  void for_each_class(const Classes& classes, std::size_t members, const Each& each, const AtEnd& at_end) {
+  void for_each_class(const Classes& classes, std::size_t members, const Each& visit, const AtEnd& at_end) {
     std::vector<std::size_t> order(members);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t member) { return classes.of(member); });
     for (std::size_t i = 0; i < order.size(); ++i) {
-      each(order[i]);
+      visit(order[i]);
       if (i + 1 == order.size() || classes.of(order[i]) != classes.of(order[i + 1])) at_end();
     }
   }
@@ -216,9 +216,9 @@ class Refinement {
   void add_classes(std::vector<std::size_t>& key, const std::vector<ResourceId>& path) {
     const auto begin = key.size();
     for (const auto resource : path) {
-      const auto of = resources_.of(resource.index());
-      if (of >= times_named_.size()) times_named_.resize(of + 1, 0);
-      if (times_named_[of]++ == 0) key.push_back(of);
+      const auto class_number = resources_.of(resource.index());
+      if (class_number >= times_named_.size()) times_named_.resize(class_number + 1, 0);
+      if (times_named_[class_number]++ == 0) key.push_back(class_number);
     }
     const auto end = key.size();
     std::sort(key.begin() + static_cast<std::ptrdiff_t>(begin), key.end());
@@ -257,7 +257,7 @@ class Refinement {
         members.emplace_back(membership.slot, actors_.of(membership.actor));
       std::ranges::sort(members);
       std::vector<std::size_t> key;
-      for (const auto& [slot, of] : members) key.insert(key.end(), {slot, of});
+      for (const auto& [slot, class_number] : members) key.insert(key.end(), {slot, class_number});
       const auto begin = static_cast<std::ptrdiff_t>(key.size());
       for (std::size_t path = 0; path < group_uses_[group].paths.size(); ++path)
         key.push_back(flows_.of(first_flow++));
@@ -297,9 +297,9 @@ class Refinement {
 
 template <class Tag>
 std::vector<Id<Tag>> identity(std::size_t count) {
-  std::vector<Id<Tag>> all;
-  for (std::size_t i = 0; i < count; ++i) all.emplace_back(i);
-  return all;
+  std::vector<Id<Tag>> ids;
+  for (std::size_t i = 0; i < count; ++i) ids.emplace_back(i);
+  return ids;
 }
 
 }  // namespace

@@ -130,9 +130,9 @@ class Lowering {
   }
 
   void prepare_actors() {
-    std::map<ActorId, ActorPaths> all;  // by representative
+    std::map<ActorId, ActorPaths> paths_of_actors;  // by representative
     for (std::size_t a = 0; a < workload_.actors.size(); ++a) {
-      auto& paths = all[plan_.folding.actor_representative[a]];
+      auto& paths = paths_of_actors[plan_.folding.actor_representative[a]];
       add_folded(paths.in, plan_.copy_in[a].resources);
       add_folded(paths.out, plan_.copy_out[a].resources);
       const std::array reads{&plan_.reads[a], &plan_.cache_hits[a], &plan_.cold_reads[a],
@@ -142,7 +142,7 @@ class Lowering {
     }
     for (std::size_t p = 0; p < workload_.programs.size(); ++p)
       programs_.push_back({ProgramCursor{workload_.programs[p], ProgramId{p}}});
-    for (auto& [id, paths] : all) {
+    for (auto& [id, paths] : paths_of_actors) {
       const auto& actor = workload_.actors[id.index()];
       ActorState actor_state{
           .id = id, .program = actor.program.index(), .place = programs_[actor.program.index()].actors++};
@@ -163,9 +163,9 @@ class Lowering {
     for (auto& program : programs_) program.sides.resize(program.cursor.footprint_count() * program.actors);
   }
 
-  void add_folded(std::vector<ResourceId>& to, const std::vector<ResourceId>& path) const {
+  void add_folded(std::vector<ResourceId>& resources, const std::vector<ResourceId>& path) const {
     const auto folded = plan_.folding.fold(path);
-    to.insert(to.end(), folded.begin(), folded.end());
+    resources.insert(resources.end(), folded.begin(), folded.end());
   }
 
   CopyPath add_copy_path(std::vector<ResourceId> path, Seconds latency, const std::string& device,
@@ -365,8 +365,8 @@ class Lowering {
   /// The first member adds the ops of the collective; the others only wait for it.
   void add_call(ActorState& actor, ProgramState& program, const Call& call, const Origin& origin) {
     const auto& instance = program.cursor.current();
-    const auto own = workload_.actors[actor.id.index()].groups[call.group.index];
-    const auto group = plan_.folding.group_representative[own.index()];
+    const auto actor_group = workload_.actors[actor.id.index()].groups[call.group.index];
+    const auto group = plan_.folding.group_representative[actor_group.index()];
     auto& calls = rendezvous_[group.index()];
     if (instance.count_at_slot == calls.size()) calls.push_back(add_rendezvous(group, call, origin));
     const auto rendezvous = calls[instance.count_at_slot];
@@ -416,12 +416,12 @@ class Lowering {
     }
     const auto ready = graph_.add(marker);
     if (previous) graph_.add_edge(*previous, ready);
-    std::vector<OpId> parts;
+    std::vector<OpId> op_ids;
     for (const auto& op : ops) {
-      parts.push_back(graph_.add(with_origin(marker, op)));
-      graph_.add_edge(ready, parts.back());
+      op_ids.push_back(graph_.add(with_origin(marker, op)));
+      graph_.add_edge(ready, op_ids.back());
     }
-    return {previous, ready, parts.empty() ? ready : joined(parts, marker)};
+    return {previous, ready, op_ids.empty() ? ready : joined(op_ids, marker)};
   }
 
   static Op with_origin(const Op& marker, Op op) {
@@ -430,16 +430,16 @@ class Lowering {
     return op;
   }
 
-  OpId joined(const std::vector<OpId>& parts, const Op& marker) {
-    if (parts.size() == 1) return parts.front();
+  OpId joined(const std::vector<OpId>& op_ids, const Op& marker) {
+    if (op_ids.size() == 1) return op_ids.front();
     const auto end = graph_.add(marker);
-    for (const auto part : parts) graph_.add_edge(part, end);
+    for (const auto op : op_ids) graph_.add_edge(op, end);
     return end;
   }
 
   ChannelId channel_of(const ActorState& actor, Slot slot) const {
-    const auto own = workload_.actors[actor.id.index()].channels[slot.index];
-    return plan_.folding.channel_representative[own.index()];
+    const auto channel = workload_.actors[actor.id.index()].channels[slot.index];
+    return plan_.folding.channel_representative[channel.index()];
   }
 
   static std::optional<OpId>& entry_at(std::vector<std::optional<OpId>>& list, std::size_t number) {

@@ -18,10 +18,10 @@ bool does(const Program& program) {
                              [](const Task& task) { return std::holds_alternative<Work>(task.work); });
 }
 
-bool copies(const Program& program, Place to) {
+bool copies(const Program& program, Place place) {
   return std::ranges::any_of(program.tasks, [&](const Task& task) {
     const auto* copy = std::get_if<Copy>(&task.work);
-    return copy && copy->to == to;
+    return copy && copy->to == place;
   });
 }
 
@@ -48,8 +48,9 @@ void find_copy_paths(LoweringPlan& plan, const Workload& workload, const Platfor
                      const std::vector<std::uint32_t>& gpus) {
   plan.copy_in.resize(workload.actors.size());
   plan.copy_out.resize(workload.actors.size());
-  const auto any_copies = [&](Place to) {
-    return std::ranges::any_of(workload.programs, [&](const auto& program) { return copies(program, to); });
+  const auto any_copies = [&](Place place) {
+    return std::ranges::any_of(workload.programs,
+                               [&](const auto& program) { return copies(program, place); });
   };
   const bool any_in = any_copies(Place::gpu);
   const bool any_out = any_copies(Place::host);

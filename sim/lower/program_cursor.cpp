@@ -10,8 +10,8 @@ ProgramCursor::ProgramCursor(const Program& program, ProgramId id)
   std::map<std::optional<Footprint>, std::size_t> known;
   for (const auto& task : program.tasks) {
     const auto* kernel = std::get_if<Kernel>(&task.work);
-    const auto of = kernel ? kernel->footprint : std::nullopt;
-    footprints_.push_back(known.try_emplace(of, known.size()).first->second);
+    const auto footprint = kernel ? kernel->footprint : std::nullopt;
+    footprints_.push_back(known.try_emplace(footprint, known.size()).first->second);
     facts_.push_back({activity_of(task.work), program.lane(task), program.is_background_copy(task)});
   }
   footprint_count_ = known.size();

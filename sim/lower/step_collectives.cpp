@@ -17,8 +17,8 @@ Slot slot_of(const Actor& actor, GroupId group) {
 
 /// The calls that a program makes on one of its communicators.
 std::set<std::pair<CollectiveKind, Bytes>> calls_at(const CallsBySlot& calls, Slot slot) {
-  const auto found = calls.find(slot);
-  return found == calls.end() ? std::set<std::pair<CollectiveKind, Bytes>>{} : found->second;
+  const auto slot_calls = calls.find(slot);
+  return slot_calls == calls.end() ? std::set<std::pair<CollectiveKind, Bytes>>{} : slot_calls->second;
 }
 
 /// Equal values get the same number, in order of appearance.
@@ -80,16 +80,16 @@ StepCollectives::StepCollectives(const Workload& workload, const Communicators& 
 }
 
 std::optional<ChannelLimit> StepCollectives::channel_limit() const {
-  std::optional<ChannelLimit> found;
+  std::optional<ChannelLimit> limit;
   Bytes largest{-1};
   for (const auto& shared : shared_) {
     for (const auto& [call, entry] : shared.entries) {
       if (call.second <= largest) continue;
       largest = call.second;
-      found = entry.lowered.limit;
+      limit = entry.lowered.limit;
     }
   }
-  return found;
+  return limit;
 }
 
 std::vector<std::size_t> StepCollectives::figures_of_paths(
@@ -99,13 +99,13 @@ std::vector<std::size_t> StepCollectives::figures_of_paths(
   for (const auto& [_, entry] : shared.entries) {
     for (std::size_t i = 0; i < entry.path.size(); ++i) {
       const auto& flow = entry.lowered.flows[i];
-      auto& of = figures[entry.path[i]];
-      of.insert(of.end(), {call, flow.amount.value(), flow.cap});
+      auto& path_figures = figures[entry.path[i]];
+      path_figures.insert(path_figures.end(), {call, flow.amount.value(), flow.cap});
     }
     ++call;
   }
   std::vector<std::size_t> numbers;
-  for (const auto& of : figures) numbers.push_back(number_of(known, of));
+  for (const auto& path_figures : figures) numbers.push_back(number_of(known, path_figures));
   return numbers;
 }
 
@@ -139,23 +139,23 @@ std::vector<GroupUse> StepCollectives::group_uses() const {
 std::vector<std::uint32_t> StepCollectives::add_paths(
     OpGraph& graph, const Folding& folding, const std::vector<std::size_t>& members,
     std::map<std::vector<ResourceId>, std::uint32_t>& known) const {
-  std::map<std::uint32_t, std::vector<ResourceId>> whole;  // by class of flows
+  std::map<std::uint32_t, std::vector<ResourceId>> full_paths;  // by class of flows
   for (const auto member : members) {
     const auto count = shared_[groups_[member].shared].paths.size();
     for (std::size_t p = 0; p < count; ++p) {
       const auto folded = folding.fold(path(groups_[member], p));
-      auto& of = whole[folding.class_of_flow(member, p)];
-      of.insert(of.end(), folded.begin(), folded.end());
+      auto& full_path = full_paths[folding.class_of_flow(member, p)];
+      full_path.insert(full_path.end(), folded.begin(), folded.end());
     }
   }
   std::vector<std::uint32_t> added;
   const auto count = shared_[groups_[members.front()].shared].paths.size();
   for (std::size_t p = 0; p < count; ++p) {
-    auto of = whole.extract(folding.class_of_flow(members.front(), p));
+    auto full_path = full_paths.extract(folding.class_of_flow(members.front(), p));
     added.push_back(Op::absent);
-    if (of.empty()) continue;
-    const auto [place, is_new] = known.try_emplace(of.mapped(), 0);
-    if (is_new) place->second = graph.add_path(std::move(of.mapped()));
+    if (full_path.empty()) continue;
+    const auto [place, is_new] = known.try_emplace(full_path.mapped(), 0);
+    if (is_new) place->second = graph.add_path(std::move(full_path.mapped()));
     added.back() = place->second;
   }
   return added;
@@ -167,11 +167,11 @@ CallOps StepCollectives::add_to(OpGraph& graph, const Folding& folding,
   for (std::size_t g = 0; g < groups_.size(); ++g)
     members[folding.group_representative[g].index()].push_back(g);
   std::map<std::vector<ResourceId>, std::uint32_t> known;
-  CallOps all;
+  CallOps call_ops;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     if (members[g].empty()) continue;
     const auto paths = add_paths(graph, folding, members[g], known);
-    auto& calls = all[GroupId{g}];
+    auto& calls = call_ops[GroupId{g}];
     for (const auto& [call, entry] : shared_[groups_[g].shared].entries) {
       auto& ops = calls[call];
       Op op;
@@ -194,7 +194,7 @@ CallOps StepCollectives::add_to(OpGraph& graph, const Folding& folding,
       }
     }
   }
-  return all;
+  return call_ops;
 }
 
 }  // namespace gradway

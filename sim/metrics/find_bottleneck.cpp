@@ -15,11 +15,11 @@ constexpr double mostly = 0.5;
 
 bottleneck::Communication communication(const Metrics& metrics, const std::vector<ResourceUse>& links,
                                         const std::optional<NcclUse>& nccl, double share) {
-  bottleneck::Communication found{.share = share,
-                                  .sent = metrics.bytes_sent_per_gpu,
-                                  .rate = metrics.bytes_sent_per_gpu / metrics.communication,
-                                  .limit = {}};
-  if (links.empty()) return found;
+  bottleneck::Communication result{.share = share,
+                                   .sent = metrics.bytes_sent_per_gpu,
+                                   .rate = metrics.bytes_sent_per_gpu / metrics.communication,
+                                   .limit = {}};
+  if (links.empty()) return result;
   const auto active = metrics.step_time / metrics.communication;
   const auto full = std::ranges::find_if(links, [&](const ResourceUse& link) {
     return link.busy_fraction * active + link.wanted_by_others >= saturated;
@@ -27,16 +27,16 @@ bottleneck::Communication communication(const Metrics& metrics, const std::vecto
   const auto& busiest = links.front();
   const auto used = busiest.busy_fraction * active;
   if (full != links.end()) {
-    found.limit = bottleneck::FullLink{full->name, full->wanted_by_others > 0, full->spread};
+    result.limit = bottleneck::FullLink{full->name, full->wanted_by_others > 0, full->spread};
   } else if (!nccl) {
-    found.limit = bottleneck::Latency{busiest.name, used, {}};
+    result.limit = bottleneck::Latency{busiest.name, used, {}};
   } else if (const auto latency = nccl->latency / metrics.communication; latency >= mostly) {
-    found.limit = bottleneck::Latency{busiest.name, used, latency};
+    result.limit = bottleneck::Latency{busiest.name, used, latency};
   } else {
-    found.limit = bottleneck::Channels{busiest.name, used, nccl->limit.part,
-                                       std::string{nccl->limit.transport}, nccl->limit.far};
+    result.limit = bottleneck::Channels{busiest.name, used, nccl->limit.part,
+                                        std::string{nccl->limit.transport}, nccl->limit.far};
   }
-  return found;
+  return result;
 }
 
 /// A saturated shared resource, or each worker by itself.
@@ -50,27 +50,27 @@ bottleneck::LoaderLimit limit_of_loader(const Loading& loading, const InputSetti
 }
 
 /// Adds the longest stage of the loader. DALI's stages work at the same time, the others one after the other.
-void add_stage(bottleneck::Loader& found, const Scenario& scenario, const Loading& loading) {
+void add_stage(bottleneck::Loader& loader, const Scenario& scenario, const Loading& loading) {
   const auto cost = batch_cost(scenario);
   const double batches = scenario.job.accumulate;
   std::array<Seconds, loader_stages> times{};
   const auto mapped = scenario.job.input.dataset->format == SampleFormat::mapped;
-  const auto at = [&](LoaderStage stage) -> Seconds& { return times[static_cast<std::size_t>(stage)]; };
+  const auto time_of = [&](LoaderStage stage) -> Seconds& { return times[static_cast<std::size_t>(stage)]; };
   if (cost->core > Seconds{})
     for (std::size_t i = 0; i < times.size(); ++i)
       times[i] = loading.making * (cost->on_core[i] / cost->core);
-  at(mapped ? LoaderStage::page_faults : LoaderStage::read) += loading.reading;
-  auto whole = loading.reading + loading.making;
-  if (found.kind == LoaderKind::dali) {
-    at(LoaderStage::jpeg_decoder) = cost->decoder * batches;
-    at(LoaderStage::gpu_kernels) = loading.on_gpu;
-    whole = std::max({loading.reading, loading.making, cost->decoder * batches, loading.on_gpu});
-    if (loading.making < whole) std::fill(times.begin() + 1, times.begin() + 7, Seconds{});
+  time_of(mapped ? LoaderStage::page_faults : LoaderStage::read) += loading.reading;
+  auto batch_time = loading.reading + loading.making;
+  if (loader.kind == LoaderKind::dali) {
+    time_of(LoaderStage::jpeg_decoder) = cost->decoder * batches;
+    time_of(LoaderStage::gpu_kernels) = loading.on_gpu;
+    batch_time = std::max({loading.reading, loading.making, cost->decoder * batches, loading.on_gpu});
+    if (loading.making < batch_time) std::fill(times.begin() + 1, times.begin() + 7, Seconds{});
   }
   const auto longest = std::ranges::max_element(times);
-  found.stage = static_cast<LoaderStage>(longest - times.begin());
-  if (whole > Seconds{}) found.of_batch = *longest / whole;
-  if (found.limit == bottleneck::LoaderLimit::stage) found.batch = whole / batches;
+  loader.stage = static_cast<LoaderStage>(longest - times.begin());
+  if (batch_time > Seconds{}) loader.of_batch = *longest / batch_time;
+  if (loader.limit == bottleneck::LoaderLimit::stage) loader.batch = batch_time / batches;
 }
 
 /// Share of the step in which the GPU decodes, on the stream of training or on one of the loader.
@@ -79,10 +79,10 @@ double decoding_share(const Scenario& scenario, const Metrics& metrics) {
   return batch_cost(scenario)->gpu * scenario.job.accumulate / metrics.step_time;
 }
 
-/// @param other the wait if no copies for later steps explain it
-bottleneck::Wait wait_for_copies(const InputSettings& input, bottleneck::Wait other) {
+/// @param fallback the wait if no copies for later steps explain it
+bottleneck::Wait wait_for_copies(const InputSettings& input, bottleneck::Wait fallback) {
   if (input.background_copy > 0_B) return bottleneck::Wait::background_copy;
-  return input.prefetch ? bottleneck::Wait::prefetch : other;
+  return input.prefetch ? bottleneck::Wait::prefetch : fallback;
 }
 
 }  // namespace
@@ -90,18 +90,18 @@ bottleneck::Wait wait_for_copies(const InputSettings& input, bottleneck::Wait ot
 Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics, const SavedShares& saved,
                            const std::vector<ResourceUse>& links, const std::optional<NcclUse>& nccl) {
   if (metrics.step_time == Seconds{}) return bottleneck::EmptyStep{};
-  const auto share_of = [&](Seconds part) { return part / metrics.step_time; };
+  const auto share_of = [&](Seconds time) { return time / metrics.step_time; };
   const auto& settings = scenario.job.input;
   // A step never waits for a fast enough loader. A late one limits it, however long kernels run.
   constexpr double late = 0.05;
   if (metrics.loading && metrics.input_wait > late * metrics.step_time) {
-    bottleneck::Loader found{.share = metrics.input_wait / metrics.step_time,
-                             .limit = limit_of_loader(*metrics.loading, settings),
-                             .workers = settings.loader_workers,
-                             .batch = metrics.loading->batch,
-                             .kind = settings.loader};
-    add_stage(found, scenario, *metrics.loading);
-    return found;
+    bottleneck::Loader loader{.share = metrics.input_wait / metrics.step_time,
+                              .limit = limit_of_loader(*metrics.loading, settings),
+                              .workers = settings.loader_workers,
+                              .batch = metrics.loading->batch,
+                              .kind = settings.loader};
+    add_stage(loader, scenario, *metrics.loading);
+    return loader;
   }
   const auto& gpu = scenario.platform.gpu_models.front().name;
   // Training still gets most of the GPU, but decoding elsewhere would help more than any kernel.

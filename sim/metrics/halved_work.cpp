@@ -109,11 +109,11 @@ class HalvedDates {
     // The latency of a launch is its work; other latencies are not shortened by faster hardware.
     const auto fixed = kind == WorkKind::launches ? 0.0 : std::min(op.latency.value(), took);
     const auto rival = kind == WorkKind::kernels ? WorkKind::collectives : WorkKind::kernels;
-    for (std::size_t of = 0; of < work_kinds; ++of) {
-      const auto halved = static_cast<WorkKind>(of);
-      dates_[i][of] += kind == halved    ? fixed + (took - fixed) / 2
-                       : rival == halved ? took - contention(op, took) / 2
-                                         : took;
+    for (std::size_t work = 0; work < work_kinds; ++work) {
+      const auto halved = static_cast<WorkKind>(work);
+      dates_[i][work] += kind == halved    ? fixed + (took - fixed) / 2
+                         : rival == halved ? took - contention(op, took) / 2
+                                           : took;
     }
   }
 
@@ -137,19 +137,19 @@ class HalvedDates {
 
 SavedShares shares_saved_by_half(const OpGraph& graph, const Timeline& timeline, const StepWindow& window) {
   const HalvedDates halved{graph, timeline};
-  const auto to = halved.end_of(window.step);
+  const auto end_dates = halved.end_of(window.step);
   const auto before = window.step - window.steps;
-  const auto from = before >= 0 ? halved.end_of(before) : Dates{};
+  const auto start_dates = before >= 0 ? halved.end_of(before) : Dates{};
   // Periods that were left out are as long as the one that stands for them, halved or not.
   const auto& repeated = window.repeated;
   const bool repeats = repeated.left_out > 0;
   const auto period_to = repeats ? halved.end_by(repeated.to) : Dates{};
   const auto period_from = repeats ? halved.end_by(repeated.from) : Dates{};
-  const auto whole = (window.each() * window.steps).value();
+  const auto length = (window.each() * window.steps).value();
   SavedShares shares{};
-  for (std::size_t kind = 0; whole > 0 && kind < work_kinds; ++kind) {
+  for (std::size_t kind = 0; length > 0 && kind < work_kinds; ++kind) {
     const auto left_out = (period_to[kind] - period_from[kind]) * repeated.left_out;
-    shares[kind] = 1 - (to[kind] - from[kind] + left_out) / whole;
+    shares[kind] = 1 - (end_dates[kind] - start_dates[kind] + left_out) / length;
   }
   return shares;
 }

@@ -12,7 +12,7 @@ namespace {
 struct Change {
   Seconds when{};
   int kind = 0;
-  int by = 0;
+  int delta = 0;
 };
 
 /// In order of time. Intervals of one kind are mostly sorted, which keeps this linear.
@@ -29,17 +29,17 @@ std::vector<Change> changes_of(const std::vector<Interval>& intervals, int kinds
     changes.push_back({start, interval.kind, 1});
     changes.push_back({end, interval.kind, -1});
   }
-  std::vector<Change> all;
+  std::vector<Change> ordered;
   for (auto& changes : by_kind) {
     if (!std::ranges::is_sorted(changes, {}, &Change::when)) std::ranges::sort(changes, {}, &Change::when);
-    if (all.empty()) all.swap(changes);
+    if (ordered.empty()) ordered.swap(changes);
     if (changes.empty()) continue;
     std::vector<Change> merged;
-    merged.reserve(all.size() + changes.size());
-    std::ranges::merge(all, changes, std::back_inserter(merged), {}, &Change::when, &Change::when);
-    all = std::move(merged);
+    merged.reserve(ordered.size() + changes.size());
+    std::ranges::merge(ordered, changes, std::back_inserter(merged), {}, &Change::when, &Change::when);
+    ordered = std::move(merged);
   }
-  return all;
+  return ordered;
 }
 
 }  // namespace
@@ -47,16 +47,16 @@ std::vector<Change> changes_of(const std::vector<Interval>& intervals, int kinds
 std::vector<Seconds> split_time(const std::vector<Interval>& intervals, int kinds, Seconds from, Seconds to) {
   std::vector<Seconds> time(static_cast<std::size_t>(kinds) + 1);
   std::vector<int> running(static_cast<std::size_t>(kinds), 0);
-  auto at = from;
+  auto reached = from;
   auto first = running.size();  // the first kind that runs, or none
   const auto spend = [&](Seconds until) {
-    time[first] += until - at;
-    at = until;
+    time[first] += until - reached;
+    reached = until;
   };
   for (const auto& change : changes_of(intervals, kinds, from, to)) {
     spend(change.when);
     const auto kind = static_cast<std::size_t>(change.kind);
-    running[kind] += change.by;
+    running[kind] += change.delta;
     if (running[kind] > 0) first = std::min(first, kind);
     while (first < running.size() && running[first] <= 0) ++first;
   }

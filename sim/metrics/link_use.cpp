@@ -14,7 +14,7 @@ namespace {
 
 /// A flow starts to share, or ends.
 struct Event {
-  Seconds at;
+  Seconds date;
   bool begins;
   std::uint32_t op;
 };
@@ -42,13 +42,14 @@ class Replay {
   }
 
   std::vector<std::vector<UseChange>> run() {
-    const auto all = events();
-    for (auto next = all.begin(); next != all.end();) {
-      const auto now = next->at;
-      const auto last = now + now * same_date;
-      for (; next != all.end() && next->at <= last; ++next) next->begins ? begin(*next) : end(*next);
+    const auto sorted_events = events();
+    for (auto next = sorted_events.begin(); next != sorted_events.end();) {
+      const auto date = next->date;
+      const auto last = date + date * same_date;
+      for (; next != sorted_events.end() && next->date <= last; ++next)
+        next->begins ? begin(*next) : end(*next);
       share();
-      note(now);
+      note(date);
     }
     return std::move(changes_);
   }
@@ -63,7 +64,7 @@ class Replay {
 
   /// Events of the flows on links, and of kernels and holds, which contend with them or with each other.
   std::vector<Event> events() const {
-    std::vector<Event> found;
+    std::vector<Event> flow_events;
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       const Op& op = graph_.ops()[i];
       const bool moves = op.kind == OpKind::flow && op.amount > 0;
@@ -71,24 +72,24 @@ class Replay {
       if (op.contender == Op::absent && !is_on_links(op)) continue;
       const auto index = static_cast<std::uint32_t>(i);
       if (op.on > Seconds{}) {
-        add_turns(found, op, index);
+        add_turns(flow_events, op, index);
         continue;
       }
-      found.push_back({timeline_.start[i] + op.latency, true, index});
-      found.push_back({std::max(timeline_.end[i], found.back().at), false, index});
+      flow_events.push_back({timeline_.start[i] + op.latency, true, index});
+      flow_events.push_back({std::max(timeline_.end[i], flow_events.back().date), false, index});
     }
-    std::ranges::sort(found, [](const Event& a, const Event& b) {
-      return std::tuple{a.at, !a.begins, a.op} < std::tuple{b.at, !b.begins, b.op};
+    std::ranges::sort(flow_events, [](const Event& a, const Event& b) {
+      return std::tuple{a.date, !a.begins, a.op} < std::tuple{b.date, !b.begins, b.op};
     });
-    return found;
+    return flow_events;
   }
 
   /// The times in which an endless flow does not pause.
-  void add_turns(std::vector<Event>& found, const Op& op, std::uint32_t index) const {
+  void add_turns(std::vector<Event>& flow_events, const Op& op, std::uint32_t index) const {
     const auto end = timeline_.end[index];
     for (auto from = timeline_.start[index] + op.latency; from < end; from += op.period) {
-      found.push_back({from, true, index});
-      found.push_back({std::min(from + op.on, end), false, index});
+      flow_events.push_back({from, true, index});
+      flow_events.push_back({std::min(from + op.on, end), false, index});
       if (op.period == Seconds{}) return;
     }
   }
@@ -101,7 +102,7 @@ class Replay {
 
   void begin(const Event& event) {
     const Op& op = graph_.ops()[event.op];
-    sides_.enter(OpId{event.op}, event.at);
+    sides_.enter(OpId{event.op}, event.date);
     if (!is_on_links(op)) return;
     const auto slot = shares_.add(paths_.uses(op.path), op.weight, sides_.cap(OpId{event.op}));
     slots_[event.op] = slot;
@@ -144,10 +145,10 @@ class Replay {
     }
   }
 
-  void note(Seconds now) {
+  void note(Seconds date) {
     for (const auto& [place, resource] : stale_) {
       is_stale_[place] = false;
-      UseChange change{now};
+      UseChange change{date};
       for (const auto& [op, times] : now_using_[place]) {
         const auto share = shares_.rate(slots_[op]) * times / paths_.capacities()[resource];
         (graph_.ops()[op].is_endless() ? change.others : change.own) += share;

@@ -142,8 +142,8 @@ class LoadingSums {
     }
   }
 
-  void note_batch(std::int32_t rank, Seconds at) {
-    if (has_batch_.insert(rank).second) loading_.first_batch = std::max(loading_.first_batch, at);
+  void note_batch(std::int32_t rank, Seconds arrival) {
+    if (has_batch_.insert(rank).second) loading_.first_batch = std::max(loading_.first_batch, arrival);
   }
 
   void find_batches() {
@@ -166,10 +166,10 @@ class LoadingSums {
           amounts_[lowered_.folding.resource_representative[id.index()].index()] / (resource.rate() * length);
       most = std::max(most.value_or(0), std::min(1.0, busy));
     };
-    for (const auto& way : platform_.loading) {
-      for (const auto id : way.storage) note(loading_.storage_busy, id);
-      for (const auto id : way.cold) note(loading_.storage_busy, id);
-      if (way.cores) note(loading_.cores_busy, *way.cores);
+    for (const auto& path : platform_.loading) {
+      for (const auto id : path.storage) note(loading_.storage_busy, id);
+      for (const auto id : path.cold) note(loading_.storage_busy, id);
+      if (path.cores) note(loading_.cores_busy, *path.cores);
     }
   }
 

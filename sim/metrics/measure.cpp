@@ -49,10 +49,10 @@ int kind_of(const Op& op, const View& view) {
 
 /// Ops that are under way between two dates.
 std::vector<std::size_t> ops_within(Seconds from, Seconds to, const OpGraph& ops, const Timeline& timeline) {
-  std::vector<std::size_t> found;
+  std::vector<std::size_t> indices;
   for (std::size_t i = 0; i < ops.size(); ++i)
-    if (timeline.end[i] > from && timeline.start[i] < to) found.push_back(i);
-  return found;
+    if (timeline.end[i] > from && timeline.start[i] < to) indices.push_back(i);
+  return indices;
 }
 
 /// A window of steps and its ops. What repeats in it counts as often as it happens.
@@ -71,19 +71,19 @@ void add_parts(StepParts& parts, const View& view, const Observed& observed, Sec
                int times) {
   const auto& [window, ops, timeline, within] = observed;
   const auto mean = [&, steps = window.steps](Seconds time) { return time * times / steps; };
-  std::vector<Interval> all;
-  all.reserve(within.size());
+  std::vector<Interval> intervals;
+  intervals.reserve(within.size());
   std::vector<Interval> collectives;
   for (const auto i : within) {
     if (timeline.end[i] <= from || timeline.start[i] >= to) continue;
     if (view.sees(ops.op(OpId{i}).origin) && ends_take(ops, i, view.program()))
-      all.push_back({timeline.end[i - 1], timeline.end[i], input});
+      intervals.push_back({timeline.end[i - 1], timeline.end[i], input});
     const auto kind = kind_of(ops.op(OpId{i}), view);
     if (kind == kinds) continue;
-    all.push_back({timeline.start[i], timeline.end[i], kind});
-    if (kind >= collective && kind < input) collectives.push_back(all.back());
+    intervals.push_back({timeline.start[i], timeline.end[i], kind});
+    if (kind >= collective && kind < input) collectives.push_back(intervals.back());
   }
-  const auto time = split_time(all, kinds, from, to);
+  const auto time = split_time(intervals, kinds, from, to);
   parts.optimizer += mean(time[optimizer]);
   parts.compute += mean(time[compute]);
   for (std::size_t purpose = 0; purpose < parts.exposed.size(); ++purpose) {
@@ -110,29 +110,30 @@ StepParts split_step(const View& view, const Observed& observed) {
 /// Counts the collectives that an actor of the program calls in a step, and the bytes that it sends.
 void count_calls(Metrics& metrics, const Workload& workload, ProgramId program) {
   const auto actor = std::ranges::find(workload.actors, program, &Actor::program);
-  const auto& of = workload.programs[program.index()];
-  for (std::size_t i = 0; i < of.tasks.size(); ++i) {
-    const auto* call = std::get_if<Call>(&of.tasks[i].work);
+  const auto& definition = workload.programs[program.index()];
+  for (std::size_t i = 0; i < definition.tasks.size(); ++i) {
+    const auto* call = std::get_if<Call>(&definition.tasks[i].work);
     if (!call) continue;
     const auto group = actor->groups[call->group.index];
     const auto ranks = static_cast<int>(workload.groups[group.index()].members.size());
-    metrics.collectives += of.times(i);
-    metrics.bytes_sent_per_gpu += bus_factor(call->kind, ranks) * call->bytes * of.times(i);
+    metrics.collectives += definition.times(i);
+    metrics.bytes_sent_per_gpu += bus_factor(call->kind, ranks) * call->bytes * definition.times(i);
   }
 }
 
 void count_work(Metrics& metrics, const Scenario& scenario, const Workload& workload, ProgramId program) {
   count_calls(metrics, workload, program);
-  const auto& of = workload.programs[program.index()];
-  for (std::size_t i = 0; i < of.tasks.size(); ++i)
-    metrics.issue += of.tasks[i].launch * of.times(i) / scenario.platform.speeds[HardwarePart::cpu];
+  const auto& definition = workload.programs[program.index()];
+  for (std::size_t i = 0; i < definition.tasks.size(); ++i)
+    metrics.issue +=
+        definition.tasks[i].launch * definition.times(i) / scenario.platform.speeds[HardwarePart::cpu];
   if (!trains(scenario.job.strategy)) metrics.bus_bandwidth = metrics.bytes_sent_per_gpu / metrics.step_time;
   metrics.steps_per_s = 1 / metrics.step_time.value();
   for (const auto& actor : workload.actors)
     metrics.samples += workload.programs[actor.program.index()].samples;
   // Ranks that hold parts of a model each count a part of its samples.
-  if (const auto whole = std::round(metrics.samples); std::abs(metrics.samples - whole) < 1e-6 * whole)
-    metrics.samples = whole;
+  if (const auto rounded = std::round(metrics.samples); std::abs(metrics.samples - rounded) < 1e-6 * rounded)
+    metrics.samples = rounded;
   metrics.samples_per_s = metrics.samples * metrics.steps_per_s;
   if (const auto tokens = scenario.model.tokens_per_sample; tokens > 0) {
     metrics.tokens_per_sample = tokens;
@@ -184,10 +185,10 @@ std::vector<MeasuredProgram> measured_programs(const Workload& workload, const s
   std::vector<MeasuredProgram> measured;
   for (std::size_t i = 0; i < workload.programs_of_ranks(); ++i) {
     const auto& program = workload.programs[i];
-    auto& one = measured.emplace_back();
-    one.name = program.name;
-    one.memory = program.memory;
-    one.memory.nccl = nccl_buffers(channels[i]);
+    auto& entry = measured.emplace_back();
+    entry.name = program.name;
+    entry.memory = program.memory;
+    entry.memory.nccl = nccl_buffers(channels[i]);
   }
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(workload.ranks); ++rank)
     ++measured[workload.actors[rank].program.index()].ranks;
@@ -238,12 +239,12 @@ std::vector<double> idle_fractions(const Workload& workload, const Lowered& lowe
       if (kind == optimizer || kind == compute) kernels.push_back({timeline.start[op], timeline.end[op], 0});
     }
     std::ranges::sort(kernels, {}, &Interval::start);
-    Seconds all{};
+    Seconds total{};
     Seconds counted{};
     auto busy_until = window.from;
     const auto wait_until = [&](Seconds next) {
       if (next <= busy_until) return;
-      all += (next - busy_until) * observed.times(next);
+      total += (next - busy_until) * observed.times(next);
       counted += std::min(next - busy_until, at_most) * observed.times(next);
     };
     for (const auto& kernel : kernels) {
@@ -251,7 +252,7 @@ std::vector<double> idle_fractions(const Workload& workload, const Lowered& lowe
       busy_until = std::max(busy_until, kernel.end);
     }
     wait_until(window.to);
-    shares.push_back(all > Seconds{} ? counted / all : 1);
+    shares.push_back(total > Seconds{} ? counted / total : 1);
   }
   return shares;
 }
@@ -270,15 +271,15 @@ Measured measure(const Scenario& scenario, const Workload& workload, const Lower
   metrics.is_of_parts = scenario.job.layout.is_model_parallel();
   if (scenario.job.layout.pipeline > 1) {
     Seconds idle{};
-    for (const auto& one : measured.by_program) idle += one.parts.idle;
+    for (const auto& program : measured.by_program) idle += program.parts.idle;
     metrics.bubble = idle / static_cast<double>(measured.by_program.size());
   }
   metrics.loading = measure_loading(workload, scenario.platform, lowered, timeline, window);
   count_work(metrics, scenario, workload, measured.program);
   if (metrics.loading) add_epoch(metrics, scenario.job.input, workload, window);
   add_cost(metrics, scenario);
-  measured.memory = std::ranges::max_element(measured.by_program, {}, [](const MeasuredProgram& one) {
-                      return one.memory.needed();
+  measured.memory = std::ranges::max_element(measured.by_program, {}, [](const MeasuredProgram& program) {
+                      return program.memory.needed();
                     })->memory;
   measured.metrics.peak_memory = measured.memory.allocated();
   auto uses = use_of_resources(window, scenario.platform, lowered, timeline);

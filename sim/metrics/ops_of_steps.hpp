@@ -12,7 +12,8 @@ namespace gradway {
 /// before those of step 0. @pre the graph has its ops step by step, as `lower` adds them
 inline std::size_t first_op_of(int step, const OpGraph& ops) {
   const auto first = std::ranges::partition_point(
-      ops.ops(), [step](std::int32_t of) { return of < step; }, [](const Op& op) { return op.origin.step; });
+      ops.ops(), [step](std::int32_t op_step) { return op_step < step; },
+      [](const Op& op) { return op.origin.step; });
   return static_cast<std::size_t>(first - ops.ops().begin());
 }
 

@@ -33,16 +33,17 @@ class OpsOfSteps {
   /// Whether GPUs and links do the same in both steps, `later` in one of them. The CPU may do it earlier: its
   /// lead may grow for many steps after nothing waits for it.
   /// @param cpu_slack how much later it may be
-  bool are_alike(std::size_t step, std::size_t other, Seconds later, Seconds slack, Seconds cpu_slack) const {
-    return all_ops(step, other, later, [&](Activity activity, Seconds start, Seconds end) {
+  bool are_alike(std::size_t step, std::size_t other_step, Seconds later, Seconds slack,
+                 Seconds cpu_slack) const {
+    return all_ops(step, other_step, later, [&](Activity activity, Seconds start, Seconds end) {
       if (activity == Activity::launch || activity == Activity::marker) return end <= cpu_slack;
       return std::abs(start.value()) <= slack.value() && std::abs(end.value()) <= slack.value();
     });
   }
 
   /// Whether nothing begins or ends later than in the other step, apart from `later`.
-  bool is_no_later(std::size_t step, std::size_t other, Seconds later, Seconds slack) const {
-    return all_ops(step, other, later,
+  bool is_no_later(std::size_t step, std::size_t other_step, Seconds later, Seconds slack) const {
+    return all_ops(step, other_step, later,
                    [&](Activity, Seconds start, Seconds end) { return start <= slack && end <= slack; });
   }
 
@@ -50,12 +51,12 @@ class OpsOfSteps {
   /// Whether both steps have the same ops, each of which agrees with that of the other step.
   /// @param agrees gets how much later than `later` an op starts and ends
   template <class Agrees>
-  bool all_ops(std::size_t step, std::size_t other, Seconds later, const Agrees& agrees) const {
+  bool all_ops(std::size_t step, std::size_t other_step, Seconds later, const Agrees& agrees) const {
     const auto count = first_[step + 1] - first_[step];
-    if (first_[other + 1] - first_[other] != count) return false;
+    if (first_[other_step + 1] - first_[other_step] != count) return false;
     for (std::size_t i = 0; i < count; ++i) {
       const auto a = first_[step] + i;
-      const auto b = first_[other] + i;
+      const auto b = first_[other_step] + i;
       const auto start = timeline_.start[a] - timeline_.start[b] - later;
       const auto end = timeline_.end[a] - timeline_.end[b] - later;
       if (!agrees(ops_.ops()[a].origin.activity, start, end)) return false;
@@ -121,7 +122,7 @@ std::optional<StepWindow> repeating_steps(const Workload& workload, const OpGrap
 
 std::optional<StepWindow> periodic_steps(const Workload& workload, const OpGraph& ops,
                                          const Timeline& timeline, Seconds period) {
-  constexpr double whole = 0.005;
+  constexpr double tolerance = 0.005;
   constexpr std::size_t least_steps = 4;
   const auto windows = step_windows(workload, ops, timeline);
   const auto last = windows.size() - 1 - static_cast<std::size_t>(workload.after_reported);
@@ -130,7 +131,7 @@ std::optional<StepWindow> periodic_steps(const Workload& workload, const OpGraph
     const auto later = joined(windows, last, steps);
     const auto periods = (later.to - later.from) / period;
     const auto number = std::round(periods);
-    if (steps < least_steps || number < 1 || std::abs(periods - number) > whole * number) continue;
+    if (steps < least_steps || number < 1 || std::abs(periods - number) > tolerance * number) continue;
     const auto earlier = joined(windows, last - steps, steps);
     if (std::abs(later.each() / earlier.each() - 1) <= equally_long) return later;
   }
@@ -145,13 +146,13 @@ StepWindow epoch_window(const Workload& workload, const OpGraph& ops, const Time
     const auto& origin = ops.op(OpId{i}).origin;
     if (origin.step != 0 || origin.actor < 0 || origin.actor >= workload.ranks) continue;
     if (!ends_take(ops, i, workload.programs[origin.program]) && origin.activity != Activity::load) continue;
-    auto& at = first[origin.actor];
-    at = std::max(at, timeline.end[i]);
+    auto& first_batch = first[origin.actor];
+    first_batch = std::max(first_batch, timeline.end[i]);
   }
   Seconds sum{}, last{};
-  for (const auto& [rank, at] : first) {
-    sum += at;
-    last = std::max(last, at);
+  for (const auto& [rank, first_batch] : first) {
+    sum += first_batch;
+    last = std::max(last, first_batch);
   }
   if (!first.empty()) window.from -= last - sum / static_cast<double>(first.size());
   return window;

@@ -32,7 +32,7 @@ struct StepWindow {
   RepeatedPeriod repeated{};  ///< of its only step; several steps have none
 
   Seconds each() const { return (to - from + repeated.time_left_out()) / steps; }
-  bool has(int other) const { return other <= step && other > step - steps; }
+  bool has(int number) const { return number <= step && number > step - steps; }
 };
 
 /// A window for each step of a run, in order.

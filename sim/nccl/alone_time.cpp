@@ -82,8 +82,8 @@ void drop_negligible_flows(LoweredCollective& lowered, const Platform& platform)
     return flow.amount / rate <= lowered.latency * tiny_share_of_latency;
   };
   // No path is faster than any of its links, so checking one link suffices for most collectives.
-  const auto one = *flow.path.begin();
-  if (!is_tiny_at(BytesPerSecond{platform.resources[one.index()].rate()})) return;
+  const auto link = *flow.path.begin();
+  if (!is_tiny_at(BytesPerSecond{platform.resources[link.index()].rate()})) return;
   if (!is_tiny_at(rate_alone(lowered.flows, platform, Rates::sped_up))) return;
   lowered.latency = time_alone(lowered, platform);
   lowered.flows.clear();

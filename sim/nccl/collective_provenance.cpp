@@ -32,9 +32,9 @@ provenance::CollectiveTimes times_from(const CollectiveProvenance& collective,
 
 }  // namespace
 
-void add(std::vector<CollectiveProvenance>& all, const std::vector<CollectiveProvenance>& more) {
-  for (const auto& one : more)
-    if (std::ranges::find(all, one) == all.end()) all.push_back(one);
+void add(std::vector<CollectiveProvenance>& collectives, const std::vector<CollectiveProvenance>& additions) {
+  for (const auto& collective : additions)
+    if (std::ranges::find(collectives, collective) == collectives.end()) collectives.push_back(collective);
 }
 
 provenance::Collectives collectives_from(const CollectiveProvenance& collective,
@@ -67,22 +67,22 @@ provenance::Collectives collectives_from(const CollectiveProvenance& collective,
 std::vector<warning::ExtrapolatedCollectives> table_extrapolations(const CollectiveProvenance& collective) {
   const auto& use = collective.use;
   const auto& table = *use.table;
-  std::vector<warning::ExtrapolatedCollectives> found;
+  std::vector<warning::ExtrapolatedCollectives> extrapolations;
   const auto add = [&](extrapolation::Reason reason) {
-    found.push_back({collective.transport, collective.kind, std::move(reason)});
+    extrapolations.push_back({collective.transport, collective.kind, std::move(reason)});
   };
   if (!table.predicted_from.empty()) add(extrapolation::PredictedTable{table.predicted_from});
   if (use.other_operation) add(extrapolation::OtherOperation{table.kind});
   if (use.other_plan) add(extrapolation::OtherPlan{});
   if (use.other_channels) add(extrapolation::OtherChannels{});
   if (use.other_ranks)
-    found.push_back(
+    extrapolations.push_back(
         {collective.transport, std::nullopt, extrapolation::OtherRanks{table.ranks, collective.ranks}});
   if (collective.nodes > 1) add(extrapolation::MoreNodes{collective.nodes});  // a calibration is of one node
   if (use.below_sizes && table.points.front().size > small)
     add(extrapolation::BelowSizes{table.points.front().size});
   if (use.beyond_sizes) add(extrapolation::BeyondSizes{table.points.back().size});
-  return found;
+  return extrapolations;
 }
 
 std::vector<warning::ExtrapolatedCollectives> extrapolations_of(const CollectiveProvenance& collective) {

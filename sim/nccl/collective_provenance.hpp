@@ -40,7 +40,7 @@ struct CollectiveProvenance {
 };
 
 /// Appends the items that are not in the list yet.
-void add(std::vector<CollectiveProvenance>& all, const std::vector<CollectiveProvenance>& more);
+void add(std::vector<CollectiveProvenance>& collectives, const std::vector<CollectiveProvenance>& additions);
 
 namespace provenance {
 

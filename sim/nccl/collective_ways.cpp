@@ -36,13 +36,17 @@ CollectiveWays::CollectiveWays(const Routes& routes, const NcclSettings& setting
 
 bool CollectiveWays::takes_same_gpus_of_nodes() const {
   const auto& platform = routes_.platform();
-  const auto all = std::max<std::size_t>(1, platform.gpus.size() / static_cast<std::size_t>(platform.nodes));
-  const auto of_first = [&](std::size_t gpu) { return gpu / all == members_.front() / all; };
+  const auto gpus_per_node =
+      std::max<std::size_t>(1, platform.gpus.size() / static_cast<std::size_t>(platform.nodes));
+  const auto of_first = [&](std::size_t gpu) {
+    return gpu / gpus_per_node == members_.front() / gpus_per_node;
+  };
   const auto count = static_cast<std::size_t>(std::ranges::count_if(members_, of_first));
   if (members_.size() % count != 0) return false;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const auto first_of_node = members_[i - i % count];
-    if (members_[i] / all != first_of_node / all || members_[i] % all != members_[i % count] % all)
+    if (members_[i] / gpus_per_node != first_of_node / gpus_per_node ||
+        members_[i] % gpus_per_node != members_[i % count] % gpus_per_node)
       return false;
   }
   return true;
@@ -109,12 +113,12 @@ Hop CollectiveWays::hop(const HopBetweenGpus& asked) const {
                   asked.leaves_by_own_nic};
   auto known = inside_.find(ends);
   if (known == inside_.end()) {
-    auto found = find_hop(asked);
-    if (found.relayed) return found;  // other nodes may lack the relay
+    auto new_hop = find_hop(asked);
+    if (new_hop.relayed) return new_hop;  // other nodes may lack the relay
     const auto is_inside = [&](ResourceId id) { return id.index() / size.resources == number; };
-    if (!std::ranges::all_of(found.path, is_inside)) return found;
-    for (auto& id : found.path) id = ResourceId{id.index() - number * size.resources};
-    known = inside_.emplace(ends, std::move(found)).first;
+    if (!std::ranges::all_of(new_hop.path, is_inside)) return new_hop;
+    for (auto& id : new_hop.path) id = ResourceId{id.index() - number * size.resources};
+    known = inside_.emplace(ends, std::move(new_hop)).first;
   }
   auto hop = known->second;
   for (auto& id : hop.path) id = ResourceId{id.index() + number * size.resources};
@@ -133,12 +137,12 @@ Hop CollectiveWays::hop_between(const HopBetweenGpus& asked) const {
   const Ends ends{from % a_node, to % a_node, asked.rail, asked.leaves_by_own_nic};
   auto known = between_.find(ends);
   if (known == between_.end()) {
-    auto found = find_hop(asked);
+    auto new_hop = find_hop(asked);
     const auto is_of_both = [&](ResourceId id) {
       return nodes.node_of(id) == from / a_node || nodes.node_of(id) == to / a_node;
     };
-    if (!std::ranges::all_of(found.path, is_of_both)) return found;
-    known = between_.emplace(ends, HopBetween{std::move(found), from / a_node, to / a_node}).first;
+    if (!std::ranges::all_of(new_hop.path, is_of_both)) return new_hop;
+    known = between_.emplace(ends, HopBetween{std::move(new_hop), from / a_node, to / a_node}).first;
   }
   auto hop = known->second.hop;
   for (auto& id : hop.path) {
@@ -218,8 +222,8 @@ std::vector<SharedPath> CollectiveWays::through_reducing_switches(Algorithm algo
     std::vector<ResourceId> path;
     if (algorithm == Algorithm::nvls) path = through_nvswitches();
     const auto take = [&](std::size_t from, std::size_t to) {
-      const auto way = hop({from, to, rails_[paths.size()]});
-      path.insert(path.end(), way.path.begin(), way.path.end());
+      const auto ring_hop = hop({from, to, rails_[paths.size()]});
+      path.insert(path.end(), ring_hop.path.begin(), ring_hop.path.end());
     };
     std::vector<std::size_t> heads;  // by node: the GPU at which the ring enters
     for (std::size_t i = 0; i < order.size(); ++i) {

@@ -81,17 +81,18 @@ void Communicator::build_single_node_reference() {
 /// more bytes: in a ring, and on average over its ranks in a tree.
 void Communicator::clamp_to_single_node(LoweredCollective& lowered, CollectiveKind kind, Bytes size,
                                         const CollectivePlan& plan) const {
-  const auto& one = *one_node_;
+  const auto& single_node = *one_node_;
   const bool is_pairs = kind == CollectiveKind::all_to_all;
-  const double node_ranks = one.facts().ranks;
+  const double node_ranks = single_node.facts().ranks;
   // A chain moves the whole buffer up and down, a ring of one node less of it, direct paths as much.
-  const auto more = plan.algorithm == Algorithm::collnet_chain ? node_ranks / (node_ranks - 1)
-                    : is_nvls(plan.algorithm) || is_collnet(plan.algorithm) || is_pairs
-                        ? 1
-                        : bus_factor(kind, facts_.ranks) / bus_factor(kind, one.facts().ranks);
+  const auto byte_ratio = plan.algorithm == Algorithm::collnet_chain ? node_ranks / (node_ranks - 1)
+                          : is_nvls(plan.algorithm) || is_collnet(plan.algorithm) || is_pairs
+                              ? 1
+                              : bus_factor(kind, facts_.ranks) / bus_factor(kind, single_node.facts().ranks);
   // Only the part of an all-to-all for ranks of the same node stays there.
-  const auto alone = one.lower(kind, is_pairs ? size * one.facts().ranks / facts_.ranks : size);
-  const auto least = time_alone(alone, platform()) * more;
+  const auto alone =
+      single_node.lower(kind, is_pairs ? size * single_node.facts().ranks / facts_.ranks : size);
+  const auto least = time_alone(alone, platform()) * byte_ratio;
   if (time_alone(lowered, platform()) >= least) return;
   take_time(lowered, least, platform(), Rates::sped_up);
   lowered.limit = alone.limit;
@@ -256,9 +257,9 @@ BytesPerSecond Communicator::rate_of(const CollectivePlan& plan, CollectiveKind 
   if (is_nvls(plan.algorithm)) return nvls_reach(facts_);
   const auto rate = with_all.algorithm_bandwidth * calibrated_;
   if (plan.channels == with_all.channels) return rate;
-  const auto each = channel_rate(facts_.nvlink && facts_.nodes == 1, plan.algorithm, plan.protocol);
-  return rate *
-         share_of_channels(plan.channels, with_all.channels, rate * bus_factor(kind, facts_.ranks), each);
+  const auto per_channel = channel_rate(facts_.nvlink && facts_.nodes == 1, plan.algorithm, plan.protocol);
+  return rate * share_of_channels(plan.channels, with_all.channels, rate * bus_factor(kind, facts_.ranks),
+                                  per_channel);
 }
 
 LoweredCollective Communicator::ideal(CollectiveKind kind, Bytes size) const {
@@ -327,8 +328,8 @@ std::vector<CollectiveFlow> Communicator::flows_of(CollectiveKind kind, Bytes si
                                                    const CollectivePlan& plan, bool is_measured) const {
   if (kind == CollectiveKind::all_to_all) return flows_of_pairs(size, plan, is_measured);
   const auto& paths = ways_.paths(kind, plan.algorithm);
-  const auto each = plan.algorithm == Algorithm::ring ? bus_factor(kind, facts_.ranks) : 1.0;
-  const auto factor = each / static_cast<double>(paths.size());
+  const auto traffic = plan.algorithm == Algorithm::ring ? bus_factor(kind, facts_.ranks) : 1.0;
+  const auto factor = traffic / static_cast<double>(paths.size());
   std::vector<CollectiveFlow> flows;
   for (const auto& path : paths)
     flows.push_back({path, factor * size, factor * plan.algorithm_bandwidth.value()});
@@ -345,10 +346,10 @@ std::vector<CollectiveFlow> Communicator::flows_of_pairs(Bytes size, const Colle
   constexpr auto kind = CollectiveKind::all_to_all;
   auto settings = settings_;
   settings.min_channels = settings.max_channels = std::nullopt;
-  const auto all = with_all_channels(plan, kind, size, facts_, settings_);
-  const auto reached = plan.algorithm_bandwidth / all.algorithm_bandwidth;
+  const auto full_plan = with_all_channels(plan, kind, size, facts_, settings_);
+  const auto reached = plan.algorithm_bandwidth / full_plan.algorithm_bandwidth;
   const auto rates = pair_rates(facts_, settings, plan.protocol);
-  const auto each = size / facts_.ranks;
+  const auto pair_size = size / facts_.ranks;
   std::vector<CollectiveFlow> flows;
   for (const auto& pair : ways_.pairs()) {
     const auto nominal = pair.is_between_nodes ? rates.between : rates.inside;
@@ -356,7 +357,7 @@ std::vector<CollectiveFlow> Communicator::flows_of_pairs(Bytes size, const Colle
     auto cap = (nominal * (is_slowest ? reached : 1)).value() * pair.share / pair.peers;
     if (pair.is_between_nodes && !is_measured)
       cap = std::min(cap, pair.share * most_of_streams(pair_channels(facts_, settings_).per_peer));
-    flows.push_back({pair.path, pair.share * each, cap});
+    flows.push_back({pair.path, pair.share * pair_size, cap});
   }
   return flows;
 }

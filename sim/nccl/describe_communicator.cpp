@@ -78,13 +78,13 @@ void describe_rccl(CommunicatorFacts& communicator, const Platform& platform, co
   if (communicator.mesh_links == 0) return;
   const auto link = routes.find(platform.gpus[node[0]], platform.gpus[node[1]], Routes::Over::nvlink);
   const BytesPerSecond built{platform.resources[link->links.front()->resource.index()].capacity};
-  const auto each = std::max(
+  const auto ring_rate = std::max(
       built, routes.nvlinks(platform.gpus[node[0]], platform.gpus[node[1]]) * BytesPerSecond{rccl_xgmi_rate});
   const auto rings = static_cast<double>(ways.rings().size());
   const auto used = communicator.nodes == 1         ? communicator.mesh_links
                     : has_mesh_chains(routes, node) ? rings
                                                     : 1.0;
-  communicator.node_bandwidth = each * used;
+  communicator.node_bandwidth = ring_rate * used;
 }
 
 }  // namespace

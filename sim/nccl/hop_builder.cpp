@@ -6,13 +6,13 @@
 namespace gradway {
 
 HopBuilder& HopBuilder::route(DeviceId from, DeviceId to, Routes::Over over, std::size_t label) {
-  const auto found = routes_.find(from, to, over, label);
-  if (!found) {
+  const auto path = routes_.find(from, to, over, label);
+  if (!path) {
     complete_ = false;
     return *this;
   }
-  found->append_resources(hop_.path);
-  hop_.latency += found->latency();
+  path->append_resources(hop_.path);
+  hop_.latency += path->latency();
   return *this;
 }
 

@@ -56,11 +56,11 @@ std::vector<Ring> mesh_rings(std::size_t gpus) {
     for (std::size_t stride = 1; stride < gpus; ++stride) rings.push_back(strided(gpus, 0, stride));
     return rings;
   }
-  const auto others = gpus - 1;  // 3 or 5: a ring of these, which the last GPU enters at each place
-  for (std::size_t stride = 1; stride < others; ++stride) {
-    for (std::size_t start = 0; start < others; ++start) {
-      rings.push_back(strided(others, start, stride));
-      rings.back().push_back(others);
+  const auto ring_gpus = gpus - 1;  // 3 or 5: a ring of these, which the last GPU enters at each place
+  for (std::size_t stride = 1; stride < ring_gpus; ++stride) {
+    for (std::size_t start = 0; start < ring_gpus; ++start) {
+      rings.push_back(strided(ring_gpus, start, stride));
+      rings.back().push_back(ring_gpus);
     }
   }
   return rings;

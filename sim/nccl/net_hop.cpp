@@ -74,9 +74,9 @@ class NetHop {
   /// A GPU of the node that may forward data, is near the NIC and has NVLinks to this one.
   std::optional<DeviceId> proxy_gpu(DeviceId gpu, DeviceId nic) const {
     if (settings_.pxn_disable) return std::nullopt;
-    for (const auto other : routes_.on_node(platform_.device(gpu).node, DeviceKind::gpu)) {
-      if (may_forward(other) && other != gpu && is_near(other, nic) && routes_.nvlinks(gpu, other) > 0)
-        return other;
+    for (const auto proxy : routes_.on_node(platform_.device(gpu).node, DeviceKind::gpu)) {
+      if (may_forward(proxy) && proxy != gpu && is_near(proxy, nic) && routes_.nvlinks(gpu, proxy) > 0)
+        return proxy;
     }
     return std::nullopt;
   }
@@ -87,9 +87,9 @@ class NetHop {
     constexpr int a100 = 80;
     const auto& model = platform_.gpu_models.front();
     if (model.is_amd() || model.compute_capability >= a100) return true;
-    const auto others = routes_.on_node(platform_.device(gpu).node, DeviceKind::gpu);
-    return std::ranges::any_of(
-        others, [&](DeviceId other) { return other != gpu && routes_.nvlinks(gpu, other) > 0; });
+    const auto node_gpus = routes_.on_node(platform_.device(gpu).node, DeviceKind::gpu);
+    return std::ranges::any_of(node_gpus,
+                               [&](DeviceId peer) { return peer != gpu && routes_.nvlinks(gpu, peer) > 0; });
   }
 
   /// Adds the path between a GPU and its NIC, in either direction.

@@ -26,10 +26,10 @@ Links direct_links(const Routes& routes, const std::vector<std::size_t>& gpus) {
   for (const auto& [device, from] : position) {
     for (const auto* link : routes.links_from(device)) {
       if (!joins_gpus(link->kind)) continue;
-      const auto to = position.find(link->to);
-      if (to == position.end()) continue;
+      const auto peer = position.find(link->to);
+      if (peer == position.end()) continue;
       if (links.empty()) links.assign(gpus.size(), std::vector<int>(gpus.size(), 0));
-      links[from][to->second] += link->count;
+      links[from][peer->second] += link->count;
     }
   }
   return links;

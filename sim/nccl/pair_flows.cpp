@@ -14,25 +14,26 @@ namespace {
 /// Pairs of one kind, which send at the same time, as one flow.
 class PairsAsOne {
  public:
-  /// @param parts number of hops among which the bytes from one rank to another are divided
-  void add(const Hop& hop, int parts) {
-    for (const auto resource : hop.path) ++uses_[{resource, parts}];
+  /// @param hops number of hops among which the bytes from one rank to another are divided
+  void add(const Hop& hop, int hops) {
+    for (const auto resource : hop.path) ++uses_[{resource, hops}];
     latency_ = std::max(latency_, hop.latency);
   }
 
   /// @return empty if there are none
   std::optional<PairFlow> flow(bool is_between_nodes, int peers) const {
     if (uses_.empty()) return std::nullopt;
-    std::int64_t parts = 1;
-    for (const auto& [use, count] : uses_) parts = std::lcm(parts, static_cast<std::int64_t>(use.second));
+    std::int64_t denominator = 1;
+    for (const auto& [use, count] : uses_)
+      denominator = std::lcm(denominator, static_cast<std::int64_t>(use.second));
     std::map<ResourceId, std::int64_t> load;  // in parts of the bytes from one rank to another
-    for (const auto& [use, count] : uses_) load[use.first] += count * (parts / use.second);
+    for (const auto& [use, count] : uses_) load[use.first] += count * (denominator / use.second);
     std::int64_t common = 0;
     for (const auto& [resource, count] : load) common = std::gcd(common, count);
     std::vector<ResourceId> path;
     for (const auto& [resource, count] : load)
       path.insert(path.end(), static_cast<std::size_t>(count / common), resource);
-    return PairFlow{std::move(path), static_cast<double>(common) / static_cast<double>(parts), peers,
+    return PairFlow{std::move(path), static_cast<double>(common) / static_cast<double>(denominator), peers,
                     is_between_nodes, latency_};
   }
 
@@ -70,18 +71,18 @@ const std::vector<PairFlow>& CollectiveWays::pairs() const {
   for (const auto to : gpus_) {
     const auto domain = platform.nvlink_domain(platform.gpus[to]);
     const auto rails = nearest_rails(to);
-    int here = 0;
+    int domain_peers = 0;
     for (const auto from : gpus_) {
       if (from == to) continue;
       if (platform.nvlink_domain(platform.gpus[from]) == domain) {
         inside.add(hop({from, to, rails.front()}), 1);
-        ++here;
+        ++domain_peers;
         continue;
       }
       for (const auto rail : rails) between.add(hop({from, to, rail}), static_cast<int>(rails.size()));
     }
-    peers_inside = std::max(peers_inside, here);
-    peers_between = std::max(peers_between, static_cast<int>(gpus_.size()) - 1 - here);
+    peers_inside = std::max(peers_inside, domain_peers);
+    peers_between = std::max(peers_between, static_cast<int>(gpus_.size()) - 1 - domain_peers);
   }
   if (auto flow = inside.flow(false, peers_inside)) pairs_.push_back(*std::move(flow));
   if (auto flow = between.flow(true, peers_between)) pairs_.push_back(*std::move(flow));

@@ -27,12 +27,12 @@ struct RingEntry {
 std::vector<DeviceId> in_domain(const Routes& routes, int domain, DeviceKind kind) {
   const auto& domains = routes.platform().nvlink_domains;
   if (domains.empty()) return routes.on_node(domain, kind);
-  std::vector<DeviceId> found;
+  std::vector<DeviceId> devices;
   for (std::size_t node = 0; node < domains.size(); ++node) {
     if (domains[node] == domain)
-      std::ranges::copy(routes.on_node(static_cast<int>(node), kind), std::back_inserter(found));
+      std::ranges::copy(routes.on_node(static_cast<int>(node), kind), std::back_inserter(devices));
   }
-  return found;
+  return devices;
 }
 
 /// The NICs that are nearest to at least one of these GPUs.
@@ -52,13 +52,13 @@ std::vector<DeviceId> nearest_nics(const Routes& routes, const GpuNumbers& gpus,
 /// Ring entries of a node, one for each NIC. NICs that are equally near to several GPUs use them in turn.
 std::vector<RingEntry> ring_entries(const Routes& routes, const GpuNumbers& first_node) {
   const auto& platform = routes.platform();
-  std::vector<RingEntry> found;
+  std::vector<RingEntry> entries;
   std::vector<std::size_t> uses(first_node.size(), 0);
   const auto domain = platform.nvlink_domain(platform.gpus[first_node.front()]);
   const auto every_nic = in_domain(routes, domain, DeviceKind::nic);
   auto nics = every_nic;
-  const auto all = in_domain(routes, domain, DeviceKind::gpu).size();
-  if (first_node.size() < all && !nics.empty()) nics = nearest_nics(routes, first_node, nics);
+  const auto node_gpus = in_domain(routes, domain, DeviceKind::gpu).size();
+  if (first_node.size() < node_gpus && !nics.empty()) nics = nearest_nics(routes, first_node, nics);
   for (const auto nic : nics) {
     std::vector<PathType> distance;
     for (const auto gpu : first_node) distance.push_back(routes.path_type(platform.gpus[gpu], nic));
@@ -75,9 +75,9 @@ std::vector<RingEntry> ring_entries(const Routes& routes, const GpuNumbers& firs
     for (std::size_t i = 0; i < distance.size() && nearest <= PathType::pxb; ++i) {
       if (distance[i] == nearest && i != entry.entry) entry.exit = i;
     }
-    found.push_back(entry);
+    entries.push_back(entry);
   }
-  return found;
+  return entries;
 }
 
 /// Each ring leaves at the GPU where the other of its pair enters. @pre an even number of rings
@@ -90,29 +90,29 @@ void pair_up(std::vector<RingEntry>& entries) {
 
 /// The order of a node's GPUs for a ring that enters it there.
 /// On a full mesh of an even number of GPUs of AMD the chain that starts there.
-GpuNumbers rotated_to(const Routes& routes, GpuNumbers ring, const GpuNumbers& node, const RingEntry& at,
+GpuNumbers rotated_to(const Routes& routes, GpuNumbers ring, const GpuNumbers& node, const RingEntry& entry,
                       bool any_order) {
-  if (at.entry >= ring.size()) return ring;
+  if (entry.entry >= ring.size()) return ring;
   if (has_mesh_chains(routes, node)) {
     ring.clear();
-    for (const auto position : mesh_chain(node.size(), at.entry)) ring.push_back(node[position]);
+    for (const auto position : mesh_chain(node.size(), entry.entry)) ring.push_back(node[position]);
     return ring;
   }
-  std::ranges::rotate(ring, std::ranges::find(ring, node[at.entry]));
-  if (any_order && at.exit && *at.exit < ring.size()) {
-    const auto exit = std::ranges::find(ring, node[*at.exit]);
+  std::ranges::rotate(ring, std::ranges::find(ring, node[entry.entry]));
+  if (any_order && entry.exit && *entry.exit < ring.size()) {
+    const auto exit = std::ranges::find(ring, node[*entry.exit]);
     std::rotate(exit, exit + 1, ring.end());
   }
   return ring;
 }
 
 /// Whether the GPUs have the same positions in their nodes. @pre nodes are alike
-bool are_alike(const Platform& platform, const GpuNumbers& node, const GpuNumbers& other) {
-  if (node.size() != other.size()) return false;
+bool are_alike(const Platform& platform, const GpuNumbers& node, const GpuNumbers& other_node) {
+  if (node.size() != other_node.size()) return false;
   const auto a_node =
       std::max<std::size_t>(1, platform.gpus.size() / static_cast<std::size_t>(platform.nodes));
   return std::ranges::equal(
-      node, other, {}, [&](auto gpu) { return gpu % a_node; }, [&](auto gpu) { return gpu % a_node; });
+      node, other_node, {}, [&](auto gpu) { return gpu % a_node; }, [&](auto gpu) { return gpu % a_node; });
 }
 
 /// A ring for each node; nodes with the same GPUs as the first node have its order.

@@ -27,16 +27,16 @@ MaxMin::Slot MaxMin::add(std::span<const PathTable::Use> path, double weight, do
   flow.cap = cap;
   flow.rate = 0;
   flow.live = true;
-  const auto own = hops(flow);
-  for (std::uint32_t i = 0; i < own.size(); ++i) {
+  const auto flow_hops = hops(flow);
+  for (std::uint32_t i = 0; i < flow_hops.size(); ++i) {
     auto& visitors = links_[path[i].resource].flows;
-    own[i] = {path[i].resource, path[i].times, static_cast<std::uint32_t>(visitors.size())};
+    flow_hops[i] = {path[i].resource, path[i].times, static_cast<std::uint32_t>(visitors.size())};
     visitors.push_back({slot, i});
   }
-  if (own.empty()) {
+  if (flow_hops.empty()) {
     dirty_free_flows_.push_back(slot);
   } else {
-    mark(own.front().link);  // solve() reaches the other links through the flow
+    mark(flow_hops.front().link);  // solve() reaches the other links through the flow
   }
   return slot;
 }
@@ -147,7 +147,7 @@ void MaxMin::collect(std::uint32_t first) {
       flow.fixed = false;
       solved_.push_back(slot);
       if (std::isfinite(flow.cap)) caps_.push_back({flow.cap / flow.weight, slot});
-      for (const Hop& other : hops(flow)) reach(other.link);
+      for (const Hop& flow_hop : hops(flow)) reach(flow_hop.link);
     }
     link.growing = static_cast<std::uint32_t>(link.flows.size());
     sum_up(link);
@@ -207,10 +207,10 @@ bool MaxMin::tightest(double level) {
     levels_.pop_back();
     if (link.growing == 0) continue;
     if (link.weight < cancellation_threshold * link.exact_weight) sum_up(link);
-    const double now = std::max(level, link.left / link.weight);
-    levels_.push_back({now, index});
+    const double current = std::max(level, link.left / link.weight);
+    levels_.push_back({current, index});
     std::push_heap(levels_.begin(), levels_.end(), std::greater<>{});
-    if (now <= known || levels_.front().second == index) return true;
+    if (current <= known || levels_.front().second == index) return true;
   }
   return false;
 }

@@ -36,9 +36,9 @@ PathTable::PathTable(const Platform& platform, const OpGraph& graph) {
 }
 
 std::optional<std::uint32_t> PathTable::number(ResourceId resource) const {
-  const auto found = std::ranges::lower_bound(resources_, resource);
-  if (found == resources_.end() || *found != resource) return std::nullopt;
-  return static_cast<std::uint32_t>(found - resources_.begin());
+  const auto place = std::ranges::lower_bound(resources_, resource);
+  if (place == resources_.end() || *place != resource) return std::nullopt;
+  return static_cast<std::uint32_t>(place - resources_.begin());
 }
 
 void PathTable::add(std::vector<std::uint32_t>& resources) {

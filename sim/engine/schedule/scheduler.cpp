@@ -23,8 +23,8 @@ Scheduler::Scheduler(const OpGraph& graph, const PathTable& paths, FlowBackend& 
   if (any_pauses) is_off_.resize(graph.size(), false);
 }
 
-void Scheduler::settle(Seconds now) {
-  now_ = now;
+void Scheduler::settle(Seconds date) {
+  now_ = date;
   if (!std::exchange(begun_, true)) {
     for (std::size_t i = 0; i < graph_.size(); ++i)
       if (waiting_[i] == 0) make_ready(OpId{i});
@@ -74,9 +74,9 @@ void Scheduler::release_held(OpId kernel) {
   const auto held = held_by_.extract(static_cast<std::uint32_t>(kernel.index()));
   if (held.empty()) return;
   for (const OpId id : held.mapped()) {
-    const auto left = holders_left_.find(static_cast<std::uint32_t>(id.index()));
-    if (--left->second > 0) continue;
-    holders_left_.erase(left);
+    const auto holders = holders_left_.find(static_cast<std::uint32_t>(id.index()));
+    if (--holders->second > 0) continue;
+    holders_left_.erase(holders);
     begin(id);
   }
 }

@@ -31,8 +31,8 @@ class Scheduler {
 
   /// The timer or flow of `op` has ended. Takes effect with the next `settle`.
   void due(OpId op) { due_.push_back(op); }
-  /// Processes all events of the date `now`. The first call, with date zero and nothing due, starts the run.
-  void settle(Seconds now);
+  /// Processes all events of `date`. The first call, with date zero and nothing due, starts the run.
+  void settle(Seconds date);
 
   /// Whether all ops except endless ones have ended.
   bool all_ended() const { return ended_ + endless_.size() == graph_.size(); }

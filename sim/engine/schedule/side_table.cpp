@@ -26,21 +26,21 @@ SideTable::SideTable(const OpGraph& graph)
   gpus_.resize(gpus);
 }
 
-void SideTable::enter(OpId id, Seconds now) {
+void SideTable::enter(OpId id, Seconds date) {
   const auto op = static_cast<std::uint32_t>(id.index());
   if (graph_.op(id).contender == Op::absent) return;
   const Contender& side = graph_.contenders()[graph_.op(id).contender];
   const bool susceptible = is_susceptible(op);
   for (const std::uint32_t gpu : side.gpus) {
     OpsInFlow& same = gpus_[gpu][own_kind(side)];
-    const OpsInFlow& other = gpus_[gpu][1 - own_kind(side)];
+    const OpsInFlow& opposite = gpus_[gpu][1 - own_kind(side)];
     ++same.count;
-    if (side.blocks_collectives) same.holders.push_back({op, now});
+    if (side.blocks_collectives) same.holders.push_back({op, date});
     if (susceptible) {
       same.susceptible.push_back(op);
-      add_neighbours(op, other.count);
+      add_neighbours(op, opposite.count);
     }
-    for (const std::uint32_t neighbour : other.susceptible) add_neighbours(neighbour, 1);
+    for (const std::uint32_t neighbour : opposite.susceptible) add_neighbours(neighbour, 1);
   }
 }
 
@@ -55,8 +55,8 @@ void SideTable::leave(OpId id) {
     if (side.blocks_collectives)
       std::erase_if(same.holders, [&](const HoldingKernel& holder) { return holder.op == op; });
     if (susceptible) {
-      const auto found = std::find(same.susceptible.begin(), same.susceptible.end(), op);
-      *found = same.susceptible.back();
+      const auto place = std::find(same.susceptible.begin(), same.susceptible.end(), op);
+      *place = same.susceptible.back();
       same.susceptible.pop_back();
     }
     for (const std::uint32_t neighbour : gpus_[gpu][1 - own_kind(side)].susceptible)
@@ -64,15 +64,15 @@ void SideTable::leave(OpId id) {
   }
 }
 
-std::vector<OpId> SideTable::holders(OpId id, Seconds now) const {
-  std::vector<OpId> found;
+std::vector<OpId> SideTable::holders(OpId id, Seconds date) const {
+  std::vector<OpId> kernels;
   for (const std::uint32_t gpu : graph_.contenders()[graph_.op(id).contender].gpus) {
     for (const HoldingKernel& holder : gpus_[gpu][0].holders)
-      if (holder.since < now) found.emplace_back(holder.op);
+      if (holder.since < date) kernels.emplace_back(holder.op);
   }
-  std::ranges::sort(found, {}, &OpId::index);
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  return found;
+  std::ranges::sort(kernels, {}, &OpId::index);
+  kernels.erase(std::unique(kernels.begin(), kernels.end()), kernels.end());
+  return kernels;
 }
 
 double SideTable::cap(OpId id) const {
@@ -82,8 +82,8 @@ double SideTable::cap(OpId id) const {
 }
 
 bool SideTable::is_susceptible(std::uint32_t op) const {
-  const Op& it = graph_.ops()[op];
-  return std::isfinite(it.cap) && graph_.contenders()[it.contender].slowdown > 1;
+  const Op& flow = graph_.ops()[op];
+  return std::isfinite(flow.cap) && graph_.contenders()[flow.contender].slowdown > 1;
 }
 
 void SideTable::add_neighbours(std::uint32_t op, std::uint32_t count) {

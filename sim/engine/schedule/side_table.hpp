@@ -17,14 +17,14 @@ class SideTable {
   explicit SideTable(const OpGraph& graph);
 
   /// The flow of the op begins. No effect without a side.
-  void enter(OpId op, Seconds now);
+  void enter(OpId op, Seconds date);
   /// Whether kernels can delay the op: only collectives with a side can be held.
   bool can_be_held(OpId op) const {
     const auto side = graph_.op(op).contender;
     return side != Op::absent && graph_.contenders()[side].kind == Contender::Kind::collective;
   }
   /// Kernels that must end before an op that becomes ready now can start. @pre can_be_held(op)
-  std::vector<OpId> holders(OpId op, Seconds now) const;
+  std::vector<OpId> holders(OpId op, Seconds date) const;
   /// The flow of the op ends. @pre it entered
   void leave(OpId op);
   /// The cap of the op under current contention, in the unit of its path.

@@ -58,9 +58,10 @@ class WaitChain {
       if (progress[before.index()] != Progress::ended)
         first = std::min(first, static_cast<std::uint32_t>(before.index()));
     }
-    const auto left = std::ranges::find_if(progress, [](Progress state) { return state != Progress::ended; });
+    const auto unended =
+        std::ranges::find_if(progress, [](Progress state) { return state != Progress::ended; });
     std::vector<bool> seen(graph.size(), false);
-    auto op = static_cast<std::uint32_t>(left - progress.begin());
+    auto op = static_cast<std::uint32_t>(unended - progress.begin());
     for (; op != Op::absent && !seen[op]; op = obstacle(op).op) {
       seen[op] = true;
       ops_.push_back(op);
@@ -118,9 +119,10 @@ class WaitChain {
 
 void throw_stuck(const OpGraph& graph, const std::vector<Progress>& progress,
                  const std::vector<std::uint32_t>& holders) {
-  const auto left = std::ranges::count_if(progress, [](Progress state) { return state != Progress::ended; });
-  throw SimulationError{fmt::format("the run cannot complete: {} of {} ops never end: {}", left, graph.size(),
-                                    WaitChain{graph, progress, holders}.text())};
+  const auto remaining =
+      std::ranges::count_if(progress, [](Progress state) { return state != Progress::ended; });
+  throw SimulationError{fmt::format("the run cannot complete: {} of {} ops never end: {}", remaining,
+                                    graph.size(), WaitChain{graph, progress, holders}.text())};
 }
 
 }  // namespace gradway

@@ -43,8 +43,8 @@ bool read_all(const FileDescriptor& file, std::string& text, Seconds most_time =
   return false;
 }
 
-[[noreturn]] void refuse(const char* what) {
-  throw SimulationError{fmt::format("cannot run a child process: {}: {}", what, std::strerror(errno))};
+[[noreturn]] void refuse(const char* reason) {
+  throw SimulationError{fmt::format("cannot run a child process: {}: {}", reason, std::strerror(errno))};
 }
 
 /// Runs in the child; never returns.
@@ -86,18 +86,18 @@ ChildResult run_in_child(const std::function<std::string()>& work, Seconds most_
   outgoing.close();
   lock.unlock();
 
-  ChildResult left;
+  ChildResult outcome;
   std::string bytes;
-  left.out_of_time = !read_all(incoming, bytes, most_time);
-  if (left.out_of_time) ::kill(child, SIGKILL);
-  left.fate = fate_of(child);
-  left.last_words = end_of(printed);
+  outcome.out_of_time = !read_all(incoming, bytes, most_time);
+  if (outcome.out_of_time) ::kill(child, SIGKILL);
+  outcome.fate = fate_of(child);
+  outcome.last_words = end_of(printed);
   std::uint64_t size = 0;
-  if (bytes.size() < sizeof size) return left;
+  if (bytes.size() < sizeof size) return outcome;
   std::memcpy(&size, bytes.data(), sizeof size);
-  left.result = bytes.substr(sizeof size);
-  left.finished = left.result.size() == size;
-  return left;
+  outcome.result = bytes.substr(sizeof size);
+  outcome.finished = outcome.result.size() == size;
+  return outcome;
 }
 
 }  // namespace gradway

@@ -30,9 +30,10 @@ std::vector<Seconds> unpack(const char* bytes, std::size_t count) {
   return dates;
 }
 
-[[noreturn]] void refuse(const std::string& what) {
+[[noreturn]] void refuse(const std::string& reason) {
   throw SimulationError{
-      what + "\n  hint: '--engine fluid' gives the same times to 1e-9, and faster; or simulate fewer ranks"};
+      reason +
+      "\n  hint: '--engine fluid' gives the same times to 1e-9, and faster; or simulate fewer ranks"};
 }
 
 }  // namespace

@@ -165,20 +165,20 @@ class SimgridBackend final : public Model, public FlowBackend {
     actions_[op.index()]->set_bound(std::isinf(cap) ? -1 : cap);
   }
 
-  double next_occurring_event(double now) override {
+  double next_occurring_event(double date) override {
     if (timers_.empty() || timers_.top().first == Seconds::infinite()) return -1;
-    return std::max(0.0, timers_.top().first.value() - now);
+    return std::max(0.0, timers_.top().first.value() - date);
   }
 
-  void update_actions_state(double now, double /*since*/) override {
+  void update_actions_state(double date, double /*since*/) override {
     over_.clear();
     for (Action& action : *network_.get_finished_action_set()) note_end(action);
-    finish_what_rounding_left(now);
-    while (!timers_.empty() && timers_.top().first.value() <= now + now * same_date) {
+    finish_what_rounding_left(date);
+    while (!timers_.empty() && timers_.top().first.value() <= date + date * same_date) {
       scheduler_->due(OpId{timers_.top().second});
       timers_.pop();
     }
-    scheduler_->settle(Seconds{now});
+    scheduler_->settle(Seconds{date});
     if (scheduler_->all_ended()) drop_endless();
   }
 
@@ -208,10 +208,10 @@ class SimgridBackend final : public Model, public FlowBackend {
   }
 
   /// Ends flows whose remaining amount is a rounding error.
-  void finish_what_rounding_left(double now) {
+  void finish_what_rounding_left(double date) {
     std::vector<Action*> finished;
     for (Action& action : *network_.get_started_action_set()) {
-      if (action.get_remains_no_update() <= action.get_rate() * now * same_date) finished.push_back(&action);
+      if (action.get_remains_no_update() <= action.get_rate() * date * same_date) finished.push_back(&action);
     }
     for (Action* action : finished) {
       action->finish(Action::State::FINISHED);
@@ -231,10 +231,10 @@ class SimgridBackend final : public Model, public FlowBackend {
 
 Model& network_model(s4u::Engine& engine) {
   const auto& models = engine.get_all_models();
-  const auto found = std::find_if(models.begin(), models.end(),
-                                  [](const Model* model) { return model->get_name() == "Network_CM02"; });
-  expects(found != models.end(), "SimGrid provides its network model CM02");
-  return **found;
+  const auto network = std::find_if(models.begin(), models.end(),
+                                    [](const Model* model) { return model->get_name() == "Network_CM02"; });
+  expects(network != models.end(), "SimGrid provides its network model CM02");
+  return **network;
 }
 
 /// Runs the graph on SimGrid's max-min network model (CM02) in this process. SimGrid keeps global state that
