@@ -5,8 +5,8 @@
 
 namespace gradway {
 
-void violate(const char* what, const std::source_location& place) {
-  throw ContractViolation{fmt::format("{} ({}:{})", what, place.function_name(), place.line())};
+void violate(const char* message, const std::source_location& place) {
+  throw ContractViolation{fmt::format("{} ({}:{})", message, place.function_name(), place.line())};
 }
 
 }  // namespace gradway

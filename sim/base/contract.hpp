@@ -13,13 +13,13 @@ class ContractViolation : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-[[noreturn]] void violate(const char* what, const std::source_location& place);
+[[noreturn]] void violate(const char* message, const std::source_location& place);
 
 /// Checks a precondition or an invariant.
 /// @throws ContractViolation with the calling function and line if `condition` is false
-inline void expects(bool condition, const char* what,
+inline void expects(bool condition, const char* message,
                     const std::source_location place = std::source_location::current()) {
-  if (!condition) violate(what, place);
+  if (!condition) violate(message, place);
 }
 
 }  // namespace gradway

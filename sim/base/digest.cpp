@@ -23,8 +23,8 @@ void Digest::add(std::string_view text) {
 void Digest::add_in_words(std::string_view text) {
   std::uint64_t word = 0;
   const auto tail = text.substr(text.size() - text.size() % sizeof word);
-  for (const auto* at = text.data(); at != tail.data(); at += sizeof word) {
-    std::memcpy(&word, at, sizeof word);
+  for (const auto* position = text.data(); position != tail.data(); position += sizeof word) {
+    std::memcpy(&word, position, sizeof word);
     value_ = (value_ ^ word) * prime;
     value_ ^= value_ >> 32u;  // in a product, high bits do not affect low bits
   }

@@ -55,9 +55,10 @@ bool is_letter_or_digit(char c) {
 
 /// Whether a name contains the other one as a whole part, as "aws-p5.48xlarge" contains "p5".
 bool has_part(const std::string& candidate, const std::string& part) {
-  for (auto at = candidate.find(part); at != std::string::npos; at = candidate.find(part, at + 1)) {
-    const auto end = at + part.size();
-    if ((at == 0 || !is_letter_or_digit(candidate[at - 1])) &&
+  for (auto start = candidate.find(part); start != std::string::npos;
+       start = candidate.find(part, start + 1)) {
+    const auto end = start + part.size();
+    if ((start == 0 || !is_letter_or_digit(candidate[start - 1])) &&
         (end == candidate.size() || !is_letter_or_digit(candidate[end])))
       return true;
   }
@@ -67,11 +68,11 @@ bool has_part(const std::string& candidate, const std::string& part) {
 /// The candidates that satisfy `is_meant`, shortest first, at most `most_near_names`.
 template <class IsMeant>
 std::vector<std::string> shortest_of(const std::vector<std::string>& candidates, const IsMeant& is_meant) {
-  std::vector<std::string> found;
-  std::ranges::copy_if(candidates, std::back_inserter(found), is_meant);
-  std::ranges::stable_sort(found, {}, &std::string::size);
-  if (found.size() > most_near_names) found.resize(most_near_names);
-  return found;
+  std::vector<std::string> matches;
+  std::ranges::copy_if(candidates, std::back_inserter(matches), is_meant);
+  std::ranges::stable_sort(matches, {}, &std::string::size);
+  if (matches.size() > most_near_names) matches.resize(most_near_names);
+  return matches;
 }
 
 std::string fewest_edits(std::string_view name, const std::vector<std::string>& candidates) {
@@ -93,10 +94,10 @@ std::string fewest_edits(std::string_view name, const std::vector<std::string>& 
 
 std::vector<std::string> near_names(std::string_view name, const std::vector<std::string>& candidates) {
   if (name.size() >= shortest_part) {
-    auto found = shortest_of(candidates, [part = plain(name)](const std::string& candidate) {
+    auto matches = shortest_of(candidates, [part = plain(name)](const std::string& candidate) {
       return has_part(plain(candidate), part);
     });
-    if (!found.empty()) return found;
+    if (!matches.empty()) return matches;
   }
   if (auto best = fewest_edits(name, candidates); !best.empty()) return {std::move(best)};
   if (name.size() < shortest_start) return {};

@@ -17,26 +17,26 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// End of the word at `at`, in any case; `at` if another text is there.
-const char* after_word(const char* at, const char* last, std::string_view word) {
-  if (static_cast<std::size_t>(last - at) < word.size()) return at;
-  const bool is_word = std::equal(word.begin(), word.end(), at, [](char wanted, char found) {
-    return wanted == std::tolower(static_cast<unsigned char>(found));
+/// End of the word at `first`, in any case; `first` if another text is there.
+const char* after_word(const char* first, const char* last, std::string_view word) {
+  if (static_cast<std::size_t>(last - first) < word.size()) return first;
+  const bool is_word = std::equal(word.begin(), word.end(), first, [](char wanted, char actual) {
+    return wanted == std::tolower(static_cast<unsigned char>(actual));
   });
-  return is_word ? at + word.size() : at;
+  return is_word ? first + word.size() : first;
 }
 
-/// End of the decimal number at `at`, without a sign; `at` if there is none.
-const char* after_decimal(const char* at, const char* last) {
-  const auto* const whole = std::find_if_not(at, last, is_digit);
-  const auto* end = whole;
-  auto digits = whole - at;
+/// End of the decimal number at `first`, without a sign; `first` if there is none.
+const char* after_decimal(const char* first, const char* last) {
+  const auto* const whole_end = std::find_if_not(first, last, is_digit);
+  const auto* end = whole_end;
+  auto digits = whole_end - first;
   if (end != last && *end == '.') {
     const auto* const fraction = std::find_if_not(end + 1, last, is_digit);
     digits += fraction - (end + 1);
     end = fraction;
   }
-  if (digits == 0) return at;
+  if (digits == 0) return first;
   if (end != last && (*end == 'e' || *end == 'E')) {
     const auto* exponent = end + 1;
     if (exponent != last && (*exponent == '+' || *exponent == '-')) ++exponent;

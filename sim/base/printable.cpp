@@ -30,41 +30,41 @@ bool is_plain(char c) {
 }  // namespace
 
 std::size_t first_control(std::string_view text, std::string_view allowed) {
-  for (std::size_t at = 0; at < text.size();) {
-    if (is_plain(text[at])) {
-      ++at;
+  for (std::size_t offset = 0; offset < text.size();) {
+    if (is_plain(text[offset])) {
+      ++offset;
       continue;
     }
-    const auto length = std::max<std::size_t>(1, character_length(text.substr(at)));
-    const bool is_allowed = length == 1 && allowed.find(text[at]) != std::string_view::npos;
-    const bool is_byte = length == 1 && static_cast<unsigned char>(text[at]) >= 0x80;  // not UTF-8
-    if (!is_allowed && !is_byte && is_control(decoded(text.substr(at), length))) return at;
-    at += length;
+    const auto length = std::max<std::size_t>(1, character_length(text.substr(offset)));
+    const bool is_allowed = length == 1 && allowed.find(text[offset]) != std::string_view::npos;
+    const bool is_byte = length == 1 && static_cast<unsigned char>(text[offset]) >= 0x80;  // not UTF-8
+    if (!is_allowed && !is_byte && is_control(decoded(text.substr(offset), length))) return offset;
+    offset += length;
   }
   return std::string_view::npos;
 }
 
-std::string code_point(std::string_view text, std::size_t at) {
-  const auto rest = text.substr(at);
-  return fmt::format("U+{:04X}", static_cast<unsigned>(decoded(rest, character_length(rest))));
+std::string code_point(std::string_view text, std::size_t offset) {
+  const auto tail = text.substr(offset);
+  return fmt::format("U+{:04X}", static_cast<unsigned>(decoded(tail, character_length(tail))));
 }
 
 std::string printable(std::string_view text, std::string_view allowed) {
   std::string result;
   result.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const auto rest = text.substr(at);
-    const auto length = character_length(rest);
-    const bool is_allowed = length == 1 && allowed.find(text[at]) != std::string_view::npos;
+  for (std::size_t offset = 0; offset < text.size();) {
+    const auto tail = text.substr(offset);
+    const auto length = character_length(tail);
+    const bool is_allowed = length == 1 && allowed.find(text[offset]) != std::string_view::npos;
     if (length == 0) {
-      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[at]));
-    } else if (const auto code = decoded(rest, length); is_allowed || !is_control(code)) {
-      result += rest.substr(0, length);
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[offset]));
+    } else if (const auto code = decoded(tail, length); is_allowed || !is_control(code)) {
+      result += tail.substr(0, length);
     } else {
       result += length == 1 ? fmt::format("\\x{:02x}", static_cast<unsigned>(code))
                             : fmt::format("\\u{:04x}", static_cast<unsigned>(code));
     }
-    at += std::max<std::size_t>(1, length);
+    offset += std::max<std::size_t>(1, length);
   }
   return result;
 }

@@ -17,7 +17,7 @@ namespace gradway {
 std::size_t first_control(std::string_view text, std::string_view allowed = "");
 
 /// The character at an offset in the form "U+001B". @pre valid UTF-8 begins there
-std::string code_point(std::string_view text, std::size_t at);
+std::string code_point(std::string_view text, std::size_t offset);
 
 /// Escapes control characters ("\x1b" for one byte, "\u202e" for more) and bytes that are not valid UTF-8
 /// ("\xff").

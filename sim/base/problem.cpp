@@ -52,9 +52,9 @@ std::vector<Problem> fit_to_show(std::vector<Problem> problems) {
 }
 
 std::string join(const std::vector<Problem>& problems) {
-  std::string all;
-  for (const auto& problem : problems) all += to_text(problem);
-  return all;
+  std::string text;
+  for (const auto& problem : problems) text += to_text(problem);
+  return text;
 }
 
 }  // namespace

@@ -10,10 +10,10 @@
 
 namespace gradway {
 
-FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
-  if (this == &other) return *this;
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& source) noexcept {
+  if (this == &source) return *this;
   close();
-  descriptor_ = std::exchange(other.descriptor_, -1);
+  descriptor_ = std::exchange(source.descriptor_, -1);
   return *this;
 }
 

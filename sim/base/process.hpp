@@ -14,8 +14,8 @@ class FileDescriptor {
  public:
   FileDescriptor() = default;
   explicit FileDescriptor(int descriptor) : descriptor_{descriptor} {}
-  FileDescriptor(FileDescriptor&& other) noexcept : descriptor_{std::exchange(other.descriptor_, -1)} {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
+  FileDescriptor(FileDescriptor&& source) noexcept : descriptor_{std::exchange(source.descriptor_, -1)} {}
+  FileDescriptor& operator=(FileDescriptor&& source) noexcept;
   FileDescriptor(const FileDescriptor&) = delete;
   FileDescriptor& operator=(const FileDescriptor&) = delete;
   ~FileDescriptor() { close(); }

@@ -14,9 +14,9 @@ namespace gradway {
 /// The value at an index of the sorted values (order statistic).
 template <class Value>
 Value at_place(std::vector<Value> values, std::size_t place) {
-  const auto found = values.begin() + static_cast<std::ptrdiff_t>(place);
-  std::ranges::nth_element(values, found);
-  return *found;
+  const auto element = values.begin() + static_cast<std::ptrdiff_t>(place);
+  std::ranges::nth_element(values, element);
+  return *element;
 }
 
 /// The smallest value that at least this share of the values does not exceed. Always one of the values.

@@ -5,8 +5,8 @@
 
 namespace gradway {
 
-inline bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
+inline bool contains(std::string_view text, std::string_view fragment) {
+  return text.find(fragment) != std::string_view::npos;
 }
 
 /// Whether it is a letter of ASCII, in every locale.

@@ -18,12 +18,12 @@ class Quantity {
   constexpr double value() const { return value_; }
   constexpr auto operator<=>(const Quantity&) const = default;
 
-  constexpr Quantity& operator+=(Quantity other) {
-    value_ += other.value_;
+  constexpr Quantity& operator+=(Quantity quantity) {
+    value_ += quantity.value_;
     return *this;
   }
-  constexpr Quantity& operator-=(Quantity other) {
-    value_ -= other.value_;
+  constexpr Quantity& operator-=(Quantity quantity) {
+    value_ -= quantity.value_;
     return *this;
   }
   friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity{a.value_ + b.value_}; }

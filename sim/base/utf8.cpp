@@ -28,10 +28,10 @@ std::size_t character_length(std::string_view text) {
 }
 
 std::size_t first_bad_byte(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const auto length = character_length(text.substr(at));
-    if (length == 0) return at;
-    at += length;
+  for (std::size_t offset = 0; offset < text.size();) {
+    const auto length = character_length(text.substr(offset));
+    if (length == 0) return offset;
+    offset += length;
   }
   return std::string_view::npos;
 }

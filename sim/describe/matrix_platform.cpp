@@ -69,14 +69,14 @@ WrittenPlatform matrix_platform(const TopologyMatrix& matrix, const DescribedGpu
   draft.no_vendor = "the matrix does not contain it";
   draft.remarks = draft.layout.remarks;
   if (!draft.layout.switched.empty()) draft.remarks.emplace_back(inferred_nvswitch);
-  std::vector<PartLink> parts;
+  std::vector<PartLink> links;
   if (has_grace) {
     draft.cpu_vendor = "ARM";
-    parts.resize(draft.layout.parts.size());
-    for (std::size_t i = 0; i < matrix.gpus; ++i) parts[i].is_c2c = true;
+    links.resize(draft.layout.parts.size());
+    for (std::size_t i = 0; i < matrix.gpus; ++i) links[i].is_c2c = true;
   }
   draft.links =
-      nominal_links(draft.layout, {gpu.name, gpu.compute_capability, draft.cpu_vendor, {}, std::move(parts)});
+      nominal_links(draft.layout, {gpu.name, gpu.compute_capability, draft.cpu_vendor, {}, std::move(links)});
   add_nics(draft);
   return {platform_text(draft), draft.layout.remarks};
 }

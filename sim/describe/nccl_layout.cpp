@@ -65,9 +65,9 @@ class NodeTopology {
   void order_gpus() {
     const bool have_numbers =
         std::ranges::all_of(gpus_, [](const auto* gpu) { return gpu->gpu.dev.has_value(); });
-    std::ranges::stable_sort(gpus_, [&](const auto* one, const auto* other) {
-      if (have_numbers) return *one->gpu.dev < *other->gpu.dev;
-      return one->bus < other->bus;
+    std::ranges::stable_sort(gpus_, [&](const auto* first, const auto* second) {
+      if (have_numbers) return *first->gpu.dev < *second->gpu.dev;
+      return first->bus < second->bus;
     });
     for (std::size_t i = 1; i < gpus_.size(); ++i) {
       const bool is_same_number = have_numbers && gpus_[i]->gpu.dev == gpus_[i - 1]->gpu.dev;
@@ -150,8 +150,8 @@ class NodeTopology {
         if (link.to == NcclNvlink::End::nvswitch) to_switch += link.count;
         if (link.to == NcclNvlink::End::cpu) left_out.insert("NVLinks between GPUs and CPUs are ignored");
         if (link.to != NcclNvlink::End::gpu) continue;
-        const auto other = std::ranges::find(gpus_, link.target, [](const auto* gpu) { return gpu->bus; });
-        const auto j = static_cast<std::size_t>(other - gpus_.begin());
+        const auto peer = std::ranges::find(gpus_, link.target, [](const auto* gpu) { return gpu->bus; });
+        const auto j = static_cast<std::size_t>(peer - gpus_.begin());
         if (j == i) {
           hidden[i] += link.count;
         } else if (j == gpus_.size()) {
@@ -164,7 +164,7 @@ class NodeTopology {
       if (to_switch > 0) layout_.switched.push_back({i, to_switch, "nvswitch"});
     }
     const bool are_alike = std::ranges::all_of(
-        layout_.switched, [&](const auto& each) { return each.links == layout_.switched.front().links; });
+        layout_.switched, [&](const auto& uplink) { return uplink.links == layout_.switched.front().links; });
     if (!are_alike || (!layout_.switched.empty() && layout_.switched.size() < gpus_.size()))
       left_out.insert("GPUs have different numbers of NVLinks to the NVSwitch, some of them perhaps none");
     add_hidden_bridges(hidden, left_out);
@@ -207,14 +207,14 @@ class NodeTopology {
 }  // namespace
 
 NcclNodeLayout node_layout(const NcclTopology& topology, std::optional<int> gpus) {
-  auto one = topology;
-  const auto hosts = keep_first_host(one);
-  auto uncertainties = find_unlisted_gpus(one, gpus);
+  auto node = topology;
+  const auto hosts = keep_first_host(node);
+  auto uncertainties = find_unlisted_gpus(node, gpus);
   if (hosts > 1)
     uncertainties.push_back(fmt::format("the file has {} nodes: the first one is described", hosts));
   for (const auto& element : topology.unknown)
     uncertainties.push_back(fmt::format("unknown elements <{}> are ignored", ascii_line(element)));
-  auto result = NodeTopology{one}.make();
+  auto result = NodeTopology{node}.make();
   result.uncertainties.insert(result.uncertainties.begin(), uncertainties.begin(), uncertainties.end());
   return result;
 }

@@ -17,7 +17,7 @@ namespace {
 constexpr double alike = 1.03;  // Rates within this ratio are equal.
 // Share of the rates alone above which concurrent copies did not slow each other down.
 constexpr double not_slowed = 0.95;
-constexpr std::array ways{HostWay::to_gpu, HostWay::from_gpu};
+constexpr std::array directions{HostWay::to_gpu, HostWay::from_gpu};
 
 std::string rate_number(BytesPerSecond rate) {
   return fmt::format("{:.4g}", rate.value() / 1e9);
@@ -40,7 +40,7 @@ std::string sizes_text(const std::vector<CopyRate>& rates) {
 
 BytesPerSecond median(const std::vector<CopyRate>& rates) {
   std::vector<BytesPerSecond> plain;
-  for (const auto& one : rates) plain.push_back(one.rate);
+  for (const auto& copy : rates) plain.push_back(copy.rate);
   return lower_median(plain);
 }
 
@@ -71,17 +71,17 @@ class MeasuredRating {
 
   const std::string& name(std::size_t part) const { return layout_.name(part); }
 
-  BytesPerSecond slot(HostWay way, int gpu) const {
-    return slots_.rate[static_cast<std::size_t>(way)][static_cast<std::size_t>(gpu)];
+  BytesPerSecond slot(HostWay direction, int gpu) const {
+    return slots_.rate[static_cast<std::size_t>(direction)][static_cast<std::size_t>(gpu)];
   }
 
   void rate_slots() {
     std::array<std::vector<CopyRate>, 2> measured;
     std::array<std::vector<std::optional<CopyRate>>, 2> by_gpu;
-    for (const auto way : ways) {
-      const auto w = static_cast<std::size_t>(way);
+    for (const auto direction : directions) {
+      const auto w = static_cast<std::size_t>(direction);
       for (int gpu = 0; gpu < static_cast<int>(layout_.gpus); ++gpu) {
-        by_gpu[w].push_back(rates_.pinned(way, gpu));
+        by_gpu[w].push_back(rates_.pinned(direction, gpu));
         if (by_gpu[w].back()) measured[w].push_back(*by_gpu[w].back());
       }
     }
@@ -92,19 +92,19 @@ class MeasuredRating {
                                 "measure rows h2d_pinned and d2h_pinned, the rates of PCIe, with the probe"}};
     }
     std::string source;
-    for (const auto way : ways) {
-      const auto w = static_cast<std::size_t>(way);
-      const auto& own = measured[w];
-      const auto& used = own.empty() ? measured[1 - w] : own;
+    for (const auto direction : directions) {
+      const auto w = static_cast<std::size_t>(direction);
+      const auto& rates = measured[w];
+      const auto& used = rates.empty() ? measured[1 - w] : rates;
       for (std::size_t gpu = 0; gpu < layout_.gpus; ++gpu) {
         const bool is_own = by_gpu[w][gpu] && !are_alike(used);
         slots_.rate[w].push_back(is_own ? by_gpu[w][gpu]->rate : median(used));
       }
-      const auto row = way == HostWay::to_gpu ? "h2d_pinned" : "d2h_pinned";
-      source += own.empty() ? fmt::format("No rows {}: assumed to be as in the other direction. ", row)
-                            : fmt::format("Rows {}: copies of {} {} a GPU reached {}{}. ", row,
-                                          sizes_text(used), way == HostWay::to_gpu ? "to" : "from",
-                                          range_text(used), alone_text(own.size()));
+      const auto row = direction == HostWay::to_gpu ? "h2d_pinned" : "d2h_pinned";
+      source += rates.empty() ? fmt::format("No rows {}: assumed to be as in the other direction. ", row)
+                              : fmt::format("Rows {}: copies of {} {} a GPU reached {}{}. ", row,
+                                            sizes_text(used), direction == HostWay::to_gpu ? "to" : "from",
+                                            range_text(used), alone_text(rates.size()));
     }
     source.pop_back();
     LinkGroup group{std::move(source), {}};
@@ -132,10 +132,10 @@ class MeasuredRating {
         const auto gpus = layout_.gpus_below(part);
         std::array<BytesPerSecond, 2> rate{};
         std::array<std::optional<CopyRate>, 2> together;
-        for (const auto way : ways) {
-          const auto w = static_cast<std::size_t>(way);
-          for (const auto gpu : gpus) rate[w] = std::max(rate[w], slot(way, gpu));
-          if (gpus.size() > 1) together[w] = rates_.together(way, gpus);
+        for (const auto direction : directions) {
+          const auto w = static_cast<std::size_t>(direction);
+          for (const auto gpu : gpus) rate[w] = std::max(rate[w], slot(direction, gpu));
+          if (gpus.size() > 1) together[w] = rates_.together(direction, gpus);
           if (together[w]) rate[w] = std::max(rate[w], together[w]->rate);
         }
         const NodeLink link{name(*layout_.parts[part].parent), name(part),
@@ -156,11 +156,11 @@ class MeasuredRating {
     const auto start = fmt::format("Shared by {} GPUs. Inferred: at least the rate of the slot of one", gpus);
     if (!together[0] && !together[1]) return start + "; no pattern copies to all of them at once.";
     std::string text;
-    for (const auto way : ways) {
-      const auto& rate = together[static_cast<std::size_t>(way)];
+    for (const auto direction : directions) {
+      const auto& rate = together[static_cast<std::size_t>(direction)];
       if (!rate) continue;
       text += fmt::format("{} {} all of them at once {} GB/s", text.empty() ? "; copies" : ",",
-                          way == HostWay::to_gpu ? "to" : "from", rate_number(rate->rate));
+                          direction == HostWay::to_gpu ? "to" : "from", rate_number(rate->rate));
     }
     return fmt::format("{}{} (rows pattern).", start, text);
   }
@@ -204,25 +204,25 @@ class MeasuredRating {
   }
 
   void rate_sockets() {
-    const auto all = layout_.of_kind(DeviceKind::socket);
+    const auto sockets = layout_.of_kind(DeviceKind::socket);
     const auto figure = socket_figure(node_.cpu_vendor, node_.cpu_model);
     const bool has_nvlinks = !layout_.switched.empty() || !layout_.pairs.empty();
-    for (std::size_t a = 0; a < all.size(); ++a) {
-      for (auto b = a + 1; b < all.size(); ++b) {
+    for (std::size_t a = 0; a < sockets.size(); ++a) {
+      for (auto b = a + 1; b < sockets.size(); ++b) {
         std::array<BytesPerSecond, 2> rate{figure.rate, figure.rate};
         auto source =
             fmt::format("Inferred: NCCL's figure for the link between sockets ({}, src/graph/topo.h, 2.28.9)",
                         figure.name);
-        const std::array gpus{layout_.gpus_below(all[a]), layout_.gpus_below(all[b])};
+        const std::array gpus{layout_.gpus_below(sockets[a]), layout_.gpus_below(sockets[b])};
         for (std::size_t w = 0; w < 2 && !has_nvlinks; ++w) {
           const auto reached = rates_.across(gpus[w], gpus[1 - w]);
           if (!reached) continue;
           rate[w] = std::max(rate[w], reached->rate);
-          source +=
-              fmt::format("; copies from GPUs of {} to GPUs of {} reached {} GB/s", name(all[w == 0 ? a : b]),
-                          name(all[w == 0 ? b : a]), rate_number(reached->rate));
+          source += fmt::format("; copies from GPUs of {} to GPUs of {} reached {} GB/s",
+                                name(sockets[w == 0 ? a : b]), name(sockets[w == 0 ? b : a]),
+                                rate_number(reached->rate));
         }
-        add({source + '.', {{name(all[a]), name(all[b]), LinkKind::inter_socket, rate[0], rate[1]}}});
+        add({source + '.', {{name(sockets[a]), name(sockets[b]), LinkKind::inter_socket, rate[0], rate[1]}}});
       }
     }
   }
@@ -230,10 +230,10 @@ class MeasuredRating {
   /// Rate of copies between two GPUs, or the sum of the driver's rates of the links.
   std::optional<CopyRate> nvlink_rate(std::size_t from, std::size_t to, int count, bool& is_measured) const {
     is_measured = true;
-    const auto one = static_cast<int>(from);
-    const auto other = static_cast<int>(to);
-    if (const auto rate = rates_.peer(one, other)) return rate;
-    if (const auto rate = rates_.peer(other, one)) return rate;
+    const auto sender = static_cast<int>(from);
+    const auto receiver = static_cast<int>(to);
+    if (const auto rate = rates_.peer(sender, receiver)) return rate;
+    if (const auto rate = rates_.peer(receiver, sender)) return rate;
     is_measured = false;
     const auto link = node_.gpus[from].nvlink_rate;
     return link ? std::optional{CopyRate{static_cast<double>(count) * *link, {}}} : std::nullopt;
@@ -269,9 +269,9 @@ class MeasuredRating {
     if (measured.empty() && !nominal) return leave_out_nvlinks();
     const auto used = measured.empty() ? std::vector{*nominal} : measured;
     LinkGroup group{peer_text(used, !measured.empty()), {}};
-    for (const auto& each : layout_.switched) {
+    for (const auto& uplink : layout_.switched) {
       group.links.push_back(
-          {name(each.gpu), each.nvswitch, LinkKind::nvlink, median(used), median(used), each.links});
+          {name(uplink.gpu), uplink.nvswitch, LinkKind::nvlink, median(used), median(used), uplink.links});
     }
     add(std::move(group));
   }
@@ -286,7 +286,7 @@ class MeasuredRating {
       const auto forward = nvlink_rate(pair.one, pair.other, pair.count, is_measured[0]);
       const auto backward = nvlink_rate(pair.other, pair.one, pair.count, is_measured[1]);
       if (!forward || !backward) return leave_out_nvlinks();
-      for (const auto& one : {*forward, *backward}) rates[is_measured[0] ? 1 : 0].push_back(one);
+      for (const auto& rate : {*forward, *backward}) rates[is_measured[0] ? 1 : 0].push_back(rate);
       auto& group = is_measured[0] ? measured_group : nominal_group;
       group.links.push_back(
           {name(pair.one), name(pair.other), LinkKind::nvlink, forward->rate, backward->rate, pair.count});

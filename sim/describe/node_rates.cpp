@@ -12,12 +12,12 @@ namespace {
 /// @param is_wanted selects rows.
 template <class Wanted>
 std::optional<CopyRate> largest(const std::vector<CopyRow>& rows, const Wanted& is_wanted) {
-  std::vector<SizedTime> found;
+  std::vector<SizedTime> times;
   for (const auto& row : rows) {
-    if (is_wanted(row)) found.push_back({row.size, row.time});
+    if (is_wanted(row)) times.push_back({row.size, row.time});
   }
-  if (found.empty()) return std::nullopt;
-  const auto best = merged_by_size(std::move(found)).back();
+  if (times.empty()) return std::nullopt;
+  const auto best = merged_by_size(std::move(times)).back();
   return CopyRate{best.size / best.time, best.size};
 }
 
@@ -25,8 +25,8 @@ bool contains(std::span<const int> gpus, std::optional<int> gpu) {
   return gpu && std::ranges::find(gpus, *gpu) != gpus.end();
 }
 
-void keep_faster(std::optional<CopyRate>& best, const CopyRate& other) {
-  if (other.rate > BytesPerSecond{} && (!best || other.rate > best->rate)) best = other;
+void keep_faster(std::optional<CopyRate>& best, const CopyRate& candidate) {
+  if (candidate.rate > BytesPerSecond{} && (!best || candidate.rate > best->rate)) best = candidate;
 }
 
 /// The sum of the rates of a pattern's selected copies, and their number.
@@ -43,15 +43,15 @@ std::pair<CopyRate, std::size_t> sum_of(const PatternRow& pattern, const Wanted&
 }
 
 /// The GPU at the other end of a copy from or to host memory.
-std::optional<int> gpu_of(const CopyWay& copy, HostWay way) {
-  if (way == HostWay::to_gpu) return copy.from ? std::nullopt : copy.to;
+std::optional<int> gpu_of(const CopyWay& copy, HostWay direction) {
+  if (direction == HostWay::to_gpu) return copy.from ? std::nullopt : copy.to;
   return copy.to ? std::nullopt : copy.from;
 }
 
 }  // namespace
 
-std::optional<CopyRate> NodeRates::pinned(HostWay way, int gpu) const {
-  const auto role = way == HostWay::to_gpu ? LinkRole::to_gpu : LinkRole::from_gpu;
+std::optional<CopyRate> NodeRates::pinned(HostWay direction, int gpu) const {
+  const auto role = direction == HostWay::to_gpu ? LinkRole::to_gpu : LinkRole::from_gpu;
   return largest(samples_.copies, [&](const CopyRow& row) {
     return row.role == role && (row.gpus.empty() || contains(row.gpus, gpu));
   });
@@ -70,11 +70,11 @@ std::optional<CopyRate> NodeRates::peer(int from, int to) const {
                  [](const CopyRow& row) { return row.role == LinkRole::peer && row.gpus.size() < 2; });
 }
 
-std::optional<CopyRate> NodeRates::together(HostWay way, std::span<const int> gpus) const {
+std::optional<CopyRate> NodeRates::together(HostWay direction, std::span<const int> gpus) const {
   std::optional<CopyRate> best;
   for (const auto& pattern : samples_.patterns) {
     const auto [sum, count] =
-        sum_of(pattern, [&](const CopyWay& copy) { return contains(gpus, gpu_of(copy, way)); });
+        sum_of(pattern, [&](const CopyWay& copy) { return contains(gpus, gpu_of(copy, direction)); });
     if (count >= gpus.size()) keep_faster(best, sum);
   }
   return best;
@@ -94,7 +94,9 @@ std::optional<NodeRates::MemoryRate> NodeRates::memory(std::span<const int> gpus
     }
     if (rate.copies < 2 * gpus.size()) continue;
     rate.rate = static_cast<double>(rate.copies) * pattern.size / slowest;
-    const auto rank = [](const MemoryRate& one) { return std::pair{one.copies_of_node, one.size}; };
+    const auto rank = [](const MemoryRate& candidate) {
+      return std::pair{candidate.copies_of_node, candidate.size};
+    };
     if (!best || rank(rate) > rank(*best)) best = rate;
   }
   return best;
@@ -102,10 +104,10 @@ std::optional<NodeRates::MemoryRate> NodeRates::memory(std::span<const int> gpus
 
 std::optional<CopyRate> NodeRates::across(std::span<const int> from, std::span<const int> to) const {
   std::optional<CopyRate> best;
-  for (const auto one : from) {
-    for (const auto other : to) {
+  for (const auto sender : from) {
+    for (const auto receiver : to) {
       const auto alone = largest(samples_.copies, [&](const CopyRow& row) {
-        return row.role == LinkRole::peer && row.gpus == std::vector{one, other};
+        return row.role == LinkRole::peer && row.gpus == std::vector{sender, receiver};
       });
       if (alone) keep_faster(best, *alone);
     }
@@ -125,9 +127,9 @@ std::optional<NodeRates::RingRate> NodeRates::through_net() const {
                          row.kind == CollectiveKind::reduce_scatter;
     if (row.transport != Transport::net || row.nodes > 1 || !is_ring || row.algorithm == Algorithm::tree)
       continue;
-    const auto each = bus_factor(row.kind, row.ranks) * (row.size / row.time);
-    const auto all = static_cast<double>(row.ranks) * each;
-    if (!best || all > best->rate) best = RingRate{all, row.ranks, each};
+    const auto rank_rate = bus_factor(row.kind, row.ranks) * (row.size / row.time);
+    const auto total = static_cast<double>(row.ranks) * rank_rate;
+    if (!best || total > best->rate) best = RingRate{total, row.ranks, rank_rate};
   }
   return best;
 }

@@ -27,7 +27,7 @@ class NodeRates {
   explicit NodeRates(const Samples& samples) : samples_{samples} {}
 
   /// Copies between pinned host memory and a GPU, alone.
-  std::optional<CopyRate> pinned(HostWay way, int gpu) const;
+  std::optional<CopyRate> pinned(HostWay direction, int gpu) const;
   /// Copies from pageable memory to a GPU: the median of the GPUs.
   std::optional<CopyRate> pageable() const;
   /// Copies from one GPU to another, alone. Rows that do not name both GPUs apply to any pair.
@@ -35,7 +35,7 @@ class NodeRates {
 
   /// Total rate of copies in one direction to some GPUs while copies to all of them run: a lower bound for a
   /// link that they share. The best of the patterns.
-  std::optional<CopyRate> together(HostWay way, std::span<const int> gpus) const;
+  std::optional<CopyRate> together(HostWay direction, std::span<const int> gpus) const;
 
   /// Rate of the memory of a socket while all its GPUs copy both ways: the number of their copies times the
   /// rate of the slowest. From the pattern with the most copies on the node, and of those the largest copies.

@@ -144,9 +144,9 @@ class NominalRating {
     const auto kind = is_amd ? LinkKind::xgmi : LinkKind::nvlink;
     const auto source = fmt::format("{}, {:.4g} GB/s each in each direction: {}.",
                                     is_amd ? "XGMI" : "NVLinks", nominal.each.value() / 1e9, nominal.source);
-    for (const auto& each : layout_.switched) {
-      const auto rate = each.links * nominal.each;
-      add(source, {layout_.name(each.gpu), each.nvswitch, kind, rate, rate, each.links});
+    for (const auto& uplink : layout_.switched) {
+      const auto rate = uplink.links * nominal.each;
+      add(source, {layout_.name(uplink.gpu), uplink.nvswitch, kind, rate, rate, uplink.links});
     }
     for (const auto& pair : layout_.pairs) {
       const auto rate = pair.count * nominal.each;

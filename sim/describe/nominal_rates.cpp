@@ -35,9 +35,9 @@ constexpr std::array generations{
     Generation{64, 6, 480, 110.8_GBps, 110.2_GBps, "inferred: twice what Gen5 reaches"}};
 
 const Generation& generation(double transfers) {
-  const auto* const found = std::ranges::find_if(
-      generations, [&](const Generation& one) { return one.transfers >= transfers * 0.99; });
-  return found == generations.end() ? generations.back() : *found;
+  const auto* const match = std::ranges::find_if(
+      generations, [&](const Generation& row) { return row.transfers >= transfers * 0.99; });
+  return match == generations.end() ? generations.back() : *match;
 }
 
 /// NVLinks by compute capability; the first matching row applies.
@@ -68,13 +68,13 @@ constexpr std::array nvlinks{
 }  // namespace
 
 NominalRate pcie_rate(double transfers, int lanes) {
-  const auto& found = generation(transfers);
+  const auto& pcie = generation(transfers);
   const auto share = static_cast<double>(lanes) / full_width;
   const auto text = [](BytesPerSecond rate) { return fmt::format("{:.4g}", rate.value() / 1e9); };
-  const auto part = lanes == full_width ? "" : fmt::format(", of x16; x{} in proportion", lanes);
-  return {found.to_gpu * share, found.from_gpu * share,
+  const auto proportion = lanes == full_width ? "" : fmt::format(", of x16; x{} in proportion", lanes);
+  return {pcie.to_gpu * share, pcie.from_gpu * share,
           fmt::format("PCIe Gen{} x{}: pinned copies run at {} GB/s to a device and {} back{} ({})",
-                      found.number, lanes, text(found.to_gpu), text(found.from_gpu), part, found.source)};
+                      pcie.number, lanes, text(pcie.to_gpu), text(pcie.from_gpu), proportion, pcie.source)};
 }
 
 BytesPerSecond nccl_pcie_rate(double transfers, int lanes) {
@@ -96,26 +96,26 @@ double pcie_transfers(int compute_capability, std::string_view gpu) {
 }
 
 NominalNvlink nvlink_rate(int compute_capability, std::string_view gpu) {
-  const auto& found = *std::ranges::find_if(nvlinks, [&](const Nvlink& one) {
-    return compute_capability >= one.from_capability && gpu.starts_with(one.gpu);
+  const auto& link = *std::ranges::find_if(nvlinks, [&](const Nvlink& row) {
+    return compute_capability >= row.from_capability && gpu.starts_with(row.gpu);
   });
-  return {found.each, found.of_gpu,
-          found.source.empty()     ? std::string{nccl_figure}
-          : gpu.starts_with("mi3") ? fmt::format("{} ({})", found.source, amd_blog)
-                                   : fmt::format("{} ({})", found.source, ml_engineering)};
+  return {link.each, link.of_gpu,
+          link.source.empty()      ? std::string{nccl_figure}
+          : gpu.starts_with("mi3") ? fmt::format("{} ({})", link.source, amd_blog)
+                                   : fmt::format("{} ({})", link.source, ml_engineering)};
 }
 
 /// @source channels and modules of the CPUs that such servers have: Xeon 8275CL, EPYC 7R13, Xeon 8480C
 /// (datasheets, not checked by us)
 NominalMemory cpu_memory(double transfers, std::string_view gpu) {
   if (is_on_grace(gpu)) return {512_GBps, "LPDDR5X of a Grace CPU, up to 512 GB/s"};
-  const auto of = [&](BytesPerSecond bandwidth, std::string_view channels) {
+  const auto memory = [&](BytesPerSecond bandwidth, std::string_view channels) {
     return NominalMemory{bandwidth,
                          fmt::format("{} per CPU, usual where PCIe has {:g} GT/s", channels, transfers)};
   };
-  if (transfers >= 32) return of(307.2_GBps, "8 channels of DDR5-4800");
-  if (transfers >= 16) return of(204.8_GBps, "8 channels of DDR4-3200");
-  return of(140.8_GBps, "6 channels of DDR4-2933");
+  if (transfers >= 32) return memory(307.2_GBps, "8 channels of DDR5-4800");
+  if (transfers >= 16) return memory(204.8_GBps, "8 channels of DDR4-3200");
+  return memory(140.8_GBps, "6 channels of DDR4-2933");
 }
 
 bool is_on_grace(std::string_view gpu) {

@@ -37,14 +37,14 @@ std::string pattern(const std::string& first, const std::string& last) {
 
 /// The names of a list of parts, with ranges as patterns.
 std::string patterns(const std::vector<std::string>& names) {
-  std::vector<std::string> found;
+  std::vector<std::string> ranges;
   for (std::size_t i = 0; i < names.size();) {
     auto end = i + 1;
     while (end < names.size() && follows(names[end], names[end - 1])) ++end;
-    found.push_back(pattern(names[i], names[end - 1]));
+    ranges.push_back(pattern(names[i], names[end - 1]));
     i = end;
   }
-  return fmt::format("[{}]", fmt::join(found, ", "));
+  return fmt::format("[{}]", fmt::join(ranges, ", "));
 }
 
 /// One end of a range of links: either always the same part, or each time the next one.
@@ -74,9 +74,9 @@ std::string link_line(const NodeLink& link, const End& from, const End& to) {
                      count);
 }
 
-bool are_equal(const NodeLink& one, const NodeLink& other) {
-  return one.kind == other.kind && platform_rate(one.forward) == platform_rate(other.forward) &&
-         platform_rate(one.backward) == platform_rate(other.backward) && one.count == other.count;
+bool are_equal(const NodeLink& first, const NodeLink& second) {
+  return first.kind == second.kind && platform_rate(first.forward) == platform_rate(second.forward) &&
+         platform_rate(first.backward) == platform_rate(second.backward) && first.count == second.count;
 }
 
 /// Links, one per line; ranges of equal links on one line.

@@ -25,23 +25,23 @@ void visit(NcclTopology& topology, const std::function<void(NcclPci&)>& action) 
 }
 
 int count(NcclTopology& topology, Kind kind) {
-  int found = 0;
-  visit(topology, [&](const NcclPci& device) { found += device.kind == kind ? 1 : 0; });
-  return found;
+  int number = 0;
+  visit(topology, [&](const NcclPci& device) { number += device.kind == kind ? 1 : 0; });
+  return number;
 }
 
 /// The lists of devices that may contain a GPU: of the lowest switches, or of the CPUs if there are no
 /// switches.
 std::vector<std::vector<NcclPci>*> places(NcclTopology& topology) {
-  std::vector<std::vector<NcclPci>*> found;
+  std::vector<std::vector<NcclPci>*> lists;
   visit(topology, [&](NcclPci& device) {
     const auto is_switch = [](const NcclPci& child) { return !child.children.empty(); };
     if (!device.children.empty() && std::ranges::none_of(device.children, is_switch))
-      found.push_back(&device.children);
+      lists.push_back(&device.children);
   });
-  if (!found.empty()) return found;
-  for (auto& cpu : topology.cpus) found.push_back(&cpu.devices);
-  return found;
+  if (!lists.empty()) return lists;
+  for (auto& cpu : topology.cpus) lists.push_back(&cpu.devices);
+  return lists;
 }
 
 void check_count(NcclTopology& topology, int named, std::optional<int> gpus) {
@@ -86,16 +86,16 @@ std::vector<std::string> find_unlisted_gpus(NcclTopology& topology, std::optiona
     refuse_at(topology.where, fmt::format("{} GPUs are not divisible by {} {}", *gpus, places_count, where),
               "add the GPUs to the file as <pci busid=\"...\" class=\"0x030200\"/>");
   }
-  const auto each = *gpus / places_count;
+  const auto share = *gpus / places_count;
   int added = 0;
   for (auto* const list : lists) {
-    int left = each;
+    int missing = share;
     for (auto& device : *list) {
-      if (on_switches || left == 0 || device.kind != Kind::unnamed) continue;
+      if (on_switches || missing == 0 || device.kind != Kind::unnamed) continue;
       device.kind = Kind::gpu;
-      --left;
+      --missing;
     }
-    for (; left > 0; --left) {
+    for (; missing > 0; --missing) {
       NcclPci gpu;
       gpu.kind = Kind::gpu;
       gpu.bus = fmt::format("{}-unlisted-{:06}", list->empty() ? "" : list->front().bus, added++);
@@ -106,7 +106,7 @@ std::vector<std::string> find_unlisted_gpus(NcclTopology& topology, std::optiona
   name(topology, Kind::nic);
   return {
       fmt::format("the file does not list GPUs: {} {} each of its {} {}, and its other devices to be NICs",
-                  each, each == 1 ? "is assumed to be on" : "are assumed to be on", places_count, where)};
+                  share, share == 1 ? "is assumed to be on" : "are assumed to be on", places_count, where)};
 }
 
 }  // namespace gradway

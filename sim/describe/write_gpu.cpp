@@ -22,9 +22,8 @@ constexpr auto usual_launch_cost = 5.3_us;
 
 std::string memory_text(Bytes memory) {
   constexpr auto mebibyte = 1_MiB;
-  const auto whole = memory / mebibyte;
-  return whole == std::floor(whole) ? fmt::format("{:.0f} MiB", whole)
-                                    : fmt::format("{:.0f} B", memory.value());
+  const auto size = memory / mebibyte;
+  return size == std::floor(size) ? fmt::format("{:.0f} MiB", size) : fmt::format("{:.0f} B", memory.value());
 }
 
 /// Memory bandwidth, with two transfers per clock.
@@ -85,11 +84,11 @@ class GpuWriter {
   }
 
  private:
-  void require(bool is_known, std::string_view what) const {
+  void require(bool is_known, std::string_view lack) const {
     if (is_known) return;
     throw ConfigError{
         Problem{node_.where,
-                fmt::format("no file of platforms/gpus describes '{}', and {}", ascii_line(gpu_.name), what),
+                fmt::format("no file of platforms/gpus describes '{}', and {}", ascii_line(gpu_.name), lack),
                 {},
                 "measure kernels with the probe too, or write a file of platforms/gpus by hand"}};
   }

@@ -29,15 +29,15 @@ TopologyMatrix made_up_matrix(const NodeRow& node) {
   TopologyMatrix matrix;
   matrix.gpus = node.gpus.size();
   const auto links = nvlinks_of(node).value_or(0);
-  for (const auto& one : node.gpus) {
+  for (const auto& gpu : node.gpus) {
     auto& row = matrix.cells.emplace_back();
-    for (const auto& other : node.gpus) {
-      const bool is_far = one.numa_node != other.numa_node;
-      row.push_back(&one == &other ? Connection{}
-                    : links > 0    ? Connection{PathType::nvlink, links}
-                                   : Connection{is_far ? PathType::sys : PathType::node, 0});
+    for (const auto& peer : node.gpus) {
+      const bool is_far = gpu.numa_node != peer.numa_node;
+      row.push_back(&gpu == &peer ? Connection{}
+                    : links > 0   ? Connection{PathType::nvlink, links}
+                                  : Connection{is_far ? PathType::sys : PathType::node, 0});
     }
-    matrix.numa_nodes.push_back(one.numa_node);
+    matrix.numa_nodes.push_back(gpu.numa_node);
   }
   return matrix;
 }
@@ -125,15 +125,16 @@ void add_loopback(const NodeRow& node, const NodeRates& rates, PlatformDraft& dr
 }
 
 /// Names the NICs, which were not measured, with their parent in the file.
-void name_nics(const NodeLayout& whole, PlatformDraft& draft) {
+void name_nics(const NodeLayout& layout, PlatformDraft& draft) {
   std::vector<std::string> names;
-  for (auto i = whole.gpus; i < whole.gpus + whole.nics; ++i) {
-    names.push_back(whole.name(i));
-    const auto way = whole.above(i);
-    const auto part =
-        std::ranges::find_if(way, [&](std::size_t above) { return !whole.gpus_below(above).empty(); });
+  for (auto i = layout.gpus; i < layout.gpus + layout.nics; ++i) {
+    names.push_back(layout.name(i));
+    const auto ancestors = layout.above(i);
+    const auto parent =
+        std::ranges::find_if(ancestors, [&](std::size_t above) { return !layout.gpus_below(above).empty(); });
     draft.loose_links.push_back(fmt::format("- {{ from: {}, to: {}, kind: pcie, bandwidth: ... }}",
-                                            part == way.end() ? "..." : whole.name(*part), names.back()));
+                                            parent == ancestors.end() ? "..." : layout.name(*parent),
+                                            names.back()));
   }
   if (names.empty()) return;
   draft.nic_remarks.push_back(

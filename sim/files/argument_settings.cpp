@@ -43,15 +43,15 @@ void put(ArgumentSettings& arguments, FileSetting setting) {
   if (entries.size() + arguments.replaced.size() >= most_settings)
     refuse_at(arguments.file.text.whole(), fmt::format("the file has more than {} arguments", most_settings),
               "give a file with a command line");
-  const auto found = std::ranges::find_if(entries, [&](const FileSetting& other) {
-    return other.key == setting.key && other.group == setting.group;
+  const auto earlier = std::ranges::find_if(entries, [&](const FileSetting& entry) {
+    return entry.key == setting.key && entry.group == setting.group;
   });
-  if (found == entries.end()) {
+  if (earlier == entries.end()) {
     entries.push_back(std::move(setting));
     return;
   }
-  std::swap(*found, setting);
-  if (found->text != setting.text) arguments.replaced.push_back(std::move(setting));
+  std::swap(*earlier, setting);
+  if (earlier->text != setting.text) arguments.replaced.push_back(std::move(setting));
 }
 
 /// Extracts the arguments from a shell script, wherever they occur.
@@ -84,8 +84,8 @@ class ShellText {
 
   static bool ends_word(char c) { return std::string_view{"\n;&|()<>"}.find(c) != std::string_view::npos; }
   bool is_continuation() const {
-    const auto rest = text_.substr(at_, std::min<std::size_t>(3, end_ - at_));
-    return rest.starts_with("\\\n") || rest.starts_with("\\\r\n");
+    const auto upcoming = text_.substr(at_, std::min<std::size_t>(3, end_ - at_));
+    return upcoming.starts_with("\\\n") || upcoming.starts_with("\\\r\n");
   }
 
   void skip_blanks() {
@@ -123,7 +123,7 @@ class ShellText {
 
   /// Whether a value follows on the line.
   bool has_value() {
-    const auto here = at_;
+    const auto start = at_;
     skip_blanks();
     bool result = at_ < end_ && (text_[at_] == '(' || !ends_word(text_[at_])) && text_[at_] != '#';
     if (result) {
@@ -132,7 +132,7 @@ class ShellText {
       const auto next = ahead.word();
       result = !next.has_arguments && !next.text.starts_with("--");
     }
-    at_ = here;
+    at_ = start;
     return result;
   }
 
@@ -202,8 +202,10 @@ class ShellText {
 
   /// Whether the text contains arguments, as "--a 1 --b", rather than "a text".
   static bool holds_arguments(std::string_view text) {
-    for (auto at = text.find("--"); at != std::string_view::npos; at = text.find("--", at + 2)) {
-      if (at == 0 || std::string_view{" \t\r\n"}.find(text[at - 1]) != std::string_view::npos) return true;
+    for (auto dashes = text.find("--"); dashes != std::string_view::npos;
+         dashes = text.find("--", dashes + 2)) {
+      if (dashes == 0 || std::string_view{" \t\r\n"}.find(text[dashes - 1]) != std::string_view::npos)
+        return true;
     }
     return false;
   }
@@ -227,12 +229,12 @@ class ShellText {
     inner.remove_prefix(open == '{' ? 2 : 1);
     if (open == '{' && inner.ends_with('}')) inner.remove_suffix(1);
     const auto mark = std::min(inner.find_first_of(":[-"), inner.size());
-    const auto found = variables_.find(std::string{inner.substr(0, mark)});
+    const auto variable = variables_.find(std::string{inner.substr(0, mark)});
     if (inner.substr(mark).starts_with("[")) {
       word.has_arguments = true;
-    } else if (found != variables_.end()) {
-      if (found->second == "--") word.has_arguments = true;
-      word.text += found->second;
+    } else if (variable != variables_.end()) {
+      if (variable->second == "--") word.has_arguments = true;
+      word.text += variable->second;
     } else if (const auto otherwise = inner.find('-', mark); open == '{' && otherwise < inner.size()) {
       auto value = inner.substr(otherwise + 1);
       if (value.size() > 1 && value.front() == '"' && value.back() == '"')
@@ -342,13 +344,13 @@ class YamlLines {
     result.kind = FileSetting::Kind::list;
     result.text = value;
     result.span = {line.offset + from, value.size()};
-    for (std::size_t at = 1; at < value.size();) {
-      const auto end = std::min(value.find(',', at), value.size() - 1);
-      const auto begin = std::min(value.find_first_not_of(blanks_of_lines, at), end);
+    for (std::size_t start = 1; start < value.size();) {
+      const auto end = std::min(value.find(',', start), value.size() - 1);
+      const auto begin = std::min(value.find_first_not_of(blanks_of_lines, start), end);
       auto item = value.substr(begin, end - begin);
       item = item.substr(0, item.find_last_not_of(blanks_of_lines) + 1);
       if (!item.empty()) result.entries.push_back(scalar(line, from + begin, item));
-      at = end + 1;
+      start = end + 1;
     }
     return result;
   }

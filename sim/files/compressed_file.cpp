@@ -26,8 +26,8 @@ void advance(int& line, int& column, const char* begin, const char* end) {
     line += static_cast<int>(std::ranges::count(text, '\n'));
     column = 1;
   }
-  const auto rest = text.substr(last_break == std::string_view::npos ? 0 : last_break + 1);
-  column += static_cast<int>(characters(rest));
+  const auto last_line = text.substr(last_break == std::string_view::npos ? 0 : last_break + 1);
+  column += static_cast<int>(characters(last_line));
 }
 
 }  // namespace

@@ -56,9 +56,9 @@ class Builder final : public nlohmann::json_sax<Json> {
     const auto end = text_.find_last_not_of(" \t\r\n") + 1;
     if (read > end)
       refuse_at(file_.text.at(end - 1, 1), "the JSON is truncated", "check whether the file is truncated");
-    const auto at = read == 0 ? 0 : read - 1;
-    refuse_at(file_.text.at(at, 1), "this is not valid JSON",
-              text_[at] == '/' || text_[at] == '#'
+    const auto offset = read == 0 ? 0 : read - 1;
+    refuse_at(file_.text.at(offset, 1), "this is not valid JSON",
+              text_[offset] == '/' || text_[offset] == '#'
                   ? "JSON has no comments: remove them"
                   : "check whether the file is truncated or was edited by hand");
   }
@@ -66,16 +66,16 @@ class Builder final : public nlohmann::json_sax<Json> {
  private:
   /// The token of the event.
   FileSetting::Span token() {
-    const auto at = std::min(text_.find_first_not_of(" \t\r\n,:", next_), text_.size() - 1);
-    auto end = at + 1;
-    if (text_[at] == '"') {
+    const auto start = std::min(text_.find_first_not_of(" \t\r\n,:", next_), text_.size() - 1);
+    auto end = start + 1;
+    if (text_[start] == '"') {
       while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
       end = std::min(end + 1, text_.size());
-    } else if (std::string_view{"{}[]"}.find(text_[at]) == std::string_view::npos) {
-      end = std::min(text_.find_first_of(" \t\r\n,:{}[]\"", at), text_.size());
+    } else if (std::string_view{"{}[]"}.find(text_[start]) == std::string_view::npos) {
+      end = std::min(text_.find_first_of(" \t\r\n,:{}[]\"", start), text_.size());
     }
     next_ = end;
-    return {at, end - at};
+    return {start, end - start};
   }
 
   void check_characters(std::string_view value, const FileSetting::Span& span) const {
@@ -147,15 +147,15 @@ class Builder final : public nlohmann::json_sax<Json> {
 /// The text with null for what Python's json writes beyond JSON; as long as the original.
 std::string with_finite_numbers(std::string text) {
   bool is_string = false;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '\\' && is_string)
-      ++at;
-    else if (text[at] == '"')
+  for (std::size_t offset = 0; offset < text.size(); ++offset) {
+    if (text[offset] == '\\' && is_string)
+      ++offset;
+    else if (text[offset] == '"')
       is_string = !is_string;
     if (is_string) continue;
     for (const std::string_view word : {"-Infinity", "Infinity"}) {
-      if (text.compare(at, word.size(), word) != 0) continue;
-      text.replace(at, word.size(), "null" + std::string(word.size() - 4, ' '));
+      if (text.compare(offset, word.size(), word) != 0) continue;
+      text.replace(offset, word.size(), "null" + std::string(word.size() - 4, ' '));
     }
   }
   return text;

@@ -22,11 +22,12 @@ void check_characters(const TextFile& file, std::string_view allowed) {
     refuse_at(file.at(bad, 1), fmt::format("unexpected control character {}", code_point(content, bad)),
               "remove it");
   }
-  for (auto at = content.find('\r'); at != std::string_view::npos; at = content.find('\r', at + 1)) {
-    const auto end = content.find_first_not_of('\r', at);
+  for (auto offset = content.find('\r'); offset != std::string_view::npos;
+       offset = content.find('\r', offset + 1)) {
+    const auto end = content.find_first_not_of('\r', offset);
     if (end == std::string_view::npos || content[end] != '\n')
-      refuse_at(file.at(at, 1), "unexpected carriage return within a line", "end lines with a line feed");
-    at = end;
+      refuse_at(file.at(offset, 1), "unexpected carriage return within a line", "end lines with a line feed");
+    offset = end;
   }
 }
 
@@ -47,9 +48,9 @@ TextFile read_text_file(const std::string& name, std::string_view allowed, const
   CompressedFile packed{name, name};
   std::istream in{&packed};
   TextFile file{name, {}};
-  for (std::array<char, 1 << 16> part{}; in && file.content.size() <= largest_text;) {
-    in.read(part.data(), part.size());
-    file.content.append(part.data(), static_cast<std::size_t>(in.gcount()));
+  for (std::array<char, 1 << 16> buffer{}; in && file.content.size() <= largest_text;) {
+    in.read(buffer.data(), buffer.size());
+    file.content.append(buffer.data(), static_cast<std::size_t>(in.gcount()));
   }
   if (file.content.size() > largest_text)
     refuse_at(file.whole(), "the file has more than 64 MB",

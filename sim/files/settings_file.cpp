@@ -7,8 +7,8 @@ namespace gradway {
 
 const FileSetting* FileSetting::find(std::string_view entry) const {
   if (kind != Kind::table) return nullptr;
-  const auto found = std::ranges::find(entries, entry, &FileSetting::key);
-  return found == entries.end() ? nullptr : &*found;
+  const auto setting = std::ranges::find(entries, entry, &FileSetting::key);
+  return setting == entries.end() ? nullptr : &*setting;
 }
 
 Where SettingsFile::value_place(const FileSetting& setting) const {

@@ -7,8 +7,8 @@
 #include "sim/base/printable.hpp"
 
 namespace gradway {
-void refuse_at(Where where, std::string what, std::string hint) {
-  throw ConfigError{Problem{std::move(where), std::move(what), {}, std::move(hint)}};
+void refuse_at(Where where, std::string message, std::string hint) {
+  throw ConfigError{Problem{std::move(where), std::move(message), {}, std::move(hint)}};
 }
 
 Where TextFile::whole() const {

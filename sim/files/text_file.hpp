@@ -30,7 +30,7 @@ struct TextFile {
 void check_regular_file(const std::filesystem::path& file, const std::string& shown);
 
 /// @throws ConfigError with one problem
-[[noreturn]] void refuse_at(Where where, std::string what, std::string hint);
+[[noreturn]] void refuse_at(Where where, std::string message, std::string hint);
 
 /// A line of a text, without its ending.
 struct TextLine {

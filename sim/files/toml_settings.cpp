@@ -124,9 +124,9 @@ SettingsFile read_toml_settings(TextFile text) {
   const auto parsed = toml::parse(std::string_view{file.text.content});
   if (!parsed) {
     const auto& error = parsed.error();
-    std::string what{error.description()};
-    if (what.starts_with("Error")) what.front() = 'e';
-    refuse_at(file.text.at(converter.offset_of(error.source().begin), 1), "invalid TOML: " + what, "");
+    std::string message{error.description()};
+    if (message.starts_with("Error")) message.front() = 'e';
+    refuse_at(file.text.at(converter.offset_of(error.source().begin), 1), "invalid TOML: " + message, "");
   }
   file.root = converter.table_of(parsed.table(), 0);
   return file;

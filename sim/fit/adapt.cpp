@@ -47,8 +47,8 @@ SplitTime split_time(const LinkRate& link, Bytes size) {
   return {link.latency, size / link.bandwidth};
 }
 
-[[noreturn]] void cannot_adapt(std::string what, std::string hint) {
-  throw ConfigError{Problem{{}, std::move(what), {}, std::move(hint)}};
+[[noreturn]] void cannot_adapt(std::string message, std::string hint) {
+  throw ConfigError{Problem{{}, std::move(message), {}, std::move(hint)}};
 }
 
 class Adapter {
@@ -99,7 +99,7 @@ class Adapter {
 
   void add_copy(LinkRole role, int gpus, Bytes size, Seconds time) {
     const auto link = std::ranges::find_if(
-        from_.links, [&](const LinkRate& one) { return one.role == role && one.gpus == gpus; });
+        from_.links, [&](const LinkRate& rate) { return rate.role == role && rate.gpus == gpus; });
     if (link == from_.links.end()) {
       ++result_.left_out;
       return;
@@ -108,16 +108,16 @@ class Adapter {
   }
 
   /// @return the record of a part, with checked scales
-  AdaptedPart part_of(std::string what, const Rows& rows, const Scales& scales) const {
+  AdaptedPart part_of(std::string name, const Rows& rows, const Scales& scales) const {
     constexpr double most = 4;  // The largest difference between our machines is a factor of 1.9, for TCP.
     for (const auto scale : {scales.fixed, scales.moving}) {
       if (scale <= most && scale >= 1 / most) continue;
-      cannot_adapt(fmt::format("{}: the rows take {:.3g} times as long as in calibration '{}'", what, scale,
+      cannot_adapt(fmt::format("{}: the rows take {:.3g} times as long as in calibration '{}'", name, scale,
                                from_.name),
                    "this is another kind of machine, or it was not idle: make a separate calibration with "
                    "'gradway calibrate fit'");
     }
-    AdaptedPart part{.what = std::move(what),
+    AdaptedPart part{.what = std::move(name),
                      .rows = static_cast<int>(rows.size()),
                      .fixed = scales.fixed,
                      .moving = scales.moving,
@@ -139,8 +139,8 @@ class Adapter {
           parts_by_group.emplace(group, part_of(name_of_group(group), rows, fit_scales(rows))).first->second;
       const auto left_out = leave_one_out_errors(rows);
       part.after = fit_error(left_out);
-      auto& all = of_kind[kind_of(group)];
-      all.insert(all.end(), rows.begin(), rows.end());
+      auto& kind_rows = of_kind[kind_of(group)];
+      kind_rows.insert(kind_rows.end(), rows.begin(), rows.end());
       auto& all_errors = errors[kind_of(group)];
       all_errors.insert(all_errors.end(), left_out.begin(), left_out.end());
     }

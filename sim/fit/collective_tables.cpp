@@ -27,10 +27,10 @@ std::optional<FitError> residual(const CollectiveTable& table, const std::vector
 std::optional<FitError> interpolation(const std::vector<SizedTime>& kept) {
   std::vector<double> errors;
   for (std::size_t i = 1; i + 1 < kept.size(); ++i) {
-    auto others = kept;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    auto remaining = kept;
+    remaining.erase(remaining.begin() + static_cast<std::ptrdiff_t>(i));
     CollectiveTable without;
-    without.points = monotone(std::move(others));
+    without.points = monotone(std::move(remaining));
     errors.push_back(error(without, kept[i]));
   }
   return fit_error(std::move(errors));

@@ -15,8 +15,8 @@ using CollectiveKey =
 
 /// Key of a row or a table: transport, operation, algorithm, protocol, ranks and nodes.
 template <class RowOrTable>
-CollectiveKey key_of(const RowOrTable& it) {
-  return {it.transport, it.kind, it.algorithm, it.protocol, it.ranks, it.nodes};
+CollectiveKey key_of(const RowOrTable& entry) {
+  return {entry.transport, entry.kind, entry.algorithm, entry.protocol, entry.ranks, entry.nodes};
 }
 
 /// Fits one table for each transport, operation, forced or free algorithm and protocol, and number of ranks

@@ -35,11 +35,11 @@ double in_mb(Bytes size) {
 
 /// Such as "20 all-reduces of 268 MB concurrent with 16 products of 4096: error of kernels 0.0 %, of
 /// collectives 0.3 %".
-std::string source_of(const ContentionRow& one, const EndErrors& errors) {
+std::string source_of(const ContentionRow& row, const EndErrors& errors) {
   return fmt::format(
       "{} all-reduces of {:.0f} MB concurrent with {} products of {}: error of kernels {:.1f} %, of "
       "collectives {:.1f} %",
-      one.collectives, in_mb(one.size), one.kernels, one.side, 100 * std::abs(errors.kernels),
+      row.collectives, in_mb(row.size), row.kernels, row.side, 100 * std::abs(errors.kernels),
       100 * std::abs(errors.collectives));
 }
 

@@ -39,28 +39,28 @@ ContentionEnds contention_ends(const ContentionExperiment& trial, double kernel_
   auto kernel_left = trial.kernel;
   auto collective_left = trial.collective;
   bool waits = false;
-  Seconds now{};
+  Seconds elapsed{};
   while (kernels > 0 && collectives > 0) {
     const auto kernel_needs = kernel_left * (waits ? 1 : kernel_slowdown);
     const auto collective_needs = waits ? Seconds::infinite() : collective_left * collective_slowdown;
     if (collective_needs < kernel_needs) {
-      now += collective_needs;
+      elapsed += collective_needs;
       kernel_left -= collective_needs / kernel_slowdown;
       collective_left = trial.collective;
-      ends.collectives = now;
+      ends.collectives = elapsed;
       --collectives;
       waits = is_serialized;
       continue;
     }
-    now += kernel_needs;
+    elapsed += kernel_needs;
     if (!waits) collective_left -= kernel_needs / collective_slowdown;
     kernel_left = trial.kernel;
-    ends.kernels = now;
+    ends.kernels = elapsed;
     --kernels;
     waits = false;
   }
-  if (kernels > 0) ends.kernels = now + kernel_left + trial.kernel * (kernels - 1);
-  if (collectives > 0) ends.collectives = now + collective_left + trial.collective * (collectives - 1);
+  if (kernels > 0) ends.kernels = elapsed + kernel_left + trial.kernel * (kernels - 1);
+  if (collectives > 0) ends.collectives = elapsed + collective_left + trial.collective * (collectives - 1);
   return ends;
 }
 
@@ -74,17 +74,17 @@ EndErrors end_errors(const MeasuredTrial& measured, const Slowdowns& slowdowns,
 Slowdowns find_slowdowns(const std::vector<MeasuredTrial>& trials, const SlowdownSearch& search) {
   expects(!trials.empty(), "an experiment to find slow-downs from");
   auto short_first = trials;  // Short experiments rule out most slow-downs at little cost.
-  std::ranges::stable_sort(short_first, {}, [](const MeasuredTrial& one) {
-    return std::int64_t{one.trial.kernels} + one.trial.collectives;
+  std::ranges::stable_sort(short_first, {}, [](const MeasuredTrial& measured) {
+    return std::int64_t{measured.trial.kernels} + measured.trial.collectives;
   });
   Slowdowns best;
   const auto look = [&](int stride, double least) {
     for (int c = 0; 1 + c * step <= search.most_collective; c += stride) {
       for (int k = 0; 1 + k * step <= search.most_kernel; k += stride) {
         const Slowdowns slowdowns{1 + k * step, 1 + c * step};
-        const auto found = misfit(short_first, slowdowns, search, least);
-        if (found >= least) continue;
-        least = found;
+        const auto error = misfit(short_first, slowdowns, search, least);
+        if (error >= least) continue;
+        least = error;
         best = slowdowns;
       }
     }

@@ -29,17 +29,18 @@ void split(const std::vector<Row>& rows, const Group& group, const Size& size,
   for (const auto& row : rows) sizes[group(row)].insert(size(row));
   kept.clear();
   for (const auto& row : rows) {
-    const auto& all = sizes[group(row)];
-    const auto place = static_cast<std::size_t>(std::distance(all.begin(), all.find(size(row))));
-    (is_held(place, all.size()) ? held : kept).push_back(row);
+    const auto& group_sizes = sizes[group(row)];
+    const auto place =
+        static_cast<std::size_t>(std::distance(group_sizes.begin(), group_sizes.find(size(row))));
+    (is_held(place, group_sizes.size()) ? held : kept).push_back(row);
   }
 }
 
 }  // namespace
 
 SplitSamples hold_back(const Samples& samples) {
-  SplitSamples parts{samples, {}};
-  auto& [kept, held] = parts;
+  SplitSamples result{samples, {}};
+  auto& [kept, held] = result;
   const auto by_size = [](const auto& row) { return row.size; };
   split(samples.collectives, key_of<CollectiveRow>, by_size, is_every_third, kept.collectives,
         held.collectives);
@@ -82,7 +83,7 @@ SplitSamples hold_back(const Samples& samples) {
         return std::pair{row.side, row.size};
       },
       is_middle, kept.contention, held.contention);
-  return parts;
+  return result;
 }
 
 }  // namespace gradway

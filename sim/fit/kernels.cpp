@@ -106,13 +106,13 @@ void fit_attention(const Samples& samples, const NodeFacts& node, KernelRates& r
 }
 
 void fit_launches(const Samples& samples, KernelRates& rates) {
-  for (std::size_t what = 0; what < launch_cost_count; ++what) {
-    const auto& times = samples.launches[what];
+  for (std::size_t cost = 0; cost < launch_cost_count; ++cost) {
+    const auto& times = samples.launches[cost];
     if (times.empty()) continue;
     const auto time = lower_median(times);
     std::vector<double> errors;
-    for (const auto one : times) errors.push_back(time / one - 1);
-    rates.launches.push_back({static_cast<LaunchCost>(what),
+    for (const auto measured : times) errors.push_back(time / measured - 1);
+    rates.launches.push_back({static_cast<LaunchCost>(cost),
                               time,
                               {static_cast<int>(times.size()), fit_error(std::move(errors))}});
   }
@@ -123,8 +123,8 @@ void fit_launches(const Samples& samples, KernelRates& rates) {
   if (!shortest.empty()) rates.smallest_kernel = lower_median(shortest);
 }
 
-[[noreturn]] void refuse(std::string what, std::string hint) {
-  throw ConfigError{Problem{{}, std::move(what), {}, std::move(hint)}};
+[[noreturn]] void refuse(std::string message, std::string hint) {
+  throw ConfigError{Problem{{}, std::move(message), {}, std::move(hint)}};
 }
 
 /// File name of the GPU on which the kernels ran.

@@ -66,14 +66,14 @@ void add_link(LinkRole role, const std::vector<CopyRow>& copies, std::vector<Lin
 
 /// Number of GPUs with a copy from and a copy to host memory at once; 0 for other patterns.
 int gpus_both_ways(const PatternRow& pattern) {
-  std::map<int, int> ways;  // Bits by GPU: 1 for copies to it, 2 for copies from it.
+  std::map<int, int> directions;  // Bits by GPU: 1 for copies to it, 2 for copies from it.
   for (const auto& copy : pattern.copies) {
     if (copy.from && copy.to) return 0;
-    ways[copy.from ? *copy.from : *copy.to] += copy.from ? 2 : 1;
+    directions[copy.from ? *copy.from : *copy.to] += copy.from ? 2 : 1;
   }
-  const bool is_good = std::ranges::all_of(ways, [](const auto& way) { return way.second == 3; }) &&
-                       2 * ways.size() == pattern.copies.size();
-  return is_good ? static_cast<int>(ways.size()) : 0;
+  const bool is_good = std::ranges::all_of(directions, [](const auto& entry) { return entry.second == 3; }) &&
+                       2 * directions.size() == pattern.copies.size();
+  return is_good ? static_cast<int>(directions.size()) : 0;
 }
 
 LinkRate host_memory(const PatternRow& pattern, int gpus) {
@@ -112,8 +112,8 @@ Seconds copy_time(const LinkRate& link, Bytes size) {
 }
 
 const LinkRate* link_of(const std::vector<LinkRate>& links, LinkRole role) {
-  const auto found = std::ranges::find(links, role, &LinkRate::role);
-  return found == links.end() ? nullptr : &*found;
+  const auto link = std::ranges::find(links, role, &LinkRate::role);
+  return link == links.end() ? nullptr : &*link;
 }
 
 BytesPerSecond ring_rate(const LinkRate& host_memory) {

@@ -20,22 +20,22 @@ Seconds on_line(const SizedTime& low, const SizedTime& high, Bytes size) {
 /// neighbour counts for no less than its own other neighbour allows, so that one early point does not make a
 /// good point at the ends look late.
 /// @pre at least three points
-double distance(const std::vector<SizedTime>& points, std::size_t at) {
-  const auto& point = points[at];
-  if (at == 0) {
+double distance(const std::vector<SizedTime>& points, std::size_t index) {
+  const auto& point = points[index];
+  if (index == 0) {
     const auto least = points[2].time * (points[1].size / points[2].size);
     return point.time / std::max(points[1].time, least);
   }
-  const auto& before = points[at - 1];
-  if (at + 1 == points.size()) {
-    const auto same_bandwidth = std::max(before.time, points[at - 2].time) * (point.size / before.size);
+  const auto& before = points[index - 1];
+  if (index + 1 == points.size()) {
+    const auto same_bandwidth = std::max(before.time, points[index - 2].time) * (point.size / before.size);
     return std::max(point.time / same_bandwidth, before.time / point.time);
   }
-  const auto& after = points[at + 1];
+  const auto& after = points[index + 1];
   auto late = point.time / on_line(before, after, point.size);
   // A step upwards that the next two sizes confirm is a change of NCCL's protocol, not a late time.
-  if (at + 2 < points.size() && after.time <= points[at + 2].time)
-    late = std::min(late, point.time / on_line(after, points[at + 2], point.size));
+  if (index + 2 < points.size() && after.time <= points[index + 2].time)
+    late = std::min(late, point.time / on_line(after, points[index + 2], point.size));
   return before.time <= after.time ? std::max(late, before.time / point.time) : late;
 }
 
@@ -66,10 +66,10 @@ std::vector<SizedTime> merged_by_size(std::vector<SizedTime> samples) {
   std::ranges::stable_sort(samples, {}, &SizedTime::size);
   std::vector<SizedTime> merged;
   for (auto first = samples.begin(); first != samples.end();) {
-    const auto last =
-        std::find_if(first, samples.end(), [&](const SizedTime& one) { return one.size != first->size; });
+    const auto last = std::find_if(first, samples.end(),
+                                   [&](const SizedTime& sample) { return sample.size != first->size; });
     std::vector<double> times;
-    for (auto one = first; one != last; ++one) times.push_back(one->time.value());
+    for (auto sample = first; sample != last; ++sample) times.push_back(sample->time.value());
     merged.push_back({first->size, Seconds{lower_quantile(times, undisturbed_quantile)}});
     first = last;
   }

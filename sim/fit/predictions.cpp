@@ -98,12 +98,12 @@ void add_kernels(const KernelRates& rates, const std::vector<Row>& kernels, Samp
 
 void add_launches(const KernelRates& rates, const Samples& samples, std::vector<PredictedRow>& rows) {
   for (std::size_t i = 0; i < launch_cost_count; ++i) {
-    const auto what = static_cast<LaunchCost>(i);
-    const auto found = std::ranges::find(rates.launches, what, &LaunchTime::what);
+    const auto cost = static_cast<LaunchCost>(i);
+    const auto launch = std::ranges::find(rates.launches, cost, &LaunchTime::what);
     std::optional<Seconds> predicted;
-    if (found != rates.launches.end()) predicted = found->time;
+    if (launch != rates.launches.end()) predicted = launch->time;
     for (const auto time : samples.launches[i])
-      rows.push_back({SampleGroup::launches, std::string{word(words::launch_costs, what)}, time, predicted});
+      rows.push_back({SampleGroup::launches, std::string{word(words::launch_costs, cost)}, time, predicted});
   }
 }
 
@@ -129,10 +129,10 @@ void add_timed_kernels(const Calibration& calibration, const Samples& samples,
       known.emplace(std::pair{std::string_view{row.kernel}, row.size}, row.time);
   }
   for (const auto& row : samples.kernel_times) {
-    const auto found = known.find({row.kernel, row.size});
+    const auto entry = known.find({row.kernel, row.size});
     rows.push_back({SampleGroup::timed_kernels,
                     fmt::format("{} {:.0f}", row.kernel, fmt::join(row.size, " x ")), row.time,
-                    found == known.end() ? std::nullopt : std::optional{found->second}});
+                    entry == known.end() ? std::nullopt : std::optional{entry->second}});
   }
 }
 
@@ -165,12 +165,12 @@ std::vector<GroupError> errors_by_group(const std::vector<PredictedRow>& rows) {
     }
     if (errors.empty()) continue;
     const auto count = static_cast<double>(errors.size());
-    GroupError found{group, static_cast<int>(errors.size()), 0, 0, *fit_error(errors)};
+    GroupError summary{group, static_cast<int>(errors.size()), 0, 0, *fit_error(errors)};
     for (const auto error : errors) {
-      found.bias += error / count;
-      found.mean += std::abs(error) / count;
+      summary.bias += error / count;
+      summary.mean += std::abs(error) / count;
     }
-    groups.push_back(found);
+    groups.push_back(summary);
   }
   return groups;
 }

@@ -41,13 +41,13 @@ double Line::at(double amount) const {
 Line robust_line(const std::vector<AmountTime>& points, LineForm form) {
   expects(!points.empty(), "a line through some points");
   Best best{points};
-  for (const auto& one : points) {
-    best.offer({0, one.time / one.amount, form});
-    for (const auto& other : points) {
-      if (form == LineForm::larger) best.offer({one.time, other.time / other.amount, form});
-      if (form == LineForm::larger || one.amount >= other.amount) continue;
-      const auto slope = (other.time - one.time) / (other.amount - one.amount);
-      best.offer({one.time - one.amount * slope, slope, form});
+  for (const auto& first : points) {
+    best.offer({0, first.time / first.amount, form});
+    for (const auto& second : points) {
+      if (form == LineForm::larger) best.offer({first.time, second.time / second.amount, form});
+      if (form == LineForm::larger || first.amount >= second.amount) continue;
+      const auto slope = (second.time - first.time) / (second.amount - first.amount);
+      best.offer({first.time - first.amount * slope, slope, form});
     }
   }
   return best.line();
@@ -60,9 +60,9 @@ std::optional<std::pair<double, double>> leave_one_out_slopes(const std::vector<
   auto least = std::numeric_limits<double>::infinity();
   double most = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    auto others = points;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-    const auto slope = robust_line(others, form).slope;
+    auto remaining = points;
+    remaining.erase(remaining.begin() + static_cast<std::ptrdiff_t>(i));
+    const auto slope = robust_line(remaining, form).slope;
     least = std::min(least, slope);
     most = std::max(most, slope);
   }

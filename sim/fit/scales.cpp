@@ -58,10 +58,10 @@ class BestScales {
 Scales through(const ScaledRow& a, const ScaledRow& b) {
   constexpr double alike = 1e-3;
   const auto product = [](Seconds x, Seconds y) { return x.value() * y.value(); };
-  const auto one = product(a.calibrated.fixed, b.calibrated.moving);
-  const auto other = product(b.calibrated.fixed, a.calibrated.moving);
-  const auto determinant = one - other;
-  if (std::abs(determinant) <= alike * (one + other)) return {};
+  const auto diagonal = product(a.calibrated.fixed, b.calibrated.moving);
+  const auto antidiagonal = product(b.calibrated.fixed, a.calibrated.moving);
+  const auto determinant = diagonal - antidiagonal;
+  if (std::abs(determinant) <= alike * (diagonal + antidiagonal)) return {};
   return {(product(a.measured, b.calibrated.moving) - product(b.measured, a.calibrated.moving)) / determinant,
           (product(a.calibrated.fixed, b.measured) - product(b.calibrated.fixed, a.measured)) / determinant};
 }

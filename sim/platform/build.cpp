@@ -61,10 +61,10 @@ class NodeBuilder {
   }
 
   std::vector<DeviceId> find(const NamePattern& pattern) {
-    std::vector<DeviceId> found;
+    std::vector<DeviceId> devices;
     for (const auto& name : expand(pattern)) {
       if (const auto id = builder_.find(prefix_ + name)) {
-        found.push_back(*id);
+        devices.push_back(*id);
         linked_.insert(name);
       } else {
         problems_.push_back(
@@ -72,7 +72,7 @@ class NodeBuilder {
         return {};
       }
     }
-    return found;
+    return devices;
   }
 
   void connect(const LinkDescription& link) {

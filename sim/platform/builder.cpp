@@ -49,8 +49,8 @@ void PlatformBuilder::repeat_node(int nodes, const std::vector<std::string>& nam
   platform.node_size = size;
   // Reserves room for a switch and its links, too, since the tables of a large platform are expensive to
   // copy.
-  const auto nics = static_cast<std::size_t>(
-      std::ranges::count(platform.devices, DeviceKind::nic, [](const Device& part) { return part.kind; }));
+  const auto nics = static_cast<std::size_t>(std::ranges::count(
+      platform.devices, DeviceKind::nic, [](const Device& device) { return device.kind; }));
   platform.devices.reserve(count * size.devices + 1);
   platform.memories.reserve(count * size.devices + 1);
   platform.links.reserve(count * (size.links + 2 * nics));
@@ -85,8 +85,8 @@ void PlatformBuilder::repeat_node(int nodes, const std::vector<std::string>& nam
 }
 
 std::optional<DeviceId> PlatformBuilder::find(const std::string& name) const {
-  const auto found = by_name_.find(name);
-  return found == by_name_.end() ? std::nullopt : std::optional{found->second};
+  const auto entry = by_name_.find(name);
+  return entry == by_name_.end() ? std::nullopt : std::optional{entry->second};
 }
 
 ResourceId PlatformBuilder::add_resource(Resource resource) {

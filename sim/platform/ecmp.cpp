@@ -24,10 +24,10 @@ double chance_of_at_most(int most, const HashedFlows& hashed) {
   chances[0] = 1;
   for (int uplink = 0; uplink < hashed.uplinks; ++uplink) {
     std::vector<double> next(flows + 1, 0);
-    for (int here = 0; here <= std::min(most, hashed.flows); ++here) {
-      const auto chance = poisson(here, mean);
+    for (int load = 0; load <= std::min(most, hashed.flows); ++load) {
+      const auto chance = poisson(load, mean);
       if (chance < negligible) continue;
-      const auto shift = static_cast<std::size_t>(here);
+      const auto shift = static_cast<std::size_t>(load);
       for (std::size_t sum = shift; sum <= flows; ++sum) next[sum] += chance * chances[sum - shift];
     }
     chances = std::move(next);

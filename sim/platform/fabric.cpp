@@ -17,9 +17,9 @@ class FabricBuilder {
   void build() {
     if (fabric_.kind != Kind::rail_only) spines_of_rail_.push_back(add_spines(""));
     const auto& devices = builder_.platform().devices;
-    const auto parts = devices.size();  // without switches, which are added below
-    std::map<int, int> nics;            // number of NICs so far, by node
-    for (std::size_t i = 0; i < parts; ++i) {
+    const auto part_count = devices.size();  // without switches, which are added below
+    std::map<int, int> nics;                 // number of NICs so far, by node
+    for (std::size_t i = 0; i < part_count; ++i) {
       if (devices[i].kind != DeviceKind::nic) continue;
       const auto node = devices[i].node;
       const auto rail = fabric_.has_rails() ? nics[node] / fabric_.nics_per_leaf : 0;

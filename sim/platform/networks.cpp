@@ -35,7 +35,7 @@ namespace {
 //
 // Paths: SRD sprays over 64 at a time, for the memory of its NIC (B. Bouffler, In the search for performance,
 //   there's more than one way to build a network, AWS HPC blog, 2021).
-constexpr std::array all{
+constexpr std::array network_facts{
     NetworkFacts{NetworkKind::wire, "wire", 1, true, Seconds{}, true},
     NetworkFacts{NetworkKind::infiniband, "infiniband", 0.93, true, Seconds{}},
     NetworkFacts{NetworkKind::roce, "roce", 0.93, true, Seconds{}, false, 1024_B},
@@ -49,11 +49,11 @@ constexpr std::array all{
 }  // namespace
 
 std::span<const NetworkFacts> networks() {
-  return all;
+  return network_facts;
 }
 
 const NetworkFacts& facts_of(NetworkKind kind) {
-  return *std::ranges::find(all, kind, &NetworkFacts::kind);
+  return *std::ranges::find(network_facts, kind, &NetworkFacts::kind);
 }
 
 }  // namespace gradway

@@ -29,9 +29,9 @@ std::string Platform::name_of(ResourceId id) const {
 }
 
 std::optional<DeviceId> find_device(const Platform& platform, const std::string& name) {
-  const auto found = std::ranges::find(platform.devices, name, &Device::name);
-  if (found == platform.devices.end()) return std::nullopt;
-  return DeviceId{static_cast<std::size_t>(found - platform.devices.begin())};
+  const auto device = std::ranges::find(platform.devices, name, &Device::name);
+  if (device == platform.devices.end()) return std::nullopt;
+  return DeviceId{static_cast<std::size_t>(device - platform.devices.begin())};
 }
 
 bool is_between_switches(const Platform& platform, const Link& link) {

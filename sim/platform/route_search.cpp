@@ -39,11 +39,11 @@ void Route::append_resources(std::vector<ResourceId>& path) const {
 
 /// A counting sort.
 template <class End, class Other>
-RouteSearch::Neighbours::Neighbours(const Platform& platform, End end, Other other)
+RouteSearch::Neighbours::Neighbours(const Platform& platform, End end, Other opposite)
     : first_(platform.devices.size() + 1, 0),
       inner_end_(platform.devices.size(), 0),
       links_(platform.links.size()) {
-  const auto is_inner = [&](const Link& link) { return !is_endpoint(platform.device(other(link)).kind); };
+  const auto is_inner = [&](const Link& link) { return !is_endpoint(platform.device(opposite(link)).kind); };
   for (const auto& link : platform.links) {
     ++first_[end(link).index() + 1];
     if (is_inner(link)) ++inner_end_[end(link).index()];
@@ -68,10 +68,10 @@ RouteSearch::RouteSearch(const Platform& platform)
       forward_{&out_, std::vector<std::uint32_t>(platform.devices.size(), unreached)},
       backward_{&into_, std::vector<std::uint32_t>(platform.devices.size(), unreached)} {}
 
-void RouteSearch::Frontier::begin(DeviceId at) {
-  visited = {at};
+void RouteSearch::Frontier::begin(DeviceId start) {
+  visited = {start};
   levels = {0, 1};
-  hops[at.index()] = 0;
+  hops[start.index()] = 0;
 }
 
 void RouteSearch::Frontier::reset() {
@@ -81,9 +81,9 @@ void RouteSearch::Frontier::reset() {
   counted.clear();
 }
 
-std::span<const std::uint32_t> RouteSearch::steps(const Frontier& frontier, DeviceId at,
+std::span<const std::uint32_t> RouteSearch::steps(const Frontier& frontier, DeviceId device,
                                                   const Rules& rules) const {
-  return rules.through_endpoints ? frontier.neighbours->all(at) : frontier.neighbours->inner(at);
+  return rules.through_endpoints ? frontier.neighbours->all(device) : frontier.neighbours->inner(device);
 }
 
 DeviceId RouteSearch::next(const Frontier& frontier, const Link& link) const {
@@ -99,7 +99,7 @@ std::size_t RouteSearch::cost(const Frontier& frontier, const Rules& rules) cons
 }
 
 /// Expands the frontier by one level. @return whether it has met the other one
-bool RouteSearch::expand(Frontier& frontier, const Frontier& other, const Rules& rules) {
+bool RouteSearch::expand(Frontier& frontier, const Frontier& opposite, const Rules& rules) {
   const auto hop = frontier.levels.size() - 1;
   bool meets = false;
   for (auto i = frontier.levels[hop - 1]; i < frontier.levels[hop]; ++i) {
@@ -110,7 +110,7 @@ bool RouteSearch::expand(Frontier& frontier, const Frontier& other, const Rules&
       if (hops != unreached || !allowed(link.kind, rules.over)) continue;
       hops = static_cast<std::uint32_t>(hop);
       frontier.visited.push_back(there);
-      meets = meets || other.hops[there.index()] != unreached;
+      meets = meets || opposite.hops[there.index()] != unreached;
     }
   }
   frontier.levels.push_back(frontier.visited.size());
@@ -144,14 +144,14 @@ std::optional<Route> RouteSearch::find(DeviceId from, DeviceId to, Over over, bo
 
 /// Sets the hops to the end for devices on shortest routes that only the forward search has visited.
 void RouteSearch::count_back(const Rules& rules) {
-  const auto all = static_cast<std::uint32_t>(forward_.last_level() + backward_.last_level());
+  const auto route_hops = static_cast<std::uint32_t>(forward_.last_level() + backward_.last_level());
   for (auto hop = forward_.last_level(); hop-- > 0;) {
     for (const auto device : forward_.level(hop)) {
-      const auto left = all - static_cast<std::uint32_t>(hop);
+      const auto remaining = route_hops - static_cast<std::uint32_t>(hop);
       for (const auto index : steps(forward_, device, rules)) {
         const auto& link = platform_.links[index];
-        if (!allowed(link.kind, rules.over) || backward_.hops[link.to.index()] != left - 1) continue;
-        backward_.hops[device.index()] = left;
+        if (!allowed(link.kind, rules.over) || backward_.hops[link.to.index()] != remaining - 1) continue;
+        backward_.hops[device.index()] = remaining;
         backward_.counted.push_back(device);
         break;
       }
@@ -165,27 +165,27 @@ void RouteSearch::count_back(const Rules& rules) {
 Route RouteSearch::walk(DeviceId from, DeviceId to, const Rules& rules, std::size_t label) const {
   Route route;
   std::vector<std::uint32_t> onward;
-  for (auto at = from; at != to;) {
-    const auto left = backward_.hops[at.index()];
+  for (auto current = from; current != to;) {
+    const auto remaining = backward_.hops[current.index()];
     onward.clear();
-    if (left > backward_.last_level()) {
-      for (const auto index : steps(forward_, at, rules)) {
+    if (remaining > backward_.last_level()) {
+      for (const auto index : steps(forward_, current, rules)) {
         const auto& link = platform_.links[index];
-        if (allowed(link.kind, rules.over) && backward_.hops[link.to.index()] == left - 1)
+        if (allowed(link.kind, rules.over) && backward_.hops[link.to.index()] == remaining - 1)
           onward.push_back(index);
       }
     } else {
-      for (const auto device : backward_.level(left - 1)) {
+      for (const auto device : backward_.level(remaining - 1)) {
         for (const auto index : steps(backward_, device, rules)) {
           const auto& link = platform_.links[index];
-          if (link.from == at && allowed(link.kind, rules.over)) onward.push_back(index);
+          if (link.from == current && allowed(link.kind, rules.over)) onward.push_back(index);
         }
       }
     }
     expects(!onward.empty(), "a route that was found must have a next link");
     std::ranges::sort(onward);
     route.links.push_back(&platform_.links[onward[label % onward.size()]]);
-    at = route.links.back()->to;
+    current = route.links.back()->to;
   }
   return route;
 }
@@ -203,15 +203,15 @@ const Link* RouteSearch::direct_link(DeviceId from, DeviceId to, Over over, std:
 std::optional<DeviceId> RouteSearch::nearest_socket(DeviceId device) {
   backward_.begin(device);
   const Rules rules{Over::host, true};
-  std::optional<DeviceId> found;
-  while (!found && !backward_.level(backward_.last_level()).empty()) {
+  std::optional<DeviceId> socket;
+  while (!socket && !backward_.level(backward_.last_level()).empty()) {
     for (const auto near : backward_.level(backward_.last_level())) {
-      if (platform_.device(near).kind == DeviceKind::socket && (!found || near < *found)) found = near;
+      if (platform_.device(near).kind == DeviceKind::socket && (!socket || near < *socket)) socket = near;
     }
-    if (!found) expand(backward_, forward_, rules);
+    if (!socket) expand(backward_, forward_, rules);
   }
   backward_.reset();
-  return found;
+  return socket;
 }
 
 }  // namespace gradway

@@ -50,7 +50,7 @@ class RouteSearch {
   class Neighbours {
    public:
     template <class End, class Other>
-    Neighbours(const Platform& platform, End end, Other other);
+    Neighbours(const Platform& platform, End end, Other opposite);
     std::span<const std::uint32_t> all(DeviceId device) const {
       return span(device, first_[device.index() + 1]);
     }
@@ -77,7 +77,7 @@ class RouteSearch {
     std::vector<std::size_t> levels{};  ///< index in `visited` where each level begins, and the last one ends
     std::vector<DeviceId> counted{};    ///< further devices whose hops `count_back` has set
 
-    void begin(DeviceId at);
+    void begin(DeviceId start);
     void reset();
     std::span<const DeviceId> level(std::size_t hop) const {
       return std::span{visited}.subspan(levels[hop], levels[hop + 1] - levels[hop]);
@@ -90,10 +90,10 @@ class RouteSearch {
     bool through_endpoints;
   };
 
-  std::span<const std::uint32_t> steps(const Frontier& frontier, DeviceId at, const Rules& rules) const;
+  std::span<const std::uint32_t> steps(const Frontier& frontier, DeviceId device, const Rules& rules) const;
   DeviceId next(const Frontier& frontier, const Link& link) const;
   std::size_t cost(const Frontier& frontier, const Rules& rules) const;
-  bool expand(Frontier& frontier, const Frontier& other, const Rules& rules);
+  bool expand(Frontier& frontier, const Frontier& opposite, const Rules& rules);
   void count_back(const Rules& rules);
   Route walk(DeviceId from, DeviceId to, const Rules& rules, std::size_t label) const;
 

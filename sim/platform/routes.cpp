@@ -130,9 +130,9 @@ std::optional<Routes::SwitchLinks> Routes::links_to_nvswitch(DeviceId gpu) const
 }
 
 std::vector<const Link*> Routes::links_from(DeviceId device) const {
-  std::vector<const Link*> found;
-  for (const auto link : search_.out_of(device)) found.push_back(&platform_.links[link]);
-  return found;
+  std::vector<const Link*> links;
+  for (const auto link : search_.out_of(device)) links.push_back(&platform_.links[link]);
+  return links;
 }
 
 std::optional<DeviceId> Routes::home_socket(DeviceId device) const {
@@ -140,35 +140,35 @@ std::optional<DeviceId> Routes::home_socket(DeviceId device) const {
   const auto node = platform_.device(device).node;
   if (size == 0 || node < 0) return search_.nearest_socket(device);
   const auto first = static_cast<std::size_t>(node) * size;
-  const auto found = remembered(sockets_, device.index() - first, [&]() -> std::optional<std::size_t> {
+  const auto offset = remembered(sockets_, device.index() - first, [&]() -> std::optional<std::size_t> {
     const auto socket = search_.nearest_socket(device);
     return socket ? std::optional{socket->index() - first} : std::nullopt;
   });
-  return found ? std::optional{DeviceId{first + *found}} : std::nullopt;
+  return offset ? std::optional{DeviceId{first + *offset}} : std::nullopt;
 }
 
 std::vector<DeviceId> Routes::on_node(int node, DeviceKind kind) const {
-  std::vector<DeviceId> found;
+  std::vector<DeviceId> devices;
   const auto add = [&](DeviceId id) {
-    if (platform_.device(id).kind == kind) found.push_back(id);
+    if (platform_.device(id).kind == kind) devices.push_back(id);
   };
   const auto size = platform_.node_size.devices;
   const auto number = static_cast<std::size_t>(node);
   for (auto i = number * size; i < (number + 1) * size; ++i) add(DeviceId{i});
   if (size == 0) std::ranges::for_each(nodes_[number], add);
-  return found;
+  return devices;
 }
 
 std::vector<DeviceId> Routes::nearest(DeviceId device, DeviceKind kind) const {
-  std::vector<DeviceId> found;
+  std::vector<DeviceId> devices;
   auto least = PathType::net;
-  for (const auto other : on_node(platform_.device(device).node, kind)) {
-    const auto distance = path_type(device, other);
-    if (distance < least) found.clear();
+  for (const auto candidate : on_node(platform_.device(device).node, kind)) {
+    const auto distance = path_type(device, candidate);
+    if (distance < least) devices.clear();
     least = std::min(least, distance);
-    if (distance == least) found.push_back(other);
+    if (distance == least) devices.push_back(candidate);
   }
-  return found;
+  return devices;
 }
 
 std::string topo_label(PathType type, int nvlinks) {

@@ -18,8 +18,8 @@ Platform with_loading(Platform platform, const std::optional<StorageRates>& stor
   platform.resources.resize(platform.resources.size() - platform.loading_resources);
   platform.loading.clear();
   const auto before = platform.resources.size();
-  const auto add = [&](ResourceKind kind, std::uint32_t of, double capacity) {
-    platform.resources.push_back({kind, of, capacity});
+  const auto add = [&](ResourceKind kind, std::uint32_t owner, double capacity) {
+    platform.resources.push_back({kind, owner, capacity});
     return ResourceId{platform.resources.size() - 1};
   };
   std::optional<ResourceId> shared;
@@ -29,11 +29,11 @@ Platform with_loading(Platform platform, const std::optional<StorageRates>& stor
   for (std::uint32_t node = 0; node < static_cast<std::uint32_t>(platform.nodes); ++node) {
     auto& path = platform.loading.emplace_back();
     if (shared) path.storage.push_back(*shared);
-    const auto own = !storage            ? std::nullopt
-                     : storage->is_local ? std::optional{storage->all}
-                                         : storage->one_node;
+    const auto node_rate = !storage            ? std::nullopt
+                           : storage->is_local ? std::optional{storage->all}
+                                               : storage->one_node;
     path.over_nics = storage && storage->over_nics;
-    if (own) path.storage.push_back(add(ResourceKind::storage, node, own->value()));
+    if (node_rate) path.storage.push_back(add(ResourceKind::storage, node, node_rate->value()));
     if (cache) path.cache.push_back(add(ResourceKind::storage, node, cache->all.value()));
     if (shared_cold) path.cold.push_back(*shared_cold);
     if (cold && cold->one_node)

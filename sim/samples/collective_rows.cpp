@@ -31,28 +31,28 @@ struct Tag {
 
 template <std::size_t size>
 std::optional<std::size_t> index_in(const std::array<std::string_view, size>& table, std::string_view word) {
-  const auto found = std::ranges::find(table, word);
-  if (found == table.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - table.begin());
+  const auto entry = std::ranges::find(table, word);
+  if (entry == table.end()) return std::nullopt;
+  return static_cast<std::size_t>(entry - table.begin());
 }
 
 Tag read_tag(const JsonRow& row) {
-  const std::string_view all = row.text("tag");
-  const auto first = std::min(all.find('-'), all.size());
-  const auto transport = index_in(words::transports, all.substr(0, first));
+  const std::string_view text = row.text("tag");
+  const auto first = std::min(text.find('-'), text.size());
+  const auto transport = index_in(words::transports, text.substr(0, first));
   Tag tag;
   bool is_good = transport && *transport != 0;
   if (is_good) tag.transport = static_cast<Transport>(*transport);
-  if (is_good && first < all.size()) {
-    const auto second = std::min(all.find('-', first + 1), all.size());
-    const auto algorithm = index_in(words::algorithm_tags, all.substr(first + 1, second - first - 1));
-    const auto protocol = index_in(words::protocol_tags, all.substr(std::min(second + 1, all.size())));
+  if (is_good && first < text.size()) {
+    const auto second = std::min(text.find('-', first + 1), text.size());
+    const auto algorithm = index_in(words::algorithm_tags, text.substr(first + 1, second - first - 1));
+    const auto protocol = index_in(words::protocol_tags, text.substr(std::min(second + 1, text.size())));
     is_good = algorithm && protocol;
     if (is_good) tag.algorithm = static_cast<Algorithm>(*algorithm);
     if (is_good) tag.protocol = static_cast<Protocol>(*protocol);
   }
   if (!is_good) {
-    row.fail("tag", fmt::format("'{}' is not a tag", all),
+    row.fail("tag", fmt::format("'{}' is not a tag", text),
              "write p2p, shm or net; if algorithm and protocol were forced, append -Ring or -Tree and -LL, "
              "-LL128 or -Simple");
   }
@@ -61,14 +61,14 @@ Tag read_tag(const JsonRow& row) {
 
 /// Reads "bf16_8192" as precision and side.
 std::pair<Precision, int> read_product(const JsonRow& row) {
-  const std::string_view all = row.text("gemm");
-  const auto bar = std::min(all.find('_'), all.size());
-  const auto precision = index_in(words::precisions, all.substr(0, bar));
-  const auto digits = all.substr(std::min(bar + 1, all.size()));
+  const std::string_view text = row.text("gemm");
+  const auto bar = std::min(text.find('_'), text.size());
+  const auto precision = index_in(words::precisions, text.substr(0, bar));
+  const auto digits = text.substr(std::min(bar + 1, text.size()));
   int side = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), side);
   if (!precision || error != std::errc{} || end != digits.data() + digits.size() || side < 1) {
-    row.fail("gemm", fmt::format("'{}' is not a square matrix product", all),
+    row.fail("gemm", fmt::format("'{}' is not a square matrix product", text),
              "write its precision and its side, as in bf16_8192");
   }
   return {static_cast<Precision>(*precision), side};

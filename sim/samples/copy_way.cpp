@@ -60,12 +60,12 @@ std::vector<CopyWay> of_ring(std::string_view name) {
 std::vector<CopyWay> of_pairs(std::string_view name) {
   std::vector<CopyWay> copies;
   while (take(name, "_")) {
-    const auto one = take_number(name);
-    const bool both = take(name, "<");
-    const auto other = take(name, ">") ? take_number(name) : std::nullopt;
-    if (!one || !other || one == other) return {};
-    copies.push_back({one, other});
-    if (both) copies.push_back({other, one});
+    const auto source = take_number(name);
+    const bool is_mutual = take(name, "<");
+    const auto target = take(name, ">") ? take_number(name) : std::nullopt;
+    if (!source || !target || source == target) return {};
+    copies.push_back({source, target});
+    if (is_mutual) copies.push_back({target, source});
   }
   return name.empty() ? copies : std::vector<CopyWay>{};
 }

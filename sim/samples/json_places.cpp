@@ -10,45 +10,45 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
 
-/// Offset after the quoted text that begins at `at`.
-std::size_t behind_quotes(std::string_view text, std::size_t at) {
-  for (++at; at < text.size() && text[at] != '"'; ++at) {
-    if (text[at] == '\\') ++at;
+/// Offset after the quoted text that begins at `offset`.
+std::size_t behind_quotes(std::string_view text, std::size_t offset) {
+  for (++offset; offset < text.size() && text[offset] != '"'; ++offset) {
+    if (text[offset] == '\\') ++offset;
   }
-  return std::min(at + 1, text.size());
+  return std::min(offset + 1, text.size());
 }
 
-/// Offset after the value that begins at `at`.
-std::size_t behind_value(std::string_view text, std::size_t at) {
+/// Offset after the value that begins at `offset`.
+std::size_t behind_value(std::string_view text, std::size_t offset) {
   int depth = 0;
-  while (at < text.size()) {
-    const auto c = text[at];
-    if (depth == 0 && (c == ',' || c == ']' || c == '}')) return at;
+  while (offset < text.size()) {
+    const auto c = text[offset];
+    if (depth == 0 && (c == ',' || c == ']' || c == '}')) return offset;
     if (c == '"') {
-      at = behind_quotes(text, at);
+      offset = behind_quotes(text, offset);
       continue;
     }
     depth += c == '[' || c == '{' ? 1 : 0;
     depth -= c == ']' || c == '}' ? 1 : 0;
-    ++at;
+    ++offset;
   }
-  return at;
+  return offset;
 }
 
-std::size_t behind_blanks(std::string_view text, std::size_t at) {
-  return std::min(text.find_first_not_of(blanks, at), text.size());
+std::size_t behind_blanks(std::string_view text, std::size_t offset) {
+  return std::min(text.find_first_not_of(blanks, offset), text.size());
 }
 
-/// Offset of the value after the one at `at` and its ','.
-std::size_t next_value(std::string_view text, std::size_t at) {
-  at = behind_value(text, at);
-  return behind_blanks(text, std::min(at + 1, text.size()));
+/// Offset of the value after the one at `offset` and its ','.
+std::size_t next_value(std::string_view text, std::size_t offset) {
+  offset = behind_value(text, offset);
+  return behind_blanks(text, std::min(offset + 1, text.size()));
 }
 
 std::size_t row_offset(std::string_view text, std::size_t index) {
-  auto at = behind_blanks(text, std::min(text.find('[') + 1, text.size()));
-  while (index-- > 0) at = next_value(text, at);
-  return at;
+  auto offset = behind_blanks(text, std::min(text.find('[') + 1, text.size()));
+  while (index-- > 0) offset = next_value(text, offset);
+  return offset;
 }
 
 }  // namespace
@@ -82,8 +82,8 @@ Where JsonPlaces::value(std::size_t index, std::string_view key) const {
     if (colon == std::string_view::npos) break;
     const auto value = behind_blanks(text_, colon + 1);
     if (text_.substr(name + 1, end - name - 2) == key) {
-      const auto whole = text_.substr(value, behind_value(text_, value) - value);
-      return at(value, whole.find_last_not_of(blanks) + 1);
+      const auto value_text = text_.substr(value, behind_value(text_, value) - value);
+      return at(value, value_text.find_last_not_of(blanks) + 1);
     }
     name = next_value(text_, value);
   }

@@ -41,24 +41,24 @@ bool JsonRow::has(std::string_view key) const {
   return row_.contains(key);
 }
 
-void JsonRow::fail(const char* key, std::string what, std::string hint) const {
-  throw ConfigError{Problem{places_.value(index_, key), std::move(what), {}, std::move(hint)}};
+void JsonRow::fail(const char* key, std::string message, std::string hint) const {
+  throw ConfigError{Problem{places_.value(index_, key), std::move(message), {}, std::move(hint)}};
 }
 
-void JsonRow::fail(std::string what, std::string hint) const {
-  throw ConfigError{Problem{places_.row(index_), std::move(what), {}, std::move(hint)}};
+void JsonRow::fail(std::string message, std::string hint) const {
+  throw ConfigError{Problem{places_.row(index_), std::move(message), {}, std::move(hint)}};
 }
 
 const Json& JsonRow::value(const char* key) const {
-  const auto found = row_.find(key);
-  if (found == row_.end()) fail(fmt::format("row {} has no key '{}'", index_ + 1, key), "");
-  return *found;
+  const auto entry = row_.find(key);
+  if (entry == row_.end()) fail(fmt::format("row {} has no key '{}'", index_ + 1, key), "");
+  return *entry;
 }
 
 const std::string& JsonRow::text(const char* key) const {
-  const auto& found = value(key);
-  if (!found.is_string()) fail(key, fmt::format("'{}' must be a text, not {}", key, shown(found)), "");
-  const auto& text = found.get_ref<const std::string&>();
+  const auto& entry = value(key);
+  if (!entry.is_string()) fail(key, fmt::format("'{}' must be a text, not {}", key, shown(entry)), "");
+  const auto& text = entry.get_ref<const std::string&>();
   if (const auto bad = first_control(text, "\t\n"); bad != std::string::npos)
     fail(key, fmt::format("the text has the control character {}", code_point(text, bad)),
          "remove its escape sequence");
@@ -66,34 +66,34 @@ const std::string& JsonRow::text(const char* key) const {
 }
 
 bool JsonRow::boolean(const char* key) const {
-  const auto& found = value(key);
-  if (!found.is_boolean())
-    fail(key, fmt::format("'{}' must be true or false, not {}", key, shown(found)), "");
-  return found.get<bool>();
+  const auto& entry = value(key);
+  if (!entry.is_boolean())
+    fail(key, fmt::format("'{}' must be true or false, not {}", key, shown(entry)), "");
+  return entry.get<bool>();
 }
 
-double JsonRow::number(const char* key, const Json& found, std::string_view thing) const {
-  if (!found.is_number() || !std::isfinite(found.get<double>()))
-    fail(key, fmt::format("'{}' must be {}, not {}", key, thing, shown(found)), "");
-  return found.get<double>();
+double JsonRow::number(const char* key, const Json& entry, std::string_view thing) const {
+  if (!entry.is_number() || !std::isfinite(entry.get<double>()))
+    fail(key, fmt::format("'{}' must be {}, not {}", key, thing, shown(entry)), "");
+  return entry.get<double>();
 }
 
 int JsonRow::whole(const char* key, int least, int most) const {
-  const auto& found = value(key);
-  const auto read = number(key, found, "a whole number");
+  const auto& entry = value(key);
+  const auto read = number(key, entry, "a whole number");
   if (read != std::floor(read) || read < least || read > most) {
     fail(key,
-         fmt::format("'{}' must be a whole number from {} to {}, not {}", key, least, most, shown(found)),
+         fmt::format("'{}' must be a whole number from {} to {}, not {}", key, least, most, shown(entry)),
          "");
   }
   return static_cast<int>(read);
 }
 
 double JsonRow::count(const char* key) const {
-  const auto& found = value(key);
-  const auto read = number(key, found, "a whole number");
+  const auto& entry = value(key);
+  const auto read = number(key, entry, "a whole number");
   if (read != std::floor(read) || read < 1 || read > largest_amount)
-    fail(key, fmt::format("'{}' must be a whole number above zero, not {}", key, shown(found)), "");
+    fail(key, fmt::format("'{}' must be a whole number above zero, not {}", key, shown(entry)), "");
   return read;
 }
 
@@ -101,12 +101,12 @@ Bytes JsonRow::bytes(const char* key) const {
   return Bytes{count(key)};
 }
 
-Seconds JsonRow::seconds(const char* key, const Json& found) const {
-  const Seconds read{number(key, found, "a time in seconds")};
+Seconds JsonRow::seconds(const char* key, const Json& entry) const {
+  const Seconds read{number(key, entry, "a time in seconds")};
   if (read < shortest_time || read > longest_time) {
     fail(key,
          fmt::format("a time must be from {} to {} s, got {}", shortest_time.value(), longest_time.value(),
-                     shown(found)),
+                     shown(entry)),
          "remove the rows of failed probes");
   }
   return read;
@@ -127,28 +127,28 @@ Seconds JsonRow::time(const char* key) const {
 }
 
 std::vector<Seconds> JsonRow::times(const char* key) const {
-  const auto& found = value(key);
-  if (!found.is_array() || found.empty())
-    fail(key, fmt::format("'{}' must be a list of times in seconds, not {}", key, shown(found)), "");
-  std::vector<Seconds> all;
-  for (const auto& one : found) all.push_back(seconds(key, one));
-  return all;
+  const auto& entry = value(key);
+  if (!entry.is_array() || entry.empty())
+    fail(key, fmt::format("'{}' must be a list of times in seconds, not {}", key, shown(entry)), "");
+  std::vector<Seconds> durations;
+  for (const auto& item : entry) durations.push_back(seconds(key, item));
+  return durations;
 }
 
 std::vector<double> JsonRow::whole_numbers(const char* key) const {
-  const auto& found = value(key);
-  std::vector<double> all;
-  if (found.is_array()) {
-    for (const auto& one : found) {
-      const auto read = one.is_number() ? one.get<double>() : -1;
+  const auto& entry = value(key);
+  std::vector<double> numbers;
+  if (entry.is_array()) {
+    for (const auto& item : entry) {
+      const auto read = item.is_number() ? item.get<double>() : -1;
       if (read != std::floor(read) || read < 0 || read > largest_amount)
-        fail(key, fmt::format("'{}' must contain whole numbers, not {}", key, shown(one)), "");
-      all.push_back(read);
+        fail(key, fmt::format("'{}' must contain whole numbers, not {}", key, shown(item)), "");
+      numbers.push_back(read);
     }
   }
-  if (all.empty())
-    fail(key, fmt::format("'{}' must be a list of whole numbers, not {}", key, shown(found)), "");
-  return all;
+  if (numbers.empty())
+    fail(key, fmt::format("'{}' must be a list of whole numbers, not {}", key, shown(entry)), "");
+  return numbers;
 }
 
 std::vector<CopyWay> JsonRow::copy_ways(const char* key) const {
@@ -156,20 +156,20 @@ std::vector<CopyWay> JsonRow::copy_ways(const char* key) const {
     fail(key, fmt::format("'{}' must be a list of copies", key),
          "give source and destination of each, a GPU or host memory: [[\"host\", 0], [0, 1]]");
   };
-  const auto end = [&](const Json& found) -> std::optional<int> {
-    if (found == "host") return std::nullopt;
-    if (!found.is_number_integer() || found < 0 || found > largest_gpu) wrong();
-    return found.get<int>();
+  const auto end = [&](const Json& item) -> std::optional<int> {
+    if (item == "host") return std::nullopt;
+    if (!item.is_number_integer() || item < 0 || item > largest_gpu) wrong();
+    return item.get<int>();
   };
-  const auto& found = value(key);
-  if (!found.is_array() || found.empty()) wrong();
-  std::vector<CopyWay> ways;
-  for (const auto& one : found) {
-    if (!one.is_array() || one.size() != 2) wrong();
-    ways.push_back({end(one[0]), end(one[1])});
-    if (!ways.back().from && !ways.back().to) wrong();
+  const auto& entry = value(key);
+  if (!entry.is_array() || entry.empty()) wrong();
+  std::vector<CopyWay> copies;
+  for (const auto& item : entry) {
+    if (!item.is_array() || item.size() != 2) wrong();
+    copies.push_back({end(item[0]), end(item[1])});
+    if (!copies.back().from && !copies.back().to) wrong();
   }
-  return ways;
+  return copies;
 }
 
 std::size_t JsonRow::one_of(const char* key, std::string_view thing,

@@ -64,8 +64,8 @@ class JsonRow {
   /// Index of the key's word in `words`. @param thing what they are, with an article
   std::size_t one_of(const char* key, std::string_view thing, std::span<const std::string_view> words) const;
 
-  [[noreturn]] void fail(const char* key, std::string what, std::string hint) const;
-  [[noreturn]] void fail(std::string what, std::string hint) const;
+  [[noreturn]] void fail(const char* key, std::string message, std::string hint) const;
+  [[noreturn]] void fail(std::string message, std::string hint) const;
 
  private:
   const nlohmann::json& value(const char* key) const;

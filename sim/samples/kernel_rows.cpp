@@ -67,8 +67,8 @@ void add_attention(const JsonRow& row, Samples& samples) {
   samples.attention.push_back(attention);
 }
 
-void add_launch(const JsonRow& row, LaunchCost what, Samples& samples) {
-  samples.launches[static_cast<std::size_t>(what)].push_back(row.time("seconds"));
+void add_launch(const JsonRow& row, LaunchCost kind, Samples& samples) {
+  samples.launches[static_cast<std::size_t>(kind)].push_back(row.time("seconds"));
 }
 
 }  // namespace gradway

@@ -21,10 +21,10 @@ std::string words_text(const TimedKind& kind) {
 
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
-  for (std::size_t at = 0; at <= text.size();) {
-    const auto end = std::min(text.find(' ', at), text.size());
-    words.push_back(text.substr(at, end - at));
-    at = end + 1;
+  for (std::size_t start = 0; start <= text.size();) {
+    const auto end = std::min(text.find(' ', start), text.size());
+    words.push_back(text.substr(start, end - start));
+    start = end + 1;
   }
   return words;
 }

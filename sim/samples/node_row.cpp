@@ -58,12 +58,12 @@ class NodeFacts {
   }
 
   const Json* find(const char* key) const {
-    const auto found = map_.find(key);
-    return found == map_.end() || found->is_null() ? nullptr : &*found;
+    const auto entry = map_.find(key);
+    return entry == map_.end() || entry->is_null() ? nullptr : &*entry;
   }
 
-  [[noreturn]] void fail(const char* key, std::string what) const {
-    row_.fail(key_ == nullptr ? key : key_, std::move(what),
+  [[noreturn]] void fail(const char* key, std::string message) const {
+    row_.fail(key_ == nullptr ? key : key_, std::move(message),
               "keep the row as written by the probe: unknown values are null");
   }
 
@@ -114,36 +114,36 @@ NodeGpu read_gpu(const NodeFacts& gpu) {
 /// Reads `modelid="207"` in NCCL's topology.
 std::optional<int> cpu_model(std::string_view topology) {
   constexpr std::string_view key = "modelid=\"";
-  const auto at = topology.find(key);
-  if (at == std::string_view::npos) return std::nullopt;
+  const auto start = topology.find(key);
+  if (start == std::string_view::npos) return std::nullopt;
   int model = -1;
-  std::from_chars(topology.data() + at + key.size(), topology.data() + topology.size(), model);
+  std::from_chars(topology.data() + start + key.size(), topology.data() + topology.size(), model);
   return model < 0 ? std::nullopt : std::optional{model};
 }
 
 }  // namespace
 
-bool NodeRow::is_of_same_node(const NodeRow& other) const {
-  return gpus == other.gpus && nodes == other.nodes && matrix == other.matrix && cpu == other.cpu &&
-         cpu_vendor == other.cpu_vendor && names_nvswitch == other.names_nvswitch && torch == other.torch;
+bool NodeRow::is_of_same_node(const NodeRow& node) const {
+  return gpus == node.gpus && nodes == node.nodes && matrix == node.matrix && cpu == node.cpu &&
+         cpu_vendor == node.cpu_vendor && names_nvswitch == node.names_nvswitch && torch == node.torch;
 }
 
 std::string source_text(const NodeRow& node) {
-  std::vector<std::string> parts;
-  if (!node.gpus.empty()) parts.push_back(fmt::format("{} x {}", node.gpus.size(), node.gpus.front().name));
-  if (!node.cpu.empty()) parts.push_back(node.cpu);
-  if (!node.driver.empty()) parts.push_back("driver " + node.driver);
-  if (!node.nccl.empty()) parts.push_back("NCCL " + node.nccl);
+  std::vector<std::string> facts;
+  if (!node.gpus.empty()) facts.push_back(fmt::format("{} x {}", node.gpus.size(), node.gpus.front().name));
+  if (!node.cpu.empty()) facts.push_back(node.cpu);
+  if (!node.driver.empty()) facts.push_back("driver " + node.driver);
+  if (!node.nccl.empty()) facts.push_back("NCCL " + node.nccl);
   const bool is_of_torch = !node.torch.empty();
   if (is_of_torch) {
-    parts.push_back("PyTorch " + node.torch);
-    if (!node.cuda.empty()) parts.push_back("CUDA " + node.cuda);
-    if (!node.cudnn.empty()) parts.push_back("cuDNN " + node.cudnn);
+    facts.push_back("PyTorch " + node.torch);
+    if (!node.cuda.empty()) facts.push_back("CUDA " + node.cuda);
+    if (!node.cudnn.empty()) facts.push_back("cuDNN " + node.cudnn);
   }
   const auto program = is_of_torch ? "measure_kernels.py" : "gradway-probe";
-  const auto colon = parts.empty() ? "" : ": ";
+  const auto colon = facts.empty() ? "" : ": ";
   return fmt::format("{}{}{}{}{}{}", program, node.probe.empty() ? "" : " ", node.probe,
-                     node.date.empty() ? "" : ", " + node.date, colon, fmt::join(parts, ", "));
+                     node.date.empty() ? "" : ", " + node.date, colon, fmt::join(facts, ", "));
 }
 
 void add_node_row(const JsonRow& row, Samples& samples) {
@@ -181,7 +181,7 @@ void add_node_row(const JsonRow& row, Samples& samples) {
     for (const auto& gpu : *gpus)
       node.gpus.push_back(read_gpu({row, "gpus", fmt::format("GPU {}", node.gpus.size()), gpu}));
   }
-  const auto is_same = [&](const NodeRow& other) { return node.is_of_same_node(other); };
+  const auto is_same = [&](const NodeRow& known_node) { return node.is_of_same_node(known_node); };
   if (std::ranges::any_of(samples.nodes, is_same)) return;
   samples.nodes.push_back(std::move(node));
 }

@@ -48,7 +48,7 @@ struct NodeRow {
   Where where;
   Where matrix_where;
 
-  bool is_of_same_node(const NodeRow& other) const;
+  bool is_of_same_node(const NodeRow& node) const;
 };
 
 /// The source of a file made from the row's samples: the program, the day, the GPUs and versions.

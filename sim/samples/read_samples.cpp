@@ -20,8 +20,8 @@ using Json = nlohmann::json;
 constexpr std::size_t most_problems = 50;  // Per file.
 constexpr std::string_view list_hint = "expected one list of rows: [ {...}, {...} ]";
 
-[[noreturn]] void refuse(Where where, std::string what, std::string hint) {
-  throw ConfigError{Problem{std::move(where), std::move(what), {}, std::move(hint)}};
+[[noreturn]] void refuse(Where where, std::string message, std::string hint) {
+  throw ConfigError{Problem{std::move(where), std::move(message), {}, std::move(hint)}};
 }
 
 /// Limits files that need far more memory than their text. Called with each value.

@@ -46,8 +46,8 @@ struct State {
 };
 
 State& state() {
-  static State one;
-  return one;
+  static State instance;
+  return instance;
 }
 
 /// A run, and what else its report answers.

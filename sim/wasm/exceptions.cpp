@@ -50,19 +50,19 @@ void release(Exception* exception) {
   __builtin_wasm_throw(0, exception);
 }
 
-std::uintptr_t read_unsigned(const std::uint8_t*& at) {
+std::uintptr_t read_unsigned(const std::uint8_t*& position) {
   std::uintptr_t value = 0;
   for (int shift = 0;; shift += 7) {
-    const auto byte = *at++;
+    const auto byte = *position++;
     value |= static_cast<std::uintptr_t>(byte & 0x7f) << shift;
     if (byte < 0x80) return value;
   }
 }
 
-std::intptr_t read_signed(const std::uint8_t*& at) {
+std::intptr_t read_signed(const std::uint8_t*& position) {
   std::uintptr_t value = 0;
   for (unsigned shift = 0;;) {
-    const auto byte = *at++;
+    const auto byte = *position++;
     value |= static_cast<std::uintptr_t>(byte & 0x7f) << shift;
     shift += 7;
     if (byte >= 0x80) continue;
@@ -79,31 +79,31 @@ struct Clauses {
 
 /// @param table language-specific data of a function @param index of its handler
 Clauses clauses_of(const std::uint8_t* table, std::uintptr_t index) {
-  Clauses found;
-  const auto* at = table + 1;  // no start of handlers: they have indices
-  if (constexpr std::uint8_t omitted = 0xff; *at++ != omitted) {
-    const auto size = read_unsigned(at);
-    found.types_end = at + size;
+  Clauses clauses;
+  const auto* position = table + 1;  // no start of handlers: they have indices
+  if (constexpr std::uint8_t omitted = 0xff; *position++ != omitted) {
+    const auto size = read_unsigned(position);
+    clauses.types_end = position + size;
   }
-  ++at;  // encoding of the list of handlers
-  const auto size = read_unsigned(at);
-  const auto* const actions = at + size;
-  while (at < actions) {
-    const auto handler = read_unsigned(at);
-    const auto action = read_unsigned(at);
+  ++position;  // encoding of the list of handlers
+  const auto size = read_unsigned(position);
+  const auto* const actions = position + size;
+  while (position < actions) {
+    const auto handler = read_unsigned(position);
+    const auto action = read_unsigned(position);
     if (handler != index) continue;
-    if (action > 0) found.action = actions + action - 1;
-    return found;
+    if (action > 0) clauses.action = actions + action - 1;
+    return clauses;
   }
   std::terminate();
 }
 
 /// Number of the first clause that catches the exception; 0: none.
 std::uintptr_t catching_clause(const Clauses& clauses, Exception& exception) {
-  for (const auto* at = clauses.action; at != nullptr;) {
-    const auto number = read_signed(at);
-    const auto* const link = at;
-    const auto next = read_signed(at);
+  for (const auto* position = clauses.action; position != nullptr;) {
+    const auto number = read_signed(position);
+    const auto* const link = position;
+    const auto next = read_signed(position);
     if (number > 0) {
       const Type* wanted = nullptr;  // stays for `catch (...)`
       std::memcpy(&wanted, clauses.types_end - number * static_cast<std::intptr_t>(sizeof wanted),
@@ -114,7 +114,7 @@ std::uintptr_t catching_clause(const Clauses& clauses, Exception& exception) {
         return static_cast<std::uintptr_t>(number);
       }
     }
-    at = next == 0 ? nullptr : link + next;
+    position = next == 0 ? nullptr : link + next;
   }
   return 0;
 }

@@ -12,9 +12,9 @@ extern "C" {
 /// Size in bytes of a file that the page has.
 [[clang::import_module("gradway"), clang::import_name("file_size")]] std::size_t gradway_file_size(
     const char* name, std::size_t length);
-/// Copies the content of the file to `to`.
+/// Copies the content of the file to `buffer`.
 [[clang::import_module("gradway"), clang::import_name("read_file")]] void gradway_read_file(
-    const char* name, std::size_t length, char* to);
+    const char* name, std::size_t length, char* buffer);
 }
 
 namespace gradway {
@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 /// Names of the files that the page has, without "." and "..". A run needs few of them, so that their
 /// contents are copied when they are read.
 std::set<std::string>& names() {
-  static std::set<std::string> all;
-  return all;
+  static std::set<std::string> known;
+  return known;
 }
 
 std::string name_of(const fs::path& path) {
@@ -45,11 +45,11 @@ std::string start_of(const fs::path& folder) {
 
 namespace wasm {
 
-void give_names(std::string_view all) {
-  while (!all.empty()) {
-    const auto end = std::min(all.find('\0'), all.size());
-    names().emplace(all.substr(0, end));
-    all.remove_prefix(std::min(end + 1, all.size()));
+void give_names(std::string_view list) {
+  while (!list.empty()) {
+    const auto end = std::min(list.find('\0'), list.size());
+    names().emplace(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
   }
 }
 
@@ -65,17 +65,17 @@ bool is_folder(const fs::path& path) {
   return !files_below(path).empty();
 }
 
-bool is_same_file(const fs::path& one, const fs::path& other) {
-  return name_of(one) == name_of(other);
+bool is_same_file(const fs::path& first, const fs::path& second) {
+  return name_of(first) == name_of(second);
 }
 
 std::vector<fs::path> files_below(const fs::path& folder, int most_depth) {
-  std::vector<fs::path> found;
+  std::vector<fs::path> files;
   const auto start = start_of(folder);
-  if (start.empty()) return found;
+  if (start.empty()) return files;
   for (auto name = names().lower_bound(start); name != names().end() && name->starts_with(start); ++name)
-    if (std::ranges::count(name->substr(start.size()), '/') <= most_depth) found.emplace_back(*name);
-  return found;
+    if (std::ranges::count(name->substr(start.size()), '/') <= most_depth) files.emplace_back(*name);
+  return files;
 }
 
 std::optional<std::string> read_bytes(const fs::path& path, std::size_t) {

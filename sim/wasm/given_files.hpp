@@ -8,6 +8,6 @@ namespace gradway::wasm {
 /// Names of the files that the page has, each but the last followed by a NUL. Those that start with '/'
 /// belong to the installed data, such as "/models/vit_l_32.yaml"; others are the user's, relative to the
 /// working folder.
-void give_names(std::string_view all);
+void give_names(std::string_view list);
 
 }  // namespace gradway::wasm
