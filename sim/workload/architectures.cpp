@@ -18,8 +18,8 @@ Tensor encoder_block(Eager& run, const std::string& name, Tensor x, const Encode
   const auto hidden = shape.hidden;
   auto residual = x;
   std::vector<Tensor> qkv;
-  for (const auto* part : {"query", "key", "value"})
-    qkv.push_back(run.linear(fmt::format("{}.attention.{}", name, part), x, tokens, hidden, hidden));
+  for (const auto* projection : {"query", "key", "value"})
+    qkv.push_back(run.linear(fmt::format("{}.attention.{}", name, projection), x, tokens, hidden, hidden));
   x = run.attention(name + ".attention.scores", qkv,
                     {.heads = shape.heads,
                      .kv_heads = shape.heads,
@@ -46,9 +46,9 @@ struct Activations {
   std::int64_t elements() const { return channels * height * width; }
 };
 
-void plain_layer(Eager& run, const LayerShape& shape, Activations& at) {
+void plain_layer(Eager& run, const LayerShape& shape, Activations& activations) {
   using Kind = LayerShape::Kind;
-  const auto before = at;
+  const auto before = activations;
   const auto shrink = [&](std::int64_t size) {
     const auto kernel = shape.kernel == 0 ? size : shape.kernel;
     expects(size + 2LL * shape.padding >= kernel, "the kernel of a layer must fit its input");
@@ -56,29 +56,34 @@ void plain_layer(Eager& run, const LayerShape& shape, Activations& at) {
   };
   switch (shape.kind) {
     case Kind::conv2d:
-      at.tensor = run.conv2d(shape.name, at.tensor,
-                             {before.channels, shape.outputs, shape.kernel, shape.stride, shape.padding,
-                              before.width, shape.bias, 1, static_cast<double>(before.height)});
-      at = {at.tensor, shape.outputs, shrink(before.height), shrink(before.width)};
+      activations.tensor =
+          run.conv2d(shape.name, activations.tensor,
+                     {before.channels, shape.outputs, shape.kernel, shape.stride, shape.padding, before.width,
+                      shape.bias, 1, static_cast<double>(before.height)});
+      activations = {activations.tensor, shape.outputs, shrink(before.height), shrink(before.width)};
       return;
     case Kind::batch_norm:
-      at.tensor = run.batch_norm(shape.name, at.tensor, at.channels,
-                                 std::sqrt(static_cast<double>(at.height * at.width)));
+      activations.tensor =
+          run.batch_norm(shape.name, activations.tensor, activations.channels,
+                         std::sqrt(static_cast<double>(activations.height * activations.width)));
       return;
     case Kind::relu:
-      at.tensor = run.relu(shape.name, at.tensor);
+      activations.tensor = run.relu(shape.name, activations.tensor);
       return;
     case Kind::max_pool:
     case Kind::average_pool:
-      at = {at.tensor, at.channels, shrink(at.height), shrink(at.width)};
-      at.tensor = shape.kind == Kind::max_pool
-                      ? run.max_pool(shape.name, at.tensor, at.channels, static_cast<double>(before.width),
-                                     static_cast<double>(at.elements()))
-                      : run.mean(shape.name, at.tensor, static_cast<double>(at.elements()));
+      activations = {activations.tensor, activations.channels, shrink(activations.height),
+                     shrink(activations.width)};
+      activations.tensor =
+          shape.kind == Kind::max_pool
+              ? run.max_pool(shape.name, activations.tensor, activations.channels,
+                             static_cast<double>(before.width), static_cast<double>(activations.elements()))
+              : run.mean(shape.name, activations.tensor, static_cast<double>(activations.elements()));
       return;
     case Kind::linear:
-      at = {run.linear(shape.name, at.tensor, 1, before.elements(), shape.outputs, shape.bias), shape.outputs,
-            1, 1};
+      activations = {
+          run.linear(shape.name, activations.tensor, 1, before.elements(), shape.outputs, shape.bias),
+          shape.outputs, 1, 1};
       return;
   }
   violate("unknown kind of layer", std::source_location::current());
@@ -143,13 +148,13 @@ std::set<AttentionHead> attention_heads_of(const ForwardPass& network) {
 namespace {
 
 /// Whether a forward pass launches a kernel of this family and name; "": of any name.
-bool launches(const ForwardPass& network, KernelFamily family, std::string_view what) {
+bool launches(const ForwardPass& network, KernelFamily family, std::string_view name) {
   Eager eager{{}};
   network(eager);
   eager.finish();
   return std::ranges::any_of(eager.operations(), [&](const LayerOperations& layer) {
-    return std::ranges::any_of(layer.forward, [&](const Operation& one) {
-      return one.family == family && (what.empty() || one.what == what);
+    return std::ranges::any_of(layer.forward, [&](const Operation& operation) {
+      return operation.family == family && (name.empty() || operation.what == name);
     });
   });
 }
@@ -188,8 +193,9 @@ ForwardPass vision_transformer(const VisionTransformerShape& shape) {
       x = run.layer_norm(name + ".ln_1", x, tokens, hidden);
       std::vector<Tensor> qkv;
       if (run.is_hugging_face()) {
-        for (const auto* part : {"query", "key", "value"})
-          qkv.push_back(run.linear(fmt::format("{}.attention.{}", name, part), x, tokens, hidden, hidden));
+        for (const auto* projection : {"query", "key", "value"})
+          qkv.push_back(
+              run.linear(fmt::format("{}.attention.{}", name, projection), x, tokens, hidden, hidden));
       } else {
         x = run.linear(name + ".attention.in_proj", x, tokens, hidden, 3 * hidden);
         qkv.push_back(run.unpack_heads(x));
@@ -272,10 +278,10 @@ ForwardPass conv_next(const ConvNextShape& shape) {
 
 ForwardPass sequential(const ImageShape& input, const std::vector<LayerShape>& shapes) {
   return [input, shapes](Eager& run) {
-    Activations at{{}, input.channels, input.height, input.width};
-    at.tensor = run.input(static_cast<double>(at.elements()));
-    for (const auto& shape : shapes) plain_layer(run, shape, at);
-    run.cross_entropy("loss", at.tensor, 1, at.elements());
+    Activations activations{{}, input.channels, input.height, input.width};
+    activations.tensor = run.input(static_cast<double>(activations.elements()));
+    for (const auto& shape : shapes) plain_layer(run, shape, activations);
+    run.cross_entropy("loss", activations.tensor, 1, activations.elements());
   };
 }
 

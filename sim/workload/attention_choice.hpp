@@ -30,10 +30,10 @@ struct AttentionCase {
 /// Empty if it does.
 /// @source can_use_cudnn_attention, can_use_flash_attention, can_use_mem_efficient_attention in
 ///         aten/src/ATen/native/transformers/cuda/sdp_utils.cpp of PyTorch (read at 001f694a, 2026)
-std::string attention_limitation(AttentionKernel kernel, const AttentionCase& of);
+std::string attention_limitation(AttentionKernel kernel, const AttentionCase& attention);
 
 /// The kernel that PyTorch chooses: the first that supports the case of cuDNN (compute capability 9.x and
 /// 10.x only, see `check_prefer_cudnn_attention` there), flash, memory-efficient, math.
-AttentionKernel automatic_attention(const AttentionCase& of);
+AttentionKernel automatic_attention(const AttentionCase& attention);
 
 }  // namespace gradway

@@ -56,14 +56,14 @@ void assign_forward(Blocks& blocks, const Profile& profile) {
     kernels.emplace_back(launch.name, launch.kind, launch.blocks);
     places.push_back(i);
   }
-  const auto found = repetition_of(kernels);
-  if (found.times == 0) return;
+  const auto repetition = repetition_of(kernels);
+  if (repetition.times == 0) return;
   const auto wanted = static_cast<std::size_t>(blocks.count);
   // A block may consist of several repetitions.
-  const auto parts = std::max<std::size_t>(1, (found.times + wanted / 2) / wanted);
-  const auto length = found.period * parts;
-  const auto missing = wanted - std::min(wanted, found.times / parts);
-  const auto first = found.first - std::min(found.first, missing * length);
+  const auto repetitions = std::max<std::size_t>(1, (repetition.times + wanted / 2) / wanted);
+  const auto length = repetition.period * repetitions;
+  const auto missing = wanted - std::min(wanted, repetition.times / repetitions);
+  const auto first = repetition.first - std::min(repetition.first, missing * length);
   for (std::size_t i = first; i < places.size() && (i - first) / length < wanted; ++i)
     blocks.of_launch[places[i]] = static_cast<std::int32_t>((i - first) / length);
 }
@@ -86,11 +86,11 @@ Blocks by_repetition(const Model& model) {
   blocks.of_launch.assign(model.profile->launches.size(), Blocks::none);
   std::vector<std::vector<std::int64_t>> shapes;
   for (const auto& layer : model.layers) shapes.push_back(layer.parameters.front().shape);
-  const auto found = repetition_of(shapes);
-  if (2 * found.times * found.period < shapes.size()) return blocks;  // too little to be blocks
-  for (std::size_t i = 0; i < found.times * found.period; ++i)
-    blocks.of_layer[found.first + i] = static_cast<std::int32_t>(i / found.period);
-  blocks.count = static_cast<int>(found.times);
+  const auto repetition = repetition_of(shapes);
+  if (2 * repetition.times * repetition.period < shapes.size()) return blocks;  // too little to be blocks
+  for (std::size_t i = 0; i < repetition.times * repetition.period; ++i)
+    blocks.of_layer[repetition.first + i] = static_cast<std::int32_t>(i / repetition.period);
+  blocks.count = static_cast<int>(repetition.times);
   assign_forward(blocks, *model.profile);
   assign_backward(blocks, *model.profile);
   return blocks;
@@ -100,11 +100,11 @@ Blocks by_repetition(const Model& model) {
 
 std::string_view block_name(std::string_view layer) {
   std::size_t end = 0;
-  for (std::size_t at = 0;;) {
-    const auto dot = layer.find('.', at);
+  for (std::size_t start = 0;;) {
+    const auto dot = layer.find('.', start);
     if (dot == std::string_view::npos) return layer.substr(0, end);
-    if (is_numbered(layer.substr(at, dot - at))) end = dot;
-    at = dot + 1;
+    if (is_numbered(layer.substr(start, dot - start))) end = dot;
+    start = dot + 1;
   }
 }
 

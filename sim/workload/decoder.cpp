@@ -111,18 +111,18 @@ class DecoderPass {
     return x;
   }
 
-  Tensor linear_attention(const std::string& name, Tensor x, const LinearAttention& of) {
-    const auto keys = std::int64_t{of.key_heads} * of.key_head;
-    const auto values = std::int64_t{of.value_heads} * of.value_head;
+  Tensor linear_attention(const std::string& name, Tensor x, const LinearAttention& shape) {
+    const auto keys = std::int64_t{shape.key_heads} * shape.key_head;
+    const auto values = std::int64_t{shape.value_heads} * shape.value_head;
     const auto projected =
         run_.linear(name + ".in_proj_qkvz", x, tokens_, hidden_, 2 * keys + 2 * values, false);
-    const auto gates = run_.linear(name + ".in_proj_ba", x, tokens_, hidden_, 2 * of.value_heads, false);
-    const auto parts = run_.split(projected, tokens_, {2 * keys + values, values});
-    auto y =
-        run_.delta_net(name + ".delta", parts[0], gates,
-                       {tokens_, of.key_heads, of.value_heads, of.key_head, of.value_head, of.convolution});
-    y = run_.rms_norm(name + ".norm", y, tokens_ * of.value_heads, of.value_head);
-    y = run_.multiply(name + ".gated", y, run_.activation(name + ".silu", "silu", parts[1]));
+    const auto gates = run_.linear(name + ".in_proj_ba", x, tokens_, hidden_, 2 * shape.value_heads, false);
+    const auto views = run_.split(projected, tokens_, {2 * keys + values, values});
+    auto y = run_.delta_net(
+        name + ".delta", views[0], gates,
+        {tokens_, shape.key_heads, shape.value_heads, shape.key_head, shape.value_head, shape.convolution});
+    y = run_.rms_norm(name + ".norm", y, tokens_ * shape.value_heads, shape.value_head);
+    y = run_.multiply(name + ".gated", y, run_.activation(name + ".silu", "silu", views[1]));
     return run_.linear(name + ".out_proj", y, tokens_, values, hidden_, false);
   }
 
@@ -168,9 +168,9 @@ class DecoderPass {
     auto [q, k, v] = projections(name, x, heads * head + gates, kv * head);
     Tensor gate;
     if (gates > 0) {
-      const auto parts = run_.split(q, tokens_, {heads * head, gates});
-      q = parts[0];
-      gate = parts[1];
+      const auto views = run_.split(q, tokens_, {heads * head, gates});
+      q = views[0];
+      gate = views[1];
     }
     q = query_norm(name + ".query_norm", q, heads, head);
     k = query_norm(name + ".key_norm", k, kv, head);
@@ -198,16 +198,16 @@ class DecoderPass {
   std::array<Tensor, 3> projections(const std::string& name, Tensor x, std::int64_t queries,
                                     std::int64_t keys) {
     const bool bias = shape_.qkv_bias.value_or(shape_.bias);
-    const auto project = [&](const char* part, std::int64_t width) {
-      return run_.linear(name + part, x, tokens_, hidden_, run_.tensor_ranks() * width, bias, false,
+    const auto project = [&](const char* suffix, std::int64_t width) {
+      return run_.linear(name + suffix, x, tokens_, hidden_, run_.tensor_ranks() * width, bias, false,
                          Split::outputs);
     };
     if (!packs()) return {project(".query", queries), project(".key", keys), project(".value", keys)};
-    const auto whole = project(".in_proj", queries + 2 * keys);
+    const auto packed = project(".in_proj", queries + 2 * keys);
     const bool is_sliced = run_.is_hugging_face() && shape_.packed == DecoderShape::Packed::sliced;
-    const auto parts = is_sliced ? run_.slices(whole, tokens_, {queries, keys, keys})
-                                 : run_.split(whole, tokens_, {queries, keys, keys});
-    return {parts[0], parts[1], parts[2]};
+    const auto views = is_sliced ? run_.slices(packed, tokens_, {queries, keys, keys})
+                                 : run_.split(packed, tokens_, {queries, keys, keys});
+    return {views[0], views[1], views[2]};
   }
 
   /// Whether queries, keys and values, and both inputs of a gated MLP, have one projection.
@@ -231,8 +231,8 @@ class DecoderPass {
     if (size == head && !joins_heads(head)) return run_.rotary(name, x, factors);
     const auto rows = tokens_ * heads;
     const std::vector<std::int64_t> widths{size, head - size};
-    const auto parts = run_.is_hugging_face() ? run_.slices(x, rows, widths) : run_.split(x, rows, widths);
-    return run_.join(run_.rotary(name, parts[0], factors), parts[1], rows, head);
+    const auto views = run_.is_hugging_face() ? run_.slices(x, rows, widths) : run_.split(x, rows, widths);
+    return run_.join(run_.rotary(name, views[0], factors), views[1], rows, head);
   }
 
   Tensor latent_attention(const std::string& name, Tensor x, const LatentAttention& latent) {
@@ -291,14 +291,14 @@ class DecoderPass {
   /// The activation of one half of x times the other half. @param width of a half
   Tensor gated(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width) {
     if (run_.fuses_activation()) return run_.gated_halves(name + ".product", x);
-    const auto parts = run_.split(x, rows, {width, width});
-    return run_.multiply(name + ".product", activation(name, parts[0]), parts[1]);
+    const auto halves = run_.split(x, rows, {width, width});
+    return run_.multiply(name + ".product", activation(name, halves[0]), halves[1]);
   }
 
   Tensor mlp(const std::string& name, Tensor x, std::int64_t width) {
     const bool bias = shape_.mlp_bias.value_or(shape_.bias);
-    const auto project = [&](const char* part, std::int64_t outputs) {
-      return run_.linear(name + part, x, tokens_, hidden_, outputs, bias, false, Split::outputs);
+    const auto project = [&](const char* suffix, std::int64_t outputs) {
+      return run_.linear(name + suffix, x, tokens_, hidden_, outputs, bias, false, Split::outputs);
     };
     const bool adds_bias = bias && run_.adds_bias_separately();
     if (is_gated() && packs()) {
@@ -323,7 +323,7 @@ class DecoderPass {
     const std::int64_t width = experts.mlp;
     const auto routed = run_.routed_rows(own_, number, experts.top_k);
     const auto rows = run_.rows_of_experts(routed);
-    const auto own = run_.own_experts(number);
+    const auto own_experts = run_.own_experts(number);
     run_.set_role(LayerRole::router);
     auto logits = run_.linear(name + ".router", x, own_, hidden_, number, experts.router_bias);
     run_.set_role(LayerRole::top_k);
@@ -333,12 +333,12 @@ class DecoderPass {
     run_.set_role(LayerRole::experts);
     y = run_.to_experts(y, routed, hidden_, number);
     shares = run_.shares_to_experts(shares, routed);
-    y = run_.grouped_linear(name + ".fc1", y, rows, hidden_, is_gated() ? 2 * width : width, own,
+    y = run_.grouped_linear(name + ".fc1", y, rows, hidden_, is_gated() ? 2 * width : width, own_experts,
                             Split::outputs, experts.bias);
     y = run_.weighted_rows(
         is_gated() ? gated(name, y, rows, run_.share_of_expert(width)) : activation(name, y), shares);
-    y = run_.grouped_linear(name + ".fc2", y, rows, width, hidden_, own, Split::inputs, experts.bias);
-    if (experts.bias && run_.adds_expert_biases()) y = run_.add_weighted_biases(y, own);
+    y = run_.grouped_linear(name + ".fc2", y, rows, width, hidden_, own_experts, Split::inputs, experts.bias);
+    if (experts.bias && run_.adds_expert_biases()) y = run_.add_weighted_biases(y, own_experts);
     y = run_.from_experts(y, routed, hidden_, number);
     y = run_.combine(name + ".combine", y, shares, own_, hidden_);
     if (experts.shared > 0) y = run_.add(name + ".sum", y, shared_experts(name, x, experts));

@@ -16,9 +16,9 @@ double touched_rows(const EmbeddingTable& table, double samples) {
 }
 
 TableShare whole(const EmbeddingTables& tables, double samples) {
-  TableShare all{static_cast<double>(tables.rows()), tables.lookups(), tables.columns()};
-  for (const auto& table : tables.tables) all.touched += touched_rows(table, samples);
-  return all;
+  TableShare share{static_cast<double>(tables.rows()), tables.lookups(), tables.columns()};
+  for (const auto& table : tables.tables) share.touched += touched_rows(table, samples);
+  return share;
 }
 
 }  // namespace
@@ -50,15 +50,17 @@ TableShare largest_share(const EmbeddingTables& tables, TableSharding sharding, 
   std::ranges::stable_sort(order, std::greater<>{}, &EmbeddingTable::lookups);
   std::vector<TableShare> of_ranks(static_cast<std::size_t>(ranks));
   for (const auto& table : order) {
-    auto& rank = *std::ranges::min_element(of_ranks, [](const TableShare& one, const TableShare& other) {
-      return std::pair{one.lookups, one.rows} < std::pair{other.lookups, other.rows};
+    auto& rank = *std::ranges::min_element(of_ranks, [](const TableShare& first, const TableShare& second) {
+      return std::pair{first.lookups, first.rows} < std::pair{second.lookups, second.rows};
     });
     rank.rows += static_cast<double>(table.rows);
     rank.lookups += table.lookups;
     rank.columns += tables.width;
     rank.touched += touched_rows(table, samples);
   }
-  const auto largest = [&](double TableShare::*of) { return std::ranges::max(of_ranks, {}, of).*of; };
+  const auto largest = [&](double TableShare::*amount) {
+    return std::ranges::max(of_ranks, {}, amount).*amount;
+  };
   return {largest(&TableShare::rows), largest(&TableShare::lookups), largest(&TableShare::columns),
           largest(&TableShare::touched)};
 }

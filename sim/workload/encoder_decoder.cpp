@@ -69,11 +69,11 @@ class T5Pass {
     return run_.add(name + ".residual", residual, run_.dropout(name + ".dropout", x));
   }
 
-  /// @param of source of keys and values; if it is x, they are projected from the norm of x
-  Tensor attended(const std::string& name, Tensor x, Tensor of, std::int64_t tokens, std::int64_t keys,
+  /// @param source of keys and values; if it is x, they are projected from the norm of x
+  Tensor attended(const std::string& name, Tensor x, Tensor source, std::int64_t tokens, std::int64_t keys,
                   Tensor bias) {
     const auto normed = run_.rms_norm(name + ".norm", x, tokens, shape_.hidden, true);
-    const auto from = of.id == x.id ? normed : of;
+    const auto from = source.id == x.id ? normed : source;
     const auto q = run_.linear(name + ".query", normed, tokens, shape_.hidden, width_, false);
     const auto k = run_.linear(name + ".key", from, keys, shape_.hidden, width_, false);
     const auto v = run_.linear(name + ".value", from, keys, shape_.hidden, width_, false);
@@ -157,10 +157,10 @@ class SpeechPass {
   /// back.
   Tensor of_heads(Tensor x) { return run_.is_hugging_face() ? run_.contiguous(x) : x; }
 
-  Tensor attended(const std::string& name, Tensor x, Tensor of, std::int64_t tokens, std::int64_t keys,
+  Tensor attended(const std::string& name, Tensor x, Tensor source, std::int64_t tokens, std::int64_t keys,
                   bool causal) {
     const auto normed = norm(name + ".norm", x, tokens);
-    const auto from = of.id == x.id ? normed : of;
+    const auto from = source.id == x.id ? normed : source;
     auto q = run_.linear(name + ".query", normed, tokens, hidden_, hidden_);
     if (run_.is_hugging_face()) q = run_.scaled(q);
     const auto k = run_.linear(name + ".key", from, keys, hidden_, hidden_, false);

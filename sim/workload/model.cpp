@@ -37,7 +37,7 @@ std::size_t Model::parameter_tensors() const {
 std::int64_t Model::frozen_count() const {
   std::int64_t count = 0;
   for (const auto& layer : layers)
-    for (const auto& one : layer.frozen) count += one.parameter.elements();
+    for (const auto& weight : layer.frozen) count += weight.parameter.elements();
   return count;
 }
 

@@ -88,8 +88,8 @@ constexpr std::array rows{
     Traffic{"scatter_add", 3},
 };
 
-bool is_loss(std::string_view what) {
-  return what.starts_with("log_softmax") || what.starts_with("nll");
+bool is_loss(std::string_view kernel) {
+  return kernel.starts_with("log_softmax") || kernel.starts_with("nll");
 }
 
 double width(Precision number) {
@@ -99,28 +99,29 @@ double width(Precision number) {
 }
 
 std::optional<Precision> number_of(std::string_view word) {
-  const auto found = std::ranges::find(precision_words, word);
-  if (found == precision_words.end()) return std::nullopt;
-  return static_cast<Precision>(found - precision_words.begin());
+  const auto entry = std::ranges::find(precision_words, word);
+  if (entry == precision_words.end()) return std::nullopt;
+  return static_cast<Precision>(entry - precision_words.begin());
 }
 
 /// Bytes per element: an fp32 buffer is read and written instead of a write of 16 bits.
 constexpr double moved_by_adding = 2 * fp32_bytes - 2;
 
-void product(Operation& of, double batch, double m, double n, double k) {
-  of.kind = OperationClass::product;
-  of.flops = Flops{2 * batch * m * n * k};
-  const auto made = width(precision_outside_fp8(of.precision)) * m * n;
-  of.bytes = Bytes{batch * (width(of.precision) * (m * k + k * n) + made)};
+void product(Operation& operation, double batch, double m, double n, double k) {
+  operation.kind = OperationClass::product;
+  operation.flops = Flops{2 * batch * m * n * k};
+  const auto made = width(precision_outside_fp8(operation.precision)) * m * n;
+  operation.bytes = Bytes{batch * (width(operation.precision) * (m * k + k * n) + made)};
 }
 
 /// Each group has its own weight, or its own weight gradient.
-void grouped_product(Operation& of) {
-  const auto [m, n, k, groups, a, b, c, e] = of.size;
-  const bool of_weights = of.layout == ProductLayout::tn;
-  product(of, 1, m, n, k);
-  of.bytes += Bytes{width(of_weights ? precision_outside_fp8(of.precision) : of.precision) * (groups - 1) *
-                    n * (of_weights ? m : k)};
+void grouped_product(Operation& operation) {
+  const auto [m, n, k, groups, a, b, c, e] = operation.size;
+  const bool of_weights = operation.layout == ProductLayout::tn;
+  product(operation, 1, m, n, k);
+  operation.bytes +=
+      Bytes{width(of_weights ? precision_outside_fp8(operation.precision) : operation.precision) *
+            (groups - 1) * n * (of_weights ? m : k)};
 }
 
 /// Queries and results have `heads` heads, keys and values `kv_heads` (0: as many). Heads of values and
@@ -129,37 +130,39 @@ void grouped_product(Operation& of) {
 /// and writes three gradients. PyTorch's flash writes gradients of keys and values for all heads, which are
 /// summed later (mha_bwd in flash_attn/flash_api.cpp).
 /// @source Dao et al., FlashAttention, 2022: the backward pass recomputes the scores
-void attention(Operation& of, bool causal) {
-  const bool forward = of.family == KernelFamily::attention_forward;
-  const bool is_flash = of.attention == AttentionKernel::flash || of.attention == AttentionKernel::flash1;
-  const auto [batch, heads, tokens, head, kv_heads, values, a, b] = of.size;
+void attention(Operation& operation, bool causal) {
+  const bool forward = operation.family == KernelFamily::attention_forward;
+  const bool is_flash =
+      operation.attention == AttentionKernel::flash || operation.attention == AttentionKernel::flash1;
+  const auto [batch, heads, tokens, head, kv_heads, values, a, b] = operation.size;
   const auto elements = batch * heads * tokens * head;
   const auto of_keys = kv_heads > 0 ? elements * kv_heads / heads : elements;
-  const auto part = values > 0 ? values / head : 1;  // size of a value over that of a key
-  of.kind = OperationClass::attention;
-  const auto passes = forward ? 1 + part : 3 + 2 * part;  // number of products with the scores
-  of.flops = Flops{passes * (causal ? 0.5 : 1) * 2 * tokens * elements};
+  const auto ratio = values > 0 ? values / head : 1;  // size of a value over that of a key
+  operation.kind = OperationClass::attention;
+  const auto passes = forward ? 1 + ratio : 3 + 2 * ratio;  // number of products with the scores
+  operation.flops = Flops{passes * (causal ? 0.5 : 1) * 2 * tokens * elements};
   const auto of_gradients = is_flash ? elements : of_keys;
   const auto moved =
       forward ? elements + of_keys : 2 * elements + of_keys + of_gradients;  // in the size of keys
-  of.bytes = Bytes{width(of.precision) * (1 + part) * moved};
+  operation.bytes = Bytes{width(operation.precision) * (1 + ratio) * moved};
 }
 
-void convolution(Operation& of) {
-  const auto [n, c, o, kernel, stride, pad, side, groups] = of.size;
+void convolution(Operation& operation) {
+  const auto [n, c, o, kernel, stride, pad, side, groups] = operation.size;
   const auto out = std::floor((side + 2 * pad - kernel) / stride) + 1;
   const auto weight = o * c / groups * kernel * kernel;
-  of.kind = OperationClass::convolution;
-  of.flops = Flops{2 * n * out * out * weight};
-  of.bytes = Bytes{width(of.precision) * (n * c * side * side + n * o * out * out + weight)};
+  operation.kind = OperationClass::convolution;
+  operation.flops = Flops{2 * n * out * out * weight};
+  operation.bytes = Bytes{width(operation.precision) * (n * c * side * side + n * o * out * out + weight)};
 }
 
 template <std::size_t Count>
-bool streams(Operation& of, const std::array<Traffic, Count>& kinds, std::string_view what, double elements) {
-  const auto found = std::ranges::find(kinds, what, &Traffic::what);
-  if (found == kinds.end()) return false;
-  of.what = found->what;
-  of.bytes = Bytes{elements * (found->numbers * width(of.precision) + found->bytes)};
+bool streams(Operation& operation, const std::array<Traffic, Count>& kinds, std::string_view kernel,
+             double elements) {
+  const auto traffic = std::ranges::find(kinds, kernel, &Traffic::what);
+  if (traffic == kinds.end()) return false;
+  operation.what = traffic->what;
+  operation.bytes = Bytes{elements * (traffic->numbers * width(operation.precision) + traffic->bytes)};
   return true;
 }
 
@@ -183,9 +186,9 @@ constexpr std::array<std::string_view, 17> families{"product",
                                                     "optimizer"};
 
 std::optional<KernelFamily> family_of(std::string_view word) {
-  const auto found = std::ranges::find(families, word);
-  if (found == families.end()) return std::nullopt;
-  return static_cast<KernelFamily>(found - families.begin());
+  const auto entry = std::ranges::find(families, word);
+  if (entry == families.end()) return std::nullopt;
+  return static_cast<KernelFamily>(entry - families.begin());
 }
 
 ProductLayout layout_of(std::string_view word) {
@@ -194,10 +197,10 @@ ProductLayout layout_of(std::string_view word) {
 }
 
 AttentionKernel attention_of(std::string_view word) {
-  const auto found = std::ranges::find(attention_kernel_words, word);
-  return found == attention_kernel_words.end()
+  const auto entry = std::ranges::find(attention_kernel_words, word);
+  return entry == attention_kernel_words.end()
              ? AttentionKernel::automatic
-             : static_cast<AttentionKernel>(found - attention_kernel_words.begin());
+             : static_cast<AttentionKernel>(entry - attention_kernel_words.begin());
 }
 
 template <std::size_t count>
@@ -232,81 +235,83 @@ KernelWords kernel_words(std::string_view kernel) {
 
 std::optional<Operation> find_operation(std::string kernel, const Sizes& size) {
   using Family = KernelFamily;
-  Operation of;
-  of.size = size;
+  Operation operation;
+  operation.size = size;
   const auto words = kernel_words(kernel);
   const auto family = words.empty() ? std::nullopt : family_of(words.front());
   if (!family) return std::nullopt;
-  of.family = *family;
-  const bool what_first = of.family == Family::elementwise || of.family == Family::rows;
+  operation.family = *family;
+  const bool what_first = operation.family == Family::elementwise || operation.family == Family::rows;
   const auto number =
       words.size() > 1 ? number_of(words[what_first && words.size() > 2 ? 2 : 1]) : std::nullopt;
-  if (number) of.precision = *number;
+  if (number) operation.precision = *number;
   const auto how = words.size() > 2 ? words[2] : std::string_view{};
   bool known = number.has_value();
-  switch (of.family) {
+  switch (operation.family) {
     case Family::product:
-      of.layout = layout_of(how);
-      of.adds = how.ends_with("_add");
-      product(of, 1, size[0], size[1], size[2]);
-      of.bytes += bytes_of_adding(of);
+      operation.layout = layout_of(how);
+      operation.adds = how.ends_with("_add");
+      product(operation, 1, size[0], size[1], size[2]);
+      operation.bytes += bytes_of_adding(operation);
       break;
     case Family::batched_product:
-      of.layout = layout_of(how);
-      product(of, size[0], size[1], size[2], size[3]);
+      operation.layout = layout_of(how);
+      product(operation, size[0], size[1], size[2], size[3]);
       break;
     case Family::grouped_product:
       known = known && words.size() == 3;
-      of.layout = layout_of(how);
-      grouped_product(of);
+      operation.layout = layout_of(how);
+      grouped_product(operation);
       break;
     case Family::attention_forward:
     case Family::attention_backward:
       known = known && words.size() == 4;
-      of.attention = attention_of(how);
-      attention(of, known && words[3] == "causal");
+      operation.attention = attention_of(how);
+      attention(operation, known && words[3] == "causal");
       break;
     case Family::convolution:
     case Family::convolution_input:
     case Family::convolution_weight:
-      convolution(of);
+      convolution(operation);
       break;
     case Family::batch_norm:
     case Family::batch_norm_backward: {
-      of.kind = OperationClass::normalization;
-      const double passes = of.family == Family::batch_norm ? 3 : 5;
-      of.bytes = Bytes{passes * size[0] * size[1] * size[2] * size[2] * width(of.precision)};
+      operation.kind = OperationClass::normalization;
+      const double passes = operation.family == Family::batch_norm ? 3 : 5;
+      operation.bytes = Bytes{passes * size[0] * size[1] * size[2] * size[2] * width(operation.precision)};
       break;
     }
     case Family::max_pool:
     case Family::max_pool_backward:
-      of.bytes = Bytes{size[0] * size[1] * size[2] * size[2] * (1.25 * width(of.precision) + 2)};
+      operation.bytes =
+          Bytes{size[0] * size[1] * size[2] * size[2] * (1.25 * width(operation.precision) + 2)};
       break;
     case Family::elementwise:
-      known = known && words.size() == 3 && streams(of, elementwise, words[1], size[0]);
-      if (of.what == "complex_mul")
-        of.bytes += Bytes{(size[1] > 0 ? size[1] : size[0]) * width(of.precision)};
+      known = known && words.size() == 3 && streams(operation, elementwise, words[1], size[0]);
+      if (operation.what == "complex_mul")
+        operation.bytes += Bytes{(size[1] > 0 ? size[1] : size[0]) * width(operation.precision)};
       break;
     case Family::rows:
-      known = known && words.size() == 3 && streams(of, rows, words[1], size[0] * size[1]);
-      of.kind = is_loss(of.what) ? OperationClass::loss : OperationClass::normalization;
+      known = known && words.size() == 3 && streams(operation, rows, words[1], size[0] * size[1]);
+      operation.kind = is_loss(operation.what) ? OperationClass::loss : OperationClass::normalization;
       break;
     case Family::embedding:
     case Family::embedding_backward: {
-      of.kind = OperationClass::loss;
-      const auto moved = 2 * size[0] * size[2] + (of.family == Family::embedding ? 0 : size[1] * size[2]);
-      of.bytes = Bytes{4 * moved};
+      operation.kind = OperationClass::loss;
+      const auto moved =
+          2 * size[0] * size[2] + (operation.family == Family::embedding ? 0 : size[1] * size[2]);
+      operation.bytes = Bytes{4 * moved};
       known = true;
       break;
     }
     case Family::optimizer:
-      of.bytes = Bytes{4 * size[0]};
+      operation.bytes = Bytes{4 * size[0]};
       known = words.size() == 2;
       break;
   }
   if (!known) return std::nullopt;
-  of.kernel = std::move(kernel);
-  return of;
+  operation.kernel = std::move(kernel);
+  return operation;
 }
 
 Bytes bytes_of_adding(const Operation& operation) {
@@ -314,9 +319,9 @@ Bytes bytes_of_adding(const Operation& operation) {
 }
 
 Operation operation(std::string kernel, const Sizes& size) {
-  auto found = find_operation(std::move(kernel), size);
-  expects(found.has_value(), "the kernel must exist");
-  return std::move(*found);
+  auto result = find_operation(std::move(kernel), size);
+  expects(result.has_value(), "the kernel must exist");
+  return std::move(*result);
 }
 
 }  // namespace gradway

@@ -173,15 +173,15 @@ ForwardPass detector(const DetectorShape& shape) {
       add_map(stack, fmt::format("additional_blocks.{}", seen.size() - 1), map);
       seen.push_back(stack.point());
     }
-    std::int64_t all = 0;
+    std::int64_t total_boxes = 0;
     std::vector<Tensor> results;
     for (std::size_t i = 0; i < seen.size(); ++i) {
       const auto heads = add_heads(stack, i, seen[i], boxes[i], shape.classes);
       results.insert(results.end(), heads.begin(), heads.end());
-      all += boxes[i] * seen[i].maps.side * seen[i].maps.side;
+      total_boxes += boxes[i] * seen[i].maps.side * seen[i].maps.side;
     }
-    const auto joined = run.concatenate(results, static_cast<double>(all * shape.classes));
-    run.cross_entropy("loss", joined, all, shape.classes);
+    const auto joined = run.concatenate(results, static_cast<double>(total_boxes * shape.classes));
+    run.cross_entropy("loss", joined, total_boxes, shape.classes);
   };
 }
 

@@ -33,10 +33,10 @@ class ForwardPass::StepCache {
 
 std::shared_ptr<const EagerStep> ForwardPass::StepCache::find(const EagerSettings& settings) {
   const std::lock_guard lock{mutex_};
-  const auto found = std::ranges::find(latest_, settings, &Entry::settings);
-  if (found == latest_.end()) return nullptr;
-  latest_.splice(latest_.begin(), latest_, found);
-  return found->step;
+  const auto entry = std::ranges::find(latest_, settings, &Entry::settings);
+  if (entry == latest_.end()) return nullptr;
+  latest_.splice(latest_.begin(), latest_, entry);
+  return entry->step;
 }
 
 std::shared_ptr<const EagerStep> ForwardPass::StepCache::of(const std::function<void(Eager&)>& calls,

@@ -8,10 +8,10 @@ namespace gradway {
 MemoryTimeline::MemoryTimeline(std::int32_t nodes)
     : nodes_{nodes}, change_(2 * static_cast<std::size_t>(nodes) + 1, 0) {}
 
-void MemoryTimeline::hold(std::int32_t from, std::int32_t to, double bytes) {
+void MemoryTimeline::hold(std::int32_t from, std::int32_t until, double bytes) {
   change_[static_cast<std::size_t>(std::max(from, 0))] += bytes;
-  change_[static_cast<std::size_t>(to) + 1] -= bytes;
-  if (from < nodes_ && to >= nodes_) after_forward_ += bytes;
+  change_[static_cast<std::size_t>(until) + 1] -= bytes;
+  if (from < nodes_ && until >= nodes_) after_forward_ += bytes;
 }
 
 void MemoryTimeline::pass(std::int32_t node, double forward, double backward) {

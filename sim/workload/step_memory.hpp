@@ -27,8 +27,9 @@ class MemoryTimeline {
   explicit MemoryTimeline(std::int32_t nodes);
 
   std::int32_t back(std::int32_t node) const { return 2 * nodes_ - 1 - node; }
-  /// Adds bytes from one moment to another, both included. A negative `from` counts as 0. @pre to < 2 nodes
-  void hold(std::int32_t from, std::int32_t to, double bytes);
+  /// Adds bytes from one moment to another, both included. A negative `from` counts as 0.
+  /// @pre until < 2 nodes
+  void hold(std::int32_t from, std::int32_t until, double bytes);
   /// Adds bytes that exist only while a node runs forward or backward.
   void pass(std::int32_t node, double forward, double backward);
   /// Bytes by moment.

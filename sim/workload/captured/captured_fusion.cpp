@@ -45,7 +45,7 @@ class Fused {
     drop_reduced(from, results);
     for (const auto& tensor : results) {
       known_.push_back(tensor.elements());
-      std::erase_if(written_, [&](const auto& other) { return other.elements() == tensor.elements(); });
+      std::erase_if(written_, [&](const auto& earlier) { return earlier.elements() == tensor.elements(); });
       written_.push_back(tensor);
     }
   }
@@ -71,7 +71,7 @@ class Fused {
     for (const auto& tensor : from.inputs) {
       const auto size = tensor.elements();
       if (std::ranges::all_of(results, [&](const auto& result) { return result.elements() < size; }))
-        std::erase_if(written_, [&](const auto& other) { return other.elements() == size; });
+        std::erase_if(written_, [&](const auto& earlier) { return earlier.elements() == size; });
     }
   }
 

@@ -60,14 +60,15 @@ class Kernels {
     // CUDA launches nothing for tensors without elements.
     if (!(size[0] > 0) || !std::ranges::all_of(size, [](double side) { return std::isfinite(side); })) return;
     for (auto& side : size) side = std::round(side * 1e6) / 1e6;
-    if (auto found = find_operation(std::move(kernel), size)) result_.kernels.push_back(std::move(*found));
+    if (auto operation = find_operation(std::move(kernel), size))
+      result_.kernels.push_back(std::move(*operation));
   }
   /// Marks the last kernel as one that computes the gradient of a parameter.
   void mark_gradient() {
     if (!result_.kernels.empty()) result_.kernels.back().of_parameters = true;
   }
-  void add_elementwise(std::string_view what, CapturedType type, double elements) {
-    add(fmt::format("elementwise {} {}", what, number_of(type)), {elements * batch_ratio_});
+  void add_elementwise(std::string_view kernel, CapturedType type, double elements) {
+    add(fmt::format("elementwise {} {}", kernel, number_of(type)), {elements * batch_ratio_});
   }
   /// Adds a kernel for operands of different memory layout: slices, permutations and expanded tensors. It
   /// computes an offset for each element, as a permutation does.
@@ -77,9 +78,10 @@ class Kernels {
   }
   /// Whether all operands have the layout of the result.
   bool has_same_layout() const {
-    const auto& to = written();
+    const auto& result = written();
     return std::ranges::all_of(captured_.inputs, [&](const auto& tensor) {
-      return tensor.elements() <= 1 || (tensor.elements() == to.elements() && tensor.layout == to.layout);
+      return tensor.elements() <= 1 ||
+             (tensor.elements() == result.elements() && tensor.layout == result.layout);
     });
   }
   /// Adds a kernel that reads and writes this number of bytes in total.
@@ -332,25 +334,27 @@ class Kernels {
 
   void copy() {
     const auto& from = captured_.inputs.back();
-    const auto& to = written();
-    const auto elements = to.elements();
-    if (from.type != to.type && !has_same_layout()) return add_strided(from.bytes() + to.bytes());
-    if (from.type == CapturedType::fp32 && is_half(to.type))
+    const auto& result = written();
+    const auto elements = result.elements();
+    if (from.type != result.type && !has_same_layout()) return add_strided(from.bytes() + result.bytes());
+    if (from.type == CapturedType::fp32 && is_half(result.type))
       return add_elementwise("cast_to_16", from.type, elements);
-    if (is_half(from.type) && to.type == CapturedType::fp32)
+    if (is_half(from.type) && result.type == CapturedType::fp32)
       return add_elementwise("cast_to_32", from.type, elements);
-    if (from.type != to.type) return add_copy(elements * (bytes_of(from.type) + bytes_of(to.type)));
+    if (from.type != result.type) return add_copy(elements * (bytes_of(from.type) + bytes_of(result.type)));
     if (has_same_layout()) return add_elementwise("copy", from.type, elements);
-    add_relayout(from, from.layout == CapturedLayout::transposed || to.layout == CapturedLayout::transposed);
+    add_relayout(from,
+                 from.layout == CapturedLayout::transposed || result.layout == CapturedLayout::transposed);
   }
 
   void cat() {
-    const auto& to = out(0);
+    const auto& result = out(0);
     const bool has_parts = std::ranges::any_of(
         captured_.inputs, [](const auto& tensor) { return tensor.layout != CapturedLayout::contiguous; });
-    if (has_parts) return add_strided(2 * to.bytes());
-    const double width = to.shape.empty() ? 1 : d(to.shape.back());
-    add(fmt::format("rows cat {}", number_of(to.type)), {to.elements() / width * batch_ratio_, width});
+    if (has_parts) return add_strided(2 * result.bytes());
+    const double width = result.shape.empty() ? 1 : d(result.shape.back());
+    add(fmt::format("rows cat {}", number_of(result.type)),
+        {result.elements() / width * batch_ratio_, width});
   }
 
   void reduction() {
@@ -373,12 +377,12 @@ class Kernels {
   }
 
   /// Adds a kernel that works on rows of a tensor.
-  void add_rows(std::string_view what, std::string_view number, const CapturedTensor& tensor) {
+  void add_rows(std::string_view kernel, std::string_view number, const CapturedTensor& tensor) {
     if (tensor.shape.size() < 2) {
-      add(fmt::format("rows {} {}", what, number), {1, tensor.elements() * batch_ratio_});
+      add(fmt::format("rows {} {}", kernel, number), {1, tensor.elements() * batch_ratio_});
     } else {
       const double width = d(tensor.shape.back());
-      add(fmt::format("rows {} {}", what, number), {tensor.elements() / width * batch_ratio_, width});
+      add(fmt::format("rows {} {}", kernel, number), {tensor.elements() / width * batch_ratio_, width});
     }
   }
 
@@ -391,71 +395,71 @@ class Kernels {
 
   /// Reads rows of a table.
   void indexed() {
-    const auto& to = written();
+    const auto& result = written();
     const double rows = in(1).elements();
-    add(fmt::format("rows index {}", number_of(to.type)),
-        {rows * batch_ratio_, rows > 0 ? to.elements() / rows : 0});
+    add(fmt::format("rows index {}", number_of(result.type)),
+        {rows * batch_ratio_, rows > 0 ? result.elements() / rows : 0});
   }
 
   /// A copy of the target, unless it is changed in place, then the scattered elements.
   void scattered() {
     const std::string_view name = captured_.name;
     if (!name.ends_with('_')) add_elementwise("copy", in(0).type, in(0).elements());
-    const auto what = name.starts_with("index_add") ? "index_add"
-                      : name.starts_with("scatter") ? "scatter_add"
-                                                    : "index_put";
+    const auto kernel = name.starts_with("index_add") ? "index_add"
+                        : name.starts_with("scatter") ? "scatter_add"
+                                                      : "index_put";
     const auto& from = captured_.inputs.back();
     const double width = from.shape.size() < 2 ? 1 : d(from.shape.back());
-    add(fmt::format("rows {} {}", what, number_of(in(0).type)),
+    add(fmt::format("rows {} {}", kernel, number_of(in(0).type)),
         {from.elements() / width * batch_ratio_, width});
   }
 
   /// Kernel of an elementwise operation whose operands have different layouts; empty if it was not timed.
   std::string_view kernel_of_layouts() const {
-    const auto& to = written();
-    int whole = 0;
+    const auto& result = written();
+    int same_size = 0;
     int strided = 0;
     int smaller = 0;
     for (const auto& tensor : captured_.inputs) {
-      if (tensor.elements() == to.elements()) {
-        ++whole;
+      if (tensor.elements() == result.elements()) {
+        ++same_size;
         strided += tensor.layout == CapturedLayout::contiguous ? 0 : 1;
       } else if (tensor.elements() > 1) {
         ++smaller;
       }
     }
-    if (whole == 1 && smaller == 1) return strided > 0 ? "rotary" : "broadcast";
-    if (whole != 2 || smaller > 0) return {};
+    if (same_size == 1 && smaller == 1) return strided > 0 ? "rotary" : "broadcast";
+    if (same_size != 2 || smaller > 0) return {};
     return strided == 2 ? "halves" : "strided";
   }
 
   void elementwise() {
     const std::string_view name = captured_.name;
     const bool is_in_place = name.ends_with('_');
-    const auto& to = written();
+    const auto& result = written();
     const auto operands = std::ranges::count_if(
-        captured_.inputs, [&](const auto& tensor) { return tensor.elements() == to.elements(); });
+        captured_.inputs, [&](const auto& tensor) { return tensor.elements() == result.elements(); });
     const bool same_type = std::ranges::all_of(captured_.inputs, [&](const auto& tensor) {
-      return tensor.type == to.type || tensor.elements() < to.elements();
+      return tensor.type == result.type || tensor.elements() < result.elements();
     });
-    const bool has_numbers = is_half(to.type) || to.type == CapturedType::fp32;
+    const bool has_numbers = is_half(result.type) || result.type == CapturedType::fp32;
     const auto moved =
         bytes_read() + (captured_.outputs.empty() && is_in_place ? in(0).bytes() : bytes_written());
     result_.is_known = is_plain_operation(name) || name.ends_with("_backward");
-    if (!has_same_layout() && to.elements() > 1) {
+    if (!has_same_layout() && result.elements() > 1) {
       const auto kernel = same_type && has_numbers ? kernel_of_layouts() : std::string_view{};
-      return kernel.empty() ? add_strided(moved) : add_elementwise(kernel, to.type, to.elements());
+      return kernel.empty() ? add_strided(moved) : add_elementwise(kernel, result.type, result.elements());
     }
     result_.is_known = true;
     const bool is_sum = name == "add" || name == "add_" || name == "sub";
     if (same_type && has_numbers && operands == 2 && is_sum)
-      return add_elementwise(name == "add_" ? "add_" : "add", to.type, to.elements());
-    if (!same_type && operands == 2 && is_sum && to.type == CapturedType::fp32)
-      return add_elementwise("add_mixed", CapturedType::bf16, to.elements());
+      return add_elementwise(name == "add_" ? "add_" : "add", result.type, result.elements());
+    if (!same_type && operands == 2 && is_sum && result.type == CapturedType::fp32)
+      return add_elementwise("add_mixed", CapturedType::bf16, result.elements());
     if (same_type && has_numbers && operands == 2 && name == "mul")
-      return add_elementwise("mul", to.type, to.elements());
+      return add_elementwise("mul", result.type, result.elements());
     if (same_type && has_numbers && operands == 1 && (name == "mul" || name == "div"))
-      return add_elementwise("scale", to.type, to.elements());
+      return add_elementwise("scale", result.type, result.elements());
     result_.is_known = is_plain_operation(name) || name.ends_with("_backward");
     add_copy(moved);
   }

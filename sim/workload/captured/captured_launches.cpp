@@ -49,8 +49,8 @@ constexpr std::array<std::string_view, 12> scattering{
     "index", "index_put", "index_put_", "_index_put_impl_", "index_add", "index_add_",
     "sort",  "argsort",   "topk",       "nonzero",          "histc",     "embedding_dense_backward"};
 
-bool contains(std::string_view name, std::string_view part) {
-  return name.find(part) != std::string_view::npos;
+bool contains(std::string_view name, std::string_view substring) {
+  return name.find(substring) != std::string_view::npos;
 }
 
 /// Whether groups of a convolution have several channels each; cuDNN prepares those slowly.

@@ -198,8 +198,8 @@ bool is_among(const std::array<std::string_view, size>& names, std::string_view 
 
 template <std::size_t size>
 std::string_view kernel_among(const std::array<OperationKernel, size>& names, std::string_view name) {
-  const auto found = std::ranges::find(names, name, &OperationKernel::operation);
-  return found == names.end() ? std::string_view{} : found->kernel;
+  const auto entry = std::ranges::find(names, name, &OperationKernel::operation);
+  return entry == names.end() ? std::string_view{} : entry->kernel;
 }
 
 }  // namespace

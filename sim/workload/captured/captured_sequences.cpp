@@ -35,7 +35,8 @@ std::string difference(const std::vector<CapturedOperation>& first,
 /// Values at one sequence length from those at two others.
 class BetweenSequences {
  public:
-  BetweenSequences(double first, double second, double at) : first_{first}, second_{second}, at_{at} {}
+  BetweenSequences(double first, double second, double sequence)
+      : first_{first}, second_{second}, at_{sequence} {}
 
   double linear(double a, double b) const { return a + (b - a) * (at_ - first_) / (second_ - first_); }
 
@@ -50,21 +51,21 @@ class BetweenSequences {
   /// Memory of parameters' copies and of tensors without the batch.
   Bytes fixed(Bytes a, Bytes b) const { return Bytes{std::max(0.0, linear(a.value(), b.value()))}; }
 
-  void resize(std::vector<CapturedTensor>& tensors, const std::vector<CapturedTensor>& others) const {
+  void resize(std::vector<CapturedTensor>& tensors, const std::vector<CapturedTensor>& second) const {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       auto& shape = tensors[i].shape;
       for (std::size_t j = 0; j < shape.size(); ++j) {
-        const auto side = linear(static_cast<double>(shape[j]), static_cast<double>(others[i].shape[j]));
+        const auto side = linear(static_cast<double>(shape[j]), static_cast<double>(second[i].shape[j]));
         shape[j] = std::max<std::int64_t>(0, std::llround(side));
       }
     }
   }
 
   void resize(std::vector<CapturedOperation>& operations,
-              const std::vector<CapturedOperation>& others) const {
+              const std::vector<CapturedOperation>& second) const {
     for (std::size_t i = 0; i < operations.size(); ++i) {
-      resize(operations[i].inputs, others[i].inputs);
-      resize(operations[i].outputs, others[i].outputs);
+      resize(operations[i].inputs, second[i].inputs);
+      resize(operations[i].outputs, second[i].outputs);
     }
   }
 
@@ -96,9 +97,9 @@ std::string difference(const CapturedStep& first, const CapturedStep& second) {
     const auto& a = first.layers[i];
     const auto& b = second.layers[i];
     if (a.name != b.name) return fmt::format("one calls '{}' where the other calls '{}'", a.name, b.name);
-    for (const auto& found :
+    for (const auto& mismatch :
          {difference(a.forward, b.forward, a.name), difference(a.backward, b.backward, a.name)})
-      if (!found.empty()) return found;
+      if (!mismatch.empty()) return mismatch;
   }
   return "";
 }
@@ -116,12 +117,12 @@ CapturedStep at_sequence(const CapturedStep& captured, int sequence) {
   }
   // Only moments that can be the peak are recorded, so their number may depend on the sequence length.
   const bool is_same = step.memory.size() == second.memory.size();
-  const auto one = largest(captured.memory);
-  const auto other = largest(second.memory);
+  const auto first_peak = largest(captured.memory);
+  const auto second_peak = largest(second.memory);
   for (std::size_t i = 0; i < step.memory.size(); ++i) {
-    const auto& first = is_same ? captured.memory[i] : one;
-    const auto& second_moment = is_same ? second.memory[i] : other;
-    const auto ratio = [](Bytes at, Bytes from) { return from > 0_B ? at / from : 1; };
+    const auto& first = is_same ? captured.memory[i] : first_peak;
+    const auto& second_moment = is_same ? second.memory[i] : second_peak;
+    const auto ratio = [](Bytes target, Bytes from) { return from > 0_B ? target / from : 1; };
     auto& moment = step.memory[i];
     moment.grows = moment.grows * ratio(between.memory(first.grows, second_moment.grows), first.grows);
     moment.fixed = moment.fixed * ratio(between.fixed(first.fixed, second_moment.fixed), first.fixed);

@@ -76,8 +76,8 @@ double CapturedTensor::elements() const {
 std::string why_invalid(const CapturedOperation& captured) {
   const std::string_view name = captured.name;
   if (captured.inputs.empty() && captured.outputs.empty()) return "has neither input nor output tensors";
-  const auto count = [](std::size_t number, std::string_view what) {
-    return fmt::format("{} {} tensor{}", number, what, number == 1 ? "" : "s");
+  const auto count = [](std::size_t number, std::string_view role) {
+    return fmt::format("{} {} tensor{}", number, role, number == 1 ? "" : "s");
   };
   if (const auto* known = std::ranges::find(known_shapes, name, &CapturedShape::name);
       known != std::end(known_shapes)) {

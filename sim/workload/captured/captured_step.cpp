@@ -12,14 +12,14 @@ namespace {
 constexpr int any_capability = 90;
 
 /// Kernels of one pass of a layer.
-void append_kernels(std::vector<Operation>& to, const std::vector<CapturedOperation>& pass, bool is_backward,
-                    double batch, int compute_capability) {
+void append_kernels(std::vector<Operation>& operations, const std::vector<CapturedOperation>& pass,
+                    bool is_backward, double batch, int compute_capability) {
   for (const auto& captured : pass) {
-    auto found = kernels_of(captured, batch, compute_capability);
-    const auto share = host_share(captured, is_backward) / static_cast<double>(found.kernels.size());
-    for (auto& kernel : found.kernels) kernel.host = share;
-    to.insert(to.end(), std::make_move_iterator(found.kernels.begin()),
-              std::make_move_iterator(found.kernels.end()));
+    auto issued = kernels_of(captured, batch, compute_capability);
+    const auto share = host_share(captured, is_backward) / static_cast<double>(issued.kernels.size());
+    for (auto& kernel : issued.kernels) kernel.host = share;
+    operations.insert(operations.end(), std::make_move_iterator(issued.kernels.begin()),
+                      std::make_move_iterator(issued.kernels.end()));
   }
 }
 

@@ -41,7 +41,7 @@ void Eager::open(const std::string& name, std::vector<Parameter> parameters) {
 }
 
 Tensor Eager::make(double elements, Number number, bool needs_grad) {
-  const auto now = static_cast<std::int32_t>(nodes_.size()) - 1;
+  const auto current_node = static_cast<std::int32_t>(nodes_.size()) - 1;
   const auto id = static_cast<std::int32_t>(tensors_.size());
   Info info;
   info.elements = elements;
@@ -50,7 +50,7 @@ Tensor Eager::make(double elements, Number number, bool needs_grad) {
   info.needs_grad =
       needs_grad && (!settings_.lora || !nodes_.back().inputs.empty() || nodes_.back().parameter_bytes > 0);
   info.storage = id;
-  info.made = info.last_use = now;
+  info.made = info.last_use = current_node;
   tensors_.push_back(info);
   if (!nodes_.empty()) nodes_.back().result = {id};  // the last tensor is the result of the node
   return {id};
@@ -87,20 +87,20 @@ void Eager::save(Tensor tensor) {
   const auto storage = of(tensor).storage;
   if (storage < 0) return;
   auto& info = of({storage});
-  const auto now = static_cast<std::int32_t>(nodes_.size()) - 1;
-  if (info.saved_for < 0) info.saved_for = now;
+  const auto current_node = static_cast<std::int32_t>(nodes_.size()) - 1;
+  if (info.saved_for < 0) info.saved_for = current_node;
 }
 
 void Eager::forward(Operation operation) {
   nodes_.back().forward.push_back(std::move(operation));
 }
 
-Operation Eager::stream(std::string_view what, Number number, double elements) const {
-  return operation(fmt::format("elementwise {} {}", what, name_of(number)), {elements});
+Operation Eager::stream(std::string_view kernel, Number number, double elements) const {
+  return operation(fmt::format("elementwise {} {}", kernel, name_of(number)), {elements});
 }
 
-Operation Eager::rows(std::string_view what, Number number, double rows, double width) const {
-  return operation(fmt::format("rows {} {}", what, name_of(number)), {rows, width});
+Operation Eager::rows(std::string_view kernel, Number number, double rows, double width) const {
+  return operation(fmt::format("rows {} {}", kernel, name_of(number)), {rows, width});
 }
 
 Operation Eager::product(const char* layout, double m, double n, double k) const {
@@ -120,10 +120,10 @@ Tensor Eager::cast(Tensor x, Number number) {
   const bool narrows = number != Number::fp32;
   const auto before = narrowed_.find(x.id);  // torch.compile casts once for all readers
   if (narrows && settings_.compiled && before != narrowed_.end()) return before->second;
-  auto& at = node({x});
+  auto& function = node({x});
   forward(stream(narrows ? "cast_to_16" : "cast_to_32", from, elements));
   if (of(x).needs_grad)
-    at.backward.push_back(stream(narrows ? "cast_to_32" : "cast_to_16", number, elements));
+    function.backward.push_back(stream(narrows ? "cast_to_32" : "cast_to_16", number, elements));
   const auto made = make(elements, number, of(x).needs_grad);
   if (narrows) narrowed_[x.id] = made;
   return made;
@@ -135,11 +135,11 @@ double Eager::cast_weight(double elements) {
   return 2 * elements;
 }
 
-void Eager::add_weight_gradient(Node& at, double elements) {
-  at.parameter_bytes += bytes_of(trained_number()) * elements;
+void Eager::add_weight_gradient(Node& node, double elements) {
+  node.parameter_bytes += bytes_of(trained_number()) * elements;
   if (!casts()) return;
-  at.backward.push_back(stream("cast_to_32", half_number(), elements));
-  at.temporary_backward = std::max(at.temporary_backward, 2 * elements);
+  node.backward.push_back(stream("cast_to_32", half_number(), elements));
+  node.temporary_backward = std::max(node.temporary_backward, 2 * elements);
 }
 
 Tensor Eager::linear(const std::string& name, Tensor x, std::int64_t rows_of_sample, std::int64_t inputs,
@@ -166,32 +166,32 @@ Tensor Eager::multiply_by_weight(Tensor x, double m, double inputs, double outpu
   const auto weight = inputs * outputs;
   const auto copy = cast_weight(weight);
   if (bias) cast_weight(outputs);
-  auto& at = node({x});
-  at.is_product = !bias;
+  auto& function = node({x});
+  function.is_product = !bias;
   save(x);
   if (copy > 0) {
     const auto kept = make(weight, number, false);
     save(kept);
   }
   forward(product("nt", m, outputs, inputs));
-  split_reader(at, x);
-  if (of(x).needs_grad) at.backward.push_back(product("nn", m, inputs, outputs));
-  const auto of_inputs = at.backward.size();
-  at.backward.push_back(product(adds_in_fp32() ? "tn_add" : "tn", outputs, inputs, m));
-  if (bias) at.backward.push_back(rows("bias_sum", number, m, outputs));
-  add_weight_gradient(at, weight);
+  split_reader(function, x);
+  if (of(x).needs_grad) function.backward.push_back(product("nn", m, inputs, outputs));
+  const auto of_inputs = function.backward.size();
+  function.backward.push_back(product(adds_in_fp32() ? "tn_add" : "tn", outputs, inputs, m));
+  if (bias) function.backward.push_back(rows("bias_sum", number, m, outputs));
+  add_weight_gradient(function, weight);
   if (tied) {  // a second gradient of the embedding, added to the first
-    at.backward.push_back(stream("add", parameter_number(), weight));
+    function.backward.push_back(stream("add", parameter_number(), weight));
   }
-  if (bias) add_weight_gradient(at, outputs);
-  for (auto i = of_inputs; i < at.backward.size(); ++i) at.backward[i].of_parameters = true;
+  if (bias) add_weight_gradient(function, outputs);
+  for (auto i = of_inputs; i < function.backward.size(); ++i) function.backward[i].of_parameters = true;
   const Bytes of_input{m * inputs * bytes_of(number)};
-  if (of(x).sums_gradient) overlap_exchange(at, of_inputs, of_input, of_input);
+  if (of(x).sums_gradient) overlap_exchange(function, of_inputs, of_input, of_input);
   return make(m * outputs, number, true);
 }
 
-void Eager::add_parameter_gradient(Node& at, double elements) {
-  if (!settings_.lora) at.parameter_bytes += bytes_of(parameter_number()) * elements;
+void Eager::add_parameter_gradient(Node& node, double elements) {
+  if (!settings_.lora) node.parameter_bytes += bytes_of(parameter_number()) * elements;
 }
 
 Tensor Eager::conv2d(const std::string& name, Tensor x, const Conv2d& shape) {
@@ -209,7 +209,7 @@ Tensor Eager::conv2d(const std::string& name, Tensor x, const Conv2d& shape) {
   const auto weight = d(shape.out_channels * fan_in * shape.kernel * shape.kernel);
   const auto copy = cast_weight(weight);
   if (shape.bias) cast_weight(d(shape.out_channels));
-  auto& at = node({x});
+  auto& function = node({x});
   save(x);
   if (copy > 0) save(make(weight, number, false));
   const bool is_channels_last = settings_.channels_last || shape.channels_last;
@@ -223,32 +223,32 @@ Tensor Eager::conv2d(const std::string& name, Tensor x, const Conv2d& shape) {
   // PyTorch adds the bias after cuDNN's convolution. Its own depthwise kernel includes the bias.
   const bool by_cudnn = is_channels_last || shape.groups != shape.in_channels;
   if (shape.bias && by_cudnn) forward(stream("add_", number, out));
-  if (of(x).needs_grad) at.backward.push_back(convolution("_input"));
-  at.backward.push_back(convolution("_weight"));
+  if (of(x).needs_grad) function.backward.push_back(convolution("_input"));
+  function.backward.push_back(convolution("_weight"));
   if (shape.bias)
-    at.backward.push_back(rows("bias_sum", number, out / d(shape.out_channels), d(shape.out_channels)));
-  add_weight_gradient(at, weight);
-  if (shape.bias) add_weight_gradient(at, d(shape.out_channels));
+    function.backward.push_back(rows("bias_sum", number, out / d(shape.out_channels), d(shape.out_channels)));
+  add_weight_gradient(function, weight);
+  if (shape.bias) add_weight_gradient(function, d(shape.out_channels));
   return make(out, number, true);
 }
 
 Tensor Eager::activation(const std::string& name, std::string_view function, Tensor x) {
   open(name);
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
-  auto& at = node({x});
+  auto& autograd_function = node({x});
   save(x);
   forward(stream(function, number, elements));
-  at.backward.push_back(stream(fmt::format("{}_backward", function), number, elements));
+  autograd_function.backward.push_back(stream(fmt::format("{}_backward", function), number, elements));
   return make(elements, number, true);
 }
 
 Tensor Eager::relu(const std::string& name, Tensor x) {
   open(name);
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
-  auto& at = node({x});
+  auto& function = node({x});
   save(x);
   forward(stream("relu_", number, elements));
-  at.backward.push_back(stream("threshold_backward", number, elements));
+  function.backward.push_back(stream("threshold_backward", number, elements));
   return view(x, elements);
 }
 
@@ -256,7 +256,7 @@ Tensor Eager::add(const std::string& name, Tensor x, Tensor y) {
   open(name);
   const auto elements = std::max(of(x).elements, of(y).elements);
   const bool mixed = of(x).number != of(y).number;
-  auto& at = node({x, y});
+  auto& function = node({x, y});
   if (!mixed) {
     const auto number = of(x).number;
     forward(stream("add", number, elements));
@@ -264,54 +264,55 @@ Tensor Eager::add(const std::string& name, Tensor x, Tensor y) {
   }
   const auto narrow = of(x).number == Number::fp32 ? y : x;
   forward(stream("add_mixed", of(narrow).number, elements));
-  if (of(narrow).needs_grad) at.backward.push_back(stream("cast_to_16", Number::fp32, elements));
+  if (of(narrow).needs_grad) function.backward.push_back(stream("cast_to_16", Number::fp32, elements));
   return make(elements, Number::fp32, true);
 }
 
 Tensor Eager::multiply(const std::string& name, Tensor x, Tensor y) {
   open(name);
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
-  auto& at = node({x, y});
+  auto& function = node({x, y});
   save(x);
   save(y);
   const auto product = stream("mul", number, elements);
   forward(product);
-  at.backward = {product, product};
+  function.backward = {product, product};
   return make(elements, number, true);
 }
 
 Tensor Eager::layer_scale(const std::string& name, Tensor x, std::int64_t channels) {
   open(name, {{name, {channels, 1, 1}}});
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
-  auto& at = node({x});
+  auto& function = node({x});
   save(x);
   const auto of_scale = parameter_number();
   const bool mixed = number != of_scale;
   forward(stream(mixed || number == Number::fp32 ? "add_mixed" : "mul", number, elements));
-  at.backward.push_back(stream("mul", of_scale, elements));  // of x
-  at.backward.push_back(stream(mixed || number == Number::fp32 ? "add_mixed" : "mul", number, elements));
-  at.backward.push_back(rows("bias_sum", of_scale, elements / d(channels), d(channels)));
-  if (mixed) at.backward.push_back(stream("cast_to_16", Number::fp32, elements));
-  at.parameter_bytes += bytes_of(of_scale) * d(channels);
+  function.backward.push_back(stream("mul", of_scale, elements));  // of x
+  function.backward.push_back(
+      stream(mixed || number == Number::fp32 ? "add_mixed" : "mul", number, elements));
+  function.backward.push_back(rows("bias_sum", of_scale, elements / d(channels), d(channels)));
+  if (mixed) function.backward.push_back(stream("cast_to_16", Number::fp32, elements));
+  function.parameter_bytes += bytes_of(of_scale) * d(channels);
   return make(elements, mixed ? Number::fp32 : number, true);
 }
 
 Tensor Eager::dropout(const std::string& name, Tensor x) {
   open(name);
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
-  auto& at = node({x});
+  auto& function = node({x});
   save(make(elements / 4, Number::fp32, false));  // the mask: a byte per element
   forward(stream("dropout", number, elements));
-  at.backward.push_back(stream("dropout_backward", number, elements));
+  function.backward.push_back(stream("dropout_backward", number, elements));
   return make(elements, number, true);
 }
 
 Tensor Eager::contiguous(Tensor x) {
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
   const auto copy = stream("permute", number, elements);
-  auto& at = node({x});
+  auto& function = node({x});
   forward(copy);
-  at.backward.push_back(copy);
+  function.backward.push_back(copy);
   return make(elements, number, of(x).needs_grad);
 }
 
@@ -320,7 +321,7 @@ Tensor Eager::max_pool(const std::string& name, Tensor x, std::int64_t channels,
   open(name);
   const auto number = of(x).number;
   const auto out = outputs * settings_.batch;
-  auto& at = node({x});
+  auto& function = node({x});
   save(x);
   save(make(out * index_bytes / fp32_bytes, Number::fp32, false));
   const auto pool = [&](std::string_view direction) {
@@ -329,16 +330,16 @@ Tensor Eager::max_pool(const std::string& name, Tensor x, std::int64_t channels,
                      {d(settings_.batch), d(channels), side});
   };
   forward(pool(""));
-  at.backward.push_back(pool("_backward"));
+  function.backward.push_back(pool("_backward"));
   return make(out, number, true);
 }
 
 Tensor Eager::mean(const std::string& name, Tensor x, double outputs) {
   open(name);
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
-  auto& at = node({x});
+  auto& function = node({x});
   forward(stream("sum", number, elements));
-  at.backward.push_back(stream("scale", number, elements));
+  function.backward.push_back(stream("scale", number, elements));
   return make(outputs * settings_.batch, number, true);
 }
 
@@ -346,34 +347,34 @@ Tensor Eager::scale(const std::string& name, Tensor x) {
   open(name);
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
   const auto times = stream("mul", number, elements);
-  auto& at = node({x});
+  auto& function = node({x});
   forward(stream("random", Number::fp32, settings_.batch));
   forward(times);
-  at.backward.push_back(times);
+  function.backward.push_back(times);
   return make(elements, number, true);
 }
 
 Tensor Eager::slice(Tensor x, std::int64_t elements_of_sample) {
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
-  auto& at = node({x});
-  at.backward.push_back(stream("zero", number, elements));
+  auto& function = node({x});
+  function.backward.push_back(stream("zero", number, elements));
   return view(x, d(elements_of_sample) * settings_.batch);
 }
 
-Tensor Eager::concatenate(const std::vector<Tensor>& parts, double elements_of_sample) {
+Tensor Eager::concatenate(const std::vector<Tensor>& tensors, double elements_of_sample) {
   double elements = 0;
-  const auto number = of(parts.front()).number;
-  auto& at = node({});
-  for (const auto part : parts) {
-    auto& info = of(part);
+  const auto number = of(tensors.front()).number;
+  auto& function = node({});
+  for (const auto tensor : tensors) {
+    auto& info = of(tensor);
     elements += info.elements;
     of({info.storage}).last_use = info.consumer = static_cast<std::int32_t>(nodes_.size()) - 1;
     ++info.consumers;
-    at.inputs.push_back(part);
+    function.inputs.push_back(tensor);
   }
   const auto copy = stream("copy", number, elements);
   forward(copy);
-  at.backward.push_back(copy);
+  function.backward.push_back(copy);
   return make(elements_of_sample * settings_.batch, number, true);
 }
 
@@ -381,10 +382,10 @@ Tensor Eager::embedding(const std::string& name, std::int64_t tokens, std::int64
                         std::int64_t width) {
   open(name, {{name + ".weight", {vocabulary, width}}});
   const auto m = d(tokens) * settings_.batch;
-  auto& at = node({});
+  auto& function = node({});
   forward(operation("embedding", {m, d(vocabulary), d(width)}));
-  at.backward.push_back(operation("embedding_backward", {m, d(vocabulary), d(width)}));
-  add_parameter_gradient(at, d(vocabulary) * d(width));
+  function.backward.push_back(operation("embedding_backward", {m, d(vocabulary), d(width)}));
+  add_parameter_gradient(function, d(vocabulary) * d(width));
   return make(m * d(width), parameter_number(), true);
 }
 
@@ -392,9 +393,9 @@ Tensor Eager::embedding_again(const std::string& name, std::int64_t tokens, std:
                               std::int64_t width) {
   const auto x = embedding(name, tokens, vocabulary, width);
   layers_.back().parameters.clear();
-  auto& at = nodes_.back();
-  at.backward.push_back(stream("add", parameter_number(), d(vocabulary) * d(width)));
-  at.temporary_backward = std::exchange(at.parameter_bytes, 0);
+  auto& node = nodes_.back();
+  node.backward.push_back(stream("add", parameter_number(), d(vocabulary) * d(width)));
+  node.temporary_backward = std::exchange(node.parameter_bytes, 0);
   return x;
 }
 
@@ -404,10 +405,10 @@ Tensor Eager::add_parameters(const std::string& name, Tensor x, std::vector<Para
   open(name, std::move(parameters));
   const auto elements = of(x).elements;
   const auto number = parameter_number();
-  auto& at = node({x});
+  auto& function = node({x});
   forward(stream("add", number, elements));
-  at.backward.push_back(rows("bias_sum", number, d(settings_.batch), trained));
-  add_parameter_gradient(at, trained);
+  function.backward.push_back(rows("bias_sum", number, d(settings_.batch), trained));
+  add_parameter_gradient(function, trained);
   return make(elements, number, true);
 }
 
@@ -416,12 +417,12 @@ Tensor Eager::class_token(const std::string& name, Tensor x, std::int64_t tokens
   const auto number = parameter_number();
   x = cast(x, number);
   const auto elements = d(tokens * width) * settings_.batch;
-  auto& at = node({x});
+  auto& function = node({x});
   forward(rows("cat", number, d(tokens) * settings_.batch, d(width)));
   forward(stream("add", number, elements));
-  at.backward.push_back(rows("bias_sum", number, d(settings_.batch), d(tokens * width)));
-  at.backward.push_back(stream("copy", number, elements));
-  at.parameter_bytes += bytes_of(number) * d((tokens + 1) * width);
+  function.backward.push_back(rows("bias_sum", number, d(settings_.batch), d(tokens * width)));
+  function.backward.push_back(stream("copy", number, elements));
+  function.parameter_bytes += bytes_of(number) * d((tokens + 1) * width);
   return make(elements, number, true);
 }
 
@@ -439,11 +440,11 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
   // Decoders of transformers do the same under autocast (ForCausalLMLoss).
   if (settings_.half_parameters || (shared && is_hugging_face())) logits = cast(logits, Number::fp32);
   const auto [elements, number] = std::pair{of(logits).elements, of(logits).number};
-  auto& at = node({logits});
+  auto& function = node({logits});
   // The softmax of logits.float() saves its result in fp32, 2 bytes per element more than counted below.
   if (settings_.float_logits && number != Number::fp32) save(logits);
   forward(rows("log_softmax", number, m, d(classes)));
-  at.backward.push_back(rows("log_softmax_backward", number, m, d(classes)));
+  function.backward.push_back(rows("log_softmax_backward", number, m, d(classes)));
   auto logs = make(elements, number, true);
   save(logs);
   // PyTorch's loss_parallel has an fp32 tensor per operation: the logits, the logits minus their maximum, and
@@ -451,7 +452,7 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
   // exp(logarithms) and their sum. Tensors that are counted above and below are left out here. @source
   // torch/distributed/tensor/parallel/loss.py, _log_softmax and _nll_loss_and_log_softmax_backward, 2.11
   const bool is_fp32 = number == Number::fp32;
-  if (by_dtensor) at.temporary = (is_fp32 ? 1 : 2.5) * fp32_bytes * elements;
+  if (by_dtensor) function.temporary = (is_fp32 ? 1 : 2.5) * fp32_bytes * elements;
   logs = cast(logs, Number::fp32);
   auto& loss = node({logs});
   save(logs);
@@ -474,7 +475,7 @@ void Eager::cross_entropy(const std::string& name, Tensor logits, std::int64_t r
 /// numbers per row after a kernel of its own for maxima and sums.
 /// @source transformer_engine/pytorch/triton/cross_entropy.py
 void Eager::fused_cross_entropy(Tensor logits, double m) {
-  auto& at = node({logits});
+  auto& function = node({logits});
   save(logits);
   of(logits).gradient_overwrites = true;
   save(make(2 * m, Number::fp32, false));
@@ -482,9 +483,9 @@ void Eager::fused_cross_entropy(Tensor logits, double m) {
   if (settings_.megatron) forward(stream("amax", of(logits).number, of(logits).elements));
   forward(pass);
   if (settings_.tensor > 1)
-    at.forward_exchanges.push_back(
+    function.forward_exchanges.push_back(
         {CollectiveKind::all_gather, Bytes{3 * m * fp32_bytes * settings_.tensor}, 1, 1});
-  at.backward.push_back(pass);
+  function.backward.push_back(pass);
   make(1, Number::fp32, true);
 }
 

@@ -87,8 +87,8 @@ class Eager {
 
   /// Tokens per sample on a rank. @param of_model default of the model
   std::int64_t tokens(std::int64_t of_model) const {
-    const std::int64_t all = settings_.sequence > 0 ? settings_.sequence : of_model;
-    return (all + settings_.context - 1) / settings_.context;
+    const std::int64_t sequence = settings_.sequence > 0 ? settings_.sequence : of_model;
+    return (sequence + settings_.context - 1) / settings_.context;
   }
 
   /// Whether products run in 16 bits.
@@ -176,7 +176,7 @@ class Eager {
   /// A part of x. Its gradient is written into a tensor of zeros.
   Tensor slice(Tensor x, std::int64_t elements);
   /// Concatenates tensors. @param elements per sample, of the part that the loss reads
-  Tensor concatenate(const std::vector<Tensor>& parts, double elements);
+  Tensor concatenate(const std::vector<Tensor>& tensors, double elements);
   Tensor embedding(const std::string& name, std::int64_t rows, std::int64_t vocabulary, std::int64_t width);
   /// Another lookup in an existing embedding. Its gradient is added to that of the first lookup.
   Tensor embedding_again(const std::string& name, std::int64_t rows, std::int64_t vocabulary,
@@ -233,7 +233,7 @@ class Eager {
   // @source Megatron-Core, transformer/moe/token_dispatcher.py (MoEAlltoAllTokenDispatcher); torchtitan,
   // distributed/expert_parallel.py
   /// Number of experts of a layer that a rank has.
-  std::int64_t own_experts(std::int64_t all) const { return all / settings_.expert; }
+  std::int64_t own_experts(std::int64_t experts) const { return experts / settings_.expert; }
   /// A rank's share of the width of an expert.
   std::int64_t share_of_expert(std::int64_t width) const {
     return (width + settings_.expert_tensor - 1) / settings_.expert_tensor;
@@ -354,15 +354,15 @@ class Eager {
   /// Casts a weight to 16 bits under autocast. @return bytes of the copy; 0 without autocast
   double cast_weight(double elements);
   /// Records the gradient of a weight, which is cast under autocast.
-  void add_weight_gradient(Node& at, double elements);
+  void add_weight_gradient(Node& node, double elements);
   /// Records the gradients of a layer's own parameters unless they are frozen.
-  void add_parameter_gradient(Node& at, double elements);
+  void add_parameter_gradient(Node& node, double elements);
   /// x times a trained weight, plus an optional bias.
   Tensor multiply_by_weight(Tensor x, double m, double inputs, double outputs, bool bias, bool tied);
   /// x times a frozen weight, plus the adapter's part if the layer has an adapter.
   Tensor multiply_by_frozen(Tensor x, double m, std::int64_t inputs, std::int64_t outputs, Split split);
   Tensor with_adapter(Tensor x, Tensor y, double m, std::int64_t inputs, std::int64_t outputs, Split split);
-  void exchange_of_frozen(Node& at, Tensor x, Bytes gathered, Bytes gradient);
+  void exchange_of_frozen(Node& node, Tensor x, Bytes gathered, Bytes gradient);
   bool is_in_block() const;
   bool is_quantised() const { return settings_.lora && settings_.lora->quantised && is_in_block(); }
   std::vector<Operation> dequantised(double elements) const;
@@ -374,17 +374,17 @@ class Eager {
   void select_kept_products();
   /// By layer: the block that is recomputed before its backward pass, or `Blocks::none`.
   std::vector<std::int32_t> checkpointed_blocks() const;
-  void overlap_exchange(Node& at, std::size_t of_inputs, Bytes gathered, Bytes gradient);
+  void overlap_exchange(Node& node, std::size_t of_inputs, Bytes gathered, Bytes gradient);
   struct Pass {
     std::vector<Operation>& operations;
     std::vector<Exchange>& exchanges;
   };
-  void overlap_gather(Pass pass, std::size_t product, Bytes whole);
-  void split_reader(Node& at, Tensor x);
-  void overlap_scatter(Pass pass, Bytes whole);
+  void overlap_gather(Pass pass, std::size_t product, Bytes gathered);
+  void split_reader(Node& node, Tensor x);
+  void overlap_scatter(Pass pass, Bytes scattered);
   std::size_t split_product(std::vector<Operation>& operations, std::size_t product) const;
-  void copy_gathered(std::vector<Operation>& to, Number number, double elements) const;
-  void copy_scattered(std::vector<Operation>& to, Number number, double elements) const;
+  void copy_gathered(std::vector<Operation>& pass, Number number, double elements) const;
+  void copy_scattered(std::vector<Operation>& pass, Number number, double elements) const;
   /// Format of the gradient of a tensor: 16 bits for an fp8 tensor.
   Number gradient_number(const Info& info) const {
     return info.number == Number::fp8 || info.number == Number::nvfp4 ? half_number() : info.number;
@@ -406,23 +406,23 @@ class Eager {
   /// Format of the operands of linear layers in fp8 or nvfp4.
   Number scaled_number() const;
   bool keeps_transposes() const;
-  void quantise(std::vector<Operation>& to, Number from, double elements, bool both) const;
+  void quantise(std::vector<Operation>& pass, Number from, double elements, bool transposed) const;
   void fused_cross_entropy(Tensor logits, double m);
   void vocabulary_parallel_cross_entropy(Tensor logits, double m);
   // Casts of a matrix with rows of `width` elements to fp8.
-  Tensor copy_in_fp8(Node& at, Tensor x, double elements, double width);
-  void cast_to_fp8(std::vector<Operation>& to, Number from, double elements, double width) const;
-  void cast_and_transpose(std::vector<Operation>& to, Number from, double elements, double width) const;
-  void cast_columns(std::vector<Operation>& to, Number from, double elements, double width) const;
+  Tensor copy_in_fp8(Node& node, Tensor x, double elements, double width);
+  void cast_to_fp8(std::vector<Operation>& pass, Number from, double elements, double width) const;
+  void cast_and_transpose(std::vector<Operation>& pass, Number from, double elements, double width) const;
+  void cast_columns(std::vector<Operation>& pass, Number from, double elements, double width) const;
   Operation transposed_fp8(double elements) const;
-  void cast_weight_to_fp8(Node& at, double weight, double width);
-  Operation stream(std::string_view what, Number number, double elements) const;
-  Operation rows(std::string_view what, Number number, double rows, double width) const;
+  void cast_weight_to_fp8(Node& node, double weight, double width);
+  Operation stream(std::string_view kernel, Number number, double elements) const;
+  Operation rows(std::string_view kernel, Number number, double rows, double width) const;
   Operation product(const char* layout, double m, double n, double k) const;
   static std::vector<Parameter> weight_and_bias(const std::string& name, std::vector<std::int64_t> weight,
                                                 std::int64_t outputs, bool bias);
-  Tensor norm(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width, std::string_view what,
-              std::vector<Parameter> parameters);
+  Tensor norm(const std::string& name, Tensor x, std::int64_t rows, std::int64_t width,
+              std::string_view kernel, std::vector<Parameter> parameters);
   Tensor composed_rotary(const std::string& name, Tensor x);
   Tensor megatron_rotary(const std::string& name, Tensor x, double factors);
   Tensor composed_rms_norm(const std::string& name, Tensor x, double m, std::int64_t width);
@@ -430,7 +430,7 @@ class Eager {
   bool has_mask(const Attention& shape) const;
   void repeat_heads(const Attention& shape, Number number);
   void save_for_attention(Tensor tensor);
-  void cast_for_attention(std::vector<Operation>& to, Number from, double elements) const;
+  void cast_for_attention(std::vector<Operation>& pass, Number from, double elements) const;
   /// Attention within the layer that is open.
   Tensor attend(const std::vector<Tensor>& qkv, const Attention& shape);
   /// The scores of attention that runs as several kernels: `groups` matrices of tokens by keys.
@@ -451,22 +451,22 @@ class Eager {
   /// Exchanges x over ranks. @param elements of the result
   Tensor exchanged(Tensor x, double elements, CollectiveKind there, CollectiveKind back, RankGroup over);
   /// Appends the operations and exchanges of a node to those of its layer.
-  void issue_forward(const Node& at);
+  void issue_forward(const Node& node);
   void issue_loop(std::size_t first, std::size_t end);
   void issue_loop_backward(std::size_t first, std::size_t end);
   Operation tiny(bool host_waits) const;
   /// Whether tokens go to the ranks of their experts as they are, and come back summed: DeepEP and HybridEP.
   /// @source Megatron-Core, transformer/moe/token_dispatcher.py (MoEFlexTokenDispatcher)
   bool sends_tokens() const;
-  void combine_in_loop(Node& at, double elements, Number number) const;
-  void issue_backward(const Node& at);
-  void issue_recomputed(const Node& at);
+  void combine_in_loop(Node& node, double elements, Number number) const;
+  void issue_backward(const Node& node);
+  void issue_recomputed(const Node& node);
   void issue();
   void recompute_fused();
   void issue_fused();
   Operation fused(double bytes) const;
   /// Whether torch.compile fuses a node with its neighbours.
-  static bool fuses(const Node& at);
+  static bool fuses(const Node& node);
   /// By node: one past the last node of its fused kernel; 0 if it is not fused.
   std::vector<std::int32_t> ends_of_kernels() const;
   void account();

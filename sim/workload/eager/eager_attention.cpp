@@ -57,22 +57,22 @@ Tensor Eager::attention(const std::string& name, const std::vector<Tensor>& qkv,
   expects(qkv.size() == 1 || qkv.size() == 3, "attention needs one packed tensor or three tensors");
   open(name,
        shape.sinks ? std::vector<Parameter>{{name + ".sinks", {shape.heads}}} : std::vector<Parameter>{});
-  auto parts = qkv;
+  auto inputs = qkv;
   if (casts())  // autocast casts what Python code computed in fp32
-    for (auto& part : parts) part = cast(part, half_number());
-  if (settings_.context == 1 || shares_tokens()) return attend(parts, shape);
+    for (auto& input : inputs) input = cast(input, half_number());
+  if (settings_.context == 1 || shares_tokens()) return attend(inputs, shape);
   // An all-to-all gives each rank all tokens of its share of the heads; another one returns its tokens.
   const auto swapped = [&](Tensor x) {
     return exchanged(contiguous(x), of(x).elements, CollectiveKind::all_to_all, CollectiveKind::all_to_all,
                      RankGroup::context);
   };
-  std::vector<Tensor> whole;
-  for (const auto part : parts) whole.push_back(swapped(part));
+  std::vector<Tensor> exchanged_inputs;
+  for (const auto input : inputs) exchanged_inputs.push_back(swapped(input));
   auto of_heads = shape;
   of_heads.tokens *= settings_.context;
   of_heads.heads /= settings_.context;
   of_heads.kv_heads /= settings_.context;
-  return swapped(attend(whole, of_heads));
+  return swapped(attend(exchanged_inputs, of_heads));
 }
 
 Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
@@ -89,13 +89,13 @@ Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
                    : in_python                                       ? AttentionKernel::composed
                                                                      : of_pytorch;
   attention_heads_.insert(head);
-  auto& at = qkv.size() == 1 ? node({qkv[0]})
-             : is_biased     ? node({qkv[0], qkv[1], qkv[2], shape.bias})
-                             : node({qkv[0], qkv[1], qkv[2]});
+  auto& function = qkv.size() == 1 ? node({qkv[0]})
+                   : is_biased     ? node({qkv[0], qkv[1], qkv[2], shape.bias})
+                                   : node({qkv[0], qkv[1], qkv[2]});
   const bool in_fp8 = settings_.fp8 && settings_.fp8->attention;
-  for (const auto part : qkv) {
-    if (in_fp8) cast_for_attention(at.forward, number, of(part).elements);
-    save(in_fp8 ? make(of(part).elements, Number::fp8, false) : part);
+  for (const auto tensor : qkv) {
+    if (in_fp8) cast_for_attention(function.forward, number, of(tensor).elements);
+    save(in_fp8 ? make(of(tensor).elements, Number::fp8, false) : tensor);
   }
   const auto out = make(batch * d(shape.heads * shape.tokens * head.values), number, true);
   const bool is_composed = how == AttentionKernel::composed && !settings_.megatron;
@@ -122,55 +122,55 @@ Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
       // Each rank has its share of every document.
       const auto document = d(settings_.document) / (shares_tokens() ? settings_.context : 1);
       if (document > 0) chunk = std::min(chunk, document);
-      auto one = operation(fmt::format("attention_{} {} {} {}", direction, arithmetic(), name_of(how),
-                                       causal && !is_masked ? "causal" : "full"),
-                           {samples * tokens / chunk, d(shape.heads), chunk, d(shape.head_size),
-                            is_masked ? 0 : d(shape.kv_heads), d(shape.value_size)});
-      if (shape.dropout && !settings_.megatron) one.slowdown *= slowdown_of_dropout(how, direction);
-      if (is_masked) one.slowdown *= slowdown_of_mask;
-      if (in_fp8) one.slowdown /= speed_of_fp8(settings_.compute_capability, direction);
-      return one;
+      auto kernel = operation(fmt::format("attention_{} {} {} {}", direction, arithmetic(), name_of(how),
+                                          causal && !is_masked ? "causal" : "full"),
+                              {samples * tokens / chunk, d(shape.heads), chunk, d(shape.head_size),
+                               is_masked ? 0 : d(shape.kv_heads), d(shape.value_size)});
+      if (shape.dropout && !settings_.megatron) kernel.slowdown *= slowdown_of_dropout(how, direction);
+      if (is_masked) kernel.slowdown *= slowdown_of_mask;
+      if (in_fp8) kernel.slowdown /= speed_of_fp8(settings_.compute_capability, direction);
+      return kernel;
     };
-    at.recomputed_operations = 0;
-    if (in_fp8) cast_for_attention(at.backward, number, queries);  // the gradient of the output
+    function.recomputed_operations = 0;
+    if (in_fp8) cast_for_attention(function.backward, number, queries);  // the gradient of the output
     if (shares_tokens()) {
       attend_by_parts(shape, number, fused);
     } else {
       forward(fused("forward", batch, d(shape.tokens), shape.causal));
-      at.backward.push_back(fused("backward", batch, d(shape.tokens), shape.causal));
+      function.backward.push_back(fused("backward", batch, d(shape.tokens), shape.causal));
     }
     if ((how == AttentionKernel::flash || how == AttentionKernel::flash1) && shape.kv_heads < shape.heads) {
       for (int i = 0; i < 2; ++i)
-        at.backward.push_back(stream("sum", number, queries));  // for keys and for values
-      at.temporary_backward = 2 * queries * bytes_of(number);
+        function.backward.push_back(stream("sum", number, queries));  // for keys and for values
+      function.temporary_backward = 2 * queries * bytes_of(number);
     }
   }
   if (settings_.recompute == Recompute::selective) {
-    at.backward.insert(at.backward.begin(), at.forward.begin(), at.forward.end());
-    for (auto& sent : at.backward_exchanges) {
-      sent.at += at.forward.size();
-      sent.until += at.forward.size();
+    function.backward.insert(function.backward.begin(), function.forward.begin(), function.forward.end());
+    for (auto& sent : function.backward_exchanges) {
+      sent.at += function.forward.size();
+      sent.until += function.forward.size();
     }
-    at.backward_exchanges.insert(at.backward_exchanges.begin(), at.forward_exchanges.begin(),
-                                 at.forward_exchanges.end());
+    function.backward_exchanges.insert(function.backward_exchanges.begin(),
+                                       function.forward_exchanges.begin(), function.forward_exchanges.end());
   }
   if (shape.sinks) {
-    at.backward.push_back(stream("sum", number, batch * d(shape.heads * shape.tokens)));
-    add_parameter_gradient(at, d(shape.heads));
+    function.backward.push_back(stream("sum", number, batch * d(shape.heads * shape.tokens)));
+    add_parameter_gradient(function, d(shape.heads));
   }
   if (qkv.size() == 1 && shape.splits) {
     const auto width = 3.0 * d(shape.heads * shape.head_size);
-    at.backward.push_back(rows("cat", number, batch * d(shape.tokens), width));
+    function.backward.push_back(rows("cat", number, batch * d(shape.tokens), width));
   }
-  at.result = out;
+  function.result = out;
   return out;
 }
 
 /// Casts a tensor to fp8 for attention, by the recipe of the linear layers if that has one scale per tensor,
 /// else by current scaling. @source FP8 recipes of DotProductAttention: NVTE_DPA_FP8_RECIPE
-void Eager::cast_for_attention(std::vector<Operation>& to, Number from, double elements) const {
-  if (settings_.fp8->recipe != Fp8Recipe::delayed) to.push_back(stream("amax", from, elements));
-  to.push_back(stream("cast_to_8", from, elements));
+void Eager::cast_for_attention(std::vector<Operation>& pass, Number from, double elements) const {
+  if (settings_.fp8->recipe != Fp8Recipe::delayed) pass.push_back(stream("amax", from, elements));
+  pass.push_back(stream("cast_to_8", from, elements));
 }
 
 /// Whether attention reads a mask from memory. Transformers gives scaled_dot_product_attention one if the
@@ -184,10 +184,10 @@ bool Eager::has_mask(const Attention& shape) const {
 void Eager::repeat_heads(const Attention& shape, Number number) {
   if (!is_hugging_face() || shape.kv_heads >= shape.heads) return;
   const auto elements = settings_.batch * d(shape.heads * shape.tokens * shape.head_size);
-  auto& at = nodes_.back();
+  auto& node = nodes_.back();
   for (int i = 0; i < 2; ++i) {  // keys and values
     forward(stream("permute", number, elements));
-    at.backward.push_back(stream("sum", number, elements));
+    node.backward.push_back(stream("sum", number, elements));
     save_for_attention(make(elements, number, false));
   }
 }
@@ -196,22 +196,22 @@ void Eager::repeat_heads(const Attention& shape, Number number) {
 std::pair<Bytes, Bytes> Eager::keys_and_values(const Attention& shape, Number number) const {
   const auto heads = shape.kv_heads > 0 ? shape.kv_heads : shape.heads;
   const auto values = shape.value_size > 0 ? shape.value_size : shape.head_size;
-  const Bytes each{settings_.batch * d(heads * shape.tokens) * bytes_of(number)};
-  return {each * d(shape.head_size), each * d(shape.head_size + values)};
+  const Bytes column{settings_.batch * d(heads * shape.tokens) * bytes_of(number)};
+  return {column * d(shape.head_size), column * d(shape.head_size + values)};
 }
 
 /// Gathers keys and values before both passes and reduce-scatters their gradients after the backward pass.
 void Eager::gather_keys(Bytes keys, Bytes kv) {
   constexpr auto over = RankGroup::context;
   const auto ranks = settings_.context;
-  auto& at = nodes_.back();
-  for (const auto part : {keys, kv - keys}) {
-    at.forward_exchanges.push_back({CollectiveKind::all_gather, part * ranks, 0, 0, over});
-    at.backward_exchanges.push_back({CollectiveKind::all_gather, part * ranks, 0, 0, over});
+  auto& node = nodes_.back();
+  for (const auto bytes : {keys, kv - keys}) {
+    node.forward_exchanges.push_back({CollectiveKind::all_gather, bytes * ranks, 0, 0, over});
+    node.backward_exchanges.push_back({CollectiveKind::all_gather, bytes * ranks, 0, 0, over});
   }
-  const auto end = at.backward.size();
-  for (const auto part : {keys, kv - keys})
-    at.backward_exchanges.push_back({CollectiveKind::reduce_scatter, part * ranks, end, end, over});
+  const auto end = node.backward.size();
+  for (const auto bytes : {keys, kv - keys})
+    node.backward_exchanges.push_back({CollectiveKind::reduce_scatter, bytes * ranks, end, end, over});
 }
 
 /// Attention with the keys and values of all ranks, either gathered or passed around a ring. All ranks have
@@ -229,44 +229,45 @@ void Eager::attend_by_parts(const Attention& shape, Number number, const Fused& 
   const auto batch = d(settings_.batch);
   const auto queries = batch * d(shape.heads * shape.tokens * shape.head_size);
   const auto [keys, kv] = keys_and_values(shape, number);
-  auto& at = nodes_.back();
+  auto& node = nodes_.back();
   if (settings_.context_method == ContextMethod::all_gather) {
-    const auto all = d(shape.tokens) * ranks;
-    forward(fused("forward", batch / ranks, all, shape.causal));
-    at.backward.push_back(fused("backward", batch / ranks, all, shape.causal));
+    const auto tokens = d(shape.tokens) * ranks;
+    forward(fused("forward", batch / ranks, tokens, shape.causal));
+    node.backward.push_back(fused("backward", batch / ranks, tokens, shape.causal));
     gather_keys(keys, kv);
-    at.temporary = (kv * ranks).value();
-    at.temporary_backward = 2 * at.temporary;
+    node.temporary = (kv * ranks).value();
+    node.temporary_backward = 2 * node.temporary;
     return;
   }
-  const auto send = [&](std::vector<Exchange>& sent, Bytes bytes, std::size_t now, std::size_t until) {
-    sent.push_back({CollectiveKind::send_recv, bytes, now, until, over});
+  const auto send = [&](std::vector<Exchange>& sent, Bytes bytes, std::size_t start, std::size_t until) {
+    sent.push_back({CollectiveKind::send_recv, bytes, start, until, over});
   };
   for (int step = 0; step < ranks; ++step) {
     const bool is_own = step == 0;
     const bool is_last = step + 1 == ranks;
     const auto samples = is_own ? batch : batch / 2;
-    const auto forward_at = at.forward.size();
-    const auto backward_at = at.backward.size();
+    const auto forward_at = node.forward.size();
+    const auto backward_at = node.backward.size();
     const auto of_keys = kv.value() / bytes_of(number);
     if (!is_own) {
       forward(stream("copy", number, of_keys / 2));
-      at.backward.push_back(stream("copy", number, 3 * queries / 2));
+      node.backward.push_back(stream("copy", number, 3 * queries / 2));
     }
     forward(fused("forward", samples, d(shape.tokens), is_own && shape.causal));
-    at.backward.push_back(fused("backward", samples, d(shape.tokens), is_own && shape.causal));
+    node.backward.push_back(fused("backward", samples, d(shape.tokens), is_own && shape.causal));
     if (!is_own) {  // merges the output with that of the step, and adds gradients to earlier and received
                     // ones
       forward(stream("add", number, queries));
-      at.backward.push_back(stream("add", number, queries / 2));
-      at.backward.push_back(stream("add", number, of_keys));
+      node.backward.push_back(stream("add", number, queries / 2));
+      node.backward.push_back(stream("add", number, of_keys));
     }
-    if (!is_last) send(at.forward_exchanges, kv, forward_at, at.forward.size());
+    if (!is_last) send(node.forward_exchanges, kv, forward_at, node.forward.size());
     const auto with_gradients = is_own || is_last ? kv : 2 * kv;
-    send(at.backward_exchanges, with_gradients, backward_at, is_last ? backward_at + 1 : at.backward.size());
+    send(node.backward_exchanges, with_gradients, backward_at,
+         is_last ? backward_at + 1 : node.backward.size());
   }
-  at.temporary = 2 * kv.value();
-  at.temporary_backward = 4 * kv.value();
+  node.temporary = 2 * kv.value();
+  node.temporary_backward = 4 * kv.value();
 }
 
 /// Saves a tensor for the backward pass unless attention is recomputed.
@@ -277,13 +278,13 @@ void Eager::save_for_attention(Tensor tensor) {
 /// With context parallelism, each rank has its share of the scores of all tokens.
 Eager::Scores Eager::scores_of(const Attention& shape) const {
   const auto ranks = shares_tokens() ? settings_.context : 1;
-  Scores of{.groups = d(shape.heads) * settings_.batch / ranks,
-            .tokens = d(shape.tokens) * ranks,
-            .size = d(shape.head_size)};
-  of.keys = shape.keys > 0 ? d(shape.keys) : of.tokens;
-  of.values = shape.value_size > 0 ? d(shape.value_size) : of.size;
-  of.all = of.groups * of.tokens * of.keys;
-  return of;
+  Scores scores{.groups = d(shape.heads) * settings_.batch / ranks,
+                .tokens = d(shape.tokens) * ranks,
+                .size = d(shape.head_size)};
+  scores.keys = shape.keys > 0 ? d(shape.keys) : scores.tokens;
+  scores.values = shape.value_size > 0 ? d(shape.value_size) : scores.size;
+  scores.all = scores.groups * scores.tokens * scores.keys;
+  return scores;
 }
 
 /// Attention as separate products and a softmax, either of Megatron's modules or of PyTorch, which scales
@@ -297,23 +298,23 @@ void Eager::math_attention(const Attention& shape, Number number, Tensor out) {
   const auto inner = widens ? Number::fp32 : number;
   const auto bytes = bytes_of(inner);
   const std::array operands{groups * tokens * size, groups * keys * size, groups * keys * values};
-  auto& at = nodes_.back();
+  auto& node = nodes_.back();
   save_for_attention(make(scores, inner, false));  // the probabilities
   save_for_attention(out);
   const auto batched = [&](const char* layout, double m, double n, double k) {
     return operation(fmt::format("batched_product {} {}", widens ? "fp32" : arithmetic(), layout),
                      {groups, m, n, k});
   };
-  const auto cast_all = [&](std::vector<Operation>& pass, const char* what, Number from) {
+  const auto cast_all = [&](std::vector<Operation>& pass, const char* kernel, Number from) {
     if (!widens) return;
-    for (const auto elements : operands) pass.push_back(stream(what, from, elements));
+    for (const auto elements : operands) pass.push_back(stream(kernel, from, elements));
   };
   const auto scale_both = [&](std::vector<Operation>& pass) {
     if (settings_.megatron) return;
     for (const auto elements : {operands[0], operands[1]}) pass.push_back(stream("scale", inner, elements));
   };
-  cast_all(at.forward, "cast_to_32", number);
-  scale_both(at.forward);
+  cast_all(node.forward, "cast_to_32", number);
+  scale_both(node.forward);
   for (const auto elements : operands) {
     if (widens) save_for_attention(make(elements, inner, false));
   }
@@ -334,19 +335,19 @@ void Eager::math_attention(const Attention& shape, Number number, Tensor out) {
   const auto results = groups * tokens * values;
   if (widens) {
     forward(stream("cast_to_16", inner, results));
-    at.backward.push_back(stream("cast_to_32", number, results));
+    node.backward.push_back(stream("cast_to_32", number, results));
   }
-  at.backward.push_back(batched("nn", keys, values, tokens));
-  at.backward.push_back(batched("nt", tokens, keys, values));
-  if (shape.dropout) at.backward.push_back(stream("dropout_backward", inner, scores));
-  if (!settings_.megatron) at.backward.push_back(stream("scale", inner, scores));
-  at.backward.push_back(rows("softmax_backward", inner, groups * tokens, keys));
-  at.backward.push_back(batched("nn", tokens, size, keys));
-  at.backward.push_back(batched("nn", keys, size, tokens));
-  scale_both(at.backward);
-  cast_all(at.backward, "cast_to_16", inner);
-  at.temporary = bytes * scores;
-  at.temporary_backward = 2 * bytes * scores;
+  node.backward.push_back(batched("nn", keys, values, tokens));
+  node.backward.push_back(batched("nt", tokens, keys, values));
+  if (shape.dropout) node.backward.push_back(stream("dropout_backward", inner, scores));
+  if (!settings_.megatron) node.backward.push_back(stream("scale", inner, scores));
+  node.backward.push_back(rows("softmax_backward", inner, groups * tokens, keys));
+  node.backward.push_back(batched("nn", tokens, size, keys));
+  node.backward.push_back(batched("nn", keys, size, tokens));
+  scale_both(node.backward);
+  cast_all(node.backward, "cast_to_16", inner);
+  node.temporary = bytes * scores;
+  node.temporary_backward = 2 * bytes * scores;
 }
 
 /// Attention written in Python: scores in the precision of the queries are scaled and masked, their softmax
@@ -359,7 +360,7 @@ void Eager::composed_attention(const Attention& shape, Number number, Tensor out
   const auto [groups, tokens, size, keys, values, scores] = scores_of(shape);
   const bool narrows = number != Number::fp32;
   const auto dropped = casts() ? Number::fp32 : number;
-  auto& at = nodes_.back();
+  auto& node = nodes_.back();
   const auto batched = [&](const char* layout, double m, double n, double k) {
     return operation(fmt::format("batched_product {} {}", arithmetic(), layout), {groups, m, n, k});
   };
@@ -371,8 +372,8 @@ void Eager::composed_attention(const Attention& shape, Number number, Tensor out
   forward(stream("scale", number, scores));
   forward(stream("add", number, scores));
   if (shape.sinks) {  // joins the sinks, subtracts the maximum, and removes the sinks from the gradient
-    for (const auto* what : {"permute", "sum", "scale"}) forward(stream(what, number, scores));
-    for (const auto* what : {"zero", "permute"}) at.backward.push_back(stream(what, number, scores));
+    for (const auto* kernel : {"permute", "sum", "scale"}) forward(stream(kernel, number, scores));
+    for (const auto* kernel : {"zero", "permute"}) node.backward.push_back(stream(kernel, number, scores));
   }
   forward(rows("softmax", Number::fp32, groups * tokens, keys));
   const auto narrow = stream("cast_to_16", Number::fp32, scores);
@@ -383,17 +384,17 @@ void Eager::composed_attention(const Attention& shape, Number number, Tensor out
     save_for_attention(make(scores / 4, Number::fp32, false));  // the mask: a byte per element
   }
   forward(batched("nn", tokens, values, keys));
-  at.backward.push_back(batched("nn", keys, values, tokens));
-  at.backward.push_back(batched("nt", tokens, keys, values));
-  if (shape.dropout) at.backward.push_back(stream("dropout_backward", dropped, scores));
-  if (narrows) at.backward.push_back(stream("cast_to_32", number, scores));
-  at.backward.push_back(rows("softmax_backward", Number::fp32, groups * tokens, keys));
-  if (narrows) at.backward.push_back(narrow);
-  at.backward.push_back(stream("scale", number, scores));
-  at.backward.push_back(batched("nn", tokens, size, keys));
-  at.backward.push_back(batched("nn", keys, size, tokens));
-  at.temporary = bytes_of(Number::fp32) * scores;
-  at.temporary_backward = 2 * at.temporary;
+  node.backward.push_back(batched("nn", keys, values, tokens));
+  node.backward.push_back(batched("nt", tokens, keys, values));
+  if (shape.dropout) node.backward.push_back(stream("dropout_backward", dropped, scores));
+  if (narrows) node.backward.push_back(stream("cast_to_32", number, scores));
+  node.backward.push_back(rows("softmax_backward", Number::fp32, groups * tokens, keys));
+  if (narrows) node.backward.push_back(narrow);
+  node.backward.push_back(stream("scale", number, scores));
+  node.backward.push_back(batched("nn", tokens, size, keys));
+  node.backward.push_back(batched("nn", keys, size, tokens));
+  node.temporary = bytes_of(Number::fp32) * scores;
+  node.temporary_backward = 2 * node.temporary;
 }
 
 Tensor Eager::rotary(const std::string& name, Tensor x, double factors) {
@@ -406,38 +407,38 @@ Tensor Eager::rotary(const std::string& name, Tensor x, double factors) {
     const auto elements = of(x).elements;
     const auto turn =
         stream("scale", number, elements + factors * bytes_of(Number::fp32) / 2 / bytes_of(number));
-    auto& at = node({x});
+    auto& function = node({x});
     forward(turn);
-    at.backward.push_back(turn);
+    function.backward.push_back(turn);
     return make(elements, number, true);
   }
   x = cast(x, Number::fp32);
   const auto elements = of(x).elements;
   const auto turn = operation("elementwise complex_mul fp32", {elements, factors});
-  auto& at = node({x});
+  auto& function = node({x});
   forward(turn);
-  at.backward.push_back(turn);
+  function.backward.push_back(turn);
   return cast(make(elements, Number::fp32, true), number);
 }
 
 std::vector<Tensor> Eager::split(Tensor x, std::int64_t rows_of_sample,
                                  const std::vector<std::int64_t>& widths) {
   const auto m = d(rows_of_sample) * settings_.batch;
-  const auto whole = std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
-  auto& at = node({x});
-  at.backward.push_back(rows("cat", of(x).number, m, d(whole)));
-  std::vector<Tensor> parts;
-  for (const auto width : widths) parts.push_back(view(x, m * d(width)));
-  return parts;
+  const auto columns = std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
+  auto& function = node({x});
+  function.backward.push_back(rows("cat", of(x).number, m, d(columns)));
+  std::vector<Tensor> views;
+  for (const auto width : widths) views.push_back(view(x, m * d(width)));
+  return views;
 }
 
 Tensor Eager::join(Tensor x, Tensor y, std::int64_t rows_of_sample, std::int64_t width) {
   const auto m = d(rows_of_sample) * settings_.batch;
   const auto number = of(x).number;
   const auto of_y = m * d(width) - of(x).elements;
-  auto& at = node({x, y});
+  auto& function = node({x, y});
   forward(rows("cat", number, m, d(width)));
-  if (of_y > of(y).elements) at.backward.push_back(stream("sum", number, of_y));
+  if (of_y > of(y).elements) function.backward.push_back(stream("sum", number, of_y));
   return make(m * d(width), number, true);
 }
 
@@ -449,12 +450,12 @@ Tensor Eager::score_bias(const std::string& name, std::int64_t heads, std::int64
   const auto number = parameter_number();
   const auto distances = d(tokens * keys);
   const auto elements = d(heads) * distances;
-  auto& at = node({});
+  auto& function = node({});
   if (buckets > 0) {
     forward(operation("embedding", {distances, d(buckets), d(heads)}));
-    at.backward.push_back(stream("sum", number, elements * settings_.batch));
-    at.backward.push_back(operation("embedding_backward", {distances, d(buckets), d(heads)}));
-    at.parameter_bytes += bytes_of(number) * d(buckets * heads);
+    function.backward.push_back(stream("sum", number, elements * settings_.batch));
+    function.backward.push_back(operation("embedding_backward", {distances, d(buckets), d(heads)}));
+    function.parameter_bytes += bytes_of(number) * d(buckets * heads);
   }
   forward(stream("add", number, elements * settings_.batch));
   return make(elements * settings_.batch, number, buckets > 0);
@@ -464,25 +465,25 @@ Tensor Eager::score_bias(const std::string& name, std::int64_t heads, std::int64
 /// which requires many permutations.
 Tensor Eager::unpack_heads(Tensor qkv) {
   const auto [elements, number] = std::pair{of(qkv).elements, of(qkv).number};
-  const auto part = elements / 3;
-  auto& at = node({qkv});
-  forward(stream("permute", Number::fp32, part));
+  const auto third = elements / 3;
+  auto& function = node({qkv});
+  forward(stream("permute", Number::fp32, third));
   forward(stream("permute", number, elements));  // stands for the separate addition of the bias
   forward(stream("permute", number, elements));
-  const auto copies = [&](std::vector<Operation>& to, int count, Number of) {
-    for (int i = 0; i < count; ++i) to.push_back(stream("permute", of, part));
+  const auto copies = [&](std::vector<Operation>& pass, int count, Number format) {
+    for (int i = 0; i < count; ++i) pass.push_back(stream("permute", format, third));
   };
-  copies(at.forward, is_half() ? 1 : 4, number);
+  copies(function.forward, is_half() ? 1 : 4, number);
   // The gradient of each of the three parts is written into zeros of the whole size; these are added.
   for (int i = 0; i < 3; ++i) {
-    at.backward.push_back(stream("zero", number, elements));
-    at.backward.push_back(stream("copy", number, part));
-    if (i > 0) at.backward.push_back(stream("add", number, elements));
+    function.backward.push_back(stream("zero", number, elements));
+    function.backward.push_back(stream("copy", number, third));
+    if (i > 0) function.backward.push_back(stream("add", number, elements));
   }
-  at.backward.push_back(stream("permute", number, elements));
-  copies(at.backward, is_half() ? 1 : 5, number);
-  copies(at.backward, 4, Number::fp32);
-  at.temporary_backward = elements * bytes_of(number);
+  function.backward.push_back(stream("permute", number, elements));
+  copies(function.backward, is_half() ? 1 : 5, number);
+  copies(function.backward, 4, Number::fp32);
+  function.temporary_backward = elements * bytes_of(number);
   return make(elements, number, true);
 }
 

@@ -28,10 +28,10 @@ Operation of_one_expert(const Operation& of_all, std::int32_t experts) {
     auto& rows = of_all.layout == ProductLayout::tn ? size[2] : size[0];
     rows /= experts;
     size[3] = 0;
-    auto one =
+    auto product =
         operation(fmt::format("product {} {}", name_of(of_all.precision), name_of(of_all.layout)), size);
-    one.of_parameters = of_all.of_parameters;
-    return one;
+    product.of_parameters = of_all.of_parameters;
+    return product;
   }
   size[0] /= experts;
   return operation(of_all.kernel, size);
@@ -46,17 +46,17 @@ bool Eager::sends_tokens() const {
 
 /// Multiplies rows by their fp32 shares, casts the products and adds them to the rows of all experts. The
 /// backward pass sorts, zeroes and sums the gradient of the index as `dispatch` does.
-void Eager::combine_in_loop(Node& at, double elements, Number number) const {
-  const auto wide = [&](const char* what) { return stream(what, Number::fp32, elements); };
+void Eager::combine_in_loop(Node& node, double elements, Number number) const {
+  const auto wide = [&](const char* kernel) { return stream(kernel, Number::fp32, elements); };
   const bool casts = number != Number::fp32;
-  at.forward = {tiny(false), wide("scale")};
-  if (casts) at.forward.push_back(stream("cast_to_16", Number::fp32, elements));
-  at.forward.push_back(stream("add", number, elements));
-  at.backward = {stream("permute", number, elements)};
-  if (casts) at.backward.push_back(stream("cast_to_32", number, elements));
-  at.backward.insert(at.backward.end(), {wide("scale"), wide("mul"), wide("sum")});
-  if (casts) at.backward.push_back(stream("cast_to_16", Number::fp32, elements));
-  at.backward.insert(at.backward.end(), sorts_of_index + 3, tiny(false));  // + zero, write, sum
+  node.forward = {tiny(false), wide("scale")};
+  if (casts) node.forward.push_back(stream("cast_to_16", Number::fp32, elements));
+  node.forward.push_back(stream("add", number, elements));
+  node.backward = {stream("permute", number, elements)};
+  if (casts) node.backward.push_back(stream("cast_to_32", number, elements));
+  node.backward.insert(node.backward.end(), {wide("scale"), wide("mul"), wide("sum")});
+  if (casts) node.backward.push_back(stream("cast_to_16", Number::fp32, elements));
+  node.backward.insert(node.backward.end(), sorts_of_index + 3, tiny(false));  // + zero, write, sum
 }
 
 /// A tiny kernel. @param host_waits the CPU reads its result
@@ -72,17 +72,17 @@ Operation Eager::tiny(bool host_waits) const {
 /// @source transformers 5.17, modeling_mixtral.py, MixtralExperts.forward; on an H100, 2026-11-25,
 /// PyTorch 2.11: 5 reads per expert and one more per layer for all models
 void Eager::issue_loop(std::size_t first, std::size_t end) {
-  auto& to = operations_[static_cast<std::size_t>(nodes_[first].layer)].forward;
-  const auto look_up = [&] { to.insert(to.end(), lookups, tiny(true)); };
-  to.insert(to.end(), kernels_of_mask, tiny(false));
-  to.push_back(tiny(true));
+  auto& operations = operations_[static_cast<std::size_t>(nodes_[first].layer)].forward;
+  const auto look_up = [&] { operations.insert(operations.end(), lookups, tiny(true)); };
+  operations.insert(operations.end(), kernels_of_mask, tiny(false));
+  operations.push_back(tiny(true));
   const auto experts = nodes_[first].experts;
   for (std::int32_t expert = 0; expert < experts; ++expert) {
     look_up();
     for (auto node = first; node < end; ++node) {
-      for (const auto& one : nodes_[node].forward) {
-        if (one.family == KernelFamily::grouped_product) to.push_back(tiny(true));
-        to.push_back(of_one_expert(one, experts));
+      for (const auto& operation : nodes_[node].forward) {
+        if (operation.family == KernelFamily::grouped_product) operations.push_back(tiny(true));
+        operations.push_back(of_one_expert(operation, experts));
       }
     }
   }
@@ -90,10 +90,11 @@ void Eager::issue_loop(std::size_t first, std::size_t end) {
 
 void Eager::issue_loop_backward(std::size_t first, std::size_t end) {
   const auto experts = nodes_[first].experts;
-  auto& to = operations_[static_cast<std::size_t>(nodes_[end - 1].layer)].backward;
+  auto& operations = operations_[static_cast<std::size_t>(nodes_[end - 1].layer)].backward;
   for (std::int32_t expert = 0; expert < experts; ++expert)
     for (auto node = end; node-- > first;)
-      for (const auto& one : nodes_[node].backward) to.push_back(of_one_expert(one, experts));
+      for (const auto& operation : nodes_[node].backward)
+        operations.push_back(of_one_expert(operation, experts));
 }
 
 /// The top-k selection reads the rows once more and is counted as a second softmax.
@@ -102,13 +103,13 @@ Tensor Eager::top_k(const std::string& name, Tensor logits, std::int64_t rows_of
   open(name);
   const auto m = d(rows_of_sample) * settings_.batch;
   logits = cast(logits, Number::fp32);
-  auto& at = node({logits});
+  auto& function = node({logits});
   const auto softmax = rows("softmax", Number::fp32, m, d(experts));
   forward(softmax);
   forward(softmax);
   forward(stream("scale", Number::fp32, m * d(k)));  // normalizes the shares of the best experts
-  at.backward = {stream("scale", Number::fp32, m * d(k)), stream("zero", Number::fp32, m * d(experts)),
-                 rows("softmax_backward", Number::fp32, m, d(experts))};
+  function.backward = {stream("scale", Number::fp32, m * d(k)), stream("zero", Number::fp32, m * d(experts)),
+                       rows("softmax_backward", Number::fp32, m, d(experts))};
   save(make(m * d(experts), Number::fp32, false));  // all shares
   return make(m * d(k), Number::fp32, true);
 }
@@ -119,24 +120,25 @@ Tensor Eager::dispatch(const std::string& name, Tensor x, std::int64_t routed, s
   if (settings_.expert_loop) loop_ = static_cast<std::int32_t>(experts);
   const auto number = of(x).number;
   const auto elements = d(routed) * d(width) * settings_.batch;
-  auto& at = node({x});
+  auto& function = node({x});
   save(make(2 * d(routed) * settings_.batch, Number::fp32, false));  // int64: the token of each row
   if (sends_tokens()) return make(elements, number, true);
   forward(stream("permute", number, elements));
   if (loop_ > 0) {  // the gradient of each expert has the size of all rows; these gradients are added
-    const auto all = of(x).elements * d(experts);
-    at.backward = {stream("zero", number, all)};
-    at.backward.insert(at.backward.end(), sorts_of_index, tiny(false));
-    at.backward.insert(at.backward.end(), {stream("permute", number, elements), stream("add", number, all)});
-    at.temporary_backward = of(x).elements * bytes_of(number);
+    const auto full_size = of(x).elements * d(experts);
+    function.backward = {stream("zero", number, full_size)};
+    function.backward.insert(function.backward.end(), sorts_of_index, tiny(false));
+    function.backward.insert(function.backward.end(),
+                             {stream("permute", number, elements), stream("add", number, full_size)});
+    function.temporary_backward = of(x).elements * bytes_of(number);
     return make(elements, number, true);
   }
   // Megatron-Core copies the number of rows of each expert to the host. For expert parallelism see
   // `to_experts`.
   if (settings_.megatron && settings_.expert == 1 && !settings_.expert_capacity && settings_.waits_for_counts)
-    at.forward.back().host_waits = true;
-  at.backward = {stream("permute", number, elements), stream("sum", number, elements)};
-  at.temporary_backward = elements * bytes_of(number);
+    function.forward.back().host_waits = true;
+  function.backward = {stream("permute", number, elements), stream("sum", number, elements)};
+  function.temporary_backward = elements * bytes_of(number);
   return make(elements, number, true);
 }
 
@@ -156,7 +158,7 @@ Tensor Eager::grouped_linear(const std::string& name, Tensor x, std::int64_t row
   if (runs_in_fp8()) return linear_in_fp8(x, {m, d(inputs), d(outputs), false, false, d(experts)});
   const auto weight = d(experts * outputs * inputs);
   const auto copy = cast_weight(weight);
-  auto& at = node({x});
+  auto& function = node({x});
   save(x);
   if (copy > 0) save(make(weight, number, false));
   const auto product = [&](const char* layout, double rows, double columns, double inner) {
@@ -164,64 +166,64 @@ Tensor Eager::grouped_linear(const std::string& name, Tensor x, std::int64_t row
                      {rows, columns, inner, d(experts)});
   };
   forward(product("nt", m, d(outputs), d(inputs)));
-  at.backward = {product("nn", m, d(inputs), d(outputs)), product("tn", d(outputs), d(inputs), m)};
+  function.backward = {product("nn", m, d(inputs), d(outputs)), product("tn", d(outputs), d(inputs), m)};
   if (loop_ > 0) {  // the gradient of each expert's weight has the size of all weights; these are added
-    const auto all = weight * d(experts);
-    at.backward.insert(at.backward.end(),
-                       {stream("zero", trained_number(), all), stream("permute", trained_number(), weight),
-                        stream("add", trained_number(), all)});
-    at.temporary_backward = weight * bytes_of(trained_number());
+    const auto full_size = weight * d(experts);
+    function.backward.insert(function.backward.end(), {stream("zero", trained_number(), full_size),
+                                                       stream("permute", trained_number(), weight),
+                                                       stream("add", trained_number(), full_size)});
+    function.temporary_backward = weight * bytes_of(trained_number());
   }
-  add_weight_gradient(at, weight);
+  add_weight_gradient(function, weight);
   if (bias && settings_.megatron) {  // in the epilogue of each product, or by `add_weighted_biases`
-    at.backward.push_back(rows("bias_sum", number, m, d(outputs)));
-    add_weight_gradient(at, d(experts * outputs));
+    function.backward.push_back(rows("bias_sum", number, m, d(outputs)));
+    add_weight_gradient(function, d(experts * outputs));
   } else if (bias) {  // a row per token, gathered by expert
     forward(stream("add", number, m * d(outputs)));
-    at.backward.push_back(rows("bias_sum", number, m, d(outputs)));
-    add_weight_gradient(at, d(experts * outputs));
+    function.backward.push_back(rows("bias_sum", number, m, d(outputs)));
+    add_weight_gradient(function, d(experts * outputs));
   }
   return make(m * d(outputs), number, true);
 }
 
 Tensor Eager::add_weighted_biases(Tensor x, std::int64_t experts) {
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
-  const auto of_all = [&](const char* what, Number format) { return stream(what, format, elements); };
-  const auto of_each = [&](std::vector<Operation>& to, const char* what, Number format) {
-    to.insert(to.end(), static_cast<std::size_t>(experts), stream(what, format, elements / d(experts)));
+  const auto of_all = [&](const char* kernel, Number format) { return stream(kernel, format, elements); };
+  const auto of_each = [&](std::vector<Operation>& pass, const char* kernel, Number format) {
+    pass.insert(pass.end(), static_cast<std::size_t>(experts), stream(kernel, format, elements / d(experts)));
   };
   constexpr auto wide = Number::fp32;
   const bool casts = number != wide;
-  auto& at = node({x});
-  of_each(at.forward, "zero", wide);  // writes the product of a row and a column
-  of_each(at.forward, casts ? "add_mixed" : "add", number);
-  at.forward.push_back(of_all("copy", wide));
+  auto& function = node({x});
+  of_each(function.forward, "zero", wide);  // writes the product of a row and a column
+  of_each(function.forward, casts ? "add_mixed" : "add", number);
+  function.forward.push_back(of_all("copy", wide));
   if (casts) {
-    at.forward.push_back(of_all("cast_to_16", wide));
-    at.backward.push_back(of_all("cast_to_32", number));
-    of_each(at.backward, "cast_to_16", wide);
+    function.forward.push_back(of_all("cast_to_16", wide));
+    function.backward.push_back(of_all("cast_to_32", number));
+    of_each(function.backward, "cast_to_16", wide);
   }
   for (int of_factors = 0; of_factors < 2; ++of_factors) {  // gradients of biases and of shares
-    of_each(at.backward, "scale", wide);
-    of_each(at.backward, "sum", wide);
+    of_each(function.backward, "scale", wide);
+    of_each(function.backward, "sum", wide);
   }
-  at.backward.push_back(of_all("copy", number));
-  at.temporary = at.temporary_backward = 2 * elements * bytes_of(wide);
+  function.backward.push_back(of_all("copy", number));
+  function.temporary = function.temporary_backward = 2 * elements * bytes_of(wide);
   return make(elements, number, true);
 }
 
 Tensor Eager::weighted_rows(Tensor x, Tensor shares) {
   if (!settings_.megatron) return x;
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
-  auto& at = node({x, shares});
+  auto& function = node({x, shares});
   save(shares);
   if (fuses_activation()) {  // The gradient of shares reads both halves and the gradient of their product.
-    at.backward.push_back(stream("sum", number, 3 * elements));
+    function.backward.push_back(stream("sum", number, 3 * elements));
     return make(elements, number, true);
   }
   save(x);
   forward(stream("scale", number, elements));
-  at.backward = {stream("scale", number, elements), stream("sum", number, 2 * elements)};
+  function.backward = {stream("scale", number, elements), stream("sum", number, 2 * elements)};
   return make(elements, number, true);
 }
 
@@ -234,22 +236,22 @@ Tensor Eager::combine(const std::string& name, Tensor x, Tensor shares, std::int
   const auto permute = stream("permute", number, elements);
   const auto sum = stream("sum", number, elements);
   if (settings_.megatron) {
-    auto& at = node({x});
+    auto& function = node({x});
     const auto sums = make(d(rows_of_sample * width) * settings_.batch, number, true);
     if (sends_tokens()) return sums;
-    at.forward = {stream("zero", number, of(sums).elements), sum};
-    at.backward = {permute};
+    function.forward = {stream("zero", number, of(sums).elements), sum};
+    function.backward = {permute};
     return sums;
   }
-  auto& at = node({x, shares});
+  auto& function = node({x, shares});
   const bool in_loop = std::exchange(loop_, 0) > 0;
   save(x);
   save(shares);
   save(make(elements, number, false));  // PyTorch's index_add saves its source.
-  at.forward = {permute, times, sum};
-  at.backward = {permute, times, times, sum};  // gradients of the rows, then of their shares
-  if (in_loop) combine_in_loop(at, elements, number);
-  at.temporary = at.temporary_backward = elements * bytes_of(number);
+  function.forward = {permute, times, sum};
+  function.backward = {permute, times, times, sum};  // gradients of the rows, then of their shares
+  if (in_loop) combine_in_loop(function, elements, number);
+  function.temporary = function.temporary_backward = elements * bytes_of(number);
   return make(d(rows_of_sample * width) * settings_.batch, number, true);
 }
 
@@ -273,9 +275,9 @@ Tensor Eager::exchanged(Tensor x, double elements, CollectiveKind there, Collect
                         RankGroup over) {
   const auto number = of(x).number;
   const Bytes bytes{std::max(of(x).elements, elements) * bytes_of(number)};
-  auto& at = node({x});
-  at.forward_exchanges.push_back({there, bytes, 0, 0, over});
-  at.backward_exchanges.push_back({back, bytes, 0, 0, over});
+  auto& function = node({x});
+  function.forward_exchanges.push_back({there, bytes, 0, 0, over});
+  function.backward_exchanges.push_back({back, bytes, 0, 0, over});
   return make(elements, number, true);
 }
 
@@ -288,21 +290,22 @@ Tensor Eager::to_experts(Tensor x, std::int64_t routed, std::int64_t width, std:
       const Bytes counts{index_bytes * d(experts)};
       const auto sizes = settings_.megatron ? Exchange{CollectiveKind::all_gather, counts * settings_.expert}
                                             : Exchange{all_to_all, counts};
-      auto& at = node({});
-      at.forward_exchanges.push_back(sizes);
-      at.forward_exchanges.back().over = RankGroup::expert;
-      at.forward_exchanges.back().host_waits = true;
+      auto& function = node({});
+      function.forward_exchanges.push_back(sizes);
+      function.forward_exchanges.back().over = RankGroup::expert;
+      function.forward_exchanges.back().host_waits = true;
     }
     const auto taken = rows_of_experts(routed) / settings_.expert_tensor;
     const auto number = of(x).number;
     const auto elements = d(taken * width) * settings_.batch;
     const auto sent = std::max(of(x).elements, elements) * settings_.expert_tokens;
-    auto& at = node({x});
+    auto& function = node({x});
     const auto there = settings_.fp8_dispatch ? 1 : bytes_of(number);
-    if (settings_.fp8_dispatch) at.forward.push_back(stream("cast_to_8", number, of(x).elements));
-    const auto cast = at.forward.size();
-    at.forward_exchanges.push_back({all_to_all, Bytes{sent * there}, cast, cast, RankGroup::expert});
-    at.backward_exchanges.push_back({all_to_all, Bytes{sent * bytes_of(number)}, 0, 0, RankGroup::expert});
+    if (settings_.fp8_dispatch) function.forward.push_back(stream("cast_to_8", number, of(x).elements));
+    const auto cast = function.forward.size();
+    function.forward_exchanges.push_back({all_to_all, Bytes{sent * there}, cast, cast, RankGroup::expert});
+    function.backward_exchanges.push_back(
+        {all_to_all, Bytes{sent * bytes_of(number)}, 0, 0, RankGroup::expert});
     x = make(elements, number, true);
   }
   if (settings_.expert_tensor > 1)
@@ -328,11 +331,12 @@ Tensor Eager::from_experts(Tensor x, std::int64_t routed, std::int64_t width, st
   const auto number = of(x).number;
   const auto elements = d(routed * width) * settings_.batch;
   const auto sent = std::max(of(x).elements, elements) * settings_.expert_tokens;
-  auto& at = node({x});
+  auto& function = node({x});
   const auto back = settings_.fp8_dispatch ? 1 : bytes_of(number);  // gradients go the way of rows
-  at.forward_exchanges.push_back(
+  function.forward_exchanges.push_back(
       {CollectiveKind::all_to_all, Bytes{sent * bytes_of(number)}, 0, 0, RankGroup::expert});
-  at.backward_exchanges.push_back({CollectiveKind::all_to_all, Bytes{sent * back}, 0, 0, RankGroup::expert});
+  function.backward_exchanges.push_back(
+      {CollectiveKind::all_to_all, Bytes{sent * back}, 0, 0, RankGroup::expert});
   return make(elements, number, true);
 }
 

@@ -70,61 +70,62 @@ bool Eager::keeps_transposes() const {
          !is_data_centre_blackwell(settings_.compute_capability);
 }
 
-/// The kernels with which Transformer Engine casts a tensor. @param both also transposed, where that is
-/// another tensor
-void Eager::quantise(std::vector<Operation>& to, Number from, double elements, bool both) const {
+/// The kernels with which Transformer Engine casts a tensor. @param transposed also its transpose, where that
+/// is another tensor
+void Eager::quantise(std::vector<Operation>& pass, Number from, double elements, bool transposed) const {
   const auto recipe = settings_.fp8->recipe;
-  both = both && keeps_transposes();
+  transposed = transposed && keeps_transposes();
   if (recipe == Fp8Recipe::tensorwise || recipe == Fp8Recipe::nvfp4)
-    to.push_back(stream("amax", from, elements));
+    pass.push_back(stream("amax", from, elements));
   if (recipe == Fp8Recipe::nvfp4) {
-    to.push_back(stream(both ? "cast_nvfp4" : "cast_nvfp4_rows", from, elements));
+    pass.push_back(stream(transposed ? "cast_nvfp4" : "cast_nvfp4_rows", from, elements));
   } else {
-    to.push_back(stream(both ? "cast_transpose" : "cast_to_8", from, elements));
+    pass.push_back(stream(transposed ? "cast_transpose" : "cast_to_8", from, elements));
   }
 }
 
 /// Eager torchao computes absolute values, their maximum, the scale (four kernels) and, in fp32, the product
 /// with the scale and its clamping before the cast. Compiled and row-wise, this is one kernel.
-void Eager::cast_to_fp8(std::vector<Operation>& to, Number from, double elements, double width) const {
+void Eager::cast_to_fp8(std::vector<Operation>& pass, Number from, double elements, double width) const {
   const auto& fp8 = *settings_.fp8;
-  if (fp8.by_transformer_engine) return quantise(to, from, elements, false);
+  if (fp8.by_transformer_engine) return quantise(pass, from, elements, false);
   const bool is_fused = settings_.compiled;
   if (is_fused && fp8.recipe == Fp8Recipe::rowwise) {
-    to.push_back(rows("cast_rows", from, elements / width, width));
+    pass.push_back(rows("cast_rows", from, elements / width, width));
     return;
   }
-  if (!is_fused) to.push_back(stream("copy", from, elements));
-  if (!is_fused || fp8.recipe == Fp8Recipe::tensorwise) to.push_back(stream("amax", from, elements));
+  if (!is_fused) pass.push_back(stream("copy", from, elements));
+  if (!is_fused || fp8.recipe == Fp8Recipe::tensorwise) pass.push_back(stream("amax", from, elements));
   if (is_fused) {
-    to.push_back(stream("cast_to_8", from, elements));
+    pass.push_back(stream("cast_to_8", from, elements));
     return;
   }
-  for (int i = 0; i < 4; ++i) to.push_back(stream("count", Number::fp32, 1));
-  if (from != Number::fp32) to.push_back(stream("cast_to_32", from, elements));
-  to.insert(to.end(), 2, stream("scale", Number::fp32, elements));
-  to.push_back(stream("cast_to_8", Number::fp32, elements));
+  for (int i = 0; i < 4; ++i) pass.push_back(stream("count", Number::fp32, 1));
+  if (from != Number::fp32) pass.push_back(stream("cast_to_32", from, elements));
+  pass.insert(pass.end(), 2, stream("scale", Number::fp32, elements));
+  pass.push_back(stream("cast_to_8", Number::fp32, elements));
 }
 
 /// Casts to an fp8 copy and a transposed fp8 copy.
-void Eager::cast_and_transpose(std::vector<Operation>& to, Number from, double elements, double width) const {
-  if (settings_.fp8->by_transformer_engine) return quantise(to, from, elements, true);
-  cast_to_fp8(to, from, elements, width);
+void Eager::cast_and_transpose(std::vector<Operation>& pass, Number from, double elements,
+                               double width) const {
+  if (settings_.fp8->by_transformer_engine) return quantise(pass, from, elements, true);
+  cast_to_fp8(pass, from, elements, width);
   if (settings_.compiled) {
-    to.back() = stream("cast_transpose", from, elements);
+    pass.back() = stream("cast_transpose", from, elements);
   } else {
-    to.push_back(transposed_fp8(elements));
+    pass.push_back(transposed_fp8(elements));
   }
 }
 
 /// Casts to a transposed fp8 copy with a scale per column.
-void Eager::cast_columns(std::vector<Operation>& to, Number from, double elements, double width) const {
+void Eager::cast_columns(std::vector<Operation>& pass, Number from, double elements, double width) const {
   if (settings_.compiled) {
-    to.push_back(rows("cast_columns", from, elements / width, width));
+    pass.push_back(rows("cast_columns", from, elements / width, width));
     return;
   }
-  cast_to_fp8(to, from, elements, width);
-  to.push_back(transposed_fp8(elements));
+  cast_to_fp8(pass, from, elements, width);
+  pass.push_back(transposed_fp8(elements));
 }
 
 /// Transposes an fp8 matrix. PyTorch's own copy kernel does not use tiles; others do.
@@ -133,7 +134,7 @@ Operation Eager::transposed_fp8(double elements) const {
   return stream(by_tiles ? "permute" : "transpose", Number::fp8, elements);
 }
 
-Tensor Eager::copy_in_fp8(Node& at, Tensor x, double elements, double width) {
+Tensor Eager::copy_in_fp8(Node& node, Tensor x, double elements, double width) {
   if (settings_.compiled && of(x).in_fp8 >= 0) return {of(x).in_fp8};
   const auto number = of(x).number;
   if (number == Number::fp8 || number == Number::nvfp4) {
@@ -142,17 +143,17 @@ Tensor Eager::copy_in_fp8(Node& at, Tensor x, double elements, double width) {
   }
   const bool is_whole = elements == of(x).elements;
   if (settings_.fp8->by_transformer_engine && is_whole) {
-    quantise(at.forward, number, elements, !settings_.lora);
-    if (keeps_transposes()) at.temporary += bytes_of(scaled_number()) * elements;
+    quantise(node.forward, number, elements, !settings_.lora);
+    if (keeps_transposes()) node.temporary += bytes_of(scaled_number()) * elements;
   } else {
-    cast_to_fp8(at.forward, number, elements, width);
+    cast_to_fp8(node.forward, number, elements, width);
   }
   const auto copy = make(elements, scaled_number(), false);
   of(x).in_fp8 = copy.id;
   return copy;
 }
 
-void Eager::cast_weight_to_fp8(Node& at, double weight, double width) {
+void Eager::cast_weight_to_fp8(Node& node, double weight, double width) {
   const auto& fp8 = *settings_.fp8;
   if (fp8.by_transformer_engine) {
     auto& once = operations_.back().once;
@@ -166,7 +167,7 @@ void Eager::cast_weight_to_fp8(Node& at, double weight, double width) {
     return;
   }
   if (fp8.has_weights) return;
-  cast_to_fp8(at.forward, parameter_number(), weight, width);
+  cast_to_fp8(node.forward, parameter_number(), weight, width);
   if (fp8.recipe == Fp8Recipe::tensorwise) save(make(weight, Number::fp8, false));
 }
 
@@ -199,50 +200,50 @@ Tensor Eager::linear_in_fp8(Tensor x, const LinearShape& shape) {
   const bool has_blocks = has_block_scales(settings_.fp8->recipe);
   if (shape.bias) cast_weight(shape.outputs);
   const bool is_transposed = settings_.compiled && of(x).in_fp8 >= 0;  // by another layer that reads it
-  auto& at = node({x});
-  at.is_product = !shape.bias && !by_engine;
-  const auto copy = copy_in_fp8(at, x, gathers_beside ? read / settings_.tensor : read, shape.inputs);
+  auto& function = node({x});
+  function.is_product = !shape.bias && !by_engine;
+  const auto copy = copy_in_fp8(function, x, gathers_beside ? read / settings_.tensor : read, shape.inputs);
   save(by_rows ? x : copy);
-  cast_weight_to_fp8(at, shape.weight(), shape.inputs);
+  cast_weight_to_fp8(function, shape.weight(), shape.inputs);
   forward(product_in_fp8(FromFp8::output, shape, shape.m, shape.outputs, shape.inputs));
-  split_reader(at, x);
+  split_reader(function, x);
   // torchao adds the bias after the product; compiled code fuses that with the next operation.
   if (shape.bias && !by_engine && !settings_.compiled) forward(stream("scale", number, made));
 
   if (by_rows) {
-    cast_to_fp8(at.backward, number, made, shape.outputs);
+    cast_to_fp8(function.backward, number, made, shape.outputs);
   } else if (!gathers_gradient) {
-    cast_and_transpose(at.backward, number, made, shape.outputs);
+    cast_and_transpose(function.backward, number, made, shape.outputs);
   }
   if (of(x).needs_grad) {
-    if (by_rows) cast_columns(at.backward, parameter_number(), shape.weight(), shape.inputs);
-    if (!by_rows && !by_engine) at.backward.push_back(transposed_fp8(shape.weight()));
-    at.backward.push_back(
+    if (by_rows) cast_columns(function.backward, parameter_number(), shape.weight(), shape.inputs);
+    if (!by_rows && !by_engine) function.backward.push_back(transposed_fp8(shape.weight()));
+    function.backward.push_back(
         product_in_fp8(FromFp8::input_gradient, shape, shape.m, shape.inputs, shape.outputs));
   }
-  const auto of_inputs = at.backward.size();
+  const auto of_inputs = function.backward.size();
   if (by_rows) {
-    cast_columns(at.backward, number, made, shape.outputs);
-    if (!is_transposed) cast_columns(at.backward, number, read, shape.inputs);
+    cast_columns(function.backward, number, made, shape.outputs);
+    if (!is_transposed) cast_columns(function.backward, number, read, shape.inputs);
   } else {
     const bool transposes = !by_engine || (keeps_transposes() && !has_blocks);
-    if (gathers_gradient && transposes) at.backward.push_back(transposed_fp8(made));
+    if (gathers_gradient && transposes) function.backward.push_back(transposed_fp8(made));
     if (transposes && (!by_engine || gathers_beside) && !is_transposed)
-      at.backward.push_back(transposed_fp8(read));
+      function.backward.push_back(transposed_fp8(read));
   }
-  at.backward.push_back(
+  function.backward.push_back(
       product_in_fp8(FromFp8::weight_gradient, shape, shape.outputs, shape.inputs, shape.m));
   // Transformer Engine sums the bias gradient during the cast, or before it if the gradient is gathered.
   if (shape.bias && (!by_engine || gathers_gradient))
-    at.backward.push_back(
+    function.backward.push_back(
         rows("bias_sum", number, gathers_gradient ? shape.m / settings_.tensor : shape.m, shape.outputs));
-  add_weight_gradient(at, shape.weight());
-  if (shape.bias) add_weight_gradient(at, shape.outputs);
-  for (auto i = of_inputs; i < at.backward.size(); ++i) at.backward[i].of_parameters = true;
-  at.temporary_backward =
-      std::max(at.temporary_backward, 2 * made + (by_engine ? 0 : std::max(shape.weight(), read)));
+  add_weight_gradient(function, shape.weight());
+  if (shape.bias) add_weight_gradient(function, shape.outputs);
+  for (auto i = of_inputs; i < function.backward.size(); ++i) function.backward[i].of_parameters = true;
+  function.temporary_backward =
+      std::max(function.temporary_backward, 2 * made + (by_engine ? 0 : std::max(shape.weight(), read)));
   if (of(x).sums_gradient)
-    overlap_exchange(at, of_inputs, Bytes{read * (by_rows ? 2 : bytes_of(scaled_number()))},
+    overlap_exchange(function, of_inputs, Bytes{read * (by_rows ? 2 : bytes_of(scaled_number()))},
                      Bytes{read * bytes_of(number)});
   return make(made, number, true);
 }

@@ -25,10 +25,10 @@ Operation Eager::fused(double bytes) const {
   return stream("copy", Number::fp32, bytes / (2 * fp32_bytes));
 }
 
-bool Eager::fuses(const Node& at) {
-  return !at.never_fuses && at.forward.size() + at.backward.size() > 0 &&
-         std::ranges::all_of(at.forward, moves) && std::ranges::all_of(at.backward, moves) &&
-         !at.inputs.empty();
+bool Eager::fuses(const Node& node) {
+  return !node.never_fuses && node.forward.size() + node.backward.size() > 0 &&
+         std::ranges::all_of(node.forward, moves) && std::ranges::all_of(node.backward, moves) &&
+         !node.inputs.empty();
 }
 
 std::vector<std::int32_t> Eager::ends_of_kernels() const {
@@ -55,9 +55,9 @@ void Eager::recompute_fused() {
     return info.elements * bytes_of(info.number);
   };
   std::vector<char> only_fused(tensors_.size(), 1);  // whether only fused nodes save it
-  for (const auto& at : nodes_) {
-    if (fuses(at)) continue;
-    for (const auto tensor : at.saves)
+  for (const auto& node : nodes_) {
+    if (fuses(node)) continue;
+    for (const auto tensor : node.saves)
       if (of(tensor).storage >= 0) only_fused[static_cast<std::size_t>(of(tensor).storage)] = 0;
   }
   const auto is_recomputed = [&](std::int32_t storage) {
@@ -65,8 +65,8 @@ void Eager::recompute_fused() {
     if (info.made < 0 || ends[static_cast<std::size_t>(info.made)] == 0) return false;
     const auto& maker = nodes_[static_cast<std::size_t>(info.made)];
     const bool is_result = maker.result.id >= 0 && of(maker.result).storage == storage;
-    const bool draws =
-        std::ranges::any_of(maker.forward, [](const Operation& one) { return one.what == "dropout"; });
+    const bool draws = std::ranges::any_of(
+        maker.forward, [](const Operation& operation) { return operation.what == "dropout"; });
     return is_result && !draws && !is_batch_norm(maker.forward) &&
            only_fused[static_cast<std::size_t>(storage)] &&
            info.last_use < ends[static_cast<std::size_t>(info.made)];
@@ -78,7 +78,7 @@ void Eager::recompute_fused() {
     if (of({id}).storage != id || of({id}).saved_for < 0 || !is_recomputed(id)) continue;
     std::vector<Tensor> sources;
     std::vector<Tensor> open{{id}};
-    double more = 0;
+    double added = 0;
     bool is_possible = true;
     while (!open.empty() && is_possible) {
       const auto made = of(open.back()).made;
@@ -91,12 +91,12 @@ void Eager::recompute_fused() {
           open.push_back({storage});
         } else {
           is_possible = is_possible && info.made >= 0;
-          if (info.saved_for < 0) more += bytes(storage);
+          if (info.saved_for < 0) added += bytes(storage);
           sources.push_back({storage});
         }
       }
     }
-    if (!is_possible || more >= bytes(id)) continue;
+    if (!is_possible || added >= bytes(id)) continue;
     for (const auto source : sources) {
       auto& kept = of(source).saved_for;
       kept = kept < 0 ? of({id}).saved_for : std::min(kept, of({id}).saved_for);
@@ -105,9 +105,9 @@ void Eager::recompute_fused() {
     instead[static_cast<std::size_t>(id)] = std::move(sources);
   }
 
-  for (auto& at : nodes_) {
+  for (auto& node : nodes_) {
     std::vector<Tensor> saves;
-    for (const auto tensor : at.saves) {
+    for (const auto tensor : node.saves) {
       const auto storage = of(tensor).storage;
       if (storage < 0 || instead[static_cast<std::size_t>(storage)].empty()) {
         saves.push_back(tensor);
@@ -116,7 +116,7 @@ void Eager::recompute_fused() {
         saves.insert(saves.end(), sources.begin(), sources.end());
       }
     }
-    at.saves = std::move(saves);
+    node.saves = std::move(saves);
   }
 }
 
@@ -139,18 +139,18 @@ void Eager::issue_fused() {
     double bytes = 0;
     std::set<std::int32_t> seen;
     for (auto n = first; n < end; ++n) {
-      const auto& at = node_at(n);
-      for (const auto read : at.reads) {
+      const auto& node = node_at(n);
+      for (const auto read : node.reads) {
         if (of(read).made < first && seen.insert(of(read).storage).second) bytes += size(read);
       }
-      const auto& kept = of({std::max(of(at.result).storage, 0)});
-      if ((kept.saved_for >= 0 || kept.last_use >= end) && seen.insert(of(at.result).storage).second)
-        bytes += size(at.result);
-      if (is_batch_norm(at.forward)) bytes += size(at.reads.front());
+      const auto& kept = of({std::max(of(node.result).storage, 0)});
+      if ((kept.saved_for >= 0 || kept.last_use >= end) && seen.insert(of(node.result).storage).second)
+        bytes += size(node.result);
+      if (is_batch_norm(node.forward)) bytes += size(node.reads.front());
     }
-    auto& to = operations_[static_cast<std::size_t>(node_at(end - 1).layer)];
-    to.forward.push_back(fused(bytes));
-    if (settings_.recompute == Recompute::selective_op) to.recomputed.push_back(fused(bytes));
+    auto& layer = operations_[static_cast<std::size_t>(node_at(end - 1).layer)];
+    layer.forward.push_back(fused(bytes));
+    if (settings_.recompute == Recompute::selective_op) layer.recomputed.push_back(fused(bytes));
     first = end;
   }
 
@@ -164,21 +164,21 @@ void Eager::issue_fused() {
   }
   const auto parts_of_gradient = [&](Tensor result, std::int32_t last) {
     if (result.id < 0) return 0.0;
-    const auto& all = takers[static_cast<std::size_t>(result.id)];
-    return static_cast<double>(std::distance(all.upper_bound(last), all.end()));
+    const auto& kernels = takers[static_cast<std::size_t>(result.id)];
+    return static_cast<double>(std::distance(kernels.upper_bound(last), kernels.end()));
   };
 
   for (auto last = count; last-- > 0;) {
-    const auto& at = node_at(last);
-    if (!fuses(at)) {
-      const auto parts = at.adds_gradients ? parts_of_gradient(at.result, last) : 0;
-      if (parts > 1) {
-        const auto more = parts + 1 - (at.backward.empty() ? 0 : 2);  // a copy reads and writes once
-        const auto& result = of(at.result);
-        operations_[static_cast<std::size_t>(at.layer)].backward.push_back(
-            fused(more * result.elements * bytes_of(gradient_number(result))));
+    const auto& node = node_at(last);
+    if (!fuses(node)) {
+      const auto addends = node.adds_gradients ? parts_of_gradient(node.result, last) : 0;
+      if (addends > 1) {
+        const auto transfers = addends + 1 - (node.backward.empty() ? 0 : 2);  // a copy reads and writes once
+        const auto& result = of(node.result);
+        operations_[static_cast<std::size_t>(node.layer)].backward.push_back(
+            fused(transfers * result.elements * bytes_of(gradient_number(result))));
       }
-      issue_backward(at);
+      issue_backward(node);
       continue;
     }
     auto first = last;
@@ -187,17 +187,17 @@ void Eager::issue_fused() {
     std::set<std::int32_t> read;
     std::set<std::int32_t> written;
     for (auto n = last; n >= first; --n) {
-      const auto& part = node_at(n);
-      bytes += parts_of_gradient(part.result, last) * size(part.result);
+      const auto& fused_node = node_at(n);
+      bytes += parts_of_gradient(fused_node.result, last) * size(fused_node.result);
       double kept = 0;
-      for (const auto tensor : part.saves) {
+      for (const auto tensor : fused_node.saves) {
         if (read.insert(of(tensor).storage).second) kept += size(tensor);
       }
       bytes += kept;
-      for (const auto input : part.inputs) {
+      for (const auto input : fused_node.inputs) {
         if (of(input).made < first && written.insert(input.id).second) bytes += size(input);
       }
-      if (is_batch_norm(part.forward)) bytes += 2 * size(part.reads.front());
+      if (is_batch_norm(fused_node.forward)) bytes += 2 * size(fused_node.reads.front());
     }
     operations_[static_cast<std::size_t>(node_at(first).layer)].backward.push_back(fused(bytes));
     last = first;

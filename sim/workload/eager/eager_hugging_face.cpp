@@ -19,8 +19,8 @@ Tensor Eager::hugging_face_rms_norm(const std::string& name, Tensor x, double m,
   const auto [number, n] = std::pair{of(x).number, of(x).elements};
   const auto result = parameter_number() == wide ? wide : number;
   const bool widens = number != wide;
-  auto& at = node({x});
-  const auto of_all = [&](const char* what) { return stream(what, wide, n); };
+  auto& function = node({x});
+  const auto of_all = [&](const char* kernel) { return stream(kernel, wide, n); };
   const auto of_rows = stream("scale", wide, m);
   if (widens) {
     save(make(n, wide, false));  // the input
@@ -31,22 +31,23 @@ Tensor Eager::hugging_face_rms_norm(const std::string& name, Tensor x, double m,
   save(make(m, wide, false));
   if (widens) forward(stream("cast_to_32", number, n));
   // Squares, their mean, a small number and the root; the input divided by it.
-  for (const auto& one : {of_all("scale"), of_all("sum"), of_rows, of_rows, of_all("scale")}) forward(one);
+  for (const auto& operation : {of_all("scale"), of_all("sum"), of_rows, of_rows, of_all("scale")})
+    forward(operation);
   if (widens) forward(stream("cast_to_16", wide, n));
   forward(stream(result == number ? "scale" : "cast_to_32", number, n));
   // Gradients of the norm and of the weight.
-  at.backward = {stream("scale", result, n)};
-  if (result != number) at.backward.push_back(stream("cast_to_16", result, n));
-  at.backward.push_back(stream("mul", result, n));
-  at.backward.push_back(rows("bias_sum", result, m, d(width)));
-  if (widens) at.backward.push_back(stream("cast_to_32", number, n));
+  function.backward = {stream("scale", result, n)};
+  if (result != number) function.backward.push_back(stream("cast_to_16", result, n));
+  function.backward.push_back(stream("mul", result, n));
+  function.backward.push_back(rows("bias_sum", result, m, d(width)));
+  if (widens) function.backward.push_back(stream("cast_to_32", number, n));
   // Gradients of the root and of the input; of the root's parts; of the mean and the squares; their sum.
-  at.backward.insert(at.backward.end(),
-                     {of_all("mul"), of_all("scale"), of_all("sum"), of_rows, of_rows, of_rows,
-                      of_all("scale"), of_all("copy"), of_all("scale"), of_all("mul"), of_all("add")});
-  if (widens) at.backward.push_back(stream("cast_to_16", wide, n));
-  at.temporary = at.temporary_backward = 2 * n * bytes_of(wide);
-  add_parameter_gradient(at, d(width));
+  function.backward.insert(function.backward.end(),
+                           {of_all("mul"), of_all("scale"), of_all("sum"), of_rows, of_rows, of_rows,
+                            of_all("scale"), of_all("copy"), of_all("scale"), of_all("mul"), of_all("add")});
+  if (widens) function.backward.push_back(stream("cast_to_16", wide, n));
+  function.temporary = function.temporary_backward = 2 * n * bytes_of(wide);
+  add_parameter_gradient(function, d(width));
   return make(n, result, true);
 }
 
@@ -58,20 +59,20 @@ Tensor Eager::composed_rotary(const std::string& name, Tensor x) {
   const auto [number, n] = std::pair{of(x).number, of(x).elements};
   const auto result = casts() ? Number::fp32 : number;
   const bool widens = result != number;
-  const auto all = [&](const char* what) { return stream(what, number, n); };
-  const auto half = [&](const char* what) { return stream(what, number, n / 2); };
-  const auto times = all(widens ? "cast_to_32" : "scale");
-  auto& at = node({x});
-  at.forward = {times, half("scale"), all("permute"), times, stream("add", result, n)};
+  const auto of_all = [&](const char* kernel) { return stream(kernel, number, n); };
+  const auto half = [&](const char* kernel) { return stream(kernel, number, n / 2); };
+  const auto times = of_all(widens ? "cast_to_32" : "scale");
+  auto& function = node({x});
+  function.forward = {times, half("scale"), of_all("permute"), times, stream("add", result, n)};
   for (const bool is_second : {false, true}) {
-    at.backward.push_back(stream("scale", result, n));
-    if (widens) at.backward.push_back(stream("cast_to_16", result, n));
+    function.backward.push_back(stream("scale", result, n));
+    if (widens) function.backward.push_back(stream("cast_to_16", result, n));
     if (is_second) break;
-    at.backward.insert(at.backward.end(), {half("scale"), all("zero"), half("permute"), all("zero"),
-                                           half("permute"), all("add")});
+    function.backward.insert(function.backward.end(), {half("scale"), of_all("zero"), half("permute"),
+                                                       of_all("zero"), half("permute"), of_all("add")});
   }
-  at.backward.insert(at.backward.end(), {all("add"), all("permute")});
-  at.temporary = at.temporary_backward = 2 * n * bytes_of(result);
+  function.backward.insert(function.backward.end(), {of_all("add"), of_all("permute")});
+  function.temporary = function.temporary_backward = 2 * n * bytes_of(result);
   return make(n, result, true);
 }
 
@@ -79,17 +80,17 @@ std::vector<Tensor> Eager::slices(Tensor x, std::int64_t rows_of_sample,
                                   const std::vector<std::int64_t>& widths) {
   const auto m = d(rows_of_sample) * settings_.batch;
   const auto [number, n] = std::pair{of(x).number, of(x).elements};
-  auto& at = node({x});
+  auto& function = node({x});
   for (std::size_t i = 0; i < widths.size(); ++i) {
     if (widths[i] == 0) continue;
-    at.backward.push_back(stream("zero", number, n));
-    at.backward.push_back(stream("permute", number, m * d(widths[i])));
-    if (i > 0) at.backward.push_back(stream("add", number, n));
+    function.backward.push_back(stream("zero", number, n));
+    function.backward.push_back(stream("permute", number, m * d(widths[i])));
+    if (i > 0) function.backward.push_back(stream("add", number, n));
   }
-  at.temporary_backward = n * bytes_of(number);
-  std::vector<Tensor> parts;
-  for (const auto width : widths) parts.push_back(view(x, m * d(width)));
-  return parts;
+  function.temporary_backward = n * bytes_of(number);
+  std::vector<Tensor> views;
+  for (const auto width : widths) views.push_back(view(x, m * d(width)));
+  return views;
 }
 
 /// 0.5 x (1 + tanh(c (x + 0.044715 x^3))). Autocast computes the power, and what follows from it, in fp32.
@@ -100,10 +101,10 @@ Tensor Eager::gelu_new(const std::string& name, Tensor x) {
   const auto [number, n] = std::pair{of(x).number, of(x).elements};
   const auto inner = casts() ? Number::fp32 : number;
   const bool widens = inner != number;
-  const auto in = [&](const char* what) { return stream(what, inner, n); };
-  const auto narrow = [&](const char* what) { return stream(what, number, n); };
-  const auto both = narrow(widens ? "add_mixed" : "mul");  // of x and of a number of `inner`
-  auto& at = node({x});
+  const auto in = [&](const char* kernel) { return stream(kernel, inner, n); };
+  const auto narrow = [&](const char* kernel) { return stream(kernel, number, n); };
+  const auto times = narrow(widens ? "add_mixed" : "mul");  // of x and of a number of `inner`
+  auto& function = node({x});
   if (widens) {
     save(make(n, inner, false));  // the input of the power
   } else {
@@ -112,19 +113,19 @@ Tensor Eager::gelu_new(const std::string& name, Tensor x) {
   for (const auto saved : {inner, inner, number}) save(make(n, saved, false));  // tanh, 1 + tanh, 0.5 x
   forward(narrow("scale"));
   if (widens) forward(narrow("cast_to_32"));
-  for (const auto& one : {in("scale"), in("scale"), both, in("scale"), in("tanh"), in("scale"), both})
-    forward(one);
+  for (const auto& operation : {in("scale"), in("scale"), times, in("scale"), in("tanh"), in("scale"), times})
+    forward(operation);
   const auto cast_back = [&] {
-    if (widens) at.backward.push_back(in("cast_to_16"));
+    if (widens) function.backward.push_back(in("cast_to_16"));
   };
-  at.backward = {both, in("mul")};
+  function.backward = {times, in("mul")};
   cast_back();
-  at.backward.insert(at.backward.end(), {in("tanh_backward"), in("scale")});
+  function.backward.insert(function.backward.end(), {in("tanh_backward"), in("scale")});
   cast_back();
-  at.backward.insert(at.backward.end(), {in("scale"), in("scale"), in("scale"), in("mul")});
+  function.backward.insert(function.backward.end(), {in("scale"), in("scale"), in("scale"), in("mul")});
   cast_back();
-  at.backward.insert(at.backward.end(), {narrow("add"), narrow("scale"), narrow("add")});
-  at.temporary = at.temporary_backward = 2 * n * bytes_of(inner);
+  function.backward.insert(function.backward.end(), {narrow("add"), narrow("scale"), narrow("add")});
+  function.temporary = function.temporary_backward = 2 * n * bytes_of(inner);
   return make(n, inner, true);
 }
 
@@ -132,18 +133,18 @@ Tensor Eager::soft_cap(const std::string& name, Tensor x) {
   open(name);
   const auto [number, n] = std::pair{of(x).number, of(x).elements};
   const auto scale = stream("scale", number, n);
-  auto& at = node({x});
+  auto& function = node({x});
   save(make(n, number, false));  // tanh
-  at.forward = {scale, stream("tanh", number, n), scale};
-  at.backward = {scale, stream("tanh_backward", number, n), scale};
+  function.forward = {scale, stream("tanh", number, n), scale};
+  function.backward = {scale, stream("tanh_backward", number, n), scale};
   return make(n, number, true);
 }
 
 Tensor Eager::scaled(Tensor x) {
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
-  auto& at = node({x});
+  auto& function = node({x});
   forward(stream("scale", number, elements));
-  at.backward.push_back(stream("scale", number, elements));
+  function.backward.push_back(stream("scale", number, elements));
   return make(elements, number, of(x).needs_grad);
 }
 
@@ -157,19 +158,19 @@ Tensor Eager::conv1d(const std::string& name, Tensor x, std::int64_t in_channels
   const auto [n, k] = std::pair{d(out_channels), d(in_channels * kernel)};
   const auto copy = cast_weight(n * k);
   cast_weight(n);
-  auto& at = node({x});
+  auto& function = node({x});
   save(x);
   if (copy > 0) save(make(n * k, number, false));
   forward(stream("permute", number, of(x).elements));
   forward(product("nt", m, n, k));
   forward(stream("permute", number, m * n));
   forward(stream("add_", number, m * n));
-  at.backward.push_back(stream("permute", number, m * n));
-  if (of(x).needs_grad) at.backward.push_back(product("nn", m, k, n));
-  at.backward.push_back(product("tn", n, k, m));
-  at.backward.push_back(rows("bias_sum", number, m, n));
-  add_weight_gradient(at, n * k);
-  add_weight_gradient(at, n);
+  function.backward.push_back(stream("permute", number, m * n));
+  if (of(x).needs_grad) function.backward.push_back(product("nn", m, k, n));
+  function.backward.push_back(product("tn", n, k, m));
+  function.backward.push_back(rows("bias_sum", number, m, n));
+  add_weight_gradient(function, n * k);
+  add_weight_gradient(function, n);
   return make(m * n, number, true);
 }
 

@@ -22,15 +22,15 @@ Tensor Eager::dot_interaction(const std::string& name, Tensor x, std::int64_t fe
   const auto multiply = [&](const char* layout, double n, double k) {
     return operation(fmt::format("batched_product {} {}", arithmetic(), layout), {batch, d(features), n, k});
   };
-  auto& at = node({x});
+  auto& function = node({x});
   forward(rows("cat", number, batch, d(features * width)));
   forward(multiply("nt", d(features), d(width)));
   forward(stream("permute", number, batch * pairs));
   forward(rows("cat", number, batch, d(width) + pairs));
-  at.backward = {stream("zero", number, products),       stream("permute", number, batch * pairs),
-                 multiply("nn", d(width), d(features)),  multiply("tn", d(width), d(features)),
-                 stream("add", number, stacked),         stream("copy", number, batch * d(width)),
-                 stream("add", number, batch * d(width))};
+  function.backward = {stream("zero", number, products),       stream("permute", number, batch * pairs),
+                       multiply("nn", d(width), d(features)),  multiply("tn", d(width), d(features)),
+                       stream("add", number, stacked),         stream("copy", number, batch * d(width)),
+                       stream("add", number, batch * d(width))};
   save(make(stacked, number, false));
   return make(batch * (d(width) + pairs), number, true);
 }
@@ -39,11 +39,11 @@ void Eager::binary_cross_entropy(const std::string& name, Tensor logits) {
   open(name);
   logits = cast(logits, Number::fp32);
   const auto elements = of(logits).elements;
-  auto& at = node({logits});
+  auto& function = node({logits});
   save(logits);
   forward(stream("mul", Number::fp32, elements));
   forward(stream("sum", Number::fp32, elements));
-  at.backward = {stream("scale", Number::fp32, elements), stream("mul", Number::fp32, elements)};
+  function.backward = {stream("scale", Number::fp32, elements), stream("mul", Number::fp32, elements)};
   make(1, Number::fp32, true);
 }
 

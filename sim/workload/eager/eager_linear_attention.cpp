@@ -44,24 +44,25 @@ Tensor Eager::delta_net(const std::string& name, Tensor x, Tensor gates, const D
     return operation(fmt::format("batched_product {} {}", arithmetic(), layout),
                      {chunks, rows, columns, inner});
   };
-  auto& at = node({mixed, gates});
+  auto& function = node({mixed, gates});
   save(mixed);
   save(gates);
-  save(make(chunks * (k * v + chunk * chunk), number, false));          // a state and an inverse per chunk
-  const std::vector<Operation> all{product("nt", chunk, chunk, k),      // keys with keys
-                                   product("nn", chunk, chunk, chunk),  // the inverse
-                                   product("nn", chunk, k, chunk),      // updates of keys
-                                   product("nn", chunk, v, chunk),      // updates of values
-                                   product("nn", chunk, v, k),          // what the state holds of the keys
-                                   product("nn", k, v, chunk),          // the next state
-                                   product("nt", chunk, chunk, k),      // queries with keys
-                                   product("nn", chunk, v, chunk),      // their values
-                                   product("nn", chunk, v, k)};         // what the state holds of the queries
-  at.forward = {stream("scale", number, of(gates).elements)};
-  at.forward.insert(at.forward.end(), all.begin(), all.end());
-  for (int pass = 0; pass < 3; ++pass) at.backward.insert(at.backward.end(), all.begin(), all.end());
-  at.backward.push_back(stream("scale", number, of(gates).elements));
-  add_parameter_gradient(at, 2 * d(shape.value_heads));
+  save(make(chunks * (k * v + chunk * chunk), number, false));           // a state and an inverse per chunk
+  const std::vector<Operation> products{product("nt", chunk, chunk, k),  // keys with keys
+                                        product("nn", chunk, chunk, chunk),  // the inverse
+                                        product("nn", chunk, k, chunk),      // updates of keys
+                                        product("nn", chunk, v, chunk),      // updates of values
+                                        product("nn", chunk, v, k),          // what the state has of keys
+                                        product("nn", k, v, chunk),          // the next state
+                                        product("nt", chunk, chunk, k),      // queries with keys
+                                        product("nn", chunk, v, chunk),      // their values
+                                        product("nn", chunk, v, k)};         // what the state has of queries
+  function.forward = {stream("scale", number, of(gates).elements)};
+  function.forward.insert(function.forward.end(), products.begin(), products.end());
+  for (int pass = 0; pass < 3; ++pass)
+    function.backward.insert(function.backward.end(), products.begin(), products.end());
+  function.backward.push_back(stream("scale", number, of(gates).elements));
+  add_parameter_gradient(function, 2 * d(shape.value_heads));
   return make(out, number, true);
 }
 

@@ -15,20 +15,20 @@ bool Eager::is_in_block() const {
 /// Exchanges of a frozen layer whose outputs are split over the ranks: the input is gathered before the
 /// product, and its gradient is reduced after the product. No weight gradient overlaps the reduction.
 /// @source Megatron-Core, tensor_parallel/layers.py, LinearWithFrozenWeight; Transformer Engine's Linear
-void Eager::exchange_of_frozen(Node& at, Tensor x, Bytes gathered, Bytes gradient) {
+void Eager::exchange_of_frozen(Node& node, Tensor x, Bytes gathered, Bytes gradient) {
   if (!of(x).sums_gradient) return;
   if (settings_.sequence_parallel) {
-    const auto product = at.forward.size() - 1;
+    const auto product = node.forward.size() - 1;
     if (settings_.sends_pieces) {
-      overlap_gather({at.forward, at.forward_exchanges}, product, gathered);
+      overlap_gather({node.forward, node.forward_exchanges}, product, gathered);
     } else {
-      at.forward_exchanges.push_back({CollectiveKind::all_gather, gathered, product, product});
+      node.forward_exchanges.push_back({CollectiveKind::all_gather, gathered, product, product});
     }
-    at.temporary = std::max(at.temporary, gathered.value());
+    node.temporary = std::max(node.temporary, gathered.value());
   }
-  const auto end = at.backward.size();
+  const auto end = node.backward.size();
   const auto kind = settings_.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-  at.backward_exchanges.push_back({kind, gradient, end, end});
+  node.backward_exchanges.push_back({kind, gradient, end, end});
 }
 
 /// A frozen weight has no gradient, so that x is not saved. In fp8 or nvfp4 the weight was cast when it was
@@ -42,28 +42,29 @@ Tensor Eager::multiply_by_frozen(Tensor x, double m, std::int64_t inputs, std::i
     layer.frozen.front().width = nf4_bytes;
     casts_ = dequantised(weight);
   }
-  auto& at = node({x});
-  at.is_product = layer.frozen.size() < 2;
+  auto& function = node({x});
+  function.is_product = layer.frozen.size() < 2;
   const LinearShape shape{m, d(inputs), d(outputs)};
   const auto read = m * d(inputs);
   if (in_fp8) {
     layer.frozen.front().width = bytes_of(scaled_number()) * (keeps_transposes() ? 2 : 1);
     const bool gathers = of(x).sums_gradient && settings_.sequence_parallel;
-    quantise(at.forward, half_number(), gathers ? read / settings_.tensor : read, false);
+    quantise(function.forward, half_number(), gathers ? read / settings_.tensor : read, false);
     forward(product_in_fp8(FromFp8::output, shape, m, d(outputs), d(inputs)));
   } else {
     forward(product("nt", m, d(outputs), d(inputs)));
   }
   if (of(x).needs_grad) {
-    if (is_quantised()) at.backward = dequantised(weight);
+    if (is_quantised()) function.backward = dequantised(weight);
     const bool is_gathered = split == Split::inputs && gathers_in_fp8();
-    if (in_fp8 && !is_gathered) quantise(at.backward, half_number(), m * d(outputs), false);
-    at.backward.push_back(in_fp8 ? product_in_fp8(FromFp8::input_gradient, shape, m, d(inputs), d(outputs))
-                                 : product("nn", m, d(inputs), d(outputs)));
+    if (in_fp8 && !is_gathered) quantise(function.backward, half_number(), m * d(outputs), false);
+    function.backward.push_back(in_fp8
+                                    ? product_in_fp8(FromFp8::input_gradient, shape, m, d(inputs), d(outputs))
+                                    : product("nn", m, d(inputs), d(outputs)));
   }
   const auto sent = bytes_of(in_fp8 ? scaled_number() : half_number());
-  exchange_of_frozen(at, x, Bytes{read * sent}, Bytes{read * bytes_of(half_number())});
-  if (is_quantised()) at.temporary = at.temporary_backward = bytes_of(half_number()) * weight;
+  exchange_of_frozen(function, x, Bytes{read * sent}, Bytes{read * bytes_of(half_number())});
+  if (is_quantised()) function.temporary = function.temporary_backward = bytes_of(half_number()) * weight;
   const auto y = make(m * d(outputs), half_number(), true);
   const bool is_target =
       settings_.lora->targets == Lora::Targets::all_linear || layer.role == LayerRole::attention;
@@ -115,12 +116,12 @@ std::vector<Operation> Eager::dequantised(double elements) const {
 }
 
 void Eager::drop_frozen() {
-  for (auto& at : nodes_) {
-    if (!at.inputs.empty() || at.parameter_bytes > 0) continue;
-    at.backward.clear();
-    at.backward_exchanges.clear();
-    at.temporary_backward = 0;
-    at.saves.clear();
+  for (auto& node : nodes_) {
+    if (!node.inputs.empty() || node.parameter_bytes > 0) continue;
+    node.backward.clear();
+    node.backward_exchanges.clear();
+    node.temporary_backward = 0;
+    node.saves.clear();
   }
   // Saved tensors are assigned again below. Those of node 0 are kept alive by the training loop instead.
   for (auto& info : tensors_)

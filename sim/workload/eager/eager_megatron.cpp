@@ -16,11 +16,11 @@ Tensor Eager::add_bias(Tensor x) {
 Tensor Eager::gated_halves(const std::string& name, Tensor x) {
   open(name);
   const auto [elements, number] = std::pair{of(x).elements / 2, of(x).number};
-  auto& at = node({x});
+  auto& function = node({x});
   save(x);
   forward(stream("mul", number, elements));  // reads two numbers and writes one
   constexpr double backward = 5.0 / 3;       // reads three, writes two
-  at.backward.push_back(stream("mul", number, backward * elements));
+  function.backward.push_back(stream("mul", number, backward * elements));
   return make(elements, number, true);
 }
 
@@ -31,19 +31,21 @@ Tensor Eager::gated_halves(const std::string& name, Tensor x) {
 Tensor Eager::megatron_rotary(const std::string& name, Tensor x, double factors) {
   open(name);
   const auto [number, n] = std::pair{of(x).number, of(x).elements};
-  const auto all = [&](const char* what) { return stream(what, number, n); };
+  const auto of_all = [&](const char* kernel) { return stream(kernel, number, n); };
   const auto angles = stream("scale", Number::fp32, factors);
   const auto negated = stream("scale", number, n / 2);
-  auto& at = node({x});
+  auto& function = node({x});
   for (int i = 0; i < 2; ++i) {  // cosines and sines, times a factor
-    at.forward.insert(at.forward.end(), {angles, angles});
-    if (number != Number::fp32) at.forward.push_back(stream("cast_to_16", Number::fp32, factors));
+    function.forward.insert(function.forward.end(), {angles, angles});
+    if (number != Number::fp32) function.forward.push_back(stream("cast_to_16", Number::fp32, factors));
     save(make(factors, number, false));
   }
-  at.forward.insert(at.forward.end(), {all("scale"), negated, all("permute"), all("scale"),
-                                       stream("add", number, n), all("permute")});
-  at.backward = {all("scale"), all("scale"), negated, all("permute"), all("add"), all("zero"), all("add")};
-  at.temporary = at.temporary_backward = 2 * n * bytes_of(number);
+  function.forward.insert(function.forward.end(),
+                          {of_all("scale"), negated, of_all("permute"), of_all("scale"),
+                           stream("add", number, n), of_all("permute")});
+  function.backward = {of_all("scale"), of_all("scale"), negated,      of_all("permute"),
+                       of_all("add"),   of_all("zero"),  of_all("add")};
+  function.temporary = function.temporary_backward = 2 * n * bytes_of(number);
   return make(n, number, true);
 }
 
@@ -54,16 +56,17 @@ Tensor Eager::megatron_rotary(const std::string& name, Tensor x, double factors)
 /// (_postprocess)
 void Eager::vocabulary_parallel_cross_entropy(Tensor logits, double m) {
   const auto softmax = cast(logits, Number::fp32);
-  const auto all = [&](const char* what) { return stream(what, Number::fp32, of(softmax).elements); };
-  auto& at = node({softmax});
+  const auto of_all = [&](const char* kernel) { return stream(kernel, Number::fp32, of(softmax).elements); };
+  auto& function = node({softmax});
   // The maximum of each row; logits minus it; the targets' logits, in ten kernels; exponentials; their sum;
   // the loss, in two kernels; exponentials over their sum.
   const auto of_rows = stream("count", Number::fp32, m);
-  at.forward = {all("amax"), all("broadcast")};
-  at.forward.insert(at.forward.end(), 10, of_rows);
-  at.forward.insert(at.forward.end(), {all("scale"), all("sum"), of_rows, of_rows, all("broadcast")});
-  at.backward.assign(6, of_rows);  // one less at the targets
-  at.backward.push_back(all("broadcast"));
+  function.forward = {of_all("amax"), of_all("broadcast")};
+  function.forward.insert(function.forward.end(), 10, of_rows);
+  function.forward.insert(function.forward.end(),
+                          {of_all("scale"), of_all("sum"), of_rows, of_rows, of_all("broadcast")});
+  function.backward.assign(6, of_rows);  // one less at the targets
+  function.backward.push_back(of_all("broadcast"));
   save(softmax);
   of(softmax).gradient_overwrites = true;
   of({of(logits).storage}).last_use = static_cast<std::int32_t>(nodes_.size()) - 1;
@@ -71,7 +74,7 @@ void Eager::vocabulary_parallel_cross_entropy(Tensor logits, double m) {
   constexpr std::size_t after_sum = 14;
   if (settings_.tensor > 1)  // maxima, the targets' logits, sums
     for (const std::size_t done : {std::size_t{1}, after_sum, after_sum})
-      at.forward_exchanges.push_back({CollectiveKind::all_reduce, sent, done, done});
+      function.forward_exchanges.push_back({CollectiveKind::all_reduce, sent, done, done});
   make(1, Number::fp32, true);
 }
 

@@ -7,7 +7,7 @@
 namespace gradway {
 
 Tensor Eager::norm(const std::string& name, Tensor x, std::int64_t rows_of_sample, std::int64_t width,
-                   std::string_view what, std::vector<Parameter> parameters) {
+                   std::string_view kernel, std::vector<Parameter> parameters) {
   double trained = 0;
   for (const auto& parameter : parameters) trained += d(parameter.elements());
   open(name, std::move(parameters));
@@ -15,14 +15,14 @@ Tensor Eager::norm(const std::string& name, Tensor x, std::int64_t rows_of_sampl
   x = cast(x, number);
   const auto m = d(rows_of_sample) * settings_.batch;
   const auto elements = of(x).elements;
-  auto& at = node({x});
+  auto& function = node({x});
   save(x);
-  save(make(m * (what == "layer_norm" ? 2 : 1), Number::fp32, false));
-  forward(rows(what, number, m, d(width)));
+  save(make(m * (kernel == "layer_norm" ? 2 : 1), Number::fp32, false));
+  forward(rows(kernel, number, m, d(width)));
   // With frozen parameters, only x has a gradient. The kernel then has the traffic of a softmax's.
-  at.backward.push_back(
-      rows(settings_.lora ? "softmax_backward" : fmt::format("{}_backward", what), number, m, d(width)));
-  add_parameter_gradient(at, trained);
+  function.backward.push_back(
+      rows(settings_.lora ? "softmax_backward" : fmt::format("{}_backward", kernel), number, m, d(width)));
+  add_parameter_gradient(function, trained);
   return make(elements, number, true);
 }
 
@@ -38,8 +38,8 @@ Tensor Eager::composed_rms_norm(const std::string& name, Tensor x, double m, std
   open(name, weight_and_bias(name, {width}, width, false));
   constexpr auto wide = Number::fp32;
   const auto [number, n] = std::pair{of(x).number, of(x).elements};
-  auto& at = node({x});
-  const auto of_all = [&](const char* what) { return stream(what, wide, n); };
+  auto& function = node({x});
+  const auto of_all = [&](const char* kernel) { return stream(kernel, wide, n); };
   const auto of_rows = stream("scale", wide, m);
   const bool widens = number != wide;
   if (widens) {
@@ -50,18 +50,18 @@ Tensor Eager::composed_rms_norm(const std::string& name, Tensor x, double m, std
   save(make(n, wide, false));  // the input over its root mean square
   save(make(m, wide, false));
   // Squares, their mean and its root; the input divided by it and multiplied by the weight.
-  at.forward = {of_all("scale"), of_all("sum"), of_rows, of_rows, of_all("scale"), of_all("scale")};
+  function.forward = {of_all("scale"), of_all("sum"), of_rows, of_rows, of_all("scale"), of_all("scale")};
   // Gradients of the weight, the input, and the root mean square with the squares; their sum.
-  at.backward = {of_all("scale"), of_all("mul"),   of_all("sum"), of_all("scale"), of_all("mul"),
-                 of_all("sum"),   of_rows,         of_rows,       of_rows,         of_all("scale"),
-                 of_all("scale"), of_all("scale"), of_all("add")};
+  function.backward = {of_all("scale"), of_all("mul"),   of_all("sum"), of_all("scale"), of_all("mul"),
+                       of_all("sum"),   of_rows,         of_rows,       of_rows,         of_all("scale"),
+                       of_all("scale"), of_all("scale"), of_all("add")};
   if (widens) {
-    for (auto* pass : {&at.forward, &at.backward}) {
+    for (auto* pass : {&function.forward, &function.backward}) {
       pass->insert(pass->begin(), stream("cast_to_32", number, n));
       pass->push_back(stream("cast_to_16", wide, n));
     }
   }
-  add_parameter_gradient(at, d(width));
+  add_parameter_gradient(function, d(width));
   return make(n, number, true);
 }
 
@@ -86,7 +86,7 @@ Tensor Eager::batch_norm(const std::string& name, Tensor x, std::int64_t channel
   open(name, weight_and_bias(name, {channels}, channels, true));
   role_ = role;
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
-  auto& at = node({x});
+  auto& function = node({x});
   save(x);
   save(make(2 * d(channels), Number::fp32, false));
   const auto normalize = [&](std::string_view direction) {
@@ -96,8 +96,8 @@ Tensor Eager::batch_norm(const std::string& name, Tensor x, std::int64_t channel
   };
   forward(normalize(""));
   forward(stream("count", Number::fp32, 1));  // num_batches_tracked += 1
-  at.backward.push_back(normalize("_backward"));
-  at.parameter_bytes += 2 * bytes_of(parameter_number()) * d(channels);
+  function.backward.push_back(normalize("_backward"));
+  function.parameter_bytes += 2 * bytes_of(parameter_number()) * d(channels);
   return make(elements, number, true);
 }
 

@@ -27,10 +27,10 @@ void Eager::finish() {
   } else {
     issue();
   }
-  for (const auto& at : nodes_) {
-    if (at.result.id >= 0)
-      operations_[static_cast<std::size_t>(at.layer)].output =
-          Bytes{of(at.result).elements * bytes_of(of(at.result).number)};
+  for (const auto& node : nodes_) {
+    if (node.result.id >= 0)
+      operations_[static_cast<std::size_t>(node.layer)].output =
+          Bytes{of(node.result).elements * bytes_of(of(node.result).number)};
   }
   account();
 }
@@ -38,9 +38,9 @@ void Eager::finish() {
 namespace {
 
 void append(std::vector<Operation>& operations, std::vector<Exchange>& exchanges,
-            const std::vector<Operation>& more, const std::vector<Exchange>& sent) {
+            const std::vector<Operation>& added, const std::vector<Exchange>& sent) {
   const auto before = operations.size();
-  operations.insert(operations.end(), more.begin(), more.end());
+  operations.insert(operations.end(), added.begin(), added.end());
   for (auto exchange : sent) {
     exchange.at += before;
     if (exchange.until != Exchange::next_layer) exchange.until += before;
@@ -50,26 +50,26 @@ void append(std::vector<Operation>& operations, std::vector<Exchange>& exchanges
 
 }  // namespace
 
-void Eager::issue_forward(const Node& at) {
-  auto& to = operations_[static_cast<std::size_t>(at.layer)];
-  append(to.forward, to.forward_exchanges, at.forward, at.forward_exchanges);
+void Eager::issue_forward(const Node& node) {
+  auto& layer = operations_[static_cast<std::size_t>(node.layer)];
+  append(layer.forward, layer.forward_exchanges, node.forward, node.forward_exchanges);
 }
 
-void Eager::issue_recomputed(const Node& at) {
+void Eager::issue_recomputed(const Node& node) {
   if (settings_.recompute != Recompute::selective_op) return;
-  auto& to = operations_[static_cast<std::size_t>(at.layer)];
-  if (at.recomputed_operations == Node::every) {
-    append(to.recomputed, to.recomputed_exchanges, at.forward, at.forward_exchanges);
+  auto& layer = operations_[static_cast<std::size_t>(node.layer)];
+  if (node.recomputed_operations == Node::every) {
+    append(layer.recomputed, layer.recomputed_exchanges, node.forward, node.forward_exchanges);
   } else {
-    const auto first = at.forward.begin();
-    to.recomputed.insert(to.recomputed.end(), first,
-                         first + static_cast<std::ptrdiff_t>(at.recomputed_operations));
+    const auto first = node.forward.begin();
+    layer.recomputed.insert(layer.recomputed.end(), first,
+                            first + static_cast<std::ptrdiff_t>(node.recomputed_operations));
   }
 }
 
-void Eager::issue_backward(const Node& at) {
-  auto& to = operations_[static_cast<std::size_t>(at.layer)];
-  append(to.backward, to.backward_exchanges, at.backward, at.backward_exchanges);
+void Eager::issue_backward(const Node& node) {
+  auto& layer = operations_[static_cast<std::size_t>(node.layer)];
+  append(layer.backward, layer.backward_exchanges, node.backward, node.backward_exchanges);
 }
 
 void Eager::issue() {
@@ -89,20 +89,20 @@ void Eager::issue() {
     issue_forward(nodes_[i]);
     issue_recomputed(nodes_[i]);
   }
-  for (auto at = nodes_.rbegin(); at != nodes_.rend(); ++at) {
-    if (at->experts == 0) {
-      issue_backward(*at);
-    } else if (at == nodes_.rbegin() || std::prev(at)->experts == 0) {
-      auto first = at;
+  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+    if (node->experts == 0) {
+      issue_backward(*node);
+    } else if (node == nodes_.rbegin() || std::prev(node)->experts == 0) {
+      auto first = node;
       while (std::next(first) != nodes_.rend() && std::next(first)->experts > 0) ++first;
       issue_loop_backward(static_cast<std::size_t>(nodes_.rend() - first) - 1,
-                          static_cast<std::size_t>(nodes_.rend() - at));
+                          static_cast<std::size_t>(nodes_.rend() - node));
     }
-    auto& to = operations_[static_cast<std::size_t>(at->layer)].backward;
-    for (const auto input : at->inputs) {  // a second gradient of a tensor is added to the first
+    auto& operations = operations_[static_cast<std::size_t>(node->layer)].backward;
+    for (const auto input : node->inputs) {  // a second gradient of a tensor is added to the first
       const auto& info = of(input);
       if (std::exchange(has_gradient[static_cast<std::size_t>(input.id)], 1) == 1)
-        to.push_back(stream("add", gradient_number(info), info.elements));
+        operations.push_back(stream("add", gradient_number(info), info.elements));
     }
   }
 }
@@ -121,12 +121,13 @@ void Eager::select_kept_products() {
   const auto blocks = checkpointed_blocks();
   auto block = Blocks::none;
   int products = 0;
-  for (auto& at : nodes_) {
-    if (const auto of = blocks[static_cast<std::size_t>(at.layer)]; std::exchange(block, of) != of)
+  for (auto& node : nodes_) {
+    if (const auto node_block = blocks[static_cast<std::size_t>(node.layer)];
+        std::exchange(block, node_block) != node_block)
       products = 0;
     const bool counts =
-        at.is_product && layers_[static_cast<std::size_t>(at.layer)].role != LayerRole::router;
-    if (counts && products++ % 2 == 0) at.recomputed_operations = at.forward.size() - 1;
+        node.is_product && layers_[static_cast<std::size_t>(node.layer)].role != LayerRole::router;
+    if (counts && products++ % 2 == 0) node.recomputed_operations = node.forward.size() - 1;
   }
 }
 
@@ -154,9 +155,9 @@ void Eager::hold_recomputed(MemoryTimeline& held) const {
   }
   const auto is_kept = [&](std::int32_t tensor, std::int32_t made) {
     if (settings_.recompute != Recompute::selective_op || block_of(made) == Blocks::none) return false;
-    const auto& at = nodes_[static_cast<std::size_t>(made)];
-    return at.recomputed_operations != Node::every &&
-           (at.recomputed_operations == 0 || at.result.id == tensor);
+    const auto& node = nodes_[static_cast<std::size_t>(made)];
+    return node.recomputed_operations != Node::every &&
+           (node.recomputed_operations == 0 || node.result.id == tensor);
   };
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     const auto& info = tensors_[i];
@@ -192,9 +193,9 @@ void Eager::account() {
   if (runs_blocks_again(settings_.recompute)) hold_recomputed(held);
   std::vector<double> gradients(2 * nodes_.size(), 0);
   for (std::int32_t n = 0; n < count; ++n) {
-    const auto& at = nodes_[static_cast<std::size_t>(n)];
-    held.pass(n, at.temporary, at.temporary_backward);
-    gradients[static_cast<std::size_t>(held.back(n))] += at.parameter_bytes;
+    const auto& node = nodes_[static_cast<std::size_t>(n)];
+    held.pass(n, node.temporary, node.temporary_backward);
+    gradients[static_cast<std::size_t>(held.back(n))] += node.parameter_bytes;
   }
   for (const auto bytes : lasting_) memory_.lasting.push_back(Bytes{bytes});
   for (const auto bytes : held.sums()) memory_.activations.push_back(Bytes{bytes});
@@ -202,8 +203,8 @@ void Eager::account() {
   double gradient = 0;
   for (const auto bytes : gradients) memory_.gradients.push_back(Bytes{gradient += bytes});
   memory_.forward = nodes_.size();
-  for (const auto& at : nodes_) memory_.layers.push_back(at.layer);
-  for (auto at = nodes_.rbegin(); at != nodes_.rend(); ++at) memory_.layers.push_back(at->layer);
+  for (const auto& node : nodes_) memory_.layers.push_back(node.layer);
+  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) memory_.layers.push_back(node->layer);
 }
 
 EagerStep eager_step(const Model& model, const EagerSettings& settings) {
