@@ -122,9 +122,8 @@ class Torchtitan {
     }
     if (is_known) return;
     std::vector<std::string> likely;
-    std::ranges::copy_if(known, std::back_inserter(likely), [&](const auto& candidate) {
-      return candidate.starts_with(lower_snake(name) + "_");
-    });
+    std::ranges::copy_if(known, std::back_inserter(likely),
+                         [&](const auto& entry) { return entry.starts_with(lower_snake(name) + "_"); });
     settings_.problem(
         settings_.where({"model.flavor", "model.name"}),
         fmt::format("unknown model '{}' for '{}' of flavor '{}'", draft_.model, name, flavor),
