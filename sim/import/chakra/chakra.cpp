@@ -57,17 +57,17 @@ class Importer {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       for (const auto* dependencies : {&nodes_[i].ctrl_deps, &nodes_[i].data_deps}) {
         for (const auto id : *dependencies) {
-          const auto found = places.find(id);
-          if (found == places.end() && dependencies == &nodes_[i].ctrl_deps) {
+          const auto dependency = places.find(id);
+          if (dependency == places.end() && dependencies == &nodes_[i].ctrl_deps) {
             ++dangling_;
             continue;
           }
-          if (found == places.end())
+          if (dependency == places.end())
             refuse_at(file_,
                       fmt::format("node {} depends on node {}, which is not in the trace", nodes_[i].id, id),
                       "check whether the trace is truncated");
           ++waits[i];
-          leads_to[found->second].push_back(i);
+          leads_to[dependency->second].push_back(i);
         }
       }
     }
@@ -83,8 +83,8 @@ class Importer {
       const auto next = ready.top();
       ready.pop();
       order.push_back(&nodes_[next]);
-      for (const auto other : leads_to[next])
-        if (--waits[other] == 0) ready.push(other);
+      for (const auto dependent : leads_to[next])
+        if (--waits[dependent] == 0) ready.push(dependent);
     }
     if (order.size() < nodes_.size())
       refuse_at(file_, "the dependencies of its nodes form a cycle", record_a_step);
@@ -153,8 +153,8 @@ class Importer {
     std::string text = node.name;
     const auto* attribute = node.find(step_phase);
     if (const auto* word = attribute == nullptr ? nullptr : std::get_if<std::string>(attribute)) text = *word;
-    const auto has = [&](std::string_view part) {
-      return std::ranges::search(text, part, [](char a, char b) {
+    const auto has = [&](std::string_view fragment) {
+      return std::ranges::search(text, fragment, [](char a, char b) {
                return std::tolower(static_cast<unsigned char>(a)) == b;
              }).begin() != text.end();
     };

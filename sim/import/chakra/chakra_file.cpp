@@ -41,10 +41,10 @@ constexpr std::uint32_t uint64_val = 13;
 constexpr std::uint32_t bool_val = 27;
 constexpr std::uint32_t string_val = 29;
 
-[[noreturn]] void refuse_file(const std::string& shown, const std::string& what) {
+[[noreturn]] void refuse_file(const std::string& shown, const std::string& message) {
   Where where;
   where.file = shown;
-  refuse_at(where, what, what_is_read);
+  refuse_at(where, message, what_is_read);
 }
 
 /// The nodes of a file, limited in number.
@@ -202,8 +202,8 @@ ChakraType type_in(const Json& json) {
                                                   "COMM_RECV_NODE", "COMM_COLL_NODE"};
   if (json.is_number_unsigned() && json.get<std::uint64_t>() <= most_types)
     return static_cast<ChakraType>(json.get<std::uint64_t>());
-  const auto found = std::ranges::find(names, json.get_ref<const std::string&>());
-  return found == names.end() ? ChakraType::invalid : static_cast<ChakraType>(found - names.begin());
+  const auto name = std::ranges::find(names, json.get_ref<const std::string&>());
+  return name == names.end() ? ChakraType::invalid : static_cast<ChakraType>(name - names.begin());
 }
 
 std::optional<ChakraAttribute> attribute_in(const Json& json) {
@@ -222,25 +222,25 @@ std::optional<ChakraAttribute> attribute_in(const Json& json) {
 /// The JSON of Protocol Buffers omits values equal to their default: ids of 0, types of 0.
 ChakraNode node_in(const Json& json) {
   ChakraNode node;
-  const auto whole = [&](const char* key) {
-    const auto found = json.find(key);
-    return found == json.end() ? 0 : whole_in(*found);
+  const auto whole_number = [&](const char* key) {
+    const auto value = json.find(key);
+    return value == json.end() ? 0 : whole_in(*value);
   };
-  node.id = whole("id");
+  node.id = whole_number("id");
   if (const auto name = json.find("name"); name != json.end())
     node.name = printable(name->get_ref<const std::string&>());
   if (const auto type = json.find("type"); type != json.end()) node.type = type_in(*type);
   for (const auto& [key, ids] :
        {std::pair{"ctrlDeps", &node.ctrl_deps}, std::pair{"dataDeps", &node.data_deps}}) {
-    const auto found = json.find(key);
-    if (found == json.end()) continue;
-    for (const auto& id : *found) ids->push_back(whole_in(id));
+    const auto list = json.find(key);
+    if (list == json.end()) continue;
+    for (const auto& id : *list) ids->push_back(whole_in(id));
   }
-  node.start_micros = whole("startTimeMicros");
-  node.duration_micros = whole("durationMicros");
+  node.start_micros = whole_number("startTimeMicros");
+  node.duration_micros = whole_number("durationMicros");
   if (const auto attributes = json.find("attr"); attributes != json.end()) {
-    for (const auto& one : *attributes)
-      if (auto attribute = attribute_in(one)) node.attributes.push_back(std::move(*attribute));
+    for (const auto& entry : *attributes)
+      if (auto attribute = attribute_in(entry)) node.attributes.push_back(std::move(*attribute));
   }
   return node;
 }
@@ -248,21 +248,22 @@ ChakraNode node_in(const Json& json) {
 /// Length of the JSON value at the start of a text, or of all of the text if the value does not end in it.
 /// @throws ConfigError if it is nested too deeply or has too many values
 std::size_t length_of_value(std::string_view text, const std::string& shown, std::size_t number) {
-  const auto refuse = [&](const std::string& what) {
-    refuse_file(shown, fmt::format("object {} {}", number, what));
+  const auto refuse = [&](const std::string& fault) {
+    refuse_file(shown, fmt::format("object {} {}", number, fault));
   };
   int depth = 0;
   std::size_t values = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
+  for (std::size_t position = 0; position < text.size(); ++position) {
+    const char c = text[position];
     if (c == '"') {
-      for (++at; at < text.size() && text[at] != '"'; ++at) at += text[at] == '\\' ? 1 : 0;
+      for (++position; position < text.size() && text[position] != '"'; ++position)
+        position += text[position] == '\\' ? 1 : 0;
     } else if (c == '{' || c == '[') {
       if (++depth > max_depth) refuse(fmt::format("is nested deeper than {} levels", max_depth));
     } else if (c == ',') {
       if (++values > most_values) refuse(fmt::format("has more than {} values", most_values));
     } else if ((c == '}' || c == ']') && --depth <= 0) {
-      return at + 1;
+      return position + 1;
     }
   }
   return text.size();
@@ -274,13 +275,13 @@ std::vector<ChakraNode> json_nodes(std::string_view content, const std::string& 
   Nodes nodes{shown};
   try {
     bool is_metadata = true;
-    for (auto at = content.find_first_not_of(blanks); at != std::string_view::npos;
-         at = content.find_first_not_of(blanks, at)) {
-      if (content[at] != '{')
+    for (auto position = content.find_first_not_of(blanks); position != std::string_view::npos;
+         position = content.find_first_not_of(blanks, position)) {
+      if (content[position] != '{')
         refuse_file(shown, "this is not Chakra's JSON: it contains something other than objects");
-      const auto length = length_of_value(content.substr(at), shown, nodes.size() + 1);
-      const auto json = Json::parse(content.substr(at, length));
-      at += length;
+      const auto length = length_of_value(content.substr(position), shown, nodes.size() + 1);
+      const auto json = Json::parse(content.substr(position, length));
+      position += length;
       for (const auto& [key, program] : {std::pair{"nodes", "PyTorch's ExecutionTraceObserver"},
                                          std::pair{"workload_graph", "Chakra's feeder"}}) {
         if (is_metadata && json.contains(key))
@@ -299,16 +300,16 @@ std::vector<ChakraNode> json_nodes(std::string_view content, const std::string& 
 
 void put_value(std::string& out, const ChakraAttribute::Value& value) {
   std::visit(
-      [&](const auto& one) {
-        using Type = std::decay_t<decltype(one)>;
-        if constexpr (std::is_same_v<Type, double>) put_double(out, double_val, one);
+      [&](const auto& typed) {
+        using Type = std::decay_t<decltype(typed)>;
+        if constexpr (std::is_same_v<Type, double>) put_double(out, double_val, typed);
         if constexpr (std::is_same_v<Type, std::int32_t>)
-          put_number(out, int32_val, static_cast<std::uint64_t>(std::int64_t{one}));
+          put_number(out, int32_val, static_cast<std::uint64_t>(std::int64_t{typed}));
         if constexpr (std::is_same_v<Type, std::int64_t>)
-          put_number(out, int64_val, static_cast<std::uint64_t>(one));
-        if constexpr (std::is_same_v<Type, std::uint64_t>) put_number(out, uint64_val, one);
-        if constexpr (std::is_same_v<Type, bool>) put_number(out, bool_val, one ? 1 : 0);
-        if constexpr (std::is_same_v<Type, std::string>) put_bytes(out, string_val, one);
+          put_number(out, int64_val, static_cast<std::uint64_t>(typed));
+        if constexpr (std::is_same_v<Type, std::uint64_t>) put_number(out, uint64_val, typed);
+        if constexpr (std::is_same_v<Type, bool>) put_number(out, bool_val, typed ? 1 : 0);
+        if constexpr (std::is_same_v<Type, std::string>) put_bytes(out, string_val, typed);
       },
       value);
 }
@@ -328,19 +329,19 @@ void put_record(std::string& out, const std::string& message) {
 }  // namespace
 
 const ChakraAttribute::Value* ChakraNode::find(std::string_view attribute) const {
-  const auto found = std::ranges::find(attributes, attribute, &ChakraAttribute::name);
-  return found == attributes.end() ? nullptr : &found->value;
+  const auto entry = std::ranges::find(attributes, attribute, &ChakraAttribute::name);
+  return entry == attributes.end() ? nullptr : &entry->value;
 }
 
 std::uint64_t ChakraNode::whole(std::string_view attribute, std::uint64_t otherwise) const {
   const auto* value = find(attribute);
   if (value == nullptr) return otherwise;
   return std::visit(
-      [&](const auto& one) -> std::uint64_t {
-        using Type = std::decay_t<decltype(one)>;
-        if constexpr (std::is_same_v<Type, std::uint64_t> || std::is_same_v<Type, bool>) return one;
+      [&](const auto& typed) -> std::uint64_t {
+        using Type = std::decay_t<decltype(typed)>;
+        if constexpr (std::is_same_v<Type, std::uint64_t> || std::is_same_v<Type, bool>) return typed;
         if constexpr (std::is_same_v<Type, std::int32_t> || std::is_same_v<Type, std::int64_t>)
-          return one < 0 ? otherwise : static_cast<std::uint64_t>(one);
+          return typed < 0 ? otherwise : static_cast<std::uint64_t>(typed);
         return otherwise;
       },
       *value);
@@ -359,9 +360,9 @@ std::vector<ChakraNode> read_chakra(const std::filesystem::path& file, const std
   CompressedFile packed{file, shown};
   std::istream in{&packed};
   std::string content;
-  for (std::array<char, 1 << 16> part{}; in && content.size() <= most_bytes;) {
-    in.read(part.data(), part.size());
-    content.append(part.data(), static_cast<std::size_t>(in.gcount()));
+  for (std::array<char, 1 << 16> chunk{}; in && content.size() <= most_bytes;) {
+    in.read(chunk.data(), chunk.size());
+    content.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
   }
   if (content.size() > most_bytes)
     refuse_file(shown, fmt::format("the file has more than {} bytes", most_bytes));

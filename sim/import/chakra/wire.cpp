@@ -29,16 +29,16 @@ std::optional<std::uint64_t> WireReader::varint() {
 
 std::optional<std::string_view> WireReader::bytes(std::uint64_t count) {
   if (count > message_.size() - at_) return std::nullopt;
-  const auto found = message_.substr(at_, count);
+  const auto taken = message_.substr(at_, count);
   at_ += count;
-  return found;
+  return taken;
 }
 
 std::optional<std::uint64_t> WireReader::fixed(std::size_t size) {
-  const auto found = bytes(size);
-  if (!found) return std::nullopt;
+  const auto encoded = bytes(size);
+  if (!encoded) return std::nullopt;
   std::uint64_t value = 0;
-  for (std::size_t i = size; i-- > 0;) value = value << 8U | static_cast<unsigned char>((*found)[i]);
+  for (std::size_t i = size; i-- > 0;) value = value << 8U | static_cast<unsigned char>((*encoded)[i]);
   return value;
 }
 
@@ -59,9 +59,9 @@ std::optional<WireField> WireReader::next() {
     case 2: {
       field.type = WireField::Type::bytes;
       value = varint();
-      const auto found = value ? bytes(*value) : std::nullopt;
-      if (!found) return std::nullopt;
-      field.bytes = *found;
+      const auto content = value ? bytes(*value) : std::nullopt;
+      if (!content) return std::nullopt;
+      field.bytes = *content;
       break;
     }
     case 5:

@@ -21,23 +21,23 @@ bool is_parquet(const std::filesystem::path& path) {
   return ending == ".parquet";
 }
 
-[[noreturn]] void refuse_file(const std::filesystem::path& file, const std::string& what,
+[[noreturn]] void refuse_file(const std::filesystem::path& file, const std::string& message,
                               const std::string& hint) {
-  refuse_at(TextFile{file.string(), ""}.whole(), what, hint);
+  refuse_at(TextFile{file.string(), ""}.whole(), message, hint);
 }
 
 /// Adds the footer of a file with the same columns.
-void add_footer(ParquetFooter& all, const ParquetFooter& one, const std::filesystem::path& file) {
-  if (!std::ranges::equal(all.columns, one.columns, {}, &ParquetColumn::name, &ParquetColumn::name))
+void add_footer(ParquetFooter& total, const ParquetFooter& footer, const std::filesystem::path& file) {
+  if (!std::ranges::equal(total.columns, footer.columns, {}, &ParquetColumn::name, &ParquetColumn::name))
     refuse_file(file, "its columns differ from those of the previous files",
                 "give a folder that contains the files of one dataset");
-  all.rows += one.rows;
-  all.row_groups += one.row_groups;
-  for (std::size_t i = 0; i < all.columns.size(); ++i) {
-    auto& column = all.columns[i];
-    column.packed += one.columns[i].packed;
-    column.unpacked += one.columns[i].unpacked;
-    if (column.codec != one.columns[i].codec) column.codec = "several";
+  total.rows += footer.rows;
+  total.row_groups += footer.row_groups;
+  for (std::size_t i = 0; i < total.columns.size(); ++i) {
+    auto& column = total.columns[i];
+    column.packed += footer.columns[i].packed;
+    column.unpacked += footer.columns[i].unpacked;
+    if (column.codec != footer.columns[i].codec) column.codec = "several";
   }
 }
 
@@ -58,7 +58,7 @@ std::string column_yaml(const ParquetColumn& column, double rows) {
 
 std::optional<ParquetFooter> parquet_of(const std::filesystem::path& path) {
   std::error_code ignored;
-  std::optional<ParquetFooter> all;
+  std::optional<ParquetFooter> total;
   if (std::filesystem::is_directory(path, ignored)) {
     const auto files = files_below(path);
     const auto count = std::ranges::count_if(files, is_parquet);
@@ -68,21 +68,21 @@ std::optional<ParquetFooter> parquet_of(const std::filesystem::path& path) {
         refuse_file(file,
                     fmt::format("this is not a Parquet file, but {} other files of the folder are", count),
                     "give a folder that contains only Parquet files");
-      const auto one = read_parquet_footer(file);
-      if (all) {
-        add_footer(*all, one, file);
+      const auto footer = read_parquet_footer(file);
+      if (total) {
+        add_footer(*total, footer, file);
       } else {
-        all = one;
+        total = footer;
       }
     }
   } else if (is_parquet(path) && std::filesystem::exists(path, ignored)) {
-    all = read_parquet_footer(path);
+    total = read_parquet_footer(path);
   }
-  if (!all) return std::nullopt;
+  if (!total) return std::nullopt;
   std::uint64_t bytes = 0;
-  for (const auto& column : all->columns) bytes += column.packed;
-  if (all->rows == 0 || bytes == 0) refuse_file(path, "it contains no samples", "");
-  return all;
+  for (const auto& column : total->columns) bytes += column.packed;
+  if (total->rows == 0 || bytes == 0) refuse_file(path, "it contains no samples", "");
+  return total;
 }
 
 std::string parquet_yaml(const ParquetFooter& footer, const std::string& name) {

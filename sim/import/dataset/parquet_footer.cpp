@@ -75,14 +75,14 @@ class Compact {
     }
   }
 
-  /// Calls `each()` for each value of a list; it must read the value.
+  /// Calls `read_value()` for each value of a list; it must read the value.
   template <class Each>
-  void list(ThriftType of, ThriftType type, const Each& each) {
+  void list(ThriftType element_type, ThriftType type, const Each& read_value) {
     expect(type, ThriftType::list);
     const auto [count, own] = list_head();
-    if (count > 0) expect(own, of);
+    if (count > 0) expect(own, element_type);
     const DepthGuard guard{depth_};
-    for (std::uint64_t i = 0; i < count; ++i) each();
+    for (std::uint64_t i = 0; i < count; ++i) read_value();
   }
 
   std::uint64_t count(ThriftType type) {
@@ -148,7 +148,7 @@ class Compact {
   /// Limits the nesting of structures to more than any footer has.
   struct DepthGuard {
     static constexpr int most = 32;
-    explicit DepthGuard(int& of) : depth{of} {
+    explicit DepthGuard(int& counter) : depth{counter} {
       if (++depth > most) {
         --depth;
         throw Damaged{"structures are nested too deeply"};
@@ -209,10 +209,10 @@ class Compact {
 
   std::pair<std::uint64_t, ThriftType> list_head() {
     const auto head = byte();
-    const auto of = type_of(head & 0x0FU);
+    const auto element_type = type_of(head & 0x0FU);
     const auto small = head >> 4U;
-    if (small != 15) return {small, of};
-    return {size(), of};
+    if (small != 15) return {small, element_type};
+    return {size(), element_type};
   }
 
   std::string_view binary() {
@@ -227,10 +227,10 @@ class Compact {
   int depth_ = 0;
 };
 
-void add_checked(std::uint64_t& to, std::uint64_t amount) {
-  if (amount > std::numeric_limits<std::uint64_t>::max() / 2 - to)
+void add_checked(std::uint64_t& sum, std::uint64_t amount) {
+  if (amount > std::numeric_limits<std::uint64_t>::max() / 2 - sum)
     throw Damaged{"the sum of its sizes overflows"};
-  to += amount;
+  sum += amount;
 }
 
 class Footer {
@@ -320,8 +320,8 @@ class Footer {
   std::map<std::string, std::size_t> places_;
 };
 
-[[noreturn]] void refuse(const fs::path& file, const std::string& what, const std::string& hint = "") {
-  refuse_at(TextFile{file.string(), ""}.whole(), what, hint);
+[[noreturn]] void refuse(const fs::path& file, const std::string& message, const std::string& hint = "") {
+  refuse_at(TextFile{file.string(), ""}.whole(), message, hint);
 }
 
 std::string read_at(std::ifstream& in, std::uint64_t from, std::uint64_t count, const fs::path& file) {

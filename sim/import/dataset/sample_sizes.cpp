@@ -122,9 +122,10 @@ double total(const SampleSizes& sizes) {
 std::vector<fs::path> files_below(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
-  for (fs::recursive_directory_iterator at{folder, error}; !error && at != fs::end(at); at.increment(error)) {
+  for (fs::recursive_directory_iterator entry{folder, error}; !error && entry != fs::end(entry);
+       entry.increment(error)) {
     std::error_code gone;
-    if (at->is_regular_file(gone)) files.push_back(at->path());
+    if (entry->is_regular_file(gone)) files.push_back(entry->path());
   }
   if (error) refuse_at(whole(folder), fmt::format("the folder cannot be read: {}", error.message()), "");
   std::ranges::sort(files);

@@ -21,8 +21,8 @@ namespace gradway {
 namespace {
 
 DeviceLimits limits_of(const Trace& trace) {
-  const auto found = std::ranges::find(trace.limits, trace.devices.front(), &DeviceLimits::id);
-  return found == trace.limits.end() ? DeviceLimits{} : *found;
+  const auto limits = std::ranges::find(trace.limits, trace.devices.front(), &DeviceLimits::id);
+  return limits == trace.limits.end() ? DeviceLimits{} : *limits;
 }
 
 /// The launches of a step, with times averaged over the steps.
@@ -64,11 +64,11 @@ Bytes input_bytes(const Profile& profile) {
 
 int batch_of(const Trace& trace, const TracedStep& step, const ImportOptions& options, const Where& file) {
   if (options.batch) return *options.batch;
-  const auto found = find_batch(trace, step);
-  if (!found)
+  const auto batch = find_batch(trace, step);
+  if (!batch)
     refuse_at(file, "the batch size is not in the trace: it has no copy from the host",
               "give it with --batch N");
-  return *found;
+  return *batch;
 }
 
 /// Bounds for --step-time: the launches of one stream do not overlap, and the profiler slows the step down.
@@ -81,17 +81,17 @@ void check_step_time(const ImportOptions& options, const Profile& profile, const
     if (launch.stream == 0) busy += launch.gpu;
   }
   const auto milliseconds = [](Seconds time) { return fmt::format("{:.4g} ms", time.value() * 1e3); };
-  const auto given = milliseconds(*options.step_time);
+  const auto step_time = milliseconds(*options.step_time);
   constexpr const char* hint = "measure the same model, batch and precision without the profiler";
   if (*options.step_time < shortest * busy)
     refuse_at(file,
-              fmt::format("--step-time {} is too short: the GPU works for {} of the step", given,
+              fmt::format("--step-time {} is too short: the GPU works for {} of the step", step_time,
                           milliseconds(busy)),
               hint);
   if (*options.step_time > longest * profile.traced_step)
     refuse_at(file,
               fmt::format("--step-time {} is too long: under the profiler, which slows it, the step takes {}",
-                          given, milliseconds(profile.traced_step)),
+                          step_time, milliseconds(profile.traced_step)),
               hint);
 }
 
@@ -129,9 +129,11 @@ void warn_of_memory(const Profile& profile, std::vector<std::string>& warnings) 
 }
 
 void warn_of_streams(const Profile& profile, std::vector<std::string>& warnings) {
-  const auto others = std::ranges::count_if(profile.launches, [](const Launch& l) { return l.stream != 0; });
-  if (others > 0)
-    warnings.push_back(fmt::format("launches of a step on streams other than the main stream: {}", others));
+  const auto side_launches =
+      std::ranges::count_if(profile.launches, [](const Launch& l) { return l.stream != 0; });
+  if (side_launches > 0)
+    warnings.push_back(
+        fmt::format("launches of a step on streams other than the main stream: {}", side_launches));
 }
 
 }  // namespace

@@ -28,10 +28,10 @@ double effective_workers(const LoaderRun& run) {
   return std::min<double>(workers, cores_for_loaders(cores, 1, workers));
 }
 
-double mean_of(const std::vector<double>& values, std::size_t from, std::size_t to) {
+double mean_of(const std::vector<double>& values, std::size_t from, std::size_t end) {
   return std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(from),
-                         values.begin() + static_cast<std::ptrdiff_t>(to), 0.0) /
-         static_cast<double>(to - from);
+                         values.begin() + static_cast<std::ptrdiff_t>(end), 0.0) /
+         static_cast<double>(end - from);
 }
 
 /// Standard error of the mean of logarithms, that is of a factor; 0 for a single value.
@@ -39,7 +39,7 @@ double standard_error(const std::vector<double>& logarithms) {
   if (logarithms.size() < 2) return 0;
   const auto mean = mean_of(logarithms, 0, logarithms.size());
   double squares = 0;
-  for (const auto one : logarithms) squares += std::pow(one - mean, 2);
+  for (const auto logarithm : logarithms) squares += std::pow(logarithm - mean, 2);
   const auto n = static_cast<double>(logarithms.size());
   return std::sqrt(squares / (n - 1) / n);
 }
@@ -76,8 +76,8 @@ void fit_start(LoaderCosts& costs, const std::vector<LoaderRun>& runs) {
       points.emplace_back(run.workers, run.first_batch->value() - costs.time_per_sample.value() * run.batch);
   if (points.size() < 2) return;
   double x = 0, y = 0, xx = 0, xy = 0;
-  for (const auto& [workers, rest] : points) {
-    x += workers, y += rest, xx += workers * workers, xy += workers * rest;
+  for (const auto& [workers, remainder] : points) {
+    x += workers, y += remainder, xx += workers * workers, xy += workers * remainder;
   }
   const auto n = static_cast<double>(points.size());
   const auto slope = (n * xy - x * y) / (n * xx - x * x);

@@ -41,8 +41,8 @@ class Line {
       // Limits the depth: the parser itself would follow any nesting.
       json_ = Json::parse(line_.text, [](int depth, Json::parse_event_t, const Json&) { return depth < 3; });
     } catch (const Json::parse_error& error) {
-      const auto at = std::min(line_.text.size() - 1, error.byte == 0 ? 0 : error.byte - 1);
-      add(at, 1, "this line is not valid JSON", "check whether the line is truncated");
+      const auto offset = std::min(line_.text.size() - 1, error.byte == 0 ? 0 : error.byte - 1);
+      add(offset, 1, "this line is not valid JSON", "check whether the line is truncated");
       return std::nullopt;
     } catch (const Json::exception&) {
       add(0, 1, "a number in this line is too large", "");
@@ -71,15 +71,15 @@ class Line {
 
  private:
   std::optional<double> number(std::string_view key) const {
-    const auto found = json_.find(key);
-    return found == json_.end() ? std::nullopt : std::optional{found->get<double>()};
+    const auto entry = json_.find(key);
+    return entry == json_.end() ? std::nullopt : std::optional{entry->get<double>()};
   }
 
   void check(const std::string& name, const Json& value) {
     const auto key = std::ranges::find(keys, name, &Key::name);
     if (key == keys.end()) {
       std::vector<std::string> names;
-      for (const auto& one : keys) names.emplace_back(one.name);
+      for (const auto& known_key : keys) names.emplace_back(known_key.name);
       return add_at(name, fmt::format("unknown key '{}'", name), suggestion(name, names));
     }
     const bool is_number = value.is_number();
@@ -93,15 +93,17 @@ class Line {
              "");
   }
 
-  void add_at(const std::string& key, std::string what, std::string hint) {
-    const auto at = line_.text.find(fmt::format("\"{}\"", key));
-    const bool found = at != std::string_view::npos;
-    add(found ? at + 1 : 0, found ? key.size() : 1, std::move(what), std::move(hint));
+  void add_at(const std::string& key, std::string message, std::string hint) {
+    const auto position = line_.text.find(fmt::format("\"{}\"", key));
+    const bool is_found = position != std::string_view::npos;
+    add(is_found ? position + 1 : 0, is_found ? key.size() : 1, std::move(message), std::move(hint));
   }
 
-  void add(std::size_t at, std::size_t length, std::string what, std::string hint) {
-    problems_.push_back(
-        {place_in(line_, log_.name, line_.offset + at, length), std::move(what), {}, std::move(hint)});
+  void add(std::size_t position, std::size_t length, std::string message, std::string hint) {
+    problems_.push_back({place_in(line_, log_.name, line_.offset + position, length),
+                         std::move(message),
+                         {},
+                         std::move(hint)});
   }
 
   const TextFile& log_;
@@ -122,14 +124,14 @@ std::vector<LoaderRun> read_loader_log(const TextFile& log) {
     if (problems.size() >= most_problems) break;
     const auto run = Line{log, line, problems}.read();
     if (!run) continue;
-    const auto here = place_in(line, log.name, line.offset + first, 1);
+    const auto place = place_in(line, log.name, line.offset + first, 1);
     if (std::ranges::find(runs, run->workers, &LoaderRun::workers) != runs.end())
       problems.push_back(
-          {here, fmt::format("duplicate run with {} workers", run->workers), {}, "remove one of them"});
+          {place, fmt::format("duplicate run with {} workers", run->workers), {}, "remove one of them"});
     if (!runs.empty() &&
         (runs.front().samples != run->samples || runs.front().batch != run->batch ||
          runs.front().sample_size != run->sample_size || runs.front().threads != run->threads))
-      problems.push_back({here,
+      problems.push_back({place,
                           "samples, bytes, batch or threads differ from those of the first run",
                           {},
                           "give runs of one dataset on one machine"});

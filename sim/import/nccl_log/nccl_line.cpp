@@ -40,9 +40,9 @@ struct Header {
 /// The process before "NCCL INFO": the last word of the form host:pid:tid, before the number of the GPU and,
 /// in warnings, a place in NCCL's source.
 bool find_process(std::string_view line, std::size_t before, Header& header) {
-  auto rest = line.substr(0, before);
+  auto remainder = line.substr(0, before);
   for (int words = 0; words < 3; ++words) {
-    const auto word = last_word(rest);
+    const auto word = last_word(remainder);
     if (word.empty()) return false;
     const auto begin = static_cast<std::size_t>(word.data() - line.data());
     const auto thread = word.rfind(':');
@@ -57,7 +57,7 @@ bool find_process(std::string_view line, std::size_t before, Header& header) {
       header.message.process = word.substr(host, thread - host);
       return true;
     }
-    rest = line.substr(0, begin);
+    remainder = line.substr(0, begin);
   }
   return false;
 }
@@ -65,25 +65,25 @@ bool find_process(std::string_view line, std::size_t before, Header& header) {
 std::optional<Header> next_header(std::string_view line, std::size_t from) {
   constexpr std::array<std::string_view, 2> levels{"NCCL INFO ", "NCCL WARN "};
   for (;;) {
-    const auto at = line.find("NCCL ", from);
-    if (at == std::string_view::npos) return std::nullopt;
-    from = at + 1;
+    const auto position = line.find("NCCL ", from);
+    if (position == std::string_view::npos) return std::nullopt;
+    from = position + 1;
     const auto level =
-        std::ranges::find_if(levels, [&](auto name) { return line.substr(at, name.size()) == name; });
+        std::ranges::find_if(levels, [&](auto name) { return line.substr(position, name.size()) == name; });
     if (level == levels.end()) continue;
     Header header;
-    header.text = at + level->size();
+    header.text = position + level->size();
     header.message.is_warning = level == &levels[1];
-    if (find_process(line, at, header)) return header;
+    if (find_process(line, position, header)) return header;
   }
 }
 
 /// The part up to a character, which is removed with it. The whole text if the character is missing.
-std::string_view cut(std::string_view& text, char at) {
-  const auto end = std::min(text.find(at), text.size());
-  const auto part = text.substr(0, end);
+std::string_view cut(std::string_view& text, char separator) {
+  const auto end = std::min(text.find(separator), text.size());
+  const auto prefix = text.substr(0, end);
   text.remove_prefix(std::min(end + 1, text.size()));
-  return part;
+  return prefix;
 }
 
 /// "IB/0/GDRDMA", "IB/0(4)/GDRDMA/Shared", "AWS Libfabric/1"
@@ -115,15 +115,15 @@ std::optional<int> rank_in(std::string_view text) {
 }  // namespace
 
 std::vector<Message> messages_in(std::string_view line) {
-  std::vector<Message> found;
+  std::vector<Message> messages;
   for (auto header = next_header(line, 0); header;) {
     const auto next = next_header(line, header->text);
     const auto end = next ? next->begin : line.size();
     header->message.text = trimmed(line.substr(header->text, end - std::min(header->text, end)));
-    found.push_back(header->message);
+    messages.push_back(header->message);
     header = next;
   }
-  return found;
+  return messages;
 }
 
 std::optional<int> leading_number(std::string_view text) {
@@ -133,13 +133,13 @@ std::optional<int> leading_number(std::string_view text) {
 }
 
 std::string_view after(std::string_view text, std::string_view word) {
-  const auto at = text.find(word);
-  return at == std::string_view::npos ? std::string_view{} : text.substr(at + word.size());
+  const auto position = text.find(word);
+  return position == std::string_view::npos ? std::string_view{} : text.substr(position + word.size());
 }
 
 std::string_view word_after(std::string_view text, std::string_view word) {
-  const auto rest = after(text, word);
-  return rest.substr(0, std::min(rest.find_first_of(blanks), rest.size()));
+  const auto remainder = after(text, word);
+  return remainder.substr(0, std::min(remainder.find_first_of(blanks), remainder.size()));
 }
 
 std::optional<int> number_after(std::string_view text, std::string_view word) {
@@ -171,10 +171,10 @@ std::optional<ConnectionLine> connection_in(std::string_view message) {
   const auto via = trimmed(after(message, " via "));
   const auto from = rank_in(after(message, " : "));
   if (!channel || *channel >= most_channels || via.empty() || !from) return std::nullopt;
-  const auto other = after(message, " -> ");
-  const auto to = other.empty() ? from : rank_in(other);
-  if (!to) return std::nullopt;
-  ConnectionLine line{*channel, {*from, *to}};
+  const auto destination = after(message, " -> ");
+  const auto target = destination.empty() ? from : rank_in(destination);
+  if (!target) return std::nullopt;
+  ConnectionLine line{*channel, {*from, *target}};
   // "via P2P/CUMEM comm 0x55e8c0 nRanks 08": some versions name the communicator.
   read_transport(via.substr(0, std::min(via.find(" comm "), via.size())), line.connection);
   return line;

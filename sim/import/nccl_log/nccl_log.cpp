@@ -26,18 +26,18 @@ double rate_after(std::string_view text, std::string_view word) {
 }
 
 /// Adds what one rank printed to what others printed of the same communicator.
-void merge_into(NcclLogCommunicator& all, NcclLogCommunicator&& part) {
-  all.ranks = std::max(all.ranks, part.ranks);
-  if (part.nodes) all.nodes = part.nodes;
-  all.seen.merge(part.seen);
-  for (const auto& [order, channels] : part.rings) all.rings[order] += channels;
-  for (auto& [connection, channels] : part.ways) all.ways[connection].merge(channels);
-  if (part.collective_channels) all.collective_channels = part.collective_channels;
-  if (part.nvls_channels) all.nvls_channels = part.nvls_channels;
-  if (part.pair_channels) all.pair_channels = part.pair_channels;
-  all.has_trees |= part.has_trees;
-  all.uses_sharp |= part.uses_sharp;
-  all.is_complete |= part.is_complete;
+void merge_into(NcclLogCommunicator& total, NcclLogCommunicator&& addition) {
+  total.ranks = std::max(total.ranks, addition.ranks);
+  if (addition.nodes) total.nodes = addition.nodes;
+  total.seen.merge(addition.seen);
+  for (const auto& [order, channels] : addition.rings) total.rings[order] += channels;
+  for (auto& [connection, channels] : addition.ways) total.ways[connection].merge(channels);
+  if (addition.collective_channels) total.collective_channels = addition.collective_channels;
+  if (addition.nvls_channels) total.nvls_channels = addition.nvls_channels;
+  if (addition.pair_channels) total.pair_channels = addition.pair_channels;
+  total.has_trees |= addition.has_trees;
+  total.uses_sharp |= addition.uses_sharp;
+  total.is_complete |= addition.is_complete;
 }
 
 }  // namespace
@@ -52,9 +52,9 @@ class NcclLogReader::Reading {
       constexpr std::size_t most_warnings = 1000;
       if (log_.warnings.size() < most_warnings) ++log_.warnings[printable(message.text)];
     }
-    auto found = processes_.find(message.process);
-    if (found == processes_.end()) found = processes_.emplace(message.process, Process{}).first;
-    auto& process = found->second;
+    auto entry = processes_.find(message.process);
+    if (entry == processes_.end()) entry = processes_.emplace(message.process, Process{}).first;
+    auto& process = entry->second;
     read_process(message.text, process, message);
   }
 
@@ -148,8 +148,8 @@ class NcclLogReader::Reading {
       if (process.pending.ways.empty() && process.pending.rings.empty()) return;
       process.current = unknown;
     }
-    auto& all = communicators_[process.current];
-    merge_into(all, std::exchange(process.pending, {}));
+    auto& communicator = communicators_[process.current];
+    merge_into(communicator, std::exchange(process.pending, {}));
     process.current.clear();
   }
 
@@ -213,11 +213,11 @@ class NcclLogReader::Reading {
 
   /// Processes whose initialisation is not in the log take part in its only communicator.
   void give_unknown_to_only_one() {
-    const auto found = communicators_.find(unknown);
-    if (found == communicators_.end() || communicators_.size() != 2) return;
-    auto part = std::move(found->second);
-    communicators_.erase(found);
-    merge_into(communicators_.begin()->second, std::move(part));
+    const auto entry = communicators_.find(unknown);
+    if (entry == communicators_.end() || communicators_.size() != 2) return;
+    auto unplaced = std::move(entry->second);
+    communicators_.erase(entry);
+    merge_into(communicators_.begin()->second, std::move(unplaced));
   }
 
   static void count_nodes(NcclLogCommunicator& communicator) {

@@ -38,8 +38,10 @@ constexpr std::array operations{
     TestedOperation{"reduce", "reduce", Factor::one, Has::yes, Has::yes}};
 
 double factor(const TestedOperation& operation, int ranks) {
-  const auto others = static_cast<double>(ranks - 1) / ranks;
-  return operation.factor == Factor::one ? 1 : operation.factor == Factor::others ? others : 2 * others;
+  const auto other_share = static_cast<double>(ranks - 1) / ranks;
+  return operation.factor == Factor::one      ? 1
+         : operation.factor == Factor::others ? other_share
+                                              : 2 * other_share;
 }
 
 bool fits(Has column, bool has) {
@@ -55,8 +57,8 @@ std::string letters_of(std::string_view text) {
 }
 
 const TestedOperation* find(std::string_view name) {
-  const auto* const found = std::ranges::find(operations, name, &TestedOperation::name);
-  return found == operations.end() ? nullptr : found;
+  const auto* const entry = std::ranges::find(operations, name, &TestedOperation::name);
+  return entry == operations.end() ? nullptr : entry;
 }
 
 std::optional<int> ranks_by(const BusRatio& ratio, Factor factor) {
@@ -83,9 +85,9 @@ bool has_columns_of(const NcclTestRow& row, const TestedOperation& operation) {
 
 std::string nccl_operation(std::string_view word) {
   const auto letters = letters_of(word);
-  const auto* const found =
+  const auto* const entry =
       std::ranges::find(operations, letters == "bcast" ? "broadcast" : letters, &TestedOperation::program);
-  return found == operations.end() ? "" : std::string{found->name};
+  return entry == operations.end() ? "" : std::string{entry->name};
 }
 
 std::vector<std::string> nccl_operations() {
@@ -98,11 +100,11 @@ std::string operation_in_name(std::string_view file) {
   auto letters = letters_of(file.substr(file.find_last_of('/') + 1));  // npos + 1 is 0.
   std::string_view named;
   for (const auto& operation : operations) {
-    const auto at = letters.find(operation.program);
-    if (at == std::string::npos) continue;
+    const auto position = letters.find(operation.program);
+    if (position == std::string::npos) continue;
     if (!named.empty()) return "";
     named = operation.name;
-    letters.replace(at, operation.program.size(), " ");
+    letters.replace(position, operation.program.size(), " ");
   }
   return std::string{named};
 }
@@ -119,7 +121,7 @@ std::optional<BusRatio> bus_ratio(const NcclTestRun& run) {
 
 std::vector<std::string> operations_like(const NcclTestRun& run, std::optional<int> ranks) {
   const auto ratio = bus_ratio(run);
-  std::vector<std::string> found;
+  std::vector<std::string> names;
   for (const auto& operation : operations) {
     if (operation.name == "hypercube" || !has_columns_of(run.rows.front(), operation))
       continue;  // not used in practice
@@ -129,9 +131,9 @@ std::vector<std::string> operations_like(const NcclTestRun& run, std::optional<i
                             : operation.factor == Factor::one
                                 ? is_one
                                 : ranks_by(*ratio, operation.factor).has_value();
-    if (fits_ratio) found.emplace_back(operation.name);
+    if (fits_ratio) names.emplace_back(operation.name);
   }
-  return found;
+  return names;
 }
 
 bool has_sent_bytes(const NcclTestRun& run, std::string_view operation) {

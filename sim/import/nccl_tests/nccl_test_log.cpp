@@ -24,9 +24,9 @@ constexpr int most_ranks = 1 << 20;
 
 /// The text after a word and blanks; empty if the word is missing.
 std::string_view text_after(std::string_view text, std::string_view word) {
-  const auto at = text.find(word);
-  if (at == std::string_view::npos) return {};
-  text.remove_prefix(at + word.size());
+  const auto position = text.find(word);
+  if (position == std::string_view::npos) return {};
+  text.remove_prefix(position + word.size());
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   return text;
 }
@@ -193,11 +193,13 @@ class LogParser {
     constexpr int fewest_numbers = 6;
     int numbers = 0;
     int words = 0;
-    for (std::size_t at = 0; (at = text.find_first_not_of(" \t", at)) != std::string_view::npos;) {
-      const auto end = std::min(text.find_first_of(" \t", at), text.size());
+    for (std::size_t position = 0;
+         (position = text.find_first_not_of(" \t", position)) != std::string_view::npos;) {
+      const auto end = std::min(text.find_first_of(" \t", position), text.size());
       ++words;
-      if (text.substr(at, end - at).find_first_not_of("0123456789.-") == std::string_view::npos) ++numbers;
-      at = end;
+      if (text.substr(position, end - position).find_first_not_of("0123456789.-") == std::string_view::npos)
+        ++numbers;
+      position = end;
     }
     return numbers >= fewest_numbers && words - numbers <= 3;
   }
@@ -255,10 +257,11 @@ struct PlacedWord {
 std::vector<PlacedWord> words_of(const TextLine& line) {
   std::vector<PlacedWord> words;
   const auto text = line.text;
-  for (std::size_t at = 0; (at = text.find_first_not_of(" \t", at)) != std::string_view::npos;) {
-    const auto end = std::min(text.find_first_of(" \t", at), text.size());
-    words.push_back({text.substr(at, end - at), line.offset + at});
-    at = end;
+  for (std::size_t position = 0;
+       (position = text.find_first_not_of(" \t", position)) != std::string_view::npos;) {
+    const auto end = std::min(text.find_first_of(" \t", position), text.size());
+    words.push_back({text.substr(position, end - position), line.offset + position});
+    position = end;
   }
   return words;
 }
@@ -298,35 +301,36 @@ class TestLogReader {
     const auto words = words_of(line_);
     const auto start = start_of_row(words);
     if (!start) return {};
-    std::span<const PlacedWord> rest{words};
-    rest = rest.subspan(*start);
-    while (rest.size() > 3 && is_time_of_day(rest.back().text)) rest = rest.first(rest.size() - 1);
-    row_.where = place_in(line_, file_, rest.front().offset, rest.front().text.size());
-    row_.size = Bytes{number(rest.front().text).value_or(0)};
-    row_.count = number(rest[1].text).value_or(0);
-    const auto type = rest[2];
-    rest = rest.subspan(3);
-    if (!rest.empty() && is_letter(rest.front().text.front()) && rest.front().text != "N/A") {
-      if (rest.front().text != "none") row_.reduction = std::string{rest.front().text};
-      rest = rest.subspan(1);
+    std::span<const PlacedWord> remaining{words};
+    remaining = remaining.subspan(*start);
+    while (remaining.size() > 3 && is_time_of_day(remaining.back().text))
+      remaining = remaining.first(remaining.size() - 1);
+    row_.where = place_in(line_, file_, remaining.front().offset, remaining.front().text.size());
+    row_.size = Bytes{number(remaining.front().text).value_or(0)};
+    row_.count = number(remaining[1].text).value_or(0);
+    const auto type = remaining[2];
+    remaining = remaining.subspan(3);
+    if (!remaining.empty() && is_letter(remaining.front().text.front()) && remaining.front().text != "N/A") {
+      if (remaining.front().text != "none") row_.reduction = std::string{remaining.front().text};
+      remaining = remaining.subspan(1);
     }
-    row_.has_root_column = rest.size() % columns_of_way == 1;
+    row_.has_root_column = remaining.size() % columns_of_way == 1;
     if (row_.has_root_column) {
-      const auto root = number(rest.front().text);
-      if (!root || *root != std::floor(*root)) return broken(rest.front(), "is not a valid root");
+      const auto root = number(remaining.front().text);
+      if (!root || *root != std::floor(*root)) return broken(remaining.front(), "is not a valid root");
       row_.root = static_cast<int>(std::clamp(*root, -1.0, 1e6));
-      rest = rest.subspan(1);
+      remaining = remaining.subspan(1);
     }
-    if (rest.size() != columns_of_way && rest.size() != 2 * columns_of_way) {
+    if (remaining.size() != columns_of_way && remaining.size() != 2 * columns_of_way) {
       return BrokenTestRow{place_in(line_, file_, line_.offset + line_.text.size(), 1),
                            fmt::format("the row has {} numbers after its type instead of {} or {}",
-                                       rest.size(), columns_of_way, 2 * columns_of_way),
-                           rest.size() < 2 * columns_of_way};
+                                       remaining.size(), columns_of_way, 2 * columns_of_way),
+                           remaining.size() < 2 * columns_of_way};
     }
-    if (!read_time(rest.first(columns_of_way), row_.out_of_place)) return *broken_;
-    if (rest.size() > columns_of_way) {
+    if (!read_time(remaining.first(columns_of_way), row_.out_of_place)) return *broken_;
+    if (remaining.size() > columns_of_way) {
       row_.in_place.emplace();
-      if (!read_time(rest.subspan(columns_of_way), *row_.in_place)) return *broken_;
+      if (!read_time(remaining.subspan(columns_of_way), *row_.in_place)) return *broken_;
     }
     const auto* const known = std::ranges::find(element_types, type.text, &ElementType::name);
     if (known == element_types.end()) return broken(type, "is not an element type of nccl-tests");
@@ -335,8 +339,8 @@ class TestLogReader {
   }
 
  private:
-  BrokenTestRow broken(const PlacedWord& word, std::string_view what) const {
-    return {place_in(line_, file_, word.offset, word.text.size()), fmt::format("'{}' {}", word.text, what),
+  BrokenTestRow broken(const PlacedWord& word, std::string_view fault) const {
+    return {place_in(line_, file_, word.offset, word.text.size()), fmt::format("'{}' {}", word.text, fault),
             false};
   }
 

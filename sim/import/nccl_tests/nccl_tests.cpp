@@ -53,8 +53,8 @@ class Resolver {
   }
 
  private:
-  [[noreturn]] void fail(std::string what, std::string hint) const {
-    refuse_at(run_.rows.front().where, std::move(what), std::move(hint));
+  [[noreturn]] void fail(std::string message, std::string hint) const {
+    refuse_at(run_.rows.front().where, std::move(message), std::move(hint));
   }
 
   std::optional<int> listed_ranks() const {
@@ -85,9 +85,9 @@ class Resolver {
   }
 
   int ranks(std::optional<int> listed, const std::string& operation) const {
-    const auto found = listed ? listed : ranks_by_ratio(run_, operation);
-    if (!found) fail("the log does not contain the number of ranks", "give it with --ranks N");
-    return *found;
+    const auto count = listed ? listed : ranks_by_ratio(run_, operation);
+    if (!count) fail("the log does not contain the number of ranks", "give it with --ranks N");
+    return *count;
   }
 
   void check_ratio(const NcclTestSamples& samples) const {
@@ -126,10 +126,10 @@ class Resolver {
   }
 
   int nodes(int ranks) const {
-    const auto found = options_.nodes ? options_.nodes : listed_nodes();
-    if (found && *found > ranks)
-      fail(fmt::format("{} ranks cannot be on {} nodes", ranks, *found), "see --nodes");
-    if (found) return *found;
+    const auto count = options_.nodes ? options_.nodes : listed_nodes();
+    if (count && *count > ranks)
+      fail(fmt::format("{} ranks cannot be on {} nodes", ranks, *count), "see --nodes");
+    if (count) return *count;
     const bool is_inside = options_.transport && *options_.transport != "net";
     if (is_inside) return 1;
     fail("the log does not contain the number of nodes", "give it with --nodes N");
@@ -207,12 +207,12 @@ class Resolver {
     const auto& chosen = options_.in_place && row.in_place ? *row.in_place : row.out_of_place;
     constexpr double share = 0.05;  // Far more than rounding.
     const auto rate = row.size / chosen.time / BytesPerSecond{1e9};
-    const auto others = static_cast<double>(samples.ranks - 1) / samples.ranks;
+    const auto other_share = static_cast<double>(samples.ranks - 1) / samples.ranks;
     const auto is_printed = [&](double expected) {
       return std::abs(expected - chosen.algorithm_rate) <= share * expected + 0.011;
     };
     const bool adds_up =
-        is_printed(rate) || (has_sent_bytes(run_, samples.operation) && is_printed(rate * others));
+        is_printed(rate) || (has_sent_bytes(run_, samples.operation) && is_printed(rate * other_share));
     if (!adds_up && samples.operation != "hypercube") {
       refuse_at(row.where,
                 fmt::format("inconsistent row: {:.0f} bytes in {:.4g} us are {:.4g} GB/s, not {:g}",
@@ -246,11 +246,11 @@ std::string samples_json(const std::vector<NcclTestSamples>& runs) {
   std::vector<std::string> rows;
   std::set<std::string> gpus;
   for (const auto& run : runs) {
-    const auto what =
+    const auto description =
         fmt::format("{} on {} ranks of {} node{}{}{}", run.rccl ? "rccl-tests" : "nccl-tests", run.ranks,
                     run.nodes, run.nodes == 1 ? "" : "s", run.gpu.empty() ? "" : ", ", run.gpu);
-    if (gpus.insert(what).second)
-      rows.push_back(Json{{"kind", "note"}, {"section", "import"}, {"what", what}}.dump(
+    if (gpus.insert(description).second)
+      rows.push_back(Json{{"kind", "note"}, {"section", "import"}, {"what", description}}.dump(
           -1, ' ', true, Json::error_handler_t::replace));
   }
   for (const auto& run : runs) {

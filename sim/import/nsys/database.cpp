@@ -96,8 +96,8 @@ Database::Database(const std::filesystem::path& file, const std::string& shown) 
   *periods_ = 100 + bytes_ * instructions_a_byte / period;
   sqlite3_progress_handler(
       handle, period,
-      [](void* left) {
-        auto& periods = *static_cast<std::uintmax_t*>(left);
+      [](void* context) {
+        auto& periods = *static_cast<std::uintmax_t*>(context);
         return periods == 0 ? 1 : (--periods, 0);
       },
       periods_.get());
@@ -113,12 +113,12 @@ void Database::count_row() const {
 }
 
 std::set<std::string> Database::columns(const std::string& table) const {
-  auto found =
+  auto matches =
       rows(fmt::format("SELECT c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = "
                        "'table' AND t.name = '{}'",
                        table));
   std::set<std::string> names;
-  while (found.next()) names.insert(found.text(0));
+  while (matches.next()) names.insert(matches.text(0));
   return names;
 }
 

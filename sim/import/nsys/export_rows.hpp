@@ -74,10 +74,10 @@ void sort_by_start(Rows& rows) {
 
 /// "cudaLaunchKernel" from "cudaLaunchKernel_v7000".
 inline std::string without_version(const std::string& name) {
-  const auto at = name.rfind("_v");
+  const auto suffix = name.rfind("_v");
   const bool has_version =
-      at != std::string::npos && name.find_first_not_of("0123456789", at + 2) == std::string::npos;
-  return has_version ? name.substr(0, at) : name;
+      suffix != std::string::npos && name.find_first_not_of("0123456789", suffix + 2) == std::string::npos;
+  return has_version ? name.substr(0, suffix) : name;
 }
 
 /// @source CUpti_ActivityMemcpyKind

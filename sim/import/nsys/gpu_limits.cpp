@@ -26,12 +26,13 @@ RawDevice limits_of_capability(std::int64_t major, std::int64_t minor) {
   RawDevice device;
   device.major = major;
   device.minor = minor;
-  const auto* const found = std::ranges::find_if(
-      capabilities, [&](const Capability& one) { return one.major == major && one.minor == minor; });
-  if (found == capabilities.end()) return device;
-  device.threads = found->threads;
+  const auto* const match = std::ranges::find_if(capabilities, [&](const Capability& candidate) {
+    return candidate.major == major && candidate.minor == minor;
+  });
+  if (match == capabilities.end()) return device;
+  device.threads = match->threads;
   device.registers = registers;
-  device.shared = found->shared_kib * 1024;
+  device.shared = match->shared_kib * 1024;
   return device;
 }
 

@@ -99,25 +99,26 @@ void NcclRanges::read(const Database& database) {
   for (auto& [thread, calls] : calls_) std::ranges::stable_sort(calls, {}, &Range::start);
 }
 
-std::optional<NcclCall> NcclRanges::call_at(const std::pair<std::int64_t, std::int64_t>& at) const {
-  const auto calls = calls_.find(at.first);
+std::optional<NcclCall> NcclRanges::call_at(const std::pair<std::int64_t, std::int64_t>& moment) const {
+  const auto calls = calls_.find(moment.first);
   if (calls == calls_.end()) return std::nullopt;
-  const auto after = std::ranges::upper_bound(calls->second, at.second, {}, &Range::start);
-  if (after == calls->second.begin() || std::prev(after)->end < at.second) return std::nullopt;
+  const auto after = std::ranges::upper_bound(calls->second, moment.second, {}, &Range::start);
+  if (after == calls->second.begin() || std::prev(after)->end < moment.second) return std::nullopt;
   return std::prev(after)->call;
 }
 
 std::int64_t NcclRanges::ranks_of(std::int64_t process, std::int64_t communicator) const {
   const auto of_process = communicators_.find(process);
   if (of_process == communicators_.end()) return 0;
-  const auto found = of_process->second.find(communicator);
-  return found == of_process->second.end() ? 0 : found->second.ranks;
+  const auto entry = of_process->second.find(communicator);
+  return entry == of_process->second.end() ? 0 : entry->second.ranks;
 }
 
 std::optional<NcclJob> NcclRanges::job(std::int64_t process) const {
   const auto of_process = communicators_.find(process);
   if (of_process == communicators_.end()) return std::nullopt;
-  return std::ranges::max_element(of_process->second, {}, [](const auto& one) { return one.second.ranks; })
+  return std::ranges::max_element(of_process->second, {},
+                                  [](const auto& entry) { return entry.second.ranks; })
       ->second;
 }
 

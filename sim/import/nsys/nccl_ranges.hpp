@@ -29,8 +29,8 @@ class NcclRanges {
   /// @pre the table NVTX_EVENTS has the columns domainId and binaryData
   void read(const Database& database);
 
-  /// The innermost call that contains the time. @param at thread and time
-  std::optional<NcclCall> call_at(const std::pair<std::int64_t, std::int64_t>& at) const;
+  /// The innermost call that contains the time. @param moment thread and time
+  std::optional<NcclCall> call_at(const std::pair<std::int64_t, std::int64_t>& moment) const;
   /// Ranks of a communicator that the process created; 0 if its creation was not recorded.
   std::int64_t ranks_of(std::int64_t process, std::int64_t communicator) const;
   /// Place of the process in its largest communicator, which is taken for the job.

@@ -115,10 +115,10 @@ class Export {
   /// Returns the name of a row, or null. Every event has a copy of its name, so names may add up to far more
   /// than the file's size. @throws ConfigError if they do
   Name* name_of(const std::optional<std::int64_t>& id) {
-    const auto found = id ? names_.find(*id) : names_.end();
-    if (found == names_.end()) return nullptr;
-    count_text(found->second.text);
-    return &found->second;
+    const auto entry = id ? names_.find(*id) : names_.end();
+    if (entry == names_.end()) return nullptr;
+    count_text(entry->second.text);
+    return &entry->second;
   }
 
   void count_text(const std::string& text) {
@@ -177,16 +177,16 @@ class Export {
   }
 
   void calls(const SinkOfProcess& sink_of) {
-    std::vector<CallRow> all;
+    std::vector<CallRow> call_rows;
     auto rows = database_.rows(
         "SELECT start, end, globalTid, correlationId, nameId FROM CUPTI_ACTIVITY_KIND_RUNTIME");
     while (rows.next())
-      all.push_back({{rows.whole(0), rows.whole(1)},
-                     rows.whole(2).value_or(0),
-                     rows.whole(3).value_or(0),
-                     rows.whole(4)});
-    sort_by_start(all);
-    for (const auto& row : all) {
+      call_rows.push_back({{rows.whole(0), rows.whole(1)},
+                           rows.whole(2).value_or(0),
+                           rows.whole(3).value_or(0),
+                           rows.whole(4)});
+    sort_by_start(call_rows);
+    for (const auto& row : call_rows) {
       RawEvent event;
       event.category = "cuda_runtime";
       if (const auto* name = name_of(row.name)) event.name = printable(without_version(name->text));
@@ -244,7 +244,7 @@ class Export {
         result *= std::clamp<std::int64_t>(rows.whole(i).value_or(0), 0, 1 << 20);
       return result;
     };
-    std::vector<KernelRow> all;
+    std::vector<KernelRow> kernel_rows;
     while (rows.next()) {
       KernelRow row{activity_in(rows), rows.whole(6)};
       row.blocks = std::min(product(7), std::int64_t{1} << 40);
@@ -252,10 +252,10 @@ class Export {
       row.registers = rows.whole(13).value_or(0);
       for (const int column : {14, 15})
         row.shared += std::clamp<std::int64_t>(rows.whole(column).value_or(0), 0, 1 << 24);
-      all.push_back(row);
+      kernel_rows.push_back(row);
     }
-    sort_by_start(all);
-    for (const auto& row : all) {
+    sort_by_start(kernel_rows);
+    for (const auto& row : kernel_rows) {
       RawEvent event;
       event.category = "kernel";
       auto* const name = name_of(row.name);
@@ -276,20 +276,20 @@ class Export {
   }
 
   /// Reads the copies or the memsets.
-  std::vector<TransferRow> transfers(const std::string& table, const std::string& more) {
+  std::vector<TransferRow> transfers(const std::string& table, const std::string& columns) {
     auto rows =
-        database_.rows(fmt::format("SELECT {}, bytes{} FROM {}", activity_columns(table), more, table));
-    std::vector<TransferRow> all;
+        database_.rows(fmt::format("SELECT {}, bytes{} FROM {}", activity_columns(table), columns, table));
+    std::vector<TransferRow> transfer_rows;
     while (rows.next()) {
-      all.push_back({activity_in(rows), rows.whole(6).value_or(0),
-                     more.empty() ? std::int64_t{0} : rows.whole(7).value_or(0), ""});
-      if (more.find("srcKind") == std::string::npos) continue;
+      transfer_rows.push_back({activity_in(rows), rows.whole(6).value_or(0),
+                               columns.empty() ? std::int64_t{0} : rows.whole(7).value_or(0), ""});
+      if (columns.find("srcKind") == std::string::npos) continue;
       const auto from = memory_kind(rows.whole(8).value_or(-1));
       const auto to = memory_kind(rows.whole(9).value_or(-1));
-      if (!from.empty() && !to.empty()) all.back().places = fmt::format(" ({} -> {})", from, to);
+      if (!from.empty() && !to.empty()) transfer_rows.back().places = fmt::format(" ({} -> {})", from, to);
     }
-    sort_by_start(all);
-    return all;
+    sort_by_start(transfer_rows);
+    return transfer_rows;
   }
 
   void copies(const SinkOfProcess& sink_of) {
@@ -341,7 +341,7 @@ class Export {
   void visit_ranges(const Call& call, Visit visit) {
     const auto of_thread = std::ranges::equal_range(ranges_, call.first, {}, &Range::thread);
     auto range = std::upper_bound(of_thread.begin(), of_thread.end(), call.second,
-                                  [](std::int64_t time, const Range& one) { return time < one.start; });
+                                  [](std::int64_t time, const Range& next) { return time < next.start; });
     constexpr int max_searched = 200;
     for (int searched = 0; range != of_thread.begin() && searched < max_searched; ++searched) {
       --range;
@@ -366,17 +366,17 @@ class Export {
   /// shapes of PyTorch's operation and the type in the kernel's name ("ncclDevKernel_AllReduce_Sum_bf16").
   void set_collective(const Call& call, std::int64_t process, RawEvent& kernel) {
     kernel.collective = kernel.name.substr(0, kernel.name.find('('));
-    if (const auto found = nccl_.call_at(call)) {
-      const auto ranks = nccl_.ranks_of(process, found->communicator);
+    if (const auto nccl_call = nccl_.call_at(call)) {
+      const auto ranks = nccl_.ranks_of(process, nccl_call->communicator);
       const bool is_part =
           kernel.name.find("AllGather") != std::string::npos ||
           kernel.name.find("ReduceScatter") != std::string::npos;  // NCCL counts a rank's part.
-      kernel.group = fmt::format("{:x}", static_cast<std::uint64_t>(found->communicator));
+      kernel.group = fmt::format("{:x}", static_cast<std::uint64_t>(nccl_call->communicator));
       kernel.group_size = ranks;
       kernel.element_type = "Byte";
-      const auto parts = is_part ? ranks : 1;
-      if (parts > 0 && found->bytes <= (std::int64_t{1} << 50) / parts)
-        kernel.elements = found->bytes * parts;
+      const auto factor = is_part ? ranks : 1;
+      if (factor > 0 && nccl_call->bytes <= (std::int64_t{1} << 50) / factor)
+        kernel.elements = nccl_call->bytes * factor;
       return;
     }
     kernel.element_type = nccl_type(kernel.collective);
@@ -392,13 +392,13 @@ class Export {
   /// Type of gradients: that of the parameters that most kernels of the optimizer change.
   std::string_view gradient_type() const {
     const auto most =
-        std::ranges::max_element(optimizer_types_, {}, [](const auto& one) { return one.second; });
+        std::ranges::max_element(optimizer_types_, {}, [](const auto& entry) { return entry.second; });
     return most == optimizer_types_.end() ? "float" : most->first;
   }
 
   std::vector<std::int64_t> launches_of(std::int64_t process) const {
-    const auto found = launches_.find(process);
-    return found == launches_.end() ? std::vector<std::int64_t>{} : found->second;
+    const auto entry = launches_.find(process);
+    return entry == launches_.end() ? std::vector<std::int64_t>{} : entry->second;
   }
 
   /// Steps last from the end of a mark to the end of the next: the program may take its batch between them.

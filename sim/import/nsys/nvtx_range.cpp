@@ -28,8 +28,9 @@ std::string list_at(std::string_view text) {
   return "";
 }
 
-bool has_any(std::string_view text, std::initializer_list<std::string_view> parts) {
-  return std::ranges::any_of(parts, [&](auto part) { return text.find(part) != std::string_view::npos; });
+bool has_any(std::string_view text, std::initializer_list<std::string_view> fragments) {
+  return std::ranges::any_of(fragments,
+                             [&](auto fragment) { return text.find(fragment) != std::string_view::npos; });
 }
 
 }  // namespace
@@ -74,23 +75,23 @@ std::int64_t largest_operand(std::string_view shapes) {
   std::int64_t largest = 0;
   std::int64_t elements = 1;
   bool is_tensor = false;
-  const auto* at = shapes.data();
-  const auto* const end = at + shapes.size();
-  while (at != end) {
+  const auto* position = shapes.data();
+  const auto* const end = position + shapes.size();
+  while (position != end) {
     std::int64_t size = 0;
-    const auto [next, error] = std::from_chars(at, end, size);
+    const auto [next, error] = std::from_chars(position, end, size);
     if (error == std::errc{}) {
       is_tensor = true;
       elements = size > 0 && elements <= most / size ? elements * size : 0;
-      at = next;
+      position = next;
       continue;
     }
-    if (*at == ']' && is_tensor) largest = std::max(largest, elements);
-    if (*at == '[' || *at == ']') {
+    if (*position == ']' && is_tensor) largest = std::max(largest, elements);
+    if (*position == '[' || *position == ']') {
       elements = 1;
       is_tensor = false;
     }
-    ++at;
+    ++position;
   }
   return largest;
 }

@@ -114,18 +114,19 @@ std::string rank_in(std::string_view line) {
     return std::string{text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size()))};
   };
   const auto text = lower(line);
-  for (auto at = text.find("rank"); at != std::string::npos; at = text.find("rank", at + 1)) {
-    if (at > 0 && is_letter(text[at - 1])) continue;
-    const auto number = text.find_first_not_of(" \"'=:_#", at + 4);
+  for (auto position = text.find("rank"); position != std::string::npos;
+       position = text.find("rank", position + 1)) {
+    if (position > 0 && is_letter(text[position - 1])) continue;
+    const auto number = text.find_first_not_of(" \"'=:_#", position + 4);
     if (number == std::string::npos) break;
     if (auto rank = digits(line.substr(number)); !rank.empty()) return rank;
   }
   for (const std::string_view start : {"[1,", "[default", "[", ""}) {
     if (!line.starts_with(start)) continue;
     auto rank = digits(line.substr(start.size()));
-    const auto rest = line.substr(start.size() + rank.size());
+    const auto label = line.substr(start.size() + rank.size());
     const bool is_label =
-        start.empty() ? rest.starts_with(": ") : rest.starts_with("]:") || rest.starts_with("]<");
+        start.empty() ? label.starts_with(": ") : label.starts_with("]:") || label.starts_with("]<");
     if (!rank.empty() && is_label) return rank;
   }
   return {};
@@ -144,15 +145,16 @@ class StepLogReader {
     if (line.empty() || line.starts_with('#')) return;
     LoggedStep step;
     step.number = unnumbered;
-    const auto found = line.starts_with('{') ? read_json(line, step) : read_text(line, step);
-    if (!found || !std::isfinite(found->value)) return;
-    const auto unit = found->unit ? found->unit : options_.unit;
+    const auto reading = line.starts_with('{') ? read_json(line, step) : read_text(line, step);
+    if (!reading || !std::isfinite(reading->value)) return;
+    const auto unit = reading->unit ? reading->unit : options_.unit;
     if (!unit) {
       refuse("the unit of the step time is unknown", "give it with --unit: s, ms or us");
     }
-    step.time = found->value * *unit;
+    step.time = reading->value * *unit;
     if (!std::isfinite(step.time.value()) || step.time <= Seconds{})
-      refuse(fmt::format("a step time of {:g} is not possible", found->value), "correct or remove the line");
+      refuse(fmt::format("a step time of {:g} is not possible", reading->value),
+             "correct or remove the line");
     auto& rank = ranks_.try_emplace(rank_in(line), Rank{static_cast<int>(ranks_.size())}).first->second;
     const bool is_repeated = rank.last == step.number && step.number != unnumbered;
     rank.last = step.number;
@@ -206,10 +208,10 @@ class StepLogReader {
     steps_.resize(kept);
   }
 
-  [[noreturn]] void refuse(std::string what, std::string hint) const {
-    if (line_ == 0) refuse_at(Where{file_, 0, 0, 0, {}}, std::move(what), std::move(hint));
-    refuse_at(Where{file_, line_, 1, static_cast<int>(characters(text_)), shown_line(text_)}, std::move(what),
-              std::move(hint));
+  [[noreturn]] void refuse(std::string message, std::string hint) const {
+    if (line_ == 0) refuse_at(Where{file_, 0, 0, 0, {}}, std::move(message), std::move(hint));
+    refuse_at(Where{file_, line_, 1, static_cast<int>(characters(text_)), shown_line(text_)},
+              std::move(message), std::move(hint));
   }
 
   std::optional<Found> read_json(std::string_view line, LoggedStep& step) const {
@@ -244,8 +246,8 @@ class StepLogReader {
   }
 
   std::optional<Found> read_text(std::string_view line, LoggedStep& step) {
-    if (auto found = read_numbers(line, step)) return found;
-    if (const auto found = read_metric(line, step)) return found;
+    if (auto reading = read_numbers(line, step)) return reading;
+    if (const auto reading = read_metric(line, step)) return reading;
     return read_sentence(line, step);
   }
 
@@ -259,25 +261,26 @@ class StepLogReader {
       return std::nullopt;
     }
     const auto cells = cells_of(line, separator_);
-    std::optional<Found> found;
+    std::optional<Found> reading;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       std::string text{cells[i]};
       if (separator_ == ';') std::ranges::replace(text, ',', '.');  // of a decimal number
-      std::string_view rest{text};
-      const auto value = take_number(rest);
-      const auto unit = unit_at(trimmed(rest));
-      const bool is_number = value && (rest.empty() || unit);
+      std::string_view remainder{text};
+      const auto value = take_number(remainder);
+      const auto unit = unit_at(trimmed(remainder));
+      const bool is_number = value && (remainder.empty() || unit);
       if (columns_.size() == cells.size()) {
-        if (is_number && is_time(columns_[i])) found = Found{*value, unit ? unit : unit_in_name(columns_[i])};
+        if (is_number && is_time(columns_[i]))
+          reading = Found{*value, unit ? unit : unit_in_name(columns_[i])};
         if (is_number && std::ranges::find(names_of_number, columns_[i]) != names_of_number.end())
           step.number = step_number(*value);
         if (std::ranges::find(names_of_moment, columns_[i]) != names_of_moment.end())
           step.moment = printable(cells[i]);
       } else if (cells.size() == 1 && is_number && !options_.key) {
-        found = Found{*value, unit};
+        reading = Found{*value, unit};
       }
     }
-    return found;
+    return reading;
   }
 
   /// "train_step_time_seconds{rank="0"} 0.153 1700000000000"
@@ -290,11 +293,11 @@ class StepLogReader {
                                : unit_in_name(name) && (lower(name).find("step") != std::string::npos ||
                                                         lower(name).find("iter") != std::string::npos);
     if (!is_wanted) return std::nullopt;
-    auto rest = line.substr(end);
-    const auto close = rest.starts_with('{') ? rest.find('}') : std::string_view::npos;
-    const auto labels = close == std::string_view::npos ? std::string_view{} : rest.substr(0, close + 1);
-    rest = trimmed(rest.substr(labels.size()));
-    const auto value = take_number(rest);
+    auto remainder = line.substr(end);
+    const auto close = remainder.starts_with('{') ? remainder.find('}') : std::string_view::npos;
+    const auto labels = close == std::string_view::npos ? std::string_view{} : remainder.substr(0, close + 1);
+    remainder = trimmed(remainder.substr(labels.size()));
+    const auto value = take_number(remainder);
     if (!value) return std::nullopt;
     if (!labels_) labels_ = labels;
     if (*labels_ != labels) {
@@ -302,52 +305,53 @@ class StepLogReader {
                          printable(labels)),
              "keep the lines of one rank");
     }
-    step.moment = printable(trimmed(rest));
+    step.moment = printable(trimmed(remainder));
     return Found{*value, unit_in_name(name)};
   }
 
   /// A name of the step time, then its number: "elapsed time per iteration (ms): 152.3", "time 152.31ms".
   std::optional<Found> read_sentence(std::string_view line, LoggedStep& step) const {
     const auto text = lower(line);
-    std::optional<Found> found;
+    std::optional<Found> reading;
     if (options_.key) {
-      found = number_after(text, lower(*options_.key));
+      reading = number_after(text, lower(*options_.key));
     } else {
       for (const auto name : names_of_time) {
-        found = number_after(text, name);
-        if (found && (found->unit || name != "time")) break;
-        found.reset();
+        reading = number_after(text, name);
+        if (reading && (reading->unit || name != "time")) break;
+        reading.reset();
       }
     }
-    if (!found) return std::nullopt;
+    if (!reading) return std::nullopt;
     for (const auto name : names_of_number) {
       const auto number = number_after(text, name);
-      if (number && number->value != found->value) {  // not the time of "time per step"
+      if (number && number->value != reading->value) {  // not the time of "time per step"
         step.number = step_number(number->value);
         break;
       }
     }
-    return found;
+    return reading;
   }
 
   /// The number after a word, at most a unit in brackets and some punctuation away.
   static std::optional<Found> number_after(std::string_view text, std::string_view word) {
-    for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-      if (at > 0 && is_letter(text[at - 1])) continue;
-      auto rest = text.substr(at + word.size());
+    for (auto position = text.find(word); position != std::string_view::npos;
+         position = text.find(word, position + 1)) {
+      if (position > 0 && is_letter(text[position - 1])) continue;
+      auto remainder = text.substr(position + word.size());
       std::optional<Seconds> unit;
-      if (!rest.empty() && rest.front() == '_') unit = unit_at(rest.substr(1));
-      if (unit) rest.remove_prefix(std::min(rest.find_first_of(" =:\""), rest.size()));
-      rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
-      if (rest.starts_with('(') || rest.starts_with('[')) {
-        unit = unit_at(rest.substr(1));
-        rest.remove_prefix(std::min(rest.find_first_of(")]") + 1, rest.size()));
+      if (!remainder.empty() && remainder.front() == '_') unit = unit_at(remainder.substr(1));
+      if (unit) remainder.remove_prefix(std::min(remainder.find_first_of(" =:\""), remainder.size()));
+      remainder.remove_prefix(std::min(remainder.find_first_not_of(blanks), remainder.size()));
+      if (remainder.starts_with('(') || remainder.starts_with('[')) {
+        unit = unit_at(remainder.substr(1));
+        remainder.remove_prefix(std::min(remainder.find_first_of(")]") + 1, remainder.size()));
       }
-      rest.remove_prefix(std::min(rest.find_first_not_of(" \t:=\"'|"), rest.size()));
-      const auto value = take_number(rest);
+      remainder.remove_prefix(std::min(remainder.find_first_not_of(" \t:=\"'|"), remainder.size()));
+      const auto value = take_number(remainder);
       if (!value) continue;
-      rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
-      return Found{*value, unit ? unit : unit_at(rest)};
+      remainder.remove_prefix(std::min(remainder.find_first_not_of(blanks), remainder.size()));
+      return Found{*value, unit ? unit : unit_at(remainder)};
     }
     return std::nullopt;
   }

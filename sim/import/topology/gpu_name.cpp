@@ -126,8 +126,8 @@ std::string gpu_file_name(std::string_view device) {
   }
   if (name.ends_with(virtual_suffix)) name.erase(name.size() - virtual_suffix.size());
   if (name.empty()) name = "gpu";
-  const auto* const other = std::ranges::find(driver_names, name, &DriverName::device);
-  return other == driver_names.end() ? name : std::string{other->file};
+  const auto* const entry = std::ranges::find(driver_names, name, &DriverName::device);
+  return entry == driver_names.end() ? name : std::string{entry->file};
 }
 
 std::string gpu_name(const std::string& device, const std::optional<std::string>& chosen,
@@ -172,8 +172,8 @@ GpuList find_gpu_list(const TextFile& file) {
 }
 
 std::string_view gpu_of_device(int device) {
-  const auto* const found = std::ranges::find(known_pci_names, device, &PciName::device);
-  return found == known_pci_names.end() ? std::string_view{} : found->name;
+  const auto* const entry = std::ranges::find(known_pci_names, device, &PciName::device);
+  return entry == known_pci_names.end() ? std::string_view{} : entry->name;
 }
 
 }  // namespace gradway

@@ -52,11 +52,11 @@ class NodeTopology {
 
   /// The part of a group. The first call creates it with its parents.
   template <class Make>
-  std::size_t part_of(Parts& parts, std::size_t group, const Make& make) {
-    const auto found = parts.find(group);
-    if (found != parts.end()) return found->second;
+  std::size_t part_of(Parts& group_parts, std::size_t group, const Make& make) {
+    const auto entry = group_parts.find(group);
+    if (entry != group_parts.end()) return entry->second;
     const auto part = make();
-    parts[group] = part;
+    group_parts[group] = part;
     return part;
   }
 
@@ -117,24 +117,24 @@ class NodeTopology {
     // Sockets by NUMA node; those without one are last.
     std::vector<std::pair<std::optional<int>, std::size_t>> order;
     for (const auto& [group, part] : sockets_) order.emplace_back(layout_.parts[part].numa_node, part);
-    std::ranges::stable_sort(order, [](const auto& one, const auto& other) {
-      return one.first.value_or(most_numa) < other.first.value_or(most_numa);
+    std::ranges::stable_sort(order, [](const auto& a, const auto& b) {
+      return a.first.value_or(most_numa) < b.first.value_or(most_numa);
     });
     int number = 0;
     for (const auto& [numa, part] : order) layout_.parts[part].name = fmt::format("cpu{}", number++);
   }
 
-  int nvlinks(std::size_t one, std::size_t other) const { return matrix_.cells[one][other].nvlinks; }
+  int nvlinks(std::size_t gpu, std::size_t peer) const { return matrix_.cells[gpu][peer].nvlinks; }
 
   /// Whether these GPUs, which NVLinks join, are behind an NVSwitch.
   bool is_switched(const std::vector<std::size_t>& joined) const {
     int most = 0;  // links of a GPU to all the others
     bool are_alike = joined.size() > 1;
-    for (const auto one : joined) {
+    for (const auto gpu : joined) {
       int sum = 0;
-      for (const auto other : joined) {
-        sum += nvlinks(one, other);
-        are_alike = are_alike && (one == other || nvlinks(one, other) == nvlinks(joined[0], joined[1]));
+      for (const auto peer : joined) {
+        sum += nvlinks(gpu, peer);
+        are_alike = are_alike && (gpu == peer || nvlinks(gpu, peer) == nvlinks(joined[0], joined[1]));
       }
       most = std::max(most, sum);
     }
@@ -154,7 +154,7 @@ class NodeTopology {
       if (is_switched(gpus)) switches.emplace(first, fmt::format("nvswitch{}", switches.size()));
     }
     if (switches.size() == 1) switches.begin()->second = "nvswitch";
-    std::vector<std::string> left;
+    std::vector<std::string> unlinked;
     for (std::size_t i = 0; i < matrix_.gpus; ++i) {
       const auto nvswitch = switches.find(joined_to[i]);
       int most = 0;
@@ -163,22 +163,24 @@ class NodeTopology {
         if (j > i && nvlinks(i, j) > 0 && nvswitch == switches.end())
           layout_.pairs.push_back({i, j, nvlinks(i, j)});
       }
-      if (most == 0) left.push_back(layout_.name(i));
+      if (most == 0) unlinked.push_back(layout_.name(i));
       if (nvswitch != switches.end()) layout_.switched.push_back({i, most, nvswitch->second});
     }
-    if (switches.empty() || left.empty()) return;
+    if (switches.empty() || unlinked.empty()) return;
     layout_.remarks.push_back(fmt::format(
         "{} {} no NVLinks, but {} of the {} GPUs are on an NVSwitch: check 'nvidia-smi nvlink -s' "
         "and the fabric manager",
-        fmt::join(left, ", "), left.size() == 1 ? "has" : "have", layout_.switched.size(), matrix_.gpus));
+        fmt::join(unlinked, ", "), unlinked.size() == 1 ? "has" : "have", layout_.switched.size(),
+        matrix_.gpus));
   }
 
   /// Adds one remark for all observations of a kind.
-  void remark(const std::vector<std::string>& all, std::string_view what) {
-    if (all.empty()) return;
-    const auto rest =
-        all.size() > 1 ? fmt::format("; and {} more such {}", all.size() - 1, what) : std::string{};
-    layout_.remarks.push_back(all.front() + rest);
+  void remark(const std::vector<std::string>& observations, std::string_view noun) {
+    if (observations.empty()) return;
+    const auto remainder = observations.size() > 1
+                               ? fmt::format("; and {} more such {}", observations.size() - 1, noun)
+                               : std::string{};
+    layout_.remarks.push_back(observations.front() + remainder);
   }
 
   /// Adds remarks where the tree contradicts the matrix or its NUMA nodes.

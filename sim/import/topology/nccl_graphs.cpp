@@ -25,8 +25,8 @@ constexpr std::array patterns{NumberedWord{1, "balanced tree"}, NumberedWord{2, 
 
 template <std::size_t size>
 std::string word_of(const std::array<NumberedWord, size>& words, int number) {
-  const auto* const found = std::ranges::find(words, number, &NumberedWord::number);
-  return found == words.end() ? fmt::format("number {}", number) : std::string{found->word};
+  const auto* const entry = std::ranges::find(words, number, &NumberedWord::number);
+  return entry == words.end() ? fmt::format("number {}", number) : std::string{entry->word};
 }
 
 int required(const XmlFile& file, const xml_node& node, const char* name, int most) {

@@ -172,9 +172,9 @@ class TopologyParser {
     link.where = file_.at(node);
     link.target = lower_case(file_.attribute(node, "target"));
     link.count = file_.whole(node, "count", 1, 1024).value_or(1);
-    const auto other = file_.whole(node, "tclass", 0, most_class);
-    if (other == nvswitch_class) link.to = NcclNvlink::End::nvswitch;
-    if (other == cpu_class) link.to = NcclNvlink::End::cpu;
+    const auto target_class = file_.whole(node, "tclass", 0, most_class);
+    if (target_class == nvswitch_class) link.to = NcclNvlink::End::nvswitch;
+    if (target_class == cpu_class) link.to = NcclNvlink::End::cpu;
     return link;
   }
 

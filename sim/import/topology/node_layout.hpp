@@ -61,7 +61,7 @@ std::string nic_name(const std::string& name, const std::set<std::string>& taken
 NodeLayout without_nics(const NodeLayout& layout);
 
 /// Type of the PCIe path between two devices of a layout, as `nvidia-smi topo -m` would show it.
-PathType type_in_tree(const NodeLayout& layout, std::size_t one, std::size_t other);
+PathType type_in_tree(const NodeLayout& layout, std::size_t device, std::size_t peer);
 
 /// Facts about a node's NVLinks that the matrix does not show.
 struct NvlinkFacts {

@@ -50,9 +50,9 @@ NodeSockets::NodeSockets(const TopologyMatrix& matrix)
 }
 
 bool NodeSockets::is_split(std::size_t device) const {
-  return is_assumed(device) || std::ranges::any_of(island_, [&](const auto& one) {
-           return socket_.at(one.first) == socket(device) && one.second != island(device) &&
-                  !assumed_.contains(one.first);
+  return is_assumed(device) || std::ranges::any_of(island_, [&](const auto& entry) {
+           return socket_.at(entry.first) == socket(device) && entry.second != island(device) &&
+                  !assumed_.contains(entry.first);
          });
 }
 
@@ -70,9 +70,9 @@ std::optional<int> NodeSockets::numa_of(std::size_t group) const {
 
 /// Whether both groups share a socket according to their NUMA nodes, or if unknown according to NVLinks
 /// without any SYS connection.
-bool NodeSockets::share_socket(std::size_t one, std::size_t other) const {
-  if (knows_numa_) return has_gpus(one) && has_gpus(other) && numa_of(one) == numa_of(other);
-  return linked_.contains({one, other}) && !far_.contains({one, other});
+bool NodeSockets::share_socket(std::size_t group, std::size_t neighbour) const {
+  if (knows_numa_) return has_gpus(group) && has_gpus(neighbour) && numa_of(group) == numa_of(neighbour);
+  return linked_.contains({group, neighbour}) && !far_.contains({group, neighbour});
 }
 
 void NodeSockets::place(std::size_t group) {
@@ -94,8 +94,8 @@ void NodeSockets::place(std::size_t group) {
   }
   for (const auto& [other, island] : island_) {
     if (other == group || socket_[other] != socket_[group]) continue;
-    const bool is_far = std::ranges::any_of(island_, [&](const auto& one) {
-      return one.second == island && one.first != group && far_.contains({one.first, group});
+    const bool is_far = std::ranges::any_of(island_, [&](const auto& entry) {
+      return entry.second == island && entry.first != group && far_.contains({entry.first, group});
     });
     if (is_far) continue;
     island_[group] = island;

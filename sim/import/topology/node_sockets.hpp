@@ -39,7 +39,7 @@ class NodeSockets {
  private:
   bool has_gpus(std::size_t group) const;
   std::optional<int> numa_of(std::size_t group) const;
-  bool share_socket(std::size_t one, std::size_t other) const;
+  bool share_socket(std::size_t group, std::size_t neighbour) const;
   void place(std::size_t group);
 
   const TopologyMatrix& matrix_;

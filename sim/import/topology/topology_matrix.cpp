@@ -54,14 +54,14 @@ std::size_t length_of_part(std::string_view text) {
 
 /// The cells and names that a copy without blanks between them joined: "NODENODE", "NIC11NIC12".
 std::vector<MatrixWord> separated(const MatrixWord& word) {
-  std::vector<MatrixWord> parts;
-  for (std::size_t at = 0; at < word.text.size();) {
-    const auto length = length_of_part(std::string_view{word.text}.substr(at));
+  std::vector<MatrixWord> pieces;
+  for (std::size_t offset = 0; offset < word.text.size();) {
+    const auto length = length_of_part(std::string_view{word.text}.substr(offset));
     if (length == 0) return {word};
-    parts.push_back({word.text.substr(at, length), word.column + static_cast<int>(at), word.line});
-    at += length;
+    pieces.push_back({word.text.substr(offset, length), word.column + static_cast<int>(offset), word.line});
+    offset += length;
   }
-  return parts;
+  return pieces;
 }
 
 /// Whether the word may be a name at the start of a line, if a terminal broke the header.
@@ -85,7 +85,7 @@ class MatrixParser {
     const auto header = std::ranges::find_if(lines_, is_header);
     if (header == lines_.end()) fail({}, "there is no line 'GPU0 GPU1 ...'", std::string{expected_matrix});
     const bool is_of_amd = std::ranges::any_of(
-        lines_, [](const auto& each) { return each.text.find("between two GPUs ===") != std::string::npos; });
+        lines_, [](const auto& line) { return line.text.find("between two GPUs ===") != std::string::npos; });
     if (is_of_amd)
       fail({}, "this is the output of `rocm-smi --showtopo`, which gradway does not read",
            "import the topology that RCCL writes (NCCL_TOPO_DUMP_FILE) with 'gradway import nccl-topo'");
@@ -120,23 +120,24 @@ class MatrixParser {
            (line.words.size() < 2 || line.words[1].text != "X");
   }
 
-  [[noreturn]] void fail(const MatrixWord& word, std::string what, std::string hint) const {
+  [[noreturn]] void fail(const MatrixWord& word, std::string message, std::string hint) const {
     const auto length = static_cast<int>(word.text.size());
     const auto text =
         word.line == 0 ? std::string{} : shown_line(lines_[static_cast<std::size_t>(word.line) - 1].text);
     throw ConfigError{
-        Problem{Where{file_, word.line, word.column, length, text}, std::move(what), {}, std::move(hint)}};
+        Problem{Where{file_, word.line, word.column, length, text}, std::move(message), {}, std::move(hint)}};
   }
 
   /// @return the line after the header, which a narrow terminal may have broken
   std::size_t read_header(std::size_t number) {
     auto words = lines_[number++].words;
     for (; number < lines_.size(); ++number) {
-      const auto& more = lines_[number].words;
-      const bool goes_on = !more.empty() && more[0].text != "GPU0" &&
-                           std::ranges::all_of(more, [](const auto& word) { return is_name(word.text); });
+      const auto& next_words = lines_[number].words;
+      const bool goes_on =
+          !next_words.empty() && next_words[0].text != "GPU0" &&
+          std::ranges::all_of(next_words, [](const auto& word) { return is_name(word.text); });
       if (!goes_on) break;
-      words.insert(words.end(), more.begin(), more.end());
+      words.insert(words.end(), next_words.begin(), next_words.end());
     }
     const auto is_first_of_affinity = [](const MatrixWord& word) {
       return word.text == "CPU" || word.text == "NUMA" || word.text == "GPU";
@@ -193,14 +194,14 @@ class MatrixParser {
   std::size_t join_broken_row(std::vector<MatrixWord>& row, std::size_t i, std::size_t number) const {
     const auto complete = devices_.size() + 1 + (i < matrix_.gpus ? affinities_.size() : 0);
     for (; number < lines_.size() && row.size() < complete; ++number) {
-      const auto& more = lines_[number].words;
-      if (more.empty() || device_of(lines_[number]) < devices_.size()) break;
+      const auto& next_words = lines_[number].words;
+      if (next_words.empty() || device_of(lines_[number]) < devices_.size()) break;
       auto place = row.size();
-      const bool goes_on = std::ranges::all_of(more, [&](const auto& word) {
+      const bool goes_on = std::ranges::all_of(next_words, [&](const auto& word) {
         return place++ <= devices_.size() ? read_cell(word.text).has_value() : is_affinity(word.text);
       });
       if (!goes_on) break;
-      row.insert(row.end(), more.begin(), more.end());
+      row.insert(row.end(), next_words.begin(), next_words.end());
     }
     return number;
   }
@@ -246,9 +247,9 @@ class MatrixParser {
       const bool starts_with_cpus =
           has_all || (!words.empty() && words[0].text.find(',') != std::string::npos);
       // A list of CPUs that a line break cut in two is two words: the columns after it count from the end.
-      const auto at = has_all ? words.size() - affinities_.size() + index
-                              : index - (starts_with_cpus || index == 0 ? 0 : 1);
-      if (at < words.size()) text = words[at].text;
+      const auto word_index = has_all ? words.size() - affinities_.size() + index
+                                      : index - (starts_with_cpus || index == 0 ? 0 : 1);
+      if (word_index < words.size()) text = words[word_index].text;
     }
     // Of a list, "0,3-9", the first one has the CPUs: the others are memory of GPUs (Grace).
     matrix_.numa_nodes[i] =
@@ -285,50 +286,51 @@ constexpr std::array bare_escapes{"[4m"sv, "[0m"sv, "[24m"sv, "**"sv};
 /// Between words of tables in Markdown and HTML.
 constexpr std::array marked_blanks{"|"sv, "&#9;"sv, "&nbsp;"sv, "&#160;"sv, "\xc2\xa0"sv};
 
-/// Position after a blank, a mark between words or a tag such as "<pre>" that begins at `at`; `at` itself if
-/// there is none.
-std::size_t end_of_blank(std::string_view text, std::size_t at) {
-  if (static_cast<unsigned char>(text[at]) <= ' ') return at + 1;
+/// Position after a blank, a mark between words or a tag such as "<pre>" that begins at `position`;
+/// `position` itself if there is none.
+std::size_t end_of_blank(std::string_view text, std::size_t position) {
+  if (static_cast<unsigned char>(text[position]) <= ' ') return position + 1;
   for (const auto mark : marked_blanks) {
-    if (text.substr(at).starts_with(mark)) return at + mark.size();
+    if (text.substr(position).starts_with(mark)) return position + mark.size();
   }
-  if (text[at] != '<') return at;
-  const auto end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz/", at + 1);
-  return end < text.size() && end > at + 1 && text[end] == '>' ? end + 1 : at;
+  if (text[position] != '<') return position;
+  const auto end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz/", position + 1);
+  return end < text.size() && end > position + 1 && text[end] == '>' ? end + 1 : position;
 }
 
-/// Position after the escape sequence that begins at `at`, such as ESC[4m; `at` itself if there is none.
-std::size_t end_of_escape(std::string_view text, std::size_t at) {
+/// Position after the escape sequence that begins at `position`, such as ESC[4m; `position` itself if there
+/// is none.
+std::size_t end_of_escape(std::string_view text, std::size_t position) {
   for (const auto bare : bare_escapes) {
-    if (text.substr(at).starts_with(bare)) return at + bare.size();
+    if (text.substr(position).starts_with(bare)) return position + bare.size();
   }
-  if (text[at] != '\x1b') return at;
-  ++at;
-  if (at < text.size() && text[at] == '[') {
-    ++at;
-    while (at < text.size() && (text[at] < '@' || text[at] > '~')) ++at;
+  if (text[position] != '\x1b') return position;
+  ++position;
+  if (position < text.size() && text[position] == '[') {
+    ++position;
+    while (position < text.size() && (text[position] < '@' || text[position] > '~')) ++position;
   }
-  return std::min(at + 1, text.size());
+  return std::min(position + 1, text.size());
 }
 
 std::vector<MatrixWord> words_of(std::string_view line, int number) {
   std::vector<MatrixWord> words;
   bool is_open = false;
-  for (std::size_t at = 0; at < line.size();) {
-    if (const auto end = end_of_escape(line, at); end != at) {
-      at = end;
+  for (std::size_t position = 0; position < line.size();) {
+    if (const auto end = end_of_escape(line, position); end != position) {
+      position = end;
       continue;
     }
-    const auto after_blank = end_of_blank(line, at);
-    const bool is_blank = after_blank != at;
-    if (!is_blank && !is_open) words.push_back({"", static_cast<int>(at) + 1, number});
-    if (!is_blank) words.back().text += line[at];
+    const auto after_blank = end_of_blank(line, position);
+    const bool is_blank = after_blank != position;
+    if (!is_blank && !is_open) words.push_back({"", static_cast<int>(position) + 1, number});
+    if (!is_blank) words.back().text += line[position];
     is_open = !is_blank;
-    at = is_blank ? after_blank : at + 1;
+    position = is_blank ? after_blank : position + 1;
   }
-  std::vector<MatrixWord> all;
-  for (const auto& word : words) std::ranges::move(separated(word), std::back_inserter(all));
-  return all;
+  std::vector<MatrixWord> separated_words;
+  for (const auto& word : words) std::ranges::move(separated(word), std::back_inserter(separated_words));
+  return separated_words;
 }
 
 }  // namespace
@@ -346,9 +348,9 @@ TopologyMatrix read_topology_matrix(std::string_view text, const std::string& fi
 std::vector<std::string> MatrixLine::fields() const {
   std::vector<std::string> fields(1);
   auto word = words.begin();
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '\t') fields.emplace_back();
-    if (word == words.end() || static_cast<int>(at) + 1 != word->column) continue;
+  for (std::size_t position = 0; position < text.size(); ++position) {
+    if (text[position] == '\t') fields.emplace_back();
+    if (word == words.end() || static_cast<int>(position) + 1 != word->column) continue;
     fields.back() += word->text;
     ++word;
   }

@@ -197,10 +197,10 @@ class Deepspeed {
       return {};
     }
     if (is_bf16 || is_fp16) {
-      std::string given = is_bf16 ? "bf16" : "fp16";
-      if (option.empty() || option == given) return given;
+      std::string enabled = is_bf16 ? "bf16" : "fp16";
+      if (option.empty() || option == enabled) return enabled;
       settings_.problem(settings_.where(is_bf16 ? bf16 : fp16),
-                        fmt::format("the file has precision {}, but --precision is {}", given, option),
+                        fmt::format("the file has precision {}, but --precision is {}", enabled, option),
                         "remove --precision, or change the file");
       return {};
     }
@@ -294,10 +294,10 @@ class Deepspeed {
   /// Only ZeRO stage 1 with a bf16 model accumulates gradients in another type (BF16_Optimizer).
   void read_sums(int stage, const std::string& precision) {
     const TrainerSettings::Spellings key = {"data_types.grad_accum_dtype"};
-    const auto given = settings_.text(key);
-    if (!given) return;
-    if (*given == "fp32" && stage == 1 && precision == "bf16")
-      draft_.strategy.emplace_back("grad_accum_dtype", *given);
+    const auto sum_type = settings_.text(key);
+    if (!sum_type) return;
+    if (*sum_type == "fp32" && stage == 1 && precision == "bf16")
+      draft_.strategy.emplace_back("grad_accum_dtype", *sum_type);
   }
 
   /// Number of elements within the range of a scenario.
@@ -313,13 +313,13 @@ class Deepspeed {
 
   std::string read_communication() {
     const TrainerSettings::Spellings key = {"communication_data_type"};
-    auto given = settings_.text(key);
-    if (!given) return {};
-    if (*given == "bfp16") given = "bf16";  // Spelling of older releases.
-    if (std::ranges::find(number_words, *given) != number_words.end()) return *given;
+    auto gradient_type = settings_.text(key);
+    if (!gradient_type) return {};
+    if (*gradient_type == "bfp16") gradient_type = "bf16";  // Spelling of older releases.
+    if (std::ranges::find(number_words, *gradient_type) != number_words.end()) return *gradient_type;
     std::vector<std::string> words{number_words.begin(), number_words.end()};
-    settings_.problem(settings_.where(key), fmt::format("invalid type of gradients '{}'", *given),
-                      suggestion(*given, words));
+    settings_.problem(settings_.where(key), fmt::format("invalid type of gradients '{}'", *gradient_type),
+                      suggestion(*gradient_type, words));
     return {};
   }
 

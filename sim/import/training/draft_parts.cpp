@@ -21,13 +21,13 @@ void read_platform(ScenarioDraft& draft, const DraftOptions& options, TrainerSet
 }
 
 std::optional<int> sequence_of(TrainerSettings& settings, const DraftOptions& options,
-                               TrainerSettings::Spellings key, std::optional<int> given) {
-  if (given && options.sequence && *given != *options.sequence)
-    settings.problem(
-        settings.where(key),
-        fmt::format("the file has a sequence of {} tokens, but --sequence is {}", *given, *options.sequence),
-        "remove --sequence, or change the file");
-  return given ? given : options.sequence;
+                               TrainerSettings::Spellings key, std::optional<int> file_sequence) {
+  if (file_sequence && options.sequence && *file_sequence != *options.sequence)
+    settings.problem(settings.where(key),
+                     fmt::format("the file has a sequence of {} tokens, but --sequence is {}", *file_sequence,
+                                 *options.sequence),
+                     "remove --sequence, or change the file");
+  return file_sequence ? file_sequence : options.sequence;
 }
 
 std::string elements_text(double elements) {
@@ -113,22 +113,22 @@ CapturedParts captured_parts(TrainerSettings& settings) {
   const TrainerSettings::Spellings keys{"cuda_graph_modules", "cuda_graph_scope"};
   const std::vector<std::string> known{"full", "full_iteration", "full_iteration_inference", "attn", "mlp",
                                        "moe",  "moe_router",     "moe_preprocess",           "mamba"};
-  CapturedParts parts;
+  CapturedParts captured;
   const auto words = settings.words(keys);
-  parts.is_whole = words.empty();
+  captured.is_whole = words.empty();
   for (const auto& word : words) {
     if (std::ranges::find(known, word.text) == known.end())
       settings.problem(settings.place(word), fmt::format("invalid module '{}' to capture", word.text),
                        suggestion(word.text, known));
-    parts.is_whole = parts.is_whole || word.text == "full";
-    parts.iteration = parts.iteration || word.text == "full_iteration";
-    parts.attention = parts.attention || word.text == "attn";
-    parts.mlp = parts.mlp || word.text == "mlp";
-    parts.router = parts.router || word.text == "moe_router";
-    parts.all_experts = parts.all_experts || word.text == "moe";
+    captured.is_whole = captured.is_whole || word.text == "full";
+    captured.iteration = captured.iteration || word.text == "full_iteration";
+    captured.attention = captured.attention || word.text == "attn";
+    captured.mlp = captured.mlp || word.text == "mlp";
+    captured.router = captured.router || word.text == "moe_router";
+    captured.all_experts = captured.all_experts || word.text == "moe";
   }
-  if (parts.is_whole) parts.attention = parts.mlp = parts.router = true;
-  return parts;
+  if (captured.is_whole) captured.attention = captured.mlp = captured.router = true;
+  return captured;
 }
 
 }  // namespace
@@ -137,36 +137,36 @@ std::string cuda_graphs_word(TrainerSettings& settings) {
   const TrainerSettings::Spellings modules{"cuda_graph_modules", "cuda_graph_scope"};
   const bool is_local = settings.boolean({"enable_cuda_graph"}).value_or(false);
   const bool is_external = settings.boolean({"external_cuda_graph"}).value_or(false);
-  const auto given = settings.text({"cuda_graph_impl"});
+  const auto implementation = settings.text({"cuda_graph_impl"});
   if (is_local && is_external)
     settings.problem(settings.where({"external_cuda_graph"}),
                      "enable_cuda_graph and external_cuda_graph are both set",
                      "Megatron-Core accepts only one of them");
-  if ((is_local || is_external) && given.value_or("none") != "none")
+  if ((is_local || is_external) && implementation.value_or("none") != "none")
     settings.problem(settings.where({"cuda_graph_impl"}),
                      fmt::format("cuda_graph_impl is set and {}, too",
                                  is_local ? "enable_cuda_graph" : "external_cuda_graph"),
                      "Megatron-Core accepts only one of them");
-  const auto how = given.value_or(is_local || is_external ? "local" : "none");
+  const auto how = implementation.value_or(is_local || is_external ? "local" : "none");
   if (how != "none" && how != "local" && how != "transformer_engine" && how != "full_iteration")
     settings.problem(settings.where({"cuda_graph_impl"}),
                      fmt::format("invalid implementation of CUDA graphs '{}'", how),
                      suggestion(how, {"none", "local", "transformer_engine", "full_iteration"}));
-  const auto parts = captured_parts(settings);
-  if (how == "full_iteration" && !parts.is_whole && !parts.iteration)
+  const auto captured = captured_parts(settings);
+  if (how == "full_iteration" && !captured.is_whole && !captured.iteration)
     settings.problem(settings.where(modules),
                      "modules are captured one by one or in the graph of the whole iteration",
                      "leave them out, as Megatron-Core requires with full_iteration");
   if (how == "none") return {};
-  if (how == "full_iteration" || parts.iteration) return "step";
+  if (how == "full_iteration" || captured.iteration) return "step";
   const bool has_experts = settings.whole_number({"num_experts"}, 0, max_ranks).value_or(0) > 0;
-  if (!parts.attention && !parts.mlp && !parts.all_experts) {
+  if (!captured.attention && !captured.mlp && !captured.all_experts) {
     settings.note(modules,
                   "gradway does not capture a part of a layer without attention or MLP: nothing is captured");
     return {};
   }
-  const bool is_mlp_captured = has_experts ? parts.router || parts.all_experts : parts.mlp;
-  if (!parts.attention || !is_mlp_captured)
+  const bool is_mlp_captured = has_experts ? captured.router || captured.all_experts : captured.mlp;
+  if (!captured.attention || !is_mlp_captured)
     settings.note(modules,
                   "gradway captures whole layers, of experts all but what depends on their numbers of rows");
   return "layers";

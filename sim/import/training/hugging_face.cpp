@@ -20,44 +20,45 @@ using Model = HuggingFaceModel;
 using Spellings = Model::Spellings;
 
 void read_llama(Model& model) {
-  const Defaults of{32000, 4096, 11008, 32, 32, 0, 2048};
-  model.read_llama_like(of);
-  model.read_kv_heads(of);
+  const Defaults defaults{32000, 4096, 11008, 32, 32, 0, 2048};
+  model.read_llama_like(defaults);
+  model.read_kv_heads(defaults);
   model.read_attention_bias();
   if (model.flag({"mlp_bias"}, false)) model.put("mlp_bias", true);
-  model.read_mlp(of);
+  model.read_mlp(defaults);
 }
 
 void read_mistral(Model& model) {
-  const Defaults of{32000, 4096, 14336, 32, 32, 8, 131072};
-  model.read_llama_like(of);
-  model.read_kv_heads(of);
-  model.read_mlp(of);
+  const Defaults defaults{32000, 4096, 14336, 32, 32, 8, 131072};
+  model.read_llama_like(defaults);
+  model.read_kv_heads(defaults);
+  model.read_mlp(defaults);
   model.read_window(4096, true);
 }
 
 void read_mixtral(Model& model) {
-  const Defaults of{32000, 4096, 14336, 32, 32, 8, 131072};
-  model.read_llama_like(of);
-  model.read_kv_heads(of);
+  const Defaults defaults{32000, 4096, 14336, 32, 32, 8, 131072};
+  model.read_llama_like(defaults);
+  model.read_kv_heads(defaults);
   model.read_window(0, true);
   model.put_experts(model.number({"num_local_experts", "num_experts"}, 8),
-                    model.number({"num_experts_per_tok"}, 2), model.number({"intermediate_size"}, of.mlp));
+                    model.number({"num_experts_per_tok"}, 2),
+                    model.number({"intermediate_size"}, defaults.mlp));
 }
 
 void read_qwen2(Model& model) {
-  const Defaults of{151936, 4096, 22016, 32, 32, 32, 32768};
-  model.read_llama_like(of);
-  model.read_kv_heads(of);
+  const Defaults defaults{151936, 4096, 22016, 32, 32, 32, 32768};
+  model.read_llama_like(defaults);
+  model.read_kv_heads(defaults);
   model.put("qkv_bias", true);
-  model.read_mlp(of);
+  model.read_mlp(defaults);
   model.read_window(4096, model.flag({"use_sliding_window"}, false));
 }
 
 void read_qwen2_moe(Model& model) {
-  const Defaults of{151936, 2048, 5632, 24, 16, 16, 32768};
-  model.read_llama_like(of);
-  model.read_kv_heads(of);
+  const Defaults defaults{151936, 2048, 5632, 24, 16, 16, 32768};
+  model.read_llama_like(defaults);
+  model.read_kv_heads(defaults);
   if (model.flag({"qkv_bias"}, true)) model.put("qkv_bias", true);
   model.read_window(4096, model.flag({"use_sliding_window"}, false));
   const auto width = model.number({"moe_intermediate_size"}, 1408);
@@ -67,41 +68,41 @@ void read_qwen2_moe(Model& model) {
       shared_key, shared % width == 0,
       fmt::format("the width {} of the shared expert is not divisible by an expert's, {}", shared, width));
   const auto dense = model.read_dense_layers();
-  if (dense > 0) model.read_mlp(of);
+  if (dense > 0) model.read_mlp(defaults);
   model.put_experts(model.number({"num_experts"}, 60), model.number({"num_experts_per_tok"}, 4), width,
                     fmt::format(", shared: {}, shared_gate: true, dense_layers: {}", shared / width, dense));
 }
 
 void read_qwen3(Model& model) {
-  const Defaults of{151936, 4096, 22016, 32, 32, 32, 32768, 128};
-  model.read_llama_like(of);
-  model.read_kv_heads(of);
+  const Defaults defaults{151936, 4096, 22016, 32, 32, 32, 32768, 128};
+  model.read_llama_like(defaults);
+  model.read_kv_heads(defaults);
   model.put("qk_norm", true);
   model.read_attention_bias();
-  model.read_mlp(of);
+  model.read_mlp(defaults);
   model.read_window(4096, model.flag({"use_sliding_window"}, false));
 }
 
 void read_qwen3_moe(Model& model) {
-  const Defaults of{151936, 2048, 6144, 24, 32, 4, 32768};
-  model.read_llama_like(of);
-  model.read_kv_heads(of);
+  const Defaults defaults{151936, 2048, 6144, 24, 32, 4, 32768};
+  model.read_llama_like(defaults);
+  model.read_kv_heads(defaults);
   model.put("qk_norm", true);
   model.read_attention_bias();
   model.read_window(4096, model.flag({"use_sliding_window"}, false));
   const auto dense = model.read_dense_layers();
-  if (dense > 0) model.read_mlp(of);
+  if (dense > 0) model.read_mlp(defaults);
   model.put_experts(model.number({"num_experts", "num_local_experts"}, 128),
                     model.number({"num_experts_per_tok"}, 8), model.number({"moe_intermediate_size"}, 768),
                     fmt::format(", dense_layers: {}", dense));
 }
 
 void read_gemma(Model& model) {
-  const Defaults of{256000, 3072, 24576, 28, 16, 16, 8192, 256, true};
-  model.read_llama_like(of, "gelu_pytorch_tanh");
-  model.read_kv_heads(of);
+  const Defaults defaults{256000, 3072, 24576, 28, 16, 16, 8192, 256, true};
+  model.read_llama_like(defaults, "gelu_pytorch_tanh");
+  model.read_kv_heads(defaults);
   model.read_attention_bias();
-  model.read_mlp(of);
+  model.read_mlp(defaults);
 }
 
 /// Differences between the two DeepSeek models.
@@ -149,10 +150,10 @@ void read_kimi_k2(Model& model) {
 
 /// GPT-2: learned positions, LayerNorms, biases.
 void read_gpt2(Model& model) {
-  const Defaults of{50257, 768, 0, 12, 12, 0, 1024, 0, true};
-  model.read_blocks(of);
+  const Defaults defaults{50257, 768, 0, 12, 12, 0, 1024, 0, true};
+  model.read_blocks(defaults);
   model.reject({"add_cross_attention"}, "gradway does not support cross attention in GPT-2");
-  const auto rows = model.read_sequence({"n_positions", "n_ctx"}, of.positions, true);
+  const auto rows = model.read_sequence({"n_positions", "n_ctx"}, defaults.positions, true);
   model.put("position_rows", rows);
   model.put("mlp", model.number({"n_inner"}, 4 * model.hidden));
   if (model.flag({"multi_query"}, false)) model.put("kv_heads", 1);
@@ -161,11 +162,11 @@ void read_gpt2(Model& model) {
 }
 
 void read_opt(Model& model) {
-  const Defaults of{50272, 768, 3072, 12, 12, 0, 2048, 0, true};
-  model.read_blocks(of);
-  const auto positions = model.read_sequence({"max_position_embeddings"}, of.positions, true);
+  const Defaults defaults{50272, 768, 3072, 12, 12, 0, 2048, 0, true};
+  model.read_blocks(defaults);
+  const auto positions = model.read_sequence({"max_position_embeddings"}, defaults.positions, true);
   model.put("position_rows", positions + 2);  // The offset of OPTLearnedPositionalEmbedding.
-  model.put("mlp", model.number({"ffn_dim"}, of.mlp));
+  model.put("mlp", model.number({"ffn_dim"}, defaults.mlp));
   model.require({"do_layer_norm_before"}, model.flag({"do_layer_norm_before"}, true),
                 "gradway only supports norms before attention and MLP, not after them");
   model.require({"word_embed_proj_dim"}, model.number({"word_embed_proj_dim"}, model.hidden) == model.hidden,
@@ -177,9 +178,9 @@ void read_opt(Model& model) {
 }
 
 void read_gptj(Model& model) {
-  const Defaults of{50400, 4096, 0, 28, 16, 0, 2048};
-  model.read_blocks(of);
-  model.read_sequence({"n_positions"}, of.positions);
+  const Defaults defaults{50400, 4096, 0, 28, 16, 0, 2048};
+  model.read_blocks(defaults);
+  model.read_sequence({"n_positions"}, defaults.positions);
   model.put("mlp", model.number({"n_inner"}, 4 * model.hidden));
   model.put("positions", "rotary");
   model.put("rotary_size", model.number({"rotary_dim"}, 64));
@@ -192,10 +193,10 @@ void read_gptj(Model& model) {
 }
 
 void read_gpt_neox(Model& model) {
-  const Defaults of{50432, 6144, 24576, 44, 64, 0, 2048};
-  model.read_blocks(of);
-  model.read_sequence({"max_position_embeddings"}, of.positions);
-  model.read_mlp(of);
+  const Defaults defaults{50432, 6144, 24576, 44, 64, 0, 2048};
+  model.read_blocks(defaults);
+  model.read_sequence({"max_position_embeddings"}, defaults.positions);
+  model.read_mlp(defaults);
   model.put("positions", "rotary");
   model.put_rotary_share(
       model.settings.number({"rotary_pct", "rope_parameters.partial_rotary_factor"}, 0).value_or(0.25));
@@ -209,11 +210,11 @@ void read_gpt_neox(Model& model) {
 }
 
 void read_phi(Model& model) {
-  const Defaults of{51200, 2048, 8192, 24, 32, 0, 2048};
-  model.read_blocks(of);
-  model.read_sequence({"max_position_embeddings"}, of.positions);
-  model.read_kv_heads(of);
-  model.read_mlp(of);
+  const Defaults defaults{51200, 2048, 8192, 24, 32, 0, 2048};
+  model.read_blocks(defaults);
+  model.read_sequence({"max_position_embeddings"}, defaults.positions);
+  model.read_kv_heads(defaults);
+  model.read_mlp(defaults);
   model.reject({"qk_layernorm"}, "gradway only supports RMSNorms for queries and keys");
   model.put("positions", "rotary");
   model.put_rotary_share(
@@ -226,9 +227,9 @@ void read_phi(Model& model) {
 }
 
 void read_falcon(Model& model) {
-  const Defaults of{65024, 4544, 0, 32, 71, 0, 2048, 0, true};
-  model.read_blocks(of);
-  model.read_sequence({"max_position_embeddings"}, of.positions);
+  const Defaults defaults{65024, 4544, 0, 32, 71, 0, 2048, 0, true};
+  model.read_blocks(defaults);
+  model.read_sequence({"max_position_embeddings"}, defaults.positions);
   model.put("mlp", model.number({"ffn_hidden_size"}, 4 * model.hidden));
   const bool is_new = model.flag({"new_decoder_architecture"}, false);
   const bool one_kv_head = model.flag({"multi_query"}, true);
@@ -246,10 +247,10 @@ void read_falcon(Model& model) {
 }
 
 void read_bloom(Model& model) {
-  const Defaults of{250880, 64, 0, 2, 8, 0, 2048, 0, true};
-  model.read_blocks(of, {"n_layer", "num_hidden_layers"}, {"n_head", "num_attention_heads"},
+  const Defaults defaults{250880, 64, 0, 2, 8, 0, 2048, 0, true};
+  model.read_blocks(defaults, {"n_layer", "num_hidden_layers"}, {"n_head", "num_attention_heads"},
                     {"hidden_size", "n_embed"});
-  model.read_sequence({"seq_length"}, of.positions);
+  model.read_sequence({"seq_length"}, defaults.positions);
   model.put("mlp", model.number({"n_inner"}, 4 * model.hidden));
   model.put("positions", "alibi");
   model.put("embedding_norm", true);
@@ -258,9 +259,9 @@ void read_bloom(Model& model) {
 }
 
 void read_mpt(Model& model) {
-  const Defaults of{50368, 2048, 0, 24, 16, 0, 2048, 0, true};
-  model.read_blocks(of, {"n_layers"}, {"n_heads"}, {"d_model"});
-  model.read_sequence({"max_seq_len"}, of.positions);
+  const Defaults defaults{50368, 2048, 0, 24, 16, 0, 2048, 0, true};
+  model.read_blocks(defaults, {"n_layers"}, {"n_heads"}, {"d_model"});
+  model.read_sequence({"max_seq_len"}, defaults.positions);
   model.put("mlp", model.settings.whole_number({"expansion_ratio"}, 1, 64).value_or(4) * model.hidden);
   model.require(
       {"attn_config.attn_type"},
@@ -332,9 +333,9 @@ constexpr auto where_to_describe =
 bool read_known(Model& model, std::string_view model_type) {
   const auto alias = std::ranges::find(aliases, model_type, &Alias::model_type);
   if (alias != aliases.end()) model_type = alias->of;
-  const auto found = std::ranges::find(readers, model_type, &Reader::model_type);
-  if (found == readers.end()) return read_known_decoder(model, model_type);
-  found->take(model);
+  const auto reader = std::ranges::find(readers, model_type, &Reader::model_type);
+  if (reader == readers.end()) return read_known_decoder(model, model_type);
+  reader->take(model);
   return true;
 }
 
@@ -389,18 +390,18 @@ void read_family(Model& model) {
 
 /// The settings of the text part of a model with images, with those keys of the whole that it lacks.
 SettingsFile text_part(const SettingsFile& file) {
-  auto part = file;
+  auto merged = file;
   for (const auto* key : {"text_config", "llm_config", "language_config"}) {
     const auto* text = file.root.find(key);
     if (text == nullptr || text->kind != FileSetting::Kind::table || text->find("model_type") == nullptr)
       continue;
-    part.root = *text;
+    merged.root = *text;
     for (const auto& entry : file.root.entries) {
       const bool is_value = entry.kind != FileSetting::Kind::table && entry.key != "architectures";
-      if (is_value && text->find(entry.key) == nullptr) part.root.entries.push_back(entry);
+      if (is_value && text->find(entry.key) == nullptr) merged.root.entries.push_back(entry);
     }
   }
-  return part;
+  return merged;
 }
 
 }  // namespace

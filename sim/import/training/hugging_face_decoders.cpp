@@ -184,14 +184,14 @@ void read_heads(Model& model, const Family& family) {
   if (!family.packed.empty()) model.put("packed_projections", std::string{family.packed});
   if (family.sinks) model.put("attention_sinks", true);
   if (family.gate) model.put("attention_gate", true);
-  const bool all = model.flag({"bias"}, false);
-  const bool bias = model.flag({"attention_bias", "use_bias"}, family.attention_bias || all);
+  const bool has_bias = model.flag({"bias"}, false);
+  const bool bias = model.flag({"attention_bias", "use_bias"}, family.attention_bias || has_bias);
   const bool qkv = model.flag({"qkv_bias", "use_qkv_bias"}, bias);
   if (qkv != family.norm_bias) model.put("qkv_bias", qkv);
   const bool output =
       model.flag({"attention_out_bias", "attention_output_bias"}, bias && family.output_follows);
   if (output != family.norm_bias) model.put("attention_output_bias", output);
-  const bool mlp = model.flag({"mlp_bias", "use_bias"}, all || (!family.gated && family.norm_bias));
+  const bool mlp = model.flag({"mlp_bias", "use_bias"}, has_bias || (!family.gated && family.norm_bias));
   if (mlp != family.norm_bias) model.put("mlp_bias", mlp);
   if (model.flag({"lm_head_bias"}, false)) model.put("output_bias", true);
   const auto share =
@@ -203,12 +203,12 @@ void read_heads(Model& model, const Family& family) {
 /// Whether the layers of a list that are not `is` are every n-th one; 0 if they are not.
 int period_of(const FileSetting& list, const std::function<bool(const FileSetting&)>& is_nth) {
   const auto count = static_cast<int>(list.entries.size());
-  const auto at = [&](int i) { return is_nth(list.entries[static_cast<std::size_t>(i)]); };
+  const auto is_nth_layer = [&](int i) { return is_nth(list.entries[static_cast<std::size_t>(i)]); };
   int first = 0;
-  while (first < count && !at(first)) ++first;
+  while (first < count && !is_nth_layer(first)) ++first;
   const int every = first + 1;
   for (int i = 0; i < count; ++i)
-    if (at(i) != ((i + 1) % every == 0)) return -1;
+    if (is_nth_layer(i) != ((i + 1) % every == 0)) return -1;
   return first == count ? 0 : every;
 }
 
@@ -220,11 +220,11 @@ void read_layer_kinds(Model& model, const Family& family) {
   bool has_linear = false;
   bool has_others = every > 0 || family.window > 0;
   if (const auto* types = model.settings.find(types_key)) {
-    const auto is_full = [](const FileSetting& one) { return one.text == "full_attention"; };
+    const auto is_full = [](const FileSetting& entry) { return entry.text == "full_attention"; };
     every = period_of(*types, is_full);
     model.require(types_key, every >= 0, "gradway supports full attention in every n-th layer only");
     has_others = !std::ranges::all_of(types->entries, is_full);
-    for (const auto& one : types->entries) has_linear = has_linear || one.text == "linear_attention";
+    for (const auto& entry : types->entries) has_linear = has_linear || entry.text == "linear_attention";
   }
   if (model.settings.has({"linear_num_value_heads"}) || has_linear || family.model_type == "qwen3_next") {
     model.put(
@@ -251,7 +251,7 @@ void read_rotary_layers(Model& model, const Family& family) {
   auto every = model.number({"no_rope_layer_interval"}, family.no_rotary_every, 0);
   const auto* list = model.settings.find(list_key);
   if (list != nullptr && !list->entries.empty()) {
-    every = period_of(*list, [](const FileSetting& one) { return one.text == "0"; });
+    every = period_of(*list, [](const FileSetting& entry) { return entry.text == "0"; });
     model.require(list_key, every >= 0, "gradway supports rotary positions in all but every n-th layer only");
   }
   if (every > 0) model.put("no_rotary_every", every);
@@ -300,15 +300,15 @@ void read_mlps(Model& model, const Family& family) {
     model.number(mlp_key, family.of.mlp);
   }
   const auto shared = read_shared(model, family, width);
-  std::string more;
-  const auto add = [&](const char* key, auto value) { more += fmt::format(", {}: {}", key, value); };
+  std::string further_keys;
+  const auto add = [&](const char* key, auto value) { further_keys += fmt::format(", {}: {}", key, value); };
   if (shared > 0) add("shared", shared);
   if (shared > 0 && family.shared_gate) add("shared_gate", true);
   if (dense > 0) add("dense_layers", dense);
   if (every > 1) add("every", every);
   if (family.expert_bias) add("bias", true);
   if (family.router_bias) add("router_bias", true);
-  model.put_experts(experts, top_k, width, more);
+  model.put_experts(experts, top_k, width, further_keys);
 }
 
 void read(Model& model, const Family& family) {
@@ -350,9 +350,9 @@ Family family_of_keys(Model& model) {
 }  // namespace
 
 bool read_known_decoder(HuggingFaceModel& model, std::string_view model_type) {
-  const auto found = std::ranges::find(families, model_type, &Family::model_type);
-  if (found == families.end()) return false;
-  read(model, *found);
+  const auto family = std::ranges::find(families, model_type, &Family::model_type);
+  if (family == families.end()) return false;
+  read(model, *family);
   return true;
 }
 

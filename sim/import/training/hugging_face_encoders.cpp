@@ -51,9 +51,9 @@ void read_bert(HuggingFaceModel& model) {
 
 /// ModernBERT: a decoder without a causal mask, with windows in all but every third layer.
 void read_modernbert(HuggingFaceModel& model) {
-  const Defaults of{50368, 768, 1152, 22, 12, 0, 8192, 0, true};
-  model.read_blocks(of);
-  model.read_sequence({"max_position_embeddings"}, of.positions);
+  const Defaults defaults{50368, 768, 1152, 22, 12, 0, 8192, 0, true};
+  model.read_blocks(defaults);
+  model.read_sequence({"max_position_embeddings"}, defaults.positions);
   model.put("norm", "layer_norm");
   model.put("bias", model.flag({"norm_bias"}, false));
   model.put("positions", "rotary");
@@ -64,7 +64,7 @@ void read_modernbert(HuggingFaceModel& model) {
   model.read_activation({"hidden_activation"}, "gelu", true);
   for (const auto* key : {"attention_bias", "mlp_bias"})
     model.reject({key}, "gradway's ModernBERT has no biases in its blocks");
-  model.put("mlp", model.number({"intermediate_size"}, of.mlp));
+  model.put("mlp", model.number({"intermediate_size"}, defaults.mlp));
   const auto window = model.number({"local_attention", "sliding_window"}, 128);
   const auto every = model.number({"global_attn_every_n_layers"}, 3);
   if (window >= model.sequence || every == 1) return;

@@ -25,9 +25,9 @@ void HuggingFaceModel::put(std::string key, bool value) {
   draft.keys.emplace_back(std::move(key), value ? "true" : "false");
 }
 
-void HuggingFaceModel::require(Spellings keys, bool is_supported, const std::string& what) {
+void HuggingFaceModel::require(Spellings keys, bool is_supported, const std::string& message) {
   if (!is_supported)
-    settings.problem(settings.where(keys), what,
+    settings.problem(settings.where(keys), message,
                      "describe the model in a model file: docs/my-model.md shows how");
 }
 
@@ -59,35 +59,35 @@ void HuggingFaceModel::read_activation(Spellings keys, const std::string& otherw
                    is_gated ? "expected silu, gelu or gelu_pytorch_tanh" : "expected gelu, gelu_new or relu");
 }
 
-void HuggingFaceModel::read_blocks(const Defaults& of, Spellings layers, Spellings heads_key,
+void HuggingFaceModel::read_blocks(const Defaults& defaults, Spellings layers, Spellings heads_key,
                                    Spellings hidden_key) {
   put("kind", "decoder");
-  put("layers", number(layers, of.layers));
-  heads = number(heads_key, of.heads);
-  hidden = number(hidden_key, of.hidden);
+  put("layers", number(layers, defaults.layers));
+  heads = number(heads_key, defaults.heads);
+  hidden = number(hidden_key, defaults.hidden);
   put("heads", heads);
   put("hidden", hidden);
-  put("vocabulary", number({"vocab_size"}, of.vocabulary));
-  put("tied_output", flag({"tie_word_embeddings"}, of.tied));
+  put("vocabulary", number({"vocab_size"}, defaults.vocabulary));
+  put("tied_output", flag({"tie_word_embeddings"}, defaults.tied));
 }
 
-void HuggingFaceModel::read_blocks(const Defaults& of) {
-  read_blocks(of, {"num_hidden_layers", "n_layer"}, {"num_attention_heads", "n_head"},
+void HuggingFaceModel::read_blocks(const Defaults& defaults) {
+  read_blocks(defaults, {"num_hidden_layers", "n_layer"}, {"num_attention_heads", "n_head"},
               {"hidden_size", "n_embd"});
 }
 
-void HuggingFaceModel::read_llama_like(const Defaults& of, const std::string& activation) {
-  read_blocks(of);
-  read_sequence({"max_position_embeddings"}, of.positions);
+void HuggingFaceModel::read_llama_like(const Defaults& defaults, const std::string& activation) {
+  read_blocks(defaults);
+  read_sequence({"max_position_embeddings"}, defaults.positions);
   put("bias", false);
   put("norm", "rms_norm");
   put("positions", "rotary");
   read_activation({"hidden_act", "hidden_activation"}, activation, true);
 }
 
-void HuggingFaceModel::read_kv_heads(const Defaults& of) {
-  put("kv_heads", number({"num_key_value_heads"}, of.kv_heads > 0 ? of.kv_heads : heads));
-  const auto head = number({"head_dim"}, of.head_size);
+void HuggingFaceModel::read_kv_heads(const Defaults& defaults) {
+  put("kv_heads", number({"num_key_value_heads"}, defaults.kv_heads > 0 ? defaults.kv_heads : heads));
+  const auto head = number({"head_dim"}, defaults.head_size);
   head_size = head;
   if (head > 0) put("head_size", head);
 }
@@ -104,7 +104,7 @@ void HuggingFaceModel::read_window(int otherwise, bool is_used) {
   const auto window = settings.is_null(key) ? 0 : number(key, otherwise);
   bool slides = true;
   if (const auto* types = settings.find(types_key)) {
-    const auto is_full = [](const FileSetting& one) { return one.text == "full_attention"; };
+    const auto is_full = [](const FileSetting& entry) { return entry.text == "full_attention"; };
     slides = !std::ranges::any_of(types->entries, is_full);
     require(types_key, slides || std::ranges::all_of(types->entries, is_full),
             "gradway supports windows in all layers of this family, or in none");
@@ -113,8 +113,8 @@ void HuggingFaceModel::read_window(int otherwise, bool is_used) {
 }
 
 void HuggingFaceModel::read_dropout(Spellings keys, double otherwise, double of_attention) {
-  const auto at_least_0 = [&](Spellings of, double missing) {
-    return settings.number(of, 0).value_or(missing);
+  const auto at_least_0 = [&](Spellings dropout_keys, double missing) {
+    return settings.number(dropout_keys, 0).value_or(missing);
   };
   double most = 0;
   for (const auto key : keys.all()) most = std::max(most, at_least_0({key}, otherwise));
@@ -142,8 +142,8 @@ int HuggingFaceModel::read_dense_layers() {
   return static_cast<int>(list->entries.size());
 }
 
-void HuggingFaceModel::put_experts(int number, int top_k, int mlp, const std::string& more) {
-  put("experts", fmt::format("{{ number: {}, top_k: {}, mlp: {}{} }}", number, top_k, mlp, more));
+void HuggingFaceModel::put_experts(int number, int top_k, int mlp, const std::string& further_keys) {
+  put("experts", fmt::format("{{ number: {}, top_k: {}, mlp: {}{} }}", number, top_k, mlp, further_keys));
   const Spellings version_key = {"transformers_version"};
   if (const auto version = settings.text(version_key); version && version->starts_with("4."))
     settings.note(

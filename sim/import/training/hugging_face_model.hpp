@@ -47,8 +47,8 @@ class HuggingFaceModel {
   void put(std::string key, const char* value) { put(std::move(key), std::string{value}); }
 
   /// Adds a problem unless `is_so`: gradway does not support other values.
-  void require(Spellings keys, bool is_supported, const std::string& what);
-  void reject(Spellings keys, const std::string& what) { require(keys, !flag(keys, false), what); }
+  void require(Spellings keys, bool is_supported, const std::string& message);
+  void reject(Spellings keys, const std::string& message) { require(keys, !flag(keys, false), message); }
 
   // Parts that several families share.
   /// @param has_rows whether positions are learned, so that a sample cannot be longer @return number of
@@ -56,13 +56,13 @@ class HuggingFaceModel {
   int read_sequence(Spellings keys, int otherwise, bool has_rows = false);
 
   void read_activation(Spellings keys, const std::string& otherwise, bool is_gated);
-  void read_blocks(const Defaults& of, Spellings layers, Spellings heads_key, Spellings hidden_key);
-  void read_blocks(const Defaults& of);
+  void read_blocks(const Defaults& defaults, Spellings layers, Spellings heads_key, Spellings hidden_key);
+  void read_blocks(const Defaults& defaults);
 
   /// The parts shared by decoders after Llama, except the MLP.
-  void read_llama_like(const Defaults& of, const std::string& activation = "silu");
-  void read_kv_heads(const Defaults& of);
-  void read_mlp(const Defaults& of) { put("mlp", number({"intermediate_size"}, of.mlp)); }
+  void read_llama_like(const Defaults& defaults, const std::string& activation = "silu");
+  void read_kv_heads(const Defaults& defaults);
+  void read_mlp(const Defaults& defaults) { put("mlp", number({"intermediate_size"}, defaults.mlp)); }
   /// Biases of all four projections, as in Llama.
   void read_attention_bias();
 
@@ -75,8 +75,8 @@ class HuggingFaceModel {
   void put_rotary_share(double share);
   /// Number of dense layers, which must be the first ones.
   int read_dense_layers();
-  /// @param more further keys of the map
-  void put_experts(int number, int top_k, int mlp, const std::string& more = "");
+  /// @param further_keys further keys of the map
+  void put_experts(int number, int top_k, int mlp, const std::string& further_keys = "");
 
  private:
   std::optional<int> asked_;  ///< Tokens per sample given by the user.

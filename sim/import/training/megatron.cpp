@@ -78,13 +78,13 @@ class Megatron {
 
   void read_sequence() {
     const Key key = "seq_length";
-    const auto given = settings_.whole_number({key}, 1, max_argument);
-    sequence_ = sequence_of(settings_, options_, {key}, given).value_or(0);
-    if (!given && !options_.sequence && !settings_.has({key})) required(key);
+    const auto file_sequence = settings_.whole_number({key}, 1, max_argument);
+    sequence_ = sequence_of(settings_, options_, {key}, file_sequence).value_or(0);
+    if (!file_sequence && !options_.sequence && !settings_.has({key})) required(key);
   }
 
-  void require(Key key, bool is_supported, const std::string& what, const std::string& hint) {
-    if (!is_supported) settings_.problem(settings_.where({key}), what, hint);
+  void require(Key key, bool is_supported, const std::string& message, const std::string& hint) {
+    if (!is_supported) settings_.problem(settings_.where({key}), message, hint);
   }
 
   void read_layout() {
@@ -127,26 +127,28 @@ class Megatron {
     const Key key = "cp_comm_type";
     const std::vector<std::pair<std::string, std::string>> words{
         {"p2p", "ring"}, {"all_gather", "all_gather"}, {"a2a", "all_to_all"}, {"a2a+p2p", "ring"}};
-    const auto given = settings_.text({key}).value_or("p2p");
+    const auto method = settings_.text({key}).value_or("p2p");
     if (context_ == 1) return;
     auto& parallel = draft_.scenario.parallel;
     parallel.emplace_back("context", fmt::format("{}", context_));
-    const auto found = std::ranges::find(words, given, [](const auto& row) { return row.first; });
-    require(key, found != words.end(), fmt::format("invalid method '{}' to exchange keys and values", given),
-            suggestion(given, {"p2p", "all_gather", "a2a", "a2a+p2p"}));
-    if (found == words.end()) return;
-    parallel.emplace_back("context_method", found->second);
-    if (given == "a2a+p2p")
+    const auto known_method = std::ranges::find(words, method, [](const auto& row) { return row.first; });
+    require(key, known_method != words.end(),
+            fmt::format("invalid method '{}' to exchange keys and values", method),
+            suggestion(method, {"p2p", "all_gather", "a2a", "a2a+p2p"}));
+    if (known_method == words.end()) return;
+    parallel.emplace_back("context_method", known_method->second);
+    if (method == "a2a+p2p")
       settings_.note({key}, "gradway has one method for all ranks: a ring without all-to-alls is assumed");
   }
 
   void read_experts_layout() {
     const auto experts = number("expert_model_parallel_size", 1);
-    const auto given = number("expert_tensor_parallel_size", tensor_);
-    const auto each = number("num_experts", 0, 0) > 0 ? given : 1;  // Megatron-LM accepts it without experts.
+    const auto expert_tensor = number("expert_tensor_parallel_size", tensor_);
+    const auto tensor_ranks =
+        number("num_experts", 0, 0) > 0 ? expert_tensor : 1;  // Megatron-LM accepts it without experts.
     auto& parallel = draft_.scenario.parallel;
     if (experts > 1) parallel.emplace_back("expert", fmt::format("{}", experts));
-    if (each > 1) parallel.emplace_back("expert_tensor", fmt::format("{}", each));
+    if (tensor_ranks > 1) parallel.emplace_back("expert_tensor", fmt::format("{}", tensor_ranks));
     const auto dispatcher = settings_.text({"moe_token_dispatcher_type"}).value_or("");
     static_cast<void>(settings_.text({"moe_flex_dispatcher_backend"}));
     if (experts > 1 && (flag("moe_enable_deepep") || dispatcher == "flex"))
@@ -162,9 +164,9 @@ class Megatron {
   int read_gpus() {
     const auto nodes = number("nnodes", 1);
     const auto of_node = number("nproc_per_node", 0);
-    const auto given = std::min<long long>(max_ranks, static_cast<long long>(nodes) * of_node);
-    auto gpus = given > 0 ? static_cast<int>(given) : number("world_size", 0);
-    const Key key = given > 0 ? "nproc_per_node" : "world_size";
+    const auto launched = std::min<long long>(max_ranks, static_cast<long long>(nodes) * of_node);
+    auto gpus = launched > 0 ? static_cast<int>(launched) : number("world_size", 0);
+    const Key key = launched > 0 ? "nproc_per_node" : "world_size";
     if (options_.gpus) {
       require(key, gpus == 0 || gpus == *options_.gpus,
               fmt::format("the file has {} GPUs, but --gpus is {}", gpus, *options_.gpus),
@@ -254,18 +256,18 @@ class Megatron {
 
   void read_recompute() {
     const Key key = "recompute_granularity";
-    const auto given = settings_.text({key}).value_or(flag("recompute_activations") ? "selective" : "");
+    const auto granularity = settings_.text({key}).value_or(flag("recompute_activations") ? "selective" : "");
     const auto method = settings_.text({"recompute_method"}).value_or("");
     const auto layers = number("recompute_num_layers", 1);
-    require(key, given.empty() || given == "full" || given == "selective",
-            fmt::format("invalid granularity '{}'", given), "expected full or selective");
-    if (!given.empty()) draft_.scenario.job.emplace_back("recompute", given);
-    const bool all = method == "block" ? layers * pipeline_ >= layers_ : layers == 1;
-    if (given == "full" && !all)
+    require(key, granularity.empty() || granularity == "full" || granularity == "selective",
+            fmt::format("invalid granularity '{}'", granularity), "expected full or selective");
+    if (!granularity.empty()) draft_.scenario.job.emplace_back("recompute", granularity);
+    const bool recomputes_all = method == "block" ? layers * pipeline_ >= layers_ : layers == 1;
+    if (granularity == "full" && !recomputes_all)
       settings_.note({"recompute_num_layers"}, "gradway recomputes each block from its own input");
     const auto modules = settings_.words({"recompute_modules"});
     const bool is_core = modules.empty() || (modules.size() == 1 && modules.front().text == "core_attn");
-    if (given == "selective" && !is_core)
+    if (granularity == "selective" && !is_core)
       settings_.note({"recompute_modules"}, "gradway recomputes the core of attention");
   }
 
@@ -423,17 +425,19 @@ class Megatron {
 
   void read_experts(int experts, int width, int dense) {
     const Key shared_key = "moe_shared_expert_intermediate_size";
-    const auto own = number("moe_ffn_hidden_size", width);
+    const auto expert_width = number("moe_ffn_hidden_size", width);
     const auto shared = number(shared_key, 0);
-    require(shared_key, own > 0 && shared % own == 0,
-            fmt::format("the width {} of the shared expert is not divisible by an expert's, {}", shared, own),
+    require(shared_key, expert_width > 0 && shared % expert_width == 0,
+            fmt::format("the width {} of the shared expert is not divisible by an expert's, {}", shared,
+                        expert_width),
             "describe the model in a model file, and name it with --model");
     const auto top_k = number("moe_router_topk", 2);
-    put("experts", fmt::format("{{ number: {}, top_k: {}, mlp: {}{}{}{}{} }}", experts, top_k, own,
-                               shared > 0 ? fmt::format(", shared: {}", shared / std::max(1, own)) : "",
-                               flag("moe_shared_expert_gate") ? ", shared_gate: true" : "",
-                               dense > 0 ? fmt::format(", dense_layers: {}", dense) : "",
-                               flag("moe_router_enable_expert_bias") ? ", router_bias: true" : ""));
+    put("experts",
+        fmt::format("{{ number: {}, top_k: {}, mlp: {}{}{}{}{} }}", experts, top_k, expert_width,
+                    shared > 0 ? fmt::format(", shared: {}", shared / std::max(1, expert_width)) : "",
+                    flag("moe_shared_expert_gate") ? ", shared_gate: true" : "",
+                    dense > 0 ? fmt::format(", dense_layers: {}", dense) : "",
+                    flag("moe_router_enable_expert_bias") ? ", router_bias: true" : ""));
   }
 
   /// Reads moe_layer_freq: 1, or a Python list such as ([0]*3+[1]*58).

@@ -89,14 +89,14 @@ bool has_their_groups(const FileSetting& root) {
 /// Adds settings under Megatron-LM's names.
 class Renaming {
  public:
-  explicit Renaming(ArgumentSettings& to) : to_{to} {}
+  explicit Renaming(ArgumentSettings& target) : to_{target} {}
 
   void add(const FileSetting& setting) {
     if (setting.kind == Kind::null || setting.key.starts_with('_')) return;
     if (add_precision(setting) || add_optimizer(setting) || add_shape(setting)) return;
     const auto group = last_group(setting);
-    const auto row = std::ranges::find_if(renamed_keys, [&](const Renamed& one) {
-      return one.key == setting.key && (one.group.empty() || one.group == group);
+    const auto row = std::ranges::find_if(renamed_keys, [&](const Renamed& candidate) {
+      return candidate.key == setting.key && (candidate.group.empty() || candidate.group == group);
     });
     if (row != renamed_keys.end()) return put(setting, row->argument, text_of(setting, row->change));
     if (std::ranges::find(groups_of_steps, group) == groups_of_steps.end()) return;
@@ -115,8 +115,8 @@ class Renaming {
     setting.group.clear();
     setting.text = std::move(text);
     auto& entries = to_.file.root.entries;
-    const auto found = std::ranges::find(entries, setting.key, &FileSetting::key);
-    found == entries.end() ? entries.push_back(std::move(setting)) : std::swap(*found, setting);
+    const auto existing = std::ranges::find(entries, setting.key, &FileSetting::key);
+    existing == entries.end() ? entries.push_back(std::move(setting)) : std::swap(*existing, setting);
   }
 
   void put_switch(FileSetting from, std::string_view key) {
@@ -189,22 +189,22 @@ class Renaming {
 
 }  // namespace
 
-ArgumentSettings megatron_arguments(const ArgumentSettings& given) {
-  ArgumentSettings named{{given.file.text, {}}, given.replaced};
-  if (has_their_groups(given.file.root)) {
+ArgumentSettings megatron_arguments(const ArgumentSettings& arguments) {
+  ArgumentSettings named{{arguments.file.text, {}}, arguments.replaced};
+  if (has_their_groups(arguments.file.root)) {
     Renaming renaming{named};
-    for (const auto& setting : given.file.root.entries) renaming.add(setting);
+    for (const auto& setting : arguments.file.root.entries) renaming.add(setting);
     return named;
   }
   auto& entries = named.file.root.entries;
-  for (const auto& setting : given.file.root.entries) {
-    const auto found = std::ranges::find(entries, setting.key, &FileSetting::key);
-    if (found == entries.end()) {
+  for (const auto& setting : arguments.file.root.entries) {
+    const auto existing = std::ranges::find(entries, setting.key, &FileSetting::key);
+    if (existing == entries.end()) {
       entries.push_back(setting);
       continue;
     }
-    if (found->text != setting.text) named.replaced.push_back(*found);
-    *found = setting;
+    if (existing->text != setting.text) named.replaced.push_back(*existing);
+    *existing = setting;
   }
   return named;
 }

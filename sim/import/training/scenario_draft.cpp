@@ -56,10 +56,12 @@ std::string name_of_file(const std::string& path) {
 }
 
 std::string head_of_traces(const ScenarioDraft& draft) {
-  const auto others = draft.traces - 1;
+  const auto further_traces = draft.traces - 1;
   return notes_text("Not in the traces", draft.notes) +
          fmt::format("schema: 1\nsource: >-\n  a job's trace {}{}\n", name_of_file(draft.file),
-                     others == 0 ? "" : fmt::format(" and {} other{}", others, others == 1 ? "" : "s"));
+                     further_traces == 0
+                         ? ""
+                         : fmt::format(" and {} other{}", further_traces, further_traces == 1 ? "" : "s"));
 }
 
 }  // namespace
@@ -70,10 +72,10 @@ std::string to_text(const DraftNote& note) {
              : fmt::format("{}:{}:{}: {}", note.where.file, note.where.line, note.where.column, note.text);
 }
 
-std::string head_of_draft(std::string_view trainer, std::string_view what, const std::string& file,
+std::string head_of_draft(std::string_view trainer, std::string_view kind, const std::string& file,
                           const std::vector<DraftNote>& notes) {
   const auto title = fmt::format("Settings of {}'s file that this {} cannot express, and what the file lacks",
-                                 trainer, what);
+                                 trainer, kind);
   return notes_text(title, notes) +
          fmt::format("schema: 1\nsource: >-\n  {}'s settings in {}\n", trainer, name_of_file(file));
 }

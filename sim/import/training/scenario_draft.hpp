@@ -58,8 +58,8 @@ struct DraftOptions {
 /// A note with its place, on one line.
 std::string to_text(const DraftNote& note);
 
-/// Start of a file made from a trainer's file: notes as comments, schema, source. @param what it is: "model"
-std::string head_of_draft(std::string_view trainer, std::string_view what, const std::string& file,
+/// Start of a file made from a trainer's file: notes as comments, schema, source. @param kind it is: "model"
+std::string head_of_draft(std::string_view trainer, std::string_view kind, const std::string& file,
                           const std::vector<DraftNote>& notes);
 
 // The files, with the notes as comments at the top.

@@ -123,7 +123,7 @@ class Torchtitan {
     if (is_known) return;
     std::vector<std::string> likely;
     std::ranges::copy_if(known, std::back_inserter(likely),
-                         [&](const auto& other) { return other.starts_with(lower_snake(name) + "_"); });
+                         [&](const auto& entry) { return entry.starts_with(lower_snake(name) + "_"); });
     settings_.problem(
         settings_.where({"model.flavor", "model.name"}),
         fmt::format("unknown model '{}' for '{}' of flavor '{}'", draft_.model, name, flavor),
@@ -145,8 +145,8 @@ class Torchtitan {
       settings_.problem(settings_.where(shard_key), "invalid degree 0",
                         "expected 1 or more, or -1 for the remaining ranks");
     if (shard == 0) return degrees;
-    const auto others = degrees.replicate * degrees.split();
-    const auto gpus = shard > 0 ? others * shard : options_.gpus.value_or(0);
+    const auto other_degrees = degrees.replicate * degrees.split();
+    const auto gpus = shard > 0 ? other_degrees * shard : options_.gpus.value_or(0);
     if (shard > 0 && options_.gpus && *options_.gpus != gpus) {
       settings_.problem(
           settings_.where(shard_key),
@@ -155,30 +155,30 @@ class Torchtitan {
     } else if (gpus == 0) {
       settings_.problem(settings_.where(shard_key), "the file does not give the number of GPUs",
                         "give it with --gpus");
-    } else if (gpus % others != 0) {
-      settings_.problem(
-          settings_.where(replicate_key),
-          fmt::format("{} GPUs are not divisible by {}, the product of the other degrees", gpus, others),
-          "torchtitan sets data_parallel_shard_degree to the quotient");
+    } else if (gpus % other_degrees != 0) {
+      settings_.problem(settings_.where(replicate_key),
+                        fmt::format("{} GPUs are not divisible by {}, the product of the other degrees", gpus,
+                                    other_degrees),
+                        "torchtitan sets data_parallel_shard_degree to the quotient");
     } else if (gpus > max_ranks) {
       settings_.problem(settings_.where(shard_key), fmt::format("{} GPUs are too many", gpus),
                         fmt::format("the maximum is {}", max_ranks));
     } else {
       degrees.gpus = gpus;
-      degrees.shard = gpus / others;
+      degrees.shard = gpus / other_degrees;
     }
     return degrees;
   }
 
   /// A type of torch as written in scenarios.
-  std::string read_type(Spellings key, std::string own) {
-    const auto given = settings_.text(key);
-    if (!given) return own;
-    if (*given == "bfloat16") return "bf16";
-    if (*given == "float16") return "fp16";
-    if (*given != "float32")
-      settings_.problem(settings_.where(key), fmt::format("invalid type '{}'", *given),
-                        suggestion(*given, {"bfloat16", "float32", "float16"}));
+  std::string read_type(Spellings key, std::string default_type) {
+    const auto type_name = settings_.text(key);
+    if (!type_name) return default_type;
+    if (*type_name == "bfloat16") return "bf16";
+    if (*type_name == "float16") return "fp16";
+    if (*type_name != "float32")
+      settings_.problem(settings_.where(key), fmt::format("invalid type '{}'", *type_name),
+                        suggestion(*type_name, {"bfloat16", "float32", "float16"}));
     return "fp32";
   }
 
@@ -235,22 +235,22 @@ class Torchtitan {
 
   int read_sequence() {
     const Spellings key = {"training.seq_len"};
-    const auto given = settings_.whole_number(key, 1, max_tokens);
-    return sequence_of(settings_, options_, key, given).value_or(2048);
+    const auto file_sequence = settings_.whole_number(key, 1, max_tokens);
+    return sequence_of(settings_, options_, key, file_sequence).value_or(2048);
   }
 
   /// Whether the converters include float8, or the flag of 2024 is set.
   bool has_float8() {
     const Spellings key = {"model.converters"};
-    const auto* given = settings_.find(key);
-    bool found = settings_.boolean({"float8.enable_float8_linear"}).value_or(false);
-    if (given == nullptr) return found;
-    for (const auto& converter : given->entries) {
+    const auto* converters = settings_.find(key);
+    bool uses_float8 = settings_.boolean({"float8.enable_float8_linear"}).value_or(false);
+    if (converters == nullptr) return uses_float8;
+    for (const auto& converter : converters->entries) {
       const bool is_float8 = converter.text == "float8" || converter.text == "quantize.linear.float8";
-      found = found || is_float8;
+      uses_float8 = uses_float8 || is_float8;
       if (!is_float8) settings_.note(key, fmt::format("unknown converter '{}' is ignored", converter.text));
     }
-    return found;
+    return uses_float8;
   }
 
   /// Returns the float8 recipe; empty if the job has another precision.
@@ -393,14 +393,14 @@ class Torchtitan {
   /// @source torch/distributed/tensor/experimental/_attention.py, set_rotate_method
   void read_context(const Degrees& degrees) {
     const Spellings key = {"parallelism.context_parallel_rotate_method"};
-    const auto given = settings_.text(key).value_or("allgather");
+    const auto method = settings_.text(key).value_or("allgather");
     if (degrees.context == 1) return;
     draft_.parallel.emplace_back("context", fmt::format("{}", degrees.context));
-    if (given != "allgather" && given != "alltoall") {
-      settings_.problem(settings_.where(key), fmt::format("invalid rotate method '{}'", given),
-                        suggestion(given, {"allgather", "alltoall"}));
+    if (method != "allgather" && method != "alltoall") {
+      settings_.problem(settings_.where(key), fmt::format("invalid rotate method '{}'", method),
+                        suggestion(method, {"allgather", "alltoall"}));
     }
-    draft_.parallel.emplace_back("context_method", given == "alltoall" ? "ring" : "all_gather");
+    draft_.parallel.emplace_back("context_method", method == "alltoall" ? "ring" : "all_gather");
   }
 
   /// torchtitan supports it only with a compiled model.
@@ -428,20 +428,21 @@ class Torchtitan {
       const auto ranks = degree({key});
       if (ranks > 1) parallel.emplace_back(ours, fmt::format("{}", ranks));
     }
-    const auto given = settings_.text(schedule_key).value_or("1F1B");
+    const auto schedule = settings_.text(schedule_key).value_or("1F1B");
     const auto* points = settings_.find(split_points_key);
     const auto of_stage = settings_.whole_number(layers_of_stage_key, 1, most_blocks).value_or(0);
     const auto less = settings_.whole_number(first_less_key, 0, most_blocks).value_or(1) +
                       settings_.whole_number(last_less_key, 0, most_blocks).value_or(1);
     if (degrees.pipeline == 1) return;
     parallel.emplace_back("pipeline", fmt::format("{}", degrees.pipeline));
-    const auto found = std::ranges::find(schedule_names, lower_snake(given),
-                                         [](const auto& row) { return lower_snake(std::string{row.name}); });
-    if (found == schedule_names.end()) {
+    const auto known_schedule = std::ranges::find(schedule_names, lower_snake(schedule), [](const auto& row) {
+      return lower_snake(std::string{row.name});
+    });
+    if (known_schedule == schedule_names.end()) {
       std::vector<std::string> names;
       for (const auto& row : schedule_names) names.emplace_back(row.name);
-      settings_.problem(settings_.where(schedule_key), fmt::format("unknown schedule '{}'", given),
-                        suggestion(given, names));
+      settings_.problem(settings_.where(schedule_key), fmt::format("unknown schedule '{}'", schedule),
+                        suggestion(schedule, names));
       return;
     }
     auto stages = points == nullptr ? 0 : static_cast<long long>(points->entries.size()) + 1;
@@ -452,9 +453,9 @@ class Torchtitan {
                         fmt::format("{} stages are not divisible by {} ranks", stages, degrees.pipeline),
                         points != nullptr ? "give one split point fewer than there are stages"
                                           : "torchtitan requires this too");
-    const auto chunks = stages > 1 ? stages / degrees.pipeline : found->chunks;
+    const auto chunks = stages > 1 ? stages / degrees.pipeline : known_schedule->chunks;
     if (chunks > 1) parallel.emplace_back("virtual", fmt::format("{}", chunks));
-    parallel.emplace_back("schedule", found->ours);
+    parallel.emplace_back("schedule", known_schedule->ours);
   }
 
   /// Empty for FSDP2's default.

@@ -74,8 +74,8 @@ bool is_automatic(const FileSetting& setting) {
 }
 
 const UnusedKey* find_row(std::span<const UnusedKey> known, std::string_view key) {
-  const auto found = std::ranges::find(known, key, &UnusedKey::key);
-  return found == known.end() ? nullptr : &*found;
+  const auto row = std::ranges::find(known, key, &UnusedKey::key);
+  return row == known.end() ? nullptr : &*row;
 }
 
 /// Splits names that are separated by blanks.
@@ -103,7 +103,7 @@ bool TrainerKeys::has_below(const std::string& key) const {
 
 std::string TrainerKeys::nearest_to(const std::string& key) const {
   auto names = names_in(ignored);
-  for (const auto& other : unused) names.emplace_back(other.key);
+  for (const auto& unused_key : unused) names.emplace_back(unused_key.key);
   std::ranges::copy(names_in(used), std::back_inserter(names));
   return nearest(key, names);
 }
@@ -196,26 +196,28 @@ std::optional<std::string> TrainerSettings::text(Spellings keys) {
 std::vector<FileSetting> TrainerSettings::words(Spellings keys) {
   const auto* setting = find(keys);
   if (setting == nullptr) return {};
-  auto given = setting->entries;
-  if (setting->kind != Kind::list) given.insert(given.begin(), *setting);
+  auto entries = setting->entries;
+  if (setting->kind != Kind::list) entries.insert(entries.begin(), *setting);
   std::vector<FileSetting> words;
-  for (const auto& one : given) {
-    auto rest = std::string_view{one.text};
-    auto at = one.span.at;
-    while (!rest.empty()) {
-      const auto end = std::min(rest.find(','), rest.size());
+  for (const auto& entry : entries) {
+    auto remaining = std::string_view{entry.text};
+    auto position = entry.span.at;
+    while (!remaining.empty()) {
+      const auto end = std::min(remaining.find(','), remaining.size());
       if (end > 0)
-        words.push_back(
-            {.kind = Kind::text, .key = {}, .text = std::string{rest.substr(0, end)}, .span = {at, end}});
-      at += end + 1;
-      rest.remove_prefix(std::min(end + 1, rest.size()));
+        words.push_back({.kind = Kind::text,
+                         .key = {},
+                         .text = std::string{remaining.substr(0, end)},
+                         .span = {position, end}});
+      position += end + 1;
+      remaining.remove_prefix(std::min(end + 1, remaining.size()));
     }
   }
   return words;
 }
 
-void TrainerSettings::problem(Where where, std::string what, std::string hint, std::vector<Note> notes) {
-  problems_.push_back({std::move(where), std::move(what), std::move(notes), std::move(hint)});
+void TrainerSettings::problem(Where where, std::string message, std::string hint, std::vector<Note> notes) {
+  problems_.push_back({std::move(where), std::move(message), std::move(notes), std::move(hint)});
 }
 
 void TrainerSettings::note(Spellings keys, const std::string& text) {
@@ -305,17 +307,17 @@ void TrainerSettings::raise() const {
 }
 
 std::vector<DraftNote> TrainerSettings::notes() const {
-  auto all = notes_;
-  std::ranges::stable_sort(all, [](const DraftNote& a, const DraftNote& b) {
+  auto sorted = notes_;
+  std::ranges::stable_sort(sorted, [](const DraftNote& a, const DraftNote& b) {
     return std::tuple{a.where.line, a.where.column} < std::tuple{b.where.line, b.where.column};
   });
-  if (all.size() > most_notes) {
-    const auto rest = all.size() - most_notes;
-    all.resize(most_notes);
-    all.push_back({whole(), fmt::format("{} more keys that gradway does not use", rest)});
+  if (sorted.size() > most_notes) {
+    const auto remaining = sorted.size() - most_notes;
+    sorted.resize(most_notes);
+    sorted.push_back({whole(), fmt::format("{} more keys that gradway does not use", remaining)});
   }
-  all.insert(all.end(), missing_.begin(), missing_.end());
-  return all;
+  sorted.insert(sorted.end(), missing_.begin(), missing_.end());
+  return sorted;
 }
 
 }  // namespace gradway

@@ -68,7 +68,7 @@ class TrainerSettings {
   /// The words of a list, of several words of an argument, or between commas.
   std::vector<FileSetting> words(Spellings keys);
 
-  void problem(Where where, std::string what, std::string hint, std::vector<Note> notes = {});
+  void problem(Where where, std::string message, std::string hint, std::vector<Note> notes = {});
   /// Adds a note to a used key; the text begins with the key.
   void note(Spellings keys, const std::string& text);
   /// Adds a note to a setting that occurs more than once.
@@ -109,7 +109,7 @@ void read_platform(ScenarioDraft& draft, const DraftOptions& options, TrainerSet
 
 /// Tokens per sample, from the file or --sequence; a problem if they differ.
 std::optional<int> sequence_of(TrainerSettings& settings, const DraftOptions& options,
-                               TrainerSettings::Spellings key, std::optional<int> given);
+                               TrainerSettings::Spellings key, std::optional<int> file_sequence);
 
 /// A number of elements as written in scenarios: 5e8 rather than 500000000.
 std::string elements_text(double elements);
@@ -134,7 +134,7 @@ std::string cuda_graphs_word(TrainerSettings& settings);
 
 /// Arguments of Megatron-LM for those of a YAML file. Keys of NeMo and Megatron-Bridge, which are in groups,
 /// get the names of Megatron-LM's arguments; what describes no step is left out.
-ArgumentSettings megatron_arguments(const ArgumentSettings& given);
+ArgumentSettings megatron_arguments(const ArgumentSettings& arguments);
 
 /// GPUs and batches of a job; zero after a problem.
 struct DeepSpeedBatch {

@@ -19,18 +19,18 @@ constexpr std::string_view reentrant_node = "CheckpointFunctionBackward";
 
 using Operations = std::vector<const TracedOperation*>;
 
-/// Whether `operation` runs inside of `whole`: operations of a thread nest.
-bool is_inside(const TracedOperation& operation, const TracedOperation& whole) {
-  return operation.thread == whole.thread && &operation != &whole && operation.start >= whole.start &&
-         operation.start < whole.end();
+/// Whether `operation` runs inside of `outer`: operations of a thread nest.
+bool is_inside(const TracedOperation& operation, const TracedOperation& outer) {
+  return operation.thread == outer.thread && &operation != &outer && operation.start >= outer.start &&
+         operation.start < outer.end();
 }
 
-/// Operations inside of `whole`, in the order of their start, outer before inner.
-Operations operations_inside(const Operations& backward, const TracedOperation& whole) {
+/// Operations inside of `outer`, in the order of their start, outer before inner.
+Operations operations_inside(const Operations& backward, const TracedOperation& outer) {
   Operations inside;
-  auto it = std::ranges::lower_bound(backward, whole.start, {}, &TracedOperation::start);
-  for (; it != backward.end() && (*it)->start <= whole.end(); ++it)
-    if (is_inside(**it, whole)) inside.push_back(*it);
+  auto position = std::ranges::lower_bound(backward, outer.start, {}, &TracedOperation::start);
+  for (; position != backward.end() && (*position)->start <= outer.end(); ++position)
+    if (is_inside(**position, outer)) inside.push_back(*position);
   return inside;
 }
 
@@ -41,13 +41,13 @@ bool is_recorded(const Trace& trace, const TracedOperation& operation) {
 
 /// Operations from the first to the last one that autograd records.
 Operations recorded_operations(const Trace& trace, const Operations& inside) {
-  const auto notes = [&](const TracedOperation* it) { return is_recorded(trace, *it); };
+  const auto notes = [&](const TracedOperation* operation) { return is_recorded(trace, *operation); };
   std::int64_t end = 0;
-  for (const auto* it : inside)
-    if (notes(it)) end = std::max(end, it->end());
+  for (const auto* operation : inside)
+    if (notes(operation)) end = std::max(end, operation->end());
   Operations between;
   std::copy_if(std::ranges::find_if(inside, notes), inside.end(), std::back_inserter(between),
-               [&](const TracedOperation* it) { return it->end() <= end; });
+               [&](const TracedOperation* operation) { return operation->end() <= end; });
   return between;
 }
 
@@ -60,8 +60,8 @@ class OperationsByNumber {
   }
 
   std::optional<std::size_t> place(const TracedOperation& operation, std::int64_t number) const {
-    const auto found = places_.find(key(operation, number));
-    return found == places_.end() ? std::nullopt : std::optional{found->second};
+    const auto entry = places_.find(key(operation, number));
+    return entry == places_.end() ? std::nullopt : std::optional{entry->second};
   }
 
  private:
@@ -81,15 +81,15 @@ bool find_in_forward(const Trace& trace, std::span<const TracedOperation* const>
                      CheckpointCall& call) {
   Operations notes;
   std::ranges::copy_if(call.recomputed, std::back_inserter(notes),
-                       [&](const TracedOperation* it) { return is_recorded(trace, *it); });
+                       [&](const TracedOperation* operation) { return is_recorded(trace, *operation); });
   const auto last = std::ranges::max(notes, {}, &TracedOperation::sequence)->sequence;
   constexpr std::int64_t far = 64;
   for (auto number = asking.sequence; number < asking.sequence + far; ++number) {
     const auto number_offset = last - number;
     auto first = forward.size();
     std::size_t end = 0;
-    const auto is_there = [&](const TracedOperation* it) {
-      const auto place = by_number.place(*it, it->sequence - number_offset);
+    const auto is_there = [&](const TracedOperation* operation) {
+      const auto place = by_number.place(*operation, operation->sequence - number_offset);
       if (!place) return false;
       first = std::min(first, *place);
       end = std::max(end, *place + 1);
@@ -106,33 +106,33 @@ bool find_in_forward(const Trace& trace, std::span<const TracedOperation* const>
 }
 
 bool runs_forward(const Trace& trace, const Operations& operations) {
-  return std::ranges::any_of(operations, [&](const TracedOperation* it) {
-    return kept_rules::is_among(trace.signatures[it->signature].name, kept_rules::of_forward_passes);
+  return std::ranges::any_of(operations, [&](const TracedOperation* operation) {
+    return kept_rules::is_among(trace.signatures[operation->signature].name, kept_rules::of_forward_passes);
   });
 }
 
 /// Operations of the step's backward passes, in the order of their start, outer before inner.
 Operations backward_operations(const Trace& trace, const TracedStep& step, const Span& autograd) {
-  Operations found;
+  Operations operations;
   for (const auto& operation : trace.operations) {
     if (operation.start >= autograd.start && operation.start < std::min(autograd.end(), step.end))
-      found.push_back(&operation);
+      operations.push_back(&operation);
   }
-  std::ranges::sort(found, {}, [](const TracedOperation* it) {
-    return std::tuple{it->start, -it->duration, it->external};
+  std::ranges::sort(operations, {}, [](const TracedOperation* operation) {
+    return std::tuple{operation->start, -operation->duration, operation->external};
   });
-  return found;
+  return operations;
 }
 
 /// Sets `call` if `inside` contains a reentrant node. Its call is an operation of the forward pass that
 /// contains the operations that run again.
 bool find_reentrant(const Trace& trace, std::span<const TracedOperation* const> forward,
                     const Operations& inside, CheckpointCall& call) {
-  const auto autograd = std::ranges::find_if(inside, [&](const TracedOperation* it) {
-    return trace.signatures[it->signature].name.starts_with(autograd_call);
+  const auto autograd = std::ranges::find_if(inside, [&](const TracedOperation* operation) {
+    return trace.signatures[operation->signature].name.starts_with(autograd_call);
   });
-  const auto node = std::ranges::find_if(inside, [&](const TracedOperation* it) {
-    return trace.signatures[it->signature].name == reentrant_node;
+  const auto node = std::ranges::find_if(inside, [&](const TracedOperation* operation) {
+    return trace.signatures[operation->signature].name == reentrant_node;
   });
   if (node == inside.end()) return false;
   call.recomputed.assign(node + 1, std::max(node + 1, autograd));
@@ -158,13 +158,13 @@ bool is_node(const Trace& trace, const TracedOperation& operation) {
 }
 
 std::vector<const TracedOperation*> reentrant_nodes(const Trace& trace, const TracedStep& step) {
-  Operations found;
+  Operations nodes;
   for (const auto& operation : trace.operations) {
     if (operation.start >= step.begin && operation.start < step.end &&
         trace.signatures[operation.signature].name == reentrant_node)
-      found.push_back(&operation);
+      nodes.push_back(&operation);
   }
-  return found;
+  return nodes;
 }
 
 std::optional<std::vector<CheckpointCall>> checkpoint_calls(const Trace& trace, const TracedStep& step,
@@ -193,8 +193,8 @@ std::optional<std::vector<CheckpointCall>> checkpoint_calls(const Trace& trace, 
         continue;  // A custom operation that differentiates inside of its backward pass.
       }
     }
-    const bool is_nested = std::ranges::any_of(call.recomputed, [&](const TracedOperation* it) {
-      const auto& inner = trace.signatures[it->signature].name;
+    const bool is_nested = std::ranges::any_of(call.recomputed, [&](const TracedOperation* recomputed) {
+      const auto& inner = trace.signatures[recomputed->signature].name;
       return inner == reentrant_call || inner == "CompiledFunction";
     });
     if (is_nested) return std::nullopt;

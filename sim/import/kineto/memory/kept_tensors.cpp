@@ -19,16 +19,16 @@ namespace {
 std::vector<const TracedOperation*> forward_operations(const Trace& trace, const TracedStep& step,
                                                        std::int64_t end) {
   const auto first = std::ranges::find(step.launches, true, &TracedLaunch::is_main_thread);
-  std::vector<const TracedOperation*> found;
-  if (first == step.launches.end()) return found;
+  std::vector<const TracedOperation*> operations;
+  if (first == step.launches.end()) return operations;
   for (const auto& operation : trace.operations) {
     if (operation.thread == first->call->thread && operation.start >= step.begin && operation.start < end)
-      found.push_back(&operation);
+      operations.push_back(&operation);
   }
-  std::ranges::sort(found, {}, [](const TracedOperation* it) {
-    return std::tuple{it->start, -it->duration, it->external};
+  std::ranges::sort(operations, {}, [](const TracedOperation* operation) {
+    return std::tuple{operation->start, -operation->duration, operation->external};
   });
-  return found;
+  return operations;
 }
 
 constexpr std::string_view compiled_graph = "CompiledFunction";
@@ -36,7 +36,7 @@ constexpr std::string_view compiled_graph = "CompiledFunction";
 /// Operations of the backward graphs of torch.compile, in the order of their start.
 std::vector<const TracedOperation*> compiled_backward(const Trace& trace, const Span& autograd) {
   std::vector<const TracedOperation*> graphs;
-  std::vector<const TracedOperation*> found;
+  std::vector<const TracedOperation*> operations;
   const auto is_graph = [&](const TracedOperation& operation) {
     return operation.start >= autograd.start && operation.start < autograd.end() &&
            trace.signatures[operation.signature].name == "CompiledFunctionBackward";
@@ -44,16 +44,18 @@ std::vector<const TracedOperation*> compiled_backward(const Trace& trace, const 
   for (const auto& operation : trace.operations) {
     if (is_graph(operation)) graphs.push_back(&operation);
   }
-  if (graphs.empty()) return found;
+  if (graphs.empty()) return operations;
   for (const auto& operation : trace.operations) {
     const bool is_inside = std::ranges::any_of(graphs, [&](const TracedOperation* graph) {
       return operation.thread == graph->thread && operation.start > graph->start &&
              operation.end() <= graph->end();
     });
-    if (is_inside) found.push_back(&operation);
+    if (is_inside) operations.push_back(&operation);
   }
-  std::ranges::sort(found, {}, [](const TracedOperation* it) { return std::pair{it->start, -it->duration}; });
-  return found;
+  std::ranges::sort(operations, {}, [](const TracedOperation* operation) {
+    return std::pair{operation->start, -operation->duration};
+  });
+  return operations;
 }
 
 bool is_product(std::string_view name) {
@@ -64,8 +66,8 @@ bool is_product(std::string_view name) {
 /// graph, and neither its attention nor its convolutions.
 bool graph_computes_again(const Trace& trace, std::span<const TracedOperation* const> forward_pass,
                           std::span<const TracedOperation* const> graphs) {
-  const auto name_of = [&](const TracedOperation* it) -> std::string_view {
-    return trace.signatures[it->signature].name;
+  const auto name_of = [&](const TracedOperation* operation) -> std::string_view {
+    return trace.signatures[operation->signature].name;
   };
   const auto products = [&](std::span<const TracedOperation* const> operations) {
     return std::ranges::count_if(operations, is_product, name_of);
@@ -135,8 +137,8 @@ class OperationRecorder {
   }
   /// The operation with a node of its own that contains this one, or else itself.
   const TracedOperation* whole(const TracedOperation* operation) const {
-    const auto found = part_of_unknown_.find(operation);
-    return found == part_of_unknown_.end() ? operation : found->second;
+    const auto entry = part_of_unknown_.find(operation);
+    return entry == part_of_unknown_.end() ? operation : entry->second;
   }
 
  private:
@@ -158,7 +160,7 @@ class OperationRecorder {
     }
     // What an operation with a node of its own keeps does not follow from its parts.
     if (!is_recomputed && nodes.are_known() && nodes.has(operation)) {
-      for (const auto* part : inside) part_of_unknown_.emplace(part, &operation);
+      for (const auto* inner : inside) part_of_unknown_.emplace(inner, &operation);
     }
     return 1;
   }

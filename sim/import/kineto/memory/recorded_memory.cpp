@@ -31,8 +31,8 @@ class OpenOperations {
     for (const auto& operation : trace.operations)
       threads_[operation.thread].operations.push_back(&operation);
     for (auto& [id, thread] : threads_) {
-      std::ranges::sort(thread.operations, {}, [](const TracedOperation* it) {
-        return std::tuple{it->start, -it->duration};
+      std::ranges::sort(thread.operations, {}, [](const TracedOperation* operation) {
+        return std::tuple{operation->start, -operation->duration};
       });
     }
   }
@@ -88,30 +88,30 @@ std::vector<Allocation> allocations_of(const Trace& trace, const std::vector<Tra
   std::ranges::stable_sort(events, {}, &TracedAllocation::time);
   const auto copies = input_copies(trace, steps);
   OpenOperations open_operations{trace};
-  std::vector<Allocation> all;
+  std::vector<Allocation> allocations;
   std::unordered_map<std::int64_t, std::size_t> live;
   for (const auto& event : events) {
     const auto known = live.find(event.address);
     if (event.bytes < 0) {
       if (known == live.end()) continue;  // Allocated before the trace began.
-      all[known->second].to = event.time;
+      allocations[known->second].to = event.time;
       live.erase(known);
       continue;
     }
     Allocation allocation{.from = event.time, .bytes = static_cast<double>(event.bytes)};
     const auto& open = open_operations.at(event.thread, event.time);
-    const auto with_tensor = std::find_if(open.rbegin(), open.rend(), [&](const TracedOperation* it) {
-      return has_tensor(trace.signatures[it->signature]);
+    const auto with_tensor = std::find_if(open.rbegin(), open.rend(), [&](const TracedOperation* operation) {
+      return has_tensor(trace.signatures[operation->signature]);
     });
     if (with_tensor != open.rend()) {
       allocation.is_fixed = parameters.has_only(trace.signatures[(*with_tensor)->signature]);
       const auto copy = std::ranges::lower_bound(copies, (*with_tensor)->start, {}, &Span::start);
       allocation.is_input = copy != copies.end() && copy->end() <= (*with_tensor)->end();
     }
-    live[event.address] = all.size();
-    all.push_back(allocation);
+    live[event.address] = allocations.size();
+    allocations.push_back(allocation);
   }
-  return all;
+  return allocations;
 }
 
 enum class MemoryPart { none, grows, fixed, gradients };
@@ -140,7 +140,7 @@ std::vector<ProfiledMoment> recorded_memory(const Trace& trace, const std::vecto
   const auto autograd = backward_spans(trace, steps);
   std::vector<Passes> passes;
   for (std::size_t i = 0; i < steps.size(); ++i) passes.push_back({steps[i].begin, autograd[i]});
-  const auto& here = passes[step];
+  const auto& step_passes = passes[step];
 
   struct Event {
     std::int64_t time;
@@ -149,23 +149,26 @@ std::vector<ProfiledMoment> recorded_memory(const Trace& trace, const std::vecto
   };
   std::vector<Event> events;
   for (const auto& allocation : allocations_of(trace, steps, ParameterShapes{trace, steps[step], profile})) {
-    const auto part = part_of(allocation, passes, step);
-    if (part == MemoryPart::none || allocation.from > here.autograd.end() || allocation.to < here.begin)
+    const auto memory_part = part_of(allocation, passes, step);
+    if (memory_part == MemoryPart::none || allocation.from > step_passes.autograd.end() ||
+        allocation.to < step_passes.begin)
       continue;
-    events.push_back({allocation.from, part, allocation.bytes});
-    if (allocation.to != never) events.push_back({allocation.to, part, -allocation.bytes});
+    events.push_back({allocation.from, memory_part, allocation.bytes});
+    if (allocation.to != never) events.push_back({allocation.to, memory_part, -allocation.bytes});
   }
   std::ranges::stable_sort(events, {}, &Event::time);
 
   std::vector<ProfiledMoment> moments;
   std::array<double, 4> sums{};
   for (const auto& event : events) {
-    if (event.time > here.autograd.end()) break;
+    if (event.time > step_passes.autograd.end()) break;
     sums[static_cast<std::size_t>(event.part)] += event.bytes;
-    if (event.bytes < 0 || event.time < here.begin) continue;
-    const auto bytes = [&](MemoryPart part) { return Bytes{sums[static_cast<std::size_t>(part)]}; };
+    if (event.bytes < 0 || event.time < step_passes.begin) continue;
+    const auto bytes = [&](MemoryPart memory_part) {
+      return Bytes{sums[static_cast<std::size_t>(memory_part)]};
+    };
     moments.push_back(
-        {.phase = event.time < here.autograd.start ? ProfiledPhase::forward : ProfiledPhase::backward,
+        {.phase = event.time < step_passes.autograd.start ? ProfiledPhase::forward : ProfiledPhase::backward,
          .grows = bytes(MemoryPart::grows),
          .fixed = bytes(MemoryPart::fixed),
          .gradients = bytes(MemoryPart::gradients)});

@@ -18,14 +18,14 @@ constexpr int count_bytes = 8;
 /// Operations with this name that begin in a step, in order.
 std::vector<const TracedOperation*> operations_of(const Trace& trace, const TracedStep& step,
                                                   std::string_view name) {
-  std::vector<const TracedOperation*> found;
+  std::vector<const TracedOperation*> operations;
   for (const auto& operation : trace.operations) {
     if (operation.start >= step.begin && operation.start < step.end &&
         trace.signatures[operation.signature].name == name)
-      found.push_back(&operation);
+      operations.push_back(&operation);
   }
-  std::ranges::sort(found, {}, &TracedOperation::start);
-  return found;
+  std::ranges::sort(operations, {}, &TracedOperation::start);
+  return operations;
 }
 
 std::vector<std::int64_t> shape_of(const Operand& operand) {
@@ -40,10 +40,10 @@ int bytes_of(const Operand& operand) {
 /// Gradients of the inputs of layers that a reentrant torch.utils.checkpoint recomputes: it detaches them, so
 /// that they get gradients as parameters do. After the last of these only other gradients follow; that of
 /// another input has as many dimensions as an activation, which no weight of the same sizes has.
-std::set<const TracedOperation*> gradients_of_inputs(const Trace& trace, const TracedStep& step,
-                                                     const std::vector<const TracedOperation*>& all) {
+std::set<const TracedOperation*> gradients_of_inputs(
+    const Trace& trace, const TracedStep& step, const std::vector<const TracedOperation*>& accumulations) {
   const auto calls = operations_of(trace, step, "CheckpointFunction");
-  std::set<const TracedOperation*> found;
+  std::set<const TracedOperation*> gradients;
   for (const auto* node : reentrant_nodes(trace, step)) {
     const auto call = std::ranges::find(calls, node->sequence, &TracedOperation::sequence);
     if (call == calls.end()) continue;
@@ -55,25 +55,27 @@ std::set<const TracedOperation*> gradients_of_inputs(const Trace& trace, const T
     }
     for (const auto& operand : trace.signatures[(*call)->signature].operands) {
       const auto shape = shape_of(operand);
-      const auto of_input = std::find_if(all.rbegin(), all.rend(), [&](const TracedOperation* it) {
-        const auto& operands = trace.signatures[it->signature].operands;
-        return it->thread == node->thread && it->start > node->start && it->end() <= node->end() &&
-               !operands.empty() && shape_of(operands.front()) == shape &&
-               operands.front().type == operand.type && (shape.size() > 2 || it->start > last_node);
-      });
-      if (!shape.empty() && of_input != all.rend()) found.insert(*of_input);
+      const auto of_input = std::find_if(
+          accumulations.rbegin(), accumulations.rend(), [&](const TracedOperation* accumulation) {
+            const auto& operands = trace.signatures[accumulation->signature].operands;
+            return accumulation->thread == node->thread && accumulation->start > node->start &&
+                   accumulation->end() <= node->end() && !operands.empty() &&
+                   shape_of(operands.front()) == shape && operands.front().type == operand.type &&
+                   (shape.size() > 2 || accumulation->start > last_node);
+          });
+      if (!shape.empty() && of_input != accumulations.rend()) gradients.insert(*of_input);
     }
   }
-  return found;
+  return gradients;
 }
 
 }  // namespace
 
 std::vector<ProfiledGradient> find_gradients(const Trace& trace, const TracedStep& step) {
-  const auto all = operations_of(trace, step, "torch::autograd::AccumulateGrad");
-  const auto of_inputs = gradients_of_inputs(trace, step, all);
+  const auto accumulations = operations_of(trace, step, "torch::autograd::AccumulateGrad");
+  const auto of_inputs = gradients_of_inputs(trace, step, accumulations);
   std::vector<ProfiledGradient> gradients;
-  for (const auto* operation : all) {
+  for (const auto* operation : accumulations) {
     const auto& operands = trace.signatures[operation->signature].operands;
     if (operands.empty() || of_inputs.contains(operation)) continue;
     const auto after = std::ranges::lower_bound(

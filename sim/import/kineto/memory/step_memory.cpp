@@ -73,17 +73,17 @@ std::vector<Span> backward_spans(const Trace& trace, std::span<const TracedStep>
       functions.push_back(operation);
   }
   std::ranges::sort(functions, {}, &Span::start);
-  std::vector<Span> found;
+  std::vector<Span> spans;
   for (const auto& step : steps) {
     const auto first = std::ranges::lower_bound(functions, step.begin, {}, &Span::start);
     const auto last = std::ranges::lower_bound(functions, step.end, {}, &Span::start);
-    auto& passes = found.emplace_back(Span{step.end, 0});
+    auto& passes = spans.emplace_back(Span{step.end, 0});
     if (first >= last) continue;
     passes.start = first->start;
-    for (auto it = first; it != last; ++it)
-      passes.duration = std::max(passes.duration, it->end() - passes.start);
+    for (auto function = first; function != last; ++function)
+      passes.duration = std::max(passes.duration, function->end() - passes.start);
   }
-  return found;
+  return spans;
 }
 
 std::vector<ProfiledMoment> possible_peaks(const std::vector<ProfiledMoment>& moments) {
@@ -93,10 +93,10 @@ std::vector<ProfiledMoment> possible_peaks(const std::vector<ProfiledMoment>& mo
       for (const bool with_gradients : {false, true}) {
         std::vector<Point> points;
         for (std::size_t i = 0; i < moments.size(); ++i) {
-          const auto& it = moments[i];
-          if (it.phase != phase) continue;
-          points.push_back({(it.grows + (with_output ? it.output : 0_B)).value(),
-                            (it.fixed + (with_gradients ? it.gradients : 0_B)).value(), i});
+          const auto& moment = moments[i];
+          if (moment.phase != phase) continue;
+          points.push_back({(moment.grows + (with_output ? moment.output : 0_B)).value(),
+                            (moment.fixed + (with_gradients ? moment.gradients : 0_B)).value(), i});
         }
         for (const auto& point : upper_right_hull(std::move(points))) kept.insert(point.moment);
       }

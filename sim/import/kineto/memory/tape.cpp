@@ -26,15 +26,15 @@ AutogradNodes::AutogradNodes(std::span<const TracedOperation* const> forward,
 }
 
 bool AutogradNodes::has_any(std::span<const TracedOperation* const> operations) const {
-  return std::ranges::any_of(operations, [&](const TracedOperation* it) { return has(*it); });
+  return std::ranges::any_of(operations, [&](const TracedOperation* operation) { return has(*operation); });
 }
 
 double Tape::gradient_of(const Shape& shape) const {
-  const auto found = std::ranges::find_if(profile_.gradients, [&](const ProfiledGradient& gradient) {
+  const auto profiled = std::ranges::find_if(profile_.gradients, [&](const ProfiledGradient& gradient) {
     return gradient.shape == shape ||
            std::ranges::equal(gradient.shape.rbegin(), gradient.shape.rend(), shape.begin(), shape.end());
   });
-  return found == profile_.gradients.end() ? 0 : element_count(shape) * found->element_bytes;
+  return profiled == profile_.gradients.end() ? 0 : element_count(shape) * profiled->element_bytes;
 }
 
 /// Whether the shape or its transpose is that of a parameter.
@@ -42,11 +42,11 @@ bool Tape::is_parameter(const Shape& shape) const {
   return parameters_.contains(shape) || parameters_.contains({shape.rbegin(), shape.rend()});
 }
 
-int Tape::make(const Shape& shape, int bytes, MadeBy by) {
+int Tape::make(const Shape& shape, int bytes, MadeBy maker) {
   made_.push_back({.elements = element_count(shape),
                    .bytes = bytes,
                    .needs_grad = has_node_,
-                   .by = by,
+                   .by = maker,
                    .made = current_node(),
                    .last_use = current_node()});
   const auto made = static_cast<int>(made_.size()) - 1;
@@ -72,18 +72,18 @@ int Tape::find(const Shape& shape, int bytes, const WantedTensor& wanted) const 
   const auto known = by_size_.find({element_count(shape), bytes});
   if (shape.empty() || known == by_size_.end()) return none;
   constexpr std::size_t max_searched = 64;  // Older tensors have been freed.
-  const auto& all = known->second;
-  const auto first = all.size() - std::min(all.size(), max_searched);
+  const auto& candidates = known->second;
+  const auto first = candidates.size() - std::min(candidates.size(), max_searched);
   for (const bool exact : {true, false}) {
     if (!exact && !wanted.of_any_shape) break;
-    for (auto i = all.size(); i > first; --i) {
-      const auto& view = views_[static_cast<std::size_t>(all[i - 1])];
-      const auto& it = at(view.tensor);
-      const bool fits = (!exact || view.shape == shape) && !it.is_weight &&
+    for (auto i = candidates.size(); i > first; --i) {
+      const auto& view = views_[static_cast<std::size_t>(candidates[i - 1])];
+      const auto& tensor = at(view.tensor);
+      const bool fits = (!exact || view.shape == shape) && !tensor.is_weight &&
                         std::ranges::find(wanted.except, view.tensor) == wanted.except.end() &&
-                        !(it.by == MadeBy::part_of_expression && it.uses > 0) &&
-                        !(wanted.of_product && it.by == MadeBy::product) &&
-                        !(wanted.only_unused && it.uses > 0);
+                        !(tensor.by == MadeBy::part_of_expression && tensor.uses > 0) &&
+                        !(wanted.of_product && tensor.by == MadeBy::product) &&
+                        !(wanted.only_unused && tensor.uses > 0);
       if (fits) return view.tensor;
     }
   }
@@ -102,18 +102,19 @@ int Tape::find_weight(const Shape& shape, int bytes) const {
 
 void Tape::use(int tensor) {
   if (tensor == none) return;
-  auto& it = at(tensor);
-  ++it.uses;
-  it.last_use = current_node();
-  if (it.needs_grad) it.consumer = current_node();
+  auto& used = at(tensor);
+  ++used.uses;
+  used.last_use = current_node();
+  if (used.needs_grad) used.consumer = current_node();
 }
 
 void Tape::keep(int tensor) {
   if (tensor != none && has_node_ && at(tensor).saved_for == none) at(tensor).saved_for = current_node();
 }
 
-const Tape::CheckpointSpan* Tape::call_that_made(const ForwardTensor& it) const {
-  const auto call = std::ranges::find_if(calls_, [&](const CheckpointSpan& one) { return one.made(it); });
+const Tape::CheckpointSpan* Tape::call_that_made(const ForwardTensor& tensor) const {
+  const auto call =
+      std::ranges::find_if(calls_, [&](const CheckpointSpan& candidate) { return candidate.made(tensor); });
   return call == calls_.end() ? nullptr : &*call;
 }
 
@@ -121,11 +122,11 @@ void Tape::end_recomputed(bool is_reentrant) {
   auto call = std::exchange(recomputed_, {});
   call.last = current_node();
   call.is_reentrant = is_reentrant;
-  for (auto& it : made_) {
-    if (call.made(it)) {
-      it.needs_grad = !it.is_weight;  // Applies if an operation uses it later.
-    } else if (it.last_use >= call.first && (it.saved_for == none || it.saved_for > call.first)) {
-      it.saved_for = call.first;
+  for (auto& tensor : made_) {
+    if (call.made(tensor)) {
+      tensor.needs_grad = !tensor.is_weight;  // Applies if an operation uses it later.
+    } else if (tensor.last_use >= call.first && (tensor.saved_for == none || tensor.saved_for > call.first)) {
+      tensor.saved_for = call.first;
     }
   }
   for (auto n = call.first; n <= call.last; ++n) nodes_[static_cast<std::size_t>(n)] = {};
@@ -133,18 +134,18 @@ void Tape::end_recomputed(bool is_reentrant) {
 }
 
 void Tape::begin_recomputation(const Tape& outer, std::size_t call) {
-  const auto& of = outer.calls_[call];
+  const auto& span = outer.calls_[call];
   std::map<int, int> seen;
   for (const auto& view : outer.views_) {
-    const auto& it = outer.at(view.tensor);
-    const bool ends_take = it.made < of.first && it.last_use >= of.first && !it.is_weight;
+    const auto& tensor = outer.at(view.tensor);
+    const bool ends_take = tensor.made < span.first && tensor.last_use >= span.first && !tensor.is_weight;
     if (!ends_take) continue;
     const auto [known, is_new] = seen.emplace(view.tensor, static_cast<int>(made_.size()));
     if (is_new) {
-      made_.push_back({.elements = it.elements,
-                       .bytes = it.bytes,
-                       .needs_grad = it.needs_grad,
-                       .by = it.by,
+      made_.push_back({.elements = tensor.elements,
+                       .bytes = tensor.bytes,
+                       .needs_grad = tensor.needs_grad,
+                       .by = tensor.by,
                        .made = current_node(),
                        .last_use = current_node(),
                        .is_elsewhere = true});
@@ -154,31 +155,33 @@ void Tape::begin_recomputation(const Tape& outer, std::size_t call) {
 }
 
 void Tape::end_recomputation(const Tape& outer, std::size_t call) {
-  const auto& of = outer.calls_[call];
-  if (of.is_reentrant) {
+  const auto& span = outer.calls_[call];
+  if (span.is_reentrant) {
     // The node holds what it has recomputed until it ends.
     if (!made_.empty()) made_.back().saved_for = 0;
     return;
   }
-  for (const auto& it : outer.made_) {
-    if (!of.made(it) || it.consumer <= of.last) continue;
-    const auto same = std::ranges::find_if(made_, [&](const ForwardTensor& one) {
-      return one.made == it.made - of.first && one.elements == it.elements && one.bytes == it.bytes;
+  for (const auto& tensor : outer.made_) {
+    if (!span.made(tensor) || tensor.consumer <= span.last) continue;
+    const auto same = std::ranges::find_if(made_, [&](const ForwardTensor& candidate) {
+      return candidate.made == tensor.made - span.first && candidate.elements == tensor.elements &&
+             candidate.bytes == tensor.bytes;
     });
     if (same != made_.end() && same->needs_grad) same->consumer = current_node();
   }
 }
 
 std::vector<ProfiledMoment> Tape::moments_with(std::span<const std::vector<ProfiledMoment>> calls) const {
-  const auto own = moments();
+  const auto own_moments = moments();
   const auto count = nodes_.size();
-  std::vector<ProfiledMoment> all{own.begin(), own.begin() + static_cast<std::ptrdiff_t>(count)};
+  std::vector<ProfiledMoment> merged{own_moments.begin(),
+                                     own_moments.begin() + static_cast<std::ptrdiff_t>(count)};
   Bytes ready{};
   for (auto n = static_cast<int>(count) - 1; n >= 0; --n) {
-    const auto back = [&](int node) { return own[2 * count - 1 - static_cast<std::size_t>(node)]; };
+    const auto back = [&](int node) { return own_moments[2 * count - 1 - static_cast<std::size_t>(node)]; };
     const auto call = std::ranges::find(calls_, n, &CheckpointSpan::last);
     if (call == calls_.end() || call->first > n) {
-      auto& moment = all.emplace_back(back(n));
+      auto& moment = merged.emplace_back(back(n));
       moment.gradients += ready;
       continue;
     }
@@ -187,16 +190,16 @@ std::vector<ProfiledMoment> Tape::moments_with(std::span<const std::vector<Profi
     for (int i = 0; i < 2 * nodes; ++i) {
       const auto node = std::min(2 * nodes - 1 - i, call->last - call->first - 1);
       auto moment = back(i < nodes ? call->last : call->first + std::max(0, node));
-      const auto& more = inside[static_cast<std::size_t>(i)];
-      moment.grows += more.grows;
-      moment.fixed += more.fixed;
-      moment.gradients += ready + more.gradients;
-      all.push_back(moment);
+      const auto& added = inside[static_cast<std::size_t>(i)];
+      moment.grows += added.grows;
+      moment.fixed += added.fixed;
+      moment.gradients += ready + added.gradients;
+      merged.push_back(moment);
     }
     if (!inside.empty()) ready += inside.back().gradients;
     n = call->first;
   }
-  return all;
+  return merged;
 }
 
 std::vector<ProfiledMoment> Tape::moments() const {
@@ -204,18 +207,22 @@ std::vector<ProfiledMoment> Tape::moments() const {
   MemoryTimeline grows{count};
   MemoryTimeline fixed{count};
   MemoryTimeline output{count};
-  for (const auto& it : made_) {
-    auto& line = it.is_weight ? fixed : grows;
-    const bool is_output = &it - made_.data() == output_;  // The call of the loss holds it while it runs.
-    const auto last = it.saved_for != none ? line.back(it.saved_for) : is_output ? count - 1 : it.last_use;
-    const auto* call = call_that_made(it);
+  for (const auto& tensor : made_) {
+    auto& line = tensor.is_weight ? fixed : grows;
+    const bool is_output = &tensor - made_.data() == output_;  // The call of the loss holds it while it runs.
+    const auto last = tensor.saved_for != none ? line.back(tensor.saved_for)
+                      : is_output              ? count - 1
+                                               : tensor.last_use;
+    const auto* call = call_that_made(tensor);
     // Autocast holds the copies of weights until the end of the forward pass.
-    line.hold(it.made, call != nullptr && it.is_weight ? std::max(last, count - 1) : last, it.size());
-    if (it.needs_grad && it.consumer != none) {
-      const auto until = call == nullptr ? it.made : call->is_reentrant ? call->first : call->last;
-      line.hold(line.back(it.consumer), line.back(std::max(until, 0)), it.size());
+    line.hold(tensor.made, call != nullptr && tensor.is_weight ? std::max(last, count - 1) : last,
+              tensor.size());
+    if (tensor.needs_grad && tensor.consumer != none) {
+      const auto until = call == nullptr ? tensor.made : call->is_reentrant ? call->first : call->last;
+      line.hold(line.back(tensor.consumer), line.back(std::max(until, 0)), tensor.size());
     }
-    if (is_output && !returns_loss_ && last < 2 * count - 1) output.hold(last + 1, 2 * count - 1, it.size());
+    if (is_output && !returns_loss_ && last < 2 * count - 1)
+      output.hold(last + 1, 2 * count - 1, tensor.size());
   }
   std::vector<double> gradients(2 * nodes_.size(), 0);
   for (std::int32_t n = 0; n < count; ++n) {

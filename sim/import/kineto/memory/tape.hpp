@@ -125,64 +125,64 @@ class Tape {
     int first = none;
     int last = none;
     bool is_reentrant = false;
-    bool made(const ForwardTensor& it) const { return it.made >= first && it.made <= last; }
+    bool made(const ForwardTensor& tensor) const { return tensor.made >= first && tensor.made <= last; }
   };
 
   bool has_node(Parts operations) const { return recomputed_.first == none && autograd_.has_any(operations); }
-  const CheckpointSpan* call_that_made(const ForwardTensor& it) const;
+  const CheckpointSpan* call_that_made(const ForwardTensor& tensor) const;
   double gradient_of(const Shape& shape) const;
   bool is_parameter(const Shape& shape) const;
   NodeMemory& begin_node() { return nodes_.emplace_back(); }
   int current_node() const { return static_cast<int>(nodes_.size()) - 1; }
   ForwardTensor& at(int tensor) { return made_[static_cast<std::size_t>(tensor)]; }
   const ForwardTensor& at(int tensor) const { return made_[static_cast<std::size_t>(tensor)]; }
-  int make(const Shape& shape, int bytes, MadeBy by = MadeBy::anything);
+  int make(const Shape& shape, int bytes, MadeBy maker = MadeBy::anything);
   void show_as(int tensor, const Shape& shape);
   /// Makes a tensor that is only kept for the backward pass.
   void make_kept(double elements, int bytes);
   int find(const Shape& shape, int bytes, const WantedTensor& wanted = {}) const;
-  int find(const Signature& it, std::size_t operand, const WantedTensor& wanted = {}) const;
+  int find(const Signature& signature, std::size_t operand, const WantedTensor& wanted = {}) const;
   int find_weight(const Shape& shape, int bytes) const;
   void use(int tensor);
   /// Keeps a tensor for the current operation: the first operation that keeps it is the last whose backward
   /// pass needs it.
   void keep(int tensor);
-  bool needs_grad(const Signature& it, std::size_t operand, int tensor) const;
+  bool needs_grad(const Signature& signature, std::size_t operand, int tensor) const;
 
-  bool record_fused(const Signature& it);
+  bool record_fused(const Signature& signature);
   void keep_for_compiled(const Shape& shape, int bytes);
-  bool record_by_rule(const Signature& it, const kept_rules::Rule& rule);
-  bool view(const Signature& it);
-  bool creation(const Signature& it);
-  bool comparison(const Signature& it);
-  bool norm(const Signature& it);
-  bool loss(const Signature& it);
+  bool record_by_rule(const Signature& signature, const kept_rules::Rule& rule);
+  bool view(const Signature& signature);
+  bool creation(const Signature& signature);
+  bool comparison(const Signature& signature);
+  bool norm(const Signature& signature);
+  bool loss(const Signature& signature);
   /// Conversion to another format. Copies from the host are left out: they are the job's input.
-  bool cast(const Signature& it, Parts inside);
+  bool cast(const Signature& signature, Parts inside);
   /// Uses the 16-bit copy of a weight, and adds its gradient to the node.
-  void weight(const Signature& it, std::size_t operand, NodeMemory& node);
-  bool product(const Signature& it, std::size_t left);
-  bool batched_product(const Signature& it, std::size_t left);
+  void weight(const Signature& signature, std::size_t operand, NodeMemory& node);
+  bool product(const Signature& signature, std::size_t left_operand);
+  bool batched_product(const Signature& signature, std::size_t left_operand);
   bool convolution(Parts inside);
-  bool softmax(const Signature& it, bool is_log);
-  bool embedding(const Signature& it);
-  bool selection(const Signature& it, std::string_view name);
-  bool placement(const Signature& it, std::string_view name);
-  bool sort(const Signature& it, bool is_top);
-  bool grouped_product(const Signature& it);
-  bool halves(const Signature& it);
-  bool upsample(const Signature& it);
-  bool dropout(const Signature& it);
-  bool bernoulli(const Signature& it);
-  bool reduce(const Signature& it, bool keeps_input);
-  bool concatenate(const Signature& it, bool is_stack);
+  bool softmax(const Signature& signature, bool is_log);
+  bool embedding(const Signature& signature);
+  bool selection(const Signature& signature, std::string_view name);
+  bool placement(const Signature& signature, std::string_view name);
+  bool sort(const Signature& signature, bool is_top);
+  bool grouped_product(const Signature& signature);
+  bool halves(const Signature& signature);
+  bool upsample(const Signature& signature);
+  bool dropout(const Signature& signature);
+  bool bernoulli(const Signature& signature);
+  bool reduce(const Signature& signature, bool keeps_input);
+  bool concatenate(const Signature& signature, bool is_stack);
   /// The result is the first tensor that the operation creates; nothing is kept.
-  bool filled(const Signature& it, Parts inside);
-  bool max_pool(const Signature& it);
-  bool average_pool(const Signature& it);
+  bool filled(const Signature& signature, Parts inside);
+  bool max_pool(const Signature& signature);
+  bool average_pool(const Signature& signature);
   /// Keeps queries, keys and values (packed or separate), the mask, the result and the logarithms of the
   /// sums.
-  bool attention(const Signature& it);
+  bool attention(const Signature& signature);
   const Trace& trace_;
   const Profile& profile_;
   const AutogradNodes& autograd_;

@@ -19,9 +19,9 @@ struct Tensor {
   std::pair<double, int> size() const { return {element_count(shape), bytes}; }
 };
 
-std::vector<Tensor> tensors_of(const Signature& it) {
+std::vector<Tensor> tensors_of(const Signature& signature) {
   std::vector<Tensor> tensors;
-  for (const auto& operand : it.operands) {
+  for (const auto& operand : signature.operands) {
     if (operand.shapes.size() == 1 && !operand.shapes.front().empty() && element_bytes(operand.type) > 0)
       tensors.push_back({operand.shapes.front(), element_bytes(operand.type)});
   }
@@ -38,17 +38,19 @@ class UnusedTensors {
   void add(Tensor tensor) { tensors_.push_back(std::move(tensor)); }
 
   bool has(const Tensor& tensor, bool of_shape) const {
-    return std::ranges::any_of(tensors_, [&](const Tensor& it) {
-      return it.bytes == tensor.bytes && (of_shape ? it.shape == tensor.shape : it.size() == tensor.size());
+    return std::ranges::any_of(tensors_, [&](const Tensor& candidate) {
+      return candidate.bytes == tensor.bytes &&
+             (of_shape ? candidate.shape == tensor.shape : candidate.size() == tensor.size());
     });
   }
   /// Removes the latest tensor of that shape or size. @return whether there was one
   bool take(const Tensor& tensor, bool of_shape) {
-    const auto found = std::find_if(tensors_.rbegin(), tensors_.rend(), [&](const Tensor& it) {
-      return it.bytes == tensor.bytes && (of_shape ? it.shape == tensor.shape : it.size() == tensor.size());
+    const auto latest = std::find_if(tensors_.rbegin(), tensors_.rend(), [&](const Tensor& candidate) {
+      return candidate.bytes == tensor.bytes &&
+             (of_shape ? candidate.shape == tensor.shape : candidate.size() == tensor.size());
     });
-    if (found == tensors_.rend()) return false;
-    tensors_.erase(std::next(found).base());
+    if (latest == tensors_.rend()) return false;
+    tensors_.erase(std::next(latest).base());
     return true;
   }
 
@@ -61,15 +63,15 @@ class UnusedTensors {
 /// Records a fused kernel. Inductor lists a kernel's operands in the order modified, read, written: the last
 /// operand is written, and so are the operands after the last parameter, except for a tensor like the last
 /// one, to which it may be added. The others are read if a matching tensor exists.
-bool Tape::record_fused(const Signature& it) {
-  if (!is_fused(it.name)) return false;
-  auto tensors = tensors_of(it);
+bool Tape::record_fused(const Signature& signature) {
+  if (!is_fused(signature.name)) return false;
+  auto tensors = tensors_of(signature);
   if (tensors.empty()) return true;
   const auto result = std::move(tensors.back());
   tensors.pop_back();
   begin_node();
   const auto found_parameter = std::find_if(tensors.rbegin(), tensors.rend(),
-                                            [&](const Tensor& one) { return is_parameter(one.shape); });
+                                            [&](const Tensor& tensor) { return is_parameter(tensor.shape); });
   const auto* const last_parameter = found_parameter == tensors.rend() ? nullptr : &*found_parameter;
   std::vector<int> taken;
   for (const auto& tensor : tensors) {
@@ -94,9 +96,9 @@ void Tape::keep_for_compiled(const Operand::Shape& shape, int bytes) {
   const auto known = by_size_.find({element_count(shape), bytes});
   if (known == by_size_.end()) return;
   for (auto view = known->second.rbegin(); view != known->second.rend(); ++view) {
-    auto& it = at(views_[static_cast<std::size_t>(*view)].tensor);
-    if (it.saved_for != none || it.is_weight) continue;
-    it.saved_for = it.last_use;
+    auto& tensor = at(views_[static_cast<std::size_t>(*view)].tensor);
+    if (tensor.saved_for != none || tensor.is_weight) continue;
+    tensor.saved_for = tensor.last_use;
     return;
   }
 }
@@ -110,12 +112,13 @@ void Tape::record_compiled_backward(Parts operations) {
   std::int64_t until = 0;
   for (const auto* operation : operations) {
     if (operation->start < until) continue;
-    const auto& it = trace_.signatures[operation->signature];
-    const auto tensors = tensors_of(it);
-    const bool is_attention = it.name.starts_with("aten::_scaled_dot_product");
-    const bool is_product = it.name == "aten::mm" || it.name == "aten::addmm" || it.name == "aten::bmm";
-    if (is_fused(it.name) || is_attention || is_product) until = operation->end();
-    if (it.name == "aten::zero_" && !tensors.empty() && !is_parameter(tensors.front().shape)) {
+    const auto& signature = trace_.signatures[operation->signature];
+    const auto tensors = tensors_of(signature);
+    const bool is_attention = signature.name.starts_with("aten::_scaled_dot_product");
+    const bool is_product =
+        signature.name == "aten::mm" || signature.name == "aten::addmm" || signature.name == "aten::bmm";
+    if (is_fused(signature.name) || is_attention || is_product) until = operation->end();
+    if (signature.name == "aten::zero_" && !tensors.empty() && !is_parameter(tensors.front().shape)) {
       // Gradient of a result that the loss does not use.
       if (!nodes_.empty())
         nodes_.back().activations += element_count(tensors.front().shape) * tensors.front().bytes;
@@ -129,7 +132,7 @@ void Tape::record_compiled_backward(Parts operations) {
       unused.take(tensors.front(), false);
       for (std::size_t i = 1; i <= 3; ++i) unused.add(tensors[i]);
     }
-    if (!is_fused(it.name)) continue;
+    if (!is_fused(signature.name)) continue;
     // A kernel that reads a new tensor in another shape reuses its memory for the result; the last operand is
     // then read.
     const auto is_reused = [&] {
@@ -138,7 +141,7 @@ void Tape::record_compiled_backward(Parts operations) {
              unused.has(tensors.front(), false) && !is_parameter(tensors.back().shape);
     };
     if (is_reused()) keep_for_compiled(tensors.back().shape, tensors.back().bytes);
-    const bool sums = it.name.find("_add_") != std::string::npos;
+    const bool sums = signature.name.find("_add_") != std::string::npos;
     std::map<std::pair<double, int>, bool> carried;
     for (std::size_t i = 0; i + 1 < tensors.size(); ++i) {
       const auto& tensor = tensors[i];

@@ -18,10 +18,11 @@ Seconds seconds(std::int64_t nanoseconds) {
   return Seconds{static_cast<double>(nanoseconds) / 1e9};
 }
 
-bool launch_same(const TracedStep& one, const TracedStep& other) {
-  return std::ranges::equal(one.launches, other.launches, [](const TracedLaunch& a, const TracedLaunch& b) {
-    return a.activity->name == b.activity->name && a.activity->stream == b.activity->stream;
-  });
+bool launch_same(const TracedStep& reference, const TracedStep& step) {
+  return std::ranges::equal(
+      reference.launches, step.launches, [](const TracedLaunch& a, const TracedLaunch& b) {
+        return a.activity->name == b.activity->name && a.activity->stream == b.activity->stream;
+      });
 }
 
 /// The largest group of complete steps that launch the same kernels.
@@ -49,16 +50,16 @@ void warn_of_others(std::span<const TracedStep> steps, const std::vector<std::si
   const auto complete = std::ranges::count_if(steps, &TracedStep::is_complete);
   const auto incomplete = static_cast<std::ptrdiff_t>(steps.size()) - complete;
   if (incomplete > 0) warnings.push_back(fmt::format("ignored incomplete steps: {}", incomplete));
-  const auto others = complete - static_cast<std::ptrdiff_t>(used.size());
+  const auto different = complete - static_cast<std::ptrdiff_t>(used.size());
   if (used.size() == 1 && complete > 1) {
     warnings.push_back(fmt::format(
         "no two of the {} steps launch the same kernels: only the last one is used; record after a few steps "
         "of warm-up",
         complete));
-  } else if (others > 0) {
+  } else if (different > 0) {
     warnings.push_back(fmt::format(
         "ignored steps that launch different kernels (such as a first step or an evaluation): {} of {}",
-        others, complete));
+        different, complete));
   }
   if (complete == 1)
     warnings.emplace_back(

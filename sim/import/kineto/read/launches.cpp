@@ -63,8 +63,8 @@ class Nesting {
 };
 
 const TracedOperation* with_id(const Trace& trace, std::int64_t external) {
-  const auto found = std::ranges::lower_bound(trace.operations, external, {}, &TracedOperation::external);
-  return external != 0 && found != trace.operations.end() && found->external == external ? &*found : nullptr;
+  const auto match = std::ranges::lower_bound(trace.operations, external, {}, &TracedOperation::external);
+  return external != 0 && match != trace.operations.end() && match->external == external ? &*match : nullptr;
 }
 
 }  // namespace

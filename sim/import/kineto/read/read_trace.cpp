@@ -13,8 +13,9 @@
 namespace gradway {
 namespace {
 
-bool contains_any(std::string_view text, std::span<const std::string_view> parts) {
-  return std::ranges::any_of(parts, [&](auto part) { return text.find(part) != std::string_view::npos; });
+bool contains_any(std::string_view text, std::span<const std::string_view> fragments) {
+  return std::ranges::any_of(fragments,
+                             [&](auto fragment) { return text.find(fragment) != std::string_view::npos; });
 }
 
 bool starts_with_any(std::string_view text, std::span<const std::string_view> starts) {
@@ -26,27 +27,27 @@ bool starts_with_any(std::string_view text, std::span<const std::string_view> st
 void read_shapes(std::string_view text, std::vector<Operand>& operands) {
   int depth = 0;
   std::size_t index = 0;
-  const auto* at = text.data();
-  const auto* const end = at + text.size();
+  const auto* position = text.data();
+  const auto* const end = position + text.size();
   const auto operand = [&]() -> Operand& {
     if (index >= operands.size()) operands.resize(index + 1);
     return operands[index];
   };
-  while (at != end) {
-    if (*at == '[') {
+  while (position != end) {
+    if (*position == '[') {
       ++depth;
       if (depth >= 2) static_cast<void>(operand());
       if (depth == 3) operand().shapes.emplace_back();
-      ++at;
-    } else if (*at == ']') {
+      ++position;
+    } else if (*position == ']') {
       if (depth == 2) ++index;
       --depth;
-      ++at;
-    } else if (*at == ',') {
-      ++at;
+      ++position;
+    } else if (*position == ',') {
+      ++position;
     } else {
       std::int64_t size = 0;
-      at = std::from_chars(at, end, size).ptr;
+      position = std::from_chars(position, end, size).ptr;
       if (depth == 2 && operand().shapes.empty()) operand().shapes.emplace_back();
       if (depth >= 2) operand().shapes.back().push_back(size);
     }
@@ -155,11 +156,11 @@ class Collector final : public TraceSink {
 
   /// Invalid times are errors: without the event the step would silently become shorter.
   void check_times(const RawEvent& event, const Category& category) {
-    const auto fail = [&](Where where, const std::string& what) {
-      throw ConfigError{Problem{std::move(where), what, {}, "copy the trace again, or record it again"}};
+    const auto fail = [&](Where where, const std::string& message) {
+      throw ConfigError{Problem{std::move(where), message, {}, "copy the trace again, or record it again"}};
     };
     const auto text = [&] { return fmt::format("the {} '{}'", category.noun, event.name); };
-    const auto here = [&] {
+    const auto event_place = [&] {
       auto where = file_;
       where.line = event.at.line;
       where.column = event.at.column;
@@ -173,13 +174,13 @@ class Collector final : public TraceSink {
     }
     const bool lasts = category.is != Category::Is::instant;
     if (lasts && !event.is_complete)
-      fail(here(), fmt::format("{} is not complete: its 'ph' is not 'X'", text()));
-    if (!event.start) fail(here(), fmt::format("{} has no 'ts'", text()));
-    if (lasts && !event.duration) fail(here(), fmt::format("{} has no 'dur'", text()));
+      fail(event_place(), fmt::format("{} is not complete: its 'ph' is not 'X'", text()));
+    if (!event.start) fail(event_place(), fmt::format("{} has no 'ts'", text()));
+    if (lasts && !event.duration) fail(event_place(), fmt::format("{} has no 'dur'", text()));
     constexpr std::int64_t day = 86'400'000'000'000;
     if (!first_start_) first_start_ = event.start;
     if (std::abs(*event.start - *first_start_) > day)
-      fail(here(), fmt::format("{} begins more than a day from the first event", text()));
+      fail(event_place(), fmt::format("{} begins more than a day from the first event", text()));
   }
 
   void operation(const RawEvent& event) {
@@ -203,19 +204,19 @@ class Collector final : public TraceSink {
     const bool values = contains_any(event.name, with_values);
     key_.assign(event.name).append(1, '\0').append(event.shapes).append(event.types);
     if (values) key_.append(event.values);
-    const auto [found, is_new] =
+    const auto [entry, is_new] =
         signatures_.emplace(key_, static_cast<std::uint32_t>(trace_.signatures.size()));
     if (is_new) trace_.signatures.push_back(signature_of(event, values));
-    return found->second;
+    return entry->second;
   }
 
   void call(const RawEvent& event) {
     static constexpr std::array<std::string_view, 4> kept{"Launch", "Memcpy", "Memset", "Synchronize"};
     add_once(trace_.processes, event.process);
-    static constexpr std::array<std::string_view, 8> others{
+    static constexpr std::array<std::string_view, 8> ignored{
         "StreamWaitEvent", "Malloc", "Free", "HostAlloc", "MemCreate", "MemMap", "MemUnmap", "LoadData"};
     const bool is_kept = contains_any(event.name, kept);
-    if (!is_kept && !contains_any(event.name, others)) return;
+    if (!is_kept && !contains_any(event.name, ignored)) return;
     auto& calls = is_kept ? trace_.calls : trace_.other_calls;
     calls.push_back({span(event), event.correlation, event.thread, trace_.names.id(event.name)});
   }
@@ -267,8 +268,8 @@ class Collector final : public TraceSink {
         "c10d::", "nccl:", "DistributedDataParallel.", "FullyShardedDataParallel.", "torch.distributed.ddp."};
     if (starts_with_any(name, starts)) notice("'" + name + "'");
   }
-  void notice(const std::string& what) {
-    if (trace_.distributed.empty()) trace_.distributed = what;
+  void notice(const std::string& evidence) {
+    if (trace_.distributed.empty()) trace_.distributed = evidence;
   }
 
   static void add_once(std::vector<std::int64_t>& seen, std::int64_t id) {
@@ -285,9 +286,9 @@ class Collector final : public TraceSink {
 }  // namespace
 
 std::uint32_t TextPool::id(std::string_view text) {
-  const auto [found, is_new] = ids_.emplace(std::string{text}, static_cast<std::uint32_t>(texts_.size()));
-  if (is_new) texts_.push_back(&found->first);
-  return found->second;
+  const auto [entry, is_new] = ids_.emplace(std::string{text}, static_cast<std::uint32_t>(texts_.size()));
+  if (is_new) texts_.push_back(&entry->first);
+  return entry->second;
 }
 
 Trace read_trace(const std::filesystem::path& file, const std::string& shown) {

@@ -37,24 +37,24 @@ constexpr std::int64_t most_microseconds = 4'000'000'000'000'000;  // since 1970
 std::optional<std::int64_t> nanoseconds(const JsonValue& value) {
   if (!value.is_number) return std::nullopt;
   const auto* const end = value.text.data() + value.text.size();
-  std::int64_t whole = value.number;
+  std::int64_t microseconds = value.number;
   std::int64_t thousandths = 0;
   if (!value.text.empty()) {
-    const auto [point, error] = std::from_chars(value.text.data(), end, whole);
+    const auto [point, error] = std::from_chars(value.text.data(), end, microseconds);
     if (error != std::errc{} || (point != end && *point != '.') ||
         value.text.find_first_of("eE") != std::string_view::npos) {
-      double other = 0;
-      std::from_chars(value.text.data(), end, other);
-      if (!(std::abs(other) <= static_cast<double>(most_microseconds))) return std::nullopt;
-      return std::llround(other * 1e3);
+      double number = 0;
+      std::from_chars(value.text.data(), end, number);
+      if (!(std::abs(number) <= static_cast<double>(most_microseconds))) return std::nullopt;
+      return std::llround(number * 1e3);
     }
     const auto* digit = point == end ? end : point + 1;
     for (int place = 0; place < 3; ++place) {
       thousandths = thousandths * 10 + (digit < end ? *digit++ - '0' : 0);
     }
   }
-  if (whole < -most_microseconds || whole > most_microseconds) return std::nullopt;
-  return whole * 1000 + (value.text.starts_with('-') ? -thousandths : thousandths);
+  if (microseconds < -most_microseconds || microseconds > most_microseconds) return std::nullopt;
+  return microseconds * 1000 + (value.text.starts_with('-') ? -thousandths : thousandths);
 }
 
 /// Id of a thread or a process, which may have a name instead.

@@ -39,9 +39,9 @@ std::vector<Span> optimizer_steps(const Trace& trace, std::vector<TracedLaunch>&
   return merged;
 }
 
-std::ptrdiff_t count_within(const std::vector<Span>& spans, const Span& whole) {
+std::ptrdiff_t count_within(const std::vector<Span>& spans, const Span& step) {
   return std::ranges::count_if(
-      spans, [&](const Span& span) { return span.start >= whole.start && span.end() <= whole.end(); });
+      spans, [&](const Span& span) { return span.start >= step.start && span.end() <= step.end(); });
 }
 
 struct Cut {
@@ -92,8 +92,8 @@ bool has_phase(const TracedStep& step, ProfiledPhase phase) {
   return std::ranges::find(step.launches, phase, &TracedLaunch::phase) != step.launches.end();
 }
 
-void add(std::vector<Problem>& problems, const Where& file, std::string what, std::string hint) {
-  problems.push_back(Problem{file, std::move(what), {}, std::move(hint)});
+void add(std::vector<Problem>& problems, const Where& file, std::string message, std::string hint) {
+  problems.push_back(Problem{file, std::move(message), {}, std::move(hint)});
 }
 
 }  // namespace

@@ -71,12 +71,12 @@ Streams streams_of(Trace& trace) {
 void check_streams(const Trace& trace, const Streams& streams, const Where& file,
                    std::vector<Problem>& problems) {
   const AllowedOverlaps overlaps{trace};
-  std::size_t found = 0;
+  std::size_t overlap_count = 0;
   for (const auto& [stream, activities] : streams) {
     const auto* last = activities.front();
     for (const auto* next : std::span{activities}.subspan(1)) {
       const auto overlap = std::min(last->end(), next->end()) - next->start;
-      if (overlap > longest_rounding && !overlaps.allow(*last, *next) && ++found <= most_overlaps) {
+      if (overlap > longest_rounding && !overlaps.allow(*last, *next) && ++overlap_count <= most_overlaps) {
         problems.push_back(
             {place_of(*next, file),
              fmt::format("on stream {}, {} overlaps with {}", stream,
@@ -99,8 +99,8 @@ bool takes_time(const TracedActivity& activity) {
 
 std::vector<Problem> check_trace(Trace& trace, const Where& file) {
   std::vector<Problem> problems;
-  const auto add = [&](std::string what, std::string hint) {
-    problems.push_back(Problem{file, std::move(what), {}, std::move(hint)});
+  const auto add = [&](std::string message, std::string hint) {
+    problems.push_back(Problem{file, std::move(message), {}, std::move(hint)});
   };
   if (trace.operations.empty())
     add("the trace has no CPU operations",

@@ -21,7 +21,7 @@ Spans spans_of_ddp(const Trace& trace) {
   Spans spans;
   for (const auto& operation : trace.operations) {
     const auto& name = trace.signatures[operation.signature].name;
-    if (std::ranges::any_of(parts_of_ddp, [&](auto part) { return name.starts_with(part); }))
+    if (std::ranges::any_of(parts_of_ddp, [&](auto prefix) { return name.starts_with(prefix); }))
       spans[operation.thread].push_back(operation);
   }
   for (auto& [thread, of_thread] : spans) std::ranges::sort(of_thread, {}, &Span::start);
@@ -42,8 +42,8 @@ bool contains(const Spans& spans, const ApiCall& call) {
 }  // namespace
 
 bool copies_out_of_buckets(const Trace& trace) {
-  return std::ranges::any_of(trace.signatures, [](const Signature& one) {
-    return one.name.find("copy_bucket_to_grad") != std::string::npos;
+  return std::ranges::any_of(trace.signatures, [](const Signature& signature) {
+    return signature.name.find("copy_bucket_to_grad") != std::string::npos;
   });
 }
 
@@ -57,11 +57,12 @@ Trace without_ddp(Trace trace, const std::unordered_map<std::int64_t, std::int64
   for (const auto& call : trace.calls) {
     if (contains(spans, call)) removed.insert(call.correlation);
   }
-  std::erase_if(trace.activities, [&](const auto& one) { return removed.contains(one.correlation); });
+  std::erase_if(trace.activities,
+                [&](const auto& activity) { return removed.contains(activity.correlation); });
   std::erase_if(trace.calls, [&](const auto& call) { return removed.contains(call.correlation); });
   for (auto& activity : trace.activities) {
-    if (const auto found = alone.find(activity.start); found != alone.end())
-      activity.duration = std::min(activity.duration, found->second);
+    if (const auto entry = alone.find(activity.start); entry != alone.end())
+      activity.duration = std::min(activity.duration, entry->second);
   }
   for (const auto& [thread, of_thread] : spans)
     trace.overheads.insert(trace.overheads.end(), of_thread.begin(), of_thread.end());

@@ -41,8 +41,8 @@ class Idle {
   std::vector<Span> spans_;
 };
 
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
+bool contains(const std::string& text, std::string_view fragment) {
+  return text.find(fragment) != std::string::npos;
 }
 
 /// Copies that return only when the data has arrived.
@@ -126,14 +126,14 @@ void measure_cpu_time(const Trace& trace, std::vector<TracedLaunch>& launches) {
     return call.duration - idle.within(call.start, call.end());
   };
   std::map<std::uint32_t, std::vector<std::int64_t>> times;
-  std::vector<std::int64_t> all;
+  std::vector<std::int64_t> own_times;
   for (const auto& launch : launches) {
     times[launch.call->name].push_back(own_time(*launch.call));
-    if (!is_blocking_copy(trace.names.text(launch.call->name))) all.push_back(own_time(*launch.call));
+    if (!is_blocking_copy(trace.names.text(launch.call->name))) own_times.push_back(own_time(*launch.call));
   }
   std::map<std::uint32_t, std::int64_t> usual;
   for (auto& [name, samples] : times) {
-    usual[name] = is_blocking_copy(trace.names.text(name)) ? lower_median(all) : lower_median(samples);
+    usual[name] = is_blocking_copy(trace.names.text(name)) ? lower_median(own_times) : lower_median(samples);
   }
 
   const ApiCall* before = nullptr;
@@ -143,14 +143,14 @@ void measure_cpu_time(const Trace& trace, std::vector<TracedLaunch>& launches) {
     if (&call == before) continue;  // Another kernel of a graph: it has no launch of its own.
     const auto median = usual[call.name];
     const bool copies_and_waits = is_blocking_copy(trace.names.text(call.name));
-    auto own = own_time(call);
+    auto issue_time = own_time(call);
     if (copies_and_waits || queue.length(i, call.start) >= full_queue ||
-        own > std::max(long_call_ns, far_longer * median))
-      own = std::min(own, median);
+        issue_time > std::max(long_call_ns, far_longer * median))
+      issue_time = std::min(issue_time, median);
     launch.host_waits = launch.host_waits || copies_and_waits;
     const auto since = before != nullptr ? before->end() : first_event(trace, call.start);
     const auto between = std::max<std::int64_t>(0, call.start - since);
-    launch.cpu = own + between - (between > 0 ? idle.within(since, call.start) : 0);
+    launch.cpu = issue_time + between - (between > 0 ? idle.within(since, call.start) : 0);
     launch.cpu_known = before != nullptr;
     before = &call;
   }

@@ -22,8 +22,9 @@ constexpr std::array<std::string_view, 16> matrix_parts = {
     "implicit", "conv1d",  "conv2d", "conv3d", "convolve", "conv_", "_conv", "triton_tem"};
 constexpr std::array<std::string_view, 2> framework_starts = {"void at::native::", "at::native::"};
 
-bool has_part(std::string_view name, Parts parts) {
-  return std::ranges::any_of(parts, [&](auto part) { return name.find(part) != std::string_view::npos; });
+bool has_part(std::string_view name, Parts fragments) {
+  return std::ranges::any_of(fragments,
+                             [&](auto fragment) { return name.find(fragment) != std::string_view::npos; });
 }
 
 std::string lower(std::string_view text) {
@@ -54,16 +55,16 @@ KernelClass class_of(TracedActivity::Kind kind, std::string_view name) {
 
 bool uses_tf32(std::string_view kernel) {
   // cutlass names contain the shape of the instruction: 16x8x8 is TF32.
-  constexpr std::array<std::string_view, 2> parts{"tf32", "s1688"};
-  return has_part(lower(kernel), parts);
+  constexpr std::array<std::string_view, 2> marks{"tf32", "s1688"};
+  return has_part(lower(kernel), marks);
 }
 
 std::string short_name(std::string_view kernel) {
   if (kernel.starts_with("void ")) kernel.remove_prefix(5);
   constexpr std::string_view unnamed = "(anonymous namespace)::";
   std::string text{kernel};
-  for (auto at = text.find(unnamed); at != std::string::npos; at = text.find(unnamed))
-    text.erase(at, unnamed.size());
+  for (auto position = text.find(unnamed); position != std::string::npos; position = text.find(unnamed))
+    text.erase(position, unnamed.size());
   text.resize(std::min(text.find_first_of("<("), text.size()));
   if (const auto scope = text.rfind("::"); scope != std::string::npos) text.erase(0, scope + 2);
   constexpr std::size_t longest = 40;

@@ -98,9 +98,9 @@ class Group {
     for (const auto i : among) total += launches_[i].gpu;
     const bool one_each = static_cast<int>(among.size()) == work.products;
     for (const auto i : among) {
-      const auto part = one_each ? 1.0 / static_cast<double>(among.size()) : launches_[i].gpu / total;
-      launches_[i].flops = work.flops * part;
-      launches_[i].bytes = work.bytes * part;
+      const auto share = one_each ? 1.0 / static_cast<double>(among.size()) : launches_[i].gpu / total;
+      launches_[i].flops = work.flops * share;
+      launches_[i].bytes = work.bytes * share;
     }
   }
 
@@ -132,13 +132,13 @@ class Group {
 }  // namespace
 
 void find_work(const Trace& trace, std::span<const TracedLaunch> traced, std::vector<Launch>& launches) {
-  const std::span all{launches};
+  const std::span all_launches{launches};
   for (std::size_t begin = 0; begin < traced.size();) {
     auto end = begin + 1;
     while (end < traced.size() && traced[begin].operation != nullptr &&
            traced[end].operation == traced[begin].operation)
       ++end;
-    Group{trace, traced.subspan(begin, end - begin), all.subspan(begin, end - begin)}.set_all();
+    Group{trace, traced.subspan(begin, end - begin), all_launches.subspan(begin, end - begin)}.set_all();
     begin = end;
   }
 }

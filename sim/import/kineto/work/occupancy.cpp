@@ -41,8 +41,8 @@ int blocks_per_multiprocessor(const TracedActivity& kernel, const DeviceLimits& 
     const int warps_that_fit = limits.registers / quarters / registers * quarters;
     blocks = std::min(blocks, warps_that_fit / warps);
   }
-  const int own = limits.capability >= 80 ? shared_of_cuda : 0;
-  const int shared = round_up(kernel.shared + own, shared_unit);
+  const int reserved = limits.capability >= 80 ? shared_of_cuda : 0;
+  const int shared = round_up(kernel.shared + reserved, shared_unit);
   if (shared > 0) blocks = std::min(blocks, limits.shared / shared);
   return std::max(1, blocks);  // The kernel ran, so that at least one fits.
 }

@@ -32,8 +32,8 @@ constexpr std::array known_types{Type{"float", 4, Precision::fp32},
                                  Type{"c10::Float8_e5m2", 1}};
 
 const Type* type_of(std::string_view name) {
-  const auto* const found = std::ranges::find(known_types, name, &Type::name);
-  return found == known_types.end() ? nullptr : found;
+  const auto* const entry = std::ranges::find(known_types, name, &Type::name);
+  return entry == known_types.end() ? nullptr : entry;
 }
 
 double operand_bytes(const Operand& operand) {

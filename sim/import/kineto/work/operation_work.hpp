@@ -69,39 +69,39 @@ std::vector<std::int64_t> whole_numbers(const Signature& signature, std::size_t 
 /// Operands of a recorded operation.
 namespace operands {
 
-inline int bytes(const Signature& it, std::size_t operand) {
-  return operand < it.operands.size() ? element_bytes(it.operands[operand].type) : 0;
+inline int bytes(const Signature& signature, std::size_t operand) {
+  return operand < signature.operands.size() ? element_bytes(signature.operands[operand].type) : 0;
 }
 
-inline const Operand::Shape* shape(const Signature& it, std::size_t operand) {
-  if (operand >= it.operands.size() || it.operands[operand].shapes.size() != 1) return nullptr;
-  return &it.operands[operand].shapes.front();
+inline const Operand::Shape* shape(const Signature& signature, std::size_t operand) {
+  if (operand >= signature.operands.size() || signature.operands[operand].shapes.size() != 1) return nullptr;
+  return &signature.operands[operand].shapes.front();
 }
 
 /// Whether the operand is a tensor with dimensions.
-inline bool has_tensor(const Signature& it, std::size_t operand) {
-  const auto* of = shape(it, operand);
-  return of != nullptr && !of->empty();
+inline bool has_tensor(const Signature& signature, std::size_t operand) {
+  const auto* operand_shape = shape(signature, operand);
+  return operand_shape != nullptr && !operand_shape->empty();
 }
 
 /// Shape of the result of broadcasting.
-inline Operand::Shape broadcast(Operand::Shape one, Operand::Shape other) {
-  if (one.size() < other.size()) std::swap(one, other);
-  for (std::size_t i = 1; i <= other.size(); ++i)
-    one[one.size() - i] = std::max(one[one.size() - i], other[other.size() - i]);
-  return one;
+inline Operand::Shape broadcast(Operand::Shape longer, Operand::Shape shorter) {
+  if (longer.size() < shorter.size()) std::swap(longer, shorter);
+  for (std::size_t i = 1; i <= shorter.size(); ++i)
+    longer[longer.size() - i] = std::max(longer[longer.size() - i], shorter[shorter.size() - i]);
+  return longer;
 }
 
-/// The dimension that an argument names. Negative values count from the end of `of` dimensions.
-inline std::size_t dimension(const Signature& it, std::size_t argument, std::size_t of) {
-  const auto given = whole_numbers(it, argument);
-  const auto count = static_cast<std::int64_t>(std::max<std::size_t>(1, of));
-  const auto value = given.empty() ? 0 : given.front();
+/// The dimension that an argument names. Negative values count from the end of `dimensions` dimensions.
+inline std::size_t dimension(const Signature& signature, std::size_t argument, std::size_t dimensions) {
+  const auto numbers = whole_numbers(signature, argument);
+  const auto count = static_cast<std::int64_t>(std::max<std::size_t>(1, dimensions));
+  const auto value = numbers.empty() ? 0 : numbers.front();
   return static_cast<std::size_t>(((value % count) + count) % count);
 }
 
-inline bool argument_is(const Signature& it, std::size_t argument, std::string_view text) {
-  return argument < it.values.size() && it.values[argument] == text;
+inline bool argument_is(const Signature& signature, std::size_t argument, std::string_view text) {
+  return argument < signature.values.size() && signature.values[argument] == text;
 }
 
 }  // namespace operands
