@@ -11,9 +11,9 @@ namespace {
 
 /// The matrices and other tensors of a bucket.
 struct Split {
-  int matrices = 0;     ///< tensors that are compressed
-  int others = 0;       ///< tensors that are reduced without compression
-  double elements = 0;  ///< of the matrices
+  int matrices = 0;      ///< tensors that are compressed
+  int uncompressed = 0;  ///< tensors that are reduced without compression
+  double elements = 0;   ///< of the matrices
   double other_elements = 0;
   double rows = 0;     ///< sum of n: elements of all P for rank 1
   double columns = 0;  ///< sum of m: elements of all Q for rank 1
@@ -33,7 +33,7 @@ Split split(const ReadyBucket& ready, int rank) {
       shares.rows += n;
       shares.columns += m;
     } else {
-      ++shares.others;
+      ++shares.uncompressed;
       shares.other_elements += elements;
     }
   }
@@ -79,8 +79,9 @@ TaskId reduce_with_powersgd(TaskList& tasks, const ReadyBucket& ready, int rank)
       tasks.kernel(name("P = M Q"), phase, product(powersgd_rates.p, shares.matrices), shares.matrices);
   last =
       all_reduce(tasks, name("all-reduce uncompressed"), Bytes{4 * shares.other_elements}, ready.index, last);
-  last = tasks.kernel_after(last, name("scatter uncompressed"), phase,
-                            moves(8, shares.other_elements, shares.others + 1), shares.others + 1);
+  last =
+      tasks.kernel_after(last, name("scatter uncompressed"), phase,
+                         moves(8, shares.other_elements, shares.uncompressed + 1), shares.uncompressed + 1);
   last = all_reduce(tasks, name("all-reduce P"), Bytes{4 * shares.rows * rank}, ready.index, last);
   last = tasks.kernel_after(last, name("orthogonalise P"), phase, orthogonalisation, columns);
   last = tasks.kernel_after(last, name("Q = M^T P"), phase, product(powersgd_rates.q, shares.matrices),
