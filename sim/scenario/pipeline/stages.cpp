@@ -113,8 +113,8 @@ StepMemory memory_of_passes(const StepMemory& whole_memory, const ModelShard& sh
   };
   // Memory before a chunk's forward pass belongs to others; what the pass adds is its own.
   struct Range {
-    std::size_t from = 0;
-    std::size_t to = 0;  ///< moments of the forward pass
+    std::size_t first = 0;
+    std::size_t end = 0;  ///< moments of the forward pass
     Bytes before{};
     Bytes kept{};
   };
@@ -122,15 +122,15 @@ StepMemory memory_of_passes(const StepMemory& whole_memory, const ModelShard& sh
   for (std::size_t chunk = 0; chunk < ranges.size(); ++chunk) {
     auto& range = ranges[chunk];
     const auto is_here = [&](std::size_t moment) { return chunk_at(moment) == static_cast<int>(chunk); };
-    while (range.from < whole_memory.forward && !is_here(range.from)) ++range.from;
-    range.to = range.from;
-    while (range.to < whole_memory.forward && is_here(range.to)) ++range.to;
-    if (range.from > 0 && range.from < whole_memory.forward)
-      range.before = whole_memory.activations[range.from - 1];
+    while (range.first < whole_memory.forward && !is_here(range.first)) ++range.first;
+    range.end = range.first;
+    while (range.end < whole_memory.forward && is_here(range.end)) ++range.end;
+    if (range.first > 0 && range.first < whole_memory.forward)
+      range.before = whole_memory.activations[range.first - 1];
     // Memory that only the last call of the loss holds is freed.
-    const auto remaining = range.to == whole_memory.forward ? whole_memory.after_forward
-                                                            : whole_memory.activations[range.to - 1];
-    if (range.to > range.from) range.kept = remaining - range.before;
+    const auto remaining = range.end == whole_memory.forward ? whole_memory.after_forward
+                                                             : whole_memory.activations[range.end - 1];
+    if (range.end > range.first) range.kept = remaining - range.before;
   }
   const auto gradients_before = [&](std::size_t end) { return whole_memory.gradients[moments - end - 1]; };
   Bytes under_way{};
@@ -139,14 +139,14 @@ StepMemory memory_of_passes(const StepMemory& whole_memory, const ModelShard& sh
     const auto& range = ranges[static_cast<std::size_t>(turn.chunk)];
     if (turn.pass == Pass::backward || turn.pass == Pass::input_gradients) {
       // The backward pass visits the moments in reverse order.
-      for (auto moment = moments - range.to; moment < moments - range.from; ++moment) {
+      for (auto moment = moments - range.end; moment < moments - range.first; ++moment) {
         memory.activations.push_back(under_way - range.kept + whole_memory.activations[moment] -
                                      range.before);
-        memory.gradients.push_back(whole_memory.gradients[moment] - gradients_before(range.to));
+        memory.gradients.push_back(whole_memory.gradients[moment] - gradients_before(range.end));
       }
     }
     if (turn.pass == Pass::forward) {
-      for (auto moment = range.from; moment < range.to; ++moment) {
+      for (auto moment = range.first; moment < range.end; ++moment) {
         memory.activations.push_back(under_way + whole_memory.activations[moment] - range.before);
         memory.gradients.push_back({});
       }
