@@ -19,8 +19,8 @@ struct Shift {
 
 /// Changes of two steps by one error.
 struct Shifts {
-  Shift one;
-  Shift other;
+  Shift step;
+  Shift reference;
 };
 
 using ErrorsOfTwo = std::map<Cause, Shifts>;
@@ -60,12 +60,13 @@ Expected step_ratio(Seconds step, const std::vector<PossibleError>& step_errors,
   const auto value = step / reference;
   if (step == Seconds{} || reference == Seconds{}) return {value, value, value};
   ErrorsOfTwo errors;
-  add(errors, step_errors, &Shifts::one);
-  add(errors, reference_errors, &Shifts::other);
+  add(errors, step_errors, &Shifts::step);
+  add(errors, reference_errors, &Shifts::reference);
   Spread spread;
   for (const auto& [what, shifts] : errors) {
-    spread.add(std::log(((step + shifts.one.up) / step) / ((reference + shifts.other.up) / reference)),
-               std::log(((step - shifts.one.down) / step) / ((reference - shifts.other.down) / reference)));
+    spread.add(
+        std::log(((step + shifts.step.up) / step) / ((reference + shifts.reference.up) / reference)),
+        std::log(((step - shifts.step.down) / step) / ((reference - shifts.reference.down) / reference)));
   }
   return spread.around(value);
 }
